@@ -1,0 +1,79 @@
+#include "base/error.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace rooflua {
+
+Error::Error(std::string where, std::string message)
+    : std::runtime_error(where.empty() ? message : where + ": " + message),
+      where_(std::move(where)),
+      message_(std::move(message)) {}
+
+std::string at(std::string_view file, int line) {
+  return std::string(file) + ":" + std::to_string(line);
+}
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> suggestions(std::string_view found, std::span<const std::string> known) {
+  const std::string wanted = lower(found);
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const std::string& name : known) {
+    const std::string candidate = lower(name);
+    const std::size_t distance = edit_distance(wanted, candidate);
+    const bool contains = wanted.size() >= 3 && (candidate.find(wanted) != std::string::npos ||
+                                                 wanted.find(candidate) != std::string::npos);
+    if (distance <= std::max<std::size_t>(2, wanted.size() / 3) || contains) {
+      near.emplace_back(distance, name);
+    }
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < near.size() && i < 3; ++i) out.push_back(near[i].second);
+  return out;
+}
+
+std::string unknown_name(std::string_view kind, std::string_view found,
+                         std::span<const std::string> known) {
+  std::string text = "unknown " + std::string(kind) + " '" + std::string(found) + "'";
+  const std::vector<std::string> near = suggestions(found, known);
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    text += (i == 0 ? "; did you mean '" : "', '") + near[i];
+  }
+  if (!near.empty()) text += "'?";
+  text += " (known:";
+  for (std::size_t i = 0; i < known.size(); ++i) text += (i == 0 ? " " : ", ") + known[i];
+  return text + ")";
+}
+
+void assertion_failed(const char* expression, const char* file, int line) {
+  throw std::logic_error("internal error at " + at(file, line) + ": " + expression);
+}
+
+}  // namespace rooflua

@@ -1,0 +1,87 @@
+#pragma once
+// What a transformer is: layer counts and shapes, read once, immutable, validated.
+// Sources: Hugging Face config.json (every naming variant that real models use) and our TOML.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "spec/dtype.h"
+
+namespace rooflua {
+
+/// Routed experts. Every `MoE` layer has `experts` MLPs of width `intermediate_size`, of which
+/// each token visits `experts_per_token`, and optionally one shared MLP that every token visits.
+struct MixtureOfExperts {
+  int experts = 0;
+  int experts_per_token = 0;
+  int intermediate_size = 0;
+  int shared_intermediate_size = 0;  // total width of the shared experts; 0 = none
+  int dense_layers = 0;              // layers at the front (or per mlp_only list) with a dense MLP
+};
+
+/// Multi-head latent attention (DeepSeek-V2/V3): a compressed KV vector per token.
+struct LatentAttention {
+  int q_lora_rank = 0;  // 0 = no query compression
+  int kv_lora_rank = 0;
+  int qk_nope_head_dim = 0;
+  int qk_rope_head_dim = 0;
+  int v_head_dim = 0;
+};
+
+/// Linear (gated delta net) layers between full-attention layers.
+struct HybridAttention {
+  int full_attention_interval = 0;  // every n-th layer is full attention
+  int conv_kernel = 0;
+  int key_heads = 0, key_head_dim = 0;
+  int value_heads = 0, value_head_dim = 0;
+};
+
+struct Model {
+  std::string name;
+  std::vector<std::string> aliases;
+  std::string origin;  // file the values came from
+  int layers = 0;
+  int hidden_size = 0;
+  int heads = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+  int intermediate_size = 0;  // of the dense MLP (0 in a pure MoE)
+  int vocab_size = 0;
+  int max_model_len = 0;  // 0 = not stated
+  bool tied_embeddings = false;
+  bool attention_bias = false;  // bias on q, k, v
+  bool gated_mlp = true;        // gate, up, down; false = up, down
+  Dtype dtype = Dtype::bf16;            // of activations and unquantised weights
+  std::optional<Dtype> weight_dtype;    // of quantised linear weights
+  std::optional<MixtureOfExperts> moe;
+  std::optional<LatentAttention> mla;
+  std::optional<HybridAttention> hybrid;
+
+  /// Layers that keep a growing KV cache (all, or layers / interval in a hybrid).
+  int full_attention_layers() const;
+  int moe_layers() const;
+  /// Every weight, embeddings and norms included.
+  double parameters() const;
+  /// Weights one token of decode reads: attention, the experts it visits, shared experts, router,
+  /// norms, LM head; the input embedding counts as one row.
+  double active_parameters() const;
+  /// KV cache of one token over all layers at tensor parallel degree 1.
+  Bytes kv_bytes_per_token(Dtype kv_dtype) const;
+};
+
+/// By shipped name or alias (case, '/', '_' and org prefixes do not matter), or a path to a
+/// config.json, a folder holding one, or a .toml. @throws Error naming file, line or key, with suggestions.
+Model load_model(const std::string& name_or_path, const std::filesystem::path& home);
+Model model_from_config_json(const std::filesystem::path& path);
+Model model_from_toml(const std::filesystem::path& path);
+/// Checks ranges and relations (heads % kv_heads, experts_per_token <= experts ...). @throws Error
+void validate(const Model& model, std::string_view where);
+/// Shipped model names, sorted.
+std::vector<std::string> model_names(const std::filesystem::path& home);
+
+}  // namespace rooflua

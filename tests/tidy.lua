@@ -1,0 +1,115 @@
+-- The house rules that a machine can check. Run from the source tree: rooflua lua tests/tidy.lua
+
+local failures, checks = {}, 0
+
+local function check(ok, message)
+  checks = checks + 1
+  if not ok then failures[#failures + 1] = message end
+end
+
+local function lines_of(path)
+  local out = {}
+  for line in io.lines(path) do out[#out + 1] = line end
+  return out
+end
+
+local function files(pattern)
+  local out = {}
+  local pipe = io.popen("git ls-files --cached --others --exclude-standard " .. pattern)
+  for path in pipe:lines() do
+    local handle = io.open(path)
+    if handle then
+      handle:close()
+      out[#out + 1] = path
+    end
+  end
+  pipe:close()
+  table.sort(out)
+  return out
+end
+
+-- Floors: includes go downwards only, and each package is included in one place.
+local floor_level = { base = 1, spec = 2, cost = 3, serve = 4, measure = 5, script = 6, app = 7 }
+local package_home = {
+  { "lua.h", "engine/script/" }, { "lua.hpp", "engine/script/" }, { "luajit.h", "engine/script/" },
+  { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
+  { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
+  { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
+  { "catch2/", "tests/catch" },
+}
+local function check_include(path, number, floor, target)
+  local where = path .. ":" .. number
+  local below = target:match("^(%w+)/")
+  if floor and below and floor_level[below] then
+    check(floor_level[below] <= floor_level[floor],
+      where .. ": " .. floor .. " includes " .. target .. ", which is a floor above")
+  end
+  for _, home in ipairs(package_home) do
+    if target:sub(1, #home[1]) == home[1] then
+      check(path:sub(1, #home[2]) == home[2], where .. ": " .. target .. " belongs to " .. home[2])
+    end
+  end
+end
+
+-- Length: a file fits in the head, a line has 100 columns.
+local longest = { cpp = 450, h = 450, lua = 450, py = 450 }
+local function columns(line)
+  local _, continuation = line:gsub("[\128-\191]", "")
+  return #line - continuation
+end
+
+for _, path in ipairs(files("engine scripts tests scenarios")) do
+  local extension = path:match("%.(%w+)$")
+  if longest[extension] and not path:find("^tests/golden/") then
+    local text = lines_of(path)
+    check(#text <= longest[extension], path .. ": " .. #text .. " lines; a file has at most " .. longest[extension])
+    local floor = path:match("^engine/(%w+)/")
+    for number, line in ipairs(text) do
+      check(columns(line) <= 120, path .. ":" .. number .. ": " .. columns(line) .. " columns")
+      local target = line:match('^#include [<"]([^>"]+)[>"]')
+      if target then check_include(path, number, floor, target) end
+      if path:find("^scripts/.*%.lua$") and not path:find("^scripts/meta/") then
+        check(not line:gsub("%-%-.*", ""):find("%^ *2[^%d.]"),
+          path .. ":" .. number .. ": x^2 differs between interpreter and compiler; write x * x")
+      end
+    end
+  end
+end
+
+-- The top level holds six folders and a few files.
+local top = {}
+for _, path in ipairs(files("")) do top[path:match("^[^/]+")] = true end
+local allowed = {}
+for name in ("engine scripts scenarios bench_data tests docs CMakeLists.txt CMakePresets.json README.md LICENSE")
+  :gmatch("%S+") do allowed[name] = true end
+for name in pairs(top) do
+  check(allowed[name] or name:sub(1, 1) == ".", "the top level holds " .. name)
+end
+
+-- Documents: every link and every path in backticks leads somewhere.
+local function exists(path)
+  local handle = io.open(path)
+  if handle then handle:close() end
+  return handle ~= nil
+end
+local is_root = {}
+for name in ("engine scripts scenarios bench_data tests docs"):gmatch("%S+") do is_root[name] = true end
+for _, path in ipairs(files("'*.md'")) do
+  local folder = path:match("^(.*/)") or ""
+  for number, line in ipairs(lines_of(path)) do
+    for target in line:gmatch("%]%(([^)#]+)[^)]*%)") do
+      if not target:find("^%a+:") then
+        check(exists(folder .. target), path .. ":" .. number .. ": dead link " .. target)
+      end
+    end
+    for target in line:gmatch("`([%w_]+/[%w_./-]+)`") do
+      if is_root[target:match("^[%w_]+")] then
+        check(exists(target), path .. ":" .. number .. ": there is no " .. target)
+      end
+    end
+  end
+end
+
+for _, message in ipairs(failures) do print("FAIL " .. message) end
+print(string.format("%d passed, %d failed", #failures == 0 and 1 or 0, #failures))
+os.exit(#failures == 0 and 0 or 1)
