@@ -1,6 +1,7 @@
 #pragma once
 // Where a number came from, from good to bad. An operation takes the worst of its inputs.
 
+#include <optional>
 #include <string_view>
 
 namespace rooflua {
@@ -16,6 +17,8 @@ enum class Evidence {
 inline constexpr int evidence_count = 6;
 
 std::string_view name(Evidence evidence);
+/// The inverse of name(); nothing if no evidence is called that.
+std::optional<Evidence> parse_evidence(std::string_view text);
 constexpr Evidence worst(Evidence a, Evidence b) { return a < b ? b : a; }
 
 }  // namespace rooflua

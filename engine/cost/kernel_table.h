@@ -1,37 +1,96 @@
 #pragma once
 // One measured table: shapes and latencies, with where they stand and how MFU follows from them.
+//
+// Latency is the measurement. MFU = flop / (latency * peak) is derived, and only means something
+// together with how flop were counted and which peak divides.
+//
+// Shape columns per op, in this order (per rank):
+//   gemm               m, k, n
+//   attention_prefill  heads, kv_heads, head_dim, batch, context_tokens, new_tokens
+//   attention_decode   heads, kv_heads, head_dim, batch, context_tokens          (+ kv_dtype)
+//   mla_prefill        heads, qk_nope_head_dim, qk_rope_head_dim, batch, context_tokens, new_tokens
+//   mla_decode         heads, kv_lora_rank, qk_rope_head_dim, batch, context_tokens (+ kv_dtype)
+//   grouped_gemm       experts, ranks, local_experts, experts_per_token, hidden_size,
+//                      intermediate_size, tokens, distribution      (parts: up and down projection)
+//   linear_attention   conv, key_heads, key_head_dim, value_heads, value_head_dim, tokens or batch
+//   all_reduce         ranks, bytes, mode
+//   memory             kernel, bytes
+//   launch             kernel
+//   elementwise        kernel, tokens, width, dtype
+// A column of words (distribution, mode, kernel, dtype) holds the index into KernelTable::labels.
 
 #include <array>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
 #include "cost/estimate.h"
+#include "spec/hardware.h"
 
 namespace rooflua {
 
-/// How a table's MFU column counts work.
+/// How a table's MFU column counts work. causal_half: 4 heads head_dim S^2 / 2.
 enum class FlopConvention { gemm_2mkn, attention_full, attention_causal_half, none };
+std::string_view name(FlopConvention convention);
+std::string_view name(Op op);
+std::string_view name(Kernel kernel);
+std::optional<Op> parse_op(std::string_view text);
+std::optional<Kernel> parse_kernel(std::string_view text);
+
+inline constexpr int max_axes = 8;
 
 struct KernelRow {
-  int line = 0;                    // in the file
-  std::array<double, 8> shape{};   // in the order of KernelTable::axes
+  int line = 0;                         // in the file
+  Dtype kv_dtype = Dtype::bf16;         // of the KV cache, where the op has one
+  std::array<double, max_axes> shape{}; // in the order of KernelTable::axes
   double latency_s = 0;
   double latency_s_p10 = 0, latency_s_p90 = 0;  // 0 = not recorded
-  double listed_mfu = 0;           // as printed in the file; NaN = no such column
-  double mfu = 0;                  // derived; NaN = the op has none
+  double listed_mfu = std::numeric_limits<double>::quiet_NaN();  // as printed; NaN = no such column
 };
 
 struct KernelTable {
-  std::string name;                  // "gemm_bf16", "mha/decode/h20/32-8-128.csv"
-  std::string path;
+  std::string name;                // "gemm_bf16", "mha/decode/h20/32-8-128.csv"
+  std::filesystem::path path;
   Op op = Op::gemm;
-  Dtype dtype = Dtype::bf16;         // of the kernel that was timed
-  std::vector<std::string> axes;     // names of the shape columns
+  Dtype dtype = Dtype::bf16;       // of the kernel that was timed
+  std::string variant;             // a kernel family that must not be mixed: "fp8_block"
+  std::vector<std::string> axes;   // names of the shape columns
   FlopConvention convention = FlopConvention::none;
-  FlopPerSecond denominator;         // the peak the listed MFU was divided by; 0 = unknown
-  bool header = true;                // false: the file starts with a data row
-  std::vector<KernelRow> rows;       // file order
+  bool header = true;              // false: the file starts with a data row
+  bool decode = false;             // grouped_gemm, linear_attention: the decode table
+  int tp = 1;                      // ranks the heads were divided by (BLIS decode files)
+  int mfu_decimals = 0;            // most decimals printed in the MFU column
+  std::vector<std::string> labels;      // words of coded columns
+  std::vector<std::string> part_names;  // latencies or MFUs that add up to a row: "up_us", "conv"
+  std::vector<double> parts;            // rows.size() * part_names.size(), in the file's units
+  std::vector<KernelRow> rows;          // file order
+
+  double part(std::size_t row, std::size_t column) const {
+    return parts[row * part_names.size() + column];
+  }
 };
+
+std::vector<std::string> axis_names(Op op);
+
+/// Flop of a row under the table's convention; 0 where the op has none.
+double flop_of(const KernelTable& table, const KernelRow& row);
+
+/// MFU that follows from latency and a peak; NaN where there is none.
+double derived_mfu(const KernelTable& table, const KernelRow& row, FlopPerSecond peak);
+
+/// The peak that the listed MFUs were divided by, flop / (latency * mfu): over the rows whose MFU
+/// is printed with at least two significant digits. All 0 where no row says.
+struct ImpliedPeak {
+  FlopPerSecond min, median, max;
+};
+ImpliedPeak implied_peak(const KernelTable& table);
+
+/// The question that this row answers (whole-model fields with tp = 1).
+Query query_of(const KernelTable& table, const KernelRow& row);
 
 }  // namespace rooflua

@@ -17,31 +17,82 @@
 namespace rooflua {
 
 enum class Layout { rooflua, infersim, blis, aic };
+std::string_view name(Layout layout);
+std::optional<Layout> parse_layout(std::string_view text);
+
+class MfuDatabase;
 
 struct DatabaseOptions {
-  std::optional<Hardware> hardware;          // peaks; needed for MFU and the modelled kernel
-  std::filesystem::path path;                // folder of tables (empty: bench_data/<gpu> of `hardware`)
+  std::optional<Hardware> hardware;  // peaks; needed for MFU and the modelled kernel
+  std::filesystem::path path;        // folder of tables (empty: the folder of `hardware`)
   Layout layout = Layout::rooflua;
-  std::string gpu;                           // sub-folder (infersim, blis) or file prefix (aic)
-  std::string lookup = "latency_linear";     // a named strategy of docs/MODELS.md 2
+  std::string gpu;                   // sub-folder (infersim, blis; any case) or file prefix (aic)
+  std::string lookup = "latency_linear";  // a named strategy of docs/MODELS.md
+  /// Lends utilisation for ops that have no table here. Empty: the GPU that hardware.tables_from names.
+  std::shared_ptr<const MfuDatabase> donor;
+  /// What the InferSim policies answer where they have no row; empty: what InferSim has for this GPU.
+  std::optional<double> default_mfu;
 };
 
+/// What a user's lookup returns: a latency or an MFU, and how good it is.
+struct UserAnswer {
+  double value = 0;
+  bool is_mfu = false;
+  Evidence evidence = Evidence::assumed;
+};
+/// A lookup written elsewhere (in Lua). The table is the one whose rows come closest to the
+/// query's shape; never called without one. Pure: answers are remembered.
+using UserLookup = std::function<UserAnswer(const KernelTable&, const Query&)>;
+
+/// How a call of InferSim's or BLIS' own functions maps onto a Query (lookups infersim_floor,
+/// infersim_head, blis487); `tp` divides heads, so for a call with per-rank heads leave it 1.
+///
+///   get_attn_decode_mfu(nh, nkv, hd, bs, kv_len, fp8)    attention_decode: heads, kv_heads, head_dim, batch, context_tokens, kv_dtype
+///     of MLA (nh, rank, rope)                            mla_decode: heads, kv_lora_rank, qk_rope_head_dim, ...
+///   get_attn_prefill_mfu(nh, nkv, hd, seq_len)           attention_prefill: heads, kv_heads, head_dim, new_tokens
+///     of MLA (nh, nope, rope)                            mla_prefill: heads, qk_nope_head_dim, qk_rope_head_dim, new_tokens
+///   get_gemm_mfu(m, k, n)                                gemm: m, k, n
+///   get_groupedgemm_*_mfu(E, W, topk, H, I, tp, q)       grouped_gemm: experts, ranks, experts_per_token, hidden_size,
+///                                                        intermediate_size (before / tp), tp, tokens, decode
+///                                                        -> Estimate::mfu_up, mfu_down
+///   get_linear_attn_*_latency(conv, kh, kd, vh, vd, q)   linear_attention: conv, key_heads, ..., decode: batch = q, else new_tokens = q
+///                                                        -> Estimate::latency_s
+///   BLIS prefill(seq), decode(bs, kv, tp), gemm(m, k, n) attention_prefill: new_tokens; attention_decode: batch,
+///                                                        context_tokens, tp (heads are the whole model's); gemm
+///
+/// Where the reference raises, estimate() throws a LookupError: `no_rows` (ValueError, min() of
+/// nothing), `no_table` (AssertionError), `division_by_zero` (ZeroDivisionError).
 class MfuDatabase {
  public:
   /// Cheap: tables load when first asked for. @throws Error if the path is not there
   static std::shared_ptr<const MfuDatabase> open(const DatabaseOptions& options);
+  /// The same over tables in memory; `options.path` is not read.
+  static std::shared_ptr<const MfuDatabase> from_tables(std::vector<KernelTable> tables,
+                                                        const DatabaseOptions& options);
   virtual ~MfuDatabase() = default;
 
-  /// The answer of the lookup strategy. A warm call costs under 100 ns. The reference is valid until the next call.
-  /// @throws Error where the strategy says so (an absent file, a dtype without rows)
+  /// The answer of the lookup strategy. A warm call costs under 100 ns. The reference is valid
+  /// until the next call. One thread at a time.
+  /// @throws LookupError where the strategy says so (an absent file, a dtype without rows)
+  /// @throws Error if a field its op needs is not a positive finite number, or nothing can price the op
   virtual const Estimate& estimate(const Query& query) const = 0;
+
+  /// What the answer rests on, in words: table, rows and their lines, or why there is none.
+  virtual std::string describe(const Query& query) const = 0;
 
   /// Same tables, another strategy. @throws Error with the known names
   virtual std::shared_ptr<const MfuDatabase> with_lookup(const std::string& lookup) const = 0;
+  virtual std::shared_ptr<const MfuDatabase> with_lookup(const std::string& name,
+                                                         UserLookup lookup) const = 0;
   virtual const std::string& lookup() const = 0;
   virtual const std::optional<Hardware>& hardware() const = 0;
+  virtual Layout layout() const = 0;
   /// Loads everything and lists it.
-  virtual const std::vector<KernelTable>& tables() const = 0;
+  virtual const std::vector<const KernelTable*>& tables() const = 0;
+  /// How many tables have been read so far, for those who doubt the laziness.
+  virtual int tables_loaded() const = 0;
+  /// The peak an MFU of this dtype refers to: the hardware's, else what the tables imply, else 0.
+  virtual FlopPerSecond peak(Dtype dtype) const = 0;
 };
 
 std::vector<std::string> lookup_names();

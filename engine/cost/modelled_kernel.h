@@ -1,15 +1,60 @@
 #pragma once
-// What a kernel would cost on a GPU nobody has measured: tile and wave quantisation and the
-// bandwidth roofline. Evidence `modelled`.
+// What a kernel would cost on a GPU nobody has measured: tile and wave quantisation, the bandwidth
+// roofline and a launch floor. Evidence `modelled`.
 
 #include "cost/estimate.h"
 #include "spec/hardware.h"
 
 namespace rooflua {
 
-/// Latency and MFU of any op from datasheet figures. Monotone in m (tokens, batch, context), never
-/// above peak, never below bytes / bandwidth.
-/// @throws Error if the GPU has no peak for the dtype, or a shape is not positive
+/// The constants of the model: one set for every shape, dtype and GPU. Fitted on the bf16 tables of
+/// aiconfigurator (H100 and H200 SXM, vLLM 0.24 kernels in CUDA graphs); what a GPU contributes is
+/// its datasheet (peak, bandwidth, SMs, clock).
+namespace modelled {
+inline constexpr double memory_efficiency = 0.88;  // of datasheet bandwidth
+inline constexpr double gemm_math = 0.85;          // of peak, inside a full tile
+inline constexpr double attention_math = 0.66;     // likewise, softmax between the products
+inline constexpr double kernel_launch_s = 2.2e-6;  // of the shortest kernel, inside a graph
+inline constexpr double attention_launch_s = 8.3e-6;   // with its scheduling and combining kernels
+inline constexpr double grouped_launch_s = 34e-6;      // routing, alignment, two GEMMs, sum
+inline constexpr double gemm_tile_s = 0.65e-6;     // start and end of one tile on an SM
+inline constexpr double prefill_tile_s = 3.1e-6;
+inline constexpr double decode_tile_s = 1.7e-6;
+inline constexpr double split_s = 2.5e-6;          // adding up partial results of a split k
+inline constexpr double decode_split_s = 1.9e-6;
+inline constexpr double gemm_sm_bytes_per_clock = 80;    // one SM loading tiles, multicast included
+inline constexpr double decode_sm_bytes_per_clock = 22.7;  // one SM streaming KV
+inline constexpr double expert_row_traffic = 3;    // times (I in, I out, H) of every routed row
+inline constexpr double quantize_row_s = 0.96e-6;  // one row to FP8 on an SM, if short
+inline constexpr double quantize_sm_bytes_per_clock = 5.4;  // and if long
+}  // namespace modelled
+
+/// Latency and MFU of any op from datasheet figures.
+///
+///     gemm, the best tile (a,b) and split s of k:
+///         tiles  = ceil(m/a) ceil(n/b) s,  waves = ceil(tiles / SMs)
+///         math   = waves ( tile_s + max( 2 a b k/s / (peak/SMs * 0.85), load of a and b rows ) )
+///         time   = launch + (math^3 + traffic^3)^(1/3)
+///     attention_prefill: tiles of 128 query rows of one KV head
+///         time   = launch + max(work over all SMs, the last tile alone) + traffic
+///     attention_decode: one tile per request, KV head and split; else as gemm
+///     grouped_gemm: two GEMMs over the touched experts, and the traffic of all routed rows
+///     memory: traffic alone; elementwise: launch + traffic; launch: the launch
+///
+/// traffic = bytes / (0.88 bandwidth). Never above peak, never below bytes / bandwidth, and
+/// monotone in m, tokens, batch and context: every tiling is, and so is the minimum of them.
+/// Queries are as in estimate.h; memory and elementwise read `bytes` as bytes moved (elementwise
+/// without bytes: one read and one write of tokens x width, silu_mul two reads). `distance` is 0.
+/// mfu counts exact causal work for attention and is NaN where there is no arithmetic.
+/// Weights narrower than 16 bits on a GPU without a peak for them compute at the bf16 peak.
+/// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
 Estimate modelled_kernel(const Query& query, const Hardware& hardware);
+
+/// Time of quantising [tokens, width] 16-bit activations to FP8 in front of a GEMM, one scale per
+/// token, as a kernel of its own: a row takes one SM max( 0.96 us, 3 width bytes / (5.4 B/clock) ),
+/// in ceil(tokens / SMs) waves. An FP8 `gemm` above is without it; vLLM's measured linear layers
+/// include it.
+/// @throws Error   as modelled_kernel()
+Seconds quantize_time(double tokens, double width, const Hardware& hardware);
 
 }  // namespace rooflua

@@ -1,6 +1,8 @@
 #pragma once
 // The roofline: an operation is bound by its arithmetic or by its traffic.
 
+#include <string_view>
+
 #include "base/units.h"
 #include "cost/evidence.h"
 
@@ -19,6 +21,7 @@ struct Ceiling {
 };
 
 enum class Bound { compute, memory, link };
+std::string_view name(Bound bound);
 
 struct Duration {
   Seconds time;
@@ -29,8 +32,11 @@ struct Duration {
 ///
 ///     time = max( flop / (peak * mfu),  bytes / bandwidth )
 ///
+/// A tie is called compute. Work without arithmetic (flop 0) or without traffic (bytes 0) is fine.
+///
 /// @param mfu      fraction of peak that was measured for this shape, in (0, 1]
-/// @throws Error   if mfu is outside (0, 1], or a peak or a quantity is not finite and positive
+/// @throws Error   if mfu is outside (0, 1], a peak is not finite and positive, or work is
+///                 negative or not finite
 /// @source Williams, Waterman, Patterson. "Roofline", CACM 52(4), 2009
 Duration roofline(Work work, Ceiling ceiling, double mfu);
 

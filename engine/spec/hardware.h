@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "spec/dtype.h"
 
@@ -15,27 +17,32 @@ namespace rooflua {
 struct Hardware {
   std::string name;  // folder name: "h200-sxm"
   std::vector<std::string> aliases;
-  std::string origin;                     // the file
-  std::string architecture;               // "hopper", "ampere", "ada", "blackwell"
-  std::map<Dtype, FlopPerSecond> peak;    // dense tensor-core peaks
+  std::string origin;                   // the file
+  std::string architecture;             // "hopper", "ampere", "ada", "blackwell"
+  std::map<Dtype, FlopPerSecond> peak;  // dense tensor-core peaks
   BytesPerSecond memory_bandwidth;
-  Bytes memory;                           // bytes as sold: 141 GB = 141e9
-  Bytes usable_memory;                    // what the driver reports (GiB-based), for KV capacity
-  BytesPerSecond link_bandwidth;          // one direction, to the peers of one node
-  int sms = 0;                            // streaming multiprocessors
-  double clock_hz = 0;                    // boost clock
-  Bytes l2;                               // last-level cache
-  std::string tables_from;                // borrow utilisation from this GPU ("" = none)
+  Bytes memory;                   // bytes as sold: 141 GB = 141e9
+  Bytes usable_memory;            // what the driver reports (GiB-based), for KV capacity
+  BytesPerSecond link_bandwidth;  // one direction, to the peers of one node
+  int sms = 0;                    // streaming multiprocessors
+  double clock_hz = 0;            // boost clock
+  Bytes l2;                       // last-level cache
+  std::string tables_from;        // borrow utilisation from this GPU ("" = none)
   std::map<std::string, std::string> sources;  // key -> where the figure was published
 
   /// @throws Error with the known dtypes if the GPU has no such peak
   FlopPerSecond peak_for(Dtype dtype) const;
 };
 
-/// By folder name or alias (case and punctuation do not matter), or a path to a hardware.toml or its folder.
+/// By folder name or alias (case and punctuation do not matter), or a path to a hardware.toml or
+/// its folder. @throws Error with suggestions
 Hardware load_hardware(const std::string& name_or_path, const std::filesystem::path& home);
 Hardware hardware_from_toml(const std::filesystem::path& path);
+/// From a table with the keys of a hardware.toml; `origin` stands for the file in messages.
+Hardware hardware_from_table(const Json& table, const std::string& name, const std::string& origin);
+/// Every figure is finite and positive; usable memory agrees with memory. @throws Error
 void validate(const Hardware& hardware, std::string_view where);
+/// Names of the folders of bench_data that hold a hardware.toml, sorted.
 std::vector<std::string> hardware_names(const std::filesystem::path& home);
 
 }  // namespace rooflua

@@ -9,12 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "spec/dtype.h"
 
 namespace rooflua {
 
-/// Routed experts. Every `MoE` layer has `experts` MLPs of width `intermediate_size`, of which
+/// Routed experts. Every MoE layer has `experts` MLPs of width `intermediate_size`, of which
 /// each token visits `experts_per_token`, and optionally one shared MLP that every token visits.
 struct MixtureOfExperts {
   int experts = 0;
@@ -45,40 +46,57 @@ struct Model {
   std::string name;
   std::vector<std::string> aliases;
   std::string origin;  // file the values came from
+  std::string source;  // where that file has them from, as it says itself
   int layers = 0;
   int hidden_size = 0;
   int heads = 0;
   int kv_heads = 0;
-  int head_dim = 0;
+  int head_dim = 0;           // with latent attention: qk_nope_head_dim + qk_rope_head_dim
   int intermediate_size = 0;  // of the dense MLP (0 in a pure MoE)
   int vocab_size = 0;
   int max_model_len = 0;  // 0 = not stated
   bool tied_embeddings = false;
-  bool attention_bias = false;  // bias on q, k, v
-  bool gated_mlp = true;        // gate, up, down; false = up, down
-  Dtype dtype = Dtype::bf16;            // of activations and unquantised weights
-  std::optional<Dtype> weight_dtype;    // of quantised linear weights
+  bool attention_bias = false;         // bias on q, k, v
+  bool attention_output_gate = false;  // the q projection also yields a gate of its own size
+  bool gated_mlp = true;               // gate, up, down; false = up, down
+  Dtype dtype = Dtype::bf16;           // of activations and unquantised weights
+  std::optional<Dtype> weight_dtype;   // of quantised linear weights
   std::optional<MixtureOfExperts> moe;
   std::optional<LatentAttention> mla;
   std::optional<HybridAttention> hybrid;
+  /// What the file says and this description leaves out ("sliding window of 4096 tokens").
+  std::vector<std::string> notes;
 
   /// Layers that keep a growing KV cache (all, or layers / interval in a hybrid).
   int full_attention_layers() const;
+  int linear_attention_layers() const;
   int moe_layers() const;
+  /// Layers with a dense MLP: all of them without experts.
+  int dense_mlp_layers() const;
   /// Every weight, embeddings and norms included.
   double parameters() const;
-  /// Weights one token of decode reads: attention, the experts it visits, shared experts, router,
-  /// norms, LM head; the input embedding counts as one row.
+  /// As published ("3B active"): every weight except those of the experts that a token does not
+  /// visit. The input embedding counts in full, which is what the published figures do.
   double active_parameters() const;
   /// KV cache of one token over all layers at tensor parallel degree 1.
+  /// Attention 2 g D per layer; latent attention kv_lora_rank + qk_rope_head_dim.
   Bytes kv_bytes_per_token(Dtype kv_dtype) const;
+  /// State of one request in the linear-attention layers, whatever its length: convolution inputs
+  /// (conv_kernel - 1 per channel, 2 bytes) and the recurrent matrix (key x value per head, 4
+  /// bytes).
+  Bytes state_bytes_per_request() const;
 };
 
 /// By shipped name or alias (case, '/', '_' and org prefixes do not matter), or a path to a
-/// config.json, a folder holding one, or a .toml. @throws Error naming file, line or key, with suggestions.
+/// config.json, a folder holding one, or a .toml. @throws Error naming file, line or key, with
+/// suggestions.
 Model load_model(const std::string& name_or_path, const std::filesystem::path& home);
 Model model_from_config_json(const std::filesystem::path& path);
 Model model_from_toml(const std::filesystem::path& path);
+/// From a value: the keys of a config.json (if it has `num_hidden_layers` or `text_config`), else
+/// those of our TOML. `name` is used where the document has none, `origin` stands for it in
+/// messages.
+Model model_from_document(const Json& document, const std::string& name, const std::string& origin);
 /// Checks ranges and relations (heads % kv_heads, experts_per_token <= experts ...). @throws Error
 void validate(const Model& model, std::string_view where);
 /// Shipped model names, sorted.

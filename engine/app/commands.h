@@ -1,0 +1,64 @@
+#pragma once
+// The front doors. Each takes what the command line said and returns the exit status:
+// 0 ok, 1 the user's mistake or a failed check, 2 usage, 70 ours.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rooflua::app {
+
+struct RunArguments {
+  std::string scenario;
+  std::vector<std::string> set;  // key=value
+  std::optional<long> seed;
+  int jobs = 1;
+  std::string json;      // a file, or "-" for stdout
+  std::string requests;  // per-request CSV
+  std::string trace;     // Chrome trace
+  bool explain = false;
+  std::optional<double> strict_percent;  // share of time allowed to be extrapolated, stand_in or assumed
+  bool trusted = false;
+  double timeout_s = 0;
+  bool jit_log = false;
+  bool quiet = false;
+};
+
+struct StepArguments {
+  std::string model, hardware;
+  int tp = 1;
+  std::string steps = "kernels";     // NAME[:PRESET]
+  std::vector<std::string> set;      // key=value of the step model
+  std::vector<std::string> prefill;  // CTX+NEW
+  std::vector<std::string> decode;   // CTXxCOUNT
+  bool explain = false;
+  std::string json;
+};
+
+int run(const RunArguments& arguments, const std::filesystem::path& home);
+int check(const std::vector<std::string>& scenarios, const std::filesystem::path& home);
+int step(const StepArguments& arguments, const std::filesystem::path& home);
+int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
+int list(const std::string& kind, const std::filesystem::path& home);
+int help(const std::string& topic, const std::filesystem::path& home);
+
+struct DataArguments {
+  std::string path;    // of `describe`, `verify`, `import`
+  std::string layout;  // "" = found out from the files
+  std::string gpu;
+  std::string to;
+};
+int data_list(const std::filesystem::path& home);
+int data_describe(const DataArguments& arguments, const std::filesystem::path& home);
+int data_verify(const DataArguments& arguments, const std::filesystem::path& home);
+int data_import(const DataArguments& arguments, const std::filesystem::path& home);
+
+int diff(const std::string& a, const std::string& b, double tolerance);
+
+/// The folder that holds scripts/, scenarios/ and bench_data/: $ROOFLUA_HOME, share/rooflua beside
+/// the program's bin/, or the source tree it was built from. @throws Error if none of them is one
+std::filesystem::path find_home(const std::filesystem::path& program);
+
+}  // namespace rooflua::app

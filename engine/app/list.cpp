@@ -1,0 +1,54 @@
+#include <cstdio>
+
+#include "app/commands.h"
+#include "base/error.h"
+#include "cost/mfu_database.h"
+#include "script/vm.h"
+#include "spec/hardware.h"
+#include "spec/model.h"
+
+namespace rooflua::app {
+
+namespace {
+
+void print_names(const std::vector<std::string>& names) {
+  for (const std::string& each : names) std::printf("%s\n", each.c_str());
+}
+
+std::unique_ptr<script::Vm> library(const std::filesystem::path& home) {
+  script::VmOptions options;
+  options.home = home;
+  options.trusted = true;
+  options.interruptible = false;
+  return std::make_unique<script::Vm>(options);
+}
+
+}  // namespace
+
+int list(const std::string& kind, const std::filesystem::path& home) {
+  const std::vector<std::string> known{"models",    "hardware", "steps",     "schedulers", "routers",
+                                       "workloads", "lookups",  "bucketing", "corrections"};
+  if (kind == "models") {
+    print_names(model_names(home));
+  } else if (kind == "hardware") {
+    print_names(hardware_names(home));
+  } else if (kind == "lookups") {
+    print_names(lookup_names());
+  } else if (std::find(known.begin(), known.end(), kind) != known.end()) {
+    const Json policies = library(home)->call("rooflua", "list", {Json(kind)});
+    for (const Json& each : policies.items()) {
+      std::printf("%-22s %s\n", each.find("name")->text().c_str(), each.find("doc")->text().c_str());
+    }
+  } else {
+    throw Error("list", unknown_name("kind", kind, known));
+  }
+  return 0;
+}
+
+int help(const std::string& topic, const std::filesystem::path& home) {
+  const Json text = library(home)->call("rooflua", "help", {Json(topic)});
+  if (text.is_text()) std::printf("%s\n", text.text().c_str());
+  return 0;
+}
+
+}  // namespace rooflua::app

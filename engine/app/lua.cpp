@@ -1,0 +1,16 @@
+#include "app/commands.h"
+#include "base/error.h"
+#include "script/vm.h"
+
+namespace rooflua::app {
+
+int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home) {
+  if (arguments.empty()) throw Error("lua", "expected a file: rooflua lua FILE [ARGS]");
+  script::VmOptions options;
+  options.home = home;
+  options.trusted = true;
+  script::Vm vm(options);
+  return vm.run_file(arguments.front(), {arguments.begin() + 1, arguments.end()});
+}
+
+}  // namespace rooflua::app

@@ -1,0 +1,164 @@
+// The table of contents: every command, its options, and the front door behind it.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+
+#include "app/commands.h"
+#include "base/error.h"
+#include "base/log.h"
+
+#ifndef ROOFLUA_VERSION
+#define ROOFLUA_VERSION "unknown"
+#endif
+
+namespace {
+
+using namespace rooflua;
+namespace fs = std::filesystem;
+
+/// What the chosen command does once the line is read.
+using Door = std::function<int(const fs::path& home)>;
+
+void add_run(CLI::App& app, Door& door) {
+  auto* command = app.add_subcommand("run", "Run a scenario and print its report");
+  auto* a = new app::RunArguments;  // lives as long as the program: the options point into it
+  command->add_option("scenario", a->scenario, "A Lua file that returns a scenario")->required();
+  command->add_option("--set", a->set, "key=value: any declared parameter (steps.prefill_divisor=2.0)")
+      ->allow_extra_args(false);
+  command->add_option("--seed", a->seed, "Overrides the scenario's seed");
+  command->add_option("--jobs", a->jobs, "Worker processes for variants")->check(CLI::PositiveNumber);
+  command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
+  command->add_option("--requests", a->requests, "Write one CSV row per request");
+  command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
+  command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
+  command->add_option("--strict", a->strict_percent,
+                      "Exit 1 if more than PERCENT of the time is extrapolated, stand_in or assumed")
+      ->expected(0, 1)
+      ->default_str("0");
+  command->add_flag("--trusted", a->trusted, "Give the scenario the full standard library");
+  command->add_option("--timeout", a->timeout_s, "CPU seconds after which the run is stopped");
+  command->add_flag("--jit-log", a->jit_log, "Report Lua lines that could not be compiled");
+  command->add_flag("--quiet", a->quiet, "No progress, no notes");
+  command->callback([a, &door] { door = [a](const fs::path& home) { return app::run(*a, home); }; });
+}
+
+void add_step(CLI::App& app, Door& door) {
+  auto* command = app.add_subcommand("step", "Price one step of a batch");
+  auto* a = new app::StepArguments;
+  command->add_option("--model", a->model, "A shipped model, config.json or .toml")->required();
+  command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
+  command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::PositiveNumber);
+  command->add_option("--steps", a->steps, "Step model NAME[:PRESET]");
+  command->add_option("--set", a->set, "key=value of the step model")->allow_extra_args(false);
+  command->add_option("--prefill", a->prefill, "CTX+NEW,...: prefill chunks")->delimiter(',');
+  command->add_option("--decode", a->decode, "CTXxCOUNT,...: decodes")->delimiter(',');
+  command->add_flag("--explain", a->explain, "Operation by operation");
+  command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
+  command->callback([a, &door] { door = [a](const fs::path& home) { return app::step(*a, home); }; });
+}
+
+void add_data(CLI::App& app, Door& door) {
+  auto* command = app.add_subcommand("data", "Kernel tables: list, describe, verify, import");
+  command->require_subcommand(1);
+  auto* a = new app::DataArguments;
+  auto* list = command->add_subcommand("list", "GPUs and their tables");
+  list->callback([&door] { door = [](const fs::path& home) { return app::data_list(home); }; });
+  auto* describe = command->add_subcommand("describe", "One GPU, or a folder of tables");
+  auto* verify = command->add_subcommand("verify", "What is wrong with a folder of tables");
+  auto* import = command->add_subcommand("import", "Copy other people's tables into our layout");
+  for (auto* each : {describe, verify, import}) {
+    each->add_option("path", a->path, each == describe ? "GPU or folder" : "Folder")->required();
+    auto* layout = each->add_option("--layout", a->layout, "rooflua, infersim, blis or aic");
+    auto* gpu = each->add_option("--gpu", a->gpu, "Which GPU of the folder");
+    if (each == import) {
+      layout->required();
+      gpu->required();
+    }
+  }
+  import->add_option("--to", a->to, "Folder that gets <gpu>/<table>.csv")->required();
+  const auto opens = [a, &door](auto* sub, auto function) {
+    sub->callback([a, &door, function] {
+      door = [a, function](const fs::path& home) { return function(*a, home); };
+    });
+  };
+  opens(describe, app::data_describe);
+  opens(verify, app::data_verify);
+  opens(import, app::data_import);
+}
+
+void add_small_commands(CLI::App& app, Door& door) {
+  auto* check = app.add_subcommand("check", "Find mistakes in scenarios without running them");
+  auto* scenarios = new std::vector<std::string>;
+  check->add_option("scenario", *scenarios, "Lua files")->required();
+  check->callback([=, &door] { door = [=](const fs::path& home) { return app::check(*scenarios, home); }; });
+
+  auto* diff = app.add_subcommand("diff", "Compare two result documents; exit 1 above the tolerance");
+  auto* files = new std::pair<std::string, std::string>;
+  auto* tolerance = new double(0.0);
+  diff->add_option("a", files->first, "A.json")->required();
+  diff->add_option("b", files->second, "B.json")->required();
+  diff->add_option("--tolerance", *tolerance, "Largest relative difference that is allowed");
+  diff->callback([=, &door] {
+    door = [=](const fs::path&) { return app::diff(files->first, files->second, *tolerance); };
+  });
+
+  auto* lua = app.add_subcommand("lua", "Run a Lua file, trusted, with the library on its path");
+  lua->prefix_command();
+  lua->callback([lua, &door] {
+    door = [lua](const fs::path& home) { return app::lua(lua->remaining(), home); };
+  });
+
+  auto* list = app.add_subcommand("list", "What can be named in a scenario");
+  auto* kind = new std::string;
+  list->add_option("kind", *kind,
+                   "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing or corrections")
+      ->required();
+  list->callback([=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
+
+  auto* help = app.add_subcommand("help", "Help on a command, a module, a function or a policy");
+  auto* topic = new std::string;
+  help->add_option("topic", *topic, "run, cost.gemm, schedulers.vllm_v1, ...");
+  help->callback([=, &app, &door] {
+    door = [=, &app](const fs::path& home) {
+      if (topic->empty()) {
+        std::fputs(app.help().c_str(), stdout);
+        return 0;
+      }
+      for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        if (command->get_name() != *topic) continue;
+        std::fputs(command->help().c_str(), stdout);
+        return 0;
+      }
+      return app::help(*topic, home);
+    };
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("rooflua: what does a step of LLM inference cost, and what happens if you serve differently?");
+  app.name("rooflua");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "rooflua " ROOFLUA_VERSION);
+  Door door;
+  // add_run(app, door);
+  // add_step(app, door);
+  add_data(app, door);
+  add_small_commands(app, door);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
+  try {
+    return door(app::find_home(argv[0]));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "rooflua: %s\n", error.what());
+    return 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rooflua: internal error: %s\n", error.what());
+    return 70;
+  }
+}

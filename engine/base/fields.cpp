@@ -1,0 +1,150 @@
+#include "base/fields.h"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+namespace {
+
+std::string joined(std::string_view path, std::string_view key) {
+  if (path.empty()) return std::string(key);
+  return key.empty() ? std::string(path) : std::string(path) + "." + std::string(key);
+}
+
+std::string placed(const std::string& file, int line, const std::string& path) {
+  std::string where = line > 0 ? at(file, line) : file;
+  if (path.empty()) return where;
+  return where.empty() ? path : where + ": " + path;
+}
+
+std::string shown(const Json& value) {
+  if (value.is_array() || value.is_object()) return "an " + std::string(kind_name(value));
+  if (value.is_null()) return "nothing";
+  return std::string(kind_name(value)) + " " + dump_json(value);
+}
+
+}  // namespace
+
+Fields::Fields(const Json& object, std::string file, std::string path)
+    : object_(&object), file_(std::move(file)), path_(std::move(path)) {
+  if (!object.is_object()) {
+    throw Error(placed(file_, object.line, path_), "expected a table, found " + shown(object));
+  }
+}
+
+const Json* Fields::find(std::string_view key) const {
+  if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.emplace_back(key);
+  const Json* found = object_->find(key);
+  return found != nullptr && found->is_null() ? nullptr : found;
+}
+
+std::string_view Fields::first_of(std::initializer_list<std::string_view> keys) const {
+  std::string_view first;
+  for (const std::string_view key : keys) {
+    if (has(key) && first.empty()) first = key;
+  }
+  return first;
+}
+
+std::optional<double> Fields::number(std::string_view key) const {
+  const Json* found = find(key);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_number() || !std::isfinite(found->number())) mismatch(key, *found, "a number");
+  return found->number();
+}
+
+std::optional<std::int64_t> Fields::integer(std::string_view key) const {
+  const auto value = number(key);
+  if (!value) return std::nullopt;
+  const Json& found = *find(key);
+  if (found.is_integer()) return found.integer();
+  if (*value != std::floor(*value) || std::abs(*value) > 9007199254740992.0) {
+    mismatch(key, found, "a whole number");
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+std::optional<int> Fields::small_integer(std::string_view key) const {
+  const auto value = integer(key);
+  if (!value) return std::nullopt;
+  if (*value > INT_MAX || *value < INT_MIN) mismatch(key, *find(key), "a number below 2^31");
+  return static_cast<int>(*value);
+}
+
+std::optional<bool> Fields::boolean(std::string_view key) const {
+  const Json* found = find(key);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_boolean()) mismatch(key, *found, "true or false");
+  return found->boolean();
+}
+
+std::optional<std::string> Fields::text(std::string_view key) const {
+  const Json* found = find(key);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_text()) mismatch(key, *found, "a text");
+  return found->text();
+}
+
+std::vector<std::string> Fields::texts(std::string_view key) const {
+  const Json* found = find(key);
+  if (found == nullptr) return {};
+  if (!found->is_array()) mismatch(key, *found, "an array of texts");
+  std::vector<std::string> out;
+  for (const Json& item : found->items()) {
+    if (!item.is_text()) mismatch(key, item, "a text in the array");
+    out.push_back(item.text());
+  }
+  return out;
+}
+
+std::optional<Fields> Fields::table(std::string_view key) const {
+  const Json* found = find(key);
+  if (found == nullptr) return std::nullopt;
+  return Fields(*found, file_, joined(path_, key));
+}
+
+double Fields::need_number(std::string_view key) const {
+  if (const auto value = number(key)) return *value;
+  missing(key, "a number");
+}
+
+int Fields::need_integer(std::string_view key) const {
+  if (const auto value = small_integer(key)) return *value;
+  missing(key, "a whole number");
+}
+
+std::string Fields::need_text(std::string_view key) const {
+  if (const auto value = text(key)) return *value;
+  missing(key, "a text");
+}
+
+Fields Fields::need_table(std::string_view key) const {
+  if (auto value = table(key)) return *value;
+  missing(key, "a table");
+}
+
+void Fields::finish() const {
+  for (const Json::Member& member : object_->members()) {
+    if (std::find(asked_.begin(), asked_.end(), member.key) != asked_.end()) continue;
+    throw Error(placed(file_, member.value.line, path_), unknown_name("key", member.key, asked_));
+  }
+}
+
+std::string Fields::where(std::string_view key) const {
+  const Json* found = object_->find(key);
+  return placed(file_, found != nullptr ? found->line : object_->line, joined(path_, key));
+}
+
+void Fields::mismatch(std::string_view key, const Json& found, std::string_view expected) const {
+  throw Error(where(key), "expected " + std::string(expected) + ", found " + shown(found));
+}
+
+void Fields::missing(std::string_view key, std::string_view expected) const {
+  throw Error(where(key), "is missing; expected " + std::string(expected));
+}
+
+}  // namespace rooflua

@@ -1,0 +1,68 @@
+#pragma once
+// Reads the members of one object of a user's document by name, and complains well:
+//
+//     hardware.toml:12: peak_tflop_per_s.bf16: expected a number, found text "989"
+//     model.toml:4: unknown key 'hiden_size'; did you mean 'hidden_size'? (known: ...)
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace rooflua {
+
+/// A view of one object: `object` must outlive it. Every key asked for becomes a known key, so
+/// that finish() can name the ones nobody asked for. A key whose value is null counts as absent.
+class Fields {
+ public:
+  /// @param file  stands for the document in messages
+  /// @param path  key path of this object in the document, "" for the whole
+  /// @throws Error if `object` is not an object
+  Fields(const Json& object, std::string file, std::string path = "");
+
+  bool has(std::string_view key) const { return find(key) != nullptr; }
+  /// The first of several spellings that is present; "" if none is.
+  std::string_view first_of(std::initializer_list<std::string_view> keys) const;
+  /// The value as it is, or null pointer.
+  const Json* find(std::string_view key) const;
+
+  /// Present and of that kind, absent (nothing), or an Error. integer() also takes 16.0.
+  std::optional<double> number(std::string_view key) const;
+  std::optional<std::int64_t> integer(std::string_view key) const;
+  std::optional<int> small_integer(std::string_view key) const;
+  std::optional<bool> boolean(std::string_view key) const;
+  std::optional<std::string> text(std::string_view key) const;
+  std::vector<std::string> texts(std::string_view key) const;  // absent: empty
+  std::optional<Fields> table(std::string_view key) const;
+
+  /// As above, but absent is an Error that names the key.
+  double need_number(std::string_view key) const;
+  int need_integer(std::string_view key) const;
+  std::string need_text(std::string_view key) const;
+  Fields need_table(std::string_view key) const;
+
+  /// Marks a key as known without reading it.
+  void allow(std::string_view key) const { find(key); }
+  /// @throws Error for a key that nobody asked for, with suggestions
+  void finish() const;
+
+  /// "file:line: path.key" for messages of the caller.
+  std::string where(std::string_view key) const;
+  const Json& object() const { return *object_; }
+
+ private:
+  [[noreturn]] void mismatch(std::string_view key, const Json& found,
+                             std::string_view expected) const;
+  [[noreturn]] void missing(std::string_view key, std::string_view expected) const;
+
+  const Json* object_;
+  std::string file_;
+  std::string path_;
+  mutable std::vector<std::string> asked_;
+};
+
+}  // namespace rooflua

@@ -1,0 +1,306 @@
+#include "base/json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+Json::Json(Object value) : value_(std::move(value)) {}
+
+bool Json::boolean() const {
+  ROOFLUA_ASSERT(is_boolean());
+  return std::get<bool>(value_);
+}
+
+std::int64_t Json::integer() const {
+  if (const auto* whole = std::get_if<std::int64_t>(&value_)) return *whole;
+  const double value = number();
+  ROOFLUA_ASSERT(value == std::floor(value) && std::abs(value) < 9.2e18);
+  return static_cast<std::int64_t>(value);
+}
+
+double Json::number() const {
+  if (const auto* whole = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*whole);
+  ROOFLUA_ASSERT(kind() == Kind::number);
+  return std::get<double>(value_);
+}
+
+const std::string& Json::text() const {
+  ROOFLUA_ASSERT(is_text());
+  return std::get<std::string>(value_);
+}
+
+const Json::Array& Json::items() const {
+  ROOFLUA_ASSERT(is_array());
+  return std::get<Array>(value_);
+}
+
+const Json::Object& Json::members() const {
+  ROOFLUA_ASSERT(is_object());
+  return std::get<Object>(value_);
+}
+
+const Json* Json::find(std::string_view key) const {
+  if (!is_object()) return nullptr;
+  for (const Member& member : members()) {
+    if (member.key == key) return &member.value;
+  }
+  return nullptr;
+}
+
+Json& Json::operator[](std::string_view key) {
+  if (is_null()) value_ = Object{};
+  ROOFLUA_ASSERT(is_object());
+  auto& object = std::get<Object>(value_);
+  for (Member& member : object) {
+    if (member.key == key) return member.value;
+  }
+  object.push_back({std::string(key), Json()});
+  return object.back().value;
+}
+
+void Json::push_back(Json value) {
+  if (is_null()) value_ = Array{};
+  ROOFLUA_ASSERT(is_array());
+  std::get<Array>(value_).push_back(std::move(value));
+}
+
+std::string_view kind_name(const Json& value) {
+  switch (value.kind()) {
+    case Json::Kind::null:
+      return "null";
+    case Json::Kind::boolean:
+      return "boolean";
+    case Json::Kind::integer:
+    case Json::Kind::number:
+      return "number";
+    case Json::Kind::text:
+      return "text";
+    case Json::Kind::array:
+      return "array";
+    case Json::Kind::object:
+      return "object";
+  }
+  return "";
+}
+
+namespace {
+
+std::string place(std::string_view text, std::size_t position, const std::string& name) {
+  position = std::min(position, text.size());
+  const std::string_view before = text.substr(0, position);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t start = before.find_last_of('\n');
+  const std::size_t column = position - (start == std::string_view::npos ? 0 : start + 1);
+  return name + ":" + std::to_string(line) + ":" + std::to_string(std::max<std::size_t>(column, 1));
+}
+
+/// Builds a Json from the events of nlohmann's reader.
+class Builder : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  Builder(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  Json take() { return std::move(root_); }
+
+  bool null() override { return add(Json()); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(std::int64_t{value}); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value <= static_cast<number_unsigned_t>(INT64_MAX))
+      return add(static_cast<std::int64_t>(value));
+    return add(static_cast<double>(value));
+  }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_array() override { return close(); }
+  bool end_object() override {
+    check_keys(open_.back());
+    return close();
+  }
+  bool key(string_t& value) override {
+    keys_.back() = std::move(value);
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& problem) override {
+    std::string what =
+        problem.what();  // "[json.exception...] parse error at line 1, column 2: syntax error ..."
+    const std::size_t colon = what.find(": ");
+    if (colon != std::string::npos) what.erase(0, colon + 2);
+    throw Error(place(text_, position, name_), what);
+  }
+
+ private:
+  bool add(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (open_.back().is_array()) {
+      open_.back().push_back(std::move(value));
+    } else {
+      members_.back().push_back({std::move(keys_.back()), std::move(value)});
+    }
+    return true;
+  }
+  bool open(Json container) {
+    if (open_.size() >= 512) throw Error(name_, "nested more than 512 deep");
+    open_.push_back(std::move(container));
+    members_.emplace_back();
+    keys_.emplace_back();
+    return true;
+  }
+  bool close() {
+    Json done = std::move(open_.back());
+    if (done.is_object()) done = Json(std::move(members_.back()));
+    open_.pop_back();
+    members_.pop_back();
+    keys_.pop_back();
+    return add(std::move(done));
+  }
+  void check_keys(const Json&) const {
+    std::vector<std::string_view> names;
+    for (const Json::Member& member : members_.back()) names.push_back(member.key);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end())
+      throw Error(name_, "the key '" + std::string(*twice) + "' occurs twice in one object");
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  Json root_;
+  std::vector<Json> open_;
+  std::vector<Json::Object> members_;  // of each open container; unused for arrays
+  std::vector<std::string> keys_;
+};
+
+void dump_text(std::string_view text, std::string& out) {
+  static constexpr char digits[] = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    switch (c) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20) {
+          out += "\\u00";
+          out += digits[static_cast<unsigned char>(c) >> 4];
+          out += digits[c & 15];
+        } else {
+          out += c;
+        }
+    }
+  }
+  out += '"';
+}
+
+void new_line(std::string& out, int indent, int depth) {
+  if (indent < 0) return;
+  out += '\n';
+  out.append(static_cast<std::size_t>(indent) * static_cast<std::size_t>(depth), ' ');
+}
+
+void dump(const Json& value, int indent, int depth, std::string& out);
+
+void dump_items(const Json::Array& items, int indent, int depth, std::string& out) {
+  out += '[';
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += ',';
+    new_line(out, indent, depth + 1);
+    dump(items[i], indent, depth + 1, out);
+  }
+  if (!items.empty()) new_line(out, indent, depth);
+  out += ']';
+}
+
+void dump_members(const Json::Object& members, int indent, int depth, std::string& out) {
+  out += '{';
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (i > 0) out += ',';
+    new_line(out, indent, depth + 1);
+    dump_text(members[i].key, out);
+    out += indent < 0 ? ":" : ": ";
+    dump(members[i].value, indent, depth + 1, out);
+  }
+  if (!members.empty()) new_line(out, indent, depth);
+  out += '}';
+}
+
+void dump(const Json& value, int indent, int depth, std::string& out) {
+  switch (value.kind()) {
+    case Json::Kind::null:
+      out += "null";
+      break;
+    case Json::Kind::boolean:
+      out += value.boolean() ? "true" : "false";
+      break;
+    case Json::Kind::integer:
+      out += std::to_string(value.integer());
+      break;
+    case Json::Kind::number:
+      out += json_number(value.number());
+      break;
+    case Json::Kind::text:
+      dump_text(value.text(), out);
+      break;
+    case Json::Kind::array:
+      dump_items(value.items(), indent, depth, out);
+      break;
+    case Json::Kind::object:
+      dump_members(value.members(), indent, depth, out);
+      break;
+  }
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& name) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  Builder builder(text, name);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
+
+Json read_json(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) throw Error(path.string(), "cannot be read");
+  return parse_json(text.str(), path.string());
+}
+
+std::string json_number(double value) {
+  if (!std::isfinite(value)) return "null";
+  if (value == 0) return std::signbit(value) ? "-0.0" : "0";
+  char buffer[32];
+  const auto [end, problem] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  ROOFLUA_ASSERT(problem == std::errc());
+  return std::string(buffer, end);
+}
+
+std::string dump_json(const Json& value, int indent) {
+  std::string out;
+  dump(value, indent, 0, out);
+  return out;
+}
+
+}  // namespace rooflua

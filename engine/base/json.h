@@ -1,0 +1,90 @@
+#pragma once
+// A document as a value: null, true, 12, 1.5, "text", arrays, and objects that keep their order.
+// Read from JSON here and from TOML in base/toml.h; written as JSON with the shortest decimal that
+// reads back as the same double, so the same value always gives the same bytes.
+
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace rooflua {
+
+class Json {
+ public:
+  struct Member;
+  using Array = std::vector<Json>;
+  using Object = std::vector<Member>;
+  enum class Kind { null, boolean, integer, number, text, array, object };
+
+  Json() = default;
+  Json(std::nullptr_t) {}
+  Json(bool value) : value_(value) {}
+  Json(int value) : value_(std::int64_t{value}) {}
+  Json(std::int64_t value) : value_(value) {}
+  Json(double value) : value_(value) {}
+  Json(const char* value) : value_(std::string(value)) {}
+  Json(std::string_view value) : value_(std::string(value)) {}
+  Json(std::string value) : value_(std::move(value)) {}
+  Json(Array value) : value_(std::move(value)) {}
+  Json(Object value);
+
+  static Json object() { return Json(Object{}); }
+  static Json array() { return Json(Array{}); }
+
+  Kind kind() const { return static_cast<Kind>(value_.index()); }
+  bool is_null() const { return kind() == Kind::null; }
+  bool is_boolean() const { return kind() == Kind::boolean; }
+  bool is_number() const { return kind() == Kind::integer || kind() == Kind::number; }
+  bool is_integer() const { return kind() == Kind::integer; }
+  bool is_text() const { return kind() == Kind::text; }
+  bool is_array() const { return kind() == Kind::array; }
+  bool is_object() const { return kind() == Kind::object; }
+
+  /// The value as that kind. Asking for another kind than it is, is our mistake: check, or read
+  /// documents of users through Fields (base/fields.h).
+  bool boolean() const;
+  std::int64_t integer() const;  // also a number without fraction
+  double number() const;         // also an integer
+  const std::string& text() const;
+  const Array& items() const;
+  const Object& members() const;
+
+  /// A member of an object, or null pointer. Also null pointer if this is not an object.
+  const Json* find(std::string_view key) const;
+  /// The member of that name, made (null) at the end if there is none. A null becomes an object.
+  Json& operator[](std::string_view key);
+  /// Appends to an array. A null becomes an array.
+  void push_back(Json value);
+
+  /// 1-based line in the file it was read from (TOML); 0 when that is not known.
+  int line = 0;
+
+ private:
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> value_;
+};
+
+struct Json::Member {
+  std::string key;
+  Json value;
+};
+
+/// "null", "boolean", "number", "text", "array", "object"
+std::string_view kind_name(const Json& value);
+
+/// @throws Error "name:line:column: ..." on bad syntax or a key that occurs twice in one object
+Json parse_json(std::string_view text, const std::string& name);
+/// @throws Error likewise, or if the file cannot be read
+Json read_json(const std::filesystem::path& path);
+
+/// JSON text. `indent` < 0: one line without spaces; else that many spaces per level.
+/// Whole numbers are written without fraction, -0 as -0.0; a number that is not finite as null.
+std::string dump_json(const Json& value, int indent = -1);
+/// A double as JSON writes it: the shortest decimal that reads back the same.
+std::string json_number(double value);
+
+}  // namespace rooflua

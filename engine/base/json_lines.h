@@ -1,0 +1,42 @@
+#pragma once
+// One flat JSON object per line, without building values: for files of 100,000 lines and more.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rooflua {
+
+class JsonLines {
+ public:
+  struct Member {
+    std::string_view key;    // as written; escapes are left alone
+    std::string_view value;  // text without quotes; else as written: number, word, array, object
+  };
+
+  /// @param text  the whole file; must outlive the scanner
+  /// @param name  stands for the file in messages
+  JsonLines(std::string_view text, std::string name);
+
+  /// The next line that is not blank; false at the end.
+  /// @throws Error "name:line: ..." if it is not one object
+  bool next();
+
+  /// Its members; valid until the next call.
+  const std::vector<Member>& members() const { return members_; }
+  int line() const { return line_; }
+
+ private:
+  [[noreturn]] void fail(std::string_view expected) const;
+  void skip_spaces();
+  void expect(char c);
+  std::string_view quoted();
+  std::string_view value();
+
+  std::string_view text_, rest_;
+  std::string name_;
+  int line_ = 0;
+  std::vector<Member> members_;
+};
+
+}  // namespace rooflua

@@ -1,0 +1,55 @@
+#pragma once
+// The operations of one forward pass on one rank, as a serving engine runs them: fused qkv, fused
+// gate_up, experts as one grouped kernel, an LM head for the requests that sample, two all-reduces
+// per layer. What a step model walks over, and what `cost.layers(model, deployment)` returns.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cost/estimate.h"
+#include "spec/deployment.h"
+#include "spec/model.h"
+
+namespace rooflua {
+
+/// Which part of a step an operation sees; its row count is rows_per_token times this.
+enum class Rows {
+  tokens,          // every token of the step, prefill chunks and decodes (padded for CUDA graphs)
+  requests,        // one row per request in the batch: the LM head
+  prefill_tokens,  // new tokens of prefill chunks; kv_b also re-expands their cached context
+  decode_tokens,   // one per decoding request
+};
+std::string_view name(Rows rows);
+
+/// One operation, run `count` times in a forward pass.
+///
+///     gemm          [rows, k] x [k, n], `groups` of them with a weight each (1 but for MLA's bmm)
+///     grouped_gemm  gate, up and down of `groups` experts: k hidden, n expert width on this rank;
+///                   rows_per_token = experts per token. Routing, activation and sum are inside.
+///     attention_*, mla_*   heads, kv_heads and head_dim on this rank; the work depends on contexts
+///     all_reduce    bytes_per_row is the message of one row
+///     elementwise   bytes_per_row in and out; "quantize_*", k elements of a row to FP8 in front of
+///                   a GEMM, has a time of its own: quantize_time() in modelled_kernel.h
+struct LayerOp {
+  std::string name;
+  Op op = Op::gemm;
+  Rows rows = Rows::tokens;
+  double rows_per_token = 1;
+  double k = 0, n = 0, groups = 1;
+  double count = 0;
+  Dtype dtype = Dtype::bf16;  // of the weights; of the activations where there are none
+  double flop_per_row = 0;    // 0 where contexts decide
+  double bytes_per_row = 0;   // activations in and out; for attention, KV of one cached token
+  double weight_bytes = 0;    // read by one run; of a grouped GEMM: all experts of this rank
+  double heads = 0, kv_heads = 0, head_dim = 0;
+};
+
+/// All operations in the order they run; those of equal shape in different layers are one entry.
+/// Uses the tp and the number formats of `deployment`, the shapes of `model`.
+/// KV heads are replicated when tp exceeds them. Router and LM head stay in the model's dtype.
+/// Not in the list: q/k norms, sampling, host work.
+/// @source vLLM model definitions (LlamaForCausalLM, Qwen3MoE, DeepseekV2); docs/MODELS.md
+std::vector<LayerOp> layers(const Model& model, const Deployment& deployment);
+
+}  // namespace rooflua

@@ -1,0 +1,294 @@
+#include "cost/mfu_database.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "base/error.h"
+#include "cost/estimate_cache.h"
+#include "cost/lookup.h"
+#include "cost/lookup_user.h"
+#include "cost/modelled_kernel.h"
+
+namespace rooflua {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 4> layout_names = {"rooflua", "infersim", "blis", "aic"};
+
+/// The dtype whose peak an op's MFU refers to: attention runs in 16 bits whatever its KV cache holds.
+Dtype compute_dtype(const Query& query) {
+  const bool own = query.op == Op::gemm || query.op == Op::grouped_gemm;
+  return own ? query.dtype : Dtype::bf16;
+}
+
+std::unique_ptr<Lookup> make_lookup(const std::string& name, const LookupContext& context) {
+  if (name == "infersim_floor") return infersim_lookup(context, false);
+  if (name == "infersim_head") return infersim_lookup(context, true);
+  if (name == "blis487") return blis487_lookup(context);
+  const std::vector<std::string> known = lookup_names();
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    throw Error("mfu.lookup", unknown_name("lookup", name, known));
+  }
+  return grid_lookup(context, name);
+}
+
+bool is_reference(const std::string& lookup) {
+  return lookup.starts_with("infersim_") || lookup == "blis487";
+}
+
+/// Named fields of a query that its op reads: all finite, those that must be positive, positive.
+void check(const Query& q, bool reference) {
+  const auto need = [&](const char* field, double value, bool positive) {
+    if (std::isfinite(value) && (value > 0 || (!positive && value >= 0))) return;
+    char text[40];
+    std::snprintf(text, sizeof text, "%g", value);
+    throw Error(std::string(name(q.op)) + "." + field,
+                std::string("expected a finite number ") + (positive ? "above 0" : "of at least 0") +
+                    ", found " + text);
+  };
+  const bool strict = !reference;
+  need("tp", q.tp, true);
+  switch (q.op) {
+    case Op::gemm: need("m", q.m, strict); need("k", q.k, strict); need("n", q.n, strict); return;
+    case Op::attention_prefill:
+    case Op::attention_decode:
+      need("heads", q.heads, strict); need("kv_heads", q.kv_heads, strict); need("head_dim", q.head_dim, strict);
+      break;
+    case Op::mla_prefill:
+      need("heads", q.heads, true); need("qk_nope_head_dim", q.qk_nope_head_dim, true);
+      need("qk_rope_head_dim", q.qk_rope_head_dim, true);
+      break;
+    case Op::mla_decode:
+      need("heads", q.heads, true); need("kv_lora_rank", q.kv_lora_rank, true);
+      need("qk_rope_head_dim", q.qk_rope_head_dim, true);
+      break;
+    case Op::grouped_gemm:
+      need("experts", q.experts, true); need("ranks", q.ranks, strict);
+      need("experts_per_token", q.experts_per_token, true); need("hidden_size", q.hidden_size, true);
+      need("intermediate_size", q.intermediate_size, true); need("tokens", q.tokens, strict);
+      return;
+    case Op::linear_attention:
+      need("key_heads", q.key_heads, true); need("value_heads", q.value_heads, true);
+      need(q.decode ? "batch" : "new_tokens", q.decode ? q.batch : q.new_tokens, strict && !q.decode);
+      return;
+    case Op::all_reduce: need("ranks", q.ranks - 1, true); need("bytes", q.bytes, true); return;
+    case Op::memory: need("bytes", q.bytes, true); return;
+    case Op::elementwise: need("tokens", q.tokens, true); need("width", q.width, true); return;
+    case Op::launch: return;
+  }
+  need("batch", q.batch, false);
+  need("context_tokens", q.context_tokens, false);
+  const bool prefill = q.op == Op::attention_prefill || q.op == Op::mla_prefill;
+  if (prefill) need("new_tokens", q.new_tokens, strict);
+}
+
+std::string words(const Trace& trace) {
+  std::string text = trace.remark;
+  std::size_t shown = 0;
+  for (const Trace::Used& used : trace.used) {
+    if (++shown > 8) return text + "; ...";
+    const KernelRow& row = used.table->rows[static_cast<std::size_t>(used.row)];
+    text += text.empty() ? "" : "; ";
+    text += used.table->name + ":" + std::to_string(row.line) + " (";
+    for (std::size_t axis = 0; axis < used.table->axes.size(); ++axis) {
+      char number[40];
+      std::snprintf(number, sizeof number, "%s%.15g", axis == 0 ? "" : ", ", row.shape[axis]);
+      text += number;
+    }
+    char latency[40];
+    std::snprintf(latency, sizeof latency, ") %.4g us", row.latency_s * 1e6);
+    text += latency;
+  }
+  return text;
+}
+
+class Database final : public MfuDatabase {
+ public:
+  Database(DatabaseOptions options, std::shared_ptr<const TableStore> store, std::string lookup,
+           UserLookup user)
+      : options_(std::move(options)), store_(std::move(store)), name_(std::move(lookup)) {
+    context_ = {store_, options_.hardware, options_.gpu, options_.default_mfu};
+    lookup_ = user ? user_lookup(context_, name_, std::move(user)) : make_lookup(name_, context_);
+    reference_ = !user && is_reference(name_);
+    peaks_.fill(-1);
+  }
+
+  const Estimate& estimate(const Query& query) const override {
+    const QueryKey key = key_of(query);
+    EstimateCache::Slot& slot = cache_.slot(key);
+    if (slot.key == key) return slot.estimate;
+    const Estimate estimate = price(query, nullptr);  // may throw: the slot stays as it was
+    slot.key = key;
+    slot.estimate = estimate;
+    return slot.estimate;
+  }
+
+  std::string describe(const Query& query) const override {
+    Trace trace;
+    const Estimate estimate = price(query, &trace);
+    return std::string(rooflua::name(estimate.evidence)) + ": " + words(trace);
+  }
+
+  std::shared_ptr<const MfuDatabase> with_lookup(const std::string& lookup) const override {
+    return std::make_shared<Database>(options_, store_, lookup, UserLookup());
+  }
+  std::shared_ptr<const MfuDatabase> with_lookup(const std::string& lookup, UserLookup user) const override {
+    return std::make_shared<Database>(options_, store_, lookup, std::move(user));
+  }
+
+  const std::string& lookup() const override { return name_; }
+  const std::optional<Hardware>& hardware() const override { return options_.hardware; }
+  Layout layout() const override { return options_.layout; }
+  const std::vector<const KernelTable*>& tables() const override {
+    if (tables_.empty()) {
+      for (std::size_t i = 0; i < store_->files().size(); ++i) tables_.push_back(&store_->table(i));
+    }
+    return tables_;
+  }
+  int tables_loaded() const override { return store_->loaded(); }
+  FlopPerSecond peak(Dtype dtype) const override {
+    double& known = peaks_[static_cast<std::size_t>(dtype)];
+    if (known < 0) known = context_.peak_flop_per_s(dtype);
+    return FlopPerSecond(known);
+  }
+
+ private:
+  Estimate price(const Query& query, Trace* trace) const {
+    check(query, reference_);
+    Estimate estimate;
+    if (lookup_->answer(query, estimate, trace)) {
+      if (!reference_) {
+        ROOFLUA_ASSERT(estimate.latency_s > 0 && std::isfinite(estimate.latency_s));
+        estimate.mfu = mfu_of(query, estimate.latency_s);
+      }
+      return estimate;
+    }
+    if (borrow(query, estimate, trace)) return estimate;
+    if (!options_.hardware) {
+      throw Error("mfu." + std::string(rooflua::name(query.op)),
+                  "no table of this op in " + where() + ", and no hardware to model it from");
+    }
+    estimate = modelled_kernel(query, *options_.hardware);
+    if (trace != nullptr) {
+      trace->remark = "no table of " + std::string(rooflua::name(query.op)) + ": modelled from the datasheet of " +
+                      options_.hardware->name;
+    }
+    return estimate;
+  }
+
+  std::string where() const { return options_.path.empty() ? "the tables" : options_.path.string(); }
+
+  double mfu_of(const Query& query, double latency_s) const {
+    const double flop = flop_of(query);
+    const double peak_flop_per_s = peak(compute_dtype(query)).in_base_units();
+    if (!(flop > 0) || !(peak_flop_per_s > 0)) return std::numeric_limits<double>::quiet_NaN();
+    return flop / (latency_s * peak_flop_per_s);
+  }
+
+  /// Utilisation of another GPU's tables: MFU where the work is bound by compute, share of bandwidth
+  /// where it is bound by memory (or by links).
+  bool borrow(const Query& query, Estimate& estimate, Trace* trace) const {
+    const MfuDatabase* lender = donor();
+    if (lender == nullptr || !options_.hardware || !lender->hardware()) return false;
+    const Estimate& lent = lender->estimate(query);
+    if (lent.evidence >= Evidence::modelled) return false;
+    const Hardware& own = *options_.hardware;
+    const Hardware& other = *lender->hardware();
+    const double compute_s = flop_of(query) / std::max(1.0, lender->peak(compute_dtype(query)).in_base_units());
+    const double memory_s = bytes_of(query) / other.memory_bandwidth.in_base_units();
+    double slower = other.memory_bandwidth / own.memory_bandwidth;
+    if (query.op == Op::all_reduce && own.link_bandwidth.in_base_units() > 0) {
+      slower = other.link_bandwidth / own.link_bandwidth;
+    } else if (compute_s > memory_s) {
+      slower = lender->peak(compute_dtype(query)) / own.peak_for(compute_dtype(query));
+    }
+    estimate = lent;
+    estimate.latency_s *= slower;
+    estimate.evidence = worst(lent.evidence, Evidence::stand_in);
+    estimate.mfu = mfu_of(query, estimate.latency_s);
+    if (trace != nullptr) trace->remark = "utilisation of " + other.name + ", " + lender->describe(query);
+    return true;
+  }
+
+  const MfuDatabase* donor() const {
+    if (options_.donor) return options_.donor.get();
+    if (!looked_for_donor_) {
+      looked_for_donor_ = true;
+      donor_ = find_donor();
+    }
+    return donor_.get();
+  }
+
+  std::shared_ptr<const MfuDatabase> find_donor() const {
+    if (!options_.hardware || options_.hardware->tables_from.empty()) return nullptr;
+    const fs::path folder = fs::path(options_.hardware->origin).parent_path().parent_path() /
+                            options_.hardware->tables_from;
+    if (!fs::is_regular_file(folder / "hardware.toml")) {
+      throw Error(options_.hardware->origin, "tables_from: there is no " + (folder / "hardware.toml").string());
+    }
+    DatabaseOptions options;
+    options.hardware = hardware_from_toml(folder / "hardware.toml");
+    options.hardware->tables_from.clear();  // one step, no chains
+    options.path = folder;
+    options.lookup = is_reference(name_) ? "latency_linear" : lookup_or_default();
+    return MfuDatabase::open(options);
+  }
+  std::string lookup_or_default() const {
+    const std::vector<std::string> known = lookup_names();
+    const bool native = std::find(known.begin(), known.end(), name_) != known.end();
+    return native ? name_ : "latency_linear";
+  }
+
+  DatabaseOptions options_;
+  std::shared_ptr<const TableStore> store_;
+  std::string name_;
+  LookupContext context_;
+  std::unique_ptr<Lookup> lookup_;
+  bool reference_ = false;
+  mutable EstimateCache cache_;
+  mutable std::vector<const KernelTable*> tables_;
+  mutable std::array<double, 7> peaks_{};
+  mutable std::shared_ptr<const MfuDatabase> donor_;
+  mutable bool looked_for_donor_ = false;
+};
+
+}  // namespace
+
+std::string_view name(Layout layout) { return layout_names[static_cast<std::size_t>(layout)]; }
+
+std::optional<Layout> parse_layout(std::string_view text) {
+  for (std::size_t i = 0; i < layout_names.size(); ++i) {
+    if (layout_names[i] == text) return static_cast<Layout>(i);
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const MfuDatabase> MfuDatabase::open(const DatabaseOptions& given) {
+  DatabaseOptions options = given;
+  if (options.path.empty() && options.hardware) {
+    options.path = fs::path(options.hardware->origin).parent_path();
+  }
+  if (options.path.empty()) throw Error("mfu.open", "needs a path of tables, or a GPU");
+  if (options.gpu.empty() && options.hardware) options.gpu = options.hardware->name;
+  if (!options.hardware && options.layout == Layout::rooflua &&
+      fs::is_regular_file(options.path / "hardware.toml")) {
+    options.hardware = hardware_from_toml(options.path / "hardware.toml");
+  }
+  auto store = std::make_shared<const TableStore>(list_tables(options.path, options.layout, options.gpu));
+  return std::make_shared<Database>(options, std::move(store), options.lookup, UserLookup());
+}
+
+std::shared_ptr<const MfuDatabase> MfuDatabase::from_tables(std::vector<KernelTable> tables,
+                                                            const DatabaseOptions& options) {
+  auto store = std::make_shared<const TableStore>(std::move(tables));
+  return std::make_shared<Database>(options, std::move(store), options.lookup, UserLookup());
+}
+
+std::vector<std::string> lookup_names() {
+  return {"blis487", "infersim_floor", "infersim_head", "latency_linear", "linear", "log_linear", "nearest"};
+}
+
+}  // namespace rooflua

@@ -1,0 +1,315 @@
+#include "cost/modelled_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+#include "cost/collective.h"
+#include "cost/kernel_table.h"
+#include "cost/layers.h"
+
+namespace rooflua {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// What the model needs of a GPU, as plain numbers.
+struct Gpu {
+  double peak, bandwidth, sms, clock_hz;
+  double traffic(double bytes) const {
+    return bytes / (bandwidth * modelled::memory_efficiency);
+  }
+};
+
+/// An answer before it becomes an Estimate.
+struct Priced {
+  double latency_s, flop;
+};
+
+double positive(Op op, const char* name, double value) {
+  if (std::isfinite(value) && value > 0) return value;
+  throw Error("modelled_kernel", std::string(rooflua::name(op)) + ": " + name +
+                                     ": expected a finite number above 0, found " +
+                                     std::to_string(value));
+}
+
+double not_negative(Op op, const char* name, double value) {
+  return value == 0 ? 0 : positive(op, name, value);
+}
+
+/// The format the tensor cores work in. Weights in a narrow format that a GPU cannot multiply are
+/// expanded to 16 bits on the way (Marlin-like kernels): they save traffic, not arithmetic.
+Dtype math_dtype(const Hardware& hardware, Dtype dtype) {
+  const bool narrow = bytes_per_element(dtype) < 2;
+  return narrow && !hardware.peak.contains(dtype) ? Dtype::bf16 : dtype;
+}
+
+Gpu gpu_of(const Hardware& hardware, Dtype dtype) {
+  if (hardware.sms < 1 || !(hardware.clock_hz > 0)) {
+    throw Error("modelled_kernel", hardware.name + " states no sms or clock_mhz in hardware.toml");
+  }
+  return {hardware.peak_for(dtype).in_base_units(),
+          hardware.memory_bandwidth.in_base_units(), double(hardware.sms), hardware.clock_hz};
+}
+
+/// Arithmetic and traffic overlap, but not perfectly near the ridge: a smooth maximum.
+double overlapped(double a, double b) { return std::cbrt(a * a * a + b * b * b); }
+
+/// Bytes per element of a GEMM's three sides.
+struct Elements {
+  double in, weight, out;
+};
+
+Elements elements(const Query& query, const Hardware& hardware) {
+  const double math = bytes_per_element(math_dtype(hardware, query.dtype));
+  return {math, bytes_per_element(query.dtype), std::max(math, 2.0)};  // results have 16 bits
+}
+
+struct Tile {
+  double rows, columns;
+};
+constexpr std::array<Tile, 7> kGemmTiles{
+    {{64, 32}, {64, 64}, {64, 128}, {64, 256}, {128, 128}, {128, 256}, {256, 128}}};
+
+/// Time on one SM of a tile that walks k: its math or its loads, whichever is slower. Loads stop at
+/// the m rows there are, math does not.
+double tile_time(Tile tile, double m, double n, double k, Elements e, const Gpu& gpu) {
+  const double steps = std::ceil(k / 64) * 64;
+  const double math = flop::gemm(tile.rows, steps, tile.columns) /
+                      (gpu.peak / gpu.sms * modelled::gemm_math);
+  const double loaded = std::min(m, tile.rows) * e.in + std::min(n, tile.columns) * e.weight;
+  const double load = loaded * steps / (modelled::gemm_sm_bytes_per_clock * gpu.clock_hz);
+  return modelled::gemm_tile_s + std::max(math, load);
+}
+
+double gemm_time(double m, double k, double n, Elements e, const Gpu& gpu) {
+  const double bytes = bytes::gemm(m, k, n, e.in, e.weight, e.out);
+  double best = std::numeric_limits<double>::infinity();
+  for (const Tile tile : kGemmTiles) {
+    const double tiles = std::ceil(m / tile.rows) * std::ceil(n / tile.columns);
+    for (const double split : {1., 2., 4., 8., 16.}) {
+      const double waves = std::ceil(tiles * split / gpu.sms);
+      const double math = waves * tile_time(tile, m, n, k / split, e, gpu);
+      const double partial_sums = split > 1 ? 2 * 4 * m * n * split : 0;  // fp32, written and read
+      const double reduce = split > 1 ? modelled::split_s : 0;
+      best = std::min(best, reduce + overlapped(math, gpu.traffic(bytes + partial_sums)));
+    }
+  }
+  return best;
+}
+
+Priced gemm(const Query& query, Elements e, const Gpu& gpu) {
+  const double m = positive(query.op, "m", query.m), k = positive(query.op, "k", query.k);
+  const double n = positive(query.op, "n", query.n);
+  return {modelled::kernel_launch_s + gemm_time(m, k, n, e, gpu), flop::gemm(m, k, n)};
+}
+
+/// `experts` GEMMs of `rows` rows each, in one launch; fractional rows are an average.
+double grouped_time(double experts, double rows, double k, double n, Elements e, const Gpu& gpu) {
+  constexpr std::array<Tile, 8> tiles{
+      {{16, 64}, {16, 128}, {32, 128}, {64, 64}, {64, 128}, {128, 128}, {128, 256}, {256, 128}}};
+  const double bytes = experts * bytes::gemm(rows, k, n, e.in, e.weight, e.out);
+  double best = std::numeric_limits<double>::infinity();
+  for (const Tile tile : tiles) {
+    const double count = experts * std::ceil(rows / tile.rows) * std::ceil(n / tile.columns);
+    const Tile computed{std::max(tile.rows, 64.0), tile.columns};  // the smallest tensor-core step
+    const double waves = std::max(1.0, count / gpu.sms);
+    const double math = waves * tile_time(computed, std::min(rows, tile.rows), n, k, e, gpu);
+    best = std::min(best, overlapped(math, gpu.traffic(bytes)));
+  }
+  return best;
+}
+
+Priced grouped_gemm(const Query& query, Elements e, const Gpu& gpu) {
+  const double all = positive(query.op, "experts", query.experts);
+  const double topk = positive(query.op, "experts_per_token", query.experts_per_token);
+  const double hidden = positive(query.op, "hidden_size", query.hidden_size);
+  const double tp = positive(query.op, "tp", query.tp);
+  const double width = positive(query.op, "intermediate_size", query.intermediate_size) / tp;
+  const double parts = std::max(1.0, std::floor(positive(query.op, "ranks", query.ranks) / tp));
+  const double tokens = positive(query.op, "tokens", query.tokens);
+  // `parts` ranks hold the experts between them and each brings `tokens`.
+  const double touched = bytes::touched_experts(all, topk, tokens * parts) / parts;
+  const double rows = tokens * topk;
+  const double routed = modelled::expert_row_traffic * 2 * rows * parts * (3 * width + hidden);
+  const double latency = modelled::grouped_launch_s + gpu.traffic(routed) +
+                         grouped_time(touched, rows / touched, hidden, 2 * width, e, gpu) +
+                         grouped_time(touched, rows / touched, width, hidden, e, gpu);
+  return {latency, flop::gated_mlp(rows, hidden, width)};
+}
+
+/// Attention of one rank: what is stored per cached token, and what a query-key pair costs.
+struct Attention {
+  double heads, kv_heads;
+  double width;  // keys and values of one head, elements
+  double flop_per_pair;
+  double kv_bytes_per_token, io_bytes_per_token;
+};
+
+double per_rank(double heads, int tp) { return std::max(1.0, heads / std::max(tp, 1)); }
+
+Attention plain_attention(const Query& query) {
+  const double heads = per_rank(positive(query.op, "heads", query.heads), query.tp);
+  const double kv_heads = per_rank(positive(query.op, "kv_heads", query.kv_heads), query.tp);
+  const double d = positive(query.op, "head_dim", query.head_dim);
+  const double element = bytes_per_element(query.dtype);
+  return {heads, kv_heads, 2 * d, flop::attention(heads, d, 1),
+          bytes::kv(1, kv_heads, d, bytes_per_element(query.kv_dtype)), 2 * heads * d * element};
+}
+
+Attention expanded_latent(const Query& query) {
+  const double heads = per_rank(positive(query.op, "heads", query.heads), query.tp);
+  const double nope = positive(query.op, "qk_nope_head_dim", query.qk_nope_head_dim);
+  const double rope = not_negative(query.op, "qk_rope_head_dim", query.qk_rope_head_dim);
+  const double value = query.v_head_dim > 0 ? query.v_head_dim : nope;
+  const double width = nope + rope + value, element = bytes_per_element(query.dtype);
+  return {heads, heads, width, flop::mla_expanded(heads, nope, rope, value, 1),
+          heads * width * element, heads * width * element};
+}
+
+Attention absorbed_latent(const Query& query) {
+  const double heads = per_rank(positive(query.op, "heads", query.heads), query.tp);
+  const double latent = positive(query.op, "kv_lora_rank", query.kv_lora_rank);
+  const double rope = not_negative(query.op, "qk_rope_head_dim", query.qk_rope_head_dim);
+  const double width = 2 * latent + rope;
+  return {heads, 1, width, flop::mla_absorbed(heads, latent, rope, 1),
+          bytes::latent_kv(1, latent, rope, bytes_per_element(query.kv_dtype)),
+          heads * width * bytes_per_element(query.dtype)};
+}
+
+double requests(const Query& query) {
+  return query.batch == 0 ? 1 : positive(query.op, "batch", query.batch);
+}
+
+Priced prefill(const Query& query, const Attention& shape, const Gpu& gpu) {
+  constexpr double tile_rows = 128, least_split = 512;
+  const double t = positive(query.op, "new_tokens", query.new_tokens);
+  const double p = not_negative(query.op, "context_tokens", query.context_tokens);
+  const double batch = requests(query);
+  const double flop = batch * shape.flop_per_pair * flop::causal_pairs(t, p);
+  const double group = shape.heads / shape.kv_heads;
+  const double tiles = std::ceil(t * group / tile_rows) * shape.kv_heads * batch;
+  const double math = gpu.peak * modelled::attention_math;
+  const double row_flop = 2 * tile_rows * shape.width;  // of one tile against one key
+  const double tile = modelled::prefill_tile_s + row_flop * tile_rows / 2 / (math / gpu.sms);
+  const double everything = flop / math + tiles * tile / gpu.sms;
+  // The tile that sees all keys; idle SMs may share its context.
+  const double shares = std::max(1.0, std::floor(gpu.sms / tiles));
+  const double length = std::max(std::min(p + t, least_split), (p + t) / shares);
+  const double longest = row_flop * length / (math / gpu.sms) + tile;
+  const double bytes = batch * ((p + t) * shape.kv_bytes_per_token + t * shape.io_bytes_per_token);
+  return {modelled::attention_launch_s + std::max(everything, longest) + gpu.traffic(bytes), flop};
+}
+
+Priced decode(const Query& query, const Attention& shape, const Gpu& gpu) {
+  constexpr double tile_rows = 64, block = 128;
+  const double context = positive(query.op, "context_tokens", query.context_tokens);
+  const double batch = requests(query);
+  const double flop = batch * shape.flop_per_pair * context;
+  const double row_tiles = std::ceil(shape.heads / shape.kv_heads / tile_rows);
+  const double bytes = batch * (context * shape.kv_bytes_per_token + shape.io_bytes_per_token);
+  const double math = batch * shape.kv_heads * row_tiles * 2 * tile_rows * shape.width * context /
+                      (gpu.peak * modelled::attention_math);
+  const double block_time = block * shape.kv_bytes_per_token / shape.kv_heads /
+                            (modelled::decode_sm_bytes_per_clock * gpu.clock_hz);
+  double best = std::numeric_limits<double>::infinity();
+  for (double split = 1; split <= 128; split *= 2) {
+    const double waves = std::ceil(batch * shape.kv_heads * row_tiles * split / gpu.sms);
+    const double stream =
+        waves * (modelled::decode_tile_s + std::ceil(context / split / block) * block_time);
+    const double partial = split > 1 ? split * batch * shape.io_bytes_per_token * 2 : 0;
+    const double combine = split > 1 ? modelled::decode_split_s : 0;
+    const double together = overlapped(overlapped(stream, gpu.traffic(bytes + partial)), math);
+    best = std::min(best, combine + together);
+  }
+  return {modelled::attention_launch_s + best, flop};
+}
+
+Priced linear_attention(const Query& query, const Gpu& gpu) {
+  const double key_heads = positive(query.op, "key_heads", query.key_heads);
+  const double key_dim = positive(query.op, "key_head_dim", query.key_head_dim);
+  const double value_heads = positive(query.op, "value_heads", query.value_heads);
+  const double value_dim = positive(query.op, "value_head_dim", query.value_head_dim);
+  const double batch = requests(query), conv = not_negative(query.op, "conv", query.conv);
+  const double tokens =
+      batch * (query.decode ? 1 : positive(query.op, "new_tokens", query.new_tokens));
+  const double keys = key_heads * key_dim, values = value_heads * value_dim;
+  const double flop = flop::gated_delta(tokens, value_heads, key_dim, value_dim) +
+                      flop::short_convolution(tokens, 2 * keys + values, conv);
+  const double state =
+      bytes::gated_delta_state(key_heads, key_dim, value_heads, value_dim, conv, 4, 2);
+  const double moved = 2 * batch * state + 2 * tokens * (2 * keys + 3 * values);
+  const int kernels = query.decode ? 2 : 6;  // conv, update; conv and five of the chunked form
+  const double math = flop / (gpu.peak * modelled::attention_math);
+  return {kernels * modelled::kernel_launch_s + overlapped(math, gpu.traffic(moved)), flop};
+}
+
+double elementwise_bytes(const Query& query) {
+  if (query.bytes > 0) return positive(query.op, "bytes", query.bytes);
+  const double passes = query.kernel == Kernel::silu_mul ? 3 : 2;
+  return passes * positive(query.op, "tokens", query.tokens) *
+         positive(query.op, "width", query.width) * bytes_per_element(query.dtype);
+}
+
+/// Bandwidth alone is needed for these, so that they work on a GPU with any set of peaks.
+Priced moving(const Query& query, const Hardware& hardware) {
+  const Gpu gpu{kNan, hardware.memory_bandwidth.in_base_units(), 0, 0};
+  if (query.op == Op::launch) return {modelled::kernel_launch_s, kNan};
+  if (query.op == Op::memory) return {gpu.traffic(positive(query.op, "bytes", query.bytes)), kNan};
+  return {modelled::kernel_launch_s + gpu.traffic(elementwise_bytes(query)), kNan};
+}
+
+Priced price(const Query& query, const Hardware& hardware) {
+  if (query.op == Op::memory || query.op == Op::launch || query.op == Op::elementwise) {
+    return moving(query, hardware);
+  }
+  const Gpu gpu = gpu_of(hardware, math_dtype(hardware, query.dtype));
+  const Elements e = elements(query, hardware);
+  switch (query.op) {
+    case Op::gemm: return gemm(query, e, gpu);
+    case Op::grouped_gemm: return grouped_gemm(query, e, gpu);
+    case Op::attention_prefill: return prefill(query, plain_attention(query), gpu);
+    case Op::attention_decode: return decode(query, plain_attention(query), gpu);
+    case Op::mla_prefill: return prefill(query, expanded_latent(query), gpu);
+    case Op::mla_decode: return decode(query, absorbed_latent(query), gpu);
+    case Op::linear_attention: return linear_attention(query, gpu);
+    default: break;
+  }
+  throw Error("modelled_kernel", "no model of " + std::string(name(query.op)));
+}
+
+}  // namespace
+
+Seconds quantize_time(double tokens, double width, const Hardware& hardware) {
+  const Gpu gpu = gpu_of(hardware, Dtype::bf16);
+  const double bytes = bytes::quantize(1, positive(Op::elementwise, "width", width), 2);
+  const double row = std::max(modelled::quantize_row_s,
+                              bytes / (modelled::quantize_sm_bytes_per_clock * gpu.clock_hz));
+  const double waves = std::ceil(positive(Op::elementwise, "tokens", tokens) / gpu.sms);
+  return Seconds(modelled::kernel_launch_s + waves * row);
+}
+
+Estimate modelled_kernel(const Query& query, const Hardware& hardware) {
+  Estimate estimate;
+  estimate.evidence = Evidence::modelled;
+  if (query.op == Op::all_reduce) {
+    const double message = not_negative(query.op, "bytes", query.bytes);
+    const Transfer transfer =
+        all_reduce(Bytes(message), query.ranks, hardware, query.eager);
+    estimate.latency_s = transfer.time / unit::s;
+    estimate.evidence = transfer.evidence;
+    return estimate;
+  }
+  const Priced priced = price(query, hardware);
+  estimate.latency_s = priced.latency_s;
+  if (std::isnan(priced.flop)) return estimate;
+  const Dtype math = math_dtype(hardware, query.dtype);
+  const double peak = hardware.peak_for(math).in_base_units();
+  estimate.mfu = priced.flop / (priced.latency_s * peak);
+  return estimate;
+}
+
+}  // namespace rooflua

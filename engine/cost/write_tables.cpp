@@ -1,0 +1,94 @@
+// Tables of any layout as CSV files of our own.
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "cost/importers.h"
+
+namespace rooflua {
+namespace {
+
+/// Columns of our layout, before the latency; the shape axis each comes from, -1 for the KV dtype.
+struct OwnColumns {
+  std::vector<std::pair<std::string, int>> columns;
+  bool dtype_in_name = true;
+};
+
+OwnColumns own_columns(Op op) {
+  switch (op) {
+    case Op::gemm: return {{{"m", 0}, {"k", 1}, {"n", 2}}};
+    case Op::attention_prefill:
+      return {{{"heads", 0}, {"kv_heads", 1}, {"head_dim", 2}, {"batch", 3}, {"context_tokens", 4}, {"new_tokens", 5}}};
+    case Op::attention_decode:
+      return {{{"heads", 0}, {"kv_heads", 1}, {"head_dim", 2}, {"kv_dtype", -1}, {"batch", 3}, {"context_tokens", 4}}};
+    case Op::all_reduce: return {{{"ranks", 0}, {"bytes", 1}, {"mode", 2}}};
+    case Op::memory: return {{{"op", 0}, {"bytes", 1}}, false};
+    case Op::launch: return {{{"op", 0}}, false};
+    case Op::elementwise: return {{{"op", 0}, {"tokens", 1}, {"width", 2}, {"dtype", 3}}, false};
+    default: return {};  // no form of ours: grouped pairs, MLA, linear attention
+  }
+}
+
+bool is_word(const KernelTable& table, std::size_t axis) {
+  const std::string& name = table.axes[axis];
+  return name == "mode" || name == "kernel" || name == "dtype" || name == "distribution";
+}
+
+std::string digits(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  char shorter[40];
+  std::snprintf(shorter, sizeof shorter, "%.15g", value);
+  return std::stod(shorter) == value ? shorter : text;
+}
+
+std::string cell(const KernelTable& table, const KernelRow& row, int axis) {
+  if (axis < 0) return std::string(name(row.kv_dtype));
+  const auto a = static_cast<std::size_t>(axis);
+  if (!is_word(table, a)) return digits(row.shape[a]);
+  if (table.labels.empty()) return "";
+  const std::string& word = table.labels[static_cast<std::size_t>(row.shape[a])];
+  if (table.axes[a] == "mode") return word.ends_with("eager") ? "eager" : word == "nccl" ? "nccl" : "graph";
+  return csv_cell(word);
+}
+
+void write_rows(std::ostream& out, const KernelTable& table, const OwnColumns& own) {
+  for (const KernelRow& row : table.rows) {
+    for (const auto& [column, axis] : own.columns) out << cell(table, row, axis) << ',';
+    out << digits(row.latency_s * 1e6) << ',';
+    if (row.latency_s_p10 > 0) out << digits(row.latency_s_p10 * 1e6);
+    out << ',';
+    if (row.latency_s_p90 > 0) out << digits(row.latency_s_p90 * 1e6);
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTable*>& tables,
+                                                const std::filesystem::path& folder) {
+  std::map<std::string, std::vector<const KernelTable*>> files;
+  for (const KernelTable* table : tables) {
+    const OwnColumns own = own_columns(table->op);
+    if (own.columns.empty() || table->variant == "nccl") continue;
+    const std::string dtype = table->variant.empty() ? std::string(name(table->dtype)) : table->variant;
+    files[std::string(name(table->op)) + (own.dtype_in_name ? "_" + dtype : "") + ".csv"].push_back(table);
+  }
+  std::filesystem::create_directories(folder);
+  std::vector<std::filesystem::path> written;
+  for (const auto& [file, parts] : files) {
+    std::ofstream out(folder / file, std::ios::binary);
+    const OwnColumns own = own_columns(parts.front()->op);
+    for (const auto& [column, axis] : own.columns) out << column << ',';
+    out << "latency_us,latency_us_p10,latency_us_p90\n";
+    for (const KernelTable* part : parts) write_rows(out, *part, own);
+    if (!out.flush()) throw Error((folder / file).string(), "cannot write the table");
+    written.push_back(folder / file);
+  }
+  return written;
+}
+
+}  // namespace rooflua

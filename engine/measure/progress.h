@@ -1,0 +1,39 @@
+#pragma once
+// A progress bar on stderr, for people only: nothing is written unless stderr is a terminal.
+
+#include <cstdint>
+#include <string>
+
+#include "serve/observer.h"
+
+namespace rooflua {
+
+/// Redraws at most 20 times a second. Results never depend on it.
+class ProgressBar : public Observer {
+ public:
+  /// @param total  expected number of ends; 0: not known, so only the count is shown
+  ProgressBar(std::string title, std::int64_t total, bool quiet = false);
+  ~ProgressBar() override;
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void on_done(const RequestDone& done) override;
+  /// For work that is not a run: `done` of `total`.
+  void show(std::int64_t done, const std::string& note = "");
+  /// Wipes the bar. The destructor does it too.
+  void clear();
+
+  /// "title  [=====>    ]  51 %  1,234 of 2,400" for a line of that width
+  static std::string bar(const std::string& title, std::int64_t done, std::int64_t total,
+                         const std::string& note, int columns);
+
+ private:
+  void draw(const std::string& note);
+
+  std::string title_;
+  std::int64_t total_, done_ = 0;
+  double drawn_at_s_ = -1;
+  bool visible_ = false;
+};
+
+}  // namespace rooflua

@@ -1,0 +1,200 @@
+#include "measure/quantile.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+namespace {
+
+__extension__ typedef unsigned __int128 Wide;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr int mantissa = LogHistogram::mantissa_bits;
+constexpr std::int64_t exact_below = std::int64_t{2} << mantissa;
+
+/// Values below 2^(bits + 1) have a bucket each; above, 2^bits buckets per octave.
+std::size_t bucket_of(std::int64_t value) {
+  if (value < exact_below) return static_cast<std::size_t>(value);
+  const int shift = std::bit_width(static_cast<std::uint64_t>(value)) - 1 - mantissa;
+  return (static_cast<std::size_t>(shift) << mantissa) + static_cast<std::size_t>(value >> shift);
+}
+
+/// The middle of a bucket.
+double middle_of(std::size_t bucket) {
+  if (bucket < static_cast<std::size_t>(exact_below)) return static_cast<double>(bucket);
+  const int shift = static_cast<int>(bucket >> mantissa) - 1;
+  const std::size_t top = bucket - (static_cast<std::size_t>(shift) << mantissa);
+  return std::ldexp(static_cast<double>(top) + 0.5, shift) - 0.5;
+}
+
+using Limbs = std::array<std::uint64_t, 4>;
+
+/// a * b modulo 2^256
+Limbs product(const Limbs& a, const Limbs& b) {
+  Limbs out{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    Wide carry = 0;
+    for (std::size_t j = 0; i + j < 4; ++j) {
+      carry += static_cast<Wide>(a[i]) * b[j] + out[i + j];
+      out[i + j] = static_cast<std::uint64_t>(carry);
+      carry >>= 64;
+    }
+  }
+  return out;
+}
+
+/// a - b, for a >= b
+Limbs difference(const Limbs& a, const Limbs& b) {
+  Limbs out{};
+  std::uint64_t borrow = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Wide taken = static_cast<Wide>(b[i]) + borrow;
+    borrow = a[i] < taken ? 1 : 0;
+    out[i] = static_cast<std::uint64_t>(a[i] - taken);
+  }
+  return out;
+}
+
+double number(const Limbs& limbs) {
+  double out = 0;
+  for (std::size_t i = 4; i-- > 0;) out = out * 0x1p64 + static_cast<double>(limbs[i]);
+  return out;
+}
+
+double square(double x) {
+  return x * x;
+}
+
+Statistics nothing() {
+  return {0, nan, nan, nan, nan, nan, nan, nan, nan};
+}
+
+}  // namespace
+
+double quantile(std::span<const double> sorted, double q) {
+  ROOFLUA_ASSERT(!sorted.empty() && q >= 0 && q <= 1);
+  const double rank = q * static_cast<double>(sorted.size() - 1);
+  const double below = std::floor(rank);
+  const std::size_t i = static_cast<std::size_t>(below);
+  if (i + 1 >= sorted.size()) return sorted.back();
+  const double step = sorted[i + 1] - sorted[i];
+  const double part = rank - below;
+  // numpy counts from the nearer neighbour, which keeps the result between the two.
+  return part < 0.5 ? sorted[i] + step * part : sorted[i + 1] - step * (1 - part);
+}
+
+Statistics statistics(std::vector<double>& values) {
+  if (values.empty()) return nothing();
+  std::sort(values.begin(), values.end());
+  const double n = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / n;
+  for (const double value : values) squares += square(value - mean);
+  return {static_cast<std::int64_t>(values.size()),
+          mean,
+          std::sqrt(squares / n),
+          values.front(),
+          quantile(values, 0.50),
+          quantile(values, 0.90),
+          quantile(values, 0.95),
+          quantile(values, 0.99),
+          values.back()};
+}
+
+void LogHistogram::WideSum::add_square(std::uint64_t value, std::uint64_t weight) {
+  const Wide squared = static_cast<Wide>(value) * value;
+  const Wide low = static_cast<Wide>(static_cast<std::uint64_t>(squared)) * weight;
+  const Wide high = static_cast<Wide>(static_cast<std::uint64_t>(squared >> 64)) * weight;
+  add({{static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(low >> 64), 0}});
+  add({{0, static_cast<std::uint64_t>(high), static_cast<std::uint64_t>(high >> 64)}});
+}
+
+void LogHistogram::WideSum::add(const WideSum& other) {
+  Wide carry = 0;
+  for (int i = 0; i < 3; ++i) {
+    carry += static_cast<Wide>(limb[i]) + other.limb[i];
+    limb[i] = static_cast<std::uint64_t>(carry);
+    carry >>= 64;
+  }
+}
+
+void LogHistogram::add(std::int64_t value, std::int64_t weight) {
+  ROOFLUA_ASSERT(value >= 0 && weight >= 0);
+  if (weight == 0) return;
+  const std::size_t bucket = bucket_of(value);
+  if (bucket >= counts_.size()) counts_.resize(bucket + 1);
+  counts_[bucket] += weight;
+  min_ = count_ == 0 ? value : std::min(min_, value);
+  max_ = std::max(max_, value);
+  count_ += weight;
+  const auto v = static_cast<std::uint64_t>(value), w = static_cast<std::uint64_t>(weight);
+  const Wide weighted = static_cast<Wide>(v) * w;
+  sum_.add({{static_cast<std::uint64_t>(weighted), static_cast<std::uint64_t>(weighted >> 64), 0}});
+  squares_.add_square(v, w);
+}
+
+void LogHistogram::add(const LogHistogram& other) {
+  if (other.count_ == 0) return;
+  if (other.counts_.size() > counts_.size()) counts_.resize(other.counts_.size());
+  for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
+  min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
+  count_ += other.count_;
+  sum_.add(other.sum_);
+  squares_.add(other.squares_);
+}
+
+double LogHistogram::mean() const {
+  if (count_ == 0) return nan;
+  return number({sum_.limb[0], sum_.limb[1], sum_.limb[2], 0}) / static_cast<double>(count_);
+}
+
+// Variance = (n * sum of squares - sum^2) / n^2, its numerator without any rounding.
+double LogHistogram::std() const {
+  if (count_ == 0) return nan;
+  const Limbs n{static_cast<std::uint64_t>(count_), 0, 0, 0};
+  const Limbs sum{sum_.limb[0], sum_.limb[1], sum_.limb[2], 0};
+  const Limbs squares{squares_.limb[0], squares_.limb[1], squares_.limb[2], 0};
+  const Limbs numerator = difference(product(n, squares), product(sum, sum));
+  return std::sqrt(number(numerator)) / static_cast<double>(count_);
+}
+
+double LogHistogram::quantile(double q) const {
+  if (count_ == 0) return nan;
+  ROOFLUA_ASSERT(q >= 0 && q <= 1);
+  const double rank = q * static_cast<double>(count_ - 1);
+  const auto below = static_cast<std::int64_t>(rank);
+  std::size_t bucket = 0;
+  std::int64_t passed = counts_[0];  // values up to this bucket
+  while (passed <= below) passed += counts_[++bucket];
+  const double low = answer(bucket);
+  if (below + 1 >= count_ || below + 1 < passed)
+    return below + 1 >= count_ ? static_cast<double>(max_) : low;
+  while (passed <= below + 1) passed += counts_[++bucket];
+  return low + (answer(bucket) - low) * (rank - static_cast<double>(below));
+}
+
+double LogHistogram::answer(std::size_t bucket) const {
+  return std::clamp(middle_of(bucket), static_cast<double>(min_), static_cast<double>(max_));
+}
+
+Statistics LogHistogram::statistics(double scale) const {
+  if (count_ == 0) return nothing();
+  return {count_,
+          mean() * scale,
+          std() * scale,
+          static_cast<double>(min_) * scale,
+          quantile(0.50) * scale,
+          quantile(0.90) * scale,
+          quantile(0.95) * scale,
+          quantile(0.99) * scale,
+          static_cast<double>(max_) * scale};
+}
+
+}  // namespace rooflua

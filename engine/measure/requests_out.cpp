@@ -1,0 +1,110 @@
+#include "measure/requests_out.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/csv.h"
+
+namespace rooflua {
+
+namespace {
+
+/// (e2e - ttft) / (n - 1), in seconds.
+double tpot_s(const RequestDone& done) {
+  return static_cast<double>(done.last_token - done.first_token) / (done.output_tokens - 1) / 1e12;
+}
+
+void statistics_ms(Json& out, const std::string& metric, const Statistics& s) {
+  out["mean_" + metric + "_ms"] = s.mean * 1e3;
+  out["median_" + metric + "_ms"] = s.p50 * 1e3;
+  out["std_" + metric + "_ms"] = s.std * 1e3;
+  out["p90_" + metric + "_ms"] = s.p90 * 1e3;
+  out["p95_" + metric + "_ms"] = s.p95 * 1e3;
+  out["p99_" + metric + "_ms"] = s.p99 * 1e3;
+}
+
+}  // namespace
+
+RequestsCsv::RequestsCsv(std::ostream& out, std::string name, std::vector<std::string> classes)
+    : out_(out, std::move(name)), classes_(std::move(classes)) {
+  out_ << "id,class,session,replica,prefill_replica,outcome,arrival_s,prompt_tokens,output_tokens,"
+          "cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s\n";
+}
+
+void RequestsCsv::on_done(const RequestDone& done) {
+  const auto number = [&](std::int32_t value) {
+    if (value >= 0) out_ << value;
+    out_ << ",";
+  };
+  const auto span = [&](Picoseconds from, Picoseconds to, const char* separator) {
+    if (from != never && to != never) out_.seconds(to - from);
+    out_ << separator;
+  };
+  out_ << done.id << ",";
+  if (static_cast<std::size_t>(done.klass) < classes_.size()) {
+    out_ << csv_cell(classes_[static_cast<std::size_t>(done.klass)]);
+  } else {
+    out_ << done.klass;
+  }
+  out_ << ",";
+  number(done.session);
+  number(done.replica);
+  number(done.prefill_replica);
+  out_ << name(done.outcome) << ",";
+  out_.seconds(done.arrival) << "," << done.prompt_tokens << "," << done.output_tokens << ","
+                             << done.cached_tokens << "," << done.preemptions << ","
+                             << done.priority << ",";
+  span(done.queued, done.scheduled, ",");
+  span(done.arrival, done.first_token, ",");
+  if (done.outcome == Outcome::completed && done.output_tokens > 1) out_ << tpot_s(done);
+  out_ << ",";
+  span(done.arrival, done.last_token, "\n");
+}
+
+void VllmBench::on_done(const RequestDone& done) {
+  done_.push_back(done);
+}
+
+Json VllmBench::result(const Summary& summary, const std::string& model) const {
+  std::vector<RequestDone> rows = done_;
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  Json out = Json::object();
+  out["backend"] = "rooflua";
+  out["model_id"] = model;
+  out["num_prompts"] = summary.requests;
+  out["duration"] = summary.duration_s;
+  out["completed"] = summary.completed;
+  out["failed"] = static_cast<std::int64_t>(rows.size()) - summary.completed;
+  out["total_input_tokens"] = summary.prompt_tokens;
+  out["total_output_tokens"] = summary.output_tokens;
+  out["request_throughput"] = summary.requests_per_s;
+  out["request_goodput"] = summary.goodput_per_s ? Json(*summary.goodput_per_s) : Json();
+  out["output_throughput"] = summary.output_tokens_per_s;
+  out["total_token_throughput"] =
+      summary.duration_s > 0
+          ? static_cast<double>(summary.prompt_tokens + summary.output_tokens) / summary.duration_s
+          : 0.0;
+  out["max_output_tokens_per_s"] = summary.peak_output_tokens_per_s;
+  out["max_concurrent_requests"] = summary.peak_concurrency;
+  statistics_ms(out, "ttft", summary.ttft_s);
+  statistics_ms(out, "tpot", summary.tpot_s);
+  statistics_ms(out, "itl", summary.itl_s);
+  statistics_ms(out, "e2el", summary.e2e_s);
+  for (const char* key :
+       {"input_lens", "output_lens", "start_times", "ttfts", "tpots", "e2els", "errors"}) {
+    out[key] = Json::array();
+  }
+  for (const RequestDone& row : rows) {
+    const bool ok = row.outcome == Outcome::completed;
+    out["input_lens"].push_back(row.prompt_tokens);
+    out["output_lens"].push_back(ok ? row.output_tokens : 0);
+    out["start_times"].push_back(seconds(row.arrival));
+    out["ttfts"].push_back(ok ? seconds(row.first_token - row.arrival) : 0.0);
+    out["tpots"].push_back(ok && row.output_tokens > 1 ? tpot_s(row) : 0.0);
+    out["e2els"].push_back(ok ? seconds(row.last_token - row.arrival) : 0.0);
+    out["errors"].push_back(ok ? Json("") : Json(name(row.outcome)));
+  }
+  return out;
+}
+
+}  // namespace rooflua

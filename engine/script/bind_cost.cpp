@@ -1,0 +1,81 @@
+// FLOP and byte formulas, and the list of operations of a forward pass.
+
+#include "base/error.h"
+#include "cost/forward_pass.h"
+#include "cost/layers.h"
+#include "script/context.h"
+
+namespace rooflua::script {
+
+namespace {
+
+constexpr int most_arguments = 12;
+
+/// One formula: upvalue 1 is its place in formulas().
+int formula(lua_State* L) {
+  const Formula& which = formulas()[static_cast<std::size_t>(lua_tonumber(L, lua_upvalueindex(1)))];
+  const int count = lua_gettop(L);
+  const std::string where = "cost." + std::string(which.group) + "." + std::string(which.name);
+  if (count > most_arguments) throw Error(where, "too many arguments");
+  double values[most_arguments];
+  for (int i = 0; i < count; ++i) values[i] = check_number(L, i + 1, where.c_str());
+  lua_pushnumber(L, which.evaluate(std::span(values, static_cast<std::size_t>(count))));
+  return 1;
+}
+
+/// formulas() -> {{group, name, arguments, function}, ...}
+int list_formulas(lua_State* L) {
+  const auto all = formulas();
+  lua_createtable(L, static_cast<int>(all.size()), 0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    lua_createtable(L, 0, 4);
+    for (const auto& [key, text] : {std::pair{"group", all[i].group}, {"name", all[i].name},
+                                    {"arguments", all[i].arguments}}) {
+      lua_pushlstring(L, text.data(), text.size());
+      lua_setfield(L, -2, key);
+    }
+    lua_pushnumber(L, static_cast<double>(i));
+    lua_pushcclosure(L, guarded<formula>, 1);
+    lua_setfield(L, -2, "call");
+    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  }
+  return 1;
+}
+
+Json describe(const LayerOp& op) {
+  Json out = Json::object();
+  out["name"] = op.name;
+  out["op"] = name(op.op);
+  out["rows"] = name(op.rows);
+  out["rows_per_token"] = op.rows_per_token;
+  out["k"] = op.k;
+  out["n"] = op.n;
+  out["groups"] = op.groups;
+  out["count"] = op.count;
+  out["dtype"] = name(op.dtype);
+  out["flop_per_row"] = op.flop_per_row;
+  out["bytes_per_row"] = op.bytes_per_row;
+  out["weight_bytes"] = op.weight_bytes;
+  out["heads"] = op.heads;
+  out["kv_heads"] = op.kv_heads;
+  out["head_dim"] = op.head_dim;
+  return out;
+}
+
+int list_layers(lua_State* L) {
+  const auto& model = check_object<Model>(L, 1, "cost.layers: model");
+  const auto& deployment = check_object<Deployment>(L, 2, "cost.layers: deployment");
+  Json out = Json::array();
+  for (const LayerOp& op : layers(*model, *deployment)) out.push_back(describe(op));
+  push_json(L, out, false);
+  return 1;
+}
+
+}  // namespace
+
+void bind_cost(lua_State* L) {
+  set_function(L, "formulas", guarded<list_formulas>);
+  set_function(L, "layers", guarded<list_layers>);
+}
+
+}  // namespace rooflua::script

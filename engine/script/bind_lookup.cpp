@@ -1,0 +1,223 @@
+// The leaf functions behind db:gemm, db:prefill, db:decode, db:lookup and cost.*: no Lua, no
+// exception leaves them.
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "cost/collective.h"
+#include "cost/lookup.h"
+#include "cost/roofline.h"
+#include "script/context.h"
+
+namespace rooflua::script {
+
+namespace {
+
+std::string_view failure_name(LookupFailure failure) {
+  switch (failure) {
+    case LookupFailure::no_table: return "no_table";
+    case LookupFailure::no_rows: return "no_rows";
+    case LookupFailure::division_by_zero: return "division_by_zero";
+  }
+  return "";
+}
+
+int whole(double value, const char* what) {
+  if (value == std::floor(value) && value >= 0 && value <= std::numeric_limits<int>::max()) {
+    return static_cast<int>(value);
+  }
+  throw Error(what, "expected a whole number >= 0, found " + json_number(value));
+}
+
+Dtype dtype_of(double code) { return static_cast<Dtype>(static_cast<int>(code)); }
+
+Bound bound_of(const Query& query, const MfuDatabase& database, double flop, double bytes) {
+  if (query.op == Op::all_reduce) return Bound::link;
+  if (flop <= 0) return Bound::memory;
+  const auto& hardware = database.hardware();
+  if (!hardware) return Bound::compute;
+  const auto peak = hardware->peak.find(query.dtype);
+  if (peak == hardware->peak.end()) return Bound::compute;
+  const double arithmetic_s = flop / peak->second.in_base_units();
+  return bytes / hardware->memory_bandwidth.in_base_units() > arithmetic_s ? Bound::memory
+                                                                          : Bound::compute;
+}
+
+void copy(const Estimate& from, const Query& query, const MfuDatabase& database, AbiEstimate* out) {
+  out->latency_s = from.latency_s;
+  out->mfu = from.mfu;
+  out->distance = from.distance;
+  out->flop = flop_of(query);
+  out->bytes = bytes_of(query);
+  out->mfu_up = from.mfu_up;
+  out->mfu_down = from.mfu_down;
+  out->evidence = static_cast<std::int32_t>(from.evidence);
+  out->rows = from.rows;
+  out->selected_row = from.selected_row;
+  out->bound = static_cast<std::int32_t>(bound_of(query, database, out->flop, out->bytes));
+}
+
+const MfuDatabase* database_of(Context* context, const void* box) {
+  const auto& pointer = *static_cast<const std::shared_ptr<const MfuDatabase>*>(box);
+  if (pointer == nullptr) context->message = "database: this object was closed";
+  return pointer.get();
+}
+
+/// Fills the context's query with `fill`, answers it, and turns every failure into a status.
+template <class Fill>
+std::int32_t ask(Context* context, const void* box, AbiEstimate* out, Fill fill) noexcept {
+  try {
+    const MfuDatabase* database = database_of(context, box);
+    if (database == nullptr) return abi_failed;
+    Query& query = context->query;
+    fill(query);
+    copy(database->estimate(query), query, *database, out);
+    return abi_ok;
+  } catch (const NeedsLua&) {
+    return abi_needs_lua;
+  } catch (const LookupError& error) {
+    context->failure = failure_name(error.failure());
+    context->message = error.what();
+  } catch (const std::exception& error) {
+    context->failure.clear();
+    context->message = error.what();
+  }
+  return abi_failed;
+}
+
+const char* message(Context* context) noexcept { return context->message.c_str(); }
+
+std::int32_t gemm(Context* context, const void* box, double m, double k, double n, double dtype,
+                  AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) {
+    query.op = Op::gemm;
+    query.dtype = dtype_of(dtype);
+    query.m = m;
+    query.k = k;
+    query.n = n;
+  });
+}
+
+void fill_attention(Query& query, double heads, double kv_heads, double head_dim, double tp,
+                    double kv_dtype) {
+  query.dtype = Dtype::bf16;
+  query.kv_dtype = dtype_of(kv_dtype);
+  query.heads = whole(heads, "heads");
+  query.kv_heads = whole(kv_heads, "kv_heads");
+  query.head_dim = whole(head_dim, "head_dim");
+  query.tp = whole(tp, "tp");
+}
+
+std::int32_t prefill(Context* context, const void* box, double heads, double kv_heads,
+                     double head_dim, double new_tokens, double context_tokens, double tp,
+                     double kv_dtype, AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) {
+    query.op = Op::attention_prefill;
+    fill_attention(query, heads, kv_heads, head_dim, tp, kv_dtype);
+    query.batch = 1;
+    query.new_tokens = new_tokens;
+    query.context_tokens = context_tokens;
+  });
+}
+
+std::int32_t decode(Context* context, const void* box, double heads, double kv_heads,
+                    double head_dim, double batch, double context_tokens, double tp,
+                    double kv_dtype, AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) {
+    query.op = Op::attention_decode;
+    fill_attention(query, heads, kv_heads, head_dim, tp, kv_dtype);
+    query.batch = batch;
+    query.new_tokens = 0;
+    query.context_tokens = context_tokens;
+  });
+}
+
+Query to_query(const AbiQuery& in) {
+  Query q;
+  q.op = static_cast<Op>(whole(in.op, "op"));
+  q.dtype = dtype_of(in.dtype);
+  q.kv_dtype = dtype_of(in.kv_dtype);
+  q.m = in.m, q.k = in.k, q.n = in.n;
+  q.heads = whole(in.heads, "heads"), q.kv_heads = whole(in.kv_heads, "kv_heads");
+  q.head_dim = whole(in.head_dim, "head_dim"), q.tp = whole(in.tp, "tp");
+  q.batch = in.batch, q.new_tokens = in.new_tokens, q.context_tokens = in.context_tokens;
+  q.experts = whole(in.experts, "experts"), q.ranks = whole(in.ranks, "ranks");
+  q.experts_per_token = whole(in.experts_per_token, "experts_per_token");
+  q.hidden_size = in.hidden_size, q.intermediate_size = in.intermediate_size;
+  q.tokens = in.tokens;
+  q.decode = in.decode != 0;
+  q.kv_lora_rank = whole(in.kv_lora_rank, "kv_lora_rank");
+  q.qk_nope_head_dim = whole(in.qk_nope_head_dim, "qk_nope_head_dim");
+  q.qk_rope_head_dim = whole(in.qk_rope_head_dim, "qk_rope_head_dim");
+  q.v_head_dim = whole(in.v_head_dim, "v_head_dim");
+  q.conv = whole(in.conv, "conv"), q.key_heads = whole(in.key_heads, "key_heads");
+  q.key_head_dim = whole(in.key_head_dim, "key_head_dim");
+  q.value_heads = whole(in.value_heads, "value_heads");
+  q.value_head_dim = whole(in.value_head_dim, "value_head_dim");
+  q.bytes = in.bytes, q.width = in.width;
+  q.eager = in.eager != 0;
+  q.kernel = static_cast<Kernel>(whole(in.kernel, "kernel"));
+  return q;
+}
+
+std::int32_t lookup(Context* context, const void* box, const AbiQuery* in,
+                    AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) { query = to_query(*in); });
+}
+
+std::int32_t all_reduce(Context* context, const void* box, double bytes, double ranks, double eager,
+                        AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) {
+    query = Query();
+    query.op = Op::all_reduce;
+    query.bytes = bytes;
+    query.ranks = whole(ranks, "ranks");
+    query.eager = eager != 0;
+  });
+}
+
+std::int32_t collective(Context* context, const void* box, double bytes, double ranks, double kind,
+                        AbiEstimate* out) noexcept {
+  try {
+    const auto& hardware = *static_cast<const std::shared_ptr<const Hardware>*>(box);
+    if (hardware == nullptr) throw Error("hardware", "this object was closed");
+    const int count = whole(ranks, "ranks");
+    const Transfer transfer = kind == 0 ? rooflua::all_reduce(Bytes(bytes), count, *hardware)
+                                        : rooflua::all_to_all(Bytes(bytes), count, *hardware);
+    out->latency_s = transfer.time.in_base_units();
+    out->evidence = static_cast<std::int32_t>(transfer.evidence);
+    return abi_ok;
+  } catch (const std::exception& error) {
+    context->message = error.what();
+    return abi_failed;
+  }
+}
+
+}  // namespace
+
+void fill_abi(AbiTable& abi) {
+  abi.version = abi_version;
+  abi.size = sizeof(AbiTable);
+  abi.message = message;
+  abi.gemm = gemm;
+  abi.prefill = prefill;
+  abi.decode = decode;
+  abi.lookup = lookup;
+  abi.all_reduce = all_reduce;
+  abi.collective = collective;
+}
+
+void answer(Context& context, const MfuDatabase& database, AbiEstimate* out) {
+  const Query query = context.query;  // a user's lookup may ask questions of its own
+  context.may_call_lua = true;
+  try {
+    copy(database.estimate(query), query, database, out);
+  } catch (const std::exception&) {
+    context.may_call_lua = false;
+    throw;
+  }
+  context.may_call_lua = false;
+}
+
+}  // namespace rooflua::script

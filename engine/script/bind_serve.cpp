@@ -1,0 +1,460 @@
+// Live simulations for Lua: natives that scripts/lib/rooflua/serve.lua wraps.
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "base/error.h"
+#include "base/fields.h"
+#include "measure/progress.h"
+#include "measure/requests_out.h"
+#include "measure/result.h"
+#include "measure/summary.h"
+#include "measure/timeline.h"
+#include "script/context.h"
+#include "script/interrupt.h"
+#include "script/policies.h"
+#include "serve/simulation.h"
+#include "serve/traces.h"
+
+namespace rooflua::script {
+
+/// A recorded workload, kept by Lua until a simulation takes it.
+struct TraceBox {
+  std::shared_ptr<const Trace> trace;
+  double time_scale = 1;
+};
+template <>
+struct TypeName<TraceBox> {
+  static constexpr const char* value = "rooflua.Trace";
+  static constexpr const char* article = "a trace";
+};
+
+/// A running simulation with everything that its bindings point to.
+struct Run {
+  std::vector<std::unique_ptr<LuaScheduler>> schedulers;
+  std::vector<std::unique_ptr<LuaStepModel>> steps;
+  std::unique_ptr<LuaRouter> router;
+  std::unique_ptr<Workload> workload;
+  std::unique_ptr<SummaryObserver> summary;
+  std::unique_ptr<std::ofstream> requests_file, trace_file;
+  std::unique_ptr<RequestsCsv> requests;
+  std::unique_ptr<Timeline> timeline;
+  std::unique_ptr<VllmBench> vllm_bench;
+  std::unique_ptr<ProgressBar> progress;
+  std::unique_ptr<Simulation> simulation;
+};
+template <>
+struct TypeName<Run> {
+  static constexpr const char* value = "rooflua.Run";
+  static constexpr const char* article = "a Run";
+};
+
+namespace {
+
+/// A trace as the engine's workload.
+class TraceWorkload : public Workload {
+ public:
+  TraceWorkload(std::shared_ptr<const Trace> trace, double time_scale)
+      : trace_(std::move(trace)), time_scale_(time_scale) {}
+  bool next(RequestSpec& spec) override {
+    if (cursor_ >= trace_->rows.size()) return false;
+    const TraceRow& row = trace_->rows[cursor_++];
+    spec = RequestSpec{};
+    spec.arrival_s = row.arrival_s * time_scale_;
+    spec.prompt_tokens = static_cast<std::int32_t>(row.prompt_tokens);
+    spec.output_tokens = static_cast<std::int32_t>(row.output_tokens);
+    spec.priority = row.priority;
+    spec.klass = std::max(row.class_index, 0);
+    spec.session = row.session;
+    spec.segments = trace_->content(row);
+    return true;
+  }
+  bool shares_content() const override { return !trace_->segments.empty(); }
+  std::unique_ptr<Workload> fork() const override { return std::make_unique<TraceWorkload>(*this); }
+
+ private:
+  std::shared_ptr<const Trace> trace_;
+  double time_scale_;
+  std::size_t cursor_ = 0;
+};
+
+Run& check_run(lua_State* L) {
+  // The binding is the only owner that writes; Lua shares the object as it shares all others.
+  return const_cast<Run&>(*check_object<Run>(L, 1, "simulation"));
+}
+
+int trace_open(lua_State* L) {
+  const std::string path = check_text(L, 1, "trace: path");
+  const std::string format = check_text(L, 2, "trace: format");
+  const double limit = check_number(L, 3, "trace: limit");
+  const double time_scale = check_number(L, 5, "trace: time_scale");
+  if (!(limit >= 0 && limit < 1e15) || !(time_scale >= 0 && std::isfinite(time_scale))) {
+    throw Error("trace", "limit and time_scale must be 0 or more");
+  }
+  TraceOptions options;
+  if (!format.empty()) options.format = trace_format(format, "trace: format");
+  options.limit = static_cast<std::size_t>(limit);
+  options.sort = lua_toboolean(L, 4) != 0;
+  auto box = std::make_shared<TraceBox>();
+  box->trace = std::make_shared<Trace>(read_trace(path, options));
+  box->time_scale = time_scale;
+  push_object<TraceBox>(L, box);
+  return 1;
+}
+
+ReplicaConfig replica_config(const Json& value, const std::string& where) {
+  const auto number = [&](const char* key, std::int64_t otherwise) {
+    const Json* found = value.find(key);
+    if (found == nullptr || found->is_null()) return static_cast<std::int32_t>(otherwise);
+    if (!found->is_number() || found->number() != std::floor(found->number()) ||
+        std::abs(found->number()) > std::numeric_limits<std::int32_t>::max()) {
+      throw Error(where + "." + key, "expected a whole number");
+    }
+    return static_cast<std::int32_t>(found->number());
+  };
+  ReplicaConfig config;
+  config.kv_blocks = number("kv_blocks", 0);
+  config.block_size = number("block_size", 16);
+  config.max_num_seqs = number("max_num_seqs", 0);
+  config.max_num_batched_tokens = number("max_num_batched_tokens", 0);
+  config.max_model_len = number("max_model_len", 0);
+  config.async_depth = number("async_depth", 1);
+  if (const Json* caching = value.find("prefix_caching")) config.prefix_caching = caching->boolean();
+  if (const Json* role = value.find("role"); role != nullptr && role->is_text()) {
+    const std::vector<std::string> known{"both", "prefill", "decode"};
+    const auto found = std::find(known.begin(), known.end(), role->text());
+    if (found == known.end()) throw Error(where + ".role", unknown_name("role", role->text(), known));
+    config.role = static_cast<Role>(found - known.begin());
+  }
+  return config;
+}
+
+double seconds_at(const Json& table, const char* group, const char* key) {
+  const Json* inner = table.find(group);
+  const Json* found = inner != nullptr ? inner->find(key) : nullptr;
+  return found != nullptr && found->is_number() ? found->number() : 0.0;
+}
+
+ClusterConfig cluster_config(const Json& given) {
+  ClusterConfig config;
+  const Json* replicas = given.find("replicas");
+  if (replicas == nullptr || !replicas->is_array()) throw Error("replicas", "expected a list");
+  for (std::size_t i = 0; i < replicas->items().size(); ++i) {
+    config.replicas.push_back(
+        replica_config(replicas->items()[i], "replicas[" + std::to_string(i + 1) + "]"));
+  }
+  config.frontend = {seconds_at(given, "frontend", "base_s"),
+                     seconds_at(given, "frontend", "per_prompt_token_s"),
+                     seconds_at(given, "frontend", "per_output_token_s")};
+  config.transfer = {seconds_at(given, "transfer", "alpha_s"),
+                     seconds_at(given, "transfer", "bytes_per_s"),
+                     seconds_at(given, "transfer", "bytes_per_token")};
+  return config;
+}
+
+Slo slo_of(const Json& given) {
+  Slo slo;
+  const Json* found = given.find("slo");
+  if (found == nullptr) return slo;
+  const auto limit = [&](const char* key) -> std::optional<double> {
+    const Json* value = found->find(key);
+    if (value == nullptr || !value->is_number()) return std::nullopt;
+    return value->number();
+  };
+  slo.ttft_s = limit("ttft_s");
+  slo.tpot_s = limit("tpot_s");
+  slo.e2e_s = limit("e2e_s");
+  return slo;
+}
+
+std::vector<std::string> class_names(const Json& given) {
+  std::vector<std::string> names;
+  if (const Json* classes = given.find("classes"); classes != nullptr && classes->is_array()) {
+    for (const Json& each : classes->items()) names.push_back(each.text());
+  }
+  return names;
+}
+
+/// The list at `index`: one instance of each replica, wrapped.
+template <class Policy, class State>
+std::vector<std::unique_ptr<Policy>> wrap_list(lua_State* L, int index, State& state) {
+  std::vector<std::unique_ptr<Policy>> out;
+  const int count = static_cast<int>(lua_objlen(L, index));
+  for (int i = 1; i <= count; ++i) {
+    lua_rawgeti(L, index, i);
+    out.push_back(std::make_unique<Policy>(L, state));
+  }
+  return out;
+}
+
+Bindings bindings_of(Run& run) {
+  Bindings bindings;
+  for (const auto& each : run.schedulers) bindings.schedulers.push_back(each.get());
+  for (const auto& each : run.steps) bindings.steps.push_back(each.get());
+  bindings.router = run.router.get();
+  bindings.workload = run.workload.get();
+  bindings.observers.push_back(run.summary.get());
+  for (Observer* each : std::initializer_list<Observer*>{run.requests.get(), run.timeline.get(),
+                                                         run.vllm_bench.get(), run.progress.get()}) {
+    if (each != nullptr) bindings.observers.push_back(each);
+  }
+  return bindings;
+}
+
+void read_policies(lua_State* L, int first, Run& run) {
+  ServeState& state = serve_state(L);
+  run.schedulers = wrap_list<LuaScheduler>(L, first, state.border);
+  run.steps = wrap_list<LuaStepModel>(L, first + 1, state);
+  if (!lua_isnil(L, first + 2)) {
+    lua_pushvalue(L, first + 2);
+    run.router = std::make_unique<LuaRouter>(L, state.border);
+  }
+}
+
+void open_outputs(const Json& given, const std::vector<std::string>& classes, Run& run) {
+  const auto open = [&](const char* key) -> std::unique_ptr<std::ofstream> {
+    const Json* path = given.find(key);
+    if (path == nullptr || !path->is_text()) return nullptr;
+    auto file = std::make_unique<std::ofstream>(path->text(), std::ios::binary);
+    if (!*file) throw Error(path->text(), "cannot be written");
+    return file;
+  };
+  if ((run.requests_file = open("requests_path"))) {
+    run.requests = std::make_unique<RequestsCsv>(*run.requests_file, given.find("requests_path")->text(), classes);
+  }
+  if ((run.trace_file = open("trace_path"))) {
+    TimelineOptions options;
+    options.classes = classes;
+    run.timeline = std::make_unique<Timeline>(*run.trace_file, given.find("trace_path")->text(), options);
+  }
+  if (given.find("vllm_bench") != nullptr) run.vllm_bench = std::make_unique<VllmBench>();
+  if (const Json* title = given.find("progress"); title != nullptr && title->is_text()) {
+    run.progress = std::make_unique<ProgressBar>(title->text(), 0);
+  }
+}
+
+/// serve_open(config, schedulers, steps, router or nil, workload) -> run
+int serve_open(lua_State* L) {
+  lua_settop(L, 5);
+  const Json given = to_json(L, 1, "scenario");
+  auto run = std::make_shared<Run>();
+  read_policies(L, 2, *run);
+  SummaryOptions options;
+  options.slo = slo_of(given);
+  options.classes = class_names(given);
+  if (is_object<TraceBox>(L, 5)) {
+    const auto& box = check_object<TraceBox>(L, 5, "workload");
+    run->workload = std::make_unique<TraceWorkload>(box->trace, box->time_scale);
+    if (options.classes.empty()) options.classes = box->trace->classes;
+  } else {
+    lua_pushvalue(L, 5);
+    run->workload = std::make_unique<LuaWorkload>(L);
+  }
+  if (const Json* kept = given.find("exact_requests"); kept != nullptr && kept->is_number()) {
+    options.exact_requests = kept->integer();
+  }
+  const std::vector<std::string> classes = options.classes;
+  run->summary = std::make_unique<SummaryObserver>(std::move(options));
+  open_outputs(given, classes, *run);
+  run->simulation = std::make_unique<Simulation>(cluster_config(given), bindings_of(*run));
+  push_object<Run>(L, run);
+  return 1;
+}
+
+int serve_advance(lua_State* L) {
+  Run& run = check_run(L);
+  const double until_s = lua_isnil(L, 2) ? -1 : check_number(L, 2, "until");
+  if (lua_isnil(L, 2)) {
+    run.simulation->run();
+  } else if (until_s >= 0 && std::isfinite(until_s)) {
+    run.simulation->run_until(until_s);
+  } else {
+    throw Error("run_until", "expected a time >= 0 in seconds");
+  }
+  if (run.progress) run.progress->clear();
+  return 0;
+}
+
+int serve_step(lua_State* L) {
+  lua_pushboolean(L, check_run(L).simulation->step());
+  return 1;
+}
+
+int serve_now(lua_State* L) {
+  lua_pushnumber(L, check_run(L).simulation->now_s());
+  return 1;
+}
+
+int serve_summary(lua_State* L) {
+  Run& run = check_run(L);
+  push_json(L, to_json(run.summary->summary()), false);
+  return 1;
+}
+
+/// What the scheduler was asked and what happened, for benchmarks and tests.
+int serve_totals(lua_State* L) {
+  const Totals& totals = check_run(L).simulation->totals();
+  Json out = Json::object();
+  out["arrived"] = totals.arrived;
+  out["plans_asked"] = totals.plans_asked;
+  out["steps"] = totals.steps;
+  out["preemptions"] = totals.preemptions;
+  out["output_tokens"] = totals.output_tokens;
+  push_json(L, out, false);
+  return 1;
+}
+
+int serve_finish(lua_State* L) {
+  Run& run = check_run(L);
+  if (run.requests) run.requests->finish();
+  if (run.timeline) run.timeline->finish();
+  if (run.requests_file) run.requests_file->close();
+  if (run.trace_file) run.trace_file->close();
+  run.requests.reset();
+  run.timeline.reset();
+  return 0;
+}
+
+std::string_view phase_name(Phase phase) {
+  static constexpr std::string_view names[] = {"absent", "pending", "waiting", "prefill", "decode", "finishing"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+Json describe_request(const Replica& replica, std::int32_t slot) {
+  const Request& request = replica.request(slot);
+  const ReplicaView& view = replica.view();
+  Json out = Json::object();
+  out["id"] = request.id;
+  out["phase"] = phase_name(request.phase);
+  out["arrival_s"] = request.arrival_s;
+  out["prompt_tokens"] = request.prompt_tokens;
+  out["context_tokens"] = context_tokens(view, request);
+  out["emitted_tokens"] = emitted_tokens(view, request);
+  out["pending_tokens"] = pending_tokens(view, request);
+  out["cached_tokens"] =
+      request.phase == Phase::waiting ? replica.cached_tokens(slot) : request.cached_tokens;
+  out["preemptions"] = request.preemptions;
+  out["priority"] = request.priority;
+  out["class"] = request.klass;
+  return out;
+}
+
+Json describe_list(const Replica& replica, std::int32_t head) {
+  Json out = Json::array();
+  for (std::int32_t slot = head; slot >= 0; slot = replica.request(slot).next) {
+    out.push_back(describe_request(replica, slot));
+  }
+  return out;
+}
+
+/// serve_replica(run, index from 1) -> a table: what it looks like now.
+int serve_replica(lua_State* L) {
+  const Simulation& simulation = *check_run(L).simulation;
+  const double index = check_number(L, 2, "replica");
+  if (!(index >= 1 && index <= simulation.replica_count()) || index != std::floor(index)) {
+    throw Error("replica", "expected a whole number from 1 to " + std::to_string(simulation.replica_count()));
+  }
+  const Replica& replica = simulation.replica(static_cast<std::int32_t>(index) - 1);
+  const ReplicaView& view = replica.view();
+  Json out = Json::object();
+  out["now_s"] = simulation.now_s();
+  out["decodes"] = view.decodes;
+  out["seats"] = view.running;
+  out["free_blocks"] = view.free_blocks;
+  out["total_blocks"] = view.total_blocks;
+  out["block_size"] = view.block_size;
+  out["decode_context_tokens"] = view.decode_context_tokens;
+  out["planned_steps"] = replica.planned_steps();
+  out["outstanding"] = simulation.outstanding(static_cast<std::int32_t>(index) - 1);
+  out["waiting"] = describe_list(replica, view.waiting_head);
+  out["running"] = describe_list(replica, view.running_head);
+  push_json(L, out, false);
+  return 1;
+}
+
+int serve_request(lua_State* L) {
+  const Simulation& simulation = *check_run(L).simulation;
+  const double id = check_number(L, 2, "request id");
+  if (!(id >= 0 && id < 2147483647.0)) throw Error("request", "expected an id, 0 or more");
+  const std::int32_t slot = simulation.slot_of(static_cast<std::int32_t>(id));
+  if (slot < 0) return 0;
+  const std::int32_t replica = simulation.requests()[slot].replica;
+  if (replica < 0) return 0;
+  push_json(L, describe_request(simulation.replica(replica), slot), false);
+  return 1;
+}
+
+/// serve_set(run, schedulers or nil, steps or nil): from the next plan on.
+int serve_set(lua_State* L) {
+  Run& run = check_run(L);
+  ServeState& state = serve_state(L);
+  const auto count = static_cast<std::size_t>(run.simulation->replica_count());
+  if (!lua_isnil(L, 2)) {
+    auto fresh = wrap_list<LuaScheduler>(L, 2, state.border);
+    if (fresh.size() != count) throw Error("set", "expected one scheduler per replica");
+    for (std::size_t i = 0; i < count; ++i) run.simulation->set_scheduler(static_cast<std::int32_t>(i), *fresh[i]);
+    run.schedulers = std::move(fresh);
+  }
+  if (!lua_isnil(L, 3)) {
+    auto fresh = wrap_list<LuaStepModel>(L, 3, state);
+    if (fresh.size() != count) throw Error("set", "expected one step model per replica");
+    for (std::size_t i = 0; i < count; ++i) run.simulation->set_steps(static_cast<std::int32_t>(i), *fresh[i]);
+    run.steps = std::move(fresh);
+  }
+  return 0;
+}
+
+/// serve_fork(run, schedulers, steps, router or nil) -> an independent run from here on.
+int serve_fork(lua_State* L) {
+  lua_settop(L, 4);
+  Run& run = check_run(L);
+  auto fork = std::make_shared<Run>();
+  read_policies(L, 2, *fork);
+  fork->workload = run.workload->fork();
+  if (fork->workload == nullptr) {
+    throw Error("fork", "the workload's requests(rng) returned a function, whose state cannot be copied; "
+                        "return a table with next(state)");
+  }
+  fork->summary = std::make_unique<SummaryObserver>(*run.summary);
+  fork->simulation = run.simulation->fork(bindings_of(*fork));
+  push_object<Run>(L, fork);
+  return 1;
+}
+
+int table(lua_State* L) {
+  static const char key = 0;
+  lua_pushlightuserdata(L, const_cast<char*>(&key));
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    ServeState& state = serve_state(L);
+    lua_pushlightuserdata(L, const_cast<char*>(&key));
+    new (lua_newuserdata(L, sizeof(ServeTable))) ServeTable(serve_table(state));
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    lua_pushlightuserdata(L, const_cast<char*>(&key));
+    lua_rawget(L, LUA_REGISTRYINDEX);
+  }
+  lua_pushlightuserdata(L, lua_touserdata(L, -1));
+  return 1;
+}
+
+}  // namespace
+
+void bind_serve(lua_State* L) {
+  set_function(L, "serve_table", guarded<table>);
+  set_function(L, "trace_open", guarded<trace_open>);
+  set_function(L, "serve_open", guarded<serve_open>);
+  set_function(L, "serve_advance", guarded<serve_advance>);
+  set_function(L, "serve_step", guarded<serve_step>);
+  set_function(L, "serve_now", guarded<serve_now>);
+  set_function(L, "serve_summary", guarded<serve_summary>);
+  set_function(L, "serve_totals", guarded<serve_totals>);
+  set_function(L, "serve_finish", guarded<serve_finish>);
+  set_function(L, "serve_replica", guarded<serve_replica>);
+  set_function(L, "serve_request", guarded<serve_request>);
+  set_function(L, "serve_set", guarded<serve_set>);
+  set_function(L, "serve_fork", guarded<serve_fork>);
+}
+
+}  // namespace rooflua::script

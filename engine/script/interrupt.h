@@ -1,0 +1,42 @@
+#pragma once
+// Stops a running script from outside, compiled code too: Ctrl-C and a CPU-time limit.
+//
+// Count hooks never fire in compiled traces. With the line profiler on (its timer never ticks),
+// every trace holds a guard per line; a signal arms a hook and raises SIGPROF, the guard fails, the
+// interpreter takes over and the hook raises a Lua error. The hook stays armed, so that a script
+// that catches the error is stopped again; clear() disarms it after the outermost call.
+//
+// LuaJIT keeps one profiler per process: the first living Interrupt owns it, others do nothing.
+
+#include <atomic>
+
+struct lua_State;
+
+namespace rooflua::script {
+
+enum class StopReason : int { none, interrupted, timeout };
+
+class Interrupt {
+ public:
+  /// @param ctrl_c     handle SIGINT; the third one ends the process with status 130
+  /// @param timeout_s  CPU seconds of this process from now on; 0 = no limit
+  Interrupt(lua_State* L, bool ctrl_c, double timeout_s);
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  /// True where this one owns the signals; false where another VM of the process does.
+  bool active() const { return active_; }
+  void clear();
+
+ private:
+  bool active_ = false;
+  bool ctrl_c_ = false;
+  double timeout_s_ = 0;
+};
+
+/// Loops of the engine look here every so many events.
+const std::atomic<int>& stop_requested();
+StopReason stop_reason();
+
+}  // namespace rooflua::script

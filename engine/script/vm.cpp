@@ -1,0 +1,248 @@
+#include "script/vm.h"
+
+#include <cstdlib>
+#include <exception>
+
+#include "base/log.h"
+#include "script/interrupt.h"
+#include "script/library.h"
+#include "script/stack.h"
+
+namespace rooflua::script {
+
+namespace {
+
+/// The known miscompilation of LuaJIT before May 2022: the length of a table that grew through
+/// another reference. True if this LuaJIT gets it right.
+constexpr const char* length_test = R"(
+  local grown = {}
+  local seen = { list = grown }
+  for i = 1, 300 do
+    grown[#grown + 1] = i
+    if #seen.list ~= i then return false end
+  end
+  return true
+)";
+
+bool lengths_are_right(lua_State* L) {
+  if (luaL_loadbuffer(L, length_test, std::char_traits<char>::length(length_test), "=self-test") != 0 ||
+      lua_pcall(L, 0, 1, 0) != 0) {
+    throw Error("LuaJIT", std::string("the start-up self-test failed: ") + lua_tostring(L, -1));
+  }
+  const bool right = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  return right;
+}
+
+void set_jit_options(lua_State* L, const char* option) {
+  lua_getglobal(L, "jit");
+  lua_getfield(L, -1, "opt");
+  lua_getfield(L, -1, "start");
+  lua_pushstring(L, option);
+  if (lua_pcall(L, 1, 0, 0) != 0) {
+    const std::string message = lua_tostring(L, -1);
+    throw Error("LuaJIT", "jit.opt.start(" + std::string(option) + "): " + message);
+  }
+  lua_pop(L, 2);
+}
+
+/// Message handler: keeps the traceback beside the message.
+int add_traceback(lua_State* L) {
+  if (lua_type(L, 1) != LUA_TSTRING) {
+    if (luaL_callmeta(L, 1, "__tostring") != 0 && lua_isstring(L, -1) != 0) {
+      lua_replace(L, 1);
+    } else {
+      lua_pushfstring(L, "a script raised an error that is not text but %s",
+                      describe_value(L, 1).c_str());
+      lua_replace(L, 1);
+    }
+  }
+  lua_createtable(L, 2, 0);
+  lua_pushvalue(L, 1);
+  lua_rawseti(L, -2, 1);
+  luaL_traceback(L, L, nullptr, 1);
+  lua_rawseti(L, -2, 2);
+  return 1;
+}
+
+struct Body {
+  const std::function<void(lua_State*)>* run;
+  std::exception_ptr thrown;
+};
+
+int run_body(lua_State* L) {
+  auto* body = static_cast<Body*>(lua_touserdata(L, 1));
+  lua_settop(L, 0);
+  bool failed = false;
+  try {
+    (*body->run)(L);
+  } catch (const std::exception&) {
+    body->thrown = std::current_exception();
+    failed = true;
+  }
+  if (failed) {
+    lua_pushliteral(L, "C++ exception");
+    return lua_error(L);
+  }
+  return 0;
+}
+
+std::string text_at(lua_State* L, int index) {
+  const char* text = lua_tostring(L, index);
+  return text == nullptr ? "" : text;
+}
+
+}  // namespace
+
+void* Vm::allocate(void* heap, void* block, std::size_t old_size, std::size_t new_size) {
+  auto& account = *static_cast<Heap*>(heap);
+  if (new_size == 0) {
+    account.used -= old_size;
+    std::free(block);
+    return nullptr;
+  }
+  if (new_size > old_size && account.used + (new_size - old_size) > account.limit) return nullptr;
+  void* moved = std::realloc(block, new_size);
+  if (moved != nullptr) account.used += new_size - old_size;
+  return moved;
+}
+
+Vm::Vm(const VmOptions& options) : options_(options), heap_(std::make_unique<Heap>()) {
+  heap_->limit = options.memory_bytes;
+  state_ = options.memory_bytes > 0 ? lua_newstate(&Vm::allocate, heap_.get()) : luaL_newstate();
+  if (state_ == nullptr) throw Error("Lua", "not enough memory for a state");
+  try {
+    protect([this](lua_State*) { open(); });
+    interrupt_ = std::make_unique<Interrupt>(state_, options.interruptible, options.timeout_s);
+  } catch (...) {
+    lua_close(state_);
+    throw;
+  }
+}
+
+Vm::~Vm() {
+  interrupt_.reset();
+  lua_close(state_);
+}
+
+void Vm::open() {
+  luaL_openlibs(state_);
+  if (!options_.jit) luaJIT_setmode(state_, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
+  if (!lengths_are_right(state_)) {
+    mitigated_ = true;
+    set_jit_options(state_, "-fwd");
+    log::warn("this LuaJIT compiles table lengths wrongly; load forwarding is off, scripts run "
+              "slower. libluajit2-5.1-2 does not have the fault.");
+  }
+  for (const char* option : {"maxmcode=8192", "maxtrace=4000", "maxrecord=8000"}) {
+    set_jit_options(state_, option);
+  }
+  LibraryOptions library;
+  library.home = options_.home;
+  library.trusted = options_.trusted;
+  library.print_to_stderr = options_.print_to_stderr;
+  library.load_instructions = options_.load_instructions;
+  library.jit = options_.jit;
+  open_library(state_, library);
+  if (options_.jit_log) {
+    lua_getglobal(state_, "require");
+    lua_pushliteral(state_, "rooflua.jitlog");
+    lua_call(state_, 1, 0);
+  }
+}
+
+void Vm::protect(const std::function<void(lua_State*)>& body) {
+  Body call{&body, nullptr};
+  const int top = lua_gettop(state_);
+  lua_pushcfunction(state_, add_traceback);
+  lua_pushcfunction(state_, run_body);
+  lua_pushlightuserdata(state_, &call);
+  ++depth_;
+  const int status = lua_pcall(state_, 1, 0, top + 1);
+  --depth_;
+  if (depth_ == 0 && interrupt_ != nullptr && stop_reason() != StopReason::none) interrupt_->clear();
+  if (status == 0) {
+    lua_settop(state_, top);
+    return;
+  }
+  if (call.thrown) {
+    lua_settop(state_, top);
+    std::rethrow_exception(call.thrown);
+  }
+  std::string message, traceback;
+  if (lua_istable(state_, -1)) {
+    lua_rawgeti(state_, -1, 1);
+    lua_rawgeti(state_, -2, 2);
+    message = text_at(state_, -2);
+    traceback = text_at(state_, -1);
+  } else {
+    message = text_at(state_, -1);  // out of memory: the handler did not run
+  }
+  lua_settop(state_, top);
+  if (status == LUA_ERRMEM || message == "not enough memory") {
+    message = "not enough memory";
+    if (heap_->limit > 0) {
+      message += ": scripts may use " + std::to_string(heap_->limit >> 20) + " MiB";
+    }
+  }
+  throw LuaError(message, traceback);
+}
+
+int Vm::run_file(const std::filesystem::path& file, const std::vector<std::string>& arguments) {
+  try {
+    protect([&](lua_State* L) {
+      lua_getglobal(L, "require");
+      lua_pushliteral(L, "rooflua.chunks");
+      lua_call(L, 1, 1);
+      lua_getfield(L, -1, "run_trusted");
+      lua_pushstring(L, file.c_str());
+      for (const std::string& each : arguments) lua_pushlstring(L, each.data(), each.size());
+      lua_call(L, static_cast<int>(arguments.size()) + 1, 0);
+    });
+    return 0;
+  } catch (const LuaError& error) {
+    std::fprintf(stderr, "%s\n%s\n", error.what(), error.traceback().c_str());
+    return 1;
+  }
+}
+
+std::string Vm::run_text(std::string_view text, const std::string& name) {
+  std::string result;
+  protect([&](lua_State* L) {
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "rooflua.chunks");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "run_text");
+    lua_pushlstring(L, text.data(), text.size());
+    lua_pushstring(L, name.c_str());
+    lua_call(L, 2, 1);
+    result = text_at(L, -1);
+  });
+  return result;
+}
+
+Json Vm::call(const std::string& module, const std::string& name,
+              const std::vector<Json>& arguments) {
+  Json result;
+  protect([&](lua_State* L) {
+    lua_getglobal(L, "require");
+    lua_pushstring(L, module.c_str());
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, name.c_str());
+    for (const Json& each : arguments) push_json(L, each, false);
+    lua_call(L, static_cast<int>(arguments.size()), 1);
+    result = to_json(L, -1, name);
+  });
+  return result;
+}
+
+std::vector<std::string> Vm::jit_log() {
+  std::vector<std::string> lines;
+  if (!options_.jit_log) return lines;
+  const Json found = call("rooflua.jitlog", "lines", {});
+  if (!found.is_array()) return lines;
+  for (const Json& line : found.items()) lines.push_back(line.text());
+  return lines;
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,24 @@
+#pragma once
+// The clock of the simulator counts whole picoseconds, so that any regrouping of the same steps
+// gives the same bytes and ties are ties. 2^63 ps are 106 days.
+
+#include <cstdint>
+#include <limits>
+
+namespace rooflua {
+
+using Picoseconds = std::int64_t;
+
+inline constexpr Picoseconds never = std::numeric_limits<Picoseconds>::max();
+
+constexpr double seconds(Picoseconds time) { return static_cast<double>(time) / 1e12; }
+
+/// llround(time_s * 1e12).
+/// @throws Error at `where` if time_s is negative, not finite, or past 2^63 ps
+Picoseconds picoseconds(double time_s, const char* where);
+
+/// The moment one step after `start`: the step lasts max(1, llround(time_s * 1e12)) ps.
+/// @throws Error at `where` if time_s is negative or not finite, or the clock would pass 2^63 ps
+Picoseconds after(Picoseconds start, double time_s, const char* where);
+
+}  // namespace rooflua

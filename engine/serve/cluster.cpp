@@ -1,0 +1,64 @@
+#include "serve/cluster.h"
+
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+#include "serve/simulation.h"
+
+namespace rooflua {
+
+namespace {
+
+void at_least(std::int64_t value, std::int64_t least, const std::string& where) {
+  if (value < least)
+    throw Error(where, "found " + std::to_string(value) + "; " + std::to_string(least) +
+                           " or more is right");
+}
+
+void not_negative(double value, const char* where) {
+  if (!std::isfinite(value) || value < 0)
+    throw Error(where, "found " + std::to_string(value) + "; a finite number, 0 or more, is right");
+}
+
+}  // namespace
+
+void validate(const ClusterConfig& config) {
+  if (config.replicas.empty()) throw Error("replicas", "there are none; at least one is needed");
+  bool prefills = false, decodes = false, both = false;
+  for (std::size_t i = 0; i < config.replicas.size(); ++i) {
+    const ReplicaConfig& replica = config.replicas[i];
+    const std::string where = "replicas[" + std::to_string(i + 1) + "].";
+    at_least(replica.kv_blocks, 1, where + "kv_blocks");
+    at_least(replica.block_size, 1, where + "block_size");
+    at_least(replica.max_num_seqs, 0, where + "max_num_seqs");
+    at_least(replica.max_num_batched_tokens, 0, where + "max_num_batched_tokens");
+    at_least(replica.max_model_len, 0, where + "max_model_len");
+    if (std::int64_t{replica.kv_blocks} * replica.block_size > 2147480000)
+      throw Error(where + "kv_blocks", "the cache holds more than 2^31 tokens");
+    if (replica.async_depth != 1 && replica.async_depth != 2)
+      throw Error(where + "async_depth",
+                  "found " + std::to_string(replica.async_depth) + "; 1 or 2 is right");
+    prefills = prefills || replica.role == Role::prefill;
+    decodes = decodes || replica.role == Role::decode;
+    both = both || replica.role == Role::both;
+  }
+  if (prefills != decodes)
+    throw Error("replicas", "prefill replicas need decode replicas, and decode replicas prefill ones");
+  if (!prefills && !both) throw Error("replicas", "no replica takes new requests");
+  not_negative(config.transfer.alpha_s, "transfer.alpha_s");
+  not_negative(config.transfer.bytes_per_token, "transfer.bytes_per_token");
+  if (prefills && !(config.transfer.bytes_per_s > 0))
+    throw Error("transfer.bytes_per_s", "found " + std::to_string(config.transfer.bytes_per_s) +
+                                            "; a bandwidth above 0 is right");
+  not_negative(config.frontend.base_s, "frontend.base_s");
+  not_negative(config.frontend.per_prompt_token_s, "frontend.per_prompt_token_s");
+  not_negative(config.frontend.per_output_token_s, "frontend.per_output_token_s");
+}
+
+std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept {
+  if (view.simulation == nullptr || replica < 0 || replica >= view.replica_count) return 0;
+  return view.simulation->replica(replica).cached_tokens(view.slot);
+}
+
+}  // namespace rooflua

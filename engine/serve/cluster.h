@@ -1,0 +1,85 @@
+#pragma once
+// Many replicas: what each is, what a router may know of them, and how prefill and decode can be
+// split between them.
+
+#include <cstdint>
+#include <vector>
+
+#include "serve/clock.h"
+#include "serve/kv_cache.h"
+#include "serve/request.h"
+
+namespace rooflua {
+
+class Simulation;
+
+enum class Role : std::int32_t {
+  both,
+  prefill,  // computes prompts, hands the KV on; emits nothing the client sees
+  decode,   // gets prompts with their KV
+};
+
+struct ReplicaConfig {
+  std::int32_t kv_blocks = 0;                // usable; >= 1
+  std::int32_t block_size = 16;              // tokens; >= 1
+  std::int32_t max_num_seqs = 0;             // seats; 0 = no limit
+  std::int32_t max_num_batched_tokens = 0;   // per step; 0 = no limit
+  std::int32_t max_model_len = 0;            // prompt + output; 0 = no limit
+  std::int32_t async_depth = 1;              // 1 or 2: state visible to plan k is after update(k - depth)
+  bool prefix_caching = true;
+  bool real_blocks = false;                  // use the shared index even where none is shared
+  Role role = Role::both;
+};
+
+/// Time from the end of the prefill to the KV being at the other replica: alpha + bytes / bandwidth.
+/// The prefill replica holds the blocks until then. Its token is discarded: the first token that
+/// the client sees comes from the decode replica, which always computes at least one token.
+struct KvTransfer {
+  double alpha_s = 0;
+  double bytes_per_s = 0;      // > 0 where there are prefill replicas
+  double bytes_per_token = 0;  // KV of one token, all layers and ranks
+};
+
+/// Latency in front of the engine and behind it, off the critical path of the replicas.
+/// A request reaches its replica at arrival + base + per_prompt_token * prompt; every token reaches
+/// the client per_output_token later than the end of its step (a constant, so gaps stay).
+struct Frontend {
+  double base_s = 0, per_prompt_token_s = 0, per_output_token_s = 0;
+};
+
+struct ClusterConfig {
+  std::vector<ReplicaConfig> replicas;
+  KvTransfer transfer;
+  Frontend frontend;
+};
+
+/// Load of one replica as a router may see it: plain scalars, read in place by LuaJIT.
+struct ReplicaSignals {
+  double waiting_tokens = 0;  // prompt + emitted over waiting requests
+  double context_tokens = 0;  // KV of decoding requests
+  double kv_used_frac = 0;
+  std::int32_t waiting = 0, running = 0, decodes = 0, prefilling = 0;
+  std::int32_t free_blocks = 0, total_blocks = 0;
+  std::int32_t outstanding = 0;  // routed to it and not done; never stale: the router counts itself
+  Role role = Role::both;
+};
+
+/// What a router sees.
+struct RouteView {
+  double now_s = 0;
+  double signals_s = 0;                        // when the signals were taken
+  const ReplicaSignals* signals = nullptr;     // by replica
+  const std::int32_t* candidates = nullptr;    // replicas that may take this request
+  std::int32_t replica_count = 0, candidate_count = 0;
+  std::int32_t slot = -1;                      // of the request
+  std::int32_t decode_stage = 0;               // 1: where to send KV; 0: a new request
+  const Simulation* simulation = nullptr;      // for cached_tokens()
+};
+
+/// Tokens of the request that this replica has cached: a fresh probe, whatever the staleness.
+std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept;
+
+/// @throws Error naming the key ("replicas[2].kv_blocks") and what would be right
+void validate(const ClusterConfig& config);
+
+}  // namespace rooflua

@@ -1,0 +1,76 @@
+#pragma once
+// What the simulation tells whoever listens. Observers see everything and change nothing; every
+// view is valid during the call only. Nothing is kept per finished request unless an observer does.
+
+#include <cstdint>
+#include <span>
+
+#include "serve/clock.h"
+#include "serve/plan.h"
+#include "serve/request.h"
+
+namespace rooflua {
+
+/// A request that reached its end. Times in ps; `never` where it did not get that far.
+/// arrival <= queued <= scheduled <= first_token <= last_token, as the client sees them: token
+/// times include the frontend's delay per token.
+struct RequestDone {
+  std::int32_t id = -1;
+  std::int32_t replica = -1;          // where it ended; -1: never queued
+  std::int32_t prefill_replica = -1;  // where its prompt was computed, with disaggregation; else -1
+  Outcome outcome = Outcome::completed;
+  Picoseconds now = 0;                // when the client knows
+  Picoseconds arrival = 0;            // sent
+  Picoseconds queued = never;         // at a replica
+  Picoseconds scheduled = never;      // start of the plan that admitted it first
+  Picoseconds first_token = never;
+  Picoseconds last_token = never;
+  std::int32_t prompt_tokens = 0;
+  std::int32_t output_tokens = 0;     // that landed
+  std::int32_t cached_tokens = 0;     // prefix hits at the first admission
+  std::int32_t preemptions = 0;
+  std::int32_t priority = 0;
+  std::int32_t klass = 0;
+  std::int32_t session = -1;
+  std::uint64_t output_content = 0;
+
+  Picoseconds end() const { return now; }
+};
+
+/// A step that just ended. Its tokens land now, at `end`.
+struct StepSeen {
+  std::int32_t replica = 0;
+  std::int64_t serial = 0;      // of the plan, from 0 per replica
+  Picoseconds planned = 0, start = 0, end = 0;
+  const Batch* batch = nullptr;  // contexts as before the step; decode_contexts() is gone by now
+  const StepPrice* price = nullptr;
+  std::int32_t waiting = 0, running = 0;  // right after the plan
+  std::int32_t used_blocks = 0, total_blocks = 0;
+  /// Inter-token gaps of all tokens that land now and are not a request's first: `common_gaps`
+  /// gaps of length `common_gap`, and the others one by one.
+  Picoseconds common_gap = 0;
+  std::int32_t common_gaps = 0;
+  std::span<const Picoseconds> other_gaps;
+  std::span<const PrefillWork> prefills;
+  std::span<const std::int32_t> skipped;   // ids of decoding requests that got no token
+  std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order
+};
+
+struct TransferSeen {
+  std::int32_t id = -1, from = -1, to = -1;
+  Picoseconds start = 0, end = 0;
+  double bytes = 0;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_arrival(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_queued(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_preempt(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_step(const StepSeen& step) { (void)step; }
+  virtual void on_transfer(const TransferSeen& transfer) { (void)transfer; }
+  virtual void on_done(const RequestDone& done) { (void)done; }
+};
+
+}  // namespace rooflua

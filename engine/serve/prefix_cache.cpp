@@ -1,0 +1,291 @@
+#include "serve/prefix_cache.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr std::uint64_t private_prompt = 1ull << 63;
+constexpr std::uint64_t dead = 1;  // in place of a hash
+
+std::uint64_t mix(std::uint64_t x) {  // splitmix64
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+/// A stretch of a sequence with one identity: tokens offset, offset+1, ... of `content`.
+struct Run {
+  std::uint64_t content = 0;
+  std::int64_t offset = 0;
+  std::int64_t tokens = 0;
+};
+
+/// The runs of a request's sequence, from the left; the generated tokens are the last, endless one.
+Run run_at(const Request& request, const Progress& progress, std::size_t index, std::int64_t position) {
+  const std::uint64_t own = private_prompt | static_cast<std::uint32_t>(request.id);
+  const std::size_t prompt_runs = progress.segments.empty() ? 1 : progress.segments.size();
+  if (index >= prompt_runs) {
+    if (progress.output_content != 0) return {progress.output_content, 0, 1ll << 40};
+    return {own, position, 1ll << 40};
+  }
+  if (progress.segments.empty()) return {own, 0, request.prompt_tokens};
+  const Segment& segment = progress.segments[index];
+  if (segment.content == 0) return {own, position, segment.tokens};
+  return {segment.content, 0, segment.tokens};
+}
+
+}  // namespace
+
+BlockMap::BlockMap(std::int32_t most_blocks) {
+  const std::size_t size = std::bit_ceil(2 * static_cast<std::size_t>(most_blocks) + 2);
+  hashes_.assign(size, 0);
+  blocks_.assign(size, -1);
+  shift_ = 64 - std::countr_zero(size);
+}
+
+std::int32_t BlockMap::find(std::uint64_t hash) const {
+  const std::size_t mask = hashes_.size() - 1;
+  for (std::size_t i = place(hash); blocks_[i] >= 0; i = (i + 1) & mask) {
+    if (hashes_[i] == hash) return blocks_[i];
+  }
+  return -1;
+}
+
+void BlockMap::set(std::uint64_t hash, std::int32_t block) {
+  const std::size_t mask = hashes_.size() - 1;
+  std::size_t i = place(hash);
+  while (blocks_[i] >= 0 && hashes_[i] != hash) i = (i + 1) & mask;
+  hashes_[i] = hash;
+  blocks_[i] = block;
+}
+
+void BlockMap::erase(std::uint64_t hash) {
+  const std::size_t mask = hashes_.size() - 1;
+  std::size_t hole = place(hash);
+  while (blocks_[hole] >= 0 && hashes_[hole] != hash) hole = (hole + 1) & mask;
+  if (blocks_[hole] < 0) return;
+  for (std::size_t i = (hole + 1) & mask; blocks_[i] >= 0; i = (i + 1) & mask) {
+    if (((i - place(hashes_[i])) & mask) < ((i - hole) & mask)) continue;  // it must not move before its place
+    hashes_[hole] = hashes_[i];
+    blocks_[hole] = blocks_[i];
+    hole = i;
+  }
+  blocks_[hole] = -1;
+}
+
+PrefixCache::PrefixCache(std::int32_t total_blocks, std::int32_t block_size)
+    : block_size_(block_size), blocks_(static_cast<std::size_t>(total_blocks)), index_(total_blocks) {
+  for (std::int32_t b = 0; b < total_blocks; ++b) push_tail(b);
+}
+
+PrefixCache::Chain& PrefixCache::chain(std::int32_t slot) const {
+  if (static_cast<std::size_t>(slot) >= chains_.size())
+    chains_.resize(static_cast<std::size_t>(slot) + 1);
+  return chains_[static_cast<std::size_t>(slot)];
+}
+
+void PrefixCache::extend_hashes(Chain& chain, const Request& request, const Progress& progress,
+                                std::int32_t blocks) const {
+  const auto known = static_cast<std::int64_t>(chain.hashes.size());
+  if (known >= blocks) return;
+  std::uint64_t hash = known > 0 ? chain.hashes.back() : 0x5EED;
+  std::int64_t position = known * block_size_;
+  std::size_t index = 0;
+  std::int64_t start = 0;
+  Run run = run_at(request, progress, index, start);
+  while (start + run.tokens <= position) {
+    start += run.tokens;
+    run = run_at(request, progress, ++index, start);
+  }
+  for (std::int64_t block = known; block < blocks; ++block) {
+    const std::int64_t end = (block + 1) * block_size_;
+    while (position < end) {
+      const std::int64_t upto = std::min(end, start + run.tokens);
+      hash = mix(hash ^ run.content);
+      hash = mix(hash + static_cast<std::uint64_t>(run.offset + position - start));
+      hash = mix(hash + static_cast<std::uint64_t>(upto - position));
+      position = upto;
+      if (position < start + run.tokens) continue;
+      start += run.tokens;
+      run = run_at(request, progress, ++index, start);
+    }
+    if (hash <= dead) hash += 2;
+    chain.hashes.push_back(hash);
+  }
+}
+
+PrefixCache::Hit PrefixCache::lookup(std::int32_t slot, const Request& request,
+                                     const Progress& progress, std::int32_t tokens) const {
+  Chain& own = chain(slot);
+  if (own.version == version_ && own.hit_tokens == tokens) return own.hit;
+  std::int32_t most = tokens / block_size_;
+  if (request.preemptions == 0) most = std::min(most, public_blocks(progress));
+  extend_hashes(own, request, progress, most);
+  Hit hit;
+  for (; hit.blocks < most; ++hit.blocks) {
+    const std::int32_t block = index_.find(own.hashes[static_cast<std::size_t>(hit.blocks)]);
+    if (block < 0) break;
+    if (blocks_[static_cast<std::size_t>(block)].references == 0) ++hit.free;
+  }
+  own.version = version_;
+  own.hit_tokens = tokens;
+  own.hit = hit;
+  return hit;
+}
+
+void PrefixCache::seat(std::int32_t slot, std::int32_t hit_blocks, std::int32_t fresh) {
+  Chain& own = chain(slot);
+  ROOFLUA_ASSERT(own.blocks.empty());
+  for (std::int32_t j = 0; j < hit_blocks; ++j) {
+    const std::int32_t block = index_.find(own.hashes[static_cast<std::size_t>(j)]);
+    ROOFLUA_ASSERT(block >= 0);
+    Block& record = blocks_[static_cast<std::size_t>(block)];
+    if (record.references++ == 0) leave_queue(block);
+    own.blocks.push_back(block);
+  }
+  own.remembered = hit_blocks;
+  if (hit_blocks > 0) ++version_;
+  grow(slot, fresh);
+}
+
+void PrefixCache::grow(std::int32_t slot, std::int32_t more) {
+  Chain& own = chain(slot);
+  for (; more > 0; --more) own.blocks.push_back(pop());
+}
+
+void PrefixCache::take(std::int32_t more) {
+  for (; more > 0; --more) loose_.push_back(pop());
+}
+
+/// Leading full blocks that another request may ask for.
+std::int32_t PrefixCache::public_blocks(const Progress& progress) const {
+  std::int64_t tokens = 0;
+  for (const Segment& segment : progress.segments) {
+    if (segment.content == 0) return static_cast<std::int32_t>(tokens / block_size_);
+    tokens += segment.tokens;
+  }
+  if (progress.output_content != 0 && !progress.segments.empty()) tokens += 1 << 30;
+  return static_cast<std::int32_t>(tokens / block_size_);
+}
+
+void PrefixCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
+                           std::int32_t full) {
+  if (!progress.segments.empty())
+    index_blocks(slot, request, progress, std::min(full, public_blocks(progress)));
+}
+
+void PrefixCache::index_blocks(std::int32_t slot, const Request& request, const Progress& progress,
+                               std::int32_t full) {
+  Chain& own = chain(slot);
+  if (own.remembered >= full) return;
+  extend_hashes(own, request, progress, full);
+  for (std::int32_t j = own.remembered; j < full; ++j)
+    add_content(own.blocks[static_cast<std::size_t>(j)], own.hashes[static_cast<std::size_t>(j)]);
+  own.remembered = full;
+}
+
+std::int32_t PrefixCache::release(std::int32_t slot, const Request& request, const Progress& progress,
+                                  std::int32_t held, std::int32_t full, bool returns) {
+  Chain& own = chain(slot);
+  while (static_cast<std::int32_t>(own.blocks.size()) < held) {
+    own.blocks.push_back(loose_.back());
+    loose_.pop_back();
+  }
+  ROOFLUA_ASSERT(static_cast<std::int32_t>(own.blocks.size()) == held);
+  if (returns) {
+    index_blocks(slot, request, progress, full);
+  } else {
+    remember(slot, request, progress, full);
+  }
+  std::int32_t freed = 0;
+  for (std::int32_t j = held - 1; j >= 0; --j) {
+    const std::int32_t block = own.blocks[static_cast<std::size_t>(j)];
+    Block& record = blocks_[static_cast<std::size_t>(block)];
+    if (--record.references > 0) continue;
+    if (j >= full && record.hash != 0) drop_content(block);  // a chunk that was withdrawn
+    if (j < full && record.hash == 0) record.hash = dead;
+    record.hash != 0 ? push_tail(block) : push_head(block);
+    ++freed;
+  }
+  own.blocks.clear();
+  own.remembered = 0;
+  ++version_;
+  return freed;
+}
+
+void PrefixCache::forget(std::int32_t slot) {
+  if (static_cast<std::size_t>(slot) >= chains_.size()) return;
+  Chain& own = chain(slot);
+  own.hashes.clear();
+  own.version = -1;
+  own.hit_tokens = -1;
+}
+
+std::int32_t PrefixCache::pop() {
+  const std::int32_t block = head_;
+  ROOFLUA_ASSERT(block >= 0);
+  Block& record = blocks_[static_cast<std::size_t>(block)];
+  if (record.hash != 0) drop_content(block);
+  leave_queue(block);
+  record.references = 1;
+  return block;
+}
+
+void PrefixCache::push_head(std::int32_t block) {
+  Block& record = blocks_[static_cast<std::size_t>(block)];
+  record.previous = -1;
+  record.next = head_;
+  (head_ >= 0 ? blocks_[static_cast<std::size_t>(head_)].previous : tail_) = block;
+  head_ = block;
+}
+
+void PrefixCache::push_tail(std::int32_t block) {
+  Block& record = blocks_[static_cast<std::size_t>(block)];
+  record.next = -1;
+  record.previous = tail_;
+  (tail_ >= 0 ? blocks_[static_cast<std::size_t>(tail_)].next : head_) = block;
+  tail_ = block;
+}
+
+void PrefixCache::leave_queue(std::int32_t block) {
+  const Block& record = blocks_[static_cast<std::size_t>(block)];
+  (record.previous >= 0 ? blocks_[static_cast<std::size_t>(record.previous)].next : head_) = record.next;
+  (record.next >= 0 ? blocks_[static_cast<std::size_t>(record.next)].previous : tail_) = record.previous;
+}
+
+void PrefixCache::add_content(std::int32_t block, std::uint64_t hash) {
+  Block& record = blocks_[static_cast<std::size_t>(block)];
+  record.hash = hash;
+  record.twin = -1;
+  ++version_;
+  std::int32_t at = index_.find(hash);
+  if (at < 0) return index_.set(hash, block);
+  while (blocks_[static_cast<std::size_t>(at)].twin >= 0) at = blocks_[static_cast<std::size_t>(at)].twin;
+  blocks_[static_cast<std::size_t>(at)].twin = block;
+}
+
+void PrefixCache::drop_content(std::int32_t block) {
+  Block& record = blocks_[static_cast<std::size_t>(block)];
+  if (record.hash == dead) {
+    record.hash = 0;
+    return;
+  }
+  ++version_;
+  std::int32_t at = index_.find(record.hash);
+  if (at == block) {
+    record.twin >= 0 ? index_.set(record.hash, record.twin) : index_.erase(record.hash);
+  } else {
+    while (blocks_[static_cast<std::size_t>(at)].twin != block) at = blocks_[static_cast<std::size_t>(at)].twin;
+    blocks_[static_cast<std::size_t>(at)].twin = record.twin;
+  }
+  record.hash = 0;
+  record.twin = -1;
+}
+
+}  // namespace rooflua

@@ -1,0 +1,94 @@
+#pragma once
+// Real blocks for workloads that share prefixes: reference counts, chained 64-bit hashes, and the
+// free queue of kv_cache.h as a linked list of blocks.
+//
+//     hash(block j) = H(hash(block j-1), the (content, offset) runs of its tokens)
+//
+// Content that only one request can ask for (private tokens, and everything behind them) is indexed
+// when that request is preempted, and not at all when it ends: it then only keeps its place in the queue.
+//
+// A block's identity is never used for anything but its content and its place in the queue, so
+// blocks that decoding requests take are pooled and told apart only when they are released.
+
+#include <cstdint>
+#include <vector>
+
+#include "serve/request.h"
+
+namespace rooflua {
+
+/// hash -> block that got this content first; open addressing.
+class BlockMap {
+ public:
+  explicit BlockMap(std::int32_t most_blocks = 0);
+  std::int32_t find(std::uint64_t hash) const;  // -1: none
+  void set(std::uint64_t hash, std::int32_t block);
+  void erase(std::uint64_t hash);
+
+ private:
+  std::size_t place(std::uint64_t hash) const { return (hash * 0x9E3779B97F4A7C15ull) >> shift_; }
+  std::vector<std::uint64_t> hashes_;
+  std::vector<std::int32_t> blocks_;  // -1: empty
+  int shift_ = 63;
+};
+
+class PrefixCache {
+ public:
+  PrefixCache() = default;
+  PrefixCache(std::int32_t total_blocks, std::int32_t block_size);
+
+  struct Hit {
+    std::int32_t blocks = 0;
+    std::int32_t free = 0;
+  };
+  /// Longest cached prefix within `tokens` tokens.
+  Hit lookup(std::int32_t slot, const Request& request, const Progress& progress,
+             std::int32_t tokens) const;
+  void seat(std::int32_t slot, std::int32_t hit_blocks, std::int32_t fresh);
+  void grow(std::int32_t slot, std::int32_t more);
+  void take(std::int32_t more);
+  void remember(std::int32_t slot, const Request& request, const Progress& progress,
+                std::int32_t full);
+  /// @returns how many blocks became free
+  std::int32_t release(std::int32_t slot, const Request& request, const Progress& progress,
+                       std::int32_t held, std::int32_t full, bool returns);
+  void forget(std::int32_t slot);
+
+ private:
+  struct Block {
+    std::uint64_t hash = 0;  // 0 = no content; 1 = content that nobody will ask for
+    std::int32_t references = 0;
+    std::int32_t next = -1, previous = -1;  // in the free queue
+    std::int32_t twin = -1;                 // the next block with the same content
+  };
+  struct Chain {  // per slot
+    std::vector<std::uint64_t> hashes;  // of its sequence's full blocks, as far as asked for
+    std::vector<std::int32_t> blocks;   // held, from the left; decoding's are in loose_
+    std::int32_t remembered = 0;        // the first so many of `blocks` carry content
+    std::int64_t version = -1;          // of the index, for which `hit` holds
+    std::int32_t hit_tokens = -1;
+    Hit hit;
+  };
+  Chain& chain(std::int32_t slot) const;
+  void index_blocks(std::int32_t slot, const Request& request, const Progress& progress,
+                    std::int32_t full);
+  std::int32_t public_blocks(const Progress& progress) const;
+  void extend_hashes(Chain& chain, const Request& request, const Progress& progress,
+                     std::int32_t blocks) const;
+  std::int32_t pop();
+  void push_head(std::int32_t block);
+  void push_tail(std::int32_t block);
+  void leave_queue(std::int32_t block);
+  void add_content(std::int32_t block, std::uint64_t hash);
+  void drop_content(std::int32_t block);
+
+  std::int32_t block_size_ = 16;
+  std::int32_t head_ = -1, tail_ = -1;
+  std::int64_t version_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<std::int32_t> loose_;
+  mutable std::vector<Chain> chains_;  // caches of pure functions of the index and the request
+  BlockMap index_;
+};
+
+}  // namespace rooflua

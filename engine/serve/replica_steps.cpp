@@ -1,0 +1,317 @@
+// The second half of replica.h: what a planned step does to the decoding aggregate, and what
+// happens when it ends.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "serve/replica.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr std::int64_t modulo(std::int64_t value, std::int64_t size) {
+  const std::int64_t rest = value % size;
+  return rest < 0 ? rest + size : rest;
+}
+
+}  // namespace
+
+// --- the decoding aggregate
+
+std::int32_t Replica::crossings_now() const { return crossings_[static_cast<std::size_t>(phase_)]; }
+
+/// Whether the next token of a decoding request needs a block it does not hold.
+bool Replica::crosses_now(std::int32_t slot) const {
+  const std::int32_t context = context_tokens(view_, request(slot));
+  return context % config_.block_size == 0 &&
+         context / config_.block_size >= requests_->progress(slot).held_blocks;
+}
+
+void Replica::count_crossing(std::int32_t slot, std::int32_t sign) {
+  const Request& r = request(slot);
+  const auto index = static_cast<std::int64_t>(r.joined) - r.context_tokens;
+  crossings_[static_cast<std::size_t>(modulo(index, config_.block_size))] += sign;
+}
+
+/// Puts a decoding request on the wheel: where it ends, or where it outgrows what it holds.
+void Replica::schedule_event(std::int32_t slot) {
+  Progress& progress = requests_->progress(slot);
+  const Request& r = request(slot);
+  progress.event_at = progress.finish_at;
+  if (!progress.crosses) {
+    const std::int64_t outgrown = static_cast<std::int64_t>(r.joined) - r.context_tokens +
+                                  std::int64_t{progress.held_blocks} * config_.block_size;
+    progress.event_at = std::min(outgrown, progress.finish_at);
+  }
+  std::int32_t& head = wheel_[static_cast<std::size_t>(progress.event_at) & (wheel_.size() - 1)];
+  progress.wheel_previous = -1;
+  progress.wheel_next = head;
+  if (head >= 0) requests_->progress(head).wheel_previous = slot;
+  head = slot;
+}
+
+void Replica::cancel_event(std::int32_t slot) {
+  const Progress& progress = requests_->progress(slot);
+  const std::int32_t before = progress.wheel_previous, behind = progress.wheel_next;
+  (before >= 0 ? requests_->progress(before).wheel_next
+               : wheel_[static_cast<std::size_t>(progress.event_at) & (wheel_.size() - 1)]) = behind;
+  if (behind >= 0) requests_->progress(behind).wheel_previous = before;
+}
+
+void Replica::join_decoders(std::int32_t slot) {
+  Request& request = (*requests_)[slot];
+  Progress& progress = requests_->progress(slot);
+  request.phase = Phase::decoding;
+  request.joined = static_cast<double>(decode_index_);
+  progress.finish_at = decode_index_ + progress.stop_at - request.emitted_tokens;
+  progress.token_from = decode_index_;
+  progress.crosses = progress.held_blocks <= blocks_for(request.context_tokens, config_.block_size);
+  if (progress.crosses) count_crossing(slot, 1);
+  schedule_event(slot);
+  fresh_.push_back(slot);
+  ++view_.decodes;
+  view_.decode_context_tokens += request.context_tokens;
+}
+
+/// Context, output and blocks become plain numbers again.
+void Replica::leave_decoders(std::int32_t slot) {
+  Request& request = (*requests_)[slot];
+  Progress& progress = requests_->progress(slot);
+  cancel_event(slot);
+  if (progress.crosses) count_crossing(slot, -1);
+  if (progress.token_from >= decode_index_) std::erase(fresh_, slot);
+  const auto steps = static_cast<std::int32_t>(decode_index_ - static_cast<std::int64_t>(request.joined));
+  request.context_tokens += steps;
+  request.emitted_tokens += steps;
+  request.joined = 0;
+  progress.held_blocks =
+      std::max(progress.held_blocks, blocks_for(request.context_tokens, config_.block_size));
+  --view_.decodes;
+  view_.decode_context_tokens -= request.context_tokens;
+}
+
+/// Moves a decoding request by so many steps against the others: +1, it decoded alone; -1, it sat
+/// out. From now on it keeps its own pace, until it decodes with the others again.
+void Replica::shift(std::int32_t slot, std::int64_t steps) {
+  Request& request = (*requests_)[slot];
+  Progress& progress = requests_->progress(slot);
+  cancel_event(slot);
+  if (progress.crosses) count_crossing(slot, -1);
+  request.joined -= static_cast<double>(steps);
+  progress.finish_at -= steps;
+  progress.token_from = decode_index_;
+  if (progress.crosses) count_crossing(slot, 1);
+  schedule_event(slot);
+  view_.decode_context_tokens += static_cast<double>(steps);
+}
+
+/// It is about to leave the common pace: its last token is that of the latest common decode it took
+/// part in, which may still be in flight.
+void Replica::own_pace_from_now(std::int32_t slot) {
+  Progress& progress = requests_->progress(slot);
+  for (std::int32_t place = planned_steps_ - 1; place >= 0; --place) {
+    Step& step = step_at(place);
+    if (step.decode_ordinal < progress.token_from) continue;
+    step.stamps.push_back(slot);
+    return;
+  }
+  progress.last_token = common_token_;
+}
+
+// --- commit
+
+Step& Replica::step_at(std::int32_t place) {
+  return steps_[static_cast<std::size_t>((first_step_ + place) & 1)];
+}
+
+Step& Replica::commit(Plan& plan, const StepPrice& price, Picoseconds now) {
+  ROOFLUA_ASSERT(planned_steps_ < config_.async_depth);
+  Step& step = step_at(planned_steps_);
+  step.own_pace.clear();
+  step.stamps.clear();
+  step.finishing.clear();
+  step.skipped.clear();
+  step.prefills.swap(plan.prefills_);
+  step.serial = plan.serial_;
+  step.planned = now;
+  step.batch = batch_;
+  step.batch.prefills = step.prefills.data();
+  step.batch.origin = nullptr;
+  step.price = price;
+  step.decode_ordinal = -1;
+  step.waiting = view_.waiting;
+  step.running = view_.running;
+  step.used_blocks = kv_.used_blocks();
+  if (plan.whole_ || plan.walked_) {
+    advance_common(plan, step);
+  } else if (!plan.singles_.empty()) {
+    advance_singles(plan, step);
+  }
+  advance_prefills(step);
+  if (step.finishing.size() > 1) {
+    std::sort(step.finishing.begin(), step.finishing.end(), [this](std::int32_t a, std::int32_t b) {
+      return requests_->progress(a).seat < requests_->progress(b).seat;
+    });
+  }
+  if (!step.prefills.empty() || !step.finishing.empty()) changed_ = true;
+  ++planned_steps_;
+  return step;
+}
+
+/// Everybody who decodes decodes one token; those who were left out are shifted back.
+void Replica::advance_common(Plan& plan, Step& step) {
+  step.decode_ordinal = decode_index_;
+  std::vector<std::int32_t> sitting;
+  if (plan.walked_ && plan.view_.decodes < view_.decodes) {
+    for (std::int32_t slot = view_.running_head; slot >= 0; slot = request(slot).next) {
+      if (request(slot).phase != Phase::decoding || plan.planned(slot)) continue;
+      if (requests_->progress(slot).token_from < decode_index_) own_pace_from_now(slot);
+      sitting.push_back(slot);
+      step.skipped.push_back(request(slot).id);
+    }
+  }
+  for (const std::int32_t slot : fresh_) {
+    if (plan.planned(slot)) step.own_pace.push_back(slot);
+  }
+  fresh_.clear();
+  view_.decode_context_tokens += view_.decodes;
+  ++decode_index_;
+  view_.decode_index = static_cast<double>(decode_index_);
+  if (++phase_ == config_.block_size) phase_ = 0;
+  for (const std::int32_t slot : sitting) {
+    shift(slot, -1);
+    fresh_.push_back(slot);
+  }
+  turn_wheel(step);
+}
+
+void Replica::advance_singles(Plan& plan, Step& step) {
+  for (const std::int32_t slot : plan.singles_) {
+    Progress& progress = requests_->progress(slot);
+    if (progress.token_from < decode_index_) {
+      own_pace_from_now(slot);
+      fresh_.push_back(slot);
+    }
+    step.own_pace.push_back(slot);
+    step.stamps.push_back(slot);
+    shift(slot, 1);
+    if (progress.finish_at == decode_index_) {
+      drain(slot, step);
+    } else if (!progress.crosses && progress.event_at == decode_index_) {
+      cancel_event(slot);
+      progress.crosses = true;
+      count_crossing(slot, 1);
+      schedule_event(slot);
+    }
+  }
+}
+
+/// What happens at the decode index just reached: last tokens, and blocks outgrown.
+void Replica::turn_wheel(Step& step) {
+  const std::int32_t head = wheel_[static_cast<std::size_t>(decode_index_) & (wheel_.size() - 1)];
+  for (std::int32_t slot = head; slot >= 0;) {
+    Progress& progress = requests_->progress(slot);
+    const std::int32_t next = progress.wheel_next;
+    if (progress.finish_at == decode_index_) {
+      drain(slot, step);
+    } else if (progress.event_at == decode_index_) {
+      cancel_event(slot);
+      progress.crosses = true;
+      count_crossing(slot, 1);
+      schedule_event(slot);
+    }
+    slot = next;
+  }
+}
+
+void Replica::drain(std::int32_t slot, Step& step) {
+  Request& request = (*requests_)[slot];
+  if (request.phase == Phase::decoding) leave_decoders(slot);
+  if (request.phase == Phase::prefilling) leave_prefilling(slot);
+  request.phase = Phase::draining;
+  ++view_.draining;
+  step.finishing.push_back(slot);
+}
+
+void Replica::advance_prefills(Step& step) {
+  for (const PrefillWork& work : step.prefills) {
+    Request& request = (*requests_)[work.slot];
+    request.context_tokens += work.new_tokens;
+    if (work.completes == 0) continue;
+    ++request.emitted_tokens;
+    if (request.emitted_tokens >= requests_->progress(work.slot).stop_at) {
+      drain(work.slot, step);
+    } else {
+      leave_prefilling(work.slot);
+      join_decoders(work.slot);
+    }
+  }
+}
+
+// --- execution
+
+void Replica::start_front(Picoseconds now, Picoseconds end) {
+  Step& step = step_at(0);
+  step.start = now;
+  step.end = end;
+  executing_ = true;
+}
+
+StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks) {
+  Step& step = step_at(0);
+  ROOFLUA_ASSERT(executing_ && step.end == now);
+  gaps.clear();
+  for (const std::int32_t slot : step.own_pace)
+    gaps.push_back(now - requests_->progress(slot).last_token);
+  StepSeen seen;
+  if (step.decode_ordinal >= 0) {
+    seen.common_gaps = step.batch.decodes - static_cast<std::int32_t>(step.own_pace.size());
+    seen.common_gap = now - common_token_;
+    common_token_ = now;
+  }
+  for (const std::int32_t slot : step.stamps) requests_->progress(slot).last_token = now;
+  for (const PrefillWork& work : step.prefills) {
+    if (work.completes == 0 || keep_blocks) continue;
+    Progress& progress = requests_->progress(work.slot);
+    if (progress.first_token == never) {
+      progress.first_token = now;
+    } else {
+      gaps.push_back(now - progress.last_token);
+    }
+    progress.last_token = now;
+  }
+  finished_ids_.clear();
+  for (const std::int32_t slot : step.finishing) {
+    if (!keep_blocks) requests_->progress(slot).last_token = now;
+    finished_ids_.push_back(request(slot).id);
+    if (request(slot).phase == Phase::draining) {
+      leave_seat(slot);
+      if (!keep_blocks) release_blocks(slot, 0, false);
+    }
+    (*requests_)[slot].phase = Phase::pending;
+  }
+  if (!step.finishing.empty()) changed_ = true;
+  seen.replica = index_;
+  seen.serial = step.serial;
+  seen.planned = step.planned;
+  seen.start = step.start;
+  seen.end = now;
+  seen.batch = &step.batch;
+  seen.price = &step.price;
+  seen.waiting = step.waiting;
+  seen.running = step.running;
+  seen.used_blocks = step.used_blocks;
+  seen.total_blocks = config_.kv_blocks;
+  seen.other_gaps = gaps;
+  seen.prefills = step.prefills;
+  seen.skipped = step.skipped;
+  seen.finished = finished_ids_;
+  first_step_ ^= 1;
+  --planned_steps_;
+  executing_ = false;
+  return seen;
+}
+
+}  // namespace rooflua

@@ -1,0 +1,263 @@
+#include "serve/trace_builder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/csv.h"
+#include "base/error.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr std::int64_t hash_block_tokens = 512;      // Mooncake
+constexpr std::int64_t most_tokens = 1'000'000'000;  // of one prompt or answer: above is a slip
+constexpr double unix_time_s = 1e9;                  // 2001; a trace this long is not one
+
+constexpr std::string_view role_names[trace_role_count] = {
+    "",          "arrival",      "prompt tokens", "output tokens",
+    "class",     "session",      "round",         "priority",
+    "prompt_id", "prefix_group", "prefix_length", "server_input_tokens",
+    "hash_ids",  "failure"};
+
+/// splitmix64: spreads small ids over 64 bits, one to one.
+std::uint64_t spread(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15u;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+/// FNV-1a, spread.
+std::uint64_t identity(std::string_view kind, std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  for (const std::string_view part : {kind, text}) {
+    for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  }
+  return spread(hash);
+}
+
+std::optional<std::int64_t> parse_whole(std::string_view text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end) return value;
+  const auto number = parse_number(text);  // also 16.0
+  if (!number || std::floor(*number) != *number || std::abs(*number) > 1e15) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+/// Days since 1970-01-01. @source H. Hinnant, "chrono-Compatible Low-Level Date Algorithms"
+std::int64_t days_from_civil(std::int64_t y, std::int64_t m, std::int64_t d) {
+  y -= m <= 2;
+  const std::int64_t era = (y >= 0 ? y : y - 399) / 400;
+  const std::int64_t year = y - era * 400;
+  const std::int64_t day = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+  return era * 146097 + year * 365 + year / 4 - year / 100 + day - 719468;
+}
+
+/// "2023-11-16 18:15:46.6805900" in nanoseconds since 1970; nothing if it is not such a date.
+std::optional<std::int64_t> parse_date_ns(std::string_view text) {
+  if (text.ends_with('Z')) text.remove_suffix(1);
+  if (text.ends_with("+00:00")) text.remove_suffix(6);
+  constexpr std::string_view form = "dddd-dd-dd dd:dd:dd";
+  if (text.size() < form.size()) return std::nullopt;
+  std::int64_t part[6] = {};
+  int index = 0;
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (form[i] == 'd' ? !digit : text[i] != form[i] && !(form[i] == ' ' && text[i] == 'T')) {
+      return std::nullopt;
+    }
+    if (digit)
+      part[index] = part[index] * 10 + (text[i] - '0');
+    else
+      ++index;
+  }
+  const auto [year, month, day, hour, minute, second] = part;
+  if (year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 31)
+    return std::nullopt;
+  if (hour > 23 || minute > 59 || second > 60) return std::nullopt;
+  std::int64_t ns = 0, unit = 1'000'000'000;
+  for (std::size_t i = form.size(); i < text.size(); ++i) {
+    if (i == form.size() ? text[i] != '.' : text[i] < '0' || text[i] > '9') return std::nullopt;
+    if (i == form.size()) continue;
+    unit /= 10;
+    ns += unit * (text[i] - '0');
+  }
+  const std::int64_t seconds =
+      days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+  return seconds * 1'000'000'000 + ns;
+}
+
+bool looks_like_date(std::string_view text) {
+  return text.size() > 4 && text[4] == '-';
+}
+
+std::string quoted(std::string_view text) {
+  return std::string("'").append(text).append("'");
+}
+
+}  // namespace
+
+std::string TraceBuilder::where(const RawTraceRow& raw, TraceRole role) const {
+  return at(trace_.file, raw.line) + ": " + std::string(role_names[static_cast<std::size_t>(role)]);
+}
+
+std::int64_t TraceBuilder::whole(const RawTraceRow& raw, TraceRole role,
+                                 std::int64_t absent) const {
+  const std::string_view text = raw[role];
+  if (text.empty() || text == "null") return absent;
+  const auto value = parse_whole(text);
+  if (!value) throw Error(where(raw, role), "expected a whole number, found " + quoted(text));
+  if (*value > most_tokens)
+    throw Error(where(raw, role), "found " + quoted(text) + ", more than 1e9");
+  return *value;
+}
+
+double TraceBuilder::arrival(const RawTraceRow& raw) {
+  const std::string_view text = raw[TraceRole::arrival];
+  if (looks_like_date(text)) {
+    const auto ns = parse_date_ns(text);
+    if (!ns) {
+      throw Error(where(raw, TraceRole::arrival),
+                  "expected a date as 2023-11-16 18:15:46.68, found " + quoted(text));
+    }
+    if (!start_ns_) start_ns_ = *ns;
+    return static_cast<double>(*ns - *start_ns_) / 1e9;
+  }
+  const auto number = parse_number(text);
+  if (!number || !std::isfinite(*number)) {
+    throw Error(where(raw, TraceRole::arrival), "expected a number, found " + quoted(text));
+  }
+  if (*number < 0) throw Error(where(raw, TraceRole::arrival), "is negative: " + quoted(text));
+  const double time_s = *number / units_per_s_;
+  if (trace_.rows.empty() && !start_s_ && time_s >= unix_time_s) start_s_ = time_s;
+  return start_s_ ? time_s - *start_s_ : time_s;
+}
+
+void TraceBuilder::append(const RawTraceRow& raw) {
+  TraceRow row;
+  row.line = raw.line;
+  row.arrival_s = arrival(raw);
+  row.prompt_tokens = prompt(raw);
+  row.output_tokens = whole(raw, TraceRole::output, -1);
+  const bool marks_failures =
+      trace_.format == TraceFormat::burstgpt || trace_.format == TraceFormat::blis_v2;
+  if (whole(raw, TraceRole::failure, 0) != 0 || (row.output_tokens == 0 && marks_failures)) {
+    ++trace_.skipped["failed"];
+    return;
+  }
+  if (row.prompt_tokens < 1) {
+    throw Error(where(raw, TraceRole::prompt),
+                "expected at least 1, found " + quoted(raw[TraceRole::prompt]));
+  }
+  if (row.output_tokens < 0) {
+    throw Error(where(raw, TraceRole::output),
+                "expected at least 0, found " + quoted(raw[TraceRole::output]));
+  }
+  if (row.output_tokens == 0) {
+    ++trace_.skipped["no output"];
+    return;
+  }
+  if (row.arrival_s < last_arrival_s_ && !sorts()) {
+    throw Error(where(raw, TraceRole::arrival),
+                quoted(raw[TraceRole::arrival]) +
+                    " is before the row above; sort the trace, or ask for sort = true");
+  }
+  last_arrival_s_ = row.arrival_s;
+  row.class_index = index_of(raw[TraceRole::request_class], trace_.classes, class_index_);
+  row.session = index_of(raw[TraceRole::session], trace_.sessions, session_index_);
+  row.round = static_cast<std::int32_t>(whole(raw, TraceRole::round, 0));
+  row.priority = static_cast<std::int32_t>(whole(raw, TraceRole::priority, 0));
+  row.first_segment = static_cast<std::uint32_t>(trace_.segments.size());
+  const std::int64_t known = append_content(raw, row);
+  if (known > 0 && known < row.prompt_tokens) {
+    trace_.segments.push_back({0, static_cast<std::int32_t>(row.prompt_tokens - known)});
+  }
+  row.segments = static_cast<std::uint32_t>(trace_.segments.size()) - row.first_segment;
+  trace_.rows.push_back(row);
+}
+
+std::int32_t TraceBuilder::index_of(std::string_view name, std::vector<std::string>& names,
+                                    std::unordered_map<std::string, std::int32_t>& known) const {
+  if (name.empty() || name == "null") return -1;
+  const auto [entry, added] =
+      known.try_emplace(std::string(name), static_cast<std::int32_t>(names.size()));
+  if (added) names.emplace_back(name);
+  return entry->second;
+}
+
+std::int64_t TraceBuilder::prompt(const RawTraceRow& raw) const {
+  const std::int64_t tokens = whole(raw, TraceRole::prompt, -1);
+  if (trace_.format != TraceFormat::blis_v2 || tokens < 0) return tokens;
+  if (!raw[TraceRole::prefix_group].empty())
+    return tokens + whole(raw, TraceRole::prefix_length, 0);
+  const std::int64_t counted = whole(raw, TraceRole::server_prompt, 0);
+  return counted > 0 ? counted : tokens;
+}
+
+std::int64_t TraceBuilder::append_content(const RawTraceRow& raw, const TraceRow& row) {
+  if (!raw[TraceRole::hash_ids].empty()) return append_hash_ids(raw, row);
+  std::uint64_t content = 0;
+  std::int64_t tokens = row.prompt_tokens;
+  if (!raw[TraceRole::prompt_id].empty()) {
+    content = identity("prompt", raw[TraceRole::prompt_id]);
+  } else if (!raw[TraceRole::prefix_group].empty()) {
+    content = identity("prefix", raw[TraceRole::prefix_group]);
+    tokens = whole(raw, TraceRole::prefix_length, 0);
+    if (tokens < 0 || tokens > row.prompt_tokens) {
+      throw Error(where(raw, TraceRole::prefix_length),
+                  "expected 0 to " + std::to_string(row.prompt_tokens) + " (the prompt), found " +
+                      std::to_string(tokens));
+    }
+  }
+  if (content == 0 || tokens == 0) return 0;
+  trace_.segments.push_back({content, static_cast<std::int32_t>(tokens)});
+  return tokens;
+}
+
+std::int64_t TraceBuilder::append_hash_ids(const RawTraceRow& raw, const TraceRow& row) {
+  const std::string_view text = raw[TraceRole::hash_ids];
+  const auto fail = [&](const std::string& what) {
+    throw Error(where(raw, TraceRole::hash_ids), what);
+  };
+  if (text.front() != '[' || text.back() != ']')
+    fail("expected [id, ...], found " + quoted(text.substr(0, 40)));
+  std::int64_t left = row.prompt_tokens;
+  const char* p = text.data() + 1;
+  const char* const end = text.data() + text.size() - 1;
+  const auto skip_spaces = [&] {
+    while (p < end && (*p == ' ' || *p == '\t')) ++p;
+  };
+  for (skip_spaces(); p < end; skip_spaces()) {
+    std::uint64_t id = 0;
+    const auto [stop, error] = std::from_chars(p, end, id);
+    if (error != std::errc())
+      fail("expected whole numbers, found " + quoted(std::string_view(p, end).substr(0, 20)));
+    if (left <= 0) {
+      fail("more ids than the " + std::to_string(row.prompt_tokens) +
+           " tokens of the prompt have blocks of 512");
+    }
+    const std::int64_t tokens = std::min(left, hash_block_tokens);
+    trace_.segments.push_back({spread(id), static_cast<std::int32_t>(tokens)});
+    left -= tokens;
+    p = stop;
+    skip_spaces();
+    if (p < end && *p++ != ',') fail("expected a comma between ids");
+  }
+  return row.prompt_tokens - left;
+}
+
+void TraceBuilder::finish() {
+  if (trace_.rows.empty()) throw Error(trace_.file, "no request in it");
+  if (!sorts()) return;
+  std::stable_sort(trace_.rows.begin(), trace_.rows.end(),
+                   [](const TraceRow& a, const TraceRow& b) { return a.arrival_s < b.arrival_s; });
+  if (!start_ns_ && !start_s_) return;
+  const double first_s = trace_.rows.front().arrival_s;  // < 0 if others came first
+  for (TraceRow& row : trace_.rows) row.arrival_s -= first_s;
+}
+
+}  // namespace rooflua

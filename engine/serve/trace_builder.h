@@ -1,0 +1,85 @@
+#pragma once
+// From the texts of one row to a checked TraceRow. Used by the readers in traces.cpp only.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "serve/traces.h"
+
+namespace rooflua {
+
+/// What a column of a trace can mean.
+enum class TraceRole {
+  none,
+  arrival,
+  prompt,
+  output,
+  request_class,
+  session,
+  round,
+  priority,
+  prompt_id,
+  prefix_group,
+  prefix_length,
+  server_prompt,
+  hash_ids,
+  failure,
+};
+inline constexpr int trace_role_count = 14;
+
+/// A name that a column may have, lower case with _ for everything else between words, and for an
+/// arrival how many of its unit a second has.
+struct TraceColumn {
+  TraceRole role = TraceRole::none;
+  double units_per_s = 1;
+};
+
+/// What the column is in that format; none where the format does not read it.
+TraceColumn trace_column(TraceFormat format, std::string_view column);
+
+/// "Elapsed time (s)" -> "elapsed_time_s"
+std::string plain_spelling(std::string_view column);
+
+/// One row as text, by role; empty where the file has no such column or the cell is empty.
+struct RawTraceRow {
+  int line = 0;
+  std::array<std::string_view, trace_role_count> text;
+  std::string_view& operator[](TraceRole role) { return text[static_cast<std::size_t>(role)]; }
+  std::string_view operator[](TraceRole role) const { return text[static_cast<std::size_t>(role)]; }
+};
+
+class TraceBuilder {
+ public:
+  TraceBuilder(Trace& trace, const TraceOptions& options) : trace_(trace), options_(options) {}
+
+  void set_arrival_unit(double units_per_s) { units_per_s_ = units_per_s; }
+  /// @throws Error as read_trace
+  void append(const RawTraceRow& raw);
+  bool full() const { return options_.limit > 0 && trace_.rows.size() >= options_.limit; }
+  /// Sorts if asked to; to be called once at the end. @throws Error if there is nothing to replay
+  void finish();
+
+ private:
+  bool sorts() const { return options_.sort || trace_.format == TraceFormat::requests; }
+  double arrival(const RawTraceRow& raw);
+  std::int64_t prompt(const RawTraceRow& raw) const;
+  /// Each appends the segments it knows of and returns how many tokens they are.
+  std::int64_t append_content(const RawTraceRow& raw, const TraceRow& row);
+  std::int64_t append_hash_ids(const RawTraceRow& raw, const TraceRow& row);
+  std::int64_t whole(const RawTraceRow& raw, TraceRole role, std::int64_t absent) const;
+  std::string where(const RawTraceRow& raw, TraceRole role) const;
+  std::int32_t index_of(std::string_view name, std::vector<std::string>& names,
+                        std::unordered_map<std::string, std::int32_t>& known) const;
+
+  Trace& trace_;
+  const TraceOptions& options_;
+  double units_per_s_ = 1;
+  std::optional<std::int64_t> start_ns_;  // of a trace with dates
+  std::optional<double> start_s_;         // of a trace with Unix times
+  double last_arrival_s_ = 0;
+  std::unordered_map<std::string, std::int32_t> class_index_, session_index_;  // looked up only
+};
+
+}  // namespace rooflua

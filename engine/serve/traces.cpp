@@ -1,0 +1,294 @@
+#include "serve/traces.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "base/csv_scanner.h"
+#include "base/error.h"
+#include "base/json_lines.h"
+#include "serve/trace_builder.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> format_names = {
+    "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training"};
+
+struct Spelling {
+  std::string_view text;
+  TraceColumn column;
+};
+
+constexpr Spelling blis_v2_columns[] = {{"arrival_time_us", {TraceRole::arrival, 1e6}},
+                                        {"input_tokens", {TraceRole::prompt}},
+                                        {"output_tokens", {TraceRole::output}},
+                                        {"slo_class", {TraceRole::request_class}},
+                                        {"session_id", {TraceRole::session}},
+                                        {"round_index", {TraceRole::round}},
+                                        {"vllm_priority", {TraceRole::priority}},
+                                        {"prefix_group", {TraceRole::prefix_group}},
+                                        {"prefix_length", {TraceRole::prefix_length}},
+                                        {"server_input_tokens", {TraceRole::server_prompt}}};
+
+constexpr Spelling blis_training_columns[] = {{"arrival_us", {TraceRole::arrival, 1e6}},
+                                              {"input_tokens", {TraceRole::prompt}},
+                                              {"output_tokens_true", {TraceRole::output}},
+                                              {"prompt_id", {TraceRole::prompt_id}},
+                                              {"error", {TraceRole::failure}}};
+
+constexpr Spelling azure_columns[] = {{"timestamp", {TraceRole::arrival}},
+                                      {"contexttokens", {TraceRole::prompt}},
+                                      {"generatedtokens", {TraceRole::output}}};
+
+constexpr Spelling burstgpt_columns[] = {
+    {"timestamp", {TraceRole::arrival}},     {"timestamp_s", {TraceRole::arrival}},
+    {"request_tokens", {TraceRole::prompt}}, {"response_tokens", {TraceRole::output}},
+    {"model", {TraceRole::request_class}},   {"session_id", {TraceRole::session}}};
+
+constexpr Spelling mooncake_columns[] = {{"timestamp", {TraceRole::arrival, 1e3}},
+                                         {"input_length", {TraceRole::prompt}},
+                                         {"output_length", {TraceRole::output}},
+                                         {"hash_ids", {TraceRole::hash_ids}}};
+
+constexpr Spelling plain_columns[] = {
+    {"arrival_s", {TraceRole::arrival}},
+    {"arrival_time_s", {TraceRole::arrival}},
+    {"arrival", {TraceRole::arrival}},
+    {"arrival_time", {TraceRole::arrival}},
+    {"arrived_at", {TraceRole::arrival}},
+    {"time_s", {TraceRole::arrival}},
+    {"timestamp", {TraceRole::arrival}},
+    {"timestamp_s", {TraceRole::arrival}},
+    {"arrival_ms", {TraceRole::arrival, 1e3}},
+    {"arrival_time_ms", {TraceRole::arrival, 1e3}},
+    {"timestamp_ms", {TraceRole::arrival, 1e3}},
+    {"arrival_us", {TraceRole::arrival, 1e6}},
+    {"arrival_time_us", {TraceRole::arrival, 1e6}},
+    {"timestamp_us", {TraceRole::arrival, 1e6}},
+    {"prompt_tokens", {TraceRole::prompt}},
+    {"prompt_len", {TraceRole::prompt}},
+    {"prompt_length", {TraceRole::prompt}},
+    {"num_prompt_tokens", {TraceRole::prompt}},
+    {"num_prefill_tokens", {TraceRole::prompt}},
+    {"input_tokens", {TraceRole::prompt}},
+    {"input_toks", {TraceRole::prompt}},
+    {"input_len", {TraceRole::prompt}},
+    {"input_length", {TraceRole::prompt}},
+    {"contexttokens", {TraceRole::prompt}},
+    {"output_tokens", {TraceRole::output}},
+    {"output_toks", {TraceRole::output}},
+    {"output_len", {TraceRole::output}},
+    {"output_length", {TraceRole::output}},
+    {"num_output_tokens", {TraceRole::output}},
+    {"num_decode_tokens", {TraceRole::output}},
+    {"completion_tokens", {TraceRole::output}},
+    {"generated_tokens", {TraceRole::output}},
+    {"generatedtokens", {TraceRole::output}},
+    {"class", {TraceRole::request_class}},
+    {"slo_class", {TraceRole::request_class}},
+    {"session", {TraceRole::session}},
+    {"session_id", {TraceRole::session}},
+    {"round", {TraceRole::round}},
+    {"round_index", {TraceRole::round}},
+    {"priority", {TraceRole::priority}},
+    {"prompt_id", {TraceRole::prompt_id}},
+    {"prefix_group", {TraceRole::prefix_group}},
+    {"prefix_length", {TraceRole::prefix_length}},
+    {"prefix_tokens", {TraceRole::prefix_length}},
+    {"hash_ids", {TraceRole::hash_ids}},
+};
+
+std::span<const Spelling> columns_of(TraceFormat format) {
+  switch (format) {
+    case TraceFormat::azure:
+      return azure_columns;
+    case TraceFormat::burstgpt:
+      return burstgpt_columns;
+    case TraceFormat::mooncake:
+      return mooncake_columns;
+    case TraceFormat::blis_v2:
+      return blis_v2_columns;
+    case TraceFormat::blis_training:
+      return blis_training_columns;
+    case TraceFormat::plain:
+    case TraceFormat::requests:
+      break;
+  }
+  return plain_columns;
+}
+
+bool has(const std::vector<std::string>& columns, std::string_view name) {
+  return std::find(columns.begin(), columns.end(), name) != columns.end();
+}
+
+TraceFormat detect(const std::vector<std::string>& columns) {
+  const auto all = [&](std::initializer_list<std::string_view> names) {
+    return std::all_of(names.begin(), names.end(), [&](auto name) { return has(columns, name); });
+  };
+  if (all({"contexttokens", "generatedtokens"})) return TraceFormat::azure;
+  if (all({"request_tokens", "response_tokens"})) return TraceFormat::burstgpt;
+  if (all({"input_length", "output_length", "hash_ids"})) return TraceFormat::mooncake;
+  if (all({"arrival_us", "output_tokens_true"})) return TraceFormat::blis_training;
+  if (all({"arrival_time_us", "prefix_group", "round_index"})) return TraceFormat::blis_v2;
+  if (all({"arrival_s", "prompt_tokens", "output_tokens", "ttft_s"})) return TraceFormat::requests;
+  return TraceFormat::plain;
+}
+
+/// What each column of a file means. @throws Error if two mean the same, or one that is needed is
+/// missing
+class ColumnMap {
+ public:
+  ColumnMap(const std::vector<std::string>& names, TraceFormat format, const std::string& where) {
+    std::array<std::string_view, trace_role_count> taken;
+    for (const std::string& name : names) {
+      const TraceColumn column = trace_column(format, name);
+      roles.push_back(column.role);
+      if (column.role == TraceRole::none) continue;
+      std::string_view& other = taken[static_cast<std::size_t>(column.role)];
+      if (!other.empty()) {
+        throw Error(where, "columns '" + std::string(other) + "' and '" + name +
+                               "' mean the same; name the format or drop one");
+      }
+      other = name;
+      if (column.role == TraceRole::arrival) units_per_s = column.units_per_s;
+    }
+    require(taken, TraceRole::arrival, "arrival", names, format, where);
+    require(taken, TraceRole::prompt, "prompt tokens", names, format, where);
+    require(taken, TraceRole::output, "output tokens", names, format, where);
+  }
+
+  std::vector<TraceRole> roles;
+  double units_per_s = 1;
+
+ private:
+  static void require(const std::array<std::string_view, trace_role_count>& taken, TraceRole role,
+                      const std::string& what, const std::vector<std::string>& names,
+                      TraceFormat format, const std::string& where) {
+    if (!taken[static_cast<std::size_t>(role)].empty()) return;
+    std::string known, found;
+    for (const Spelling& s : columns_of(format)) {
+      if (s.column.role == role) known += (known.empty() ? "" : ", ") + std::string(s.text);
+    }
+    for (const std::string& n : names) found += (found.empty() ? "" : ", ") + n;
+    throw Error(where, "no column for the " + what + " (known to format '" +
+                           std::string(name(format)) + "': " + known + "); found: " + found);
+  }
+};
+
+void read_rows(CsvScanner& scanner, Trace& trace, const TraceOptions& options) {
+  std::vector<std::string> header;
+  for (const std::string_view cell : scanner.cells()) header.push_back(plain_spelling(cell));
+  trace.format = options.format.value_or(detect(header));
+  const ColumnMap map(header, trace.format, at(trace.file, scanner.line()));
+  TraceBuilder builder(trace, options);
+  builder.set_arrival_unit(map.units_per_s);
+  while (!builder.full() && scanner.next()) {
+    RawTraceRow raw;
+    raw.line = scanner.line();
+    if (scanner.cells().size() != header.size()) {
+      throw Error(at(trace.file, raw.line), "expected " + std::to_string(header.size()) +
+                                                " cells, found " +
+                                                std::to_string(scanner.cells().size()));
+    }
+    for (std::size_t i = 0; i < header.size(); ++i) raw[map.roles[i]] = scanner.cells()[i];
+    builder.append(raw);
+  }
+  builder.finish();
+}
+
+/// Lines that each hold one object; the mapping is looked up again only when the keys change.
+void read_lines(JsonLines& lines, Trace& trace, const TraceOptions& options) {
+  std::optional<ColumnMap> map;
+  std::vector<std::string> keys;
+  TraceBuilder builder(trace, options);
+  while (!builder.full() && lines.next()) {
+    const auto& members = lines.members();
+    const bool same =
+        map && keys.size() == members.size() &&
+        std::equal(keys.begin(), keys.end(), members.begin(),
+                   [](const std::string& key, const auto& m) { return key == m.key; });
+    if (!same) {
+      keys.clear();
+      for (const auto& member : members) keys.emplace_back(member.key);
+      std::vector<std::string> names;
+      for (const std::string& key : keys) names.push_back(plain_spelling(key));
+      if (!map) trace.format = options.format.value_or(detect(names));
+      map.emplace(names, trace.format, at(trace.file, lines.line()));
+      builder.set_arrival_unit(map->units_per_s);
+    }
+    RawTraceRow raw;
+    raw.line = lines.line();
+    for (std::size_t i = 0; i < members.size(); ++i) raw[map->roles[i]] = members[i].value;
+    builder.append(raw);
+  }
+  builder.finish();
+}
+
+}  // namespace
+
+std::string_view name(TraceFormat format) {
+  return format_names[static_cast<std::size_t>(format)];
+}
+
+TraceFormat trace_format(std::string_view text, const std::string& where) {
+  for (std::size_t i = 0; i < format_names.size(); ++i) {
+    if (format_names[i] == text) return static_cast<TraceFormat>(i);
+  }
+  const std::vector<std::string> known(format_names.begin(), format_names.end());
+  throw Error(where, unknown_name("trace format", text, known));
+}
+
+std::string plain_spelling(std::string_view column) {
+  std::string out;
+  for (const char c : column) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool word = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (word)
+      out += upper ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!out.empty() && out.back() != '_')
+      out += '_';
+  }
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  return out;
+}
+
+TraceColumn trace_column(TraceFormat format, std::string_view column) {
+  for (const Spelling& spelling : columns_of(format)) {
+    if (spelling.text == column) return spelling.column;
+  }
+  return {};
+}
+
+Trace parse_trace(std::string_view text, const std::string& file, const TraceOptions& options) {
+  Trace trace;
+  trace.file = file;
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (first == std::string_view::npos) throw Error(file, "an empty file");
+  if (text[first] == '{') {
+    JsonLines lines(text, file);
+    read_lines(lines, trace, options);
+    return trace;
+  }
+  if (text[first] == '[')
+    throw Error(file, "found a JSON array; expected one object per line (JSONL)");
+  CsvScanner scanner(text, file);
+  scanner.next();
+  read_rows(scanner, trace, options);
+  return trace;
+}
+
+Trace read_trace(const std::filesystem::path& path, const TraceOptions& options) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(path.string(), "cannot be read");
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) throw Error(path.string(), "cannot be read: " + error.message());
+  std::string text(size, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(size));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return parse_trace(text, path.string(), options);
+}
+
+}  // namespace rooflua

@@ -1,0 +1,88 @@
+#pragma once
+// Recorded requests: who came when, and how long prompt and answer were.
+//
+// A trace is a CSV or JSONL file in one of these formats, told apart by the names of its columns
+// unless the caller says which it is:
+//
+//     blis_v2        CSV    BLIS TraceV2: arrival_time_us, input_tokens, output_tokens, ... As BLIS
+//                           replays it: a row with a prefix_group has a prompt of prefix_length +
+//                           input_tokens; without one, server_input_tokens counts where recorded
+//     blis_training  CSV    arrival_us, input_tokens, output_tokens_true, prompt_id
+//     azure          CSV    TIMESTAMP (date and time), ContextTokens, GeneratedTokens
+//     burstgpt       CSV    Timestamp, Request tokens, Response tokens; response 0 is a failure
+//     mooncake       JSONL  timestamp (ms), input_length, output_length, hash_ids per 512 tokens
+//     requests       CSV    what this program writes per request, as they end: arrival_s,
+//                           prompt_tokens, output_tokens, ttft_s, ...; sorted by arrival here
+//     plain          CSV or JSONL with any usual spelling of the three columns, arrival in s, ms or
+//                    us by its suffix; optional: class, session, round, priority, prompt_id,
+//                    prefix_group with prefix_length (a part of the prompt)
+//
+// Arrivals are seconds as the file has them; dates and Unix times (1e9 s or more) count from the
+// first row.
+// @source Azure: Splitwise, ISCA 2024; Mooncake: FAST 2025; BurstGPT: arXiv 2401.17644
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serve/request.h"
+
+namespace rooflua {
+
+enum class TraceFormat { plain, requests, azure, burstgpt, mooncake, blis_v2, blis_training };
+
+std::string_view name(TraceFormat format);
+/// The inverse of name(). @throws Error at `where` that names the known ones
+TraceFormat trace_format(std::string_view text, const std::string& where);
+
+struct TraceRow {
+  double arrival_s = 0;            // finite, >= 0, not before the row above
+  std::int64_t prompt_tokens = 0;  // >= 1
+  std::int64_t output_tokens = 0;  // >= 1
+  std::int32_t line = 0;           // where in the file
+  std::int32_t class_index = -1;   // into Trace::classes; -1: none
+  std::int32_t session = -1;       // into Trace::sessions; -1: none
+  std::int32_t round = 0;          // turn in that session
+  std::int32_t priority = 0;
+  std::uint32_t first_segment = 0, segments = 0;  // in Trace::segments
+};
+
+struct Trace {
+  std::string file;
+  TraceFormat format = TraceFormat::plain;
+  std::vector<TraceRow> rows;
+  std::vector<Segment> segments;
+  std::vector<std::string> classes, sessions;  // names, in order of appearance
+  /// Rows that are not requests to replay, by reason ("failed": no output, or marked as an error).
+  std::map<std::string, std::int64_t> skipped;
+
+  /// What the prompt consists of, adding up to prompt_tokens (content 0: its own); empty: all its
+  /// own.
+  std::span<const Segment> content(const TraceRow& row) const {
+    return std::span(segments).subspan(row.first_segment, row.segments);
+  }
+};
+
+struct TraceOptions {
+  std::optional<TraceFormat> format;  // nothing: by the columns
+  bool sort = false;                  // accept rows that are not in order of arrival, and sort them
+                                      // (requests: always)
+  std::size_t limit = 0;              // read only so many requests; 0: all
+};
+
+/// An answer of no tokens is not replayed but counted in `skipped`.
+/// @throws Error "file:row: what was found and what would be right": a missing column, a value that
+///         is not a number, a negative or unsorted arrival, a prompt of no tokens, content longer
+///         than its prompt, no request at all
+Trace read_trace(const std::filesystem::path& path, const TraceOptions& options = {});
+
+/// The same from memory; `file` stands for it in messages.
+Trace parse_trace(std::string_view text, const std::string& file, const TraceOptions& options = {});
+
+}  // namespace rooflua

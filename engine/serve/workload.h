@@ -1,0 +1,57 @@
+#pragma once
+// Who comes when. A workload yields requests in order of arrival, and may answer a request's end
+// with follow-ups: closed-loop clients, the next turn of a session.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "serve/observer.h"
+#include "serve/request.h"
+
+namespace rooflua {
+
+/// Follow-ups of a finished request. The engine copies what it is given, segments included.
+class FollowUps {
+ public:
+  virtual ~FollowUps() = default;
+  /// @throws Error if spec.arrival_s lies before now or the spec is impossible
+  virtual void send(const RequestSpec& spec) = 0;
+};
+
+class Workload {
+ public:
+  virtual ~Workload() = default;
+
+  /// The next request that does not wait for another's end; arrivals must not decrease. False: no
+  /// more, and the engine does not ask again. Segments must live until the next call.
+  virtual bool next(RequestSpec& spec) = 0;
+
+  /// Called at every end, failures included, when the client sees it: at `done.end()` or, with a
+  /// frontend, when the last token left it. Follow-ups may arrive at that moment or later.
+  virtual void on_done(const RequestDone& done, FollowUps& follow_ups) { (void)done, (void)follow_ups; }
+
+  /// True if two requests may have tokens in common. Where it is false and prefix caching is on,
+  /// only a request's own blocks can hit (after preemption), which needs no block table.
+  virtual bool shares_content() const { return false; }
+
+  /// An independent copy that goes on from the same point; null if that cannot be had.
+  virtual std::unique_ptr<Workload> fork() const { return nullptr; }
+};
+
+/// Requests that are known beforehand.
+class ListedWorkload : public Workload {
+ public:
+  /// `segments` of the specs must outlive the workload and its forks.
+  explicit ListedWorkload(std::vector<RequestSpec> specs);
+  bool next(RequestSpec& spec) override;
+  bool shares_content() const override { return shares_; }
+  std::unique_ptr<Workload> fork() const override { return std::make_unique<ListedWorkload>(*this); }
+
+ private:
+  std::vector<RequestSpec> specs_;
+  std::size_t cursor_ = 0;
+  bool shares_ = false;
+};
+
+}  // namespace rooflua

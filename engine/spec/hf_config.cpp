@@ -1,0 +1,218 @@
+#include "spec/hf_config.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/fields.h"
+#include "spec/quantization.h"
+
+namespace rooflua {
+
+namespace {
+
+/// text_config laid over the root: multi-modal models nest the language model.
+Json merged(const Json& document) {
+  const Json* nested = document.find("text_config");
+  if (nested == nullptr || !nested->is_object()) return document;
+  Json out = document;
+  for (const Json::Member& member : nested->members()) {
+    if (!member.value.is_null()) out[member.key] = member.value;
+  }
+  return out;
+}
+
+int need_first(const Fields& fields, std::initializer_list<std::string_view> keys) {
+  const std::string_view key = fields.first_of(keys);
+  if (!key.empty()) return fields.need_integer(key);
+  std::string all;
+  for (const std::string_view one : keys) all += (all.empty() ? "" : ", ") + std::string(one);
+  throw Error(fields.where(""), "is missing; expected one of: " + all);
+}
+
+int first_or(const Fields& fields, std::initializer_list<std::string_view> keys, int otherwise) {
+  const std::string_view key = fields.first_of(keys);
+  return key.empty() ? otherwise : fields.need_integer(key);
+}
+
+bool one_of(std::string_view text, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), text) != names.end();
+}
+
+void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view type) {
+  if (one_of(type, {"gpt2", "gpt_neo", "gpt_neox", "gptj", "gpt_bigcode", "opt", "bloom", "falcon",
+                    "mpt", "phi", "codegen", "xglm", "starcoder2", "nemotron", "RefinedWeb",
+                    "RefinedWebModel"}) ||
+      fields.has("n_embd")) {
+    throw Error(fields.where("model_type"),
+                "'" + std::string(type) +
+                    "' has an MLP without gate, which reading from config.json does not "
+                    "support; describe the model in a .toml with gated_mlp = false");
+  }
+  if (one_of(type, {"mamba", "mamba2", "falcon_mamba", "jamba", "bamba", "zamba", "zamba2",
+                    "falcon_h1", "nemotron_h", "granitemoehybrid", "rwkv", "recurrent_gemma"})) {
+    throw Error(
+        fields.where("model_type"),
+        "'" + std::string(type) +
+            "' has state-space layers, which are not supported (dense, MoE, latent attention and "
+            "gated-delta-net hybrids are)");
+  }
+  if (one_of(type, {"t5", "bart", "whisper", "mt5", "pegasus", "marian", "bert", "roberta"})) {
+    throw Error(fields.where("model_type"),
+                "'" + std::string(type) +
+                    "' is not a decoder-only transformer, which is what is simulated");
+  }
+}
+
+void read_latent_attention(Model& model, const Fields& fields) {
+  if (!fields.has("kv_lora_rank")) return;
+  LatentAttention mla;
+  mla.kv_lora_rank = fields.need_integer("kv_lora_rank");
+  mla.q_lora_rank = fields.small_integer("q_lora_rank").value_or(0);
+  mla.qk_nope_head_dim = fields.need_integer("qk_nope_head_dim");
+  mla.qk_rope_head_dim = fields.need_integer("qk_rope_head_dim");
+  mla.v_head_dim = fields.need_integer("v_head_dim");
+  model.head_dim = mla.qk_nope_head_dim + mla.qk_rope_head_dim;
+  model.kv_heads = model.heads;
+  model.mla = mla;
+}
+
+/// Every n-th layer is full attention: stated as such, or to be seen from the list of layer types.
+int full_attention_interval(const Model& model, const Fields& fields) {
+  if (const auto stated = fields.small_integer("full_attention_interval")) return *stated;
+  const auto types = fields.texts("layer_types");
+  const auto linear = std::count(types.begin(), types.end(), "linear_attention");
+  if (linear == 0) return 0;
+  const auto full = static_cast<int>(types.size()) - static_cast<int>(linear);
+  if (full == 0 || model.layers % full != 0) {
+    throw Error(fields.where("layer_types"), std::to_string(full) + " full-attention layers of " +
+                                                 std::to_string(model.layers) +
+                                                 " are no regular interval");
+  }
+  return model.layers / full;
+}
+
+void read_hybrid(Model& model, const Fields& fields, std::string_view type) {
+  const int interval = full_attention_interval(model, fields);
+  if (interval == 0) return;
+  HybridAttention hybrid;
+  hybrid.full_attention_interval = interval;
+  hybrid.conv_kernel = fields.need_integer("linear_conv_kernel_dim");
+  hybrid.key_heads = fields.need_integer("linear_num_key_heads");
+  hybrid.key_head_dim = fields.need_integer("linear_key_head_dim");
+  hybrid.value_heads = fields.need_integer("linear_num_value_heads");
+  hybrid.value_head_dim = fields.need_integer("linear_value_head_dim");
+  model.hybrid = hybrid;
+  // Qwen3-Next always has the gate and does not say so; Qwen3.5 says attn_output_gate.
+  model.attention_output_gate = fields.boolean("attn_output_gate").value_or(type == "qwen3_next");
+}
+
+bool is_moe_layer(const Fields& fields, int layer) {
+  if (layer < fields.small_integer("first_k_dense_replace").value_or(0)) return false;
+  const auto listed = [&](const char* key) {
+    const Json* list = fields.find(key);
+    if (list == nullptr || !list->is_array()) return false;
+    return std::any_of(list->items().begin(), list->items().end(), [&](const Json& item) {
+      return item.is_number() && item.number() == layer;
+    });
+  };
+  if (listed("mlp_only_layers")) return false;
+  if (const Json* layers = fields.find("moe_layers"); layers != nullptr && layers->is_array()) {
+    return listed("moe_layers");
+  }
+  const auto every = [&](const char* key) {
+    return std::max(1, fields.small_integer(key).value_or(1));
+  };
+  if (fields.find("moe_layer_freq") != nullptr && fields.find("moe_layer_freq")->is_number() &&
+      layer % every("moe_layer_freq") != 0) {
+    return false;
+  }
+  return (layer + 1) % every("decoder_sparse_step") == 0 &&
+         (layer + 1) % every("interleave_moe_layer_step") == 0;
+}
+
+void read_experts(Model& model, const Fields& fields, std::string_view type) {
+  const int experts = first_or(
+      fields, {"n_routed_experts", "num_routed_experts", "num_local_experts", "num_experts"}, 0);
+  if (experts <= 1) return;
+  const bool llama4 = type.starts_with("llama4");
+  MixtureOfExperts moe;
+  moe.experts = experts;
+  moe.experts_per_token =
+      need_first(fields, {"num_experts_per_tok", "experts_per_token", "moe_topk"});
+  moe.intermediate_size = need_first(fields, {"moe_intermediate_size", "intermediate_size"});
+  const int shared = first_or(fields, {"n_shared_experts", "num_shared_experts"}, llama4 ? 1 : 0);
+  moe.shared_intermediate_size =
+      first_or(fields, {"shared_expert_intermediate_size"}, shared * moe.intermediate_size);
+  if (llama4)
+    model.intermediate_size = first_or(fields, {"intermediate_size_mlp"}, model.intermediate_size);
+  for (int layer = 0; layer < model.layers; ++layer)
+    moe.dense_layers += is_moe_layer(fields, layer) ? 0 : 1;
+  model.moe = moe;
+}
+
+void note_what_is_left_out(Model& model, const Fields& fields) {
+  const auto window = fields.small_integer("sliding_window");
+  if (window && *window > 0 && fields.boolean("use_sliding_window").value_or(true)) {
+    model.notes.push_back("attention is priced in full; the model has a sliding window of " +
+                          std::to_string(*window) + " tokens");
+  }
+  if (const auto top = fields.small_integer("index_topk")) {
+    model.notes.push_back(
+        "attention is priced in full; the model attends to the " + std::to_string(*top) +
+        " tokens that an indexer picks, and the indexer's weights are not counted");
+  }
+  const int predict = first_or(fields, {"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0);
+  if (predict > 0) {
+    model.notes.push_back("multi-token prediction layers (" + std::to_string(predict) +
+                          ") are not counted");
+  }
+  if (fields.has("vision_config")) model.notes.push_back("the vision encoder is not counted");
+}
+
+/// torch_dtype of the nested model before that of the root, as merged; bf16 where nothing is said.
+Dtype stated_dtype(const Fields& fields, Model& model) {
+  const std::string_view key = fields.first_of({"torch_dtype", "dtype"});
+  if (!key.empty()) return require_dtype(*fields.text(key), fields.where(key));
+  model.notes.push_back("the file names no dtype; bf16 is assumed");
+  return Dtype::bf16;
+}
+
+}  // namespace
+
+Model model_from_hf_config(const Json& document, const std::string& name,
+                           const std::string& origin) {
+  const Json config = merged(document);
+  const Fields fields(config, origin);
+  const std::string type = fields.text("model_type").value_or("");
+  refuse_what_a_model_cannot_describe(fields, type);
+  Model model;
+  model.name = name;
+  model.origin = origin;
+  model.layers = need_first(fields, {"num_hidden_layers", "num_layers", "n_layers"});
+  model.hidden_size = need_first(fields, {"hidden_size", "d_model"});
+  model.heads = need_first(fields, {"num_attention_heads", "n_heads"});
+  model.kv_heads = first_or(
+      fields, {"num_key_value_heads", "num_kv_heads", "multi_query_group_num"}, model.heads);
+  model.head_dim = first_or(fields, {"head_dim", "kv_channels"},
+                            model.heads > 0 ? model.hidden_size / model.heads : 0);
+  model.intermediate_size = first_or(fields, {"intermediate_size", "ffn_hidden_size"}, 0);
+  model.vocab_size = need_first(fields, {"padded_vocab_size", "vocab_size"});
+  model.max_model_len =
+      first_or(fields, {"max_position_embeddings", "seq_length", "max_sequence_length"}, 0);
+  model.tied_embeddings = fields.boolean("tie_word_embeddings").value_or(type.starts_with("gemma"));
+  model.attention_bias =
+      fields.boolean("attention_bias")
+          .value_or(
+              fields.boolean("add_qkv_bias").value_or(type == "qwen2" || type == "qwen2_moe"));
+  model.dtype = stated_dtype(fields, model);
+  model.weight_dtype = quantised_weights(fields);
+  read_latent_attention(model, fields);
+  read_hybrid(model, fields, type);
+  read_experts(model, fields, type);
+  note_what_is_left_out(model, fields);
+  validate(model, origin);
+  return model;
+}
+
+}  // namespace rooflua

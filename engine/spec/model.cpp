@@ -1,0 +1,165 @@
+#include "spec/model.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/toml.h"
+#include "spec/catalogue.h"
+#include "spec/weights.h"
+
+namespace rooflua {
+
+namespace fs = std::filesystem;
+
+int Model::full_attention_layers() const {
+  return hybrid ? layers / hybrid->full_attention_interval : layers;
+}
+
+int Model::linear_attention_layers() const {
+  return layers - full_attention_layers();
+}
+
+int Model::moe_layers() const {
+  return moe ? layers - moe->dense_layers : 0;
+}
+
+int Model::dense_mlp_layers() const {
+  return layers - moe_layers();
+}
+
+double Model::parameters() const {
+  return weights(*this).total();
+}
+
+double Model::active_parameters() const {
+  const WeightParts parts = weights(*this);
+  if (!moe) return parts.total();
+  const double visited = double(moe->experts_per_token) / moe->experts;
+  return parts.total() - parts.routed_experts * (1.0 - visited);
+}
+
+Bytes Model::kv_bytes_per_token(Dtype kv_dtype) const {
+  const double elements =
+      mla ? mla->kv_lora_rank + mla->qk_rope_head_dim : 2.0 * kv_heads * head_dim;
+  return full_attention_layers() * elements * bytes_per_element(kv_dtype) * unit::byte;
+}
+
+Bytes Model::state_bytes_per_request() const {
+  if (!hybrid) return Bytes(0);
+  const double keys = double(hybrid->key_heads) * hybrid->key_head_dim;
+  const double values = double(hybrid->value_heads) * hybrid->value_head_dim;
+  const double convolution = (values + 2 * keys) * (hybrid->conv_kernel - 1) * 2;
+  const double recurrent = values * hybrid->key_head_dim * 4;
+  return linear_attention_layers() * (convolution + recurrent) * unit::byte;
+}
+
+namespace {
+
+struct Check {
+  std::string where;
+
+  void positive(int value, const char* key) const {
+    if (value > 0) return;
+    throw Error(where + ": " + key, "expected 1 or more, found " + std::to_string(value));
+  }
+  void that(bool ok, const char* key, const std::string& problem) const {
+    if (!ok) throw Error(where + ": " + key, problem);
+  }
+};
+
+void validate_experts(const Model& model, const Check& check) {
+  const MixtureOfExperts& moe = *model.moe;
+  check.positive(moe.experts, "moe.experts");
+  check.positive(moe.experts_per_token, "moe.experts_per_token");
+  check.positive(moe.intermediate_size, "moe.intermediate_size");
+  check.that(moe.experts_per_token <= moe.experts, "moe.experts_per_token",
+             std::to_string(moe.experts_per_token) + " is more than the " +
+                 std::to_string(moe.experts) + " experts there are");
+  check.that(moe.shared_intermediate_size >= 0, "moe.shared_intermediate_size", "is negative");
+  check.that(moe.dense_layers >= 0 && moe.dense_layers <= model.layers, "moe.dense_layers",
+             "expected 0 to " + std::to_string(model.layers) + ", found " +
+                 std::to_string(moe.dense_layers));
+}
+
+void validate_attention(const Model& model, const Check& check) {
+  if (model.mla) {
+    check.positive(model.mla->kv_lora_rank, "mla.kv_lora_rank");
+    check.positive(model.mla->qk_nope_head_dim, "mla.qk_nope_head_dim");
+    check.positive(model.mla->qk_rope_head_dim, "mla.qk_rope_head_dim");
+    check.positive(model.mla->v_head_dim, "mla.v_head_dim");
+    check.that(model.mla->q_lora_rank >= 0, "mla.q_lora_rank", "is negative");
+  }
+  if (model.hybrid) {
+    check.positive(model.hybrid->full_attention_interval, "hybrid.full_attention_interval");
+    check.positive(model.hybrid->conv_kernel, "hybrid.conv_kernel");
+    check.positive(model.hybrid->key_heads, "hybrid.key_heads");
+    check.positive(model.hybrid->key_head_dim, "hybrid.key_head_dim");
+    check.positive(model.hybrid->value_heads, "hybrid.value_heads");
+    check.positive(model.hybrid->value_head_dim, "hybrid.value_head_dim");
+    check.that(model.hybrid->full_attention_interval <= model.layers,
+               "hybrid.full_attention_interval",
+               "is more than the " + std::to_string(model.layers) + " layers there are");
+    check.that(!model.mla, "hybrid", "latent and linear attention in one model are not supported");
+  }
+}
+
+}  // namespace
+
+void validate(const Model& model, std::string_view where) {
+  const Check check{std::string(where)};
+  check.positive(model.layers, "layers");
+  check.positive(model.hidden_size, "hidden_size");
+  check.positive(model.heads, "heads");
+  check.positive(model.kv_heads, "kv_heads");
+  check.positive(model.head_dim, "head_dim");
+  check.positive(model.vocab_size, "vocab_size");
+  check.that(model.max_model_len >= 0, "max_model_len", "is negative");
+  check.that(model.heads % model.kv_heads == 0, "kv_heads",
+             std::to_string(model.heads) + " heads do not divide by " +
+                 std::to_string(model.kv_heads) + " KV heads");
+  validate_attention(model, check);
+  if (model.moe) validate_experts(model, check);
+  if (model.dense_mlp_layers() > 0) check.positive(model.intermediate_size, "intermediate_size");
+}
+
+Model model_from_config_json(const fs::path& path) {
+  const bool anonymous = path.filename() == "config.json";
+  const fs::path named = anonymous ? fs::absolute(path).parent_path() : path;
+  return model_from_document(read_json(path),
+                             anonymous ? named.filename().string() : named.stem().string(),
+                             path.string());
+}
+
+Model model_from_toml(const fs::path& path) {
+  return model_from_document(read_toml(path), path.stem().string(), path.string());
+}
+
+std::vector<std::string> model_names(const fs::path& home) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(home / "scenarios" / "models", ignored)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Model load_model(const std::string& name_or_path, const fs::path& home) {
+  const fs::path path = name_or_path;
+  if (path.extension() == ".json") return model_from_config_json(path);
+  if (path.extension() == ".toml") return model_from_toml(path);
+  if (fs::exists(path / "config.json")) return model_from_config_json(path / "config.json");
+  const auto file_of = [&](const std::string& name) {
+    return home / "scenarios" / "models" / (name + ".toml");
+  };
+  const std::vector<std::string> names = model_names(home);
+  if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
+    return model_from_toml(file_of(name_or_path));
+  }
+  std::vector<CatalogueEntry> entries;
+  for (const std::string& name : names)
+    entries.push_back({name, model_from_toml(file_of(name)).aliases});
+  return model_from_toml(file_of(find_by_name("model", name_or_path, entries)));
+}
+
+}  // namespace rooflua

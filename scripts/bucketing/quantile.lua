@@ -1,0 +1,46 @@
+--- Splits the prefills of a step, sorted by length, into groups of equally many requests.
+local policy = require "rooflua.policy"
+
+---@class bucketing.Quantile
+---@field groups_at_most integer
+---@field key string
+local Quantile = policy.define {
+  name = "quantile",
+  doc = "Equally many requests per group; a group is priced at its longest member.",
+  params = {
+    groups_at_most = { default = 4, unit = "groups", min = 1, doc = "Groups, where there are that many requests." },
+    key = {
+      default = "context_plus_new", values = { "new", "context_plus_new" },
+      doc = "Length of a request: its new tokens, or with the tokens in its KV cache.",
+    },
+  },
+}
+
+--- @return table groups ascending by seq_len, as in bucketing.exact
+function Quantile:groups(prefills)
+  local count = #prefills
+  local with_context = self.key == "context_plus_new"
+  local lengths, order = {}, {}
+  for i = 1, count do
+    local prefill = prefills[i]
+    lengths[i] = prefill.new_tokens + (with_context and prefill.context_tokens or 0)
+    order[i] = i
+  end
+  table.sort(order, function(a, b)
+    if lengths[a] ~= lengths[b] then return lengths[a] < lengths[b] end
+    return a < b
+  end)
+  local groups, wanted = {}, math.min(self.groups_at_most, count)
+  for g = 1, wanted do
+    local first, last = math.floor((g - 1) * count / wanted) + 1, math.floor(g * count / wanted)
+    local group = { requests = last - first + 1, new_tokens = 0, seq_len = lengths[order[last]], members = {} }
+    for i = first, last do
+      group.members[#group.members + 1] = order[i]
+      group.new_tokens = group.new_tokens + prefills[order[i]].new_tokens
+    end
+    groups[g] = group
+  end
+  return groups
+end
+
+return Quantile

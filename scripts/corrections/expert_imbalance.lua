@@ -1,0 +1,19 @@
+--- Experts are never hit evenly: the fullest rank or expert decides.
+local policy = require "rooflua.policy"
+
+---@class corrections.ExpertImbalance
+---@field factor number
+local ExpertImbalance = policy.define {
+  name = "expert_imbalance",
+  doc = "Multiplies the time of routed experts by how much the busiest exceeds the mean.",
+  params = {
+    factor = { default = 1.2, unit = "1", min = 1, doc = "Busiest over mean; 1 = even." },
+  },
+}
+
+function ExpertImbalance:op(op, time_s)
+  if op.kind ~= "grouped_gemm" then return time_s end
+  return time_s * self.factor
+end
+
+return ExpertImbalance

@@ -1,0 +1,26 @@
+--- The 1.8 of InferSim and its followers, as something to switch on and off.
+local policy = require "rooflua.policy"
+
+---@class corrections.PrefillDivisor
+---@field divisor number
+local PrefillDivisor = policy.define {
+  name = "prefill_divisor",
+  doc = "Divides the time of prefill attention.",
+  source = "alibaba/InferSim: the causal half of the scores, 2, with a slowdown of 11 %",
+  params = {
+    divisor = {
+      default = 1.8, unit = "1", min = 0.01, source = "alibaba/InferSim",
+      doc = "1.8 or 2 over a model that counts the whole score matrix; 1 where pairs are counted exactly.",
+    },
+  },
+}
+
+---@param op rooflua.Op
+---@param time_s number
+---@return number time_s
+function PrefillDivisor:op(op, time_s)
+  if op.kind ~= "attention_prefill" and op.kind ~= "mla_prefill" then return time_s end
+  return time_s / self.divisor
+end
+
+return PrefillDivisor

@@ -1,0 +1,22 @@
+--- Tensor parallelism that speeds up by less than its ranks.
+local policy = require "rooflua.policy"
+
+---@class corrections.TpScaling
+---@field exponent number
+local TpScaling = policy.define {
+  name = "tp_scaling",
+  doc = "A step on tp ranks takes tp^(1 - exponent) times what perfect scaling gives.",
+  source = "the calibrated roofline that BLIS had before: speed-up tp^0.68 in prefill, tp^1 in decode",
+  params = {
+    tp = { default = 1, unit = "ranks", min = 1, doc = "Ranks of the deployment." },
+    exponent = { default = 0.68, unit = "1", min = 0, max = 1, doc = "Speed-up is tp^exponent in steps with a prefill.", source = "inference-sim" },
+    decode_exponent = { default = 1.0, unit = "1", min = 0, max = 1, doc = "The same in steps of decodes alone.", source = "inference-sim" },
+  },
+}
+
+function TpScaling:step(batch, time_s)
+  local exponent = #batch.prefills > 0 and self.exponent or self.decode_exponent
+  return time_s * self.tp ^ (1 - exponent)
+end
+
+return TpScaling

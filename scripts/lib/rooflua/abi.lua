@@ -1,0 +1,55 @@
+-- The mirror image of engine/script/ffi_abi.h. Pointers stay in upvalues of the library: scripts
+-- get numbers, text and read-only views.
+local native = require "rooflua.native"
+local ffi = require "ffi"
+
+ffi.cdef [[
+typedef struct {
+  double latency_s;
+  double mfu;
+  double distance;
+  double flop, bytes;
+  double mfu_up, mfu_down;
+  int32_t evidence;
+  int32_t rows;
+  int32_t selected_row;
+  int32_t bound;
+} rooflua_estimate;
+
+typedef struct {
+  double op, dtype, kv_dtype;
+  double m, k, n;
+  double heads, kv_heads, head_dim, tp;
+  double batch, new_tokens, context_tokens;
+  double experts, ranks, experts_per_token, hidden_size, intermediate_size, tokens, decode;
+  double kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim;
+  double conv, key_heads, key_head_dim, value_heads, value_head_dim;
+  double bytes, width, eager, kernel;
+} rooflua_query;
+
+typedef struct {
+  uint32_t version;
+  uint32_t size;
+  void *context;
+  const char *(*message)(void *);
+  int32_t (*gemm)(void *, const void *database, double m, double k, double n, double dtype,
+                  rooflua_estimate *out);
+  int32_t (*prefill)(void *, const void *database, double heads, double kv_heads, double head_dim,
+                     double new_tokens, double context_tokens, double tp, double kv_dtype,
+                     rooflua_estimate *out);
+  int32_t (*decode)(void *, const void *database, double heads, double kv_heads, double head_dim,
+                    double batch, double context_tokens, double tp, double kv_dtype,
+                    rooflua_estimate *out);
+  int32_t (*lookup)(void *, const void *database, const rooflua_query *query, rooflua_estimate *out);
+  int32_t (*all_reduce)(void *, const void *database, double bytes, double ranks, double eager,
+                        rooflua_estimate *out);
+  int32_t (*collective)(void *, const void *hardware, double bytes, double ranks, double kind,
+                        rooflua_estimate *out);
+} rooflua_abi;
+]]
+
+local abi = ffi.cast("const rooflua_abi *", native.abi)
+assert(abi.version == 1, "rooflua: engine and scripts/lib/rooflua are of different versions")
+assert(abi.size == ffi.sizeof "rooflua_abi", "rooflua: the FFI table has another size than abi.lua says")
+
+return { ffi = ffi, functions = abi }

@@ -1,0 +1,191 @@
+-- How files become running code: trusted like luajit's, or in an allow-listed environment of their
+-- own. Library tables are handed to sandboxed code as read-only views.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+
+local chunks = {}
+local fail = core.fail
+local globals = _G
+local stock_require, setfenv = require, setfenv
+
+-- Modules that scripts may not see: pointers and natives live in them.
+local private = { native = true, abi = true, core = true, chunks = true, serving = true, scenario = true,
+  jitlog = true, batch = true, prices = true, report = true }
+
+-- The allow-list ------------------------------------------------------------------------------------
+
+local function copy(t)
+  local out = {}
+  for key, value in next, t do out[key] = value end
+  return out
+end
+
+local base = {}
+for _, name in ipairs { "assert", "error", "ipairs", "next", "pcall", "rawequal", "rawget", "rawset",
+  "select", "setmetatable", "tonumber", "tostring", "type", "unpack", "xpcall", "_VERSION" } do
+  base[name] = globals[name]
+end
+base.pairs = core.sorted_pairs
+function base.getmetatable(value)
+  if type(value) ~= "table" then return nil end
+  return getmetatable(value)
+end
+function base.print(...)
+  local parts = {}
+  for i = 1, select("#", ...) do parts[i] = tostring((select(i, ...))) end
+  native.print_line(core.join(parts, "\t"))
+end
+local allowed = { string = copy(string), table = copy(table), math = copy(math), bit = copy(bit), coroutine = copy(coroutine) }
+allowed.string.dump = nil
+function allowed.math.random() fail "math.random: use a named stream of rng, so that the same seed gives the same bytes" end
+allowed.math.randomseed = allowed.math.random
+
+local function strict(environment)
+  return setmetatable(environment, {
+    __index = function(_, name)
+      local known = {}
+      for key in next, environment do known[#known + 1] = tostring(key) end
+      table.sort(known)
+      return fail("%s", native.unknown_name("global", tostring(name), known))
+    end,
+    __newindex = function(_, name)
+      fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))
+    end,
+    __metatable = false,
+  })
+end
+
+local scenario_folder
+local function sandboxed_environment(require)
+  local environment = copy(base)
+  for name, library in next, allowed do environment[name] = copy(library) end
+  environment.require = require
+  return strict(environment)
+end
+
+--- --trusted: everything luajit has, undeclared globals still an error.
+local function trusted_environment(require)
+  return setmetatable({ require = require, pairs = core.sorted_pairs }, {
+    __index = function(_, name)
+      local value = rawget(globals, name)
+      if value ~= nil then return value end
+      return fail("%s", native.unknown_name("global", tostring(name), core.sorted_keys(globals)))
+    end,
+    __newindex = function(_, name)
+      fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))
+    end,
+  })
+end
+
+-- require --------------------------------------------------------------------------------------------
+
+local loaded, loading = {}, {}
+
+--- A read-only view of a module of the library; nested tables are read-only already.
+local views = {}
+local function library(name)
+  if views[name] then return views[name] end
+  local short = name:match "^rooflua%.([%a_]+)$"
+  if name ~= "rooflua" and (not short or private[short]) then
+    fail("require: there is no module '%s' in the library", name)
+  end
+  local module = stock_require(name)
+  if type(module) == "table" and getmetatable(module) == nil then
+    module = core.readonly(module, name, true)
+  end
+  views[name] = module
+  return module
+end
+
+--- The shortest way to say where a file is: below the home, or as it was given.
+local function chunk_name(path)
+  local home = native.home .. "/"
+  if path:sub(1, #home) == home then path = path:sub(#home + 1) end
+  return "@" .. path
+end
+
+local environment_for
+
+local function find(name)
+  local relative = name:gsub("%.", "/") .. ".lua"
+  local tried = {}
+  for _, folder in ipairs { native.home .. "/scripts", scenario_folder or "." } do
+    local path = folder .. "/" .. relative
+    if native.file_exists(path) then return path end
+    tried[#tried + 1] = path
+  end
+  return nil, tried
+end
+
+local function sandbox_require(name)
+  core.text(name, "require")
+  if name == "rooflua" or name:sub(1, 8) == "rooflua." then return library(name) end
+  if loaded[name] ~= nil then return loaded[name] end
+  if not name:find "^[%w_%-]+[%w_%-%.]*$" or name:find("..", 1, true) then
+    fail("require: expected a module name such as \"steps.kernels\", found %s", core.describe(name))
+  end
+  if loading[name] then fail("require: '%s' requires itself", name) end
+  local path, tried = find(name)
+  if not path then
+    if native.trusted then return stock_require(name) end
+    fail("require: there is no '%s' (looked at %s)", name, core.join(tried, ", "))
+  end
+  loading[name] = true
+  local ok, result = pcall(function()
+    local chunk = native.load_chunk(path, chunk_name(path))
+    return setfenv(chunk, environment_for())(name)
+  end)
+  loading[name] = nil
+  if not ok then error(result, 0) end
+  if result == nil then result = true end
+  loaded[name] = result
+  return result
+end
+chunks.require = sandbox_require
+
+function environment_for()
+  if native.trusted then return trusted_environment(sandbox_require) end
+  return sandboxed_environment(sandbox_require)
+end
+
+--- Forgets what was required from files, so that edited policies take effect.
+function chunks.forget() loaded = {} end
+
+-- Strings have methods: give them a copy that scripts cannot reach, so that nobody can change them.
+if not native.trusted then native.string_methods(copy(allowed.string)) end
+
+-- Running --------------------------------------------------------------------------------------------
+
+local function guarded(call, ...)
+  native.begin_loading()
+  local results = { pcall(call, ...) }
+  native.end_loading()
+  if not results[1] then error(results[2], 0) end
+  return core.unpack(results, 2, table.maxn(results))
+end
+
+--- Loads a scenario: runs the file and returns what it returns.
+function chunks.load_scenario(path)
+  scenario_folder = path:match "^(.*)/[^/]*$" or "."
+  return guarded(function()
+    local chunk = native.load_chunk(path, chunk_name(path))
+    return setfenv(chunk, environment_for())()
+  end)
+end
+
+--- Runs text in an environment like a scenario's; for tests and one-liners.
+function chunks.run_text(text, name)
+  local chunk, problem = native.load_text(text, name)
+  if not chunk then error(problem, 0) end
+  return tostring((setfenv(chunk, environment_for())()))
+end
+
+--- rooflua lua FILE ARGS: as luajit would, with the library and the file's folder on the path.
+function chunks.run_trusted(path, ...)
+  local folder = path:match "^(.*)/[^/]*$" or "."
+  package.path = folder .. "/?.lua;" .. package.path
+  globals.arg = { [0] = path, ... }
+  native.load_chunk(path, "@" .. path)(...)
+end
+
+return chunks

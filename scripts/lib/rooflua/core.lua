@@ -1,0 +1,207 @@
+-- Words that every module of the library uses: errors at the user's line, checks, read-only tables,
+-- pairs in a fixed order. Captured here before any script runs.
+local native = require "rooflua.native"
+
+local core = {}
+
+local type, pairs, next, rawget, setmetatable, getmetatable = type, pairs, next, rawget, setmetatable, getmetatable
+local tostring, select, unpack, sort, concat = tostring, select, unpack, table.sort, table.concat
+local format, floor = string.format, math.floor
+
+--- Raises `message`, with the line of the user's script in front.
+---@param message string
+function core.fail(message, ...)
+  if select("#", ...) > 0 then message = format(message, ...) end
+  return native.fail(message)
+end
+local fail = core.fail
+
+--- What a value is, for messages: "nil", "number -1", "text \"x\"", "a table".
+function core.describe(value)
+  local kind = type(value)
+  if kind == "nil" or kind == "boolean" then return tostring(value) end
+  if kind == "number" then
+    if value ~= value then return "nan" end
+    return "number " .. format("%.14g", value)
+  end
+  if kind == "string" then return format("text %q", #value > 60 and value:sub(1, 60) .. "..." or value) end
+  if kind == "userdata" then
+    local class = core.class_name(value)
+    return class and "a " .. class or "a foreign object"
+  end
+  return "a " .. kind
+end
+local describe = core.describe
+
+--- "unknown parameter 'x'; did you mean 'y'? (known: ...)"
+core.unknown_name = native.unknown_name
+
+--- Sorted keys of a table: numbers, then text, then the rest in the order `next` gives.
+local function before(a, b)
+  local kind_a, kind_b = type(a), type(b)
+  if kind_a == kind_b then
+    if kind_a == "number" or kind_a == "string" then return a < b end
+    if kind_a == "boolean" then return not a and b end
+    return false
+  end
+  return kind_a < kind_b
+end
+
+function core.sorted_keys(t)
+  local keys, others, count, other_count = {}, {}, 0, 0
+  for key in next, t do
+    local kind = type(key)
+    if kind == "number" or kind == "string" or kind == "boolean" then
+      count = count + 1
+      keys[count] = key
+    else
+      other_count = other_count + 1
+      others[other_count] = key
+    end
+  end
+  sort(keys, before)
+  for i = 1, other_count do keys[count + i] = others[i] end
+  return keys
+end
+local sorted_keys = core.sorted_keys
+
+--- pairs in an order that does not depend on hashes.
+function core.sorted_pairs(t)
+  local meta = getmetatable(t)
+  if type(meta) == "table" and meta.__pairs then return meta.__pairs(t) end
+  local fields = core.fields_of and core.fields_of(t)
+  if fields then t = fields end
+  if type(t) ~= "table" then fail("pairs: expected a table, found %s", describe(t)) end
+  local keys, i = sorted_keys(t), 0
+  return function()
+    local key, value
+    repeat
+      i = i + 1
+      key = keys[i]
+      if key == nil then return nil end
+      value = rawget(t, key)
+    until value ~= nil
+    return key, value
+  end
+end
+
+-- Read-only tables: an empty table in front of the real one. `contents` finds the real one again.
+local contents = setmetatable({}, { __mode = "k" })
+core.contents = contents
+
+--- A read-only view of `t`. `what` names it in messages; unknown keys are errors if `strict`.
+function core.readonly(t, what, strict)
+  local view = {}
+  contents[view] = t
+  local index = t
+  if strict then
+    index = function(_, key)
+      local value = t[key]
+      if value ~= nil then return value end
+      local known = {}
+      for _, name in ipairs(sorted_keys(t)) do known[#known + 1] = tostring(name) end
+      return fail("%s", what .. ": " .. native.unknown_name("field", tostring(key), known))
+    end
+  end
+  return setmetatable(view, {
+    __index = index,
+    __newindex = function(_, key) fail("%s is read-only (assigning '%s')", what, tostring(key)) end,
+    __metatable = false,
+  })
+end
+
+--- The table behind a read-only view, or the table itself.
+function core.plain(t) return contents[t] or t end
+
+-- Objects of the engine: fields of a userdata, once read, by object.
+local fields = setmetatable({}, { __mode = "k" })
+core.object_fields = fields
+function core.fields_of(object)
+  if type(object) == "userdata" then return fields[object] end
+  return contents[object]
+end
+
+local class_names = setmetatable({}, { __mode = "k" }) -- metatable -> name
+local metatable_of = debug.getmetatable
+
+function core.class_name(object)
+  local meta = metatable_of(object)
+  return meta and class_names[meta]
+end
+
+--- Gives the metatable of an engine class its Lua side.
+---@param sample userdata any object of the class
+---@param name string
+---@param index function
+---@param text function tostring
+function core.define_class(sample, name, index, text)
+  local meta = metatable_of(sample)
+  if class_names[meta] then return meta end
+  class_names[meta] = name
+  meta.__index = index
+  meta.__newindex = function(_, key) fail("%s is read-only (assigning '%s')", name, tostring(key)) end
+  meta.__tostring = text
+  meta.__metatable = false
+  return meta
+end
+
+--- True if `object` is a userdata of that class.
+function core.is_class(object, name)
+  return type(object) == "userdata" and class_names[metatable_of(object)] == name
+end
+
+-- Checks. Each returns the value, so that it can wrap one.
+
+function core.number(value, what)
+  if type(value) ~= "number" or value ~= value then fail("%s: expected a number, found %s", what, describe(value)) end
+  return value
+end
+
+function core.positive(value, what)
+  if type(value) ~= "number" or not (value > 0 and value < math.huge) then
+    fail("%s: expected a positive number, found %s", what, describe(value))
+  end
+  return value
+end
+
+function core.not_negative(value, what)
+  if type(value) ~= "number" or not (value >= 0 and value < math.huge) then
+    fail("%s: expected a number >= 0, found %s", what, describe(value))
+  end
+  return value
+end
+
+function core.whole(value, what, smallest)
+  smallest = smallest or 0
+  if type(value) ~= "number" or not (value >= smallest and value < 2147483648) or floor(value) ~= value then
+    fail("%s: expected a whole number >= %d, found %s", what, smallest, describe(value))
+  end
+  return value
+end
+
+function core.text(value, what)
+  if type(value) ~= "string" then fail("%s: expected text, found %s", what, describe(value)) end
+  return value
+end
+
+function core.table(value, what)
+  if type(value) ~= "table" then fail("%s: expected a table, found %s", what, describe(value)) end
+  return value
+end
+
+--- Every key of `given` is one of `known` (a list), or an error with suggestions.
+function core.check_keys(given, known, what, kind)
+  local allowed = {}
+  for _, name in ipairs(known) do allowed[name] = true end
+  for _, key in ipairs(sorted_keys(given)) do
+    if type(key) ~= "string" then
+      fail("%s: expected named keys, found key %s", what, describe(key))
+    elseif not allowed[key] then
+      fail("%s: %s", what, native.unknown_name(kind or "key", key, known))
+    end
+  end
+end
+
+core.join = concat
+core.unpack = unpack
+return core

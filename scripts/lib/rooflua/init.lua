@@ -1,0 +1,54 @@
+-- What `require "rooflua"` gives: the modules of the library, each loaded when first used.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+
+local modules = { "cost", "fit", "json", "measure", "mfu", "policy", "serve", "spec", "sweep" }
+local is_module = {}
+for _, name in ipairs(modules) do is_module[name] = true end
+
+local rooflua = {}
+
+local kinds = { steps = true, schedulers = true, routers = true, workloads = true, bucketing = true,
+  corrections = true, lookup = true }
+
+--- The policies of one folder of scripts/, with doc and parameters.
+---@param kind string steps, schedulers, routers, workloads, bucketing, corrections or lookup
+function rooflua.list(kind)
+  if not kinds[kind] then
+    if type(kind) ~= "string" then core.fail("rooflua.list: expected a kind, found %s", core.describe(kind)) end
+    core.fail("rooflua.list: %s", native.unknown_name("kind", kind, core.sorted_keys(kinds)))
+  end
+  local policy, chunks = require "rooflua.policy", require "rooflua.chunks"
+  local out = {}
+  for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. kind, ".lua")) do
+    local class = chunks.require(kind .. "." .. name)
+    if policy.is_class(class) then
+      local entry = policy.describe(class)
+      entry.module = kind .. "." .. name
+      out[#out + 1] = entry
+    end
+  end
+  return out
+end
+
+--- The text of a stub, or a policy's declaration.
+---@param topic any "cost.gemm", "steps.kernels", a function of the library or a policy
+function rooflua.help(topic) return require("rooflua.help").text(topic) end
+
+local shown = { list = rooflua.list, help = rooflua.help }
+
+return setmetatable({}, {
+  __index = function(_, name)
+    if shown[name] then return shown[name] end
+    if is_module[name] then
+      local chunks = require "rooflua.chunks"
+      if native.trusted then return require("rooflua." .. name) end
+      return chunks.require("rooflua." .. name)
+    end
+    local known = { "help", "list" }
+    for _, each in ipairs(modules) do known[#known + 1] = each end
+    return core.fail("rooflua: %s", native.unknown_name("module", tostring(name), known))
+  end,
+  __newindex = function(_, name) core.fail("rooflua is read-only (assigning '%s')", tostring(name)) end,
+  __metatable = false,
+})

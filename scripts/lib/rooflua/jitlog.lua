@@ -1,0 +1,29 @@
+-- Which lines of scripts could not be compiled, and why: the difference between 3 ns and 300 ns.
+local jutil = require "jit.util"
+local found_vmdef, vmdef = pcall(require, "jit.vmdef")
+
+local jitlog = {}
+local counts, order = {}, {}
+
+local function reason(code, argument)
+  local text = found_vmdef and vmdef.traceerr[code] or "error " .. tostring(code)
+  if type(argument) == "function" then argument = jutil.funcinfo(argument).loc or "?" end
+  return (text:gsub("%%[sd]", tostring(argument)))
+end
+
+jit.attach(function(what, _, func, pc, code, argument)
+  if what ~= "abort" then return end
+  local place = jutil.funcinfo(func, pc).loc or "?"
+  local line = place .. ": not compiled: " .. reason(code, argument)
+  if not counts[line] then order[#order + 1] = line end
+  counts[line] = (counts[line] or 0) + 1
+end, "trace")
+
+--- One line per place and reason, in the order they were first seen.
+function jitlog.lines()
+  local out = {}
+  for i, line in ipairs(order) do out[i] = line .. " (" .. counts[line] .. " times)" end
+  return require("rooflua.json").array(out)
+end
+
+return jitlog

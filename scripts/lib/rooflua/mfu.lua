@@ -1,0 +1,303 @@
+-- The MFU database: measured kernel tables of one GPU and a lookup over them. The hot methods are
+-- FFI leaf calls; each answer is (mfu or nil, estimate), the estimate a view that the next call of
+-- the same database overwrites.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+local spec = require "rooflua.spec"
+local border = require "rooflua.abi"
+
+local ffi, abi = border.ffi, border.functions
+local context = abi.context
+local fail = core.fail
+local type, tonumber, getmetatable_of = type, tonumber, debug.getmetatable
+local nan = 0 / 0
+
+local mfu = {}
+
+-- Evidence, from good to bad, by code.
+local evidence_names = { [0] = "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" }
+mfu.evidence_names = evidence_names
+
+-- Number formats: code by any spelling.
+local dtype_codes = {}
+for _, name in ipairs { "bf16", "fp8", "fp16", "fp32", "int8", "fp4", "int4" } do
+  dtype_codes[name] = native.dtype_code(name)
+end
+local function dtype_code(dtype)
+  if dtype == nil then return dtype_codes.bf16 end
+  local code = dtype_codes[dtype]
+  if code then return code end
+  if type(dtype) ~= "string" then fail("dtype: expected text (bf16, fp8, ...), found %s", core.describe(dtype)) end
+  code = native.dtype_code(dtype)
+  dtype_codes[dtype] = code
+  return code
+end
+mfu.dtype_code = dtype_code
+
+-- The estimate view ------------------------------------------------------------------------------
+
+local views = setmetatable({}, { __mode = "k" })   -- database -> its view's fields (cdata)
+local owners = setmetatable({}, { __mode = "kv" }) -- view -> database
+local numbers = { latency_s = true, distance = true, rows = true, selected_row = true, flop = true, bytes = true }
+local view_fields = { "latency_s", "mfu", "evidence", "rows", "distance", "note", "selected_row", "flop", "bytes",
+  "mfu_up", "mfu_down" }
+
+local view_data = setmetatable({}, { __mode = "k" })
+local View = {
+  __index = function(view, key)
+    local data = view_data[view]
+    if numbers[key] then return data[key] end
+    if key == "mfu" or key == "mfu_up" or key == "mfu_down" then
+      local value = data[key]
+      if value ~= value then return nil end
+      return value
+    end
+    if key == "evidence" then return evidence_names[data.evidence] end
+    if key == "note" then return native.describe_last(owners[view]) end
+    return fail("estimate: %s", native.unknown_name("field", tostring(key), view_fields))
+  end,
+  __newindex = function() fail "an estimate is read-only" end,
+  __tostring = function(view)
+    return string.format("estimate %.6g s, %s", view.latency_s, view.evidence)
+  end,
+  __metatable = false,
+}
+mfu.view_data = view_data
+
+-- Databases ---------------------------------------------------------------------------------------
+
+local methods = {}
+local database_meta
+local database_fields = core.object_fields
+
+local function adopt(object)
+  local meta = core.define_class(object, "rooflua.Database", function(self, key)
+    local method = methods[key]
+    if method then return method end
+    local own = database_fields[self]
+    if key == "tables_loaded" then return native.database_fields(self).tables_loaded end
+    if key == "hardware" or (own and own[key] ~= nil) then return own and own[key] end
+    local known = { "hardware", "layout", "lookup", "tables_loaded" }
+    for _, name in ipairs(core.sorted_keys(methods)) do known[#known + 1] = name end
+    return fail("Database: %s", native.unknown_name("field", tostring(key), known))
+  end, function(self)
+    local own = database_fields[self]
+    return "Database " .. (own.hardware and own.hardware.name or own.layout) .. " (" .. own.lookup .. ")"
+  end)
+  database_meta = meta
+  local own = native.database_fields(object)
+  if own.hardware then spec.adopt(own.hardware, "Hardware") end
+  database_fields[object] = own
+  local view = setmetatable({}, View)
+  view_data[view] = ffi.new "rooflua_estimate"
+  views[object] = view
+  owners[view] = object
+  return object
+end
+
+local function check(database, what)
+  if type(database) ~= "userdata" or getmetatable_of(database) ~= database_meta or database_meta == nil then
+    fail("%s: expected a Database (mfu.open), found %s", what, core.describe(database))
+  end
+end
+function mfu.is_database(value)
+  return database_meta ~= nil and type(value) == "userdata" and getmetatable_of(value) == database_meta
+end
+
+--- What a status other than 0 means: run the user's lookup, or raise.
+local function settle(status, database, data, what)
+  if status == 2 then return native.retry(database, data) end
+  fail("%s: %s", what, ffi.string(abi.message(context)))
+end
+
+local function check_number(value, what, name)
+  if type(value) ~= "number" then fail("%s: %s: expected a number, found %s", what, name, core.describe(value)) end
+end
+
+-- The three shapes of question, writing into `data`; shared with rooflua.cost.
+local ask = {}
+mfu.ask = ask
+
+function ask.gemm(database, m, k, n, dtype, data, what)
+  check(database, what)
+  if type(m) ~= "number" then check_number(m, what, "m") end
+  if type(k) ~= "number" then check_number(k, what, "k") end
+  if type(n) ~= "number" then check_number(n, what, "n") end
+  local status = abi.gemm(context, database, m, k, n, dtype_code(dtype), data)
+  if status ~= 0 then settle(status, database, data, what) end
+end
+
+function ask.prefill(database, heads, kv_heads, head_dim, new_tokens, context_tokens, tp, kv_dtype, data, what)
+  check(database, what)
+  if type(heads) ~= "number" then check_number(heads, what, "heads") end
+  if type(kv_heads) ~= "number" then check_number(kv_heads, what, "kv_heads") end
+  if type(head_dim) ~= "number" then check_number(head_dim, what, "head_dim") end
+  if type(new_tokens) ~= "number" then check_number(new_tokens, what, "new_tokens") end
+  if type(context_tokens) ~= "number" then check_number(context_tokens, what, "context_tokens") end
+  if type(tp) ~= "number" then check_number(tp, what, "tp") end
+  local status = abi.prefill(context, database, heads, kv_heads, head_dim, new_tokens, context_tokens, tp,
+    dtype_code(kv_dtype), data)
+  if status ~= 0 then settle(status, database, data, what) end
+end
+
+function ask.decode(database, heads, kv_heads, head_dim, batch, context_tokens, tp, kv_dtype, data, what)
+  check(database, what)
+  if type(heads) ~= "number" then check_number(heads, what, "heads") end
+  if type(kv_heads) ~= "number" then check_number(kv_heads, what, "kv_heads") end
+  if type(head_dim) ~= "number" then check_number(head_dim, what, "head_dim") end
+  if type(batch) ~= "number" then check_number(batch, what, "batch") end
+  if type(context_tokens) ~= "number" then check_number(context_tokens, what, "context_tokens") end
+  if type(tp) ~= "number" then check_number(tp, what, "tp") end
+  local status = abi.decode(context, database, heads, kv_heads, head_dim, batch, context_tokens, tp,
+    dtype_code(kv_dtype), data)
+  if status ~= 0 then settle(status, database, data, what) end
+end
+
+-- Any op, by name ---------------------------------------------------------------------------------
+
+local op_codes = {}
+for code, name in ipairs { "gemm", "attention_prefill", "attention_decode", "grouped_gemm", "mla_prefill",
+  "mla_decode", "linear_attention", "all_reduce", "memory", "launch", "elementwise" } do
+  op_codes[name] = code - 1
+end
+local kernel_codes = {}
+for code, name in ipairs { "copy", "read", "write", "launch", "graph_node", "norm", "rope", "silu_mul" } do
+  kernel_codes[name] = code
+end
+local number_fields = { "m", "k", "n", "heads", "kv_heads", "head_dim", "tp", "batch", "new_tokens",
+  "context_tokens", "experts", "ranks", "experts_per_token", "hidden_size", "intermediate_size", "tokens",
+  "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "conv", "key_heads", "key_head_dim",
+  "value_heads", "value_head_dim", "bytes", "width" }
+local query_keys = { "op", "dtype", "kv_dtype", "decode", "eager", "kernel" }
+for _, name in ipairs(number_fields) do query_keys[#query_keys + 1] = name end
+local is_query_key = {}
+for _, name in ipairs(query_keys) do is_query_key[name] = true end
+local question = ffi.new "rooflua_query"
+
+local function code_of(codes, name, what)
+  local code = codes[name]
+  if code then return code end
+  local known = core.sorted_keys(codes)
+  if type(name) ~= "string" then fail("%s: expected one of %s, found %s", what, core.join(known, ", "), core.describe(name)) end
+  return fail("%s", what .. ": " .. native.unknown_name("name", name, known))
+end
+
+function ask.lookup(database, query, data, what)
+  check(database, what)
+  core.table(query, what)
+  for key in next, query do
+    if not is_query_key[key] then fail("%s: %s", what, native.unknown_name("field", tostring(key), query_keys)) end
+  end
+  local q = question
+  q.op = code_of(op_codes, query.op, what .. ": op")
+  q.dtype, q.kv_dtype = dtype_code(query.dtype), dtype_code(query.kv_dtype)
+  for i = 1, #number_fields do
+    local name = number_fields[i]
+    local value = query[name]
+    if value == nil then
+      value = (name == "tp" or name == "ranks") and 1 or 0
+    elseif type(value) ~= "number" then
+      check_number(value, what, name)
+    end
+    q[name] = value
+  end
+  q.decode, q.eager = query.decode and 1 or 0, query.eager and 1 or 0
+  q.kernel = query.kernel and code_of(kernel_codes, query.kernel, what .. ": kernel") or 0
+  local status = abi.lookup(context, database, q, data)
+  if status ~= 0 then settle(status, database, data, what) end
+end
+
+-- Methods -----------------------------------------------------------------------------------------
+
+local function answer(view, data)
+  local value = data.mfu
+  if value ~= value then return nil, view end
+  return value, view
+end
+
+function methods.gemm(db, m, k, n, dtype)
+  check(db, "db:gemm")
+  local view = views[db]
+  local data = view_data[view]
+  ask.gemm(db, m, k, n, dtype, data, "db:gemm")
+  return answer(view, data)
+end
+
+function methods.prefill(db, heads, kv_heads, head_dim, seq_len, tp, kv_dtype)
+  check(db, "db:prefill")
+  local view = views[db]
+  local data = view_data[view]
+  ask.prefill(db, heads, kv_heads, head_dim, seq_len, 0, tp or 1, kv_dtype, data, "db:prefill")
+  return answer(view, data)
+end
+
+function methods.decode(db, heads, kv_heads, head_dim, batch, context_tokens, tp, kv_dtype)
+  check(db, "db:decode")
+  local view = views[db]
+  local data = view_data[view]
+  ask.decode(db, heads, kv_heads, head_dim, batch, context_tokens, tp or 1, kv_dtype, data, "db:decode")
+  return answer(view, data)
+end
+
+function methods.lookup(db, query)
+  check(db, "db:lookup")
+  local view = views[db]
+  local data = view_data[view]
+  ask.lookup(db, query, data, "db:lookup")
+  return answer(view, data)
+end
+
+local with_options = { "returns", "name" }
+
+--- Same tables, another strategy: a name, a function (table, query) -> value, evidence, or a policy.
+function methods.with(db, lookup, options)
+  check(db, "db:with")
+  if type(lookup) == "string" then return adopt(native.with_lookup(db, lookup)) end
+  options = options and core.table(options, "db:with") or {}
+  core.check_keys(options, with_options, "db:with")
+  local call, returns, name = lookup, options.returns, options.name
+  if type(lookup) == "table" and type(lookup.lookup) == "function" then
+    returns, name = returns or lookup.returns, name or lookup.name
+    call = function(t, query) return lookup:lookup(t, query) end
+  elseif type(lookup) ~= "function" then
+    fail("db:with: expected a lookup's name, a function or a policy, found %s", core.describe(lookup))
+  end
+  returns = returns or "latency_s"
+  if returns ~= "latency_s" and returns ~= "mfu" then
+    fail("db:with: returns: expected \"mfu\" or \"latency_s\", found %s", core.describe(returns))
+  end
+  return adopt(native.with_lookup(db, name or "function", call, returns == "mfu"))
+end
+
+function methods.tables(db) return native.list_tables(db) end
+function methods.rows(db, name) return native.table_rows(db, name) end
+function methods.peak(db, dtype) return native.database_peak(db, dtype or "bf16") end
+
+local open_keys = { "path", "layout", "gpu", "lookup", "hardware", "default_mfu" }
+
+--- Tables of a GPU: open "h200-sxm", or open{path=, layout=, gpu=, lookup=}.
+function mfu.open(options)
+  if mfu.is_database(options) then return options end
+  if type(options) == "string" then options = { gpu = options } end
+  if spec.is(options, "Hardware") then options = { hardware = options } end
+  if type(options) ~= "table" then
+    fail("mfu.open: expected a GPU's name or a table, found %s", core.describe(options))
+  end
+  core.check_keys(options, open_keys, "mfu.open")
+  local plain, lookup = {}, options.lookup
+  for key, value in pairs(options) do plain[key] = value end
+  if plain.hardware ~= nil then plain.hardware = spec.hardware(plain.hardware) end
+  if plain.gpu ~= nil and plain.path == nil and plain.hardware == nil then plain.hardware = spec.hardware(plain.gpu) end
+  if type(lookup) ~= "string" then plain.lookup = nil end
+  local database = adopt(native.open_database(plain))
+  if lookup ~= nil and type(lookup) ~= "string" then return methods.with(database, lookup) end
+  return database
+end
+
+--- Named lookup strategies.
+function mfu.lookups() return native.list_lookups() end
+
+--- How the last failed lookup failed: "no_table", "no_rows", "division_by_zero", or nil.
+function mfu.failure() return native.last_failure() end
+
+return mfu

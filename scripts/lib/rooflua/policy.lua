@@ -1,0 +1,242 @@
+-- Policies: one heuristic, its parameters declared as data. The declaration checks the scenario,
+-- fills defaults and prints the help.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+
+local policy = {}
+local fail, type = core.fail, type
+
+local classes = setmetatable({}, { __mode = "k" })   -- class -> its definition
+local records = setmetatable({}, { __mode = "k" })   -- instance -> {class, parameters, where, preset}
+
+local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step", "signals", "staleness_s",
+  "extends" }
+local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max", "exclusive_min", "exclusive_max",
+  "integer", "policy", "type", "optional" }
+
+-- Values ------------------------------------------------------------------------------------------
+
+local function list_text(values)
+  local parts = {}
+  for i, value in ipairs(values) do parts[i] = tostring(value) end
+  return core.join(parts, ", ")
+end
+
+local function among(value, values)
+  for _, each in ipairs(values) do
+    if each == value then return true end
+  end
+  return false
+end
+
+--- The type a parameter takes: declared, or that of its default; nil = any.
+local function type_of(declared)
+  if declared.type ~= nil then return declared.type ~= "any" and declared.type or nil end
+  return declared.default ~= nil and type(declared.default) or nil
+end
+
+local function check_range(where, declared, value)
+  if value ~= value then fail("%s: expected a number, found nan", where) end
+  local min, max = declared.min, declared.max
+  local unit = declared.unit and declared.unit ~= "1" and " " .. declared.unit or ""
+  if min and (value < min or declared.exclusive_min and value == min) then
+    fail("%s: expected %s %g%s, found %g", where, declared.exclusive_min and ">" or ">=", min, unit, value)
+  end
+  if max and (value > max or declared.exclusive_max and value == max) then
+    fail("%s: expected %s %g%s, found %g", where, declared.exclusive_max and "<" or "<=", max, unit, value)
+  end
+  if declared.integer and value % 1 ~= 0 then fail("%s: expected a whole number%s, found %g", where, unit, value) end
+end
+
+local function check_value(where, declared, value)
+  if declared.policy and policy.is_instance(value) then return value end
+  local expected = type_of(declared)
+  if declared.values then
+    if not among(value, declared.values) then
+      local known = {}
+      for i, each in ipairs(declared.values) do known[i] = tostring(each) end
+      if type(value) == "string" then fail("%s: %s", where, native.unknown_name("value", value, known)) end
+      fail("%s: expected one of %s, found %s", where, list_text(known), core.describe(value))
+    end
+    return value
+  end
+  if expected and type(value) ~= expected then
+    local unit = declared.unit and declared.unit ~= "1" and " (" .. declared.unit .. ")" or ""
+    fail("%s: expected a %s%s, found %s", where, expected, unit, core.describe(value))
+  end
+  if type(value) == "number" then check_range(where, declared, value) end
+  return value
+end
+
+local function copy(value)
+  if type(value) ~= "table" or policy.is_instance(value) then return value end
+  local out = {}
+  for key, each in pairs(core.plain(value)) do out[key] = copy(each) end
+  return setmetatable(out, getmetatable(value) or nil)
+end
+
+-- Instances ---------------------------------------------------------------------------------------
+
+local function make(class, parameters, where, preset)
+  local instance = {}
+  for name, value in pairs(parameters) do instance[name] = copy(value) end
+  records[instance] = { class = class, parameters = parameters, where = where, preset = preset }
+  return setmetatable(instance, classes[class].instance_meta)
+end
+
+--- An instance from a preset (or nil) and overrides. Raises at the user's line.
+local function construct(class, overrides, preset)
+  local definition = classes[class]
+  local name = definition.name
+  if overrides ~= nil and (type(overrides) ~= "table" or policy.is_instance(overrides)) then
+    fail("%s: expected a table of parameters, found %s", name, core.describe(overrides))
+  end
+  local parameters = {}
+  for key, declared in pairs(definition.params) do parameters[key] = declared.default end
+  if preset ~= nil then
+    local chosen = definition.presets[preset]
+    if not chosen then fail("%s: %s", name, native.unknown_name("preset", tostring(preset), core.sorted_keys(definition.presets))) end
+    for key, value in pairs(chosen) do parameters[key] = value end
+  end
+  for _, key in ipairs(core.sorted_keys(core.plain(overrides or {}))) do
+    local declared = definition.params[key]
+    if not declared then
+      fail("%s: %s", name, native.unknown_name("parameter", tostring(key), core.sorted_keys(definition.params)))
+    end
+    local given = core.plain(overrides)[key]
+    parameters[key] = check_value(name .. "." .. tostring(key), declared, given)
+  end
+  definition.frozen = true
+  return make(class, parameters, native.where(), preset)
+end
+
+--- True if `value` was made by calling a policy class.
+function policy.is_instance(value) return type(value) == "table" and records[value] ~= nil end
+--- True if `value` is a policy class.
+function policy.is_class(value) return type(value) == "table" and classes[value] ~= nil end
+
+local function record_of(instance, what)
+  local record = type(instance) == "table" and records[instance]
+  if not record then fail("%s: expected a policy, found %s", what, core.describe(instance)) end
+  return record
+end
+
+--- A new instance with the same parameters: what the engine binds, per replica, variant and fork.
+function policy.fresh(instance)
+  local record = record_of(instance, "policy.fresh")
+  return make(record.class, record.parameters, record.where, record.preset)
+end
+
+--- The same class with some parameters changed: what `--set` and `vary` do.
+function policy.with(instance, overrides)
+  local record = record_of(instance, "policy.with")
+  local merged = {}
+  for key, value in pairs(record.parameters) do merged[key] = value end
+  for key, value in pairs(overrides) do merged[key] = value end
+  return construct(record.class, merged)
+end
+
+--- The parameters of an instance, as given and defaulted.
+function policy.parameters(instance)
+  local out = {}
+  for key, value in pairs(record_of(instance, "policy.parameters").parameters) do out[key] = value end
+  return out
+end
+
+--- {name, doc, source, params, presets} of a class or instance.
+function policy.describe(value)
+  local definition = classes[value] or classes[record_of(value, "policy.describe").class]
+  return { name = definition.name, doc = definition.doc, source = definition.source, params = definition.params,
+    presets = definition.presets }
+end
+
+--- Where an instance was written: "scenario.lua:12".
+function policy.where(instance) return record_of(instance, "policy.where").where end
+
+-- Classes -----------------------------------------------------------------------------------------
+
+local function check_parameters(name, params)
+  for _, key in ipairs(core.sorted_keys(params)) do
+    local where = name .. ": params." .. tostring(key)
+    local declared = core.table(params[key], where)
+    core.check_keys(declared, parameter_keys, where)
+    if declared.doc == nil then fail("%s: needs a doc", where) end
+    if declared.default == nil and not declared.optional then
+      fail("%s: needs a default (or optional = true)", where)
+    end
+    if declared.default ~= nil then check_value(where .. ".default", declared, declared.default) end
+  end
+end
+
+local function check_presets(name, presets, params)
+  for _, preset in ipairs(core.sorted_keys(presets)) do
+    local where = name .. ": presets." .. tostring(preset)
+    for _, key in ipairs(core.sorted_keys(core.table(presets[preset], where))) do
+      if not params[key] then fail("%s: %s", where, native.unknown_name("parameter", tostring(key), core.sorted_keys(params))) end
+      check_value(where .. "." .. key, params[key], presets[preset][key])
+    end
+  end
+end
+
+local class_methods = {}
+
+--- Class:preset("reviewed"){overrides}
+function class_methods.preset(class, preset)
+  local definition = classes[class]
+  if not definition then fail "preset: call it as Class:preset(name)" end
+  if not definition.presets[preset] then
+    fail("%s: %s", definition.name, native.unknown_name("preset", tostring(preset), core.sorted_keys(definition.presets)))
+  end
+  return function(overrides) return construct(class, overrides, preset) end
+end
+
+local class_meta = {
+  __call = function(class, overrides) return construct(class, overrides) end,
+  __tostring = function(class) return "policy " .. classes[class].name end,
+  __index = class_methods,
+  __newindex = function(class, key, value)
+    local definition = classes[class]
+    if definition.frozen then fail("%s is immutable once it is in use (assigning '%s')", definition.name, tostring(key)) end
+    if definition.params[key] ~= nil then fail("%s: '%s' is a parameter already", definition.name, tostring(key)) end
+    rawset(class, key, value)
+  end,
+  __metatable = false,
+}
+
+--- Declares a policy. Its methods are written after it; calling the class makes an instance.
+---@param given table {name, doc, source, params, presets, returns, every_step, ...}
+function policy.define(given)
+  core.table(given, "policy.define")
+  core.check_keys(given, definition_keys, "policy.define")
+  local name = core.text(given.name, "policy.define: name")
+  core.text(given.doc, name .. ": doc")
+  local parent = given.extends
+  if parent ~= nil and not policy.is_class(parent) then
+    fail("%s: extends: expected a policy class, found %s", name, core.describe(parent))
+  end
+  local params = parent and copy(classes[parent].params) or {}
+  for key, declared in pairs(copy(core.table(given.params or {}, name .. ": params"))) do params[key] = declared end
+  local presets = copy(core.table(given.presets or {}, name .. ": presets"))
+  check_parameters(name, params)
+  check_presets(name, presets, params)
+  local class = {}
+  for key, value in pairs(parent or {}) do
+    if type(value) == "function" then class[key] = value end
+  end
+  for _, key in ipairs(definition_keys) do
+    if key ~= "params" and key ~= "presets" and key ~= "extends" then class[key] = given[key] end
+  end
+  class.params, class.presets = core.readonly(params, name .. ".params"), {}
+  for preset, values in pairs(presets) do class.presets[preset] = core.readonly(values, name .. ".presets." .. preset) end
+  class.presets = core.readonly(class.presets, name .. ".presets")
+  classes[class] = {
+    name = name, doc = given.doc, source = given.source, params = params, presets = presets, frozen = false,
+    instance_meta = {
+      __index = class, __metatable = false,
+      __tostring = function(instance) return name .. " (" .. (records[instance] or {}).where .. ")" end,
+    },
+  }
+  return setmetatable(class, class_meta)
+end
+
+return policy

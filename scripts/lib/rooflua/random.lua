@@ -1,0 +1,110 @@
+--- Named random streams: number i of a stream depends on (seed, name, index, i) and nothing else.
+local ffi = require "ffi"
+local native = require "rooflua.native"
+
+ffi.cdef [[
+typedef struct { uint64_t key, counter, buffered, has_buffered; } rooflua_random_stream;
+typedef struct {
+  uint32_t version, size;
+  double (*uniform)(rooflua_random_stream *, double, double);
+  double (*exponential)(rooflua_random_stream *, double);
+  double (*gamma)(rooflua_random_stream *, double, double);
+  double (*weibull)(rooflua_random_stream *, double, double);
+  double (*normal)(rooflua_random_stream *, double, double);
+  double (*lognormal)(rooflua_random_stream *, double, double);
+  double (*pareto)(rooflua_random_stream *, double, double);
+  double (*poisson)(rooflua_random_stream *, double);
+  double (*integer)(rooflua_random_stream *, double, double);
+} rooflua_random_table;
+typedef struct { rooflua_random_stream stream; } rooflua_random_handle;
+]]
+
+local C = ffi.cast("rooflua_random_table *", native.random_table())
+assert(C.version == 1 and C.size == ffi.sizeof("rooflua_random_table"),
+  "rooflua: random.lua and the program are of different versions")
+
+local function checked(value, name, ...)
+  if value == value then return value end
+  local parameters = {}
+  for i = 1, select("#", ...) do parameters[i] = tostring((select(i, ...))) end
+  native.fail(name .. "(" .. table.concat(parameters, ", ") .. "): a parameter is outside its range")
+end
+
+local function number(value)
+  if type(value) == "number" then return value end
+  return 0 / 0
+end
+
+---@class rooflua.RandomStream
+local methods = {}
+
+--- Uniform in [low, high); without arguments in [0, 1).
+function methods:uniform(low, high)
+  return checked(C.uniform(self.stream, number(low or 0), number(high or 1)), "uniform", low, high)
+end
+--- Exponential with that rate (events per unit): mean 1 / rate.
+function methods:exponential(rate)
+  if not (type(rate) == "number" and rate > 0) then checked(0 / 0, "exponential", rate) end
+  return checked(C.exponential(self.stream, 1 / rate), "exponential", rate)
+end
+--- Mean shape * scale.
+function methods:gamma(shape, scale)
+  return checked(C.gamma(self.stream, number(shape), number(scale)), "gamma", shape, scale)
+end
+--- P(X > x) = exp(-(x / scale)^shape).
+function methods:weibull(shape, scale)
+  return checked(C.weibull(self.stream, number(shape), number(scale)), "weibull", shape, scale)
+end
+function methods:normal(mean, deviation)
+  return checked(C.normal(self.stream, number(mean), number(deviation)), "normal", mean, deviation)
+end
+--- exp(normal(mu, sigma)).
+function methods:lognormal(mu, sigma)
+  return checked(C.lognormal(self.stream, number(mu), number(sigma)), "lognormal", mu, sigma)
+end
+--- P(X > x) = (minimum / x)^shape.
+function methods:pareto(shape, minimum)
+  return checked(C.pareto(self.stream, number(shape), number(minimum)), "pareto", shape, minimum)
+end
+--- Number of events with that mean.
+function methods:poisson(mean)
+  return checked(C.poisson(self.stream, number(mean)), "poisson", mean)
+end
+--- A whole number from low to high, both included.
+function methods:integer(low, high)
+  return checked(C.integer(self.stream, number(low), number(high)), "integer", low, high)
+end
+
+local Stream = ffi.metatype("rooflua_random_handle", {
+  __index = function(_, key)
+    local method = methods[key]
+    if not method then native.fail("a random stream has no method " .. tostring(key)) end
+    return method
+  end,
+  __newindex = function() native.fail("a random stream is read-only") end,
+  __metatable = false,
+})
+
+local random = {}
+
+--- The streams of one seed: random.streams(42):stream("arrivals").
+function random.streams(seed)
+  local streams = {}
+  function streams:stream(name, index)
+    local handle = Stream()
+    native.random_open(handle, seed, name, index or 0)
+    return handle
+  end
+  return streams
+end
+
+function random.is_stream(value)
+  return ffi.istype(Stream, value)
+end
+
+--- The same stream from the same point on, independent of the first.
+function random.copy(stream)
+  return Stream(stream)
+end
+
+return random

@@ -1,0 +1,129 @@
+-- What is simulated: models, hardware, deployments. Read-only objects of the engine.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+
+local spec = {}
+local fail, fields = core.fail, core.object_fields
+
+local methods = {
+  Model = {
+    parameters = function(model) return native.model_parameters(model) end,
+    active_parameters = function(model) return native.model_active_parameters(model) end,
+    kv_bytes_per_token = function(model, kv_dtype) return native.model_kv_bytes_per_token(model, kv_dtype) end,
+  },
+  Hardware = {},
+  Deployment = {},
+}
+-- Absent in most models, and that is what scripts ask.
+local optional = { moe = true, mla = true, hybrid = true }
+
+local function define(object, class)
+  local known_methods = methods[class]
+  core.define_class(object, "rooflua." .. class, function(self, key)
+    local method = known_methods[key]
+    if method then return method end
+    local own = fields[self]
+    if own == nil then fail("%s: this object was closed", class) end
+    local value = own[key]
+    if value ~= nil or optional[key] then return value end
+    local known = {}
+    for _, name in ipairs(core.sorted_keys(own)) do known[#known + 1] = name end
+    for _, name in ipairs(core.sorted_keys(known_methods)) do known[#known + 1] = name end
+    return fail("%s: %s", class, native.unknown_name("field", tostring(key), known))
+  end, function(self)
+    return class .. " " .. tostring(fields[self] and fields[self].name or "")
+  end)
+end
+
+--- Reads the fields of a new object, nested tables read-only.
+local function adopt(object, class, extra)
+  define(object, class)
+  local own = native.object_fields(object)
+  for key, value in pairs(own) do
+    if type(value) == "table" then own[key] = core.readonly(value, class .. "." .. key, key ~= "peak_flop_per_s") end
+  end
+  for key, value in pairs(extra or {}) do own[key] = value end
+  fields[object] = own
+  return object
+end
+spec.adopt = adopt
+
+local function is(object, class) return core.is_class(object, "rooflua." .. class) end
+spec.is = is
+
+--- A shipped model by name or alias, a config.json, a .toml, or a table with the same keys.
+function spec.model(source)
+  if is(source, "Model") then return source end
+  if type(source) ~= "string" and type(source) ~= "table" then
+    fail("spec.model: expected a name, a path or a table, found %s", core.describe(source))
+  end
+  return adopt(native.load_model(core.plain(source), type(source) == "table" and native.where() or nil), "Model")
+end
+
+-- A table in the units of the library: what a Hardware object shows.
+local si_fields = { "name", "from", "architecture", "peak_flop_per_s", "memory_bytes_per_s", "memory_bytes",
+  "usable_memory_bytes", "link_bytes_per_s", "sms", "clock_hz", "l2_bytes", "tables_from" }
+
+local function toml_form(given)
+  core.check_keys(given, si_fields, "spec.hardware")
+  local base = given.from and fields[spec.hardware(given.from)] or {}
+  local function take(key) return given[key] == nil and base[key] or given[key] end
+  local function need(key)
+    local value = take(key)
+    if value == nil then fail("spec.hardware: needs '%s' (or from = \"h200-sxm\", to start from a shipped GPU)", key) end
+    return core.positive(value, "spec.hardware: " .. key)
+  end
+  local peaks = {}
+  for dtype, rate in pairs(base.peak_flop_per_s and core.plain(base.peak_flop_per_s) or {}) do peaks[dtype] = rate / 1e12 end
+  if given.peak_flop_per_s ~= nil then
+    for dtype, rate in pairs(core.plain(core.table(given.peak_flop_per_s, "spec.hardware: peak_flop_per_s"))) do
+      peaks[dtype] = core.positive(rate, "spec.hardware: peak_flop_per_s." .. tostring(dtype)) / 1e12
+    end
+  end
+  local memory_bytes = need "memory_bytes"
+  return {
+    name = given.name or (base.name and base.name .. "+") or "hardware",
+    architecture = take "architecture" or "unknown",
+    peak_tflop_per_s = peaks,
+    memory_gb_per_s = need "memory_bytes_per_s" / 1e9,
+    memory_gb = memory_bytes / 1e9,
+    usable_memory_gib = (given.usable_memory_bytes or base.usable_memory_bytes or memory_bytes) / 2^30,
+    link_gb_per_s = need "link_bytes_per_s" / 1e9,
+    sms = need "sms", clock_mhz = need "clock_hz" / 1e6, l2_mib = need "l2_bytes" / 2^20,
+    tables_from = given.tables_from or (given.from and base.name) or nil,
+  }
+end
+
+--- A shipped GPU by name or alias, a hardware.toml or its folder, or a table: the fields that a
+--- Hardware object shows, with `from` naming a GPU that supplies the rest; or the keys of a hardware.toml.
+function spec.hardware(source)
+  if is(source, "Hardware") then return source end
+  if type(source) == "table" then
+    source = core.plain(source)
+    if source.peak_tflop_per_s == nil then source = toml_form(source) end
+    return adopt(native.load_hardware(source, native.where()), "Hardware")
+  end
+  if type(source) ~= "string" then
+    fail("spec.hardware: expected a name, a path or a table, found %s", core.describe(source))
+  end
+  return adopt(native.load_hardware(source), "Hardware")
+end
+
+spec.deployment_keys = { "model", "hardware", "tp", "weights", "kv", "memory_utilization", "max_num_seqs",
+  "max_num_batched_tokens", "block_size", "kv_blocks" }
+
+--- A model on GPUs. Does not fit: an error saying by how much.
+function spec.deployment(options)
+  if is(options, "Deployment") then return options end
+  core.table(options, "spec.deployment")
+  core.check_keys(options, spec.deployment_keys, "spec.deployment")
+  local model, hardware = spec.model(options.model), spec.hardware(options.hardware)
+  local object = native.deploy(model, hardware, options)
+  return adopt(object, "Deployment", { model = model, hardware = hardware })
+end
+
+--- Names of shipped models, and of GPUs.
+function spec.models() return native.list_models() end
+function spec.gpus() return native.list_hardware() end
+
+return spec

@@ -1,0 +1,28 @@
+--- The replica whose KV cache is emptiest, as of the last signal.
+local policy = require "rooflua.policy"
+
+---@class routers.LeastKv: rooflua.Router
+---@field staleness_s number
+local LeastKv = policy.define {
+  name = "least_kv",
+  doc = "Lowest share of KV blocks in use, queued prompts counted; ties to the first.",
+  source = "gateway-api-inference-extension, KV-cache scorer",
+  params = {
+    staleness_s = { default = 0.05, unit = "s", min = 0, doc = "How old the signal may be.", source = "50 ms metric refresh of the gateway" },
+  },
+}
+
+---@param replicas rooflua.Candidates
+function LeastKv:route(_, replicas)
+  local best, lowest = 1, math.huge
+  for i = 1, #replicas do
+    local replica = replicas[i]
+    local used = replica.kv_used_frac
+    if used < lowest or (used == lowest and replica.outstanding < replicas[best].outstanding) then
+      best, lowest = i, used
+    end
+  end
+  return best
+end
+
+return LeastKv

@@ -1,0 +1,30 @@
+--- Orca: iteration-level scheduling. Every step runs all decodes and every whole prompt that fits;
+--- memory for the longest possible sequence is taken at admission, so nobody is ever preempted.
+local policy = require "rooflua.policy"
+
+---@class schedulers.Orca: rooflua.Scheduler
+---@field max_num_seqs integer
+---@field max_output_tokens integer
+local Orca = policy.define {
+  name = "orca",
+  doc = "Orca: iteration-level batching, whole prompts mixed with decodes, KV reserved for the maximum length.",
+  source = "Yu et al., Orca: A Distributed Serving System for Transformer-Based Generative Models, OSDI 2022",
+  params = {
+    max_num_seqs = { default = 128, unit = "requests", min = 1, doc = "Batch size limit." },
+    max_output_tokens = { default = 2048, unit = "tokens", min = 1, doc = "Output reserved for a request that declares no limit." },
+  },
+}
+
+---@param replica rooflua.Replica
+---@param plan rooflua.Plan
+function Orca:plan(replica, plan)
+  plan:decode_all()
+  local waiting = replica:waiting()
+  while #waiting > 0 and replica.seats < self.max_num_seqs do
+    local request = waiting[1]
+    local longest = request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)
+    if not plan:admit(request, request.pending_tokens, longest) then return end
+  end
+end
+
+return Orca

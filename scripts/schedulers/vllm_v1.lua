@@ -1,0 +1,111 @@
+--- Continuous batching as vLLM V1 schedules it: running requests first, then admission from the head
+--- of the queue; chunked prefill; preemption by recomputation from the tail.
+local policy = require "rooflua.policy"
+
+---@class schedulers.VllmV1: rooflua.Scheduler
+---@field max_num_seqs integer
+---@field max_num_batched_tokens integer
+---@field long_prefill_token_threshold integer
+---@field enable_chunked_prefill boolean
+---@field scheduler_reserve_full_isl boolean
+---@field watermark number
+local VllmV1 = policy.define {
+  name = "vllm_v1",
+  doc = "vLLM V1: running first, then waiting from the head, one token budget for both.",
+  source = "vLLM v1/core/sched/scheduler.py, releases 0.11 to 0.28",
+  params = {
+    max_num_seqs = { default = 256, unit = "requests", min = 1, doc = "Seats.", source = "vLLM default below 70 GiB; 1024 above" },
+    max_num_batched_tokens = { default = 8192, unit = "tokens", min = 1, doc = "Token budget of one step.", source = "vLLM API server default above 70 GiB" },
+    long_prefill_token_threshold = { default = 0, unit = "tokens", min = 0, doc = "Longest chunk of one prompt; 0 = no limit.", source = "vLLM default" },
+    enable_chunked_prefill = { default = true, doc = "Cut a prompt that exceeds the budget.", source = "vLLM V1 default" },
+    scheduler_reserve_full_isl = { default = true, doc = "Admit only if the whole sequence fits the free blocks.", source = "vLLM since 2026; false before" },
+    watermark = { default = 0.0, unit = "1", min = 0, max = 1, doc = "Part of the blocks that admission leaves free while others run.", source = "vLLM V1 default; 0.01 in V0" },
+  },
+}
+
+--- Tokens of a prefill that this step may hold.
+function VllmV1:chunk(pending_tokens, budget)
+  local threshold = self.long_prefill_token_threshold
+  if threshold > 0 and pending_tokens > threshold then pending_tokens = threshold end
+  if pending_tokens > budget then pending_tokens = budget end
+  return pending_tokens
+end
+
+--- Gives one running request its tokens, taking blocks from victims until it has room.
+--- Returns false when it fell victim itself.
+function VllmV1:run_one(request, replica, plan)
+  local tokens = 1
+  if request.phase == "prefill" then
+    tokens = self:chunk(request.pending_tokens, self.max_num_batched_tokens - plan.tokens)
+  end
+  while true do
+    local ok
+    if request.phase == "decode" then ok = plan:decode(request) else ok = plan:prefill(request, tokens) end
+    if ok then return true end
+    local running = replica:running()
+    local victim = self.victim and self:victim(replica) or running[#running]
+    local gone = victim == request
+    plan:preempt(victim)
+    if gone then return false end
+  end
+end
+
+--- Running requests in admission order. Decodes and unfinished prefills may alternate, so one by one.
+function VllmV1:run_in_order(replica, plan)
+  local running = replica:running()
+  local i = 1
+  while i <= #running and plan.tokens < self.max_num_batched_tokens do
+    local request = running[i]
+    local phase = request.phase
+    if phase ~= "finishing" then
+      if not self:run_one(request, replica, plan) then return end
+      -- A victim before this one in the list moved it up.
+      while i > 1 and (i > #running or running[i] ~= request) do i = i - 1 end
+    end
+    i = i + 1
+  end
+end
+
+--- Phase 1. Without a prefill in the middle of the list, all decodes are one call.
+function VllmV1:run_running(replica, plan)
+  local budget = self.max_num_batched_tokens
+  local prefilling = replica:prefilling()
+  local unfinished = #prefilling
+  if unfinished == 0 then
+    if replica.decodes <= budget then plan:decode_all() else plan:decode_all(budget) end
+    return
+  end
+  local running = replica:running()
+  if unfinished > 1 or running[#running] ~= prefilling[1] or self.victim then
+    return self:run_in_order(replica, plan)
+  end
+  if replica.decodes <= budget then plan:decode_all() else plan:decode_all(budget) end
+  if #prefilling == 1 and plan.tokens < budget then
+    self:run_one(prefilling[1], replica, plan)
+  end
+end
+
+--- Phase 2: the head of the queue, as long as seats, budget and blocks last. Never preempts.
+function VllmV1:admit_waiting(replica, plan)
+  local budget = self.max_num_batched_tokens
+  local waiting = replica:waiting()
+  while #waiting > 0 and plan.tokens < budget and replica.seats < self.max_num_seqs do
+    local request = waiting[1]
+    local pending = request.pending_tokens
+    local tokens = self:chunk(pending, budget - plan.tokens)
+    if tokens < pending and not self.enable_chunked_prefill then return end
+    local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
+    local keep_free = 0
+    if replica.seats > 0 then keep_free = math.floor(self.watermark * replica.total_blocks) end
+    if not plan:admit(request, tokens, 0, must_fit, keep_free) then return end
+  end
+end
+
+---@param replica rooflua.Replica
+---@param plan rooflua.Plan
+function VllmV1:plan(replica, plan)
+  self:run_running(replica, plan)
+  if plan.preempted == 0 then self:admit_waiting(replica, plan) end
+end
+
+return VllmV1

@@ -1,0 +1,30 @@
+--- GPUs as InferSim knows them. These numbers belong to that model and to nothing else: datasheet
+--- figures are in bench_data/<gpu>/hardware.toml.
+---
+--- tflop_per_s counts 1024 GFLOP, bandwidths are GB/s taken for GiB/s; both are the reference's.
+--- Source: alibaba/InferSim f2293da, hardware/gpu.py.
+
+local function gpu(t)
+  t.fp16_gflop_per_s = t.fp16_tflop_per_s * 1024
+  t.fp8_gflop_per_s = t.fp8_tflop_per_s * 1024
+  return t
+end
+
+return {
+  H20 = gpu {
+    fp16_tflop_per_s = 148, fp8_tflop_per_s = 296, default_mfu = 0.6, memory_gib = 96,
+    memory_gib_per_s = 4096 * 0.8, nvlink_gib_per_s = 900 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
+  },
+  H800 = gpu {
+    fp16_tflop_per_s = 989, fp8_tflop_per_s = 1979, default_mfu = 0.35, memory_gib = 80,
+    memory_gib_per_s = 3430 * 0.8, nvlink_gib_per_s = 400 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
+  },
+  H200 = gpu {
+    fp16_tflop_per_s = 989, fp8_tflop_per_s = 1979, default_mfu = 0.4, memory_gib = 141,
+    memory_gib_per_s = 4800 * 0.8, nvlink_gib_per_s = 900 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
+  },
+  GB200 = gpu {
+    fp16_tflop_per_s = 2500, fp8_tflop_per_s = 5000, default_mfu = 0.5, memory_gib = 192,
+    memory_gib_per_s = 13400 * 0.8, nvlink_gib_per_s = 1800 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
+  },
+}

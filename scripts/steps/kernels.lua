@@ -1,0 +1,217 @@
+--- The price of a step as a serving engine runs it: measured kernels, exact work, one rank.
+---
+---     gpu    = layers(padded M) + attention(prefills) + attention(decodes) + head(requests)
+---     period = max(gpu, host)  when scheduling is asynchronous,  gpu + host  otherwise
+---     host   = host_step_s + host_request_s * requests
+---
+--- M is all tokens of the step, padded to the CUDA graph that runs it; attention is never padded.
+--- GEMMs are looked up as they run: q, k, v fused, gate and up fused, sharded over the ranks, in their
+--- own number format. The LM head sees one row per request. A prefill chunk of t tokens behind p costs
+--- t p + t (t+1) / 2 pairs; decodes cost the KV bytes of the sum of their contexts. In a mixed batch
+--- the two attentions add. Experts cost at least the weights they touch. Two all-reduces per layer.
+--- Operations come from cost.layers(model, deployment); times from the database, or, where it has no
+--- table, from datasheet figures (evidence modelled).
+---
+--- Laws: no operation beats flop / peak or bytes / bandwidth; more tokens never cost less.
+--- Not in it: pipeline parallelism, speculative decoding, prefix-shared attention.
+--- Source: vLLM 0.11 to 0.28; docs/MODELS.md.
+local policy = require "rooflua.policy"
+local cost = require "rooflua.cost"
+local graphs = require "steps.kernels.graphs"
+local ops = require "steps.kernels.ops"
+local physics = require "steps.kernels.physics"
+
+---@class steps.Kernels
+---@field host_step_s number
+---@field host_request_s number
+---@field small_kernel_s number
+---@field eager_kernel_s number
+---@field largest_graph integer
+---@field overlap number
+---@field batched_gemm_mfu number
+---@field expert_parallel boolean
+local Kernels = policy.define {
+  name = "kernels",
+  doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
+  source = "docs/MODELS.md, vLLM",
+  params = {
+    host_step_s = { default = 300e-6, unit = "s", min = 0, doc = "Host time per step: scheduling, sampling, detokenisation hand-over.", source = "vLLM V1: 0.2 to 0.5 ms" },
+    host_request_s = { default = 2e-6, unit = "s", min = 0, doc = "Host time per request and step.", source = "vLLM V1: 1 to 4 us" },
+    small_kernel_s = { default = 2e-6, unit = "s", min = 0, doc = "A small kernel beside its traffic, as a node of a CUDA graph.", source = "launch, ramp and tail of norm, rope, activation kernels on H100" },
+    eager_kernel_s = { default = 5e-6, unit = "s", min = 0, doc = "Host time to launch one kernel outside a CUDA graph; a step without a graph takes at least that for all of them.", source = "PyTorch eager launch" },
+    largest_graph = { default = 512, unit = "tokens", min = 0, doc = "Largest CUDA graph; 0 = none are captured.", source = "vLLM max_cudagraph_capture_size" },
+    overlap = { default = 0.0, unit = "1", min = 0, max = 1, doc = "Part of the smaller attention that the larger hides in a mixed batch: 0 they add, 1 the larger counts.", source = "safe choice" },
+    batched_gemm_mfu = { default = 0.5, unit = "1", min = 0.0001, max = 1, doc = "MFU of batched GEMMs without a table (absorbed projections of latent attention)." },
+    expert_parallel = { default = false, doc = "Experts whole on ranks, tokens sent to them; else every expert split over the ranks." },
+  },
+}
+
+function Kernels:bind(context)
+  local model, deployment, hardware = context.model, context.deployment, context.hardware
+  self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
+  self.asynchronous = (context.async_depth or 2) > 1
+  self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
+  self.physics = physics.of(hardware, context.mfu)
+  self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens)
+  self.dtype, self.kv_dtype = model.dtype, deployment.kv_dtype
+  self:bind_operations(cost.layers(model, deployment), deployment)
+end
+
+--- Sorts the operations by what they see of a batch.
+function Kernels:bind_operations(layers, deployment)
+  local seen = { tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
+  self.attention, self.linear, self.kernel_count = nil, nil, 0
+  for _, op in ipairs(layers) do
+    self.kernel_count = self.kernel_count + op.count
+    if op.op == "attention_decode" or op.op == "mla_decode" then
+      self.attention = op
+    elseif op.op == "linear_attention" then
+      self.linear = op
+    elseif op.op ~= "attention_prefill" and op.op ~= "mla_prefill" then
+      local list = seen[op.rows]
+      list[#list + 1] = op
+    end
+  end
+  self.layers_time = self:sum_of(seen.tokens)
+  self.head_time = self:sum_of(seen.requests)
+  self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
+  self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
+  self:bind_attention(deployment)
+end
+
+--- The sum of some operations as a function of their rows, remembered.
+function Kernels:sum_of(list)
+  return cost.memoize(function(rows)
+    local time_s = 0
+    for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows) end
+    return time_s
+  end)
+end
+
+function Kernels:bind_attention(deployment)
+  local model = self.model
+  self.latent = model.mla ~= nil
+  if self.latent then
+    self.latent_decode = ops.latent_query(model, deployment, true)
+    self.latent_prefill = ops.latent_query(model, deployment, false)
+  end
+  if self.linear then
+    self.linear_decode = ops.linear_query(model, deployment, true)
+    self.linear_prefill = ops.linear_query(model, deployment, false)
+  end
+  -- whole-model heads: the lookup divides by tp
+  self.shape = { heads = model.heads, kv_heads = model.kv_heads, head_dim = model.head_dim, tp = deployment.tp,
+                 kv_dtype = deployment.kv_dtype }
+  local op = self.attention
+  self.attention_layers = op.count
+  self.kv_bytes_per_token = op.bytes_per_row
+  self.pair_flop = 4 * op.heads * op.head_dim
+  if self.latent then
+    local mla = model.mla
+    self.pair_flop = 2 * op.heads * (2 * mla.kv_lora_rank + mla.qk_rope_head_dim)
+    self.prefill_pair_flop = 2 * op.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
+  else
+    self.prefill_pair_flop = self.pair_flop
+  end
+end
+
+-- Attention ------------------------------------------------------------------------------------
+
+--- One new token for each of n requests with `context` tokens cached between them: the new tokens are
+--- in the cache when attention runs.
+function Kernels:decode_attention(n, context, context_max)
+  local layers, tokens = self.attention_layers, context + n
+  local time_s
+  if self.latent then
+    local query = self.latent_decode
+    query.batch, query.context_tokens = n, tokens / n
+    time_s = cost.lookup(self.database, query, layers, "mla_decode")
+  else
+    time_s = cost.attention_decode(self.database, self.shape, n, tokens, context_max + 1, layers, "attention_decode")
+  end
+  return self.physics:at_least(time_s, tokens * self.pair_flop, tokens * self.kv_bytes_per_token, self.dtype, layers,
+                               "attention_decode")
+end
+
+--- t new tokens of one request behind p.
+function Kernels:prefill_attention(t, p)
+  local layers = self.attention_layers
+  local time_s
+  if self.latent then
+    local query = self.latent_prefill
+    query.new_tokens, query.context_tokens = t, p
+    time_s = cost.lookup(self.database, query, layers, "mla_prefill")
+  else
+    time_s = cost.attention_prefill(self.database, self.shape, t, p, layers, "attention_prefill")
+  end
+  local pairs = t * p + t * (t + 1) / 2
+  return self.physics:at_least(time_s, pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token, self.dtype, layers,
+                               "attention_prefill")
+end
+
+--- Recurrent layers of a hybrid: states are read and written per request.
+function Kernels:linear_attention(batch)
+  local time_s, layers, query = 0, self.linear.count, self.linear_prefill
+  local prefills = batch.prefills
+  for i = 1, #prefills do
+    query.new_tokens = prefills[i].new_tokens
+    time_s = time_s + cost.lookup(self.database, query, layers, "linear_attention_prefill")
+  end
+  if batch.decodes > 0 then
+    self.linear_decode.batch = batch.decodes
+    time_s = time_s + cost.lookup(self.database, self.linear_decode, layers, "linear_attention_decode")
+  end
+  return time_s
+end
+
+--- All prefill chunks of the step; cached tokens of latent attention are expanded again.
+function Kernels:prefill_time(prefills)
+  local attention_s, rows = 0, 0
+  for i = 1, #prefills do
+    local prefill = prefills[i]
+    local t, p = prefill.new_tokens, prefill.context_tokens
+    attention_s = attention_s + self:prefill_attention(t, p)
+    rows = rows + t + p
+  end
+  return attention_s, self.prefill_rows_time and self.prefill_rows_time(rows) or 0
+end
+
+--- Two attentions in one step: they add, minus what the larger hides.
+function Kernels:both(prefill_s, decode_s)
+  local hidden_s = self.overlap * math.min(prefill_s, decode_s)
+  return prefill_s + decode_s - hidden_s
+end
+
+-- The step -------------------------------------------------------------------------------------
+
+--- Time on the GPU.
+function Kernels:gpu_time(batch)
+  local prefills, decodes, tokens = batch.prefills, batch.decodes, batch.tokens
+  local time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(batch.requests)
+  local attention_s = 0
+  if decodes > 0 then
+    attention_s = self:decode_attention(decodes, batch.decode_context_tokens, 0)
+    if self.decode_rows_time then time_s = time_s + self.decode_rows_time(decodes) end
+  end
+  if #prefills > 0 then
+    local prefill_s, rows_s = self:prefill_time(prefills)
+    attention_s, time_s = self:both(prefill_s, attention_s), time_s + rows_s
+  end
+  if self.linear then time_s = time_s + self:linear_attention(batch) end
+  time_s = time_s + attention_s
+  if tokens <= self.graph_tokens then return time_s end
+  return math.max(time_s, self.kernel_count * self.eager_kernel_s)
+end
+
+---@param batch rooflua.Batch
+---@return number time_s the step period
+function Kernels:time(batch)
+  if batch.tokens == 0 then return 0 end
+  local gpu_s = self:gpu_time(batch)
+  local host_s = self.host_step_s + self.host_request_s * batch.requests
+  if not self.asynchronous then return gpu_s + cost.record("host", host_s, "assumed") end
+  if host_s <= gpu_s then return gpu_s end
+  return gpu_s + cost.record("host", host_s - gpu_s, "assumed")
+end
+
+return Kernels

@@ -1,0 +1,82 @@
+--- What each operation of a forward pass costs as a function of the rows it sees. An operation is an
+--- entry of cost.layers: shape on one rank, how often it runs, which part of the batch it sees.
+local cost = require "rooflua.cost"
+
+local ops = {}
+
+--- Norm, rope, activation, KV write: bytes over bandwidth, and what a small kernel costs beside.
+function ops.elementwise(steps, op, rows)
+  local bytes = op.bytes_per_row * rows + op.weight_bytes
+  local time_s = bytes / steps.hardware.memory_bytes_per_s + steps.small_kernel_s
+  return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", "bytes over bandwidth + small_kernel_s",
+                     "elementwise")
+end
+
+--- Under expert parallelism tokens travel to their experts and back instead.
+function ops.all_reduce(steps, op, rows)
+  if steps.expert_parallel and op.name == "mlp_all_reduce" and steps.model.moe then
+    local bytes = op.bytes_per_row * rows * steps.model.moe.experts_per_token / steps.tp
+    return cost.all_to_all(steps.database, bytes, steps.tp, 2 * op.count, "expert_all_to_all")
+  end
+  return cost.all_reduce(steps.database, op.bytes_per_row * rows, steps.tp, op.count, op.name)
+end
+
+--- Many small GEMMs in one launch (the absorbed projections of latent attention).
+function ops.batched_gemm(steps, op, rows)
+  local flop, bytes = op.flop_per_row * rows, op.weight_bytes + op.bytes_per_row * rows
+  local time_s, bound = cost.roofline(flop, bytes, steps.peak_flop_per_s, steps.batched_gemm_mfu,
+                                      steps.hardware.memory_bytes_per_s)
+  return cost.record(op.name, time_s + steps.small_kernel_s, "assumed", op.count, flop, bytes, steps.batched_gemm_mfu,
+                     bound, "batched_gemm_mfu", "gemm")
+end
+
+function ops.gemm(steps, op, rows)
+  if op.groups > 1 then return ops.batched_gemm(steps, op, rows) end
+  return steps.physics:gemm(op, rows)
+end
+
+--- Routed experts: at least the weights of those that are touched.
+function ops.grouped_gemm(steps, op, rows)
+  local moe, ranks = steps.model.moe, steps.tp
+  local tp = steps.expert_parallel and 1 or ranks
+  local query = {
+    op = "grouped_gemm", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
+    hidden_size = steps.model.hidden_size, intermediate_size = moe.intermediate_size, tp = tp,
+    ranks = ranks, tokens = steps.expert_parallel and math.max(1, rows / ranks) or rows, decode = true,
+  }
+  local time_s = cost.lookup(steps.database, query, op.count, op.name)
+  local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
+  return steps.physics:at_least(time_s, op.flop_per_row * rows * op.rows_per_token, op.weight_bytes * touched, op.dtype,
+                                op.count, op.name)
+end
+
+--- Every token of the step, padded or not.
+function ops.price(steps, op, rows)
+  local price = ops[op.op]
+  if not price then error("steps.kernels: no price for operation " .. op.op, 0) end
+  return price(steps, op, rows)
+end
+
+-- Attention: shapes of the whole model, because the lookup divides by tp -------------------------
+
+--- A query that a step model fills in again and again.
+function ops.latent_query(model, deployment, decode)
+  local mla = model.mla
+  return {
+    op = decode and "mla_decode" or "mla_prefill", heads = model.heads, tp = deployment.tp,
+    kv_lora_rank = mla.kv_lora_rank, qk_nope_head_dim = mla.qk_nope_head_dim,
+    qk_rope_head_dim = mla.qk_rope_head_dim, v_head_dim = mla.v_head_dim, kv_dtype = deployment.kv_dtype,
+    batch = 1, new_tokens = 1, context_tokens = 0,
+  }
+end
+
+function ops.linear_query(model, deployment, decode)
+  local hybrid, tp = model.hybrid, deployment.tp
+  return {
+    op = "linear_attention", decode = decode, conv = hybrid.conv_kernel,
+    key_heads = hybrid.key_heads / tp, key_head_dim = hybrid.key_head_dim,
+    value_heads = hybrid.value_heads / tp, value_head_dim = hybrid.value_head_dim, batch = 1, new_tokens = 1,
+  }
+end
+
+return ops

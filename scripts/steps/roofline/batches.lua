@@ -1,0 +1,63 @@
+--- What the two rooflines share: bytes a batch moves, and how they mix two phases into one step.
+local batches = {}
+
+batches.element_bytes = { fp32 = 4, bf16 = 2, fp16 = 2, fp8 = 1, int8 = 1, int4 = 0.5, fp4 = 0.5 }
+
+--- Parts of the traffic that caches save, by whether a request brings one token or several.
+--- Source: inference-sim 487017bc; fitted constants.
+local reuse = {
+  one = { kv_read = 0.80, activations = 0.75 },
+  several = { kv_read = 0.92, activations = 0.85 },
+}
+
+--- MLP width of a model read as dense: experts count as one of them.
+function batches.dense_width(model)
+  if model.intermediate_size and model.intermediate_size > 0 then return model.intermediate_size end
+  if model.moe then return model.moe.intermediate_size end
+  return 4 * model.hidden_size
+end
+
+---@class rooflines.Traffic
+---@field weight_bytes number all layers, without embeddings, LM head and norms
+---@field kv_bytes_per_token number all layers
+---@field activation_bytes_per_token number all layers
+local Traffic = {}
+Traffic.__index = Traffic
+
+--- @param head_dim number|nil instead of the model's
+function batches.traffic(model, element_bytes, head_dim)
+  head_dim = head_dim or model.head_dim
+  local H, L = model.hidden_size, model.layers
+  local q, kv = model.heads * head_dim, model.kv_heads * head_dim
+  return setmetatable({
+    weight_bytes = element_bytes * L * (H * (q + 2 * kv) + q * H + 3 * H * batches.dense_width(model)),
+    kv_bytes_per_token = 2 * L * kv * element_bytes,
+    activation_bytes_per_token = L * H * element_bytes,
+    kv_read_factor = 1,  -- 1 / decode bandwidth factor
+  }, Traffic)
+end
+
+--- KV written, KV read and activations of one request.
+function Traffic:request_bytes(context_tokens, new_tokens)
+  local saved = new_tokens == 1 and reuse.one or reuse.several
+  return self.kv_bytes_per_token * new_tokens + self.kv_bytes_per_token * context_tokens * saved.kv_read
+         + self.activation_bytes_per_token * new_tokens * saved.activations
+end
+
+--- The same for `requests` decodes with that many tokens in their KV caches together.
+function Traffic:decode_bytes(requests, context_tokens_sum)
+  return self.kv_bytes_per_token * requests
+         + self.kv_bytes_per_token * context_tokens_sum * reuse.one.kv_read * self.kv_read_factor
+         + self.activation_bytes_per_token * requests * reuse.one.activations
+end
+
+--- Mixed steps, when the smaller phase neither hides nor adds: a weighted mean of the two.
+--- Source: inference-sim 487017bc^, sim/roofline_step.go; the thresholds are its own.
+function batches.weighted(prefill_s, decode_s, prefill_tokens, decode_tokens)
+  local p, d = prefill_tokens, decode_tokens
+  if p > 4 * d and p > 100 then return 0.75 * prefill_s + 0.25 * decode_s end
+  if d > 2 * p and d > 50 then return 0.35 * prefill_s + 0.65 * decode_s end
+  return (p * prefill_s + d * decode_s) / (p + d)
+end
+
+return batches

@@ -1,0 +1,90 @@
+--- Conversations: each turn repeats the whole history and adds to it, after a pause for thought.
+local lengths = require "rooflua.lengths"
+local policy = require "rooflua.policy"
+
+---@class workloads.MultiTurn: rooflua.Workload
+---@field sessions integer
+local MultiTurn = policy.define {
+  name = "multi_turn",
+  doc = "Sessions that arrive as Poisson; every turn's prompt is the history so far plus new tokens.",
+  source = "vLLM multi-turn benchmark",
+  params = {
+    sessions = { default = 100, unit = "sessions", min = 1, integer = true, doc = "Conversations." },
+    session_rate_per_s = { default = 1.0, unit = "sessions/s", min = 0, exclusive_min = true, doc = "Mean rate at which they begin." },
+    turns = { default = 5, type = "any", unit = "turns", doc = "Turns of a session: a number or { distribution = ... }." },
+    think_time_s = { default = 5.0, unit = "s", min = 0, doc = "Mean pause between an answer and the next turn, exponential." },
+    system_tokens = { default = 0, unit = "tokens", min = 0, integer = true, doc = "System prompt that all sessions share." },
+    prompt_tokens = { default = 256, type = "any", unit = "tokens", doc = "New prompt tokens of a turn." },
+    output_tokens = { default = 256, type = "any", unit = "tokens", doc = "Answer length of a turn." },
+    max_context_tokens = { default = 32768, unit = "tokens", min = 1, integer = true, doc = "A session whose next turn would pass this ends." },
+  },
+}
+
+--- Content ids: 1 is the system prompt; every session numbers its own prompts and answers above that.
+local IDS_PER_SESSION = 65536
+
+local function turn(state, session, at_s)
+  local prompt, output = state.prompt(state.prompts), state.output(state.outputs)
+  local history = session.tokens
+  if history + prompt + output > state.max_context_tokens and session.turn > 0 then return nil end
+  session.turn = session.turn + 1
+  local base = (session.index + 1) * IDS_PER_SESSION + session.turn * 2
+  local content = {}
+  for i = 1, #session.content do content[i] = session.content[i] end
+  content[#content + 1] = { base, prompt }
+  local fields = { session = session.index, content = content, output_content = base + 1 }
+  session.content = {}
+  for i = 1, #content do session.content[i] = content[i] end
+  session.content[#content + 1] = { base + 1, output }
+  session.tokens = history + prompt + output
+  return at_s, history + prompt, output, fields
+end
+
+local function next_request(state)
+  if state.begun >= state.sessions then return nil end
+  state.clock_s = state.clock_s + state.starts:exponential(state.rate)
+  local session = { index = state.begun, turn = 0, tokens = state.system_tokens, content = {} }
+  session.turns = state.turns(state.turn_counts)
+  if state.system_tokens > 0 then session.content[1] = { 1, state.system_tokens } end
+  state.open[state.begun] = session
+  state.begun = state.begun + 1
+  return turn(state, session, state.clock_s)
+end
+
+local function answered(state, now_s, index, _, completed)
+  local session = state.open[index]
+  if not completed or session.turn >= session.turns then
+    state.open[index] = nil
+    return nil
+  end
+  local pause = 0
+  if state.think_time_s > 0 then pause = state.thinking:exponential(1 / state.think_time_s) end
+  return turn(state, session, now_s + pause)
+end
+
+---@param rng rooflua.Random
+function MultiTurn:requests(rng)
+  return {
+    next = next_request,
+    done = answered,
+    starts = rng:stream("arrivals"),
+    turn_counts = rng:stream("turns"),
+    prompts = rng:stream("prompt_tokens"),
+    outputs = rng:stream("output_tokens"),
+    thinking = rng:stream("think_time"),
+    turns = lengths.sampler(self.turns, "workload.turns"),
+    prompt = lengths.sampler(self.prompt_tokens, "workload.prompt_tokens"),
+    output = lengths.sampler(self.output_tokens, "workload.output_tokens"),
+    rate = self.session_rate_per_s,
+    think_time_s = self.think_time_s,
+    system_tokens = self.system_tokens,
+    max_context_tokens = self.max_context_tokens,
+    sessions = self.sessions,
+    shares_content = true,
+    open = {},
+    begun = 0,
+    clock_s = 0,
+  }
+end
+
+return MultiTurn

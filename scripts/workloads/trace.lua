@@ -1,0 +1,25 @@
+--- Requests as they were recorded.
+local policy = require "rooflua.policy"
+local native = require "rooflua.native"
+
+---@class workloads.Trace: rooflua.Workload
+---@field path string
+local Trace = policy.define {
+  name = "trace",
+  doc = "Replays a trace file: BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, our own per-request CSV.",
+  source = "docs/DATA.md",
+  params = {
+    path = { default = "", doc = "The file; relative to the scenario." },
+    format = { default = "", values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" }, doc = "Empty: told by its columns." },
+    limit = { default = 0, unit = "requests", min = 0, integer = true, doc = "Only the first so many; 0 = all." },
+    sort = { default = false, doc = "Accept rows that are not in order of arrival." },
+    time_scale = { default = 1.0, unit = "1", min = 0, doc = "Multiplies arrival times: 0.5 is twice the load, 0 all at once." },
+  },
+}
+
+--- A native stream: rows never become Lua values.
+function Trace:requests()
+  return native.trace_open(self.path, self.format, self.limit, self.sort, self.time_scale)
+end
+
+return Trace

@@ -1,0 +1,42 @@
+#include "base/error.h"
+
+#include "tests/catch.h"
+
+using namespace rooflua;
+
+TEST_CASE("an error reads where, then what") {
+  const Error error("a.lua:30", "expected a number");
+  CHECK(std::string(error.what()) == "a.lua:30: expected a number");
+  CHECK(error.where() == "a.lua:30");
+  CHECK(error.message() == "expected a number");
+  CHECK(std::string(Error("", "alone").what()) == "alone");
+}
+
+TEST_CASE("a misspelt name gets the name that was meant") {
+  const std::vector<std::string> known{"max_num_seqs", "max_num_batched_tokens", "policy"};
+  CHECK(suggestions("max_num_seq", known).front() == "max_num_seqs");
+  CHECK(suggestions("polcy", known) == std::vector<std::string>{"policy"});
+  CHECK(suggestions("batched_tokens", known).front() == "max_num_batched_tokens");
+  CHECK(suggestions("MAX_NUM_SEQS", known).front() == "max_num_seqs");
+}
+
+TEST_CASE("a name unlike any other gets no suggestion but the list") {
+  const std::vector<std::string> known{"alpha", "beta"};
+  CHECK(suggestions("zzzzzz", known).empty());
+  CHECK(unknown_name("parameter", "zzzzzz", known) ==
+        "unknown parameter 'zzzzzz' (known: alpha, beta)");
+  CHECK(unknown_name("parameter", "alpa", known) ==
+        "unknown parameter 'alpa'; did you mean 'alpha'? (known: alpha, beta)");
+}
+
+TEST_CASE("at most three suggestions are made, the closest first") {
+  const std::vector<std::string> known{"abcf", "abce", "abcd", "abcdx", "abc"};
+  const auto near = suggestions("abcd", known);
+  REQUIRE(near.size() == 3);
+  CHECK(near.front() == "abcd");
+}
+
+TEST_CASE("our own mistake is a logic error, not the user's Error") {
+  CHECK_THROWS_AS(ROOFLUA_ASSERT(1 == 2), std::logic_error);
+  CHECK_NOTHROW(ROOFLUA_ASSERT(1 == 1));
+}

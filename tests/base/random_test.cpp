@@ -1,0 +1,109 @@
+#include "base/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.h"
+#include "tests/catch.h"
+
+using namespace rooflua;
+
+TEST_CASE("the generator is Philox4x32-10: the published known answers") {
+  const auto is = [](const PhiloxBlock& block, std::vector<std::uint32_t> words) {
+    return std::vector<std::uint32_t>(block.word, block.word + 4) == words;
+  };
+  CHECK(is(philox4x32_10({{0, 0, 0, 0}}, 0, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  CHECK(is(philox4x32_10({{~0u, ~0u, ~0u, ~0u}}, ~0u, ~0u),
+           {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  CHECK(
+      is(philox4x32_10({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0),
+         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST_CASE("the first values of a stream are what they always were") {
+  RandomStream stream = random_stream(1, "arrivals");
+  CHECK(next_bits(stream) == 0x211ae5d63818f06dULL);
+  CHECK(next_bits(stream) == 0x6cfb051ce267a33dULL);
+  CHECK(next_bits(stream) == 0x9467344737ec3055ULL);
+  CHECK(next_bits(stream) == 0xe450b1f2581a731cULL);
+  RandomStream third = random_stream(1, "arrivals", 3);
+  CHECK(uniform(third) == 0x1.0dc8ac9667002p-1);
+  CHECK(exponential(third, 1) == Approx(1.023682793876294).epsilon(1e-14));
+  CHECK(normal(third, 0, 1) == Approx(1.1478101931513842).epsilon(1e-14));
+  CHECK(uniform_integer(third, 1, 1000) == 631);
+}
+
+TEST_CASE("a stream is plain data, and a copy goes on as the original does") {
+  STATIC_REQUIRE(std::is_trivially_copyable_v<RandomStream>);
+  STATIC_REQUIRE(std::is_standard_layout_v<RandomStream>);
+  STATIC_REQUIRE(sizeof(RandomStream) == 32);
+  RandomStream stream = random_stream(7, "lengths");
+  next_bits(stream);
+  RandomStream copy = stream;
+  for (int i = 0; i < 5; ++i) CHECK(next_bits(stream) == next_bits(copy));
+}
+
+TEST_CASE("streams of another seed, name or index are uncorrelated") {
+  const RandomStream streams[] = {random_stream(1, "a"),    random_stream(1, "b"),
+                                  random_stream(2, "a"),    random_stream(1, "a", 1),
+                                  random_stream(1, "a", 2), random_stream(0, "")};
+  constexpr int draws = 20000;
+  for (const RandomStream& one : streams) {
+    for (const RandomStream& other : streams) {
+      if (one.key == other.key) continue;
+      RandomStream x = one, y = other;
+      double sum = 0;
+      for (int i = 0; i < draws; ++i) sum += (uniform(x) - 0.5) * (uniform(y) - 0.5) * 12;
+      CHECK(std::abs(sum / std::sqrt(double(draws))) < 4.5);  // standard deviations
+    }
+  }
+}
+
+TEST_CASE("drawing more from one stream changes nothing in another") {
+  RandomStream first = random_stream(3, "lengths");
+  RandomStream noise = random_stream(3, "arrivals");
+  const double alone = uniform(first);
+  for (int i = 0; i < 100; ++i) uniform(noise);
+  RandomStream again = random_stream(3, "lengths");
+  CHECK(uniform(again) == alone);
+}
+
+TEST_CASE("many indices of one name give many streams") {
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t i = 0; i < 20000; ++i) keys.push_back(random_stream(5, "client", i).key);
+  std::sort(keys.begin(), keys.end());
+  CHECK(std::adjacent_find(keys.begin(), keys.end()) == keys.end());
+}
+
+TEST_CASE("whole numbers are unbiased and reach both ends") {
+  RandomStream stream = random_stream(11, "integers");
+  std::vector<int> count(7);
+  constexpr int draws = 70000;
+  for (int i = 0; i < draws; ++i)
+    ++count[static_cast<std::size_t>(uniform_integer(stream, -3, 3) + 3)];
+  double chi = 0;
+  for (const int c : count) chi += (c - draws / 7.0) * (c - draws / 7.0) / (draws / 7.0);
+  CHECK(chi < 22.5);  // 6 degrees of freedom, p = 0.001
+  CHECK(uniform_integer(stream, 5, 5) == 5);
+  CHECK_NOTHROW(uniform_integer(stream, INT64_MIN, INT64_MAX));
+  CHECK_THROWS_AS(uniform_integer(stream, 2, 1), Error);
+}
+
+TEST_CASE("a range of 3/4 of all 64-bit numbers is not folded onto its lower part") {
+  // Taking bits modulo the range would hit the lowest third of this range half of the time.
+  RandomStream stream = random_stream(12, "wide");
+  const std::int64_t low = INT64_MIN, high = INT64_MIN / 2 * -1 - 1;
+  int lowest = 0;
+  for (int i = 0; i < 30000; ++i) lowest += uniform_integer(stream, low, high) < INT64_MIN / 2;
+  CHECK(std::abs(lowest - 10000) < 4.5 * std::sqrt(30000 * 2.0 / 9));
+}
+
+TEST_CASE("an open uniform is never 0 or 1") {
+  RandomStream stream = random_stream(13, "open");
+  for (int i = 0; i < 100000; ++i) {
+    const double u = uniform_open(stream);
+    REQUIRE((u > 0 && u < 1));
+  }
+}

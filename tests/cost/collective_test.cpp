@@ -1,0 +1,100 @@
+#include "cost/collective.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "tests/catch.h"
+
+using namespace rooflua;
+
+namespace {
+
+Hardware gpu(double link_gb_per_s) {
+  Hardware hardware;
+  hardware.name = "test";
+  hardware.link_bandwidth = link_gb_per_s * unit::GB / unit::s;
+  return hardware;
+}
+const Hardware nvlink4 = gpu(450);
+
+double us(const Transfer& transfer) { return transfer.time / unit::us; }
+
+}  // namespace
+
+TEST_CASE("an all-reduce is the smaller of a small-message and a large-message line") {
+  CHECK(us(all_reduce(0 * unit::byte, 2, nvlink4)) == Approx(4.4));
+  CHECK(us(all_reduce(1 * unit::MB, 2, nvlink4)) == Approx(4.4 + 3.84));
+  CHECK(us(all_reduce(100 * unit::kB, 4, nvlink4)) == Approx(4.4 + 1.0));
+  CHECK(us(all_reduce(10 * unit::MB, 4, nvlink4)) == Approx(6.3 + 55));
+  CHECK(us(all_reduce(10 * unit::MB, 8, nvlink4)) == Approx(9 + 46));
+  CHECK(us(all_reduce(10 * unit::MB, 8, nvlink4, true)) == Approx(9 + 46 + 16));
+  CHECK(us(all_reduce(10 * unit::MB, 1, nvlink4)) == 0);
+}
+
+TEST_CASE("collectives grow with the message, never beat the link, and shrink with its bandwidth") {
+  const Hardware slow = gpu(45);
+  for (const int ranks : {2, 3, 4, 5, 6, 7, 8, 16}) {
+    double reduce_before = 0, exchange_before = 0;
+    for (double x = 256; x < 1e9; x *= 1.7) {
+      const double reduce = us(all_reduce(Bytes(x), ranks, nvlink4));
+      const double exchange = us(all_to_all(Bytes(x), ranks, nvlink4));
+      CHECK(reduce > reduce_before);
+      CHECK(exchange > exchange_before);
+      CHECK(exchange >= x * (ranks - 1) / ranks / 450e9 * 1e6);
+      // In-switch reduction may send a message once; nothing sends less.
+      CHECK(reduce >= x / 450e9 * 1e6);
+      CHECK(us(all_reduce(Bytes(x), ranks, slow)) > reduce);
+      reduce_before = reduce;
+      exchange_before = exchange;
+    }
+  }
+}
+
+TEST_CASE("more than eight ranks are an assumption") {
+  CHECK(all_reduce(1 * unit::MB, 8, nvlink4).evidence == Evidence::modelled);
+  CHECK(all_reduce(1 * unit::MB, 16, nvlink4).evidence == Evidence::assumed);
+  CHECK(us(all_reduce(1 * unit::kB, 16, nvlink4)) > us(all_reduce(1 * unit::kB, 8, nvlink4)));
+}
+
+TEST_CASE("a message between two ends takes its latency and its bytes") {
+  const Transfer sent = point_to_point(1 * unit::GB, 10 * unit::us, 50 * unit::GB / unit::s);
+  CHECK(sent.time / unit::ms == Approx(20.01));
+  CHECK(sent.evidence == Evidence::assumed);
+}
+
+TEST_CASE("collectives refuse what cannot be sent") {
+  CHECK_THROWS_AS(all_reduce(-1 * unit::byte, 2, nvlink4), Error);
+  CHECK_THROWS_AS(all_reduce(1 * unit::byte, 0, nvlink4), Error);
+  CHECK_THROWS_AS(all_reduce(1 * unit::byte, 2, gpu(0)), Error);
+  CHECK_THROWS_AS(all_to_all(1 * unit::byte, -2, nvlink4), Error);
+  CHECK_THROWS_AS(point_to_point(1 * unit::byte, -1 * unit::s, 1 * unit::GB / unit::s), Error);
+  CHECK_THROWS_AS(point_to_point(1 * unit::byte, 1 * unit::s, 0 * unit::GB / unit::s), Error);
+}
+
+TEST_CASE("measured all-reduces in graphs are met within 15 % in the median") {
+  for (const std::string gpu_name : {"h100", "h200"}) {
+    const std::string table = "tables/aic/" + gpu_name + "_sxm_custom_allreduce_vllm0.24.0.csv";
+    if (!test::have_shared(table)) return;
+    const CsvFile file = read_csv(test::shared_data() / table);
+    for (const int ranks : {2, 4, 8}) {
+      std::vector<double> errors;
+      for (const CsvRow& row : file.rows) {
+        if (file.text(row, file.require("kernel_source")) != "vLLM_custom_graph") continue;
+        if (file.integer(row, file.require("num_gpus")) != ranks) continue;
+        const double bytes = 2 * file.number(row, file.require("message_size"));
+        const double measured = 1e3 * file.number(row, file.require("latency"));
+        const double error = us(all_reduce(Bytes(bytes), ranks, nvlink4)) / measured - 1;
+        errors.push_back(std::abs(error));
+      }
+      std::sort(errors.begin(), errors.end());
+      REQUIRE(errors.size() == 23);
+      std::printf("%s all-reduce of %d: median error %.1f %%, worst %.1f %% of %zu rows\n",
+                  gpu_name.c_str(), ranks, 100 * errors[errors.size() / 2], 100 * errors.back(),
+                  errors.size());
+      CHECK(errors[errors.size() / 2] < 0.15);
+    }
+  }
+}

@@ -1,0 +1,150 @@
+#include "measure/report.h"
+
+#include <cmath>
+#include <limits>
+
+#include "measure/progress.h"
+#include "measure/step_report.h"
+#include "measure/table.h"
+#include "tests/catch.h"
+#include "tests/measure/synthetic_run.h"
+
+using namespace rooflua;
+
+namespace {
+
+Summary synthetic() {
+  SummaryObserver observer;
+  test::play(observer);
+  return observer.summary();
+}
+
+}  // namespace
+
+TEST_CASE("the report of the synthetic run, as people see it") {
+  SummaryOptions options;
+  options.slo.ttft_s = 0.012;
+  options.classes = {"batch", "chat"};
+  SummaryObserver observer(options);
+  test::play(observer);
+  CHECK("\n" + report(observer.summary()) == R"(
+requests  2 of 3 completed (1 exceeds_kv_cache) in 18.00 ms
+rates     111.1 requests/s, 388.9 output tokens/s (peak second 7)
+goodput   55.56 requests/s (TTFT <= 12.00 ms)
+tokens    150 in, 7 out
+
+            mean    p50    p90    p95    p99    max
+TTFT   ms  11.50  11.50  12.70  12.85  12.97  13.00
+TPOT   ms  2.333  2.333  2.600  2.633  2.660  2.667
+ITL    ms  2.400  2.000  3.200  3.599  3.919  4.000
+E2E    ms  17.50  17.50  17.90  17.95  17.99  18.00
+queue  ms  4.500  4.500  8.100  8.550  8.910  9.000
+
+class  completed  requests/s  tokens/s  TTFT p50  TTFT p99  TPOT p50  E2E mean  goodput/s
+batch          1       55.56     222.2  10.00 ms  10.00 ms  2.667 ms  18.00 ms      55.56
+chat           1       55.56     166.7  13.00 ms  13.00 ms  2.000 ms  17.00 ms          0
+
+sessions  1, 2.000 turns, 18.00 ms on average
+
+engine    steps: 4, preemptions: 1, KV cache at most 60.0 % full, requests at once at most 3
+evidence  measured 55.6 %, interpolated 22.2 %, modelled 11.1 %, assumed 11.1 %
+)");
+}
+
+TEST_CASE("variants stand side by side in one unit per column") {
+  Variant slow{"chunk=512", Json::object(), synthetic()},
+      fast{"chunk=2048", Json::object(), synthetic()};
+  slow.summary.ttft_s.p99 = 12;
+  CHECK(
+      comparison({slow, fast}) ==
+      R"(
+variant     req/s  tok/s  TTFT p50 ms  TTFT p99 s  TPOT p50 ms  TPOT p99 ms  E2E mean ms  preempted  failed  unsupported
+------------------------------------------------------------------------------------------------------------------------
+chunk=512   111.1  388.9        11.50       12.00        2.333        2.660        17.50          1       1       11.1 %
+chunk=2048  111.1  388.9        11.50     0.01297        2.333        2.660        17.50          1       1       11.1 %
+
+unsupported: share of time that is extrapolated, stand_in or assumed
+)");
+}
+
+TEST_CASE("an explained step shows every op, its corrections and what is left over") {
+  const LedgerRow qkv{"qkv_proj", "gemm",   "m=64 k=4096 n=6144", 3.2e9,    5.1e7,
+                      0.4,        "memory", Evidence::measured,   "row 12", 20e-6,
+                      32};
+  const LedgerRow attention{"attention",
+                            "attention_decode",
+                            "batch=64 context=1024",
+                            0,
+                            1.3e8,
+                            std::nan(""),
+                            "memory",
+                            Evidence::modelled,
+                            "",
+                            10e-6,
+                            32};
+  const LedgerRow correction{"bandwidth", "correction", "",   0, 0, std::nan(""), "",
+                             Evidence::modelled,     "x 1.1",      1e-6, 32};
+  const std::vector<LedgerRow> rows{qkv, attention, correction};
+  const EvidenceShares shares{2.0 / 3, 0, 0, 0, 1.0 / 3, 0};
+  CHECK(
+      step_report(rows, shares, 1000e-6) ==
+      R"(
+op            shape                  runs         work   traffic     MFU  bound   time us    share  evidence  rests on
+----------------------------------------------------------------------------------------------------------------------
+qkv_proj      m=64 k=4096 n=6144       32  102.4 Gflop  1.632 GB  40.0 %  memory    640.0   64.0 %  measured  row 12
+attention     batch=64 context=1024    32               4.160 GB          memory    320.0   32.0 %  modelled
+  bandwidth                                                                         32.00    3.2 %            x 1.1
+not itemised                                                                        8.000    0.8 %
+----------------------------------------------------------------------------------------------------------------------
+step                                       102.4 Gflop  5.792 GB                     1000  100.0 %
+
+evidence  measured 66.7 %, modelled 33.3 %
+)");
+  const Json json = step_json(rows, shares, 1000e-6);
+  CHECK(json.find("evidence")->find("measured")->number() == Approx(2.0 / 3));
+  CHECK(json.find("rows")->items().size() == 3);
+  CHECK(json.find("rows")->items()[1].find("mfu")->is_null());
+}
+
+TEST_CASE("numbers are written with four digits and units that fit") {
+  CHECK(figure(0) == "0");
+  CHECK(figure(0.0123456) == "0.01235");
+  CHECK(figure(12.5) == "12.50");
+  CHECK(figure(123456) == "123456");
+  CHECK(figure(std::numeric_limits<double>::quiet_NaN()) == "-");
+  CHECK(duration(0.0125) == "12.50 ms");
+  CHECK(duration(1.5) == "1.500 s");
+  CHECK(duration(3.2e-6) == "3.200 us");
+  CHECK(percent(0.0001) == "<0.1 %");
+  CHECK(percent(0.99999) == ">99.9 %");
+  CHECK(percent(1) == "100.0 %");
+  CHECK(scaled(3.35e12, "B/s") == "3.350 TB/s");
+  CHECK(scaled(12, "B") == "12.00 B");
+  CHECK(grouped(1234567) == "1,234,567");
+  CHECK(grouped(-999) == "-999");
+  CHECK(grouped(-1000) == "-1,000");
+}
+
+TEST_CASE("a table aligns text that is not ASCII by what is seen") {
+  Table table;
+  table.add({"a", "µs"});
+  table.add({"longer", "1"});
+  CHECK(table.text(1) == " a       µs\n longer   1\n");
+}
+
+TEST_CASE("a progress bar fits its line") {
+  CHECK(ProgressBar::bar("run", 512, 1024, "", 60) ==
+        "run  [================                ]   50 %  512 of 1,024");
+  CHECK(ProgressBar::bar("run", 1500, 0, "12 s", 60) == "run  1,500  12 s");
+  for (int columns = 0; columns < 80; ++columns) {
+    CHECK(ProgressBar::bar("a title", 1, 3, "note", columns).size() <=
+          static_cast<std::size_t>(columns));
+  }
+}
+
+TEST_CASE("a comparison ends with a line that counts") {
+  const std::string text = report(compare(parse_json("{\"a\": 1, \"b\": 2}", "a"),
+                                          parse_json("{\"a\": 2, \"b\": 2}", "b"), 0.1),
+                                  0.1);
+  CHECK(text == "a  1  2  0.5000\ncompared=2 mismatched=1 max_rel=0.5 tolerance=0.1\n");
+}

@@ -1,0 +1,90 @@
+#include "tests/reference/pipeline.h"
+
+#include <algorithm>
+#include <deque>
+#include <sstream>
+
+namespace rooflua::reference {
+
+namespace {
+
+void land(const StepLog& step, History& history) {
+  for (const Row& row : step.rows) {
+    if (!row.samples) continue;
+    Served& served = history.requests[static_cast<std::size_t>(row.id)];
+    if (served.tokens++ == 0) served.first = step.end;
+    served.last = step.end;
+  }
+}
+
+void note_scheduled(const StepLog& step, History& history) {
+  for (const Row& row : step.rows) {
+    Served& served = history.requests[static_cast<std::size_t>(row.id)];
+    if (served.scheduled == unset) served.scheduled = step.planned;
+  }
+}
+
+}  // namespace
+
+History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth,
+            const Price& price) {
+  History history;
+  for (const PlainRequest& request : requests)
+    history.requests.push_back({request.arrival, unset, unset, unset, 0, 0, 0});
+
+  std::deque<StepLog> planned;  // the front is running, if any is
+  std::size_t next = 0;
+  bool running = false;
+  while (running || next < requests.size()) {
+    const bool ends = running && (next == requests.size() ||
+                                  planned.front().end <= requests[next].arrival);
+    const Ps now = ends ? planned.front().end : requests[next].arrival;
+    if (ends) {
+      land(planned.front(), history);
+      engine.update(planned.front().rows);
+      history.steps.push_back(std::move(planned.front()));
+      planned.pop_front();
+      running = false;
+    }
+    for (; next < requests.size() && requests[next].arrival == now; ++next)
+      engine.arrive(static_cast<int>(next));
+    if (running) continue;  // while a step runs, arrivals only queue
+
+    const auto start_front = [&] {
+      StepLog& step = planned.front();
+      step.start = now;
+      step.end = now + std::max<Ps>(1, price(step.rows));
+      running = true;
+    };
+    if (!planned.empty()) start_front();
+    while (planned.size() < static_cast<std::size_t>(depth)) {
+      StepLog step{now, 0, 0, engine.schedule(now)};
+      if (step.rows.empty() && engine.took_away() && planned.empty()) continue;
+      if (step.rows.empty()) break;
+      note_scheduled(step, history);
+      planned.push_back(std::move(step));
+      if (!running) start_front();
+    }
+  }
+  engine.report(history);
+  return history;
+}
+
+std::string text(const Served& served) {
+  std::ostringstream out;
+  out << "arrival " << served.arrival << " scheduled " << served.scheduled << " first "
+      << served.first << " last " << served.last << " tokens " << served.tokens
+      << " preemptions " << served.preemptions << " cached " << served.cached;
+  return out.str();
+}
+
+std::string text(const StepLog& step) {
+  std::ostringstream out;
+  out << "planned " << step.planned << " [" << step.start << ", " << step.end << ")";
+  for (const Row& row : step.rows)
+    out << " " << row.id << (row.prefill ? ":p" : ":d") << row.context << "+" << row.tokens
+        << (row.samples ? "!" : "");
+  return out.str();
+}
+
+}  // namespace rooflua::reference

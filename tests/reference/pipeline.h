@@ -1,0 +1,34 @@
+#pragma once
+// The clock of a reference simulator: one engine that plans, runs and updates steps.
+//
+//   a step lasts max(1, price) ps and starts when the one before it ends
+//   depth 1: schedule(k) runs right after update(k-1)
+//   depth 2: schedule(k+1) runs when step k starts, right after update(k-1)
+//   at equal times: update, then arrivals, then schedule
+//   nothing is running: an arrival is scheduled at once; an empty plan is asked again when a step
+//   ends or, with nothing running, when a request arrives; one that only took away is asked again
+//   at once if no other step is planned
+
+#include "tests/reference/plain.h"
+
+namespace rooflua::reference {
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual void arrive(int id) = 0;
+  /// Plans one step; state advances as if it were over, but no token has landed. Empty: no step.
+  virtual Rows schedule(Ps now) = 0;
+  /// Whether the last plan preempted somebody.
+  virtual bool took_away() const = 0;
+  /// The step is over: tokens land, finished requests leave.
+  virtual void update(const Rows& rows) = 0;
+  /// Its own counts: preemptions, cached, resume hits, whether all are finished.
+  virtual void report(History& history) const = 0;
+};
+
+/// @param requests  in order of arrival; a request's id is its index
+History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth,
+            const Price& price);
+
+}  // namespace rooflua::reference

@@ -1,0 +1,72 @@
+#pragma once
+// Plain words of the reference simulators: nothing here is shared with engine/serve, so that an
+// error there cannot be repeated here. Times are integer picoseconds.
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rooflua::reference {
+
+using Ps = std::int64_t;
+inline constexpr Ps unset = -1;
+
+/// Two tokens are the same token if and only if both numbers agree.
+struct Token {
+  std::uint64_t content = 0;
+  std::int32_t place = 0;
+  auto operator<=>(const Token&) const = default;
+};
+
+struct PlainRequest {
+  Ps arrival = 0;
+  int prompt = 1;
+  int output = 1;            // generated length, always reached
+  int max_new = 1;           // what the client declares; >= output
+  int priority = 0;          // lower is better
+  std::vector<Token> tokens; // all prompt + output of them
+};
+
+/// What one request does in one step.
+struct Row {
+  int id = -1;
+  int context = 0;       // KV before the step
+  int tokens = 0;        // computed in the step
+  bool prefill = false;  // (re-)computation of a known sequence, until its next token is sampled
+  bool samples = false;  // a token lands at the end of the step
+  auto operator<=>(const Row&) const = default;
+};
+using Rows = std::vector<Row>;
+
+/// Duration of a step; >= 1.
+using Price = std::function<Ps(const Rows&)>;
+
+/// What is compared, per request.
+struct Served {
+  Ps arrival = unset, scheduled = unset, first = unset, last = unset;
+  int tokens = 0;
+  int preemptions = 0;
+  int cached = 0;  // prefix hits at the first admission, tokens
+  bool operator==(const Served&) const = default;
+};
+
+struct StepLog {
+  Ps planned = 0, start = 0, end = 0;
+  Rows rows;
+};
+
+/// Everything that happened.
+struct History {
+  std::vector<Served> requests;
+  std::vector<StepLog> steps;
+  int preemptions = 0;
+  int resume_hits = 0;  // re-admissions of preempted requests that found part of their KV
+  bool finished = true; // false: requests were left and nothing could run
+};
+
+std::string text(const Served& served);
+std::string text(const StepLog& step);
+
+}  // namespace rooflua::reference

@@ -1,0 +1,34 @@
+#pragma once
+// Schedulers for the seams of engine/serve, written against Plan: what a Lua policy does, without
+// Lua.
+
+#include "serve/policy.h"
+#include "tests/reference/vllm_v1.h"
+
+namespace rooflua::reference {
+
+/// The rules of vLLM V1 through a Plan. `singly` walks every request, else decodes are one call;
+/// `always` asks to be asked at every step.
+class VllmThroughPlan : public SchedulerPolicy {
+ public:
+  VllmThroughPlan(const VllmConfig& config, bool singly, bool always)
+      : config_(config), singly_(singly), always_(always) {}
+
+  void plan(const Replica& replica, Plan& plan) override;
+  bool has_key() const override { return config_.by_priority; }
+  double key(const Request& request) override { return request.priority; }
+  bool has_victim() const override { return config_.by_priority; }
+  std::int32_t victim(const Replica& replica) override;
+  bool every_step() const override { return always_; }
+
+ private:
+  void run_in_order(const Replica& replica, Plan& plan);
+  bool run_one(const Replica& replica, Plan& plan, std::int32_t slot);
+  void admit_waiting(const Replica& replica, Plan& plan);
+  int chunk(int pending, int budget) const;
+
+  VllmConfig config_;
+  bool singly_, always_;
+};
+
+}  // namespace rooflua::reference

@@ -1,0 +1,295 @@
+#include "tests/reference/serving_case.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "serve/simulation.h"
+
+namespace rooflua::reference {
+
+std::uint64_t Dice::bits() {
+  std::uint64_t x = state_ += 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+int Dice::between(int low, int high) {
+  const auto span = static_cast<std::uint64_t>(high - low) + 1;
+  return low + static_cast<int>(bits() % span);
+}
+
+Ps Tariff::operator()(const Rows& rows) const {
+  Ps price = step;
+  for (const Row& row : rows) {
+    price += request + token * row.tokens + (row.samples ? sampled : 0);
+    price += row.prefill ? prefill_pair * row.tokens * (2 * row.context + row.tokens)
+                         : decode_context * row.context;
+  }
+  return price;
+}
+
+void ServingCase::spell_tokens() {
+  for (std::size_t id = 0; id < prompts.size(); ++id) {
+    Prompt& prompt = prompts[id];
+    const std::uint64_t own = (1ull << 63) | id;
+    std::vector<Token>& tokens = prompt.plain.tokens;
+    tokens.clear();
+    const auto append = [&](std::uint64_t content, int count) {
+      for (int k = 0; k < count; ++k) {
+        const auto place = static_cast<std::int32_t>(tokens.size());
+        tokens.push_back(content == 0 ? Token{own, place} : Token{content, k});
+      }
+    };
+    if (prompt.segments.empty()) append(0, prompt.plain.prompt);
+    for (const auto& [content, count] : prompt.segments) append(content, count);
+    append(prompt.output_content, prompt.plain.output);
+  }
+}
+
+std::vector<PlainRequest> ServingCase::requests() const {
+  std::vector<PlainRequest> plain;
+  for (const Prompt& prompt : prompts) plain.push_back(prompt.plain);
+  return plain;
+}
+
+bool ServingCase::shares() const {
+  return std::any_of(prompts.begin(), prompts.end(),
+                     [](const Prompt& prompt) { return !prompt.segments.empty(); });
+}
+
+// --- the generator
+
+namespace {
+
+void draw_config(Dice& dice, const Range& range, VllmConfig& c) {
+  const int seats[] = {1, 2, 4, 8, 32, 300};
+  c.max_num_seqs = dice.between(1, seats[dice.between(0, 5)]);
+  c.max_num_batched_tokens = dice.between(64, dice.chance(50) ? 256 : 4096);
+  c.block_size = dice.chance(60) ? 16 : dice.chance(50) ? 1 : dice.between(2, 32);
+  c.async_depth = dice.between(1, 2);
+  c.prefix_caching = dice.chance(75);
+  c.reserve_full_isl = dice.chance(60);
+  if (!range.thresholds) return;
+  if (dice.chance(25)) c.long_prefill_token_threshold = dice.between(8, 200);
+  if (dice.chance(10)) c.chunked_prefill = false;
+  if (dice.chance(15)) c.watermark = 0.01 * dice.between(1, 10);
+  if (range.priorities) c.by_priority = dice.chance(25);
+}
+
+void draw_tariff(Dice& dice, Tariff& tariff) {
+  tariff.step = dice.between(1, 5000);
+  if (dice.chance(20)) return;  // a constant price: many ties
+  tariff.token = dice.between(0, 50);
+  tariff.decode_context = dice.between(0, 3);
+  tariff.prefill_pair = dice.between(0, 1);
+  tariff.request = dice.between(0, 30);
+  tariff.sampled = dice.between(0, 30);
+}
+
+void draw_segments(Dice& dice, Prompt& prompt, int longest) {
+  int left = prompt.plain.prompt;
+  while (left > 0 && dice.chance(75)) {
+    const int content = dice.between(1, 3) + 10 * static_cast<int>(prompt.segments.size());
+    const int count = std::min(left, dice.chance(50) ? 16 * dice.between(1, 8) : dice.between(1, longest));
+    prompt.segments.emplace_back(static_cast<std::uint64_t>(content), count);
+    left -= count;
+  }
+  if (left > 0) prompt.segments.emplace_back(0, left);
+}
+
+}  // namespace
+
+ServingCase draw_case(std::uint64_t seed, const Range& range) {
+  Dice dice(seed);
+  ServingCase question;
+  question.seed = seed;
+  VllmConfig& c = question.config;
+  draw_config(dice, range, c);
+  draw_tariff(dice, question.tariff);
+
+  const int longest_prompt = dice.chance(50) ? 60 : 400, longest_output = dice.chance(50) ? 20 : 120;
+  const bool shares = range.sharing && dice.chance(50);
+  const int gap = dice.chance(20) ? 0 : 1 << dice.between(4, 16);
+  const int count = dice.between(1, range.most_requests);
+  int longest = 0, total = 0;
+  Ps now = 0;
+  for (int id = 0; id < count; ++id) {
+    Prompt prompt;
+    PlainRequest& plain = prompt.plain;
+    if (gap > 0 && !dice.chance(15)) now += dice.between(1, gap);
+    plain.arrival = now;
+    plain.prompt = dice.between(1, longest_prompt);
+    plain.output = dice.chance(10) ? 1 : dice.between(1, longest_output);
+    plain.max_new = plain.output;
+    if (c.by_priority) plain.priority = dice.between(0, 3);
+    if (shares) draw_segments(dice, prompt, longest_prompt);
+    longest = std::max(longest, plain.prompt + plain.output);
+    total += plain.prompt + plain.output;
+    question.prompts.push_back(std::move(prompt));
+  }
+  if (!c.chunked_prefill) c.max_num_batched_tokens = std::max(c.max_num_batched_tokens, longest);
+  // From just enough for the longest request to more than enough for all.
+  const int least = (longest + c.block_size - 1) / c.block_size;
+  const int most = (total + c.block_size - 1) / c.block_size + count;
+  c.blocks = dice.chance(70) ? dice.between(least, std::min(most, 4 * least)) : most;
+  if (dice.chance(15)) c.max_model_len = dice.between(longest_prompt + 1, longest + 1 + longest_prompt);
+  question.spell_tokens();
+  return question;
+}
+
+std::string text(const ServingCase& question) {
+  const VllmConfig& c = question.config;
+  const Tariff& t = question.tariff;
+  std::ostringstream out;
+  out << "seed " << question.seed << ": seats " << c.max_num_seqs << " budget "
+      << c.max_num_batched_tokens << " blocks " << c.blocks << " x " << c.block_size
+      << " max_model_len " << c.max_model_len << " depth " << c.async_depth << " threshold "
+      << c.long_prefill_token_threshold << " watermark " << c.watermark
+      << (c.chunked_prefill ? " chunking" : " no chunking")
+      << (c.reserve_full_isl ? " full_isl" : " no full_isl")
+      << (c.prefix_caching ? " caching" : " no caching") << (c.by_priority ? " priority" : "")
+      << "\n  tariff " << t.step << " " << t.token << " " << t.decode_context << " "
+      << t.prefill_pair << " " << t.request << " " << t.sampled << "\n";
+  for (std::size_t id = 0; id < question.prompts.size(); ++id) {
+    const Prompt& prompt = question.prompts[id];
+    out << "  request " << id << " at " << prompt.plain.arrival << ": " << prompt.plain.prompt
+        << " + " << prompt.plain.output << " max " << prompt.plain.max_new << " priority "
+        << prompt.plain.priority;
+    for (const auto& [content, count] : prompt.segments) out << " {" << content << ": " << count << "}";
+    out << "\n";
+  }
+  return out.str();
+}
+
+// --- the fast engine
+
+namespace {
+
+class TariffSteps : public StepModel {
+ public:
+  explicit TariffSteps(const Tariff& tariff) : tariff_(tariff) {}
+  void price(const Batch& batch, StepPrice& price) override {
+    Ps ps = tariff_.step + tariff_.token * batch.tokens + tariff_.request * batch.requests +
+            tariff_.sampled * batch.sampled +
+            tariff_.decode_context * static_cast<Ps>(batch.decode_context_tokens);
+    for (std::int32_t i = 0; i < batch.prefill_count; ++i) {
+      const PrefillWork& work = batch.prefills[i];
+      ps += tariff_.prefill_pair * work.new_tokens * (2 * work.context_tokens + work.new_tokens);
+    }
+    price.time_s = seconds(ps);
+  }
+
+ private:
+  Tariff tariff_;
+};
+
+/// Writes down what a History holds. The decodes of a step are one row: their number and the sum
+/// of their contexts is all that the engine tells.
+class Scribe : public Observer {
+ public:
+  explicit Scribe(History& history) : history_(history) {}
+
+  void on_step(const StepSeen& step) override {
+    StepLog log{step.planned, step.start, step.end, {}};
+    for (const PrefillWork& work : step.prefills)
+      log.rows.push_back({work.id, work.context_tokens, work.new_tokens, true, work.completes == 1});
+    if (step.batch->decodes > 0)
+      log.rows.push_back({-1, static_cast<int>(step.batch->decode_context_tokens),
+                          step.batch->decodes, false, true});
+    history_.steps.push_back(std::move(log));
+  }
+
+  void on_done(const RequestDone& done) override {
+    Served& served = history_.requests[static_cast<std::size_t>(done.id)];
+    served.arrival = done.arrival;
+    if (done.scheduled != never) served.scheduled = done.scheduled;
+    if (done.first_token != never) served.first = done.first_token;
+    if (done.last_token != never) served.last = done.last_token;
+    served.tokens = done.output_tokens;
+    served.preemptions = done.preemptions;
+    served.cached = done.cached_tokens;
+    history_.preemptions += done.preemptions;
+    if (done.outcome != Outcome::completed) history_.finished = false;
+  }
+
+ private:
+  History& history_;
+};
+
+/// The decodes of a step as the engine's observer sees them.
+StepLog summed(const StepLog& step) {
+  StepLog out{step.planned, step.start, step.end, {}};
+  Row decodes{-1, 0, 0, false, true};
+  for (const Row& row : step.rows) {
+    if (row.prefill) {
+      out.rows.push_back(row);
+    } else {
+      decodes.tokens += row.tokens;
+      decodes.context += row.context;
+    }
+  }
+  if (decodes.tokens > 0) out.rows.push_back(decodes);
+  std::sort(out.rows.begin(), out.rows.end());
+  return out;
+}
+
+}  // namespace
+
+History run_engine(const ServingCase& question, SchedulerPolicy& scheduler) {
+  const VllmConfig& c = question.config;
+  ClusterConfig config;
+  ReplicaConfig replica;
+  replica.kv_blocks = c.blocks;
+  replica.block_size = c.block_size;
+  replica.max_num_seqs = c.max_num_seqs;
+  replica.max_num_batched_tokens = c.max_num_batched_tokens;
+  replica.max_model_len = c.max_model_len == VllmConfig{}.max_model_len ? 0 : c.max_model_len;
+  replica.async_depth = c.async_depth;
+  replica.prefix_caching = c.prefix_caching;
+  replica.real_blocks = question.seed % 3 == 0;
+  config.replicas = {replica};
+
+  std::vector<std::vector<Segment>> segments(question.prompts.size());
+  std::vector<RequestSpec> specs;
+  for (std::size_t id = 0; id < question.prompts.size(); ++id) {
+    const Prompt& prompt = question.prompts[id];
+    for (const auto& [content, count] : prompt.segments) segments[id].push_back({content, count});
+    RequestSpec spec;
+    spec.arrival_s = seconds(prompt.plain.arrival);
+    spec.prompt_tokens = prompt.plain.prompt;
+    spec.output_tokens = prompt.plain.output;
+    spec.max_tokens = prompt.plain.max_new;
+    spec.priority = prompt.plain.priority;
+    spec.segments = segments[id];
+    spec.output_content = prompt.output_content;
+    specs.push_back(spec);
+  }
+  ListedWorkload workload(std::move(specs));
+  TariffSteps steps(question.tariff);
+  History history;
+  history.requests.resize(question.prompts.size());
+  Scribe scribe(history);
+  simulate(config, Bindings{{&scheduler}, {&steps}, nullptr, &workload, {&scribe}});
+  return history;
+}
+
+std::string difference(const History& expected, const History& found) {
+  for (std::size_t k = 0; k < std::min(expected.steps.size(), found.steps.size()); ++k) {
+    const StepLog a = summed(expected.steps[k]), b = summed(found.steps[k]);
+    if (a.planned == b.planned && a.start == b.start && a.end == b.end && a.rows == b.rows) continue;
+    return "step " + std::to_string(k) + "\n    expected " + text(expected.steps[k]) +
+           "\n    found    " + text(found.steps[k]);
+  }
+  if (expected.steps.size() != found.steps.size())
+    return "expected " + std::to_string(expected.steps.size()) + " steps, found " +
+           std::to_string(found.steps.size());
+  for (std::size_t id = 0; id < expected.requests.size(); ++id) {
+    if (expected.requests[id] == found.requests[id]) continue;
+    return "request " + std::to_string(id) + "\n    expected " + text(expected.requests[id]) +
+           "\n    found    " + text(found.requests[id]);
+  }
+  return "";
+}
+
+}  // namespace rooflua::reference

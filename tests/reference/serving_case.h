@@ -1,0 +1,70 @@
+#pragma once
+// One random question to all simulators: a configuration, a workload, a price. And the fast engine
+// as one who answers it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "serve/policy.h"
+#include "tests/reference/plain.h"
+#include "tests/reference/vllm_v1.h"
+
+namespace rooflua::reference {
+
+/// splitmix64: seeds print, and mean the same everywhere.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t bits();
+  /// Any whole number of [low, high].
+  int between(int low, int high);
+  bool chance(int percent) { return between(1, 100) <= percent; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// What a step costs: whole picoseconds, linear in what a step model can see.
+struct Tariff {
+  Ps step = 1, token = 0, decode_context = 0, prefill_pair = 0, request = 0, sampled = 0;
+  Ps operator()(const Rows& rows) const;
+};
+
+/// A request as the generator knows it: runs of tokens that others may share.
+struct Prompt {
+  PlainRequest plain;
+  std::vector<std::pair<std::uint64_t, int>> segments;  // empty: private
+  std::uint64_t output_content = 0;
+};
+
+struct ServingCase {
+  std::uint64_t seed = 0;
+  VllmConfig config;
+  Tariff tariff;
+  std::vector<Prompt> prompts;
+
+  /// Tokens follow from segments; call after every change of lengths.
+  void spell_tokens();
+  std::vector<PlainRequest> requests() const;
+  bool shares() const;
+};
+
+/// What the generator may draw.
+struct Range {
+  int most_requests = 60;
+  bool sharing = true;      // prompts may have prefixes in common
+  bool priorities = true;   // and preemption by priority
+  bool thresholds = true;   // chunk limits, no chunking, watermark, partial admission
+};
+ServingCase draw_case(std::uint64_t seed, const Range& range);
+std::string text(const ServingCase& question);
+
+/// The fast engine's answer with this scheduler. The step model's prices are the tariff's.
+History run_engine(const ServingCase& question, SchedulerPolicy& scheduler);
+
+/// Empty if both histories are the same: per request, and per step what a step model sees.
+/// Otherwise the first difference, in words.
+std::string difference(const History& expected, const History& found);
+
+}  // namespace rooflua::reference

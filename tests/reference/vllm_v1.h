@@ -1,0 +1,35 @@
+#pragma once
+// vLLM V1's scheduler, transcribed line by line: every request is looked at in every step.
+//
+// Left out: speculative tokens, KV connectors, LoRA, grammars (blocked states). Deviations:
+//   - a victim that stands before the cursor moves it back also when it was not scheduled in this
+//     step (its last token is in flight): the original's index would slip and skip one request
+//   - a victim whose last token is in flight releases early and is not counted as preempted
+//   - a chunk that is given back (its request fell victim in the step that scheduled it) leaves no
+//     content behind: the original keeps hashes of blocks that are never computed
+
+#include <memory>
+
+#include "tests/reference/pipeline.h"
+
+namespace rooflua::reference {
+
+struct VllmConfig {
+  int max_num_seqs = 256;
+  int max_num_batched_tokens = 8192;
+  int blocks = 1024;  // usable ones: the null block is not among them
+  int block_size = 16;
+  int max_model_len = 1 << 30;
+  int async_depth = 1;
+  int long_prefill_token_threshold = 0;
+  bool chunked_prefill = true;
+  bool reserve_full_isl = true;
+  double watermark = 0;
+  bool prefix_caching = true;
+  bool by_priority = false;
+};
+
+History run_vllm_v1(const VllmConfig& config, const std::vector<PlainRequest>& requests,
+                    const Price& price);
+
+}  // namespace rooflua::reference

@@ -1,0 +1,257 @@
+// What holds on any input: random workloads, tight caches, both depths.
+
+#include <numeric>
+
+#include "tests/catch.h"
+#include "tests/serve/native_policies.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 1) {}
+  std::int32_t upto(std::int32_t low, std::int32_t high) {
+    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
+    return low + static_cast<std::int32_t>((state_ >> 33) % static_cast<std::uint64_t>(high - low + 1));
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+struct Case {
+  ClusterConfig cluster;
+  Fcfs scheduler;
+  std::vector<RequestSpec> specs;
+  std::vector<std::vector<Segment>> segments;
+};
+
+Case random_case(std::uint64_t seed, bool shared) {
+  Dice dice(seed);
+  Case made;
+  ReplicaConfig replica;
+  replica.block_size = dice.upto(0, 2) == 0 ? dice.upto(1, 20) : 16;
+  replica.kv_blocks = dice.upto(4, 60);
+  replica.max_num_seqs = dice.upto(0, 3) == 0 ? 0 : dice.upto(1, 30);
+  replica.max_num_batched_tokens = dice.upto(1, 200);
+  replica.async_depth = dice.upto(1, 2);
+  replica.prefix_caching = dice.upto(0, 3) != 0;
+  replica.max_model_len = dice.upto(0, 5) == 0 ? dice.upto(20, 400) : 0;
+  made.cluster.replicas = {replica};
+  made.scheduler.chunk = dice.upto(0, 2) == 0 ? dice.upto(1, 100) : 0;
+  made.scheduler.full_must_fit = dice.upto(0, 1) == 0;
+  made.scheduler.watermark = dice.upto(0, 3) == 0 ? dice.upto(0, 3) : 0;
+  made.scheduler.hold_prompt = dice.upto(0, 5) == 0;
+  made.scheduler.hold_all = dice.upto(0, 9) == 0;
+  double now = 0;
+  const std::int32_t capacity = replica.kv_blocks * replica.block_size;
+  const std::int32_t requests = dice.upto(1, 60);
+  made.segments.resize(static_cast<std::size_t>(requests));
+  for (std::int32_t i = 0; i < requests; ++i) {
+    now += 0.25 * dice.upto(0, 8);
+    RequestSpec s = spec(now, dice.upto(1, std::max(2, capacity / 3)), dice.upto(1, 60));
+    if (shared && dice.upto(0, 3) > 0) {
+      const std::int32_t common = dice.upto(1, s.prompt_tokens);
+      auto& segments = made.segments[static_cast<std::size_t>(i)];
+      segments = {{static_cast<std::uint64_t>(dice.upto(1, 4)), common}};
+      if (common < s.prompt_tokens) segments.push_back({0, s.prompt_tokens - common});
+      s.segments = segments;
+    }
+    made.specs.push_back(s);
+  }
+  return made;
+}
+
+struct Run {
+  Totals totals;
+  Recorder recorder;
+};
+
+Run run(Case& it) {
+  Run result;
+  LinearSteps model(0.75, 1.0 / 64, 1.0 / 4096);
+  ListedWorkload workload(it.specs);
+  Bindings bindings;
+  bindings.schedulers = {&it.scheduler};
+  bindings.steps = {&model};
+  bindings.workload = &workload;
+  bindings.observers = {&result.recorder};
+  result.totals = simulate(it.cluster, bindings);
+  return result;
+}
+
+bool same(const RequestDone& a, const RequestDone& b) {
+  return a.id == b.id && a.outcome == b.outcome && a.now == b.now && a.queued == b.queued &&
+         a.scheduled == b.scheduled && a.first_token == b.first_token &&
+         a.last_token == b.last_token && a.output_tokens == b.output_tokens &&
+         a.cached_tokens == b.cached_tokens && a.preemptions == b.preemptions;
+}
+
+void check_same(Run& a, Run& b, const char* what) {
+  CAPTURE(what);
+  CHECK(a.recorder.steps == b.recorder.steps);
+  REQUIRE(a.recorder.done.size() == b.recorder.done.size());
+  for (std::size_t i = 0; i < a.recorder.done.size(); ++i)
+    CHECK(same(a.recorder.done[i], b.recorder.done[i]));
+  std::sort(a.recorder.gaps.begin(), a.recorder.gaps.end());
+  std::sort(b.recorder.gaps.begin(), b.recorder.gaps.end());
+  CHECK(a.recorder.gaps == b.recorder.gaps);
+}
+
+}  // namespace
+
+TEST_CASE("asked on change or at every step, together or one by one: the same run") {
+  std::int64_t preemptions = 0, hits = 0, repeated = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    CAPTURE(seed);
+    const bool shared = seed % 3 == 0;
+    Case it = random_case(seed, shared);
+    Run plain = run(it);
+    preemptions += plain.totals.preemptions;
+    repeated += plain.totals.steps > plain.totals.plans_asked ? 1 : 0;
+    for (const RequestDone& done : plain.recorder.done) hits += done.cached_tokens > 0 ? 1 : 0;
+
+    Case always = it;
+    always.scheduler.always = true;
+    Run asked = run(always);
+    check_same(plain, asked, "every step");
+
+    Case singly = it;
+    singly.scheduler.singly = singly.scheduler.always = true;
+    Run one_by_one = run(singly);
+    check_same(plain, one_by_one, "one by one");
+
+    if (!shared && it.cluster.replicas[0].prefix_caching) {
+      Case real = it;
+      real.cluster.replicas[0].real_blocks = true;
+      Run blocks = run(real);
+      check_same(plain, blocks, "real blocks");
+    }
+  }
+  CHECK(preemptions > 1000);
+  CHECK(hits > 100);
+  CHECK(repeated > 100);
+}
+
+namespace {
+
+class Auditor : public Observer {
+ public:
+  std::int32_t budget = 0, seats = 0;
+  Picoseconds last_end = 0;
+  std::int64_t tokens = 0, ended = 0, gaps = 0, output_tokens = 0, started = 0;
+  void on_step(const StepSeen& seen) override {
+    CHECK(seen.start >= last_end);
+    CHECK(seen.end > seen.start);
+    CHECK(seen.planned <= seen.start);
+    last_end = seen.end;
+    if (budget > 0) CHECK(seen.batch->tokens <= budget);
+    if (seats > 0) CHECK(seen.running <= seats);
+    CHECK(seen.used_blocks <= seen.total_blocks);
+    CHECK(seen.used_blocks >= 0);
+    std::int32_t sum = seen.batch->decodes;
+    for (const PrefillWork& work : seen.prefills) sum += work.new_tokens;
+    CHECK(sum == seen.batch->tokens);
+    CHECK(seen.batch->tokens > 0);
+    tokens += seen.batch->sampled;
+    gaps += seen.common_gaps + static_cast<std::int64_t>(seen.other_gaps.size());
+    CHECK((seen.common_gaps == 0 || seen.common_gap > 0));
+    for (const Picoseconds gap : seen.other_gaps) CHECK(gap > 0);
+  }
+  void on_done(const RequestDone& done) override {
+    ++ended;
+    output_tokens += done.output_tokens;
+    if (done.first_token != never) ++started;
+    if (done.outcome != Outcome::completed) return;
+    CHECK(done.arrival <= done.queued);
+    CHECK(done.queued <= done.scheduled);
+    CHECK(done.scheduled < done.first_token);
+    CHECK(done.first_token <= done.last_token);
+    CHECK(done.last_token == done.now);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("in = out, used + free = total, the clock never goes back, no step over budget") {
+  for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
+    CAPTURE(seed);
+    Case it = random_case(seed, seed % 2 == 0);
+    Auditor auditor;
+    auditor.budget = it.cluster.replicas[0].max_num_batched_tokens;
+    auditor.seats = it.cluster.replicas[0].max_num_seqs;
+    LinearSteps model(0.5, 1.0 / 64, 0);
+    ListedWorkload workload(it.specs);
+    Bindings bindings;
+    bindings.schedulers = {&it.scheduler};
+    bindings.steps = {&model};
+    bindings.workload = &workload;
+    bindings.observers = {&auditor};
+    Simulation simulation(it.cluster, bindings);
+    Picoseconds last = 0;
+    while (simulation.advance()) {
+      CHECK(simulation.now() >= last);
+      last = simulation.now();
+      const ReplicaView& v = simulation.replica(0).view();
+      const KvCache& kv = simulation.replica(0).kv();
+      CHECK(kv.used_blocks() + kv.free_blocks() == kv.total_blocks());
+      CHECK(v.free_blocks == kv.free_blocks());
+      CHECK(v.running == v.decodes + v.prefilling + v.draining);
+      std::int64_t contexts = 0;
+      std::int32_t running = 0;
+      for (std::int32_t slot = v.running_head; slot >= 0; slot = simulation.requests()[slot].next) {
+        ++running;
+        if (simulation.requests()[slot].phase == Phase::decoding)
+          contexts += context_tokens(v, simulation.requests()[slot]);
+      }
+      CHECK(running == v.running);
+      CHECK(static_cast<double>(contexts) == v.decode_context_tokens);
+      const Totals& t = simulation.totals();
+      CHECK(t.arrived == std::accumulate(t.ended.begin(), t.ended.end(), std::int64_t{0}) +
+                             simulation.outstanding(0));
+    }
+    CHECK(simulation.requests().alive() == 0);
+    CHECK(simulation.replica(0).kv().used_blocks() == 0);
+    CHECK(auditor.ended == static_cast<std::int64_t>(it.specs.size()));
+    CHECK(auditor.tokens == auditor.output_tokens);
+    CHECK(auditor.tokens == simulation.totals().output_tokens);
+    CHECK(auditor.gaps == auditor.output_tokens - auditor.started);
+  }
+}
+
+TEST_CASE("the same inputs give the same run, and a fork of it the same future") {
+  for (std::uint64_t seed = 2000; seed < 2060; ++seed) {
+    CAPTURE(seed);
+    Case it = random_case(seed, seed % 2 == 0);
+    Run first = run(it), second = run(it);
+    check_same(first, second, "again");
+
+    Recorder before, after, copied;
+    LinearSteps model(0.75, 1.0 / 64, 1.0 / 4096);
+    ListedWorkload workload(it.specs);
+    Bindings bindings;
+    bindings.schedulers = {&it.scheduler};
+    bindings.steps = {&model};
+    bindings.workload = &workload;
+    bindings.observers = {&before};
+    Simulation simulation(it.cluster, bindings);
+    for (int i = 0; i < 25; ++i) simulation.advance();
+    const std::unique_ptr<Workload> rest = workload.fork();
+    Fcfs scheduler = it.scheduler;
+    Bindings other = bindings;
+    other.workload = rest.get();
+    other.schedulers = {&scheduler};
+    other.observers = {&copied};
+    const std::unique_ptr<Simulation> fork = simulation.fork(other);
+    simulation.add_observer(after);
+    simulation.run();
+    fork->run();
+    CHECK(after.steps == copied.steps);
+    REQUIRE(after.done.size() == copied.done.size());
+    for (std::size_t i = 0; i < after.done.size(); ++i) CHECK(same(after.done[i], copied.done[i]));
+    CHECK(before.steps == first.recorder.steps);
+  }
+}

@@ -1,0 +1,137 @@
+#include "spec/deployment.h"
+
+#include <cmath>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "tests/catch.h"
+
+using namespace rooflua;
+
+namespace {
+
+const auto home = test::source_dir();
+
+Deployment deployed(const char* model, const char* gpu, const DeploymentOptions& options) {
+  return deploy(load_model(model, home), load_hardware(gpu, home), options);
+}
+
+std::string problem_of(const char* model, const char* gpu, const DeploymentOptions& options) {
+  try {
+    deployed(model, gpu, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("everything that is requested is given to something, to within two blocks") {
+  for (const int tp : {1, 2, 4, 8}) {
+    const Deployment d = deployed("llama-3.1-8b", "h200-sxm", {.tp = tp});
+    const Bytes used = d.weight_bytes + d.activation_bytes + d.runtime_bytes + d.kv_capacity;
+    const Bytes requested = d.hardware.usable_memory * d.memory_utilization;
+    CHECK(used <= requested);
+    CHECK(requested - used < 2.0 * d.kv_bytes_per_block + Bytes(1));
+    CHECK(d.kv_capacity == double(d.kv_blocks) * d.kv_bytes_per_block);
+  }
+}
+
+TEST_CASE("Llama-3.1-8B on an 80 GB GPU gets about 28.7 thousand blocks") {
+  const Deployment d = deployed("llama-3.1-8b", "h100-sxm", {.max_num_seqs = 1024});
+  CHECK(d.kv_bytes_per_block == 2 * unit::MiB);
+  CHECK(double(d.kv_blocks) == Approx(28700).epsilon(0.02));
+}
+
+TEST_CASE("the blocks that vLLM found on H100s are met within 2 percent") {
+  if (!test::have_shared("truth/blis_training16/index.csv")) return;
+  const CsvFile index = read_csv(test::shared_data() / "truth/blis_training16/index.csv");
+  for (const CsvRow& row : index.rows) {
+    const auto text = [&](const char* column) { return index.text(row, index.require(column)); };
+    const auto whole = [&](const char* column) {
+      return int(index.integer(row, index.require(column)));
+    };
+    INFO(text("experiment"));
+    const Deployment d = deploy(load_model(text("model"), home), load_hardware(text("gpu"), home),
+                                {.tp = whole("tp"),
+                                 .memory_utilization = 0.9,
+                                 .max_num_seqs = whole("max_num_seqs"),
+                                 .max_num_batched_tokens = whole("max_num_batched_tokens")});
+    CHECK(double(d.kv_blocks) == Approx(whole("kv_blocks")).epsilon(0.02));
+  }
+}
+
+TEST_CASE("an fp8 cache has twice the blocks, and latent attention one copy per rank") {
+  const Deployment bf16 = deployed("llama-3.1-8b", "h200-sxm", {});
+  const Deployment fp8 = deployed("llama-3.1-8b", "h200-sxm", {.kv = Dtype::fp8});
+  CHECK(2.0 * fp8.kv_bytes_per_block == bf16.kv_bytes_per_block);
+  CHECK(std::abs(fp8.kv_blocks - 2 * bf16.kv_blocks) <= 2);
+  const Deployment eight = deployed("deepseek-v3", "h200-sxm", {.tp = 8});
+  CHECK(eight.weight_dtype == Dtype::fp8);
+  CHECK(eight.kv_bytes_per_block == 16.0 * 576 * 2 * 61 * unit::byte);
+}
+
+TEST_CASE("KV heads are halved over two ranks and replicated over more ranks than heads") {
+  const Bytes one = deployed("qwen2.5-1.5b", "h200-sxm", {}).kv_bytes_per_block;  // 2 KV heads
+  CHECK(deployed("qwen2.5-1.5b", "h200-sxm", {.tp = 2}).kv_bytes_per_block == one / 2);
+  CHECK(deployed("qwen2.5-1.5b", "h200-sxm", {.tp = 4}).kv_bytes_per_block == one / 2);
+}
+
+TEST_CASE("what does not fit says by how much, and what would") {
+  const std::string problem = problem_of("llama-3.1-70b", "h100-sxm", {});
+  INFO(problem);
+  CHECK(holds(problem, "deployment: llama-3.1-70b does not fit on h100-sxm with tp = 1: "));
+  CHECK(holds(problem, "GiB too much"));
+  CHECK(holds(problem, "131.4 GiB of bf16 weights"));
+  CHECK(holds(problem, "it fits with tp = 2, or with weights = \"fp8\""));
+  CHECK(holds(problem_of("deepseek-v3", "l40s", {.weights = Dtype::fp4}), "it fits with tp = 16"));
+  CHECK(holds(problem_of("qwen3-32b", "l40s", {}), "or with weights = \"fp8\""));
+  CHECK_NOTHROW(deployed("qwen3-32b", "l40s", {.weights = Dtype::fp8}));
+  CHECK_NOTHROW(deployed("llama-3.1-70b", "h100-sxm", {.tp = 2}));
+}
+
+TEST_CASE("given blocks are taken as they are, even where nothing fits") {
+  const Deployment d = deployed("llama-3.1-70b", "h100-sxm", {.kv_blocks = 1000});
+  CHECK(d.kv_blocks == 1000);
+  CHECK(d.kv_capacity == 1000.0 * d.kv_bytes_per_block);
+}
+
+TEST_CASE("a bigger budget leaves fewer blocks") {
+  const auto blocks = [](int tokens, int requests) {
+    return deployed("llama-3.1-8b", "h200-sxm",
+                    {.max_num_seqs = requests, .max_num_batched_tokens = tokens})
+        .kv_blocks;
+  };
+  CHECK(blocks(2048, 128) > blocks(16384, 128));
+  CHECK(blocks(2048, 128) > blocks(2048, 2048));
+  CHECK(deployed("llama-3.1-8b", "h200-sxm", {.activations = Bytes(0)}).kv_blocks >
+        blocks(8192, 256));
+}
+
+TEST_CASE("options outside their range are refused by key") {
+  CHECK(holds(problem_of("llama-3.1-8b", "h200-sxm", {.tp = 0}), "deployment.tp: "));
+  CHECK(holds(problem_of("llama-3.1-8b", "h200-sxm", {.tp = 3}), "do not divide by tp = 3"));
+  CHECK(holds(problem_of("llama-3.1-8b", "h200-sxm", {.memory_utilization = 1.5}),
+              "memory_utilization"));
+  CHECK(holds(problem_of("llama-3.1-8b", "h200-sxm", {.memory_utilization = NAN}),
+              "memory_utilization"));
+  CHECK(holds(problem_of("llama-3.1-8b", "h200-sxm", {.max_num_seqs = -1}), "max_num_seqs"));
+  CHECK(holds(problem_of("llama-3.1-8b", "h200-sxm", {.block_size = 0}), "block_size"));
+  CHECK(holds(problem_of("llama-3.1-8b", "h200-sxm", {.kv_blocks = 0}), "kv_blocks"));
+}
+
+TEST_CASE("a hybrid keeps a state for every seat") {
+  Model model = load_model("qwen3-8b", home);
+  model.hybrid = HybridAttention{4, 4, 16, 128, 32, 128};
+  const Hardware gpu = load_hardware("h200-sxm", home);
+  const Deployment few = deploy(model, gpu, {.max_num_seqs = 16});
+  const Deployment many = deploy(model, gpu, {.max_num_seqs = 256});
+  CHECK(few.state_bytes == 16 * model.state_bytes_per_request());
+  CHECK(many.kv_blocks < few.kv_blocks);
+  CHECK(few.kv_bytes_per_block == 9.0 * 16 * 2 * 8 * 128 * 2 * unit::byte);
+}

@@ -1,0 +1,161 @@
+#include "spec/model.h"
+
+#include "base/error.h"
+#include "base/toml.h"
+#include "spec/catalogue.h"
+#include "tests/catch.h"
+
+using namespace rooflua;
+
+namespace {
+
+const auto home = test::source_dir();
+
+Model from_text(const std::string& text) {
+  return model_from_document(parse_toml(text, "m.toml"), "mine", "m.toml");
+}
+
+const std::string tiny =
+    "layers = 2\nhidden_size = 8\nheads = 2\nvocab_size = 10\nintermediate_size = 16\n";
+
+}  // namespace
+
+TEST_CASE("the shipped models have the parameters that were published") {
+  const auto names = model_names(home);
+  CHECK(names.size() >= 22);
+  for (const std::string& name : names) {
+    INFO(name);
+    const Model model = load_model(name, home);
+    const Json file = read_toml(model.origin);
+    const Json* published = file.find("published");
+    REQUIRE(published != nullptr);
+    CHECK(model.parameters() == Approx(published->find("parameters")->number()).epsilon(0.005));
+    if (model.moe) {
+      REQUIRE(published->find("active_parameters") != nullptr);
+      CHECK(model.active_parameters() ==
+            Approx(published->find("active_parameters")->number()).epsilon(0.02));
+    } else {
+      CHECK(model.active_parameters() == model.parameters());
+    }
+    CHECK(model.source.find("https://") == 0);
+    CHECK_FALSE(model.aliases.empty());
+  }
+}
+
+TEST_CASE("the counts of dense models are exact to the norms of q and k") {
+  CHECK(load_model("llama-2-7b", home).parameters() == 6738415616.0);
+  CHECK(load_model("llama-3.1-8b", home).parameters() == 8030261248.0);
+  CHECK(load_model("mistral-nemo", home).parameters() == 12247782400.0);
+  CHECK(load_model("qwen2.5-1.5b", home).parameters() == 1543714304.0);  // tied, with biases
+  CHECK(load_model("mixtral-8x7b", home).parameters() == 46702792704.0);
+  CHECK(load_model("qwen3-8b", home).parameters() == 8190735360.0 - 36 * 2 * 128);
+}
+
+TEST_CASE("every shipped model has been asked for") {
+  for (const char* name :
+       {"llama-2-7b",      "llama-2-13b",   "llama-2-70b",  "llama-3.1-8b", "llama-3.1-70b",
+        "llama-3.3-70b",   "codellama-34b", "yi-34b",       "mistral-7b",   "mistral-nemo",
+        "mixtral-8x7b",    "mixtral-8x22b", "qwen2.5-1.5b", "qwen2.5-3b",   "qwen2.5-7b",
+        "qwen2.5-32b",     "qwen3-8b",      "qwen3-14b",    "qwen3-32b",    "qwen3-30b-a3b",
+        "qwen3-235b-a22b", "deepseek-v3"}) {
+    INFO(name);
+    CHECK_NOTHROW(load_model(name, home));
+  }
+}
+
+TEST_CASE("a model is found by its Hugging Face id and by common spellings") {
+  const std::pair<const char*, const char*> spellings[] = {
+      {"meta-llama/Llama-2-7b-hf", "llama-2-7b"},
+      {"LLaMA v2 13B", "llama-2-13b"},
+      {"meta-llama/Meta-Llama-3-8B", "llama-3.1-8b"},
+      {"Llama-3-8B", "llama-3.1-8b"},
+      {"LLAMA_3.1_8B", "llama-3.1-8b"},
+      {"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+      {"codellama/CodeLlama-34b-Instruct-hf", "codellama-34b"},
+      {"someone/Qwen3-32B", "qwen3-32b"},
+      {"mistralai/Mixtral-8x7B-v0.1", "mixtral-8x7b"},
+      {"deepseek-ai/DeepSeek-V3", "deepseek-v3"}};
+  for (const auto& [spelling, name] : spellings) {
+    INFO(spelling);
+    CHECK(load_model(spelling, home).name == name);
+  }
+}
+
+TEST_CASE("every alias leads to its model and to no other") {
+  std::vector<CatalogueEntry> entries;
+  for (const std::string& name : model_names(home))
+    entries.push_back({name, load_model(name, home).aliases});
+  for (const CatalogueEntry& entry : entries) {
+    for (const std::string& alias : entry.aliases) {
+      INFO(alias);
+      CHECK(find_by_name("model", alias, entries) == entry.name);
+    }
+  }
+}
+
+TEST_CASE("an unknown model gets suggestions") {
+  try {
+    load_model("llama-3.1-9b", home);
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what())
+              .find("unknown model 'llama-3.1-9b'; did you mean 'llama-3.1-8b'") == 0);
+  }
+  CHECK_THROWS_AS(load_model("", home), Error);
+  CHECK_THROWS_AS(load_model("no/such/config.json", home), Error);
+}
+
+TEST_CASE("KV bytes per token are what the shapes say") {
+  CHECK(load_model("llama-2-7b", home).kv_bytes_per_token(Dtype::fp16) == 512 * unit::KiB);
+  CHECK(load_model("llama-3.1-8b", home).kv_bytes_per_token(Dtype::bf16) == 128 * unit::KiB);
+  CHECK(load_model("llama-3.1-8b", home).kv_bytes_per_token(Dtype::fp8) == 64 * unit::KiB);
+  CHECK(load_model("deepseek-v3", home).kv_bytes_per_token(Dtype::bf16) ==
+        61.0 * 576 * 2 * unit::byte);
+}
+
+TEST_CASE("a model of one's own is read, with defaults that say what they mean") {
+  const Model model = from_text(tiny);
+  CHECK(model.name == "mine");
+  CHECK(model.kv_heads == 2);
+  CHECK(model.head_dim == 4);
+  CHECK(model.gated_mlp);
+  // Per layer 4 * 8 * 8 of attention, 3 * 8 * 16 of MLP; 5 norms of 8; embedding and head of 80.
+  CHECK(model.parameters() == 2 * (256 + 384) + 5 * 8 + 2 * 80);
+  CHECK(from_text(tiny + "gated_mlp = false\n").parameters() == 2 * (256 + 256) + 5 * 8 + 2 * 80);
+  CHECK(from_text(tiny + "tied_embeddings = true\n").parameters() == 2 * (256 + 384) + 5 * 8 + 80);
+}
+
+TEST_CASE("a hybrid keeps KV in its full-attention layers only, and a state in the others") {
+  const Model model = from_text(
+      "layers = 8\nhidden_size = 8\nheads = 2\nvocab_size = 10\nintermediate_size = 16\n"
+      "[hybrid]\nfull_attention_interval = 4\nconv_kernel = 4\nkey_heads = 1\n"
+      "key_head_dim = 2\nvalue_heads = 2\nvalue_head_dim = 3\n");
+  CHECK(model.full_attention_layers() == 2);
+  CHECK(model.linear_attention_layers() == 6);
+  CHECK(model.kv_bytes_per_token(Dtype::bf16) == 2.0 * 2 * 2 * 4 * 2 * unit::byte);
+  // Per layer: convolution (6 + 2 * 2) * 3 * 2 bytes, matrices 2 heads * 2 * 3 * 4 bytes.
+  CHECK(model.state_bytes_per_request() == 6.0 * (60 + 48) * unit::byte);
+}
+
+TEST_CASE("a model that cannot be is refused with its line or key") {
+  const auto refused = [](const std::string& text, const std::string& where) {
+    try {
+      from_text(text);
+      FAIL("accepted: " << text);
+    } catch (const Error& error) {
+      INFO(error.what());
+      CHECK(std::string(error.what()).find(where) != std::string::npos);
+    }
+  };
+  refused(tiny + "hiden = 1\n", "m.toml:6: unknown key 'hiden'");
+  refused(tiny + "kv_heads = 3\n", "kv_heads");
+  refused(tiny + "dtype = \"bf17\"\n",
+          "m.toml:6: dtype: unknown dtype 'bf17'; did you mean 'bf16'");
+  refused(tiny + "[moe]\nexperts = 4\nexperts_per_token = 5\nintermediate_size = 8\n",
+          "experts_per_token");
+  refused(tiny + "[moe]\nexperts = 4\nexpert_per_token = 1\nintermediate_size = 8\n", "moe");
+  refused("layers = 2\n", "hidden_size: is missing");
+  refused("layers = 0\nhidden_size = 8\nheads = 2\nvocab_size = 10\nintermediate_size = 16\n",
+          "layers");
+  refused("layers = \"two\"\n", "m.toml:1: layers: expected a number, found text \"two\"");
+}
