@@ -143,8 +143,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "rooflua " ROOFLUA_VERSION);
   Door door;
-  // add_run(app, door);
-  // add_step(app, door);
+  add_run(app, door);
+  add_step(app, door);
   add_data(app, door);
   add_small_commands(app, door);
   try {

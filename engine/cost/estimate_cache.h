@@ -13,7 +13,11 @@ namespace rooflua {
 /// The fields a query's op reads, and no others, as bits.
 struct QueryKey {
   std::array<std::uint64_t, 6> words{};
-  friend bool operator==(const QueryKey&, const QueryKey&) = default;
+  friend bool operator==(const QueryKey& a, const QueryKey& b) {  // faster than memcmp at this size
+    std::uint64_t differ = 0;
+    for (std::size_t i = 0; i < a.words.size(); ++i) differ |= a.words[i] ^ b.words[i];
+    return differ == 0;
+  }
 };
 QueryKey key_of(const Query& query);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "base/error.h"
 #include "cost/estimate_cache.h"
@@ -39,15 +40,20 @@ bool is_reference(const std::string& lookup) {
   return lookup.starts_with("infersim_") || lookup == "blis487";
 }
 
+[[noreturn]] void complain(Op op, const char* field, double value, bool positive) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%g", value);
+  throw Error(std::string(name(op)) + "." + field,
+              std::string("expected a finite number ") + (positive ? "above 0" : "of at least 0") +
+                  ", found " + text);
+}
+
 /// Named fields of a query that its op reads: all finite, those that must be positive, positive.
 void check(const Query& q, bool reference) {
+  constexpr double largest = std::numeric_limits<double>::max();
   const auto need = [&](const char* field, double value, bool positive) {
-    if (std::isfinite(value) && (value > 0 || (!positive && value >= 0))) return;
-    char text[40];
-    std::snprintf(text, sizeof text, "%g", value);
-    throw Error(std::string(name(q.op)) + "." + field,
-                std::string("expected a finite number ") + (positive ? "above 0" : "of at least 0") +
-                    ", found " + text);
+    if (value <= largest && (value > 0 || (!positive && value == 0))) return;
+    complain(q.op, field, value, positive);
   };
   const bool strict = !reference;
   need("tp", q.tp, true);

@@ -21,6 +21,12 @@ std::string number(double value) {
   return text;
 }
 
+std::string factor(double ratio) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.3gx too %s", ratio > 1 ? ratio : 1 / ratio, ratio > 1 ? "high" : "low");
+  return text;
+}
+
 std::string tflop(FlopPerSecond peak) { return number(peak.in_base_units() / 1e12) + " TFLOP/s"; }
 
 /// Everything that tells rows apart.
@@ -144,7 +150,7 @@ class TableCheck {
     if (std::abs(implied / datasheet_ - 1) <= mfu_tolerance) return;
     std::string text = "MFU was divided by " + tflop(peak_.median) + ", but the " + std::string(name(table_.dtype)) +
                        " peak of " + hardware_->name + " is " + tflop(FlopPerSecond(datasheet_)) + ": " +
-                       number(datasheet_ / implied) + "x too high";
+                       factor(datasheet_ / implied);
     for (const auto& [dtype, peak] : hardware_->peak) {
       if (std::abs(implied / peak.in_base_units() - 1) <= mfu_tolerance) {
         text += " (it is the " + std::string(name(dtype)) + " peak)";

@@ -158,25 +158,34 @@ void SummaryObserver::Distributions::add(const Distributions& other) {
 }
 
 void SummaryObserver::describe_kept(Member member, std::int32_t index, GroupSummary& out) const {
-  std::vector<double> ttft, tpot, e2e, queue;
-  for (const Completed& request : kept_) {
-    if (member == Member::klass && request.klass != index) continue;
-    if (member == Member::replica && request.replica != index) continue;
-    ttft.push_back(seconds(request.ttft));
-    e2e.push_back(seconds(request.e2e));
-    queue.push_back(seconds(request.queue));
-    if (request.output_tokens > 1) {
-      tpot.push_back(tpot_ps(request.ttft, request.e2e, request.output_tokens) / 1e12);
+  std::vector<double> values;  // of one metric at a time
+  const auto describe = [&](auto&& value_of) {
+    values.clear();
+    for (const Completed& request : kept_) {
+      if (member == Member::klass && request.klass != index) continue;
+      if (member == Member::replica && request.replica != index) continue;
+      const std::optional<double> value_s = value_of(request);
+      if (value_s) values.push_back(*value_s);
     }
-  }
-  out.ttft_s = statistics(ttft);
-  out.tpot_s = statistics(tpot);
-  out.e2e_s = statistics(e2e);
-  out.queue_s = statistics(queue);
+    return statistics(values);
+  };
+  using Value = std::optional<double>;
+  out.ttft_s = describe([](const Completed& r) -> Value { return seconds(r.ttft); });
+  out.e2e_s = describe([](const Completed& r) -> Value { return seconds(r.e2e); });
+  out.queue_s = describe([](const Completed& r) -> Value { return seconds(r.queue); });
+  out.tpot_s = describe([](const Completed& r) -> Value {
+    if (r.output_tokens < 2) return std::nullopt;
+    return tpot_ps(r.ttft, r.e2e, r.output_tokens) / 1e12;
+  });
 }
 
-GroupSummary SummaryObserver::describe(const Group& group, Member member,
-                                       std::int32_t index) const {
+GroupSummary SummaryObserver::describe(const Group& group, Member member, std::int32_t index,
+                                       const GroupSummary* all) const {
+  if (all != nullptr && all->completed == group.counts.completed) {
+    GroupSummary same = *all;  // everybody is in this group
+    same.failed = group.counts.failed;
+    return same;
+  }
   GroupSummary out = group.counts;
   if (keeping_) {
     describe_kept(member, index, out);
@@ -211,25 +220,25 @@ Picoseconds SummaryObserver::duration() const {
   return last_completion_ > first_arrival_ ? last_completion_ - first_arrival_ : 0;
 }
 
-std::vector<GroupSummary> SummaryObserver::class_summaries() const {
+std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& all) const {
   std::vector<GroupSummary> out;
   if (classes_.size() < 2 && options_.classes.empty()) return out;
   for (std::size_t i = 0; i < classes_.size(); ++i) {
-    out.push_back(describe(classes_[i], Member::klass, static_cast<std::int32_t>(i)));
+    out.push_back(describe(classes_[i], Member::klass, static_cast<std::int32_t>(i), &all));
     out.back().name =
         i < options_.classes.size() ? options_.classes[i] : "class " + std::to_string(i);
   }
   return out;
 }
 
-std::vector<ReplicaSummary> SummaryObserver::replica_summaries() const {
+std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummary& all) const {
   std::vector<ReplicaSummary> out;
   const double duration_ps = static_cast<double>(duration());
   for (std::size_t i = 0; i < std::max(replicas_.size(), replica_counts_.size()); ++i) {
     const ReplicaCount seen = i < replica_counts_.size() ? replica_counts_[i] : ReplicaCount{};
     ReplicaSummary replica;
     replica.requests = describe(i < replicas_.size() ? replicas_[i] : Group{}, Member::replica,
-                                static_cast<std::int32_t>(i));
+                                static_cast<std::int32_t>(i), &all);
     replica.requests.name = std::to_string(i);
     replica.steps = seen.steps;
     replica.preemptions = seen.preemptions;
@@ -255,7 +264,7 @@ std::optional<SessionSummary> SummaryObserver::session_summary() const {
 
 Summary SummaryObserver::summary() const {
   Summary out;
-  const GroupSummary all = describe(everybody(), Member::everybody, 0);
+  const GroupSummary all = describe(everybody(), Member::everybody, 0, nullptr);
   out.slo = options_.slo;
   out.requests = arrived_;
   out.completed = all.completed;
@@ -281,8 +290,8 @@ Summary SummaryObserver::summary() const {
   }
   out.evidence = evidence_s_.shares();
   out.exact = keeping_;
-  out.classes = class_summaries();
-  out.replicas = replica_summaries();
+  out.classes = class_summaries(all);
+  out.replicas = replica_summaries(all);
   out.sessions = session_summary();
   return out;
 }

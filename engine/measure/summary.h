@@ -133,10 +133,11 @@ class SummaryObserver : public Observer {
 
   Picoseconds duration() const;
   Group everybody() const;
-  GroupSummary describe(const Group& group, Member member, std::int32_t index) const;
+  GroupSummary describe(const Group& group, Member member, std::int32_t index,
+                        const GroupSummary* all) const;
   void describe_kept(Member member, std::int32_t index, GroupSummary& out) const;
-  std::vector<GroupSummary> class_summaries() const;
-  std::vector<ReplicaSummary> replica_summaries() const;
+  std::vector<GroupSummary> class_summaries(const GroupSummary& all) const;
+  std::vector<ReplicaSummary> replica_summaries(const GroupSummary& all) const;
   std::optional<SessionSummary> session_summary() const;
 
   SummaryOptions options_;

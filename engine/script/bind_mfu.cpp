@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cost/lookup.h"
+#include "cost/verify.h"
 #include "script/context.h"
 
 namespace rooflua::script {
@@ -210,6 +211,28 @@ int last_failure(lua_State* L) {
   return 1;
 }
 
+/// {errors, notes, text, findings = {{kind, error, table, count, text}, ...}}
+int database_report(lua_State* L) {
+  const VerifyReport found = verify(database_at(L, "db:report"));
+  Json out = Json::object();
+  out["errors"] = found.errors();
+  out["notes"] = found.notes();
+  out["text"] = found.text();
+  Json findings = Json::array();
+  for (const Finding& each : found.findings) {
+    Json finding = Json::object();
+    finding["kind"] = name(each.kind);
+    finding["error"] = is_error(each.kind);
+    finding["table"] = each.table;
+    finding["count"] = each.count;
+    finding["text"] = each.text;
+    findings.push_back(std::move(finding));
+  }
+  out["findings"] = std::move(findings);
+  push_json(L, out, false);
+  return 1;
+}
+
 int list_lookups(lua_State* L) {
   const auto names = lookup_names();
   lua_createtable(L, static_cast<int>(names.size()), 0);
@@ -317,6 +340,7 @@ void bind_mfu(lua_State* L) {
   set_function(L, "list_tables", guarded<list_tables>);
   set_function(L, "table_rows", guarded<table_rows>);
   set_function(L, "database_fields", guarded<database_fields>);
+  set_function(L, "database_report", guarded<database_report>);
   set_function(L, "database_peak", guarded<database_peak>);
   set_function(L, "last_failure", guarded<last_failure>);
   set_function(L, "list_lookups", guarded<list_lookups>);

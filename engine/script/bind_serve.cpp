@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "measure/progress.h"
+#include "measure/report.h"
 #include "measure/requests_out.h"
 #include "measure/result.h"
 #include "measure/summary.h"
@@ -264,8 +265,8 @@ int serve_open(lua_State* L) {
 
 int serve_advance(lua_State* L) {
   Run& run = check_run(L);
-  const double until_s = lua_isnil(L, 2) ? -1 : check_number(L, 2, "until");
-  if (lua_isnil(L, 2)) {
+  const double until_s = lua_isnoneornil(L, 2) ? -1 : check_number(L, 2, "until");
+  if (lua_isnoneornil(L, 2)) {
     run.simulation->run();
   } else if (until_s >= 0 && std::isfinite(until_s)) {
     run.simulation->run_until(until_s);
@@ -289,6 +290,17 @@ int serve_now(lua_State* L) {
 int serve_summary(lua_State* L) {
   Run& run = check_run(L);
   push_json(L, to_json(run.summary->summary()), false);
+  return 1;
+}
+
+/// The summary as a JSON document and as a report, both text.
+int serve_document(lua_State* L) {
+  lua_pushstring(L, dump_json(to_json(check_run(L).summary->summary())).c_str());
+  return 1;
+}
+
+int serve_report(lua_State* L) {
+  lua_pushstring(L, report(check_run(L).summary->summary()).c_str());
   return 1;
 }
 
@@ -449,6 +461,8 @@ void bind_serve(lua_State* L) {
   set_function(L, "serve_step", guarded<serve_step>);
   set_function(L, "serve_now", guarded<serve_now>);
   set_function(L, "serve_summary", guarded<serve_summary>);
+  set_function(L, "serve_document", guarded<serve_document>);
+  set_function(L, "serve_report", guarded<serve_report>);
   set_function(L, "serve_totals", guarded<serve_totals>);
   set_function(L, "serve_finish", guarded<serve_finish>);
   set_function(L, "serve_replica", guarded<serve_replica>);

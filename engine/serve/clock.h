@@ -11,7 +11,9 @@ using Picoseconds = std::int64_t;
 
 inline constexpr Picoseconds never = std::numeric_limits<Picoseconds>::max();
 
-constexpr double seconds(Picoseconds time) { return static_cast<double>(time) / 1e12; }
+constexpr double seconds(Picoseconds time) {
+  return static_cast<double>(time) / 1e12;
+}
 
 /// llround(time_s * 1e12).
 /// @throws Error at `where` if time_s is negative, not finite, or past 2^63 ps

@@ -44,7 +44,8 @@ void validate(const ClusterConfig& config) {
     both = both || replica.role == Role::both;
   }
   if (prefills != decodes)
-    throw Error("replicas", "prefill replicas need decode replicas, and decode replicas prefill ones");
+    throw Error("replicas",
+                "prefill replicas need decode replicas, and decode replicas prefill ones");
   if (!prefills && !both) throw Error("replicas", "no replica takes new requests");
   not_negative(config.transfer.alpha_s, "transfer.alpha_s");
   not_negative(config.transfer.bytes_per_token, "transfer.bytes_per_token");

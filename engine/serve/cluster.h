@@ -20,20 +20,21 @@ enum class Role : std::int32_t {
 };
 
 struct ReplicaConfig {
-  std::int32_t kv_blocks = 0;                // usable; >= 1
-  std::int32_t block_size = 16;              // tokens; >= 1
-  std::int32_t max_num_seqs = 0;             // seats; 0 = no limit
-  std::int32_t max_num_batched_tokens = 0;   // per step; 0 = no limit
-  std::int32_t max_model_len = 0;            // prompt + output; 0 = no limit
-  std::int32_t async_depth = 1;              // 1 or 2: state visible to plan k is after update(k - depth)
+  std::int32_t kv_blocks = 0;               // usable; >= 1
+  std::int32_t block_size = 16;             // tokens; >= 1
+  std::int32_t max_num_seqs = 0;            // seats; 0 = no limit
+  std::int32_t max_num_batched_tokens = 0;  // per step; 0 = no limit
+  std::int32_t max_model_len = 0;           // prompt + output; 0 = no limit
+  std::int32_t async_depth = 1;  // 1 or 2: state visible to plan k is after update(k - depth)
   bool prefix_caching = true;
-  bool real_blocks = false;                  // use the shared index even where none is shared
+  bool real_blocks = false;  // use the shared index even where none is shared
   Role role = Role::both;
 };
 
-/// Time from the end of the prefill to the KV being at the other replica: alpha + bytes / bandwidth.
-/// The prefill replica holds the blocks until then. Its token is discarded: the first token that
-/// the client sees comes from the decode replica, which always computes at least one token.
+/// Time from the end of the prefill to the KV being at the other replica: alpha + bytes /
+/// bandwidth. The prefill replica holds the blocks until then. Its token is discarded: the first
+/// token that the client sees comes from the decode replica, which always computes at least one
+/// token.
 struct KvTransfer {
   double alpha_s = 0;
   double bytes_per_s = 0;      // > 0 where there are prefill replicas
@@ -67,13 +68,13 @@ struct ReplicaSignals {
 /// What a router sees.
 struct RouteView {
   double now_s = 0;
-  double signals_s = 0;                        // when the signals were taken
-  const ReplicaSignals* signals = nullptr;     // by replica
-  const std::int32_t* candidates = nullptr;    // replicas that may take this request
+  double signals_s = 0;                      // when the signals were taken
+  const ReplicaSignals* signals = nullptr;   // by replica
+  const std::int32_t* candidates = nullptr;  // replicas that may take this request
   std::int32_t replica_count = 0, candidate_count = 0;
-  std::int32_t slot = -1;                      // of the request
-  std::int32_t decode_stage = 0;               // 1: where to send KV; 0: a new request
-  const Simulation* simulation = nullptr;      // for cached_tokens()
+  std::int32_t slot = -1;                  // of the request
+  std::int32_t decode_stage = 0;           // 1: where to send KV; 0: a new request
+  const Simulation* simulation = nullptr;  // for cached_tokens()
 };
 
 /// Tokens of the request that this replica has cached: a fresh probe, whatever the staleness.

@@ -7,7 +7,10 @@
 namespace rooflua {
 
 KvCache::KvCache(std::int32_t total_blocks, std::int32_t block_size, PrefixIndex index)
-    : total_(total_blocks), block_size_(block_size), free_(total_blocks), index_(index),
+    : total_(total_blocks),
+      block_size_(block_size),
+      free_(total_blocks),
+      index_(index),
       blank_(total_blocks) {
   if (index_ == PrefixIndex::shared) prefixes_ = PrefixCache(total_blocks, block_size);
 }
@@ -19,6 +22,7 @@ KvCache::Hit KvCache::lookup(std::int32_t slot, const Request& request,
     const PrefixCache::Hit hit = prefixes_.lookup(slot, request, progress, tokens - 1);
     return {hit.blocks, hit.free};
   }
+  if (first_own(slot) < 0) return {};
   std::int32_t covered = 0;
   for (std::int32_t e = first_own(slot); e >= 0;) {
     const Extent& extent = extents_[static_cast<std::size_t>(e)];
@@ -116,7 +120,8 @@ void KvCache::pop(std::int32_t count) {
 
 void KvCache::append(std::int32_t owner, std::int32_t blocks) {
   if (owner < 0 && tail_ >= 0 && extents_[static_cast<std::size_t>(tail_)].owner < 0) {
-    extents_[static_cast<std::size_t>(tail_)].high += blocks;  // dead content: only the count matters
+    extents_[static_cast<std::size_t>(tail_)].high +=
+        blocks;  // dead content: only the count matters
     return;
   }
   const std::int32_t e = new_extent();
@@ -181,7 +186,8 @@ void KvCache::cut(std::int32_t e, std::int32_t low, std::int32_t high) {
     return;
   }
   const std::int32_t lower = new_extent();
-  extents_[static_cast<std::size_t>(lower)] = {whole.owner, whole.low, low, whole.next, e, whole.next_own};
+  extents_[static_cast<std::size_t>(lower)] = {whole.owner, whole.low, low,
+                                               whole.next,  e,         whole.next_own};
   (whole.next >= 0 ? extents_[static_cast<std::size_t>(whole.next)].previous : tail_) = lower;
   Extent& upper = extents_[static_cast<std::size_t>(e)];
   upper.low = high;

@@ -68,8 +68,8 @@ class KvCache {
   struct Extent {  // blocks [low, high) of one request's sequence, next to each other in the queue
     std::int32_t owner = -1;  // slot; -1 = nobody will ask for it
     std::int32_t low = 0, high = 0;
-    std::int32_t next = -1, previous = -1;      // in the queue
-    std::int32_t next_own = -1;                 // of the same owner, in order of release
+    std::int32_t next = -1, previous = -1;  // in the queue
+    std::int32_t next_own = -1;             // of the same owner, in order of release
   };
   std::int32_t new_extent();
   void pop(std::int32_t count);

@@ -19,15 +19,15 @@ struct RequestDone {
   std::int32_t replica = -1;          // where it ended; -1: never queued
   std::int32_t prefill_replica = -1;  // where its prompt was computed, with disaggregation; else -1
   Outcome outcome = Outcome::completed;
-  Picoseconds now = 0;                // when the client knows
-  Picoseconds arrival = 0;            // sent
-  Picoseconds queued = never;         // at a replica
-  Picoseconds scheduled = never;      // start of the plan that admitted it first
+  Picoseconds now = 0;            // when the client knows
+  Picoseconds arrival = 0;        // sent
+  Picoseconds queued = never;     // at a replica
+  Picoseconds scheduled = never;  // start of the plan that admitted it first
   Picoseconds first_token = never;
   Picoseconds last_token = never;
   std::int32_t prompt_tokens = 0;
-  std::int32_t output_tokens = 0;     // that landed
-  std::int32_t cached_tokens = 0;     // prefix hits at the first admission
+  std::int32_t output_tokens = 0;  // that landed
+  std::int32_t cached_tokens = 0;  // prefix hits at the first admission
   std::int32_t preemptions = 0;
   std::int32_t priority = 0;
   std::int32_t klass = 0;
@@ -40,7 +40,7 @@ struct RequestDone {
 /// A step that just ended. Its tokens land now, at `end`.
 struct StepSeen {
   std::int32_t replica = 0;
-  std::int64_t serial = 0;      // of the plan, from 0 per replica
+  std::int64_t serial = 0;  // of the plan, from 0 per replica
   Picoseconds planned = 0, start = 0, end = 0;
   const Batch* batch = nullptr;  // contexts as before the step; decode_contexts() is gone by now
   const StepPrice* price = nullptr;

@@ -14,12 +14,18 @@ namespace {
 
 const char* name(Phase phase) {
   switch (phase) {
-    case Phase::absent: return "gone";
-    case Phase::pending: return "not at a replica";
-    case Phase::waiting: return "waiting";
-    case Phase::prefilling: return "prefilling";
-    case Phase::decoding: return "decoding";
-    case Phase::draining: return "draining";
+    case Phase::absent:
+      return "gone";
+    case Phase::pending:
+      return "not at a replica";
+    case Phase::waiting:
+      return "waiting";
+    case Phase::prefilling:
+      return "prefilling";
+    case Phase::decoding:
+      return "decoding";
+    case Phase::draining:
+      return "draining";
   }
   return "unknown";
 }
@@ -32,23 +38,40 @@ bool seated(Phase phase) {
 
 const char* name(Refusal refusal) {
   switch (refusal) {
-    case Refusal::none: return "nothing was refused";
-    case Refusal::no_such_request: return "there is no such request at this replica";
-    case Refusal::not_waiting: return "only a waiting request can be admitted or rejected";
-    case Refusal::not_prefilling: return "only a prefilling request has a prompt left to compute";
-    case Refusal::not_decoding: return "only a decoding request can decode";
-    case Refusal::not_seated: return "only a running request can be preempted";
-    case Refusal::planned_already: return "it is scheduled in this step already";
-    case Refusal::decoded_already: return "decode_all was called in this step already";
-    case Refusal::preempted_now: return "it was preempted in this very step";
-    case Refusal::admitted_now: return "it was admitted in this very step";
-    case Refusal::no_tokens: return "at least one token must be scheduled";
-    case Refusal::too_many_tokens: return "more tokens than the request has pending";
-    case Refusal::over_budget: return "the step would exceed max_num_batched_tokens";
-    case Refusal::victim_expected: return "decode_all waits for a victim";
-    case Refusal::no_victim: return "no victim was asked for";
-    case Refusal::bad_limit: return "a limit is 0 or more";
-    case Refusal::bad_wake: return "a wake time is finite and later than now";
+    case Refusal::none:
+      return "nothing was refused";
+    case Refusal::no_such_request:
+      return "there is no such request at this replica";
+    case Refusal::not_waiting:
+      return "only a waiting request can be admitted or rejected";
+    case Refusal::not_prefilling:
+      return "only a prefilling request has a prompt left to compute";
+    case Refusal::not_decoding:
+      return "only a decoding request can decode";
+    case Refusal::not_seated:
+      return "only a running request can be preempted";
+    case Refusal::planned_already:
+      return "it is scheduled in this step already";
+    case Refusal::decoded_already:
+      return "decode_all was called in this step already";
+    case Refusal::preempted_now:
+      return "it was preempted in this very step";
+    case Refusal::admitted_now:
+      return "it was admitted in this very step";
+    case Refusal::no_tokens:
+      return "at least one token must be scheduled";
+    case Refusal::too_many_tokens:
+      return "more tokens than the request has pending";
+    case Refusal::over_budget:
+      return "the step would exceed max_num_batched_tokens";
+    case Refusal::victim_expected:
+      return "decode_all waits for a victim";
+    case Refusal::no_victim:
+      return "no victim was asked for";
+    case Refusal::bad_limit:
+      return "a limit is 0 or more";
+    case Refusal::bad_wake:
+      return "a wake time is finite and later than now";
   }
   return "unknown";
 }
@@ -202,7 +225,9 @@ std::int32_t Plan::try_decode(std::int32_t slot) noexcept {
   return 1;
 }
 
-bool Plan::decode(std::int32_t slot) { return answer(try_decode(slot)) == 1; }
+bool Plan::decode(std::int32_t slot) {
+  return answer(try_decode(slot)) == 1;
+}
 
 // --- prefills
 
@@ -289,7 +314,9 @@ std::int32_t Plan::try_preempt(std::int32_t slot) noexcept {
   return 1;
 }
 
-bool Plan::preempt(std::int32_t slot) { return answer(try_preempt(slot)) == 1; }
+bool Plan::preempt(std::int32_t slot) {
+  return answer(try_preempt(slot)) == 1;
+}
 
 /// Takes a seated request out of this plan and off its seat.
 void Plan::withdraw(std::int32_t slot) noexcept {
@@ -333,7 +360,9 @@ std::int32_t Plan::try_reject(std::int32_t slot) noexcept {
   return 1;
 }
 
-void Plan::reject(std::int32_t slot) { answer(try_reject(slot)); }
+void Plan::reject(std::int32_t slot) {
+  answer(try_reject(slot));
+}
 
 std::int32_t Plan::try_wake_at(double time_s) noexcept {
   const double ps = time_s * 1e12;
@@ -343,6 +372,8 @@ std::int32_t Plan::try_wake_at(double time_s) noexcept {
   return 1;
 }
 
-void Plan::wake_at(double time_s) { answer(try_wake_at(time_s)); }
+void Plan::wake_at(double time_s) {
+  answer(try_wake_at(time_s));
+}
 
 }  // namespace rooflua

@@ -32,8 +32,8 @@ struct PrefillWork {
 struct Batch {
   double decode_context_tokens = 0;  // sum over decodes, the new token excluded
   const PrefillWork* prefills = nullptr;
-  const Replica* origin = nullptr;                // for the slow path below; null: built by hand
-  const std::int32_t* contexts = nullptr;         // per decode, where built by hand or asked for
+  const Replica* origin = nullptr;         // for the slow path below; null: built by hand
+  const std::int32_t* contexts = nullptr;  // per decode, where built by hand or asked for
   std::int32_t prefill_count = 0;
   std::int32_t decodes = 0;
   std::int32_t tokens = 0;    // decodes + new tokens of prefills
@@ -53,47 +53,48 @@ std::int32_t decode_context_max(const Batch& batch) noexcept;
 struct StepPrice {
   double time_s = 0;
   double evidence_s[evidence_count] = {};
-  std::int32_t bound = 0;  // what the step model says dominated: 0 unknown, 1 compute, 2 memory, 3 link
+  std::int32_t bound =
+      0;  // what the step model says dominated: 0 unknown, 1 compute, 2 memory, 3 link
 };
 
 /// Options of admit(). All lengths are tokens of the request's sequence, hits included.
 struct Admission {
-  std::int32_t tokens = 0;       // to compute in this step, >= 1; at most what has no KV
-  std::int32_t hold_tokens = 0;  // hold blocks for this many at once: the whole prompt (Sarathi),
-                                 // prompt + max_tokens (Orca, TRT-LLM); 0 = what this step needs
-  std::int32_t fit_tokens = 0;   // say no unless this many would fit; nothing more is held for it
-                                 // (scheduler_reserve_full_isl)
-  std::int32_t spare_blocks = 0; // and this many blocks stay free besides (watermark)
+  std::int32_t tokens = 0;        // to compute in this step, >= 1; at most what has no KV
+  std::int32_t hold_tokens = 0;   // hold blocks for this many at once: the whole prompt (Sarathi),
+                                  // prompt + max_tokens (Orca, TRT-LLM); 0 = what this step needs
+  std::int32_t fit_tokens = 0;    // say no unless this many would fit; nothing more is held for it
+                                  // (scheduler_reserve_full_isl)
+  std::int32_t spare_blocks = 0;  // and this many blocks stay free besides (watermark)
 };
 
 /// Why an operation made no sense.
 enum class Refusal : std::int32_t {
   none,
-  no_such_request,     // a stale or foreign slot
-  not_waiting,         // admit or reject of a request that is not waiting (admitted twice)
+  no_such_request,  // a stale or foreign slot
+  not_waiting,      // admit or reject of a request that is not waiting (admitted twice)
   not_prefilling,
   not_decoding,
-  not_seated,          // preempt of a request without a seat
-  planned_already,     // scheduled twice in one step
-  decoded_already,     // decode_all twice in one step
-  preempted_now,       // admitted in the step that preempted it
-  admitted_now,        // preempted in the step that admitted it
-  no_tokens,           // tokens < 1
-  too_many_tokens,     // more than the request has pending
-  over_budget,         // the step would exceed max_num_batched_tokens
-  victim_expected,     // decode_all waits for a victim and something else was asked
-  no_victim,           // a victim was given and none was asked for
-  bad_limit,           // decode_all(limit < 0)
-  bad_wake,            // a wake time that is not after now
+  not_seated,       // preempt of a request without a seat
+  planned_already,  // scheduled twice in one step
+  decoded_already,  // decode_all twice in one step
+  preempted_now,    // admitted in the step that preempted it
+  admitted_now,     // preempted in the step that admitted it
+  no_tokens,        // tokens < 1
+  too_many_tokens,  // more than the request has pending
+  over_budget,      // the step would exceed max_num_batched_tokens
+  victim_expected,  // decode_all waits for a victim and something else was asked
+  no_victim,        // a victim was given and none was asked for
+  bad_limit,        // decode_all(limit < 0)
+  bad_wake,         // a wake time that is not after now
 };
 const char* name(Refusal refusal);
 
 /// Numbers of the plan so far; LuaJIT reads it in place.
 struct PlanView {
-  double wake_s = -1;          // ask again at this time even if nothing changes; < 0 = no
-  std::int32_t tokens = 0;     // scheduled so far
+  double wake_s = -1;       // ask again at this time even if nothing changes; < 0 = no
+  std::int32_t tokens = 0;  // scheduled so far
   std::int32_t decodes = 0;
-  std::int32_t prefills = 0;   // admitted ones included
+  std::int32_t prefills = 0;  // admitted ones included
   std::int32_t admitted = 0;
   std::int32_t preempted = 0;  // requests that lost their seat in this plan
   std::int32_t rejected = 0;
@@ -101,6 +102,7 @@ struct PlanView {
   Refusal refusal = Refusal::none;
 };
 
+/// The `try_...` operations are virtual for one reason: a naive simulator can stand behind them.
 /// The operations come twice: `try_...` never throws (for callers across a language border):
 /// 1 = done, 0 = no and nothing changed, -1 = refused, see view().refusal. The others return a
 /// bool or a count and throw the refusal as an Error that names time, replica, plan and request.
@@ -112,25 +114,25 @@ class Plan {
   const PlanView& view() const { return view_; }
 
   /// One token for every running decode that is not planned yet, or for the oldest `limit` (by
-  /// admission). O(1) when blocks suffice and the limit does not bind (such a plan is repeated while
-  /// nothing changes, see policy.h). When they do not, walks in admission
-  /// order and sheds as vLLM does: while the request at hand needs a block and none is free, the
-  /// victim (default: the tail of the running list) is preempted; a victim planned already in
-  /// this step gives its tokens back; if the victim is the request at hand, the walk ends there.
+  /// admission). O(1) when blocks suffice and the limit does not bind (such a plan is repeated
+  /// while nothing changes, see policy.h). When they do not, walks in admission order and sheds as
+  /// vLLM does: while the request at hand needs a block and none is free, the victim (default: the
+  /// tail of the running list) is preempted; a victim planned already in this step gives its tokens
+  /// back; if the victim is the request at hand, the walk ends there.
   /// @returns how many decode now
   std::int32_t decode_all(std::int32_t limit = everybody);
   /// As decode_all; asks_victim when the policy chooses victims: answer with try_shed until it no
   /// longer asks. -1 = refused.
-  std::int32_t try_decode_all(std::int32_t limit) noexcept;
-  std::int32_t try_shed(std::int32_t victim_slot) noexcept;
+  virtual std::int32_t try_decode_all(std::int32_t limit) noexcept;
+  virtual std::int32_t try_shed(std::int32_t victim_slot) noexcept;
 
   /// One token for one decoding request; false if it needs a block and none is free.
   bool decode(std::int32_t slot);
-  std::int32_t try_decode(std::int32_t slot) noexcept;
+  virtual std::int32_t try_decode(std::int32_t slot) noexcept;
 
   /// The next `tokens` of a seated request's sequence; false if the blocks are not there.
   bool prefill(std::int32_t slot, std::int32_t tokens);
-  std::int32_t try_prefill(std::int32_t slot, std::int32_t tokens) noexcept;
+  virtual std::int32_t try_prefill(std::int32_t slot, std::int32_t tokens) noexcept;
 
   /// Seat, blocks and the first chunk, or nothing at all. Prefix hits (KV that is cached or came
   /// from another replica) are taken first; tokens count what is computed beyond them. False if
@@ -138,28 +140,30 @@ class Plan {
   ///     ceil(max(held, fit) / block_size) - hit_blocks + hit_blocks_in_free_queue
   ///         + spare_blocks > free_blocks
   bool admit(std::int32_t slot, const Admission& admission);
-  bool admit(std::int32_t slot, std::int32_t tokens) { return admit(slot, Admission{tokens, 0, 0, 0}); }
-  std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept;
+  bool admit(std::int32_t slot, std::int32_t tokens) {
+    return admit(slot, Admission{tokens, 0, 0, 0});
+  }
+  virtual std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept;
 
   /// Takes seat and blocks away (recompute preemption): the request keeps what it emitted and goes
   /// to the front of waiting (or by key). If it was planned in this step, its tokens are given
   /// back. A draining request only releases early: its last token lands anyway; on a prefill
   /// replica its KV is still to be sent, so there the answer is false.
   bool preempt(std::int32_t slot);
-  std::int32_t try_preempt(std::int32_t slot) noexcept;
+  virtual std::int32_t try_preempt(std::int32_t slot) noexcept;
 
   /// A waiting request fails with Outcome::rejected.
   void reject(std::int32_t slot);
-  std::int32_t try_reject(std::int32_t slot) noexcept;
+  virtual std::int32_t try_reject(std::int32_t slot) noexcept;
 
   /// Ask again at this time, also if nothing changed. Holds until the scheduler is asked again.
   void wake_at(double time_s);
-  std::int32_t try_wake_at(double time_s) noexcept;
+  virtual std::int32_t try_wake_at(double time_s) noexcept;
 
   /// "at 1.25 s, replica 0, plan 17: admit: request 12 is not waiting (it is decoding)"
   std::string refusal_text() const;
 
- private:
+ protected:
   friend class Replica;
   friend const std::int32_t* decode_contexts(const Batch& batch) noexcept;
   std::int32_t refuse(const char* verb, Refusal refusal, std::int32_t slot) noexcept;

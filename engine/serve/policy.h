@@ -17,15 +17,15 @@ struct RouteView;
 /// Lists are linked slots of `requests`; -1 ends them. Counts refer to now, inside a plan too.
 struct ReplicaView {
   double now_s = 0;
-  double decode_index = 0;           // decode steps planned so far; decoding requests advance with it
+  double decode_index = 0;  // decode steps planned so far; decoding requests advance with it
   double decode_context_tokens = 0;  // sum over decoding requests
   const Request* requests = nullptr;
   std::int32_t slots = 0;
-  std::int32_t index = 0;  // of the replica
+  std::int32_t index = 0;                                          // of the replica
   std::int32_t waiting = 0, waiting_head = -1, waiting_tail = -1;  // in queue order
   std::int32_t running = 0, running_head = -1, running_tail = -1;  // seated, in admission order
   std::int32_t prefilling = 0, prefilling_head = -1, prefilling_tail = -1;  // in admission order
-  std::int32_t decodes = 0;   // decoding requests
+  std::int32_t decodes = 0;                                                 // decoding requests
   std::int32_t draining = 0;  // seated, but their last token is in flight
   std::int32_t total_blocks = 0, free_blocks = 0, block_size = 16;
   std::int32_t max_num_seqs = 0;            // seats; 0 = no limit
@@ -58,9 +58,9 @@ class SchedulerPolicy {
   /// Fills one step. Called when something changed since the last plan: an arrival, a finished or
   /// draining request, prefill progress, a preemption, blocks that ran out, a wake time, a
   /// different policy. Not called, and decode_all() repeated, iff the last plan was exactly
-  /// decode_all() (without a limit that bound), nothing changed, and every_step() is false. An empty plan is
-  /// allowed: the scheduler is asked again at the next end of a step, or when an idle replica gets
-  /// an arrival or reaches the wake time.
+  /// decode_all() (without a limit that bound), nothing changed, and every_step() is false. An
+  /// empty plan is allowed: the scheduler is asked again at the next end of a step, or when an idle
+  /// replica gets an arrival or reaches the wake time.
   virtual void plan(const Replica& replica, Plan& plan) = 0;
 
   /// Order of the waiting queue: lower key first, ties by arrival. Asked once, when a request is

@@ -27,7 +27,8 @@ struct Run {
 };
 
 /// The runs of a request's sequence, from the left; the generated tokens are the last, endless one.
-Run run_at(const Request& request, const Progress& progress, std::size_t index, std::int64_t position) {
+Run run_at(const Request& request, const Progress& progress, std::size_t index,
+           std::int64_t position) {
   const std::uint64_t own = private_prompt | static_cast<std::uint32_t>(request.id);
   const std::size_t prompt_runs = progress.segments.empty() ? 1 : progress.segments.size();
   if (index >= prompt_runs) {
@@ -71,7 +72,8 @@ void BlockMap::erase(std::uint64_t hash) {
   while (blocks_[hole] >= 0 && hashes_[hole] != hash) hole = (hole + 1) & mask;
   if (blocks_[hole] < 0) return;
   for (std::size_t i = (hole + 1) & mask; blocks_[i] >= 0; i = (i + 1) & mask) {
-    if (((i - place(hashes_[i])) & mask) < ((i - hole) & mask)) continue;  // it must not move before its place
+    if (((i - place(hashes_[i])) & mask) < ((i - hole) & mask))
+      continue;  // it must not move before its place
     hashes_[hole] = hashes_[i];
     blocks_[hole] = blocks_[i];
     hole = i;
@@ -80,7 +82,9 @@ void BlockMap::erase(std::uint64_t hash) {
 }
 
 PrefixCache::PrefixCache(std::int32_t total_blocks, std::int32_t block_size)
-    : block_size_(block_size), blocks_(static_cast<std::size_t>(total_blocks)), index_(total_blocks) {
+    : block_size_(block_size),
+      blocks_(static_cast<std::size_t>(total_blocks)),
+      index_(total_blocks) {
   for (std::int32_t b = 0; b < total_blocks; ++b) push_tail(b);
 }
 
@@ -190,8 +194,9 @@ void PrefixCache::index_blocks(std::int32_t slot, const Request& request, const 
   own.remembered = full;
 }
 
-std::int32_t PrefixCache::release(std::int32_t slot, const Request& request, const Progress& progress,
-                                  std::int32_t held, std::int32_t full, bool returns) {
+std::int32_t PrefixCache::release(std::int32_t slot, const Request& request,
+                                  const Progress& progress, std::int32_t held, std::int32_t full,
+                                  bool returns) {
   Chain& own = chain(slot);
   while (static_cast<std::int32_t>(own.blocks.size()) < held) {
     own.blocks.push_back(loose_.back());
@@ -255,8 +260,10 @@ void PrefixCache::push_tail(std::int32_t block) {
 
 void PrefixCache::leave_queue(std::int32_t block) {
   const Block& record = blocks_[static_cast<std::size_t>(block)];
-  (record.previous >= 0 ? blocks_[static_cast<std::size_t>(record.previous)].next : head_) = record.next;
-  (record.next >= 0 ? blocks_[static_cast<std::size_t>(record.next)].previous : tail_) = record.previous;
+  (record.previous >= 0 ? blocks_[static_cast<std::size_t>(record.previous)].next : head_) =
+      record.next;
+  (record.next >= 0 ? blocks_[static_cast<std::size_t>(record.next)].previous : tail_) =
+      record.previous;
 }
 
 void PrefixCache::add_content(std::int32_t block, std::uint64_t hash) {
@@ -266,7 +273,8 @@ void PrefixCache::add_content(std::int32_t block, std::uint64_t hash) {
   ++version_;
   std::int32_t at = index_.find(hash);
   if (at < 0) return index_.set(hash, block);
-  while (blocks_[static_cast<std::size_t>(at)].twin >= 0) at = blocks_[static_cast<std::size_t>(at)].twin;
+  while (blocks_[static_cast<std::size_t>(at)].twin >= 0)
+    at = blocks_[static_cast<std::size_t>(at)].twin;
   blocks_[static_cast<std::size_t>(at)].twin = block;
 }
 
@@ -281,7 +289,8 @@ void PrefixCache::drop_content(std::int32_t block) {
   if (at == block) {
     record.twin >= 0 ? index_.set(record.hash, record.twin) : index_.erase(record.hash);
   } else {
-    while (blocks_[static_cast<std::size_t>(at)].twin != block) at = blocks_[static_cast<std::size_t>(at)].twin;
+    while (blocks_[static_cast<std::size_t>(at)].twin != block)
+      at = blocks_[static_cast<std::size_t>(at)].twin;
     blocks_[static_cast<std::size_t>(at)].twin = record.twin;
   }
   record.hash = 0;

@@ -5,7 +5,8 @@
 //     hash(block j) = H(hash(block j-1), the (content, offset) runs of its tokens)
 //
 // Content that only one request can ask for (private tokens, and everything behind them) is indexed
-// when that request is preempted, and not at all when it ends: it then only keeps its place in the queue.
+// when that request is preempted, and not at all when it ends: it then only keeps its place in the
+// queue.
 //
 // A block's identity is never used for anything but its content and its place in the queue, so
 // blocks that decoding requests take are pooled and told apart only when they are released.
@@ -61,7 +62,7 @@ class PrefixCache {
     std::int32_t next = -1, previous = -1;  // in the free queue
     std::int32_t twin = -1;                 // the next block with the same content
   };
-  struct Chain {  // per slot
+  struct Chain {                        // per slot
     std::vector<std::uint64_t> hashes;  // of its sequence's full blocks, as far as asked for
     std::vector<std::int32_t> blocks;   // held, from the left; decoding's are in loose_
     std::int32_t remembered = 0;        // the first so many of `blocks` carry content

@@ -10,9 +10,12 @@ namespace rooflua {
 
 Replica::Replica(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
                  Requests& requests)
-    : index_(index), config_(config), requests_(&requests),
+    : index_(index),
+      config_(config),
+      requests_(&requests),
       kv_(config.kv_blocks, config.block_size, prefixes),
-      crossings_(static_cast<std::size_t>(config.block_size), 0), wheel_(8192, -1) {
+      crossings_(static_cast<std::size_t>(config.block_size), 0),
+      wheel_(8192, -1) {
   view_.index = index;
   view_.total_blocks = view_.free_blocks = config.kv_blocks;
   view_.block_size = config.block_size;
@@ -129,7 +132,8 @@ void Replica::enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& polic
   if (policy.has_key() != keyed_) rekey(policy);
   if (keyed_) {
     request.key = policy.key(request);
-    if (std::isnan(request.key)) throw Error("scheduler", "key: found nan for request " + std::to_string(request.id));
+    if (std::isnan(request.key))
+      throw Error("scheduler", "key: found nan for request " + std::to_string(request.id));
   }
   insert_waiting(slot, false);
   changed_ = true;
@@ -175,9 +179,14 @@ void Replica::leave_seat(std::int32_t slot) {
       if (requests_->progress(slot).token_from < decode_index_) own_pace_from_now(slot);
       leave_decoders(slot);
       break;
-    case Phase::prefilling: leave_prefilling(slot); break;
-    case Phase::draining: --view_.draining; break;
-    default: ROOFLUA_ASSERT(false);
+    case Phase::prefilling:
+      leave_prefilling(slot);
+      break;
+    case Phase::draining:
+      --view_.draining;
+      break;
+    default:
+      ROOFLUA_ASSERT(false);
   }
   unlink(slot, view_.running_head, view_.running_tail);
   --view_.running;
@@ -294,7 +303,8 @@ const std::int32_t* decode_contexts(const Batch& batch) noexcept {
   const Replica& replica = *batch.origin;
   std::vector<std::int32_t>& contexts = replica.contexts_;
   contexts.clear();
-  for (std::int32_t slot = replica.view_.running_head; slot >= 0; slot = replica.request(slot).next) {
+  for (std::int32_t slot = replica.view_.running_head; slot >= 0;
+       slot = replica.request(slot).next) {
     const Request& request = replica.request(slot);
     if (request.phase == Phase::decoding && replica.plan_.planned(slot))
       contexts.push_back(context_tokens(replica.view_, request));

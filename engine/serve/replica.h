@@ -40,7 +40,8 @@ struct Step {
 
 class Replica {
  public:
-  Replica(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes, Requests& requests);
+  Replica(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
+          Requests& requests);
 
   /// The same state over another arena (a copied simulation).
   void rebind(Requests& requests);
@@ -49,7 +50,8 @@ class Replica {
   const ReplicaConfig& config() const { return config_; }
   const Request& request(std::int32_t slot) const { return (*requests_)[slot]; }
   const KvCache& kv() const { return kv_; }
-  /// Tokens of a waiting request that need not be computed: prefix hits, or KV sent by another replica.
+  /// Tokens of a waiting request that need not be computed: prefix hits, or KV sent by another
+  /// replica.
   std::int32_t cached_tokens(std::int32_t slot) const noexcept;
   ReplicaSignals signals() const;
 
@@ -109,12 +111,13 @@ class Replica {
   // the decoding aggregate
   void join_decoders(std::int32_t slot);
   void leave_decoders(std::int32_t slot);
-  void shift(std::int32_t slot, std::int64_t steps);
+  void shift(std::int32_t slot, std::int32_t steps);
   void own_pace_from_now(std::int32_t slot);
   void schedule_event(std::int32_t slot);
   void cancel_event(std::int32_t slot);
   void turn_wheel(Step& step);
-  void count_crossing(std::int32_t slot, std::int32_t sign);
+  void count_crossing(Progress& progress, std::int32_t phase);
+  void outgrow(std::int32_t slot);
   bool crosses_now(std::int32_t slot) const;
   std::int32_t crossings_now() const;
 

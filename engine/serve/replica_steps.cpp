@@ -9,18 +9,11 @@
 
 namespace rooflua {
 
-namespace {
-
-constexpr std::int64_t modulo(std::int64_t value, std::int64_t size) {
-  const std::int64_t rest = value % size;
-  return rest < 0 ? rest + size : rest;
-}
-
-}  // namespace
-
 // --- the decoding aggregate
 
-std::int32_t Replica::crossings_now() const { return crossings_[static_cast<std::size_t>(phase_)]; }
+std::int32_t Replica::crossings_now() const {
+  return crossings_[static_cast<std::size_t>(phase_)];
+}
 
 /// Whether the next token of a decoding request needs a block it does not hold.
 bool Replica::crosses_now(std::int32_t slot) const {
@@ -29,10 +22,18 @@ bool Replica::crosses_now(std::int32_t slot) const {
          context / config_.block_size >= requests_->progress(slot).held_blocks;
 }
 
-void Replica::count_crossing(std::int32_t slot, std::int32_t sign) {
-  const Request& r = request(slot);
-  const auto index = static_cast<std::int64_t>(r.joined) - r.context_tokens;
-  crossings_[static_cast<std::size_t>(modulo(index, config_.block_size))] += sign;
+/// Moves a request between the counters of who needs a block when; -1 is none of them.
+void Replica::count_crossing(Progress& progress, std::int32_t phase) {
+  if (progress.crossing >= 0) --crossings_[static_cast<std::size_t>(progress.crossing)];
+  progress.crossing = phase;
+  if (phase >= 0) ++crossings_[static_cast<std::size_t>(phase)];
+}
+
+/// From this decode index on it needs blocks again: what it held beyond its context is used up.
+void Replica::outgrow(std::int32_t slot) {
+  cancel_event(slot);
+  count_crossing(requests_->progress(slot), phase_);
+  schedule_event(slot);
 }
 
 /// Puts a decoding request on the wheel: where it ends, or where it outgrows what it holds.
@@ -40,7 +41,7 @@ void Replica::schedule_event(std::int32_t slot) {
   Progress& progress = requests_->progress(slot);
   const Request& r = request(slot);
   progress.event_at = progress.finish_at;
-  if (!progress.crosses) {
+  if (progress.crossing < 0) {
     const std::int64_t outgrown = static_cast<std::int64_t>(r.joined) - r.context_tokens +
                                   std::int64_t{progress.held_blocks} * config_.block_size;
     progress.event_at = std::min(outgrown, progress.finish_at);
@@ -56,7 +57,8 @@ void Replica::cancel_event(std::int32_t slot) {
   const Progress& progress = requests_->progress(slot);
   const std::int32_t before = progress.wheel_previous, behind = progress.wheel_next;
   (before >= 0 ? requests_->progress(before).wheel_next
-               : wheel_[static_cast<std::size_t>(progress.event_at) & (wheel_.size() - 1)]) = behind;
+               : wheel_[static_cast<std::size_t>(progress.event_at) & (wheel_.size() - 1)]) =
+      behind;
   if (behind >= 0) requests_->progress(behind).wheel_previous = before;
 }
 
@@ -67,8 +69,11 @@ void Replica::join_decoders(std::int32_t slot) {
   request.joined = static_cast<double>(decode_index_);
   progress.finish_at = decode_index_ + progress.stop_at - request.emitted_tokens;
   progress.token_from = decode_index_;
-  progress.crosses = progress.held_blocks <= blocks_for(request.context_tokens, config_.block_size);
-  if (progress.crosses) count_crossing(slot, 1);
+  progress.crossing = -1;
+  if (progress.held_blocks <= blocks_for(request.context_tokens, config_.block_size)) {
+    const std::int32_t phase = phase_ - request.context_tokens % config_.block_size;
+    count_crossing(progress, phase < 0 ? phase + config_.block_size : phase);
+  }
   schedule_event(slot);
   fresh_.push_back(slot);
   ++view_.decodes;
@@ -80,9 +85,10 @@ void Replica::leave_decoders(std::int32_t slot) {
   Request& request = (*requests_)[slot];
   Progress& progress = requests_->progress(slot);
   cancel_event(slot);
-  if (progress.crosses) count_crossing(slot, -1);
+  count_crossing(progress, -1);
   if (progress.token_from >= decode_index_) std::erase(fresh_, slot);
-  const auto steps = static_cast<std::int32_t>(decode_index_ - static_cast<std::int64_t>(request.joined));
+  const auto steps =
+      static_cast<std::int32_t>(decode_index_ - static_cast<std::int64_t>(request.joined));
   request.context_tokens += steps;
   request.emitted_tokens += steps;
   request.joined = 0;
@@ -94,17 +100,17 @@ void Replica::leave_decoders(std::int32_t slot) {
 
 /// Moves a decoding request by so many steps against the others: +1, it decoded alone; -1, it sat
 /// out. From now on it keeps its own pace, until it decodes with the others again.
-void Replica::shift(std::int32_t slot, std::int64_t steps) {
+void Replica::shift(std::int32_t slot, std::int32_t steps) {
   Request& request = (*requests_)[slot];
   Progress& progress = requests_->progress(slot);
   cancel_event(slot);
-  if (progress.crosses) count_crossing(slot, -1);
-  request.joined -= static_cast<double>(steps);
+  request.joined -= steps;
   progress.finish_at -= steps;
   progress.token_from = decode_index_;
-  if (progress.crosses) count_crossing(slot, 1);
+  const std::int32_t size = config_.block_size;
+  if (progress.crossing >= 0) count_crossing(progress, (progress.crossing - steps + size) % size);
   schedule_event(slot);
-  view_.decode_context_tokens += static_cast<double>(steps);
+  view_.decode_context_tokens += steps;
 }
 
 /// It is about to leave the common pace: its last token is that of the latest common decode it took
@@ -199,11 +205,8 @@ void Replica::advance_singles(Plan& plan, Step& step) {
     shift(slot, 1);
     if (progress.finish_at == decode_index_) {
       drain(slot, step);
-    } else if (!progress.crosses && progress.event_at == decode_index_) {
-      cancel_event(slot);
-      progress.crosses = true;
-      count_crossing(slot, 1);
-      schedule_event(slot);
+    } else if (progress.event_at == decode_index_) {
+      outgrow(slot);
     }
   }
 }
@@ -217,10 +220,7 @@ void Replica::turn_wheel(Step& step) {
     if (progress.finish_at == decode_index_) {
       drain(slot, step);
     } else if (progress.event_at == decode_index_) {
-      cancel_event(slot);
-      progress.crosses = true;
-      count_crossing(slot, 1);
-      schedule_event(slot);
+      outgrow(slot);
     }
     slot = next;
   }

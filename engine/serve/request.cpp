@@ -29,8 +29,8 @@ void check(const RequestSpec& spec, const std::string& where) {
     sum += segment.tokens;
   }
   if (sum != spec.prompt_tokens)
-    throw Error(where, "segments: they add up to " + std::to_string(sum) + " tokens; the prompt has " +
-                           std::to_string(spec.prompt_tokens));
+    throw Error(where, "segments: they add up to " + std::to_string(sum) +
+                           " tokens; the prompt has " + std::to_string(spec.prompt_tokens));
 }
 
 std::uint32_t prefix_label(const RequestSpec& spec) {
@@ -44,11 +44,16 @@ std::uint32_t prefix_label(const RequestSpec& spec) {
 
 std::string_view name(Outcome outcome) {
   switch (outcome) {
-    case Outcome::completed: return "completed";
-    case Outcome::exceeds_kv_cache: return "exceeds_kv_cache";
-    case Outcome::exceeds_max_model_len: return "exceeds_max_model_len";
-    case Outcome::starved: return "starved";
-    case Outcome::rejected: return "rejected";
+    case Outcome::completed:
+      return "completed";
+    case Outcome::exceeds_kv_cache:
+      return "exceeds_kv_cache";
+    case Outcome::exceeds_max_model_len:
+      return "exceeds_max_model_len";
+    case Outcome::starved:
+      return "starved";
+    case Outcome::rejected:
+      return "rejected";
   }
   return "unknown";
 }

@@ -22,10 +22,10 @@ struct Segment {
 
 /// One request as a workload describes it. Times in seconds, lengths in tokens.
 struct RequestSpec {
-  double arrival_s = 0;            // when the client sends it; >= 0
-  std::int32_t prompt_tokens = 0;  // >= 1
-  std::int32_t output_tokens = 0;  // true length, >= 1; no policy ever sees it
-  std::int32_t max_tokens = 0;     // the limit the client declares; 0 = none
+  double arrival_s = 0;                // when the client sends it; >= 0
+  std::int32_t prompt_tokens = 0;      // >= 1
+  std::int32_t output_tokens = 0;      // true length, >= 1; no policy ever sees it
+  std::int32_t max_tokens = 0;         // the limit the client declares; 0 = none
   std::int32_t predicted_tokens = -1;  // a predictor's guess of the output length; -1 = none
   std::int32_t priority = 0;           // lower is served first, as in vLLM
   std::int32_t klass = 0;              // for per-class metrics
@@ -52,8 +52,8 @@ enum class Phase : std::int32_t {
 /// below. In every other phase the stored values are the true ones.
 struct Request {
   double arrival_s = 0;
-  double key = 0;     // the scheduler's key (lower first), 0 without one; fixed when queued
-  double joined = 0;  // decode index of the replica to which context and emitted refer
+  double key = 0;        // the scheduler's key (lower first), 0 without one; fixed when queued
+  double joined = 0;     // decode index of the replica to which context and emitted refer
   std::int32_t id = -1;  // 0, 1, 2, ... in order of arrival
   std::uint32_t epoch = 0;
   Phase phase = Phase::absent;
@@ -61,14 +61,16 @@ struct Request {
   std::int32_t prompt_tokens = 0;
   std::int32_t max_tokens = 0;         // declared limit, 0 = none
   std::int32_t predicted_tokens = -1;  // -1 = none
-  std::int32_t cached_tokens = 0;  // seated: prefix hits at admission; waiting: ask the replica
-  std::int32_t context_tokens = 0;  // KV that exists or is in flight
-  std::int32_t emitted_tokens = 0;  // output tokens that landed or are in flight; kept on preemption
+  std::int32_t cached_tokens = 0;      // seated: prefix hits at admission; waiting: ask the replica
+  std::int32_t context_tokens = 0;     // KV that exists or is in flight
+  std::int32_t emitted_tokens =
+      0;  // output tokens that landed or are in flight; kept on preemption
   std::int32_t preemptions = 0;
   std::int32_t priority = 0;
   std::int32_t klass = 0;
   std::int32_t session = -1;
-  std::uint32_t prefix = 0;  // label of the first prompt segment, 0 = private (for affinity routers)
+  std::uint32_t prefix =
+      0;  // label of the first prompt segment, 0 = private (for affinity routers)
   std::int32_t next = -1, previous = -1;  // in the waiting or running list of its replica
   std::int32_t next_prefilling = -1, previous_prefilling = -1;
 };
@@ -85,24 +87,25 @@ std::string_view name(Outcome outcome);
 
 /// What the engine alone knows of a live request.
 struct Progress {
-  Picoseconds arrival = 0, queued = never, scheduled = never;  // sent, at the replica, first in a plan
+  Picoseconds arrival = 0, queued = never,
+              scheduled = never;  // sent, at the replica, first in a plan
   Picoseconds first_token = never, last_token = never;
-  std::int64_t finish_at = 0;    // decode index at which its last token is planned
-  std::int64_t event_at = 0;     // decode index of its entry in the wheel
-  std::int64_t token_from = 0;   // from this decode index on it shares its replica's pace
-  std::int64_t seat = 0;         // order of admission
-  std::int64_t planned = -1;     // serial of the last plan that scheduled it individually
-  std::int64_t preempted = -1;   // serial of the last plan that preempted it
-  std::int64_t admitted = -1;    // serial of the last plan that admitted it
+  std::int64_t finish_at = 0;      // decode index at which its last token is planned
+  std::int64_t event_at = 0;       // decode index of its entry in the wheel
+  std::int64_t token_from = 0;     // from this decode index on it shares its replica's pace
+  std::int64_t seat = 0;           // order of admission
+  std::int64_t planned = -1;       // serial of the last plan that scheduled it individually
+  std::int64_t preempted = -1;     // serial of the last plan that preempted it
+  std::int64_t admitted = -1;      // serial of the last plan that admitted it
   std::int32_t output_tokens = 0;  // the truth
   std::int32_t stop_at = 0;        // output tokens at which this replica is done with it
   std::int32_t held_blocks = 0;    // at the last admission, chunk or join; decoding grows past it
   std::int32_t prefill_replica = -1;
-  std::int32_t remote_tokens = 0;  // KV that another replica sent and that waits to be seated
+  std::int32_t remote_tokens = 0;     // KV that another replica sent and that waits to be seated
   std::int32_t first_hit_tokens = 0;  // prefix hits at the first admission
   std::int32_t wheel_next = -1, wheel_previous = -1;
-  bool in_wheel = false;
-  bool crosses = false;  // counted in the replica's block phases
+  std::int32_t crossing =
+      -1;  // decode index modulo block_size at which it needs a block; -1: later
   std::uint64_t output_content = 0;
   std::vector<Segment> segments;  // empty = private
 };

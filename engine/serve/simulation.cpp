@@ -206,8 +206,9 @@ void Simulation::read_ahead() {
   const Picoseconds arrival = requests_.progress(next_open_).arrival;
   if (arrival < last_open_)
     throw Error("workload: request " + std::to_string(ordinal_),
-                "arrives at " + std::to_string(seconds(arrival)) + " s, before the one in front of it (" +
-                    std::to_string(seconds(last_open_)) + " s); arrivals must not decrease");
+                "arrives at " + std::to_string(seconds(arrival)) +
+                    " s, before the one in front of it (" + std::to_string(seconds(last_open_)) +
+                    " s); arrivals must not decrease");
   last_open_ = arrival;
 }
 
@@ -225,7 +226,9 @@ void Simulation::send(std::int32_t slot) {
   }
 }
 
-void Simulation::route(std::int32_t slot, std::int32_t stage) { queue(slot, choose(slot, stage)); }
+void Simulation::route(std::int32_t slot, std::int32_t stage) {
+  queue(slot, choose(slot, stage));
+}
 
 std::int32_t Simulation::choose(std::int32_t slot, std::int32_t stage) {
   const std::vector<std::int32_t>& candidates = stage == 1 ? decode_candidates_ : open_candidates_;
@@ -277,7 +280,8 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   const double bytes = transfer.bytes_per_token * request.prompt_tokens;
   const Picoseconds end = after(now_, transfer.alpha_s + bytes / transfer.bytes_per_s, "transfer");
   post({end, 0, 0, slot, from, to});
-  for (Observer* observer : bindings_.observers) observer->on_transfer({request.id, from, to, now_, end, bytes});
+  for (Observer* observer : bindings_.observers)
+    observer->on_transfer({request.id, from, to, now_, end, bytes});
 }
 
 class Simulation::Inbox : public FollowUps {
@@ -286,7 +290,8 @@ class Simulation::Inbox : public FollowUps {
   void send(const RequestSpec& spec) override {
     const std::int32_t slot = simulation_.requests_.open(spec, simulation_.ordinal_++);
     Picoseconds& arrival = simulation_.requests_.progress(slot).arrival;
-    if (spec.arrival_s >= seconds(now_)) arrival = std::max(arrival, now_);  // "now" in whole ps again
+    if (spec.arrival_s >= seconds(now_))
+      arrival = std::max(arrival, now_);  // "now" in whole ps again
     if (arrival < now_)
       throw Error("workload: request " + std::to_string(simulation_.ordinal_),
                   "a follow-up arrives at " + std::to_string(spec.arrival_s) +

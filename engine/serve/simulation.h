@@ -5,8 +5,8 @@
 //   1. steps that end now land, by replica index: tokens, finished requests (in admission order),
 //      freed blocks; each end is told to observers, then to the workload, which may answer
 //   2. KV transfers that complete now, in the order they began
-//   3. requests that leave the frontend now, then requests that are sent now, in order of sending;
-//      follow-ups of this instant come after those already known
+//   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
+//      those of the workload's stream, then follow-ups in the order they were given
 //   4. every replica that saw an event, by index, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
@@ -59,7 +59,8 @@ class Simulation {
   /// One instant. False when everything that could happen has happened.
   bool advance();
   void run();
-  /// Every instant up to and including time_s; the clock then stands at time_s (unless all is over).
+  /// Every instant up to and including time_s; the clock then stands at time_s (unless all is
+  /// over).
   void run_until(double time_s);
   /// Up to and including the next instant at which a step ends; false if there is none.
   bool step();
@@ -72,7 +73,9 @@ class Simulation {
   const Requests& requests() const { return requests_; }
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;
-  std::int32_t outstanding(std::int32_t replica) const { return outstanding_[static_cast<std::size_t>(replica)]; }
+  std::int32_t outstanding(std::int32_t replica) const {
+    return outstanding_[static_cast<std::size_t>(replica)];
+  }
   const ClusterConfig& config() const { return config_; }
 
   /// From the next plan on, other policies. The scheduler of `replica` is asked at its next plan.
@@ -132,7 +135,7 @@ class Simulation {
   Requests requests_;
   std::vector<Replica> replicas_;
   Picoseconds now_ = 0;
-  std::int64_t ordinal_ = 0;   // requests read, for messages
+  std::int64_t ordinal_ = 0;  // requests read, for messages
   std::int32_t next_id_ = 0;
   std::int64_t serial_ = 0;
   Picoseconds last_open_ = 0;

@@ -29,7 +29,9 @@ class Workload {
 
   /// Called at every end, failures included, when the client sees it: at `done.end()` or, with a
   /// frontend, when the last token left it. Follow-ups may arrive at that moment or later.
-  virtual void on_done(const RequestDone& done, FollowUps& follow_ups) { (void)done, (void)follow_ups; }
+  virtual void on_done(const RequestDone& done, FollowUps& follow_ups) {
+    (void)done, (void)follow_ups;
+  }
 
   /// True if two requests may have tokens in common. Where it is false and prefix caching is on,
   /// only a request's own blocks can hit (after preemption), which needs no block table.
@@ -46,7 +48,9 @@ class ListedWorkload : public Workload {
   explicit ListedWorkload(std::vector<RequestSpec> specs);
   bool next(RequestSpec& spec) override;
   bool shares_content() const override { return shares_; }
-  std::unique_ptr<Workload> fork() const override { return std::make_unique<ListedWorkload>(*this); }
+  std::unique_ptr<Workload> fork() const override {
+    return std::make_unique<ListedWorkload>(*this);
+  }
 
  private:
   std::vector<RequestSpec> specs_;

@@ -24,7 +24,10 @@ local physics = require "steps.kernels.physics"
 ---@class steps.Kernels
 ---@field host_step_s number
 ---@field host_request_s number
+---@field sampler_s number
 ---@field small_kernel_s number
+---@field small_kernel_bandwidth number
+---@field attention_launch_s number
 ---@field eager_kernel_s number
 ---@field largest_graph integer
 ---@field overlap number
@@ -35,14 +38,50 @@ local Kernels = policy.define {
   doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
   source = "docs/MODELS.md, vLLM",
   params = {
-    host_step_s = { default = 300e-6, unit = "s", min = 0, doc = "Host time per step: scheduling, sampling, detokenisation hand-over.", source = "vLLM V1: 0.2 to 0.5 ms" },
-    host_request_s = { default = 2e-6, unit = "s", min = 0, doc = "Host time per request and step.", source = "vLLM V1: 1 to 4 us" },
-    small_kernel_s = { default = 2e-6, unit = "s", min = 0, doc = "A small kernel beside its traffic, as a node of a CUDA graph.", source = "launch, ramp and tail of norm, rope, activation kernels on H100" },
-    eager_kernel_s = { default = 5e-6, unit = "s", min = 0, doc = "Host time to launch one kernel outside a CUDA graph; a step without a graph takes at least that for all of them.", source = "PyTorch eager launch" },
-    largest_graph = { default = 512, unit = "tokens", min = 0, doc = "Largest CUDA graph; 0 = none are captured.", source = "vLLM max_cudagraph_capture_size" },
-    overlap = { default = 0.0, unit = "1", min = 0, max = 1, doc = "Part of the smaller attention that the larger hides in a mixed batch: 0 they add, 1 the larger counts.", source = "safe choice" },
-    batched_gemm_mfu = { default = 0.5, unit = "1", min = 0.0001, max = 1, doc = "MFU of batched GEMMs without a table (absorbed projections of latent attention)." },
-    expert_parallel = { default = false, doc = "Experts whole on ranks, tokens sent to them; else every expert split over the ranks." },
+    host_step_s = {
+      default = 500e-6, unit = "s", min = 0, source = "vLLM V1: 0.2 to 0.5 ms; 0.5 fits vLLM 0.11 at batch 1",
+      doc = "Host time per step: scheduling, preparing inputs, handing out tokens.",
+    },
+    host_request_s = {
+      default = 2e-6, unit = "s", min = 0, source = "vLLM V1: 1 to 4 us",
+      doc = "Host time per request and step.",
+    },
+    sampler_s = {
+      default = 150e-6, unit = "s", min = 0, source = "some ten small kernels outside the graph",
+      doc = "Sampling on the GPU, per step.",
+    },
+    small_kernel_s = {
+      default = 2.5e-6, unit = "s", min = 0, source = "launch, ramp and tail of norm and rope kernels on H100",
+      doc = "A small kernel beside its traffic, as a node of a CUDA graph.",
+    },
+    small_kernel_bandwidth = {
+      default = 0.8, unit = "1", min = 0.01, max = 1, source = "device copies reach 0.8 to 0.9",
+      doc = "Part of the bandwidth that norm, rope, activation and KV write reach.",
+    },
+    attention_launch_s = {
+      default = 8e-6, unit = "s", min = 0, source = "shortest attention kernels of vLLM 0.24 on H100: 11 us",
+      doc = "Attention without work. All requests of a step share one call, so only the first pays it.",
+    },
+    eager_kernel_s = {
+      default = 5e-6, unit = "s", min = 0, source = "PyTorch",
+      doc = "Launch of one kernel outside a CUDA graph; such a step takes at least that for each.",
+    },
+    largest_graph = {
+      default = 512, unit = "tokens", min = 0, source = "vLLM max_cudagraph_capture_size",
+      doc = "Largest CUDA graph; 0 = none is captured.",
+    },
+    overlap = {
+      default = 0.0, unit = "1", min = 0, max = 1, source = "the safe choice",
+      doc = "Part of the smaller attention that the larger hides in a mixed batch: 0 they add.",
+    },
+    batched_gemm_mfu = {
+      default = 0.5, unit = "1", min = 0.0001, max = 1,
+      doc = "MFU of batched GEMMs without a table (absorbed projections of latent attention).",
+    },
+    expert_parallel = {
+      default = false,
+      doc = "Whole experts on ranks, tokens sent to them; else every expert split over the ranks.",
+    },
   },
 }
 
@@ -51,9 +90,9 @@ function Kernels:bind(context)
   self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
-  self.physics = physics.of(hardware, context.mfu)
+  self.physics = physics.of(hardware, context.mfu, deployment.max_num_batched_tokens)
   self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens)
-  self.dtype, self.kv_dtype = model.dtype, deployment.kv_dtype
+  self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self:bind_operations(cost.layers(model, deployment), deployment)
 end
 
@@ -89,64 +128,61 @@ function Kernels:sum_of(list)
 end
 
 function Kernels:bind_attention(deployment)
-  local model = self.model
+  local model, op = self.model, self.attention
   self.latent = model.mla ~= nil
-  if self.latent then
-    self.latent_decode = ops.latent_query(model, deployment, true)
-    self.latent_prefill = ops.latent_query(model, deployment, false)
-  end
+  self.decode_query = ops.attention_query(model, deployment, true)
+  self.prefill_query = ops.attention_query(model, deployment, false)
   if self.linear then
     self.linear_decode = ops.linear_query(model, deployment, true)
     self.linear_prefill = ops.linear_query(model, deployment, false)
   end
-  -- whole-model heads: the lookup divides by tp
-  self.shape = { heads = model.heads, kv_heads = model.kv_heads, head_dim = model.head_dim, tp = deployment.tp,
-                 kv_dtype = deployment.kv_dtype }
-  local op = self.attention
   self.attention_layers = op.count
   self.kv_bytes_per_token = op.bytes_per_row
-  self.pair_flop = 4 * op.heads * op.head_dim
-  if self.latent then
-    local mla = model.mla
-    self.pair_flop = 2 * op.heads * (2 * mla.kv_lora_rank + mla.qk_rope_head_dim)
-    self.prefill_pair_flop = 2 * op.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
-  else
-    self.prefill_pair_flop = self.pair_flop
-  end
+  self.decode_pair_flop, self.prefill_pair_flop = ops.pair_flop(model, op)
 end
 
 -- Attention ------------------------------------------------------------------------------------
 
 --- One new token for each of n requests with `context` tokens cached between them: the new tokens are
 --- in the cache when attention runs.
-function Kernels:decode_attention(n, context, context_max)
-  local layers, tokens = self.attention_layers, context + n
+function Kernels:decode_attention(n, context)
+  local layers, tokens, query = self.attention_layers, context + n, self.decode_query
   local time_s
   if self.latent then
-    local query = self.latent_decode
     query.batch, query.context_tokens = n, tokens / n
-    time_s = cost.lookup(self.database, query, layers, "mla_decode")
+    time_s = cost.lookup(self.database, query, layers, "attention_decode")
   else
-    time_s = cost.attention_decode(self.database, self.shape, n, tokens, context_max + 1, layers, "attention_decode")
+    time_s = cost.attention_decode(self.database, query, n, tokens, nil, layers, "attention_decode")
   end
-  return self.physics:at_least(time_s, tokens * self.pair_flop, tokens * self.kv_bytes_per_token, self.dtype, layers,
-                               "attention_decode")
+  return self.physics:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
+                               self.dtype, layers, "attention_decode")
 end
 
---- t new tokens of one request behind p.
-function Kernels:prefill_attention(t, p)
-  local layers = self.attention_layers
+--- t new tokens of one request behind p. Not the first of its step: in the same call as others.
+function Kernels:prefill_attention(t, p, first)
+  local layers, query = self.attention_layers, self.prefill_query
+  query.new_tokens, query.context_tokens = t, p
   local time_s
-  if self.latent then
-    local query = self.latent_prefill
-    query.new_tokens, query.context_tokens = t, p
-    time_s = cost.lookup(self.database, query, layers, "mla_prefill")
+  if first then
+    time_s = cost.lookup(self.database, query, layers, "attention_prefill")
   else
-    time_s = cost.attention_prefill(self.database, self.shape, t, p, layers, "attention_prefill")
+    time_s = self:same_call(query)
   end
   local pairs = t * p + t * (t + 1) / 2
-  return self.physics:at_least(time_s, pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token, self.dtype, layers,
-                               "attention_prefill")
+  return self.physics:at_least(time_s, pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token,
+                               self.dtype, layers, "attention_prefill")
+end
+
+--- What a chunk adds to an attention call that runs anyway.
+function Kernels:same_call(query)
+  local _, estimate = self.database:lookup(query)
+  local shape, note
+  if cost.listening() then
+    shape, note = cost.query_text(query), "in the same call; " .. estimate.note
+  end
+  local time_s = math.max(0, estimate.latency_s - self.attention_launch_s)
+  return cost.record("attention_prefill", time_s, estimate, self.attention_layers, estimate.flop,
+                     estimate.bytes, estimate.mfu, "compute", note, query.op, shape)
 end
 
 --- Recurrent layers of a hybrid: states are read and written per request.
@@ -164,13 +200,14 @@ function Kernels:linear_attention(batch)
   return time_s
 end
 
---- All prefill chunks of the step; cached tokens of latent attention are expanded again.
-function Kernels:prefill_time(prefills)
+--- Attention of all prefill chunks, and the rows of latent KV that they expand again.
+--- @param alone boolean no decodes share the call
+function Kernels:prefill_time(prefills, alone)
   local attention_s, rows = 0, 0
   for i = 1, #prefills do
     local prefill = prefills[i]
     local t, p = prefill.new_tokens, prefill.context_tokens
-    attention_s = attention_s + self:prefill_attention(t, p)
+    attention_s = attention_s + self:prefill_attention(t, p, alone and i == 1)
     rows = rows + t + p
   end
   return attention_s, self.prefill_rows_time and self.prefill_rows_time(rows) or 0
@@ -190,15 +227,15 @@ function Kernels:gpu_time(batch)
   local time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(batch.requests)
   local attention_s = 0
   if decodes > 0 then
-    attention_s = self:decode_attention(decodes, batch.decode_context_tokens, 0)
+    attention_s = self:decode_attention(decodes, batch.decode_context_tokens)
     if self.decode_rows_time then time_s = time_s + self.decode_rows_time(decodes) end
   end
   if #prefills > 0 then
-    local prefill_s, rows_s = self:prefill_time(prefills)
+    local prefill_s, rows_s = self:prefill_time(prefills, decodes == 0)
     attention_s, time_s = self:both(prefill_s, attention_s), time_s + rows_s
   end
   if self.linear then time_s = time_s + self:linear_attention(batch) end
-  time_s = time_s + attention_s
+  time_s = time_s + attention_s + cost.record("sampler", self.sampler_s, "assumed")
   if tokens <= self.graph_tokens then return time_s end
   return math.max(time_s, self.kernel_count * self.eager_kernel_s)
 end

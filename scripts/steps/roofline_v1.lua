@@ -56,7 +56,7 @@ local RooflineV1 = policy.define {
 
 function RooflineV1:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
-  local dtype = deployment.weight_dtype or "bf16"
+  local dtype = deployment.weights or "bf16"
   local element_bytes = batches.element_bytes[dtype]
   self.tp = deployment.tp
   self.layers = model.layers

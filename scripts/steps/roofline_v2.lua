@@ -104,8 +104,8 @@ function RooflineV2:bind(context)
   local tp = deployment.tp
   self.model, self.hardware, self.tp = model, hardware, tp
   self.database = self.lookup ~= "" and context.mfu:with(self.lookup) or context.mfu
-  self.dtype = deployment.weight_dtype or "bf16"
-  self.kv_dtype = deployment.kv_dtype or "bf16"
+  self.dtype = deployment.weights or "bf16"
+  self.kv_dtype = deployment.kv or "bf16"
   self.element_bytes = batches.element_bytes[self.dtype]
   self.v1_mfu = v1_mfu.decode
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
@@ -159,25 +159,31 @@ function RooflineV2:decode_pairs(requests, context_tokens)
   return self.attention_flop == "causal_mask" and context_tokens * self.decode_mask or context_tokens
 end
 
+function RooflineV2:ask_decode(batch_size, context_tokens)
+  local model = self.model
+  return self.database:decode(model.heads, model.kv_heads, self.dim, batch_size, context_tokens, self.tp,
+                              self.kv_dtype)
+end
+
+function RooflineV2:ask_prefill(seq_len)
+  local model = self.model
+  return self.database:prefill(model.heads, model.kv_heads, self.dim, seq_len, self.tp, self.kv_dtype)
+end
+
 function RooflineV2:decode_mfu(batch_size, context_tokens)
-  local model, database = self.model, self.database
-  local mfu, estimate = database:decode(model.heads, model.kv_heads, self.dim, batch_size, context_tokens,
-                                        self.tp, self.kv_dtype)
+  local mfu, estimate = self:ask_decode(batch_size, context_tokens)
   if gemms.usable(mfu) then return mfu, estimate end
-  local function ask(x)
-    return (database:decode(model.heads, model.kv_heads, self.dim, batch_size, x, self.tp, self.kv_dtype))
-  end
-  return gemms.instead_of_zero(self.zero_mfu, ask, context_tokens, v1_mfu.decode, "decode attention")
+  return gemms.instead_of_zero(self, "ask_decode", v1_mfu.decode, context_tokens, batch_size)
 end
 
 function RooflineV2:prefill_mfu(seq_len)
-  local model, database = self.model, self.database
-  local mfu, estimate = database:prefill(model.heads, model.kv_heads, self.dim, seq_len, self.tp, self.kv_dtype)
+  local mfu, estimate = self:ask_prefill(seq_len)
   if gemms.usable(mfu) then return mfu, estimate end
-  local function ask(x)
-    return (database:prefill(model.heads, model.kv_heads, self.dim, x, self.tp, self.kv_dtype))
-  end
-  return gemms.instead_of_zero(self.zero_mfu, ask, seq_len, v1_mfu.prefill, "prefill attention")
+  return gemms.instead_of_zero(self, "ask_prefill", v1_mfu.prefill, seq_len)
+end
+
+function RooflineV2:ask_gemm(m, k, n)
+  return self.database:gemm(m, k, n, self.dtype)
 end
 
 --- Attention of all layers from its pairs, spread over tp.

@@ -1,6 +1,6 @@
 --- Requests as they were recorded.
 local policy = require "rooflua.policy"
-local native = require "rooflua.native"
+local trace = require "rooflua.trace"
 
 ---@class workloads.Trace: rooflua.Workload
 ---@field path string
@@ -19,7 +19,7 @@ local Trace = policy.define {
 
 --- A native stream: rows never become Lua values.
 function Trace:requests()
-  return native.trace_open(self.path, self.format, self.limit, self.sort, self.time_scale)
+  return trace.open(self.path, self.format, self.limit, self.sort, self.time_scale)
 end
 
 return Trace

@@ -54,6 +54,19 @@ TEST_CASE("statistics do not depend on the order of the values") {
   CHECK(a.std == b.std);
 }
 
+TEST_CASE("many values are sorted as few are") {
+  Noise noise;
+  std::vector<double> values{0, 1e300, 5e-324};
+  for (int i = 0; i < 20000; ++i) values.push_back(static_cast<double>(noise.next()) / 3);
+  for (const bool negative : {false, true}) {
+    if (negative) values.push_back(-1);
+    std::vector<double> sorted = values, described = values;
+    std::sort(sorted.begin(), sorted.end());
+    statistics(described);
+    CHECK(described == sorted);
+  }
+}
+
 TEST_CASE("nothing has no statistics") {
   std::vector<double> none;
   CHECK(statistics(none).count == 0);

@@ -13,6 +13,9 @@ using namespace rooflua;
 
 namespace {
 
+/// The text on a line of its own, as the literals below have it.
+std::string below(const std::string& text) { return std::string("\n").append(text); }
+
 Summary synthetic() {
   SummaryObserver observer;
   test::play(observer);
@@ -27,7 +30,7 @@ TEST_CASE("the report of the synthetic run, as people see it") {
   options.classes = {"batch", "chat"};
   SummaryObserver observer(options);
   test::play(observer);
-  CHECK("\n" + report(observer.summary()) == R"(
+  CHECK(below(report(observer.summary())) == R"(
 requests  2 of 3 completed (1 exceeds_kv_cache) in 18.00 ms
 rates     111.1 requests/s, 388.9 output tokens/s (peak second 7)
 goodput   55.56 requests/s (TTFT <= 12.00 ms)
@@ -55,9 +58,7 @@ TEST_CASE("variants stand side by side in one unit per column") {
   Variant slow{"chunk=512", Json::object(), synthetic()},
       fast{"chunk=2048", Json::object(), synthetic()};
   slow.summary.ttft_s.p99 = 12;
-  CHECK(
-      comparison({slow, fast}) ==
-      R"(
+  CHECK(below(comparison({slow, fast})) == R"(
 variant     req/s  tok/s  TTFT p50 ms  TTFT p99 s  TPOT p50 ms  TPOT p99 ms  E2E mean ms  preempted  failed  unsupported
 ------------------------------------------------------------------------------------------------------------------------
 chunk=512   111.1  388.9        11.50       12.00        2.333        2.660        17.50          1       1       11.1 %
@@ -68,27 +69,32 @@ unsupported: share of time that is extrapolated, stand_in or assumed
 }
 
 TEST_CASE("an explained step shows every op, its corrections and what is left over") {
-  const LedgerRow qkv{"qkv_proj", "gemm",   "m=64 k=4096 n=6144", 3.2e9,    5.1e7,
-                      0.4,        "memory", Evidence::measured,   "row 12", 20e-6,
-                      32};
-  const LedgerRow attention{"attention",
-                            "attention_decode",
-                            "batch=64 context=1024",
-                            0,
-                            1.3e8,
-                            std::nan(""),
-                            "memory",
-                            Evidence::modelled,
-                            "",
-                            10e-6,
-                            32};
-  const LedgerRow correction{"bandwidth", "correction", "",   0, 0, std::nan(""), "",
-                             Evidence::modelled,     "x 1.1",      1e-6, 32};
+  LedgerRow qkv, attention, correction;
+  qkv.name = "qkv_proj";
+  qkv.kind = "gemm";
+  qkv.shape = "m=64 k=4096 n=6144";
+  qkv.flop = 3.2e9;
+  qkv.bytes = 5.1e7;
+  qkv.mfu = 0.4;
+  qkv.evidence = Evidence::measured;
+  qkv.note = "row 12";
+  qkv.time_s = 20e-6;
+  attention.name = "attention";
+  attention.kind = "attention_decode";
+  attention.shape = "batch=64 context=1024";
+  attention.bytes = 1.3e8;
+  attention.mfu = std::nan("");
+  attention.evidence = Evidence::modelled;
+  attention.time_s = 10e-6;
+  qkv.bound = attention.bound = "memory";
+  correction.name = "bandwidth";
+  correction.kind = "correction";
+  correction.note = "x 1.1";
+  correction.time_s = 1e-6;
+  qkv.count = attention.count = correction.count = 32;
   const std::vector<LedgerRow> rows{qkv, attention, correction};
   const EvidenceShares shares{2.0 / 3, 0, 0, 0, 1.0 / 3, 0};
-  CHECK(
-      step_report(rows, shares, 1000e-6) ==
-      R"(
+  CHECK(below(step_report(rows, shares, 1000e-6)) == R"(
 op            shape                  runs         work   traffic     MFU  bound   time us    share  evidence  rests on
 ----------------------------------------------------------------------------------------------------------------------
 qkv_proj      m=64 k=4096 n=6144       32  102.4 Gflop  1.632 GB  40.0 %  memory    640.0   64.0 %  measured  row 12

@@ -3,6 +3,7 @@
 // Lua.
 
 #include "serve/policy.h"
+#include "tests/reference/sglang.h"
 #include "tests/reference/vllm_v1.h"
 
 namespace rooflua::reference {
@@ -29,6 +30,24 @@ class VllmThroughPlan : public SchedulerPolicy {
 
   VllmConfig config_;
   bool singly_, always_;
+};
+
+/// The rules of SGLang through a Plan. Asked at every step: the ratio decays with decode steps.
+class SglangThroughPlan : public SchedulerPolicy {
+ public:
+  explicit SglangThroughPlan(const SglangConfig& config);
+  void plan(const Replica& replica, Plan& plan) override;
+  bool every_step() const override { return true; }
+
+ private:
+  void prefill_first(const Replica& replica, Plan& plan);
+  void decode_rest(const Replica& replica, Plan& plan);
+  int max_new_left(const Replica& replica, std::int32_t slot) const;
+
+  SglangConfig config_;
+  double init_ratio_, min_ratio_, ratio_;
+  int seats_before_ = 0;
+  bool full_ = false;
 };
 
 }  // namespace rooflua::reference

@@ -53,6 +53,13 @@ std::vector<PlainRequest> ServingCase::requests() const {
   return plain;
 }
 
+bool ServingCase::in_order(const History& history) const {
+  return std::all_of(prompts.begin(), prompts.end(), [&](const Prompt& prompt) {
+    return prompt.follows < 0 ||
+           history.requests[static_cast<std::size_t>(prompt.follows)].last <= prompt.plain.arrival;
+  });
+}
+
 bool ServingCase::shares() const {
   return std::any_of(prompts.begin(), prompts.end(),
                      [](const Prompt& prompt) { return !prompt.segments.empty(); });
@@ -98,6 +105,22 @@ void draw_segments(Dice& dice, Prompt& prompt, int longest) {
   if (left > 0) prompt.segments.emplace_back(0, left);
 }
 
+/// The next turn of a session: what an earlier request said and heard, and something new.
+bool draw_turn(Dice& dice, const std::vector<Prompt>& before, Prompt& prompt, int longest) {
+  if (before.empty() || !dice.chance(30)) return false;
+  prompt.follows = dice.between(0, static_cast<int>(before.size()) - 1);
+  const Prompt& last = before[static_cast<std::size_t>(prompt.follows)];
+  if (last.segments.empty() || last.segments.back().first == 0 || last.plain.prompt > 2 * longest) {
+    prompt.follows = -1;
+    return false;
+  }
+  prompt.segments = last.segments;
+  prompt.segments.emplace_back(last.output_content, last.plain.output);
+  prompt.segments.emplace_back(prompt.output_content + 5000, prompt.plain.prompt);
+  prompt.plain.prompt += last.plain.prompt + last.plain.output;
+  return true;
+}
+
 }  // namespace
 
 ServingCase draw_case(std::uint64_t seed, const Range& range) {
@@ -110,9 +133,10 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
 
   const int longest_prompt = dice.chance(50) ? 60 : 400, longest_output = dice.chance(50) ? 20 : 120;
   const bool shares = range.sharing && dice.chance(50);
+  const bool sessions = shares && range.sessions && dice.chance(40);
   const int gap = dice.chance(20) ? 0 : 1 << dice.between(4, 16);
   const int count = dice.between(1, range.most_requests);
-  int longest = 0, total = 0;
+  int longest = 0, longest_asked = 0, total = 0;
   Ps now = 0;
   for (int id = 0; id < count; ++id) {
     Prompt prompt;
@@ -123,7 +147,13 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
     plain.output = dice.chance(10) ? 1 : dice.between(1, longest_output);
     plain.max_new = plain.output;
     if (c.by_priority) plain.priority = dice.between(0, 3);
-    if (shares) draw_segments(dice, prompt, longest_prompt);
+    if (shares) {
+      prompt.output_content = 1000 + static_cast<std::uint64_t>(id);
+      if (!sessions || !draw_turn(dice, question.prompts, prompt, longest_prompt))
+        draw_segments(dice, prompt, longest_prompt);
+      if (prompt.follows >= 0) plain.arrival = now += dice.between(1, 1 << 19);
+    }
+    longest_asked = std::max(longest_asked, plain.prompt);
     longest = std::max(longest, plain.prompt + plain.output);
     total += plain.prompt + plain.output;
     question.prompts.push_back(std::move(prompt));
@@ -133,7 +163,7 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
   const int least = (longest + c.block_size - 1) / c.block_size;
   const int most = (total + c.block_size - 1) / c.block_size + count;
   c.blocks = dice.chance(70) ? dice.between(least, std::min(most, 4 * least)) : most;
-  if (dice.chance(15)) c.max_model_len = dice.between(longest_prompt + 1, longest + 1 + longest_prompt);
+  if (dice.chance(15)) c.max_model_len = dice.between(longest_asked + 1, longest + 1 + longest_prompt);
   question.spell_tokens();
   return question;
 }

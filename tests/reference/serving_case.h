@@ -36,6 +36,7 @@ struct Prompt {
   PlainRequest plain;
   std::vector<std::pair<std::uint64_t, int>> segments;  // empty: private
   std::uint64_t output_content = 0;
+  int follows = -1;  // the request whose prompt and output it repeats
 };
 
 struct ServingCase {
@@ -48,12 +49,15 @@ struct ServingCase {
   void spell_tokens();
   std::vector<PlainRequest> requests() const;
   bool shares() const;
+  /// Whether every turn came after the end of what it repeats (else it is no session).
+  bool in_order(const History& history) const;
 };
 
 /// What the generator may draw.
 struct Range {
   int most_requests = 60;
   bool sharing = true;      // prompts may have prefixes in common
+  bool sessions = true;     // and repeat what an earlier request generated
   bool priorities = true;   // and preemption by priority
   bool thresholds = true;   // chunk limits, no chunking, watermark, partial admission
 };

@@ -42,6 +42,13 @@ bool drop_requests(ServingCase& question, const Check& check) {
       const bool done = count < question.prompts.size() && keep(question, check, [&](ServingCase& q) {
         const auto first = q.prompts.begin() + static_cast<std::ptrdiff_t>(from);
         q.prompts.erase(first, first + static_cast<std::ptrdiff_t>(count));
+        for (Prompt& prompt : q.prompts) {
+          if (prompt.follows >= static_cast<int>(from + count)) {
+            prompt.follows -= static_cast<int>(count);
+          } else if (prompt.follows >= static_cast<int>(from)) {
+            prompt.follows = -1;
+          }
+        }
       });
       any = any || done;
       if (!done) from += count;

@@ -32,7 +32,9 @@ void run_with(std::function<void(const Replica&, Plan&)> what, std::int32_t budg
   simulate(bench.cluster, bindings);
 }
 
-std::int32_t head(const Replica& replica) { return replica.view().waiting_head; }
+std::int32_t head(const Replica& replica) {
+  return replica.view().waiting_head;
+}
 
 }  // namespace
 
@@ -58,10 +60,12 @@ TEST_CASE("a scheduler that does the impossible is told what it did") {
                     Contains("only a running request can be preempted"));
   CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.preempt(1 << 30); }),
                     Contains("no such request"));
-  CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.decode(-5); }), Contains("no such request"));
+  CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.decode(-5); }),
+                    Contains("no such request"));
   CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.decode_all(-7); }), Contains("limit"));
   CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.wake_at(0); }), Contains("wake_at"));
-  CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.wake_at(NAN); }), Contains("wake time"));
+  CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.wake_at(NAN); }),
+                    Contains("wake time"));
   CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) {
                       const std::int32_t slot = head(r);
                       p.admit(slot, 16);
@@ -172,7 +176,8 @@ TEST_CASE("a prompt that never fits fails at once and the others go on") {
   CHECK(totals.ended[static_cast<int>(Outcome::exceeds_max_model_len)] == 2);
   CHECK(bench.recorder.of(2).output_tokens == 10);  // 30 - 20
   Bench tight(2, 64);
-  CHECK(tight.run({spec(0, 33, 1), spec(0, 32, 1)}).ended[static_cast<int>(Outcome::exceeds_kv_cache)] == 1);
+  CHECK(tight.run({spec(0, 33, 1), spec(0, 32, 1)})
+            .ended[static_cast<int>(Outcome::exceeds_kv_cache)] == 1);
 }
 
 TEST_CASE("step times that cannot be end the run") {

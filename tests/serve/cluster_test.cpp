@@ -79,15 +79,16 @@ TEST_CASE("prefill and decode apart: KV travels, the first token comes from the 
   bench.cluster.replicas[1].role = Role::decode;
   bench.cluster.transfer = {0.5, 32, 1};  // 0.5 s + 16 B / 32 B/s
   const Totals totals = bench.run({spec(0, 16, 3), spec(0, 160, 1)});
-  CHECK(bench.recorder.steps == Lines{
-                                    "0..1: p0:16+0* p1:48+0 w0 u4",
-                                    "1..2: p1:64+48 w0 u8",  // request 0's block is still being pulled
-                                    "2..3: p1:48+112* w0 u10",
-                                    "2..3: p0:1+15* w0 u1",
-                                    "3..4: d1 w0 u2",
-                                    "4..5: d1 w0 u2",
-                                    "8.5..9.5: p1:1+159* w0 u10",
-                                });
+  CHECK(bench.recorder.steps ==
+        Lines{
+            "0..1: p0:16+0* p1:48+0 w0 u4",
+            "1..2: p1:64+48 w0 u8",  // request 0's block is still being pulled
+            "2..3: p1:48+112* w0 u10",
+            "2..3: p0:1+15* w0 u1",
+            "3..4: d1 w0 u2",
+            "4..5: d1 w0 u2",
+            "8.5..9.5: p1:1+159* w0 u10",
+        });
   const RequestDone& done = bench.recorder.of(0);
   CHECK(done.first_token == 3 * s);
   CHECK(done.last_token == 5 * s);
@@ -152,8 +153,9 @@ TEST_CASE("a closed loop answers each end, at once or after a pause") {
   Bench bench(10, 64);
   Loop at_once(3, 0), thinking(2, 0.5);
   simulate(bench.cluster, bench.bindings(at_once));
-  CHECK(bench.recorder.steps == Lines{"0..1: p0:16+0* w0 u1", "1..2: d1 w0 u2", "2..3: p1:16+0* w0 u1",
-                                      "3..4: d1 w0 u2", "4..5: p2:16+0* w0 u1", "5..6: d1 w0 u2"});
+  CHECK(bench.recorder.steps == Lines{"0..1: p0:16+0* w0 u1", "1..2: d1 w0 u2",
+                                      "2..3: p1:16+0* w0 u1", "3..4: d1 w0 u2",
+                                      "4..5: p2:16+0* w0 u1", "5..6: d1 w0 u2"});
   Bench slow(10, 64);
   simulate(slow.cluster, slow.bindings(thinking));
   CHECK(slow.recorder.steps[2] == "2.5..3.5: p1:16+0* w0 u1");

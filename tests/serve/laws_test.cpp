@@ -15,7 +15,8 @@ class Dice {
   explicit Dice(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 1) {}
   std::int32_t upto(std::int32_t low, std::int32_t high) {
     state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-    return low + static_cast<std::int32_t>((state_ >> 33) % static_cast<std::uint64_t>(high - low + 1));
+    return low +
+           static_cast<std::int32_t>((state_ >> 33) % static_cast<std::uint64_t>(high - low + 1));
   }
 
  private:
@@ -254,4 +255,99 @@ TEST_CASE("the same inputs give the same run, and a fork of it the same future")
     for (std::size_t i = 0; i < after.done.size(); ++i) CHECK(same(after.done[i], copied.done[i]));
     CHECK(before.steps == first.recorder.steps);
   }
+}
+
+namespace {
+
+/// Any candidate, by turns.
+class Turns : public Router {
+ public:
+  std::int32_t route(const Request&, const RouteView& view) override {
+    return view.candidates[turn_++ % view.candidate_count];
+  }
+  double staleness_s() const override { return 0.7; }
+
+ private:
+  std::int32_t turn_ = 0;
+};
+
+/// Ends are answered: at once, later, or not at all.
+class Answers : public ListedWorkload {
+ public:
+  Answers(std::vector<RequestSpec> specs, std::uint64_t seed)
+      : ListedWorkload(std::move(specs)), dice_(seed) {}
+  std::int64_t sent = 0;
+  void on_done(const RequestDone& done, FollowUps& follow_ups) override {
+    if (sent == 40 || dice_.upto(0, 2) == 0) return;
+    ++sent;
+    follow_ups.send(
+        spec(seconds(done.now) + 0.5 * dice_.upto(0, 3), dice_.upto(1, 50), dice_.upto(1, 30)));
+  }
+
+ private:
+  Dice dice_;
+};
+
+}  // namespace
+
+TEST_CASE("clusters keep the laws: mixed replicas, split prefill and decode, frontends, answers") {
+  std::int64_t transfers = 0;
+  for (std::uint64_t seed = 3000; seed < 3150; ++seed) {
+    CAPTURE(seed);
+    Dice dice(seed);
+    Case it = random_case(seed, seed % 2 == 0);
+    const bool split = dice.upto(0, 1) == 1;
+    ClusterConfig& cluster = it.cluster;
+    for (std::int32_t more = dice.upto(1, 3); more > 0; --more)
+      cluster.replicas.push_back(
+          random_case(seed * 7 + static_cast<std::uint64_t>(more), false).cluster.replicas[0]);
+    if (split) {
+      for (std::size_t i = 0; i < cluster.replicas.size(); ++i)
+        cluster.replicas[i].role = i % 2 == 0 ? Role::prefill : Role::decode;
+      cluster.transfer = {0.25, 64, 1};
+    }
+    if (dice.upto(0, 1) == 1) cluster.frontend = {0.125, 1.0 / 256, 0.25};
+    Auditor auditor;
+    Answers workload(it.specs, seed);
+    Turns router;
+    std::vector<Fcfs> schedulers(cluster.replicas.size(), it.scheduler);
+    LinearSteps model(0.5, 1.0 / 64, 0);
+    Bindings bindings;
+    for (Fcfs& scheduler : schedulers) bindings.schedulers.push_back(&scheduler);
+    bindings.steps.assign(cluster.replicas.size(), &model);
+    bindings.router = &router;
+    bindings.workload = &workload;
+    class Ends : public Observer {
+     public:
+      std::int64_t transfers = 0, tokens = 0;
+      void on_transfer(const TransferSeen& seen) override {
+        ++transfers;
+        CHECK(seen.end > seen.start);
+      }
+      void on_done(const RequestDone& done) override {
+        tokens += done.output_tokens;
+        if (done.outcome != Outcome::completed) return;
+        CHECK(done.arrival <= done.queued);
+        CHECK(done.queued <= done.scheduled);
+        CHECK(done.scheduled < done.first_token);
+        CHECK(done.first_token <= done.last_token);
+        CHECK(done.last_token <= done.now);
+      }
+    } ends;
+    bindings.observers = {&ends};
+    Simulation simulation(cluster, bindings);
+    simulation.run();
+    transfers += ends.transfers;
+    CHECK(simulation.requests().alive() == 0);
+    const Totals& totals = simulation.totals();
+    CHECK(totals.arrived == static_cast<std::int64_t>(it.specs.size()) + workload.sent);
+    CHECK(totals.arrived ==
+          std::accumulate(totals.ended.begin(), totals.ended.end(), std::int64_t{0}));
+    CHECK(totals.output_tokens == ends.tokens);
+    for (std::int32_t i = 0; i < simulation.replica_count(); ++i) {
+      CHECK(simulation.replica(i).kv().used_blocks() == 0);
+      CHECK(simulation.outstanding(i) == 0);
+    }
+  }
+  CHECK(transfers > 1000);
 }

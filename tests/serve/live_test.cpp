@@ -89,7 +89,8 @@ TEST_CASE("keys order the queue, ties by arrival, and a preempted request return
                                       "2..3: p0:16+0* w1 u1", "3..4: p3:16+0* w0 u1"});
 }
 
-TEST_CASE("a policy that chooses victims is asked for each, and a planned victim gives back its token") {
+TEST_CASE(
+    "a policy that chooses victims is asked for each, and a planned victim gives back its token") {
   class Oldest : public Fcfs {
    public:
     bool has_victim() const override { return true; }
@@ -102,8 +103,8 @@ TEST_CASE("a policy that chooses victims is asked for each, and a planned victim
   bindings.schedulers = {&scheduler};
   simulate(bench.cluster, bindings);
   // At 1 request 0 decodes into its second block; request 1 needs a third, and 0 has to go.
-  CHECK(bench.recorder.steps == Lines{"0..1: p0:7+0* p1:8+0* w0 u4", "1..2: d1 w1 u3", "2..3: d1 w1 u3",
-                                      "3..4: p0:8+0* w0 u2", "4..5: d1 w0 u3"});
+  CHECK(bench.recorder.steps == Lines{"0..1: p0:7+0* p1:8+0* w0 u4", "1..2: d1 w1 u3",
+                                      "2..3: d1 w1 u3", "3..4: p0:8+0* w0 u2", "4..5: d1 w0 u3"});
   CHECK(bench.recorder.preempted == Lines{"1:0"});
 }
 

@@ -14,14 +14,14 @@ namespace rooflua::test {
 /// vLLM V1 without frills: decodes, then chunks of seated prompts, then the head of the queue.
 class Fcfs : public SchedulerPolicy {
  public:
-  std::int32_t chunk = 0;          // long_prefill_token_threshold; 0 = none
-  bool full_must_fit = false;      // scheduler_reserve_full_isl
-  std::int32_t watermark = 0;      // blocks
-  bool hold_prompt = false;        // Sarathi
-  bool hold_all = false;           // Orca: prompt + max_tokens
-  bool whole_batches = false;      // static batching
-  bool always = false;             // asked at every step
-  bool singly = false;             // decode() for each instead of decode_all()
+  std::int32_t chunk = 0;      // long_prefill_token_threshold; 0 = none
+  bool full_must_fit = false;  // scheduler_reserve_full_isl
+  std::int32_t watermark = 0;  // blocks
+  bool hold_prompt = false;    // Sarathi
+  bool hold_all = false;       // Orca: prompt + max_tokens
+  bool whole_batches = false;  // static batching
+  bool always = false;         // asked at every step
+  bool singly = false;         // decode() for each instead of decode_all()
   std::int64_t asked = 0;
 
   bool every_step() const override { return always; }
@@ -92,7 +92,8 @@ class LinearSteps : public StepModel {
       : base_s(base), per_token_s(per_token), per_context_s(per_context) {}
   double base_s, per_token_s, per_context_s;
   void price(const Batch& batch, StepPrice& price) override {
-    price.time_s = base_s + per_token_s * batch.tokens + per_context_s * batch.decode_context_tokens;
+    price.time_s =
+        base_s + per_token_s * batch.tokens + per_context_s * batch.decode_context_tokens;
     price.evidence_s[static_cast<int>(Evidence::assumed)] = price.time_s;
   }
 };
@@ -129,7 +130,8 @@ class Recorder : public Observer {
 
   /// The request with this id.
   const RequestDone& of(std::int32_t id) const {
-    return *std::find_if(done.begin(), done.end(), [&](const RequestDone& d) { return d.id == id; });
+    return *std::find_if(done.begin(), done.end(),
+                         [&](const RequestDone& d) { return d.id == id; });
   }
 };
 

@@ -44,17 +44,18 @@ TEST_CASE("the tail is preempted when a block is missing, keeps its tokens and r
   Bench bench(4, 16, 4);
   bench.replica().prefix_caching = false;
   bench.run({spec(0, 8, 6), spec(0, 7, 4)});
-  CHECK(bench.recorder.steps == Lines{
-                                    "0..1: p0:8+0* p1:7+0* w0 u4",
-                                    "1..2: d1 w1 u3",  // request 0 needs its 3rd block
-                                    "2..3: d1 w1 u3",  // 8 tokens of request 1 need 2 blocks, 1 is free
-                                    "3..4: d1 w1 u3",
-                                    "4..5: d1 w1 u3",
-                                    "5..6: d1 w1 u4",
-                                    "6..7: p1:8+0* w0 u2",  // prompt 7 and the token it had
-                                    "7..8: d1 w0 u3",
-                                    "8..9: d1 w0 u3",
-                                });
+  CHECK(bench.recorder.steps ==
+        Lines{
+            "0..1: p0:8+0* p1:7+0* w0 u4",
+            "1..2: d1 w1 u3",  // request 0 needs its 3rd block
+            "2..3: d1 w1 u3",  // 8 tokens of request 1 need 2 blocks, 1 is free
+            "3..4: d1 w1 u3",
+            "4..5: d1 w1 u3",
+            "5..6: d1 w1 u4",
+            "6..7: p1:8+0* w0 u2",  // prompt 7 and the token it had
+            "7..8: d1 w0 u3",
+            "8..9: d1 w0 u3",
+        });
   CHECK(bench.recorder.preempted == Lines{"1:1"});
   check_times(bench.recorder.of(0), 1 * s, 6 * s);
   check_times(bench.recorder.of(1), 1 * s, 9 * s);
@@ -69,10 +70,14 @@ TEST_CASE("a resumed request hits the full blocks it left behind, unless they we
     kept.replica().real_blocks = real_blocks;
     kept.run({spec(0, 8, 5), spec(0, 7, 4)});
     CHECK(kept.recorder.steps == Lines{
-                                     "0..1: p0:8+0* p1:7+0* w0 u4", "1..2: d1 w1 u3",
-                                     "2..3: d1 w1 u3", "3..4: d1 w1 u3", "4..5: d1 w1 u3",
+                                     "0..1: p0:8+0* p1:7+0* w0 u4",
+                                     "1..2: d1 w1 u3",
+                                     "2..3: d1 w1 u3",
+                                     "3..4: d1 w1 u3",
+                                     "4..5: d1 w1 u3",
                                      "5..6: p1:4+4* w0 u2",  // one full block was still there
-                                     "6..7: d1 w0 u3", "7..8: d1 w0 u3",
+                                     "6..7: d1 w0 u3",
+                                     "7..8: d1 w0 u3",
                                  });
     CHECK(kept.recorder.of(1).cached_tokens == 0);  // at its first admission
 
@@ -94,7 +99,8 @@ TEST_CASE("a lone request that preempts itself and can never fit again fails wit
   CHECK(totals.ended[static_cast<int>(Outcome::exceeds_kv_cache)] == 1);
 }
 
-TEST_CASE("with depth 2 an arrival during step k runs in step k+2 and a finish frees one step later") {
+TEST_CASE(
+    "with depth 2 an arrival during step k runs in step k+2 and a finish frees one step later") {
   Bench bench(100, 32);
   bench.replica().async_depth = 2;
   bench.run({spec(0, 16, 3), spec(0.5, 16, 1)});
@@ -112,13 +118,14 @@ TEST_CASE("with depth 2 a draining request keeps its seat until its last step en
   bench.replica().async_depth = 2;
   bench.replica().max_num_seqs = 1;
   bench.run({spec(0, 16, 3), spec(0.5, 16, 2)});
-  CHECK(bench.recorder.steps == Lines{
-                                    "0..1: p0:16+0* w0 u1",
-                                    "1..2: d1 w0 u2",
-                                    "2..3: d1 w1 u2",  // its last token: the plan at 2 finds no seat
-                                    "3..4: p1:16+0* w0 u1",
-                                    "4..5: d1 w0 u2",
-                                });
+  CHECK(bench.recorder.steps ==
+        Lines{
+            "0..1: p0:16+0* w0 u1",
+            "1..2: d1 w0 u2",
+            "2..3: d1 w1 u2",  // its last token: the plan at 2 finds no seat
+            "3..4: p1:16+0* w0 u1",
+            "4..5: d1 w0 u2",
+        });
 }
 
 TEST_CASE("with depth 1 an arrival during step k runs in step k+1, also one at the very end of k") {
@@ -148,9 +155,11 @@ TEST_CASE("with depth 2 a preempted request keeps the token that was in flight")
   check_times(bench.recorder.of(1), 1 * s, 4 * s);
 }
 
-TEST_CASE("prefixes are shared as soon as they are scheduled, in whole blocks, never the whole prompt") {
+TEST_CASE(
+    "prefixes are shared as soon as they are scheduled, in whole blocks, never the whole prompt") {
   Bench bench(100, 64);
-  const std::vector<Segment> long_prompt{{7, 32}, {0, 1}}, other_end{{7, 32}, {0, 8}}, exact{{7, 32}};
+  const std::vector<Segment> long_prompt{{7, 32}, {0, 1}}, other_end{{7, 32}, {0, 8}},
+      exact{{7, 32}};
   RequestSpec a = spec(0, 33, 1), b = spec(0, 40, 1), c = spec(2, 32, 1);
   a.segments = long_prompt;
   b.segments = other_end;
@@ -203,7 +212,8 @@ TEST_CASE("a watermark keeps blocks free while somebody runs") {
   Bench bench(4, 64, 16);
   bench.scheduler.watermark = 1;
   bench.run({spec(0, 48, 2), spec(0, 16, 1)});
-  CHECK(bench.recorder.steps == Lines{"0..1: p0:48+0* w1 u3", "1..2: d1 w1 u4", "2..3: p1:16+0* w0 u1"});
+  CHECK(bench.recorder.steps ==
+        Lines{"0..1: p0:48+0* w1 u3", "1..2: d1 w1 u4", "2..3: p1:16+0* w0 u1"});
 }
 
 TEST_CASE("a static batch admits only when it is empty") {
@@ -246,7 +256,8 @@ TEST_CASE("a step model sees contexts as before the step, one by one if it asks"
     void price(const Batch& batch, StepPrice& price) override {
       std::string line = std::to_string(static_cast<int>(batch.decode_context_tokens)) + " of";
       const std::int32_t* contexts = decode_contexts(batch);
-      for (std::int32_t i = 0; i < batch.decodes; ++i) line.append(1, ' ').append(std::to_string(contexts[i]));
+      for (std::int32_t i = 0; i < batch.decodes; ++i)
+        line.append(1, ' ').append(std::to_string(contexts[i]));
       line += ", max " + std::to_string(decode_context_max(batch)) + ", sampled " +
               std::to_string(batch.sampled);
       seen.push_back(line);

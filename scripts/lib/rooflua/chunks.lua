@@ -10,7 +10,7 @@ local stock_require, setfenv = require, setfenv
 
 -- Modules that scripts may not see: pointers and natives live in them.
 local private = { native = true, abi = true, core = true, chunks = true, serving = true, scenario = true,
-  jitlog = true, batch = true, prices = true, report = true }
+  jitlog = true, batch = true, prices = true, pricing = true, help = true }
 
 -- The allow-list ------------------------------------------------------------------------------------
 
@@ -81,6 +81,9 @@ end
 
 local loaded, loading = {}, {}
 
+-- What the engine alone may do to the ledger.
+local hidden = { ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" } }
+
 --- A read-only view of a module of the library; nested tables are read-only already.
 local views = {}
 local function library(name)
@@ -91,6 +94,10 @@ local function library(name)
   end
   local module = stock_require(name)
   if type(module) == "table" and getmetatable(module) == nil then
+    if hidden[name] then
+      module = copy(module)
+      for _, key in ipairs(hidden[name]) do module[key] = nil end
+    end
     module = core.readonly(module, name, true)
   end
   views[name] = module

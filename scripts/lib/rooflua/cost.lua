@@ -92,7 +92,7 @@ local function check_count(count, what)
 end
 
 --- An operation that a step model composed itself: enters the ledger like a primitive.
-function cost.record(name, time_s, evidence, count, flop, bytes, value, bound, note, kind)
+function cost.record(name, time_s, evidence, count, flop, bytes, value, bound, note, kind, shape)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
     fail("cost.record: time_s: expected seconds >= 0, found %s", core.describe(time_s))
   end
@@ -100,8 +100,11 @@ function cost.record(name, time_s, evidence, count, flop, bytes, value, bound, n
   count = count or 1
   check_count(count, "cost.record")
   return (keep(name, kind or name, time_s, evidence_code(evidence, "cost.record"), count, flop or 0, bytes or 0,
-    value or nan, bound, nil, note))
+    value or nan, bound, shape, note))
 end
+
+--- True while somebody listens: only then is it worth making texts for rows.
+function cost.listening() return rows ~= nil end
 
 --- The worst of several evidences.
 function cost.mixed(...)

@@ -9,8 +9,7 @@ local border = require "rooflua.abi"
 local ffi, abi = border.ffi, border.functions
 local context = abi.context
 local fail = core.fail
-local type, tonumber, getmetatable_of = type, tonumber, debug.getmetatable
-local nan = 0 / 0
+local type, getmetatable_of = type, debug.getmetatable
 
 local mfu = {}
 
@@ -164,15 +163,22 @@ local kernel_codes = {}
 for code, name in ipairs { "copy", "read", "write", "launch", "graph_node", "norm", "rope", "silu_mul" } do
   kernel_codes[name] = code
 end
-local number_fields = { "m", "k", "n", "heads", "kv_heads", "head_dim", "tp", "batch", "new_tokens",
-  "context_tokens", "experts", "ranks", "experts_per_token", "hidden_size", "intermediate_size", "tokens",
-  "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "conv", "key_heads", "key_head_dim",
-  "value_heads", "value_head_dim", "bytes", "width" }
-local query_keys = { "op", "dtype", "kv_dtype", "decode", "eager", "kernel" }
-for _, name in ipairs(number_fields) do query_keys[#query_keys + 1] = name end
-local is_query_key = {}
-for _, name in ipairs(query_keys) do is_query_key[name] = true end
-local question = ffi.new "rooflua_query"
+-- Numbers that each op reads; those of an op share one struct, so that the rest stays 0.
+local moe = "experts ranks tp experts_per_token hidden_size intermediate_size tokens"
+local op_fields = {
+  gemm = "m k n",
+  attention_prefill = "heads kv_heads head_dim tp batch new_tokens context_tokens",
+  attention_decode = "heads kv_heads head_dim tp batch context_tokens",
+  grouped_gemm = moe,
+  mla_prefill = "heads tp qk_nope_head_dim qk_rope_head_dim v_head_dim batch new_tokens context_tokens",
+  mla_decode = "heads tp kv_lora_rank qk_rope_head_dim batch context_tokens",
+  linear_attention = "conv key_heads key_head_dim value_heads value_head_dim batch new_tokens",
+  all_reduce = "ranks bytes",
+  memory = "bytes",
+  launch = "",
+  elementwise = "tokens width",
+}
+local words = { "op", "dtype", "kv_dtype", "decode", "eager", "kernel" }
 
 local function code_of(codes, name, what)
   local code = codes[name]
@@ -182,25 +188,38 @@ local function code_of(codes, name, what)
   return fail("%s", what .. ": " .. native.unknown_name("name", name, known))
 end
 
+--- Per op: its struct, its known keys, and a function that copies the numbers without a loop.
+local function question_of(op)
+  local known, is_known, code = {}, {}, { "local query, q, check = ... local v" }
+  for name in op_fields[op]:gmatch "%S+" do
+    known[#known + 1], is_known[name] = name, true
+    local default = (name == "tp" or name == "ranks") and 1 or 0
+    code[#code + 1] = ("v = query.%s if v == nil then v = %d elseif type(v) ~= 'number' then check(v, '%s') end q.%s = v")
+      :format(name, default, name, name)
+  end
+  for _, name in ipairs(words) do known[#known + 1], is_known[name] = name, true end
+  local q = ffi.new "rooflua_query"
+  q.op, q.tp, q.ranks = op_codes[op], 1, 1
+  return { q = q, known = known, is_known = is_known, fill = assert(loadstring(core.join(code, "\n"), "=rooflua.mfu")) }
+end
+local questions = {}
+for op in pairs(op_fields) do questions[op] = question_of(op) end
+
+local function check_field(value, name) check_number(value, "db:lookup", name) end
+
 function ask.lookup(database, query, data, what)
   check(database, what)
-  core.table(query, what)
+  if type(query) ~= "table" then core.table(query, what) end
+  local question = questions[query.op]
+  if question == nil then code_of(op_codes, query.op, what .. ": op") end
   for key in next, query do
-    if not is_query_key[key] then fail("%s: %s", what, native.unknown_name("field", tostring(key), query_keys)) end
-  end
-  local q = question
-  q.op = code_of(op_codes, query.op, what .. ": op")
-  q.dtype, q.kv_dtype = dtype_code(query.dtype), dtype_code(query.kv_dtype)
-  for i = 1, #number_fields do
-    local name = number_fields[i]
-    local value = query[name]
-    if value == nil then
-      value = (name == "tp" or name == "ranks") and 1 or 0
-    elseif type(value) ~= "number" then
-      check_number(value, what, name)
+    if not question.is_known[key] then
+      fail("%s: %s: %s", what, query.op, native.unknown_name("field", tostring(key), question.known))
     end
-    q[name] = value
   end
+  local q = question.q
+  question.fill(query, q, check_field)
+  q.dtype, q.kv_dtype = dtype_code(query.dtype), dtype_code(query.kv_dtype)
   q.decode, q.eager = query.decode and 1 or 0, query.eager and 1 or 0
   q.kernel = query.kernel and code_of(kernel_codes, query.kernel, what .. ": kernel") or 0
   local status = abi.lookup(context, database, q, data)
@@ -271,6 +290,7 @@ end
 
 function methods.tables(db) return native.list_tables(db) end
 function methods.rows(db, name) return native.table_rows(db, name) end
+function methods.report(db) return native.database_report(db) end
 function methods.peak(db, dtype) return native.database_peak(db, dtype or "bf16") end
 
 local open_keys = { "path", "layout", "gpu", "lookup", "hardware", "default_mfu" }

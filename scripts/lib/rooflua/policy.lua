@@ -130,9 +130,10 @@ end
 --- The same class with some parameters changed: what `--set` and `vary` do.
 function policy.with(instance, overrides)
   local record = record_of(instance, "policy.with")
+  core.table(overrides, "policy.with")
   local merged = {}
   for key, value in pairs(record.parameters) do merged[key] = value end
-  for key, value in pairs(overrides) do merged[key] = value end
+  for key, value in pairs(core.plain(overrides)) do merged[key] = value end
   return construct(record.class, merged)
 end
 

@@ -119,7 +119,11 @@ function spec.deployment(options)
   core.check_keys(options, spec.deployment_keys, "spec.deployment")
   local model, hardware = spec.model(options.model), spec.hardware(options.hardware)
   local object = native.deploy(model, hardware, options)
-  return adopt(object, "Deployment", { model = model, hardware = hardware })
+  local extra = { model = model, hardware = hardware }
+  adopt(object, "Deployment", extra)
+  local own = fields[object]
+  own.weight_dtype, own.kv_dtype = own.weights, own.kv
+  return object
 end
 
 --- Names of shipped models, and of GPUs.

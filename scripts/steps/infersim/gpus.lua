@@ -10,7 +10,7 @@ local function gpu(t)
   return t
 end
 
-return {
+local gpus = {
   H20 = gpu {
     fp16_tflop_per_s = 148, fp8_tflop_per_s = 296, default_mfu = 0.6, memory_gib = 96,
     memory_gib_per_s = 4096 * 0.8, nvlink_gib_per_s = 900 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
@@ -28,3 +28,24 @@ return {
     memory_gib_per_s = 13400 * 0.8, nvlink_gib_per_s = 1800 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
   },
 }
+
+--- A GPU the reference does not know, described in its way: 0.8 of every bandwidth.
+local function described(hardware)
+  local bf16 = hardware.peak_flop_per_s.bf16
+  return gpu {
+    fp16_tflop_per_s = bf16 / 1e12, fp8_tflop_per_s = (hardware.peak_flop_per_s.fp8 or bf16) / 1e12,
+    default_mfu = 0.4, memory_gib = hardware.memory_bytes / 1e9,
+    memory_gib_per_s = hardware.memory_bytes_per_s / 1e9 * 0.8,
+    nvlink_gib_per_s = hardware.link_bytes_per_s / 1e9 * 0.8, rdma_gib_per_s = 50 * 0.8,
+  }
+end
+
+--- @param device string H20, H800, H200, GB200, or "" for what the hardware's name says
+--- @return table gpu
+function gpus.of(device, hardware)
+  if device ~= "" then return gpus[device] end
+  local name = hardware.name:upper():match "^%w+"
+  return gpus[name] or described(hardware)
+end
+
+return gpus

@@ -132,8 +132,7 @@ local function weights(run)
   end
   values["weights/One expert params size (MB)"] = run.expert_bytes / MiB
   values["weights/Per GPU params size (GB)"] = total / GiB
-  local literals = run.literals
-  run.kv_space_gib = run.gpu.memory_gib - total / GiB - literals.runtime_gib - literals.activation_gib
+  run.kv_space_gib = run.gpu.memory_gib - total / GiB - run.literals.runtime_gib - run.literals.activation_gib
 end
 
 -- 3.2 KV cache ---------------------------------------------------------------------------------
@@ -291,13 +290,15 @@ end
 --- Gated delta net: core and projections of one linear layer.
 local function linear_attention(run, m, decode, label)
   local s, args, values = run.shape, run.args, run.values
-  local latency_us = run.lookups:linear_attention_us(s, decode and run.batch or args.isl, decode)
+  local latency_s = run.lookups:linear_attention(s, decode and run.batch or args.isl, decode)
   local states = run.state_bytes / s.linear_layers / GiB / run.gpu.memory_gib_per_s
   if decode then states = states * run.batch end
-  local core = max(latency_us / 1e6, states)
+  local core = max(latency_s, states)
   if not decode then core = core * (args.max_prefill_tokens / args.isl) end
-  values[decode and "decode/Linear attn core latency (us)" or "prefill/Linear Attn core latency (us)"] = latency_us
-  values[decode and "decode/States loading latency (us)" or "prefill/States loading latency (us)"] = states * 1e6
+  values[decode and "decode/Linear attn core latency (us)" or "prefill/Linear Attn core latency (us)"] =
+    latency_s * 1e6
+  values[decode and "decode/States loading latency (us)" or "prefill/States loading latency (us)"] =
+    states * 1e6
   local v = s.value_heads * s.value_head_dim
   local n = 2 * s.key_heads * s.key_head_dim + 2 * v
   local qkvz = gemm(run, m, s.hidden_size, n) * ((n + 2 * s.value_heads) / n)  -- b and a: time only
@@ -462,5 +463,14 @@ function static.evaluate(shape, gpu, args, lookups, literals)
   local ok, message = pcall(phases, run)
   return run.values, not ok and tostring(message) or nil, run.flags
 end
+
+--- For steps/infersim on a serving batch, which sees the same layer through other windows.
+static.prepare = prepare
+static.decode_core = decode_core
+static.projections = projections
+static.ffn = ffn
+static.all_reduce = all_reduce
+static.projection_labels = projection_labels
+static.ffn_labels = ffn_labels
 
 return static

@@ -7,9 +7,11 @@ local ops = {}
 --- Norm, rope, activation, KV write: bytes over bandwidth, and what a small kernel costs beside.
 function ops.elementwise(steps, op, rows)
   local bytes = op.bytes_per_row * rows + op.weight_bytes
-  local time_s = bytes / steps.hardware.memory_bytes_per_s + steps.small_kernel_s
-  return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", "bytes over bandwidth + small_kernel_s",
-                     "elementwise")
+  local bytes_per_s = steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth
+  local time_s = bytes / bytes_per_s + steps.small_kernel_s
+  local shape = cost.listening() and ("rows=%.14g"):format(rows) or nil
+  return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory",
+                     "bytes over bandwidth, and small_kernel_s", "elementwise", shape)
 end
 
 --- Under expert parallelism tokens travel to their experts and back instead.
@@ -60,14 +62,28 @@ end
 -- Attention: shapes of the whole model, because the lookup divides by tp -------------------------
 
 --- A query that a step model fills in again and again.
-function ops.latent_query(model, deployment, decode)
-  local mla = model.mla
-  return {
-    op = decode and "mla_decode" or "mla_prefill", heads = model.heads, tp = deployment.tp,
-    kv_lora_rank = mla.kv_lora_rank, qk_nope_head_dim = mla.qk_nope_head_dim,
-    qk_rope_head_dim = mla.qk_rope_head_dim, v_head_dim = mla.v_head_dim, kv_dtype = deployment.kv_dtype,
-    batch = 1, new_tokens = 1, context_tokens = 0,
+function ops.attention_query(model, deployment, decode)
+  local query = {
+    op = decode and "attention_decode" or "attention_prefill", heads = model.heads, kv_heads = model.kv_heads,
+    head_dim = model.head_dim, tp = deployment.tp, kv_dtype = deployment.kv, batch = 1, new_tokens = 1,
+    context_tokens = 0,
   }
+  local mla = model.mla
+  if not mla then return query end
+  query.op = decode and "mla_decode" or "mla_prefill"
+  query.kv_heads, query.head_dim = nil, nil
+  query.kv_lora_rank, query.v_head_dim = mla.kv_lora_rank, mla.v_head_dim
+  query.qk_nope_head_dim, query.qk_rope_head_dim = mla.qk_nope_head_dim, mla.qk_rope_head_dim
+  return query
+end
+
+--- Flop of one (query, key) pair over the heads of a rank: decode, prefill. Latent attention is
+--- absorbed in decode and expanded in prefill.
+function ops.pair_flop(model, op)
+  local mla = model.mla
+  if not mla then return 4 * op.heads * op.head_dim, 4 * op.heads * op.head_dim end
+  return 2 * op.heads * (2 * mla.kv_lora_rank + mla.qk_rope_head_dim),
+         2 * op.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
 end
 
 function ops.linear_query(model, deployment, decode)

@@ -1,20 +1,33 @@
---- What no kernel can beat, whatever a table says, and that more rows never cost less.
+--- What no kernel can beat, whatever a table says, and that fewer rows never cost more.
 ---
---- A table may be wrong in both ways: weights that stayed in the cache while they were timed, noise
---- between two rows. The difference is recorded as a row of its own, so that it shows.
+--- A table may be wrong in both ways: weights that stayed in the cache while they were timed; noise
+--- between two rows. What is missing to the first is recorded as a row of its own, so that it shows. For
+--- the second a GEMM is priced with more rows where that is faster: it could be run so.
 local cost = require "rooflua.cost"
 
 local physics = {}
 physics.__index = physics
 
-local coarse = 256  -- tokens between the sizes that are compared above the largest graph
+--- Rows a GEMM may be padded to: every size a table is likely to have, up to a step's budget.
+local function padded_sizes(budget)
+  local sizes = {}
+  for size = 1, 8 do sizes[#sizes + 1] = size end
+  for size = 16, 256, 8 do sizes[#sizes + 1] = size end
+  for size = 272, 512, 16 do sizes[#sizes + 1] = size end
+  for size = 768, math.max(budget, 768), 256 do
+    sizes[#sizes + 1] = size - 255  -- a new tile starts
+    sizes[#sizes + 1] = size
+  end
+  return sizes
+end
 
 --- @param hardware rooflua.Hardware
 --- @param database rooflua.Database
-function physics.of(hardware, database)
+--- @param budget integer tokens of the largest step
+function physics.of(hardware, database, budget)
   return setmetatable({
     bytes_per_s = hardware.memory_bytes_per_s, peaks = hardware.peak_flop_per_s, database = database,
-    envelopes = {},
+    sizes = padded_sizes(budget), fastest = {},
   }, physics)
 end
 
@@ -28,52 +41,48 @@ function physics:at_least(time_s, flop, bytes, dtype, count, name)
                               "below flop over peak or bytes over bandwidth", "floor")
 end
 
---- Sizes up to m at which a table could have been slower than it is at m.
-local function sizes_below(list, m)
-  if #list == 0 then
-    for size = 1, 8 do list[#list + 1] = size end
-    for size = 16, 256, 8 do list[#list + 1] = size end
-  end
-  while list[#list] < m do
-    local last = list[#list]
-    if last < 512 then list[#list + 1] = last + 16 else
-      list[#list + 1] = last + 1          -- a new tile starts
-      list[#list + 1] = last + coarse
-    end
-  end
-  return list
+function physics:latency(m, k, n, dtype)
+  local _, estimate = self.database:gemm(m, k, n, dtype)
+  return estimate.latency_s
 end
 
---- The slowest this GEMM is with fewer rows than m.
-function physics:slowest_below(m, k, n, dtype)
-  local by_shape = self.envelopes[dtype] or {}
-  self.envelopes[dtype] = by_shape
+--- For each of the sizes, which size from there on is fastest.
+function physics:fastest_of(k, n, dtype)
+  local of_dtype = self.fastest[dtype] or {}
+  self.fastest[dtype] = of_dtype
   local key = k * 16777216 + n
-  local envelope = by_shape[key] or { sizes = {}, slowest = {} }
-  by_shape[key] = envelope
-  local sizes, slowest = sizes_below(envelope.sizes, m), envelope.slowest
-  local i, worst_s = 1, 0
-  while i <= #sizes and sizes[i] < m do
-    if not slowest[i] then
-      local _, estimate = self.database:gemm(sizes[i], k, n, dtype)
-      slowest[i] = math.max(worst_s, estimate.latency_s)
-    end
-    worst_s = slowest[i]
-    i = i + 1
+  if of_dtype[key] then return of_dtype[key] end
+  local sizes = self.sizes
+  local found, best_s, best = {}, math.huge, nil
+  for i = #sizes, 1, -1 do
+    local latency_s = self:latency(sizes[i], k, n, dtype)
+    if latency_s < best_s then best_s, best = latency_s, sizes[i] end
+    found[i] = best
   end
-  return worst_s
+  of_dtype[key] = found
+  return found
+end
+
+--- The rows, m or more, with which this GEMM is fastest.
+function physics:rows_to_run(m, k, n, dtype)
+  local sizes = self.sizes
+  local low, high = 1, #sizes + 1  -- the first size that holds m
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if sizes[middle] < m then low = middle + 1 else high = middle end
+  end
+  if low > #sizes then return m end
+  local padded = self:fastest_of(k, n, dtype)[low]
+  if self:latency(padded, k, n, dtype) < self:latency(m, k, n, dtype) then return padded end
+  return m
 end
 
 --- A GEMM, floored and monotone in its rows.
 --- @param op table one of cost.layers
 function physics:gemm(op, m)
-  local count = op.count
-  local time_s = cost.gemm(self.database, m, op.k, op.n, op.dtype, count, op.name)
-  time_s = self:at_least(time_s, op.flop_per_row * m, op.weight_bytes + op.bytes_per_row * m, op.dtype, count, op.name)
-  local below_s = count * self:slowest_below(m, op.k, op.n, op.dtype)
-  if time_s >= below_s then return time_s end
-  return time_s + cost.record(op.name, (below_s - time_s) / count, "modelled", count, 0, 0, nil, nil,
-                              "the table is slower with fewer rows", "floor")
+  local rows = self:rows_to_run(m, op.k, op.n, op.dtype)
+  local time_s = cost.gemm(self.database, rows, op.k, op.n, op.dtype, op.count, op.name)
+  return self:at_least(time_s, op.flop_per_row * m, op.weight_bytes + op.bytes_per_row * m, op.dtype, op.count, op.name)
 end
 
 return physics

@@ -24,42 +24,56 @@ function gemms.layer(dims, fused, ranks)
   }
 end
 
---- An MFU for an empty cell.
---- @param rule string nearest, first_nonzero, v1, error
---- @param ask fun(x: number): number|nil, any  the lookup along its main axis
---- @param x number where the cell was empty
---- @param v1_mfu number what the calibrated roofline would take
-function gemms.instead_of_zero(rule, ask, x, v1_mfu, what)
-  if rule == "v1" then return v1_mfu, "assumed" end
-  if rule == "nearest" then
-    local factor = 2
-    for _ = 1, widest_search do
-      for _, at in ipairs { math.max(1, math.floor(x / factor)), x * factor } do
-        local mfu = ask(at)
-        if mfu and mfu >= least_mfu then return mfu, "stand_in" end
-      end
-      factor = factor * 2
-    end
-  elseif rule == "first_nonzero" then
-    local at = 1
-    for _ = 1, widest_search do
-      local mfu = ask(at)
-      if mfu and mfu >= least_mfu then return mfu, "stand_in" end
-      at = at * 2
-    end
+--- The lookup `question` of a step model along its main axis, which is asked as its last argument but
+--- for GEMMs, where it is the first.
+local function ask_at(steps, question, x, ...)
+  if question == "ask_decode" then return (steps:ask_decode(..., x)) end
+  if question == "ask_prefill" then return (steps:ask_prefill(x)) end
+  return (steps:ask_gemm(x, ...))
+end
+
+local function nearest(steps, question, x, ...)
+  local factor = 2
+  for _ = 1, widest_search do
+    local below = math.max(1, math.floor(x / factor))
+    local mfu = ask_at(steps, question, below, ...)
+    if gemms.usable(mfu) then return mfu end
+    mfu = ask_at(steps, question, x * factor, ...)
+    if gemms.usable(mfu) then return mfu end
+    factor = factor * 2
   end
-  error(("%s at %g: the table has an MFU of 0 there and zero_mfu = '%s' found nothing instead"):format(what, x, rule), 0)
+end
+
+local function first_nonzero(steps, question, ...)
+  local at = 1
+  for _ = 1, widest_search do
+    local mfu = ask_at(steps, question, at, ...)
+    if gemms.usable(mfu) then return mfu end
+    at = at * 2
+  end
+end
+
+--- An MFU for an empty cell, as zero_mfu says.
+--- @param question string ask_gemm, ask_prefill, ask_decode
+--- @param v1_mfu number what the calibrated roofline would take
+--- @param x number where the cell was empty; the other arguments of the question follow
+function gemms.instead_of_zero(steps, question, v1_mfu, x, ...)
+  local rule, mfu = steps.zero_mfu, nil
+  if rule == "v1" then return v1_mfu, "assumed" end
+  if rule == "nearest" then mfu = nearest(steps, question, x, ...) end
+  if rule == "first_nonzero" then mfu = first_nonzero(steps, question, ...) end
+  if mfu then return mfu, "stand_in" end
+  error(("roofline_v2: %s at %g: the table has an MFU of 0 there and zero_mfu = '%s' found nothing instead")
+    :format(question, x, rule), 0)
 end
 
 function gemms.usable(mfu) return mfu ~= nil and mfu >= least_mfu end
 
 --- MFU of a GEMM, empty cells replaced.
 function gemms.mfu(steps, m, k, n)
-  local database = steps.database
-  local mfu, estimate = database:gemm(m, k, n, steps.dtype)
+  local mfu, estimate = steps:ask_gemm(m, k, n)
   if gemms.usable(mfu) then return mfu, estimate end
-  local function ask(x) return (database:gemm(x, k, n, steps.dtype)) end
-  return gemms.instead_of_zero(steps.zero_mfu, ask, m, steps.v1_mfu, "gemm")
+  return gemms.instead_of_zero(steps, "ask_gemm", steps.v1_mfu, m, k, n)
 end
 
 --- Time of one GEMM, divided by the ranks it is spread over without being looked up so.

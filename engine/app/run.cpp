@@ -1,0 +1,147 @@
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "app/commands.h"
+#include "app/workers.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "measure/report.h"
+#include "measure/result.h"
+#include "script/read_scenario.h"
+#include "script/vm.h"
+
+namespace rooflua::app {
+
+namespace {
+
+void write_document(const Json& document, const std::string& path) {
+  const std::string text = dump_json(document, 2) + "\n";
+  if (path == "-") {
+    std::fputs(text.c_str(), stdout);
+    return;
+  }
+  std::ofstream out(path, std::ios::binary);
+  if (!(out << text)) throw Error(path, "cannot be written");
+}
+
+script::VmOptions vm_options(const RunArguments& arguments, const std::filesystem::path& home) {
+  script::VmOptions options;
+  options.home = home;
+  options.trusted = arguments.trusted;
+  options.timeout_s = arguments.timeout_s;
+  options.jit_log = arguments.jit_log;
+  options.print_to_stderr = arguments.json == "-";
+  return options;
+}
+
+/// "requests.csv" for the only variant, "requests.2.csv" for the second of several.
+std::string numbered(const std::string& path, std::size_t variant, std::size_t count) {
+  if (path.empty() || count == 1) return path;
+  const std::filesystem::path whole(path);
+  std::filesystem::path name = whole.stem();
+  name += "." + std::to_string(variant + 1);
+  name += whole.extension();
+  return (whole.parent_path() / name).string();
+}
+
+script::VariantResult run_variant(script::Scenario& scenario, std::size_t variant, const RunArguments& arguments) {
+  script::RunOutputs outputs;
+  const std::size_t count = scenario.variants().size();
+  outputs.requests = numbered(arguments.requests, variant, count);
+  outputs.trace = numbered(arguments.trace, variant, count);
+  if (!arguments.quiet && arguments.jobs == 1) outputs.progress = scenario.variants()[variant].name;
+  if (outputs.progress.empty() && !arguments.quiet && arguments.jobs == 1) outputs.progress = "run";
+  return scenario.run(variant, arguments.explain, outputs);
+}
+
+/// Several runs side by side, where a scenario varies something.
+std::string compare_variants(const std::vector<script::VariantResult>& results, const std::string& file) {
+  std::vector<Variant> variants;
+  for (const script::VariantResult& each : results) {
+    Variant variant;
+    variant.name = each.document.find("name")->text();
+    variant.summary = summary_from_json(*each.document.find("summary"), file);
+    variants.push_back(std::move(variant));
+  }
+  return comparison(variants);
+}
+
+void print_report(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
+                  const RunArguments& arguments) {
+  if (!scenario.title().empty()) std::printf("%s\n\n", scenario.title().c_str());
+  if (scenario.kind() == "serve" && results.size() > 1) {
+    std::fputs(compare_variants(results, arguments.scenario).c_str(), stdout);
+  } else {
+    for (const script::VariantResult& each : results) std::printf("%s\n", each.text.c_str());
+  }
+  const std::string own = scenario.report(results);
+  if (!own.empty()) std::printf("\n%s\n", own.c_str());
+}
+
+/// --strict: the variants whose time rests too much on what nobody measured.
+bool too_doubtful(const std::vector<script::VariantResult>& results, const RunArguments& arguments) {
+  if (!arguments.strict_percent) return false;
+  bool failed = false;
+  for (const script::VariantResult& each : results) {
+    const double percent = script::doubtful_percent(each.evidence);
+    if (percent <= *arguments.strict_percent) continue;
+    std::fprintf(stderr, "rooflua: --strict: %.2f %% of the time%s%s is extrapolated, stand_in or assumed (allowed: %g %%)\n",
+                 percent, each.document.find("name")->text().empty() ? "" : " of ",
+                 each.document.find("name")->text().c_str(), *arguments.strict_percent);
+    failed = true;
+  }
+  return failed;
+}
+
+bool nothing_completed(const std::vector<script::VariantResult>& results) {
+  for (const script::VariantResult& each : results) {
+    const Json* completed = each.document.find("summary")->find("completed");
+    if (completed != nullptr && completed->integer() > 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int run(const RunArguments& arguments, const std::filesystem::path& home) {
+  log::set_quiet(arguments.quiet);
+  script::Vm vm(vm_options(arguments, home));
+  script::ScenarioOptions options;
+  options.set = arguments.set;
+  options.seed = arguments.seed;
+  script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
+  const std::size_t count = scenario.variants().size();
+  const auto results = in_workers(count, arguments.jobs, [&](std::size_t variant) {
+    return run_variant(scenario, variant, arguments);
+  });
+  for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
+  if (arguments.json != "-") print_report(scenario, results, arguments);
+  if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
+  if (scenario.kind() == "serve" && nothing_completed(results)) {
+    std::fprintf(stderr, "rooflua: no request was completed\n");
+    return 1;
+  }
+  return too_doubtful(results, arguments) ? 1 : 0;
+}
+
+int check(const std::vector<std::string>& scenarios, const std::filesystem::path& home) {
+  int status = 0;
+  for (const std::string& file : scenarios) {
+    try {
+      script::VmOptions options;
+      options.home = home;
+      script::Vm vm(options);
+      script::Scenario scenario(vm, std::filesystem::path(file));
+      scenario.check();
+      std::printf("%s: ok (%zu variant%s, kind %s)\n", file.c_str(), scenario.variants().size(),
+                  scenario.variants().size() == 1 ? "" : "s", scenario.kind().c_str());
+    } catch (const Error& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      status = 1;
+    }
+  }
+  return status;
+}
+
+}  // namespace rooflua::app

@@ -1,0 +1,95 @@
+#include <cstdio>
+#include <fstream>
+
+#include "app/commands.h"
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "script/read_scenario.h"
+#include "script/vm.h"
+
+namespace rooflua::app {
+
+namespace {
+
+/// "512+1024" or "2048x64": two whole numbers around a separator.
+std::pair<std::int64_t, std::int64_t> pair_of(const std::string& text, char separator, const std::string& option,
+                                              const char* form) {
+  const std::size_t cut = text.find(separator);
+  const auto left = cut == std::string::npos ? std::nullopt : parse_number(text.substr(0, cut));
+  const auto right = cut == std::string::npos ? std::nullopt : parse_number(text.substr(cut + 1));
+  const auto whole = [](std::optional<double> value) {
+    return value && *value >= 0 && *value < 1e9 && *value == static_cast<double>(static_cast<std::int64_t>(*value));
+  };
+  if (!whole(left) || !whole(right)) throw Error(option, std::string("expected ") + form + ", found '" + text + "'");
+  return {static_cast<std::int64_t>(*left), static_cast<std::int64_t>(*right)};
+}
+
+Json batch_of(const StepArguments& arguments) {
+  Json batch = Json::object();
+  batch["name"] = "step";
+  Json prefills = Json::array();
+  for (const std::string& each : arguments.prefill) {
+    const auto [context, tokens] = pair_of(each, '+', "--prefill", "CTX+NEW, for example 0+4096");
+    Json prefill = Json::object();
+    prefill["context_tokens"] = context;
+    prefill["new_tokens"] = tokens;
+    prefills.push_back(std::move(prefill));
+  }
+  if (!arguments.prefill.empty()) batch["prefills"] = std::move(prefills);
+  Json contexts = Json::array();
+  for (const std::string& each : arguments.decode) {
+    const auto [context, count] = pair_of(each, 'x', "--decode", "CTXxCOUNT, for example 2048x64");
+    if (count > 1'000'000) throw Error("--decode", "at most a million requests");
+    for (std::int64_t i = 0; i < count; ++i) contexts.push_back(context);
+  }
+  if (!arguments.decode.empty()) batch["decode_contexts"] = std::move(contexts);
+  if (arguments.prefill.empty() && arguments.decode.empty()) {
+    throw Error("step", "nothing to price: give --prefill CTX+NEW or --decode CTXxCOUNT");
+  }
+  return batch;
+}
+
+}  // namespace
+
+int step(const StepArguments& arguments, const std::filesystem::path& home) {
+  Json table = Json::object();
+  table["title"] = arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(arguments.tp);
+  table["kind"] = "price";
+  table["model"] = arguments.model;
+  table["hardware"] = arguments.hardware;
+  table["steps"] = arguments.steps;
+  Json deployment = Json::object();
+  deployment["tp"] = arguments.tp;
+  table["deployment"] = std::move(deployment);
+  Json price = Json::array();
+  price.push_back(batch_of(arguments));
+  table["price"] = std::move(price);
+  script::VmOptions vm_options;
+  vm_options.home = home;
+  vm_options.print_to_stderr = arguments.json == "-";
+  script::Vm vm(vm_options);
+  script::ScenarioOptions options;
+  for (const std::string& each : arguments.set) {
+    const bool whole_path = each.rfind("steps.", 0) == 0 || each.rfind("deployment.", 0) == 0 ||
+                            each.rfind("mfu.", 0) == 0 || each.rfind("corrections.", 0) == 0 || each.rfind("async_depth", 0) == 0;
+    options.set.push_back(whole_path ? each : "steps." + each);
+  }
+  script::Scenario scenario(vm, table, options);
+  std::vector<script::VariantResult> results{scenario.run(0, arguments.explain)};
+  if (arguments.json != "-") {
+    std::printf("%s\n\n%s\n", scenario.title().c_str(), results.front().text.c_str());
+  }
+  if (!arguments.json.empty()) {
+    const std::string text = dump_json(scenario.document(results), 2) + "\n";
+    if (arguments.json == "-") {
+      std::fputs(text.c_str(), stdout);
+    } else {
+      std::ofstream out(arguments.json, std::ios::binary);
+      if (!(out << text)) throw Error(arguments.json, "cannot be written");
+    }
+  }
+  return 0;
+}
+
+}  // namespace rooflua::app

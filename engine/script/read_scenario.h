@@ -1,0 +1,76 @@
+#pragma once
+// A scenario as the program sees it: opened and checked, its variants, and what running one gives.
+// The reading itself is scripts/lib/rooflua/scenario.lua; kinds "price" and "static" run here, kind
+// "serve" through rooflua.serve.
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cost/evidence.h"
+#include "script/vm.h"
+
+namespace rooflua::script {
+
+struct ScenarioOptions {
+  std::vector<std::string> set;  // "key=value"
+  std::optional<long> seed;
+};
+
+struct ScenarioVariant {
+  std::string name;  // "steps.prefill_divisor=1.8"; "" where nothing varies
+  Json parameters;
+};
+
+/// What came of one variant.
+struct VariantResult {
+  Json document;     // {name, parameters, summary: {evidence}, price: [...] or static: {...}}
+  std::string text;  // for people
+  std::array<double, evidence_count> evidence{};  // shares of time; all 0 where there is no time
+};
+
+/// Files that a run of kind "serve" writes as it goes; empty = none.
+struct RunOutputs {
+  std::string requests, trace;
+  std::string progress;  // title of a progress bar
+};
+
+class Scenario {
+ public:
+  /// @throws Error or LuaError with file and key path
+  Scenario(Vm& vm, const std::filesystem::path& file, const ScenarioOptions& options = {});
+
+  /// The same of a table, as the command line makes one. Its policies are names ("kernels:preset").
+  Scenario(Vm& vm, const Json& table, const ScenarioOptions& options = {});
+
+  const std::string& kind() const { return kind_; }  // "price", "static", "serve", "search"
+  const std::string& title() const { return title_; }
+  std::int64_t seed() const { return seed_; }
+  const std::vector<ScenarioVariant>& variants() const { return variants_; }
+
+  /// Everything that can be found out without running. @throws Error or LuaError
+  void check();
+  /// Runs one variant. `explain` puts the operations of kind "price" into the text.
+  VariantResult run(std::size_t variant, bool explain, const RunOutputs& outputs = {});
+  /// The scenario's own report of all results; "" if it has none.
+  std::string report(const std::vector<VariantResult>& results);
+  /// {schema, scenario, title, kind, seed, variants: [...]}
+  Json document(const std::vector<VariantResult>& results) const;
+
+ private:
+  void adopt(const Json& opened);
+
+  Vm* vm_;
+  std::string file_, kind_, title_;
+  std::int64_t seed_ = 0;
+  bool has_report_ = false;
+  std::vector<ScenarioVariant> variants_;
+};
+
+/// Share of the time, in percent, that is extrapolated, a stand-in or assumed: what --strict bounds.
+double doubtful_percent(const std::array<double, evidence_count>& shares);
+
+}  // namespace rooflua::script

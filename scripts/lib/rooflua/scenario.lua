@@ -1,0 +1,372 @@
+-- Reads a scenario: a table of names, numbers and policy instances. Every mistake of the user is found
+-- here, with file and key path. Nothing runs before `run`.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+local chunks = require "rooflua.chunks"
+local policy = require "rooflua.policy"
+local spec = require "rooflua.spec"
+local mfu = require "rooflua.mfu"
+local cost = require "rooflua.cost"
+local json = require "rooflua.json"
+
+local scenario = {}
+local schema_version = 1
+
+local keys = { "rooflua", "title", "seed", "kind", "model", "hardware", "deployment", "mfu", "steps", "bucketing",
+  "corrections", "scheduler", "router", "replicas", "workload", "frontend", "async_depth", "slo", "vary", "report",
+  "price", "static", "search", "metrics", "network", "prefill_replicas", "decode_replicas" }
+local kinds = { price = true, serve = true, static = true, search = true }
+
+--- Raises with the scenario's file and a key path in front.
+local function wrong(file, key, message, ...)
+  if select("#", ...) > 0 then message = string.format(message, ...) end
+  local where = key == "" and file or file .. ": " .. key
+  error(where .. ": " .. message, 0)
+end
+
+--- Runs `call`; its errors get file and key path, unless they say where already.
+local function at(file, key, call, ...)
+  local results = { pcall(call, ...) }
+  if results[1] then return core.unpack(results, 2, table.maxn(results)) end
+  local problem = results[2]
+  if type(problem) ~= "string" then error(problem, 0) end
+  if problem:sub(1, #file) == file or problem:find "^[^%s:]+%.lua:%d+: " then error(problem, 0) end
+  if problem:sub(1, #key + 1) == key .. ":" then wrong(file, "", "%s", problem) end
+  wrong(file, key, "%s", problem)
+end
+scenario.at, scenario.wrong = at, wrong
+
+-- Paths: "steps.prefill_divisor", "deployment.tp", "corrections.step_overhead.base_s" -------------------
+
+local function split(path)
+  local parts = {}
+  for part in path:gmatch "[^.]+" do parts[#parts + 1] = part end
+  return parts
+end
+
+local set_at
+
+local function set_in_list(file, path, list, parts, i, value)
+  local position = tonumber(parts[i])
+  if not position then
+    for j, each in ipairs(list) do
+      if policy.is_instance(each) and each.name == parts[i] then position = j end
+    end
+  end
+  if not position or list[position] == nil then wrong(file, path, "the list has no '%s'", parts[i]) end
+  local out = {}
+  for j, each in ipairs(list) do out[j] = each end
+  out[position] = set_at(file, path, out[position], parts, i + 1, value)
+  return out
+end
+
+--- A copy of `owner` with the value at parts[i..] replaced; policies become new instances.
+function set_at(file, path, owner, parts, i, value)
+  if i > #parts then return value end
+  if policy.is_instance(owner) then
+    if i < #parts then
+      local inner = set_at(file, path, policy.parameters(owner)[parts[i]], parts, i + 1, value)
+      return at(file, path, policy.with, owner, { [parts[i]] = inner })
+    end
+    return at(file, path, policy.with, owner, { [parts[i]] = value })
+  end
+  if owner == nil then owner = {} end
+  if type(owner) ~= "table" then wrong(file, path, "'%s' is %s, it has no parts", parts[i - 1] or "", core.describe(owner)) end
+  owner = core.plain(owner)
+  if #owner > 0 then return set_in_list(file, path, owner, parts, i, value) end
+  local out = {}
+  for key, each in pairs(owner) do out[key] = each end
+  out[parts[i]] = set_at(file, path, owner[parts[i]], parts, i + 1, value)
+  return out
+end
+
+local function set(file, table_, path, value)
+  local parts = split(path)
+  if #parts == 0 then wrong(file, path, "an empty key path") end
+  local known = false
+  for _, key in ipairs(keys) do known = known or key == parts[1] end
+  if not known then wrong(file, path, "%s", native.unknown_name("key", parts[1], keys)) end
+  -- deployment and mfu may be absent; steps given by name become an instance first
+  local first = parts[1]
+  if (first == "steps" or first == "scheduler" or first == "router") and #parts > 1 and type(table_[first]) ~= "table" then
+    table_[first] = scenario.policy(file, first, table_[first])
+  end
+  return set_at(file, path, table_, parts, 1, value)
+end
+
+--- "1.8" is a number, "true" a boolean, "[1,2]" a list, the rest text.
+local function parse_value(text)
+  local number = tonumber(text)
+  if number then return number end
+  if text == "true" then return true end
+  if text == "false" then return false end
+  if text:find "^[%[{\"]" then
+    local ok, value = pcall(json.decode, text)
+    if ok then return value end
+  end
+  return text
+end
+
+-- Policies -----------------------------------------------------------------------------------------------
+
+local folders = { steps = "steps", scheduler = "schedulers", router = "routers", workload = "workloads",
+  bucketing = "bucketing", corrections = "corrections" }
+local defaults = { steps = "kernels", scheduler = "vllm_v1", router = "round_robin" }
+
+--- A policy instance of a scenario: the instance itself, a class, or "name" or "name:preset".
+function scenario.policy(file, key, given)
+  local folder = folders[key:match "^[%a_]+"]
+  if given == nil then given = defaults[key] end
+  if policy.is_instance(given) then return given end
+  if policy.is_class(given) then return at(file, key, function() return given {} end) end
+  if type(given) ~= "string" then
+    wrong(file, key, "expected a policy (require \"%s.NAME\" {}), found %s", folder, core.describe(given))
+  end
+  local name, preset = given:match "^([^:]+):(.+)$"
+  name = (name or given):gsub("^" .. folder .. "%.", "")
+  local available = native.list_folder(native.home .. "/scripts/" .. folder, ".lua")
+  local found = false
+  for _, each in ipairs(available) do found = found or each == name end
+  local class
+  if found then
+    class = at(file, key, chunks.require, folder .. "." .. name)
+  else
+    local ok, result = pcall(chunks.require, name)
+    if not ok then wrong(file, key, "%s", native.unknown_name("policy of " .. folder, name, available)) end
+    class = result
+  end
+  if not policy.is_class(class) then wrong(file, key, "'%s' is not a policy class", name) end
+  if preset then return at(file, key, function() return class:preset(preset) {} end) end
+  return at(file, key, function() return class {} end)
+end
+
+local function corrections_of(file, given, steps)
+  local out = {}
+  if given == nil then return out end
+  if type(given) ~= "table" or policy.is_instance(given) then wrong(file, "corrections", "expected a list of corrections") end
+  for i, each in ipairs(core.plain(given)) do
+    local key = "corrections[" .. i .. "]"
+    local one = policy.is_instance(each) and each or scenario.policy(file, "corrections", each)
+    if type(one.op) ~= "function" and type(one.step) ~= "function" then
+      wrong(file, key, "'%s' has neither an op nor a step method", tostring(one.name))
+    end
+    if policy.describe(steps).params[one.name] ~= nil and policy.parameters(steps)[one.name] ~= nil then
+      wrong(file, key, "'%s' is a parameter of the step model %s as well; use one of them", one.name, steps.name)
+    end
+    out[i] = one
+  end
+  return out
+end
+
+-- Variants -----------------------------------------------------------------------------------------------
+
+local function value_name(value)
+  if policy.is_instance(value) then return value.name end
+  if type(value) == "number" then return native.number_text(value) end
+  if type(value) == "table" then return value.name or "table" end
+  return tostring(value)
+end
+
+--- One table per combination of `vary`, keys sorted, the last key fastest.
+local function expand(file, given)
+  local variants = { { name = "", parameters = {}, changes = {} } }
+  if given == nil then return variants end
+  for _, path in ipairs(core.sorted_keys(core.plain(core.table(given, file .. ": vary")))) do
+    local values = core.plain(given)[path]
+    if type(values) ~= "table" or #core.plain(values) == 0 then wrong(file, "vary." .. tostring(path), "expected a list of values") end
+    values = core.plain(values)
+    local next_variants = {}
+    for _, variant in ipairs(variants) do
+      for _, value in ipairs(values) do
+        local text = value_name(value)
+        local parameters, changes = {}, {}
+        for key, each in pairs(variant.parameters) do parameters[key] = each end
+        for i, each in ipairs(variant.changes) do changes[i] = each end
+        parameters[path] = type(value) == "table" and text or value
+        changes[#changes + 1] = { path = path, value = value }
+        local part = tostring(path):match "[^.]+$" .. "=" .. text
+        next_variants[#next_variants + 1] = {
+          name = variant.name == "" and part or variant.name .. ", " .. part, parameters = parameters, changes = changes,
+        }
+      end
+    end
+    variants = next_variants
+  end
+  return variants
+end
+
+-- Opening --------------------------------------------------------------------------------------------------
+
+local current
+
+local function check_shape(file, given)
+  if type(given) ~= "table" then wrong(file, "", "expected the file to return a table, found %s", core.describe(given)) end
+  at(file, "", core.check_keys, given, keys, file)
+  local version = given.rooflua
+  if version ~= nil and (type(version) ~= "number" or version > schema_version) then
+    wrong(file, "rooflua", "this scenario is of schema %s, this program reads up to %d; install a newer rooflua, or say rooflua = %d and see what `rooflua check` finds",
+      tostring(version), schema_version, schema_version)
+  end
+  local kind = given.kind or "serve"
+  if not kinds[kind] then
+    wrong(file, "kind", "%s", type(kind) == "string" and native.unknown_name("kind", kind, core.sorted_keys(kinds)) or
+      "expected text, found " .. core.describe(kind))
+  end
+  for _, key in ipairs { "model", "hardware" } do
+    if given[key] == nil and given.replicas == nil then wrong(file, key, "is missing") end
+  end
+  if kind == "price" and (type(given.price) ~= "table" or #core.plain(given.price) == 0) then
+    wrong(file, "price", "expected a list of batches")
+  end
+  if given.title ~= nil and type(given.title) ~= "string" then wrong(file, "title", "expected text, found %s", core.describe(given.title)) end
+  if given.report ~= nil and type(given.report) ~= "function" then wrong(file, "report", "expected a function, found %s", core.describe(given.report)) end
+  local seed = given.seed
+  if seed ~= nil and (type(seed) ~= "number" or seed % 1 ~= 0 or seed < 0 or seed > 2^53) then
+    wrong(file, "seed", "expected a whole number >= 0, found %s", core.describe(seed))
+  end
+  return kind
+end
+
+--- Applies "key=value" texts.
+local function apply_sets(file, given, sets)
+  for _, text in ipairs(sets or {}) do
+    local path, value = text:match "^%s*([^=%s]+)%s*=(.*)$"
+    if not path then wrong(file, "--set " .. text, "expected key=value") end
+    given = set(file, given, path, parse_value(value))
+  end
+  return given
+end
+
+--- The table of one variant: the scenario with its changes applied.
+function scenario.variant_table(index)
+  local variant = current.variants[index]
+  local given = current.given
+  for _, change in ipairs(variant.changes) do given = set(current.file, given, change.path, change.value) end
+  return given, variant
+end
+
+local function open_table(file, returned, options)
+  local given = {}
+  if type(returned) ~= "table" then check_shape(file, returned) end
+  for key, value in pairs(core.plain(returned)) do given[key] = value end
+  local kind = check_shape(file, given)
+  given = apply_sets(file, given, options and options.set)
+  if options and options.seed then given.seed = options.seed end
+  current = { file = file, given = given, kind = kind, variants = expand(file, given.vary), seed = given.seed or 0 }
+  local variants = json.array {}
+  for i, variant in ipairs(current.variants) do
+    variants[i] = { name = variant.name, parameters = variant.parameters }
+  end
+  return { file = file, kind = kind, title = given.title or "", seed = current.seed, variants = variants,
+    has_report = given.report ~= nil }
+end
+
+--- Loads and checks a scenario file. options: set = list of "key=value", seed.
+--- @return table {file, kind, title, seed, variants = {{name, parameters}}, has_report}
+function scenario.open(path, options)
+  return open_table(path, chunks.load_scenario(path), options)
+end
+
+--- The same of a table that a script made.
+function scenario.open_table(given, options) return open_table(options and options.file or "scenario", given, options) end
+
+-- Preparing ------------------------------------------------------------------------------------------------
+
+-- Keys of `deployment` that only serving reads.
+local of_serving = { prefix_caching = true, max_model_len = true }
+
+--- Everything a run needs, made of one variant: engine objects and a bound step model.
+function scenario.prepare(given, file)
+  local out = { given = given, file = file }
+  out.model = at(file, "model", spec.model, given.model)
+  out.hardware = at(file, "hardware", spec.hardware, given.hardware)
+  local deployment = given.deployment
+  if not spec.is(deployment, "Deployment") then
+    local options = {}
+    if deployment ~= nil and type(deployment) ~= "table" then wrong(file, "deployment", "expected a table, found %s", core.describe(deployment)) end
+    for key, value in pairs(core.plain(deployment or {})) do
+      if not of_serving[key] then options[key] = value end
+    end
+    options.model, options.hardware = out.model, out.hardware
+    deployment = at(file, "deployment", spec.deployment, options)
+  end
+  out.deployment = deployment
+  local tables = given.mfu
+  if not mfu.is_database(tables) then
+    local options = {}
+    if type(tables) == "string" then tables = { lookup = tables } end
+    for key, value in pairs(core.plain(tables or {})) do options[key] = value end
+    if options.gpu == nil or options.hardware == nil then options.hardware = options.hardware or out.hardware end
+    tables = at(file, "mfu", mfu.open, options)
+  end
+  out.mfu = tables
+  out.async_depth = given.async_depth or 2
+  if out.async_depth ~= 1 and out.async_depth ~= 2 then
+    wrong(file, "async_depth", "expected 1 or 2, found %s", core.describe(out.async_depth))
+  end
+  local steps = scenario.policy(file, "steps", given.steps)
+  if given.bucketing ~= nil then
+    local bucketing = scenario.policy(file, "bucketing", given.bucketing)
+    if not policy.describe(steps).params.bucketing then wrong(file, "bucketing", "the step model %s takes none", steps.name) end
+    steps = at(file, "bucketing", policy.with, steps, { bucketing = bucketing })
+  end
+  out.step_policy = steps
+  out.corrections = corrections_of(file, given.corrections, steps)
+  return out
+end
+
+--- A fresh step model, bound: one per replica and variant.
+function scenario.bind_steps(prepared)
+  local steps = policy.fresh(prepared.step_policy)
+  if type(steps.bind) == "function" then
+    at(prepared.file, "steps", function()
+      steps:bind { model = prepared.model, deployment = prepared.deployment, hardware = prepared.hardware,
+        mfu = prepared.mfu, async_depth = prepared.async_depth }
+    end)
+  end
+  return steps
+end
+
+-- Running --------------------------------------------------------------------------------------------------
+
+local runners = {
+  price = function(prepared, options) return require("rooflua.prices").price(prepared, options) end,
+  static = function(prepared, options) return require("rooflua.prices").static(prepared, options) end,
+}
+
+--- Runs variant `index`. options: explain.
+function scenario.run(index, options)
+  local given, variant = scenario.variant_table(index)
+  if current.kind == "serve" then return require("rooflua.serve").run_variant(current.file, given, options or {}) end
+  local runner = runners[current.kind]
+  if not runner then wrong(current.file, "kind", "'%s' runs through rooflua.serve", current.kind) end
+  local prepared = scenario.prepare(given, current.file)
+  local result = runner(prepared, options or {})
+  result.name, result.parameters = variant.name, variant.parameters
+  return result
+end
+
+--- Checks every variant as far as possible without running it.
+function scenario.check()
+  for index = 1, #current.variants do
+    local given = scenario.variant_table(index)
+    if current.kind == "serve" then
+      require("rooflua.serve").check(current.file, given)
+    else
+      local prepared = scenario.prepare(given, current.file)
+      if current.kind == "price" then require("rooflua.prices").batches(prepared) end
+    end
+  end
+end
+
+--- What the scenario's own report makes of the results: text.
+function scenario.report(results)
+  local report = current.given.report
+  if not report then return "" end
+  local out = at(current.file, "report", report, results)
+  if type(out) == "string" then return out end
+  if type(out) == "table" then return require("rooflua.prices").tables_text(out) end
+  return wrong(current.file, "report", "expected text or tables, found %s", core.describe(out))
+end
+
+return scenario

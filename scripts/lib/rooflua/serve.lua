@@ -1,0 +1,306 @@
+--- Serving: a scenario becomes replicas, policies and a workload; the engine runs them.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+local cost = require "rooflua.cost"
+local policy = require "rooflua.policy"
+local random = require "rooflua.random"
+local scenario = require "rooflua.scenario"
+local spec = require "rooflua.spec"
+
+local serve = {}
+local fail = core.fail
+
+-- From a scenario to what the engine needs -----------------------------------------------------------
+
+local replica_keys = { "hardware", "model", "deployment", "mfu", "steps", "scheduler", "role", "count" }
+
+--- One description per replica: what it says itself stands before what the scenario says.
+local function replica_list(file, scenario_table)
+  local given = scenario_table.replicas or 1
+  local list = {}
+  if type(given) == "number" then
+    for i = 1, scenario.at(file, "replicas", core.whole, given, "replicas", 1) do list[i] = {} end
+    return list
+  end
+  if type(given) ~= "table" then scenario.wrong(file, "replicas", "expected a number or a list, found %s", core.describe(given)) end
+  for i, each in ipairs(core.plain(given)) do
+    local where = "replicas[" .. i .. "]"
+    scenario.at(file, where, core.check_keys, core.table(each, where), replica_keys, where)
+    local count = scenario.at(file, where, core.whole, each.count or 1, "count", 1)
+    for _ = 1, count do list[#list + 1] = each end
+  end
+  if #list == 0 then scenario.wrong(file, "replicas", "expected at least one") end
+  return list
+end
+
+--- A policy with the method that its folder promises.
+local function need(file, key, given, method)
+  local instance = scenario.policy(file, key, given)
+  if type(instance[method]) ~= "function" then
+    scenario.wrong(file, key, "%s has no %s method", tostring(instance.name), method)
+  end
+  return instance
+end
+
+--- What only serving reads of a deployment.
+local engine_keys = { prefix_caching = true, max_model_len = true }
+
+--- The scenario as this replica sees it, with the scheduler's seats and budget in its deployment.
+local function merge(file, scenario_table, own)
+  local merged = {}
+  for key, value in pairs(scenario_table) do merged[key] = value end
+  for key, value in pairs(core.plain(own)) do merged[key] = value end
+  local scheduler = need(file, "scheduler", merged.scheduler, "plan")
+  local parameters = policy.parameters(scheduler)
+  local engine, options = {}, {}
+  if not spec.is(merged.deployment, "Deployment") then
+    for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do options[key] = parameters[key] end
+    for key, value in pairs(core.plain(merged.deployment or {})) do
+      if engine_keys[key] then engine[key] = value else options[key] = value end
+    end
+    merged.deployment = options
+  end
+  return merged, scheduler, parameters, engine
+end
+
+local function step_corrections(prepared)
+  local steps = {}
+  for _, each in ipairs(prepared.corrections) do
+    if each.step then steps[#steps + 1] = policy.fresh(each) end
+  end
+  return #steps > 0 and steps or nil
+end
+
+--- The pieces of one replica.
+local function build_replica(file, scenario_table, own)
+  local merged, scheduler, parameters, engine = merge(file, scenario_table, own)
+  local prepared = scenario.prepare(merged, file)
+  local deployment = prepared.deployment
+  return {
+    prepared = prepared,
+    scheduler = scheduler,
+    steps = { steps = scenario.bind_steps(prepared), corrections = step_corrections(prepared) },
+    deployment = deployment,
+    config = {
+      kv_blocks = deployment.kv_blocks,
+      block_size = deployment.block_size,
+      max_num_seqs = parameters.max_num_seqs or 0,
+      max_num_batched_tokens = parameters.max_num_batched_tokens or 0,
+      max_model_len = engine.max_model_len or 0,
+      async_depth = prepared.async_depth,
+      prefix_caching = engine.prefix_caching ~= false,
+      role = own.role or "both",
+    },
+  }
+end
+
+local function instances(replicas, key)
+  local out = {}
+  for i, each in ipairs(replicas) do out[i] = key == "scheduler" and policy.fresh(each.scheduler) or each[key] end
+  return out
+end
+
+local function started_router(file, given, replicas, streams)
+  if #replicas == 1 and given == nil then return nil end
+  local router = policy.fresh(need(file, "router", given, "route"))
+  if router.start then router:start(streams) end
+  return router
+end
+
+--- KV transfer between prefill and decode replicas: over the link of the first, unless said otherwise.
+local function transfer_of(given, replicas)
+  given = given or {}
+  local deployment = replicas[1].deployment
+  return {
+    alpha_s = given.alpha_s or 0,
+    bytes_per_s = given.bytes_per_s or replicas[1].prepared.hardware.link_bytes_per_s,
+    bytes_per_token = given.bytes_per_token or replicas[1].prepared.model:kv_bytes_per_token(deployment.kv),
+  }
+end
+
+local group_keys = {
+  frontend = { "base_s", "per_prompt_token_s", "per_output_token_s" },
+  slo = { "ttft_s", "tpot_s", "e2e_s" },
+  network = { "alpha_s", "bytes_per_s", "bytes_per_token" },
+}
+
+--- A table of times, rates or sizes, all of them >= 0.
+local function numbers(file, given, key)
+  local group = given[key]
+  if group == nil then return nil end
+  if type(group) ~= "table" then scenario.wrong(file, key, "expected a table, found %s", core.describe(group)) end
+  local out = {}
+  scenario.at(file, key, core.check_keys, core.plain(group), group_keys[key], key)
+  for name, value in pairs(core.plain(group)) do
+    out[name] = scenario.at(file, key, core.not_negative, value, key .. "." .. name)
+  end
+  return out
+end
+
+--- Everything of a run but the run.
+local function prepare(file, given)
+  local seed = given.seed or 0
+  local streams = random.streams(scenario.at(file, "seed", core.whole, seed, "seed"))
+  local replicas = {}
+  for i, own in ipairs(replica_list(file, given)) do replicas[i] = build_replica(file, given, own) end
+  if given.workload == nil then
+    scenario.wrong(file, "workload", 'is missing; for example require "workloads.poisson" { rate_per_s = 1 }')
+  end
+  local workload = need(file, "workload", given.workload, "requests")
+  return { streams = streams, replicas = replicas, workload = workload,
+    frontend = numbers(file, given, "frontend"), slo = numbers(file, given, "slo"),
+    transfer = transfer_of(numbers(file, given, "network"), replicas) }
+end
+
+--- Finds what is wrong with a scenario of this kind without running it.
+function serve.check(file, given)
+  local prepared = prepare(file, given)
+  started_router(file, given.router, prepared.replicas, prepared.streams)
+end
+
+-- Live simulations ------------------------------------------------------------------------------------
+
+---@class rooflua.Live
+local Live = {}
+local runs = setmetatable({}, { __mode = "k" }) -- live object -> {run, scenario, replicas, streams}
+
+local function state_of(live)
+  local state = runs[live]
+  if not state then fail("expected a simulation from serve.open, found %s", core.describe(live)) end
+  if state.closed then fail "this simulation is over" end
+  return state
+end
+
+local live_meta = {
+  __index = function(live, key)
+    if key == "now_s" then return native.serve_now(state_of(live).run) end
+    local method = Live[key]
+    if method == nil then fail("a simulation: %s", native.unknown_name("field", tostring(key), core.sorted_keys(Live))) end
+    return method
+  end,
+  __newindex = function() fail "a simulation is read-only; use :set{scheduler = ..., steps = ...}" end,
+  __metatable = false,
+}
+
+local function adopt(state)
+  local live = {}
+  runs[live] = state
+  return setmetatable(live, live_meta)
+end
+
+local function open(file, given, options)
+  local prepared = prepare(file, given)
+  local replicas = prepared.replicas
+  local config = { replicas = {}, frontend = prepared.frontend, slo = prepared.slo, transfer = prepared.transfer,
+    exact_requests = given.metrics and given.metrics.exact_requests }
+  for i, each in ipairs(replicas) do config.replicas[i] = each.config end
+  for key, value in pairs(options or {}) do config[key] = value end
+  cost.set_corrections(replicas[1].prepared.corrections)
+  local router = started_router(file, given.router, replicas, prepared.streams)
+  local source = scenario.at(file, "workload", function()
+    return policy.fresh(prepared.workload):requests(prepared.streams)
+  end)
+  local run = scenario.at(file, "", native.serve_open, config, instances(replicas, "scheduler"),
+    instances(replicas, "steps"), router, source)
+  return adopt { run = run, file = file, given = given, replicas = replicas, router = router }
+end
+
+--- A scenario as a live simulation, at time 0.
+function serve.open(given)
+  core.table(given, "serve.open")
+  return open("scenario", core.plain(given))
+end
+
+--- One variant for the program: {summary = JSON text, text = report, evidence is in the summary}.
+function serve.run_variant(file, given, options)
+  local outputs = {}
+  for _, key in ipairs { "requests_path", "trace_path", "progress" } do outputs[key] = options[key] end
+  local live = open(file, given, outputs)
+  live:run()
+  local run = runs[live].run
+  native.serve_finish(run)
+  return { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run) }
+end
+
+--- The whole run.
+---@return table result {summary = ..., totals = ...}
+function serve.run(given)
+  local live = serve.open(given)
+  live:run()
+  return live:result()
+end
+
+--- Until everything is over.
+function Live:run()
+  native.serve_advance(state_of(self).run)
+end
+
+--- Every event up to that time.
+function Live:run_until(time_s)
+  native.serve_advance(state_of(self).run, core.number(time_s, "run_until"))
+end
+
+--- Up to the next end of a step, n times. False when nothing is left to happen.
+function Live:step(n)
+  for _ = 1, core.whole(n or 1, "step", 1) do
+    if not native.serve_step(state_of(self).run) then return false end
+  end
+  return true
+end
+
+--- What a replica looks like now: a copy.
+function Live:replica(index)
+  return native.serve_replica(state_of(self).run, index or 1)
+end
+
+--- The waiting requests of a replica, in queue order: a copy.
+function Live:waiting(index)
+  return native.serve_replica(state_of(self).run, index or 1).waiting
+end
+
+--- A live request by id: a copy, nil when it is done or not there yet.
+function Live:request(id)
+  return native.serve_request(state_of(self).run, core.whole(id, "request"))
+end
+
+--- Other policies from the next plan on.
+function Live:set(changes)
+  local state = state_of(self)
+  core.check_keys(core.table(changes, "set"), { "scheduler", "steps" }, "set")
+  local schedulers, steps
+  if changes.scheduler then
+    local scheduler = need(state.file, "scheduler", changes.scheduler, "plan")
+    for _, each in ipairs(state.replicas) do each.scheduler = scheduler end
+    schedulers = instances(state.replicas, "scheduler")
+  end
+  if changes.steps then
+    for _, each in ipairs(state.replicas) do
+      each.prepared.step_policy = need(state.file, "steps", changes.steps, "time")
+      each.steps = { steps = scenario.bind_steps(each.prepared), corrections = each.steps.corrections }
+    end
+    steps = instances(state.replicas, "steps")
+  end
+  native.serve_set(state.run, schedulers, steps)
+end
+
+--- An independent copy from here on: same policies, same random numbers, same future. A scheduler that
+--- keeps state of its own starts afresh in the copy unless it has a `copy` method.
+function Live:fork()
+  local state = state_of(self)
+  local replicas = {}
+  for i, each in ipairs(state.replicas) do
+    replicas[i] = {}
+    for key, value in pairs(each) do replicas[i][key] = value end
+  end
+  local run = native.serve_fork(state.run, instances(replicas, "scheduler"), instances(replicas, "steps"), state.router)
+  return adopt { run = run, file = state.file, given = state.given, replicas = replicas, router = state.router }
+end
+
+--- What is known so far.
+function Live:result()
+  local state = state_of(self)
+  native.serve_finish(state.run)
+  return { summary = native.serve_summary(state.run), totals = native.serve_totals(state.run) }
+end
+
+return serve

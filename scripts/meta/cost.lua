@@ -1,0 +1,175 @@
+---@meta rooflua.cost
+--- What work costs. A primitive prices one run of an operation on one rank; `count` says how often it
+--- runs in the step. It returns its time (times count) and what bounds it, and enters the ledger.
+---@class rooflua.cost
+---@field flop table<string, function> flop formulas: gemm, causal_pairs, attention_decode, ...
+---@field bytes table<string, function> byte formulas: weight, kv, touched_experts, lm_head, ...
+local cost = {}
+
+---@alias rooflua.Bound "compute"|"memory"|"link"
+
+---@class rooflua.AttentionShape heads of the whole model
+---@field heads integer
+---@field kv_heads integer
+---@field head_dim integer
+---@field tp integer?
+---@field kv_dtype string?
+
+--- An operation as a correction sees it, during the call only.
+---@class rooflua.Op
+---@field name string
+---@field kind string "gemm", "attention_prefill", "attention_decode", "all_reduce", "memory", ...
+---@field flop number
+---@field bytes number
+---@field mfu number?
+---@field bound rooflua.Bound?
+---@field evidence string
+---@field time_s number of one run
+---@field count number
+
+--- The prefills and decodes of one step, during the call only. Read-only; positions are checked.
+---@class rooflua.Batch
+---@field prefills {new_tokens: integer, context_tokens: integer, completes: boolean}[] context_tokens: KV before the step
+---@field decodes integer
+---@field decode_context_tokens number sum over decodes, the new token excluded
+---@field decode_context_max number found when asked for
+---@field decode_contexts integer[] per decode: the slow path
+---@field tokens integer of the whole step
+---@field requests integer partial prefills included
+---@field sampled integer decodes and prefills that complete now
+
+--- max(flop / (peak mfu), bytes / bandwidth). Pure arithmetic; records nothing.
+---@param flop number
+---@param bytes number
+---@param peak_flop_per_s number
+---@param mfu number in (0, 1]
+---@param bytes_per_s number
+---@return number time_s
+---@return rooflua.Bound
+function cost.roofline(flop, bytes, peak_flop_per_s, mfu, bytes_per_s) end
+
+--- [m,k] x [k,n], the shape of one rank.
+---@param db rooflua.Database
+---@param m number
+---@param k number
+---@param n number
+---@param dtype string? default bf16
+---@param count number? default 1
+---@param name string? what explain calls it
+---@return number time_s
+---@return rooflua.Bound
+function cost.gemm(db, m, k, n, dtype, count, name) end
+
+--- A chunk of new_tokens behind context_tokens, of one request.
+---@param db rooflua.Database
+---@param shape rooflua.AttentionShape
+---@param new_tokens number
+---@param context_tokens number
+---@param count number?
+---@param name string?
+---@return number time_s
+---@return rooflua.Bound
+function cost.attention_prefill(db, shape, new_tokens, context_tokens, count, name) end
+
+--- One token for each of `batch` requests, contexts as a sum.
+---@param db rooflua.Database
+---@param shape rooflua.AttentionShape
+---@param batch number requests
+---@param context_tokens_sum number
+---@param context_tokens_max number?
+---@param count number?
+---@param name string?
+---@return number time_s
+---@return rooflua.Bound
+function cost.attention_decode(db, shape, batch, context_tokens_sum, context_tokens_max, count, name) end
+
+--- Any op of db:lookup, priced.
+---@param db rooflua.Database
+---@param query table
+---@param count number?
+---@param name string?
+---@return number time_s
+---@return rooflua.Bound
+function cost.lookup(db, query, count, name) end
+
+--- All-reduce of `bytes` on each of `ranks`: from a database's table where it has one, else two lines over the link.
+---@param target rooflua.Database|rooflua.Hardware
+---@param bytes number
+---@param ranks integer
+---@param count number?
+---@param name string?
+---@return number time_s
+---@return rooflua.Bound
+function cost.all_reduce(target, bytes, ranks, count, name) end
+
+--- All-to-all: every rank sends `bytes` in total.
+---@param target rooflua.Database|rooflua.Hardware
+---@param bytes number
+---@param ranks integer
+---@param count number?
+---@param name string?
+---@return number time_s
+---@return rooflua.Bound
+function cost.all_to_all(target, bytes, ranks, count, name) end
+
+--- Element-wise work: bytes over datasheet bandwidth, evidence modelled.
+---@param hardware rooflua.Hardware
+---@param bytes number
+---@param count number?
+---@param name string?
+---@return number time_s
+---@return rooflua.Bound
+function cost.memory(hardware, bytes, count, name) end
+
+--- An operation that a step model composed itself.
+---@param name string
+---@param time_s number of one run
+---@param evidence string|rooflua.Estimate
+---@param count number?
+---@param flop number?
+---@param bytes number?
+---@param mfu number?
+---@param bound rooflua.Bound?
+---@param note string?
+---@param kind string? what corrections see as op.kind; default: the name
+---@return number time_s times count
+function cost.record(name, time_s, evidence, count, flop, bytes, mfu, bound, note, kind) end
+
+--- The worst of several evidences.
+---@param ... string|rooflua.Estimate
+---@return string evidence
+function cost.mixed(...) end
+
+--- Exact memo of a pure priced function of one number; replays its evidence.
+---@param fn fun(key: number): number
+---@return fun(key: number): number
+function cost.memoize(fn) end
+
+--- The same of two whole numbers below 2^26.
+---@param fn fun(a: number, b: number): number
+---@return fun(a: number, b: number): number
+function cost.memoize2(fn) end
+
+--- Runs a function and returns what it priced: every primitive with shape, flop, bytes, mfu, bound and
+--- evidence, corrections apart, and shares of time per evidence.
+---@param call fun(): number?
+---@return {time_s: number, rows: table[], corrections: table[], evidence: table<string, number>}
+function cost.explain(call) end
+
+--- A batch as the engine would give it.
+---@param given {prefills: table[]?, decode_contexts: number[]?, decodes: integer?, decode_context_tokens: number?, decode_context_max: number?}
+---@return rooflua.Batch
+function cost.batch(given) end
+
+--- The operations of one forward pass on one rank, in order.
+---@param model rooflua.Model
+---@param deployment rooflua.Deployment
+---@return table[]
+function cost.layers(model, deployment) end
+
+--- A query of db:lookup in one line.
+---@param query table
+---@return string
+function cost.query_text(query) end
+
+return cost

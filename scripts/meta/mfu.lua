@@ -1,0 +1,103 @@
+---@meta rooflua.mfu
+--- The MFU database: measured kernel tables of one GPU, and a lookup over them. Every answer carries
+--- evidence: measured, interpolated, extrapolated, stand_in, modelled or assumed.
+---@class rooflua.mfu
+local mfu = {}
+
+--- What a lookup answered. One view per database, overwritten by its next answer: copy what you keep.
+---@class rooflua.Estimate
+---@field latency_s number
+---@field mfu number? nil where the op has none
+---@field evidence string
+---@field rows integer how many table rows it rests on
+---@field distance number 0 = a measured point; else doublings to the nearest row, summed over axes
+---@field note string table and rows in words, of the last answer
+---@field selected_row integer 0-based data row of a policy that picks one; -1 = a default
+---@field flop number
+---@field bytes number
+---@field mfu_up number? grouped GEMM of the InferSim lookups
+---@field mfu_down number?
+
+---@class rooflua.Database
+---@field hardware rooflua.Hardware?
+---@field layout string
+---@field lookup string name of the strategy
+---@field tables_loaded integer tables read so far: they are read when first asked for
+local Database = {}
+
+--- [m,k] x [k,n] on one rank.
+---@param m number rows
+---@param k number
+---@param n number
+---@param dtype string? default bf16
+---@return number? mfu
+---@return rooflua.Estimate
+function Database:gemm(m, k, n, dtype) end
+
+--- Prefill attention of one fresh prompt; heads of the whole model.
+---@param heads integer
+---@param kv_heads integer
+---@param head_dim integer
+---@param seq_len number
+---@param tp integer? default 1
+---@param kv_dtype string? default bf16
+---@return number? mfu
+---@return rooflua.Estimate
+function Database:prefill(heads, kv_heads, head_dim, seq_len, tp, kv_dtype) end
+
+--- Decode attention of `batch` requests with that many tokens of context each; heads of the whole model.
+---@param heads integer
+---@param kv_heads integer
+---@param head_dim integer
+---@param batch number requests
+---@param context_tokens number per request
+---@param tp integer? default 1
+---@param kv_dtype string? default bf16
+---@return number? mfu
+---@return rooflua.Estimate
+function Database:decode(heads, kv_heads, head_dim, batch, context_tokens, tp, kv_dtype) end
+
+--- Any op: {op = "grouped_gemm" | "mla_prefill" | "mla_decode" | "linear_attention" | "all_reduce" |
+--- "memory" | "launch" | "elementwise" | "gemm" | "attention_prefill" | "attention_decode", ...} with the
+--- fields of that op; an unknown one is an error that names them.
+---@param query table
+---@return number? mfu
+---@return rooflua.Estimate
+function Database:lookup(query) end
+
+--- Same tables, another strategy: a name, a function (table, query) -> value, evidence, or a policy with
+--- a lookup method. Pure; called when the answer is not remembered.
+---@param lookup string|function|table
+---@param options {returns: "latency_s"|"mfu"?, name: string?}? returns: default "latency_s"
+---@return rooflua.Database
+function Database:with(lookup, options) end
+
+--- What is wrong with the tables: {errors, notes, text, findings}.
+---@return {errors: integer, notes: integer, text: string, findings: table[]}
+function Database:report() end
+--- {name, path, op, dtype, rows} of every table.
+---@return table[]
+function Database:tables() end
+--- The rows of a table: shape columns, latency_s, mfu, line.
+---@param name string
+---@return table[]
+function Database:rows(name) end
+--- The peak that an MFU of this dtype refers to; 0 if nobody knows.
+---@param dtype string? default bf16
+---@return number flop_per_s
+function Database:peak(dtype) end
+
+--- Tables of a GPU: open "h200-sxm", or a folder of any layout.
+---@param options string|rooflua.Hardware|{path: string?, layout: "rooflua"|"infersim"|"blis"|"aic"?, gpu: string?, lookup: any, hardware: any, default_mfu: number?}
+---@return rooflua.Database
+function mfu.open(options) end
+
+--- Named lookup strategies.
+---@return string[]
+function mfu.lookups() end
+
+--- How the last failed lookup failed: "no_table", "no_rows", "division_by_zero", or nil.
+---@return string?
+function mfu.failure() end
+
+return mfu

@@ -1,0 +1,63 @@
+---@meta rooflua.policy
+--- Policies: one heuristic, one file, parameters declared as data. Calling a class with a table of
+--- parameters makes an instance; the engine makes a fresh one per replica, variant and fork.
+---@class rooflua.policy
+local policy = {}
+
+---@class rooflua.Parameter
+---@field default any
+---@field doc string
+---@field unit string? "tokens", "s", "1"
+---@field source string? where the default comes from
+---@field values any[]? the only values it takes
+---@field min number?
+---@field max number?
+---@field exclusive_min boolean? min itself is not allowed
+---@field exclusive_max boolean?
+---@field integer boolean?
+---@field policy string? a policy of that folder is allowed too
+---@field type string? where the default does not tell; "any" takes everything
+---@field optional boolean? no default
+
+---@class rooflua.PolicyClass
+---@field name string
+---@field doc string
+---@field params table<string, rooflua.Parameter>
+---@field presets table<string, table> named parameter sets
+
+--- Declares a policy; its methods are written after it. `Class:preset("name") {overrides}` starts from a preset.
+---@param given {name: string, doc: string, source: string?, params: table<string, rooflua.Parameter>?, presets: table<string, table>?, returns: string?, every_step: boolean?, signals: any, staleness_s: number?}
+---@return rooflua.PolicyClass
+function policy.define(given) end
+
+--- True if `value` was made by calling a policy class.
+---@param value any
+---@return boolean
+function policy.is_instance(value) end
+--- True if `value` is a policy class.
+---@param value any
+---@return boolean
+function policy.is_class(value) end
+--- A new instance with the same parameters.
+---@param instance table
+---@return table
+function policy.fresh(instance) end
+--- The same policy with some parameters changed.
+---@param instance table
+---@param overrides table
+---@return table
+function policy.with(instance, overrides) end
+--- The parameters of an instance, given and defaulted.
+---@param instance table
+---@return table<string, any>
+function policy.parameters(instance) end
+--- {name, doc, source, params, presets} of a class or an instance.
+---@param value table
+---@return table
+function policy.describe(value) end
+--- Where an instance was written: "scenario.lua:12".
+---@param instance table
+---@return string
+function policy.where(instance) end
+
+return policy

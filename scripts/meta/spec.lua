@@ -1,0 +1,117 @@
+---@meta rooflua.spec
+--- What is simulated: models, hardware, deployments. Objects are read-only; an unknown field is an
+--- error with suggestions.
+---@class rooflua.spec
+local spec = {}
+
+---@class rooflua.MixtureOfExperts
+---@field experts integer
+---@field experts_per_token integer
+---@field intermediate_size integer of one expert
+---@field shared_intermediate_size integer of all shared experts together; 0 = none
+---@field dense_layers integer layers with a dense MLP
+
+---@class rooflua.LatentAttention
+---@field q_lora_rank integer 0 = no query compression
+---@field kv_lora_rank integer
+---@field qk_nope_head_dim integer
+---@field qk_rope_head_dim integer
+---@field v_head_dim integer
+
+---@class rooflua.HybridAttention
+---@field full_attention_interval integer every n-th layer is full attention
+---@field conv_kernel integer
+---@field key_heads integer
+---@field key_head_dim integer
+---@field value_heads integer
+---@field value_head_dim integer
+
+---@class rooflua.Model
+---@field name string
+---@field origin string the file it came from
+---@field layers integer
+---@field hidden_size integer
+---@field heads integer
+---@field kv_heads integer
+---@field head_dim integer
+---@field intermediate_size integer of the dense MLP
+---@field vocab_size integer
+---@field max_model_len integer 0 = not stated
+---@field tied_embeddings boolean
+---@field attention_bias boolean
+---@field gated_mlp boolean
+---@field dtype string of activations and unquantised weights
+---@field weight_dtype string of linear weights
+---@field full_attention_layers integer layers with a growing KV cache
+---@field moe_layers integer
+---@field moe rooflua.MixtureOfExperts? nil in a dense model
+---@field mla rooflua.LatentAttention?
+---@field hybrid rooflua.HybridAttention?
+local Model = {}
+
+--- Every weight, embeddings and norms included.
+---@return number
+function Model:parameters() end
+--- Every weight except those of experts that a token does not visit.
+---@return number
+function Model:active_parameters() end
+--- KV cache of one token over all layers, before tensor parallelism.
+---@param kv_dtype string? default: the model's dtype
+---@return number bytes
+function Model:kv_bytes_per_token(kv_dtype) end
+
+---@class rooflua.Hardware
+---@field name string
+---@field source string the file it came from
+---@field architecture string
+---@field peak_flop_per_s table<string, number> dense peaks by dtype: bf16, fp8, ...
+---@field memory_bytes_per_s number
+---@field memory_bytes number as sold
+---@field usable_memory_bytes number as the driver reports
+---@field link_bytes_per_s number one direction, to the peers of one node
+---@field sms integer
+---@field clock_hz number
+---@field l2_bytes number
+---@field tables_from string GPU whose tables are borrowed; "" = none
+---@field sources table<string, string> where each figure was published
+
+---@class rooflua.Deployment
+---@field model rooflua.Model
+---@field hardware rooflua.Hardware
+---@field tp integer
+---@field weights string dtype, also weight_dtype
+---@field kv string dtype, also kv_dtype
+---@field memory_utilization number
+---@field max_num_seqs integer
+---@field max_num_batched_tokens integer
+---@field block_size integer tokens per KV block
+---@field kv_blocks integer per replica
+---@field weight_bytes number per rank
+---@field activation_bytes number per rank, an estimate
+---@field kv_bytes_per_block number per rank, all layers
+---@field kv_capacity_bytes number per rank
+
+--- A model by name or alias, from a config.json, a .toml, or a table with the same keys.
+---@param source string|table|rooflua.Model
+---@return rooflua.Model
+function spec.model(source) end
+
+--- A GPU by name or alias, from a hardware.toml or its folder, or a table: the fields of a Hardware
+--- (`from = "h200-sxm"` supplies those left out) or the keys of a hardware.toml.
+---@param source string|table|rooflua.Hardware
+---@return rooflua.Hardware
+function spec.hardware(source) end
+
+--- A model on GPUs: weights per rank, KV blocks. Raises, saying by how much, if it does not fit.
+---@param options {model: any, hardware: any, tp: integer?, weights: string?, kv: string?, memory_utilization: number?, max_num_seqs: integer?, max_num_batched_tokens: integer?, block_size: integer?, kv_blocks: integer?}
+---@return rooflua.Deployment
+function spec.deployment(options) end
+
+--- Names of the shipped models.
+---@return string[]
+function spec.models() end
+--- Names of the shipped GPUs.
+---@return string[]
+function spec.gpus() end
+
+return spec

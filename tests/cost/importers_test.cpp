@@ -1,0 +1,197 @@
+// Table files of every layout, as they are found in the wild.
+
+#include "cost/importers.h"
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cost/lookup.h"
+#include "tests/catch.h"
+
+using namespace rooflua;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of its own, gone at the end.
+struct Folder {
+  fs::path path;
+  Folder() {
+    path = fs::temp_directory_path() / ("rooflua_tables_" + std::to_string(::getpid()));
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((path / name).parent_path());
+    std::ofstream(path / name, std::ios::binary) << text;
+  }
+};
+
+std::shared_ptr<const MfuDatabase> open(const fs::path& path, Layout layout, const std::string& gpu) {
+  DatabaseOptions options;
+  options.path = path;
+  options.layout = layout;
+  options.gpu = gpu;
+  return MfuDatabase::open(options);
+}
+
+double us(const Estimate& e) { return e.latency_s * 1e6; }
+
+}  // namespace
+
+TEST_CASE("our own layout is read, spread and KV dtype included") {
+  Folder folder;
+  folder.write("gemm_bf16.csv", "m,k,n,latency_us,latency_us_p10,latency_us_p90\n16,4096,4096,10.5,10,12\n32,4096,4096,11,,\n");
+  folder.write("attention_decode_bf16.csv",
+               "heads,kv_heads,head_dim,kv_dtype,batch,context_tokens,latency_us,latency_us_p10,latency_us_p90\n"
+               "32,8,128,bf16,1,1024,20,19,21\n32,8,128,fp8,1,1024,15,14,16\n");
+  folder.write("all_reduce_bf16.csv", "ranks,bytes,mode,latency_us\n2,1024,graph,4\n2,1024,eager,20\n");
+  folder.write("elementwise.csv", "op,tokens,width,dtype,latency_us\nnorm,64,4096,bf16,3\n");
+  folder.write("launch.csv", "op,latency_us\nkernel,2.5\ngraph_node,0.9\n");
+  folder.write("memory.csv", "op,bytes,latency_us\nread,1000000,1.5\n");
+  const auto database = open(folder.path, Layout::rooflua, "");
+  REQUIRE(database->tables().size() == 6);
+  const KernelTable& gemm = *database->tables()[3];  // by name
+  CHECK(gemm.name == "gemm_bf16");
+  CHECK(gemm.rows[0].latency_s == Approx(10.5e-6));
+  CHECK(gemm.rows[0].latency_s_p90 == Approx(12e-6));
+  CHECK(gemm.rows[1].latency_s_p90 == 0);
+  for (const KernelTable* table : database->tables()) {
+    for (const KernelRow& row : table->rows) {
+      CHECK(database->estimate(query_of(*table, row)).latency_s == row.latency_s);
+      CHECK(database->estimate(query_of(*table, row)).evidence == Evidence::measured);
+    }
+  }
+}
+
+TEST_CASE("a grouped GEMM of our layout is asked for as up and down projection") {
+  Folder folder;
+  folder.write("grouped_gemm_bf16.csv",
+               "experts,topk,tokens,k,n,distribution,latency_us\n8,2,64,1000,4000,uniform,30\n8,2,64,2000,1000,uniform,20\n");
+  Query q;
+  q.op = Op::grouped_gemm;
+  q.experts = 8, q.experts_per_token = 2, q.hidden_size = 1000, q.intermediate_size = 2000, q.tokens = 64;
+  const Estimate e = open(folder.path, Layout::rooflua, "")->estimate(q);
+  CHECK(us(e) == Approx(50));
+  CHECK(e.evidence == Evidence::measured);
+}
+
+TEST_CASE("InferSim files are read with CRLF, without a header, and with two KV dtypes in one file") {
+  Folder folder;
+  folder.write("bench_data/gemm/h20/data.csv", "m,k,n,latency_us,mfu\r\n16,2048,6144,10.63,0.127969\r\n");
+  folder.write("bench_data/mha/decode/h20/8-2-128.csv", "bf16,bf16,1,1024,25.5,0.009\nbf16,fp8,1,1024,20.5,0.011\n");
+  const auto database = open(folder.path, Layout::infersim, "H20");
+  const auto& tables = database->tables();
+  REQUIRE(tables.size() == 2);
+  CHECK(tables[0]->header);
+  CHECK(tables[0]->mfu_decimals == 6);
+  CHECK_FALSE(tables[1]->header);
+  REQUIRE(tables[1]->rows.size() == 2);
+  CHECK(tables[1]->rows[1].kv_dtype == Dtype::fp8);
+  CHECK(tables[1]->rows[0].line == 1);
+  CHECK(tables[1]->rows[0].shape[0] == 8);
+}
+
+TEST_CASE("the GPU folder is found in any case, and H20 is not H200") {
+  Folder folder;
+  folder.write("gemm/h20/data.csv", "m,k,n,latency_us,mfu\n16,2048,6144,10.63,0.127969\n");
+  CHECK(list_tables(folder.path, Layout::infersim, "H20").size() == 1);
+  CHECK(list_tables(folder.path, Layout::infersim, "h20-sxm").size() == 1);
+  CHECK(list_tables(folder.path, Layout::infersim, "H200").empty());
+  CHECK_THROWS_AS(list_tables(folder.path / "no", Layout::infersim, "H20"), Error);
+}
+
+TEST_CASE("BLIS decode files are those of one rank") {
+  Folder folder;
+  folder.write("mha/decode/h100/32-8-128-tp4.csv", "dtype,kv_dtype,batch_size,kv_len,latency_us,mfu\nbf16,bf16,1,1024,25,0.001\n");
+  const auto database = open(folder.path, Layout::blis, "H100");
+  Query q;
+  q.op = Op::attention_decode;
+  q.heads = 32, q.kv_heads = 8, q.head_dim = 128, q.tp = 4, q.batch = 1, q.context_tokens = 1024;
+  CHECK(us(database->estimate(q)) == Approx(25));
+  CHECK(database->estimate(q).evidence == Evidence::measured);
+}
+
+TEST_CASE("aic files are milliseconds and elements, the newest version of a GPU's file counts") {
+  Folder folder;
+  folder.write("h100_sxm_custom_allreduce_vllm0.9.0.csv",
+               "kernel_source,allreduce_dtype,num_gpus,message_size,latency\r\nvLLM_custom_graph,bfloat16,2,512,0.009\r\n");
+  folder.write("h100_sxm_custom_allreduce_vllm0.19.0.csv",
+               "kernel_source,allreduce_dtype,num_gpus,message_size,latency\r\nvLLM_custom_eager,bfloat16,2,512,0.020\r\nvLLM_custom_graph,bfloat16,2,512,0.004\r\n");
+  folder.write("h100_sxm_gemm_vllm0.24.csv", "gemm_dtype,m,n,k,latency\r\nfp8,1,32,64,0.002\r\nbfloat16,1,32,64,0.003\r\n");
+  folder.write("h200_sxm_gemm_vllm0.24.csv", "gemm_dtype,m,n,k,latency\r\nbfloat16,1,32,64,0.005\r\n");
+  const auto database = open(folder.path, Layout::aic, "h100-sxm");
+  Query q;
+  q.op = Op::all_reduce;
+  q.ranks = 2, q.bytes = 1024;
+  CHECK(us(database->estimate(q)) == Approx(4));
+  q = Query();
+  q.m = 1, q.k = 64, q.n = 32;
+  CHECK(us(database->estimate(q)) == Approx(3));
+  q.dtype = Dtype::fp8;
+  CHECK(us(database->estimate(q)) == Approx(2));
+  CHECK_THROWS_WITH(list_tables(folder.path, Layout::aic, ""), Catch::Contains("several GPUs"));
+}
+
+TEST_CASE("a bad cell names its file, line and column") {
+  Folder folder;
+  folder.write("gemm_bf16.csv", "m,k,n,latency_us\n16,4096,4096,10\n16,x,4096,10\n");
+  const auto files = list_tables(folder.path, Layout::rooflua, "");
+  CHECK_THROWS_WITH(read_table(files.at(0)), Catch::Contains("gemm_bf16.csv:3") && Catch::Contains("'k'"));
+  folder.write("gemm_bf16.csv", "m,k,latency_us\n16,4096,10\n");
+  CHECK_THROWS_WITH(read_table(files.at(0)), Catch::Contains("no column 'n'"));
+  folder.write("gemm_bf16.csv", "m,k,n,latency_us\n16,4096\n");
+  CHECK_THROWS_WITH(read_table(files.at(0)), Catch::Contains("gemm_bf16.csv:2"));
+  folder.write("gemm_bf16.csv", "");
+  CHECK_THROWS_WITH(read_table(files.at(0)), Catch::Contains("empty"));
+}
+
+TEST_CASE("tables written in our layout read back the same") {
+  if (!test::have_shared("tables/blis_h100")) return;
+  Folder folder;
+  const auto blis = open(test::shared_data() / "tables/blis_h100", Layout::blis, "h100");
+  write_tables(blis->tables(), folder.path);
+  const auto own = open(folder.path, Layout::rooflua, "");
+  std::size_t rows = 0;
+  for (const KernelTable* table : own->tables()) rows += table->rows.size();
+  CHECK(rows == 112 + 30 + 755);
+  for (const KernelTable* table : blis->tables()) {
+    for (const KernelRow& row : table->rows) {
+      Query q = query_of(*table, row);
+      CHECK(own->estimate(q).latency_s == Approx(blis->estimate(q).latency_s).epsilon(1e-14));
+    }
+  }
+}
+
+TEST_CASE("tables load when they are first asked for") {
+  if (!test::have_shared("tables/aic")) return;
+  const auto start = std::chrono::steady_clock::now();
+  const auto ms = [&] { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count(); };
+  const auto database = open(test::shared_data() / "tables/aic", Layout::aic, "h200");
+  const double opened = ms();
+  CHECK(database->tables_loaded() == 0);
+  Query q;
+  q.m = 8192, q.k = 4096, q.n = 6144;
+  CHECK(us(database->estimate(q)) > 0);
+  CHECK(database->tables_loaded() == 1);
+  std::printf("aic: open %.2f ms, first GEMM lookup %.1f ms (a file of 107 thousand rows)\n", opened, ms() - opened);
+  CHECK(opened < 50);
+}
+
+TEST_CASE("BF16 GEMMs of the H100 run at 714 TFLOP/s and causal attention at 603") {
+  if (!test::have_shared("tables/aic")) return;
+  const auto database = open(test::shared_data() / "tables/aic", Layout::aic, "h100_sxm");
+  Query q;
+  q.m = 8192, q.n = 6144, q.k = 8192;
+  const Estimate gemm = database->estimate(q);
+  CHECK(flop_of(q) / gemm.latency_s == Approx(714e12).epsilon(0.01));
+  q = Query();
+  q.op = Op::attention_prefill;
+  q.heads = 32, q.kv_heads = 8, q.head_dim = 128, q.batch = 1, q.new_tokens = 8192;
+  CHECK(flop_of(q) / database->estimate(q).latency_s == Approx(603e12).epsilon(0.1));
+}

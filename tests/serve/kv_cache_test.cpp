@@ -1,0 +1,152 @@
+// The cache alone: 4-token blocks, requests built by hand.
+
+#include "serve/kv_cache.h"
+
+#include "tests/catch.h"
+
+using namespace rooflua;
+
+namespace {
+
+struct Sequence {
+  Request request;
+  Progress progress;
+  Sequence(std::int32_t id, std::vector<Segment> segments, std::int32_t tokens) {
+    request.id = id;
+    request.prompt_tokens = tokens;
+    progress.segments = std::move(segments);
+  }
+};
+
+/// A cache, and the sequences that use it by slot.
+struct Shelf {
+  KvCache cache;
+  std::vector<Sequence> sequences;
+  explicit Shelf(std::int32_t blocks, PrefixIndex index) : cache(blocks, 4, index) {}
+
+  KvCache::Hit hit(std::int32_t slot) {
+    return cache.lookup(slot, at(slot).request, at(slot).progress);
+  }
+  void seat(std::int32_t slot) {
+    const std::int32_t tokens = at(slot).request.prompt_tokens;
+    const KvCache::Hit found = hit(slot);
+    cache.seat(slot, found, blocks_for(tokens, 4) - found.blocks);
+    cache.remember(slot, at(slot).request, at(slot).progress, tokens / 4);
+  }
+  void release(std::int32_t slot, bool returns = false) {
+    Sequence& s = at(slot);
+    if (returns) ++s.request.preemptions;
+    cache.release(slot, s.request, s.progress, blocks_for(s.request.prompt_tokens, 4),
+                  s.request.prompt_tokens / 4, returns);
+  }
+  Sequence& at(std::int32_t slot) { return sequences[static_cast<std::size_t>(slot)]; }
+};
+
+}  // namespace
+
+TEST_CASE("without prefix caching nothing ever hits") {
+  Shelf shelf(8, PrefixIndex::none);
+  shelf.sequences = {{0, {{1, 8}}, 8}, {1, {{1, 8}}, 8}};
+  shelf.seat(0);
+  CHECK(shelf.hit(1).blocks == 0);
+  CHECK(shelf.cache.free_blocks() == 6);
+  shelf.release(0, true);
+  CHECK(shelf.hit(0).blocks == 0);
+  CHECK(shelf.cache.free_blocks() == 8);
+}
+
+TEST_CASE("a prefix hits block by block until the first difference, and shared blocks count once") {
+  Shelf shelf(20, PrefixIndex::shared);
+  shelf.sequences = {{0, {{1, 12}}, 12}, {1, {{1, 9}, {2, 7}}, 16}, {2, {{2, 12}}, 12}};
+  shelf.seat(0);
+  CHECK(shelf.hit(1).blocks == 2);  // tokens 8.. differ from the third block on
+  CHECK(shelf.hit(1).free == 0);
+  CHECK(shelf.hit(2).blocks == 0);
+  shelf.seat(1);
+  CHECK(shelf.cache.used_blocks() == 3 + 2);
+  shelf.release(0);
+  CHECK(shelf.cache.used_blocks() == 4);  // two blocks are still request 1's
+  CHECK(shelf.hit(0).blocks == 2);        // 12 tokens: at most 11 may hit
+  shelf.release(1);
+  CHECK(shelf.cache.used_blocks() == 0);
+  CHECK(shelf.hit(1).free == 3);
+}
+
+TEST_CASE("the queue forgets the oldest release first and of one request the deepest block first") {
+  Shelf shelf(6, PrefixIndex::shared);
+  shelf.sequences = {
+      {0, {{1, 9}}, 9}, {1, {{2, 9}}, 9}, {2, {{3, 4}}, 4}, {3, {{1, 9}}, 9}, {4, {{2, 9}}, 9}};
+  shelf.seat(0);
+  shelf.seat(1);
+  shelf.release(0);     // queue: blank of 0, its 2nd block, its 1st
+  shelf.release(1);     // blank of 1 in front, then as before, then 1's 2nd and 1st
+  shelf.cache.take(2);  // both blanks
+  CHECK(shelf.hit(3).blocks == 2);
+  shelf.cache.take(1);
+  CHECK(shelf.hit(3).blocks == 1);
+  CHECK(shelf.hit(4).blocks == 2);
+  shelf.cache.take(1);
+  CHECK(shelf.hit(3).blocks == 0);
+  CHECK(shelf.hit(4).blocks == 2);
+  shelf.cache.take(1);
+  CHECK(shelf.hit(4).blocks == 1);
+}
+
+TEST_CASE("a hit makes a block young again") {
+  Shelf shelf(6, PrefixIndex::shared);
+  shelf.sequences = {{0, {{1, 5}}, 5}, {1, {{2, 5}}, 5}, {2, {{1, 5}}, 5}, {3, {{2, 5}}, 5}};
+  shelf.seat(0);
+  shelf.seat(1);
+  shelf.release(0);
+  shelf.release(1);
+  shelf.seat(2);  // touches request 0's block
+  shelf.release(2);
+  shelf.cache.take(5);  // everything without content, then request 1's block
+  CHECK(shelf.hit(3).blocks == 0);
+  CHECK(shelf.hit(2).blocks == 1);
+}
+
+TEST_CASE("of two blocks with the same content the older one is hit, and either may go") {
+  Shelf shelf(8, PrefixIndex::shared);
+  shelf.sequences = {{0, {{1, 4}}, 4}, {1, {{1, 4}}, 4}, {2, {{1, 8}}, 8}};
+  shelf.seat(0);
+  shelf.seat(1);  // 4 tokens: at most 3 may hit, so it computes the block again
+  CHECK(shelf.cache.used_blocks() == 2);
+  shelf.release(1);
+  CHECK(shelf.hit(2).blocks == 1);
+  CHECK(shelf.hit(2).free == 0);  // request 0's copy
+  shelf.release(0);
+  CHECK(shelf.hit(2).free == 1);
+  shelf.cache.take(7);  // six blanks and request 1's copy, which was released first
+  CHECK(shelf.hit(2).blocks == 1);
+  shelf.cache.take(1);
+  CHECK(shelf.hit(2).blocks == 0);
+}
+
+TEST_CASE("what a preempted request left behind hits on its return, in both indices alike") {
+  for (const PrefixIndex index : {PrefixIndex::own, PrefixIndex::shared}) {
+    CAPTURE(static_cast<int>(index));
+    Shelf shelf(5, index);
+    shelf.sequences = {{0, {}, 16}, {1, {}, 4}};
+    shelf.seat(0);
+    shelf.release(0, true);
+    CHECK(shelf.hit(0).blocks == 3);  // 16 tokens: the last block is computed again
+    CHECK(shelf.hit(0).free == 3);
+    shelf.cache.take(3);  // the blank one and the two deepest
+    CHECK(shelf.hit(0).blocks == 2);
+    CHECK(shelf.hit(1).blocks == 0);
+    shelf.cache.forget(0);
+    if (index == PrefixIndex::own) CHECK(shelf.hit(0).blocks == 0);
+    CHECK(shelf.cache.free_blocks() == 2);
+  }
+}
+
+TEST_CASE("a map of blocks finds what was put in, whatever was taken out") {
+  BlockMap map(64);
+  std::vector<std::uint64_t> hashes;
+  for (std::uint64_t i = 0; i < 64; ++i) hashes.push_back((i * 0x9E3779B97F4A7C15ull) ^ (i << 3));
+  for (std::int32_t i = 0; i < 64; ++i) map.set(hashes[static_cast<std::size_t>(i)], i);
+  for (std::int32_t i = 0; i < 64; i += 3) map.erase(hashes[static_cast<std::size_t>(i)]);
+  for (std::int32_t i = 0; i < 64; ++i)
+    CHECK(map.find(hashes[static_cast<std::size_t>(i)]) == (i % 3 == 0 ? -1 : i));
+}
