@@ -122,7 +122,7 @@ void add_small_commands(CLI::App& app, Door& door) {
   help->callback([=, &app, &door] {
     door = [=, &app](const fs::path& home) {
       if (topic->empty()) {
-        std::fputs(app.help().c_str(), stdout);
+        std::fputs(app.get_formatter()->make_help(&app, "rooflua", CLI::AppFormatMode::Normal).c_str(), stdout);
         return 0;
       }
       for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {

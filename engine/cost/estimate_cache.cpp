@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::size_t slot_bits = 13;
 
-std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
+std::uint64_t bits(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
 std::uint64_t pair(int a, int b) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 32 |
          static_cast<std::uint32_t>(b);
@@ -28,9 +30,7 @@ QueryKey key_of(const Query& q) {
   auto& w = key.words;
   w[0] = tag_of(q);
   switch (q.op) {
-    case Op::gemm:
-      w[1] = bits(q.m), w[2] = bits(q.k), w[3] = bits(q.n);
-      break;
+    case Op::gemm: w[1] = bits(q.m), w[2] = bits(q.k), w[3] = bits(q.n); break;
     case Op::attention_prefill:
     case Op::attention_decode:
       w[1] = pair(q.heads, q.kv_heads), w[2] = static_cast<std::uint32_t>(q.head_dim);
@@ -51,9 +51,7 @@ QueryKey key_of(const Query& q) {
       w[3] = static_cast<std::uint32_t>(q.value_head_dim);
       w[4] = bits(q.batch), w[5] = bits(q.new_tokens);
       break;
-    default:
-      w[1] = bits(q.bytes), w[2] = bits(q.tokens), w[3] = bits(q.width);
-      break;
+    default: w[1] = bits(q.bytes), w[2] = bits(q.tokens), w[3] = bits(q.width); break;
   }
   return key;
 }
@@ -61,7 +59,8 @@ QueryKey key_of(const Query& q) {
 EstimateCache::Slot& EstimateCache::slot(const QueryKey& key) {
   if (slots_.empty()) slots_.resize(std::size_t{1} << slot_bits);
   std::uint64_t hash = 0;
-  for (const std::uint64_t word : key.words) hash = (hash ^ word) * 0x9E3779B97F4A7C15ull ^ hash >> 29;
+  for (const std::uint64_t word : key.words)
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15ull ^ hash >> 29;
   return slots_[(hash ^ hash >> 32) * 0x9E3779B97F4A7C15ull >> (64 - slot_bits)];
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Answers by exact question, in front of a lookup. Direct-mapped: a new answer takes the place of an
+// Answers by exact question, in front of a lookup. Direct-mapped: a new answer takes the place of
+// an
 // old one, nothing is allocated after the first, and what is forgotten is computed again, the same.
 
 #include <array>

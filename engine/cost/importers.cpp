@@ -131,7 +131,8 @@ class TableReader {
 
   static std::string joined(std::span<const std::string_view> cells) {
     std::string text;
-    for (const std::string_view cell : cells) text += (text.empty() ? "" : ", ") + std::string(cell);
+    for (const std::string_view cell : cells)
+      text += (text.empty() ? "" : ", ") + std::string(cell);
     return text;
   }
 
@@ -190,8 +191,9 @@ class TableReader {
   Dtype dtype(std::string_view cell, const Column& column, const Line& line) const {
     if (cell == "bf16") return Dtype::bf16;
     if (const auto value = parse_dtype(cell)) return *value;
-    throw Error(at(file_.path.string(), line.number), "column '" + std::string(column.name) +
-                                                          "': unknown dtype '" + std::string(cell) + "'");
+    throw Error(
+        at(file_.path.string(), line.number),
+        "column '" + std::string(column.name) + "': unknown dtype '" + std::string(cell) + "'");
   }
 
   double label(std::string_view cell) {
@@ -222,7 +224,8 @@ KernelTable read_table(const TableFile& file) {
   table.axes = axis_names(file.op);
   table.decode = file.decode;
   table.tp = file.tp;
-  table.convention = convention_of(file.op);
+  table.convention = file.convention.value_or(convention_of(file.op));
+  table.source = file.source;
   if (file.form == TableForm::aic_nccl) table.labels = {"nccl"};
   TableReader(file, table).read(read_whole(file.path));
   return table;

@@ -3,7 +3,7 @@
 // file read into a KernelTable. CRLF, a missing header and duplicate keys are read as they are;
 // cost/verify.h complains about them.
 //
-//   rooflua   <op>_<dtype>.csv, latency_us                                     bench_data/<gpu>
+//   rooflua   bench_data/<gpu>/<op>_<dtype>.csv, latency_us; tables.toml says how it was measured
 //   infersim  {mha,mla}/{prefill,decode}/<gpu>/<h>-<g>-<D>.csv, gemm/<gpu>/data.csv,
 //             grouped_gemm/{prefill,decode}/<gpu>/data.csv, gdn/{prefill,decode}/<gpu>/...
 //   blis      the same tree; decode files <h>-<g>-<D>-tp<T>.csv
@@ -12,6 +12,7 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,29 @@ namespace rooflua {
 
 /// Which columns a file has and what they mean.
 enum class TableForm {
-  gemm, prefill, decode, mla_prefill, mla_decode, grouped_decode, grouped_prefill,
-  linear_decode, linear_prefill,  // infersim and blis
-  own_gemm, own_prefill, own_decode, own_grouped, own_all_reduce, own_memory, own_launch, own_elementwise,
-  aic_gemm, aic_prefill, aic_decode, aic_moe, aic_all_reduce, aic_nccl,
+  gemm,
+  prefill,
+  decode,
+  mla_prefill,
+  mla_decode,
+  grouped_decode,
+  grouped_prefill,
+  linear_decode,
+  linear_prefill,  // infersim and blis
+  own_gemm,
+  own_prefill,
+  own_decode,
+  own_grouped,
+  own_all_reduce,
+  own_memory,
+  own_launch,
+  own_elementwise,
+  aic_gemm,
+  aic_prefill,
+  aic_decode,
+  aic_moe,
+  aic_all_reduce,
+  aic_nccl,
 };
 
 /// A table that a folder offers; not read yet.
@@ -36,8 +56,10 @@ struct TableFile {
   Op op = Op::gemm;
   Dtype dtype = Dtype::bf16;
   std::string variant;
-  std::vector<std::string> only; // aic: rows whose filter columns say exactly this
-  std::array<int, 5> shape{};    // from the file name
+  std::string source;                        // of our own layout: tables.toml in one line
+  std::optional<FlopConvention> convention;  // likewise, where it says
+  std::vector<std::string> only;             // aic: rows whose filter columns say exactly this
+  std::array<int, 5> shape{};                // from the file name
   int tp = 1;
   bool decode = false;
 };
@@ -50,8 +72,10 @@ std::vector<TableFile> list_tables(const std::filesystem::path& path, Layout lay
 /// @throws Error naming file:line and column if a cell is not a number, or a column is missing
 KernelTable read_table(const TableFile& file);
 
-/// The tables as CSV files of our own layout (gemm_<dtype>.csv, ...; latency_us), for `data import`.
-/// Tables of one op and dtype go to one file; ops that our layout has no form for (grouped pairs, MLA,
+/// The tables as CSV files of our own layout (gemm_<dtype>.csv, ...; latency_us), for `data
+/// import`.
+/// Tables of one op and dtype go to one file; ops that our layout has no form for (grouped pairs,
+/// MLA,
 /// linear attention, NCCL) are left out. Returns what was written.
 /// @throws Error if a file cannot be written
 std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTable*>& tables,

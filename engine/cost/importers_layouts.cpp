@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/toml.h"
 #include "cost/importers.h"
 
 namespace rooflua {
@@ -29,7 +30,8 @@ std::vector<std::string> words(std::string_view text) {
 /// "H100", "h100-sxm" and "h100_sxm" are the same GPU, "h20" and "h200" are not.
 bool same_gpu(std::string_view a, std::string_view b) {
   const auto x = words(a), y = words(b);
-  return std::equal(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min(x.size(), y.size())), y.begin());
+  return std::equal(
+      x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min(x.size(), y.size())), y.begin());
 }
 
 std::vector<fs::path> entries(const fs::path& folder) {
@@ -46,7 +48,8 @@ std::vector<fs::path> csv_files(const fs::path& folder) {
   return result;
 }
 
-/// The sub-folder of that GPU in any case; else the one whose name starts the GPU's, or the other way round.
+/// The sub-folder of that GPU in any case; else the one whose name starts the GPU's, or the other
+/// way round.
 fs::path gpu_folder(const fs::path& folder, const std::string& gpu) {
   fs::path close;
   for (const fs::path& entry : entries(folder)) {
@@ -130,16 +133,48 @@ std::vector<TableFile> list_tree(const fs::path& path, const std::string& gpu) {
   return files;
 }
 
+/// What tables.toml says of each table: every key in one line, and the FLOP convention.
+class Provenance {
+ public:
+  explicit Provenance(const fs::path& folder) {
+    if (fs::is_regular_file(folder / "tables.toml")) document_ = read_toml(folder / "tables.toml");
+  }
+  void describe(TableFile& file) const {
+    const Json* entry = document_.find(file.name);
+    if (entry == nullptr || !entry->is_object()) return;
+    for (const auto& [key, value] : entry->members()) {
+      if (key == "flop" || key == "flop_convention") file.convention = convention(file, value);
+      const std::string text = value.is_text() ? value.text() : dump_json(value);
+      file.source += (file.source.empty() ? "" : ", ") + key + " " + text;
+    }
+  }
+
+ private:
+  static FlopConvention convention(const TableFile& file, const Json& value) {
+    for (const auto known : {FlopConvention::gemm_2mkn, FlopConvention::attention_full,
+                             FlopConvention::attention_causal_half, FlopConvention::none}) {
+      if (value.is_text() && value.text() == name(known)) return known;
+    }
+    throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
+                file.name + ": unknown FLOP convention (known: 2mkn, full, causal_half, none)");
+  }
+  Json document_;
+};
+
 std::vector<TableFile> list_own(const fs::path& folder) {
-  static constexpr struct { const char* prefix; TableForm form; Op op; } kinds[] = {
-      {"gemm_", TableForm::own_gemm, Op::gemm},
-      {"attention_prefill_", TableForm::own_prefill, Op::attention_prefill},
-      {"attention_decode_", TableForm::own_decode, Op::attention_decode},
-      {"grouped_gemm_", TableForm::own_grouped, Op::grouped_gemm},
-      {"all_reduce_", TableForm::own_all_reduce, Op::all_reduce},
-      {"memory", TableForm::own_memory, Op::memory},
-      {"launch", TableForm::own_launch, Op::launch},
-      {"elementwise", TableForm::own_elementwise, Op::elementwise}};
+  static constexpr struct {
+    const char* prefix;
+    TableForm form;
+    Op op;
+  } kinds[] = {{"gemm_", TableForm::own_gemm, Op::gemm},
+               {"attention_prefill_", TableForm::own_prefill, Op::attention_prefill},
+               {"attention_decode_", TableForm::own_decode, Op::attention_decode},
+               {"grouped_gemm_", TableForm::own_grouped, Op::grouped_gemm},
+               {"all_reduce_", TableForm::own_all_reduce, Op::all_reduce},
+               {"memory", TableForm::own_memory, Op::memory},
+               {"launch", TableForm::own_launch, Op::launch},
+               {"elementwise", TableForm::own_elementwise, Op::elementwise}};
+  const Provenance provenance(folder);
   std::vector<TableFile> files;
   for (const fs::path& path : csv_files(folder)) {
     const std::string stem = path.stem().string();
@@ -155,11 +190,13 @@ std::vector<TableFile> list_own(const fs::path& folder) {
       if (typed) {
         const std::string word = stem.substr(prefix.size());
         const auto dtype = parse_dtype(word);
-        if (!dtype) throw Error(path.string(), "unknown dtype '" + word + "' in the name of the table");
+        if (!dtype)
+          throw Error(path.string(), "unknown dtype '" + word + "' in the name of the table");
         file.dtype = *dtype;
         if (word == "fp8_block") file.variant = word;
       }
       if (kind.op == Op::grouped_gemm) file.variant = "single";  // one GEMM, not up and down
+      provenance.describe(file);
       files.push_back(std::move(file));
     }
   }
@@ -170,10 +207,13 @@ std::vector<TableFile> list_own(const fs::path& folder) {
 bool older(const std::string& a, const std::string& b) {
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
-    if (std::isdigit(static_cast<unsigned char>(a[i])) && std::isdigit(static_cast<unsigned char>(b[j]))) {
+    if (std::isdigit(static_cast<unsigned char>(a[i])) &&
+        std::isdigit(static_cast<unsigned char>(b[j]))) {
       std::size_t x = 0, y = 0;
-      while (i < a.size() && std::isdigit(static_cast<unsigned char>(a[i]))) x = x * 10 + static_cast<std::size_t>(a[i++] - '0');
-      while (j < b.size() && std::isdigit(static_cast<unsigned char>(b[j]))) y = y * 10 + static_cast<std::size_t>(b[j++] - '0');
+      while (i < a.size() && std::isdigit(static_cast<unsigned char>(a[i])))
+        x = x * 10 + static_cast<std::size_t>(a[i++] - '0');
+      while (j < b.size() && std::isdigit(static_cast<unsigned char>(b[j])))
+        y = y * 10 + static_cast<std::size_t>(b[j++] - '0');
       if (x != y) return x < y;
     } else {
       if (a[i] != b[j]) return a[i] < b[j];
@@ -240,8 +280,8 @@ std::vector<TableFile> list_aic(const fs::path& folder, const std::string& gpu) 
       const std::string prefix = stem.substr(0, word);
       if (!words(prefix).empty() && !same_gpu(prefix, gpu)) break;
       if (!words(prefix).empty() && !prefix_found.empty() && prefix != prefix_found) {
-        throw Error(folder.string(), "holds tables of several GPUs (" + prefix_found + ", " + prefix +
-                                         "): say which with gpu");
+        throw Error(folder.string(), "holds tables of several GPUs (" + prefix_found + ", " +
+                                         prefix + "): say which with gpu");
       }
       if (!words(prefix).empty()) prefix_found = prefix;
       fs::path& best = newest[kind.word];

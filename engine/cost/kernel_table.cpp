@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 
-
 namespace rooflua {
 namespace {
 
@@ -21,7 +20,8 @@ void set_grouped(Query& q, const KernelRow& row) {
   const auto& s = row.shape;
   q.experts = static_cast<int>(s[0]);
   q.ranks = std::max(1, static_cast<int>(s[1]));
-  q.tp = std::max(1, static_cast<int>(s[2] * q.ranks / s[0]));  // experts per rank * ranks / experts
+  q.tp =
+      std::max(1, static_cast<int>(s[2] * q.ranks / s[0]));  // experts per rank * ranks / experts
   q.experts_per_token = static_cast<int>(s[3]);
   q.hidden_size = s[4];
   q.intermediate_size = s[5] * q.tp;
@@ -51,12 +51,15 @@ std::string_view name(FlopConvention convention) {
 
 std::string_view name(Op op) {
   static constexpr std::array<std::string_view, op_count> names = {
-      "gemm", "attention_prefill", "attention_decode", "grouped_gemm", "mla_prefill", "mla_decode",
-      "linear_attention", "all_reduce", "memory", "launch", "elementwise"};
+      "gemm",       "attention_prefill", "attention_decode", "grouped_gemm", "mla_prefill",
+      "mla_decode", "linear_attention",  "all_reduce",       "memory",       "launch",
+      "elementwise"};
   return names[static_cast<std::size_t>(op)];
 }
 
-std::string_view name(Kernel kernel) { return kernel_words[static_cast<std::size_t>(kernel)]; }
+std::string_view name(Kernel kernel) {
+  return kernel_words[static_cast<std::size_t>(kernel)];
+}
 
 std::optional<Kernel> parse_kernel(std::string_view text) {
   if (text == "kernel") return Kernel::launch;  // as launch tables call it
@@ -80,11 +83,12 @@ std::vector<std::string> axis_names(Op op) {
       return {"heads", "kv_heads", "head_dim", "batch", "context_tokens", "new_tokens"};
     case Op::attention_decode: return {"heads", "kv_heads", "head_dim", "batch", "context_tokens"};
     case Op::mla_prefill:
-      return {"heads", "qk_nope_head_dim", "qk_rope_head_dim", "batch", "context_tokens", "new_tokens"};
+      return {"heads", "qk_nope_head_dim", "qk_rope_head_dim",
+              "batch", "context_tokens",   "new_tokens"};
     case Op::mla_decode:
       return {"heads", "kv_lora_rank", "qk_rope_head_dim", "batch", "context_tokens"};
     case Op::grouped_gemm:
-      return {"experts", "ranks", "local_experts", "experts_per_token", "hidden_size",
+      return {"experts",           "ranks",  "local_experts", "experts_per_token", "hidden_size",
               "intermediate_size", "tokens", "distribution"};
     case Op::linear_attention:
       return {"conv", "key_heads", "key_head_dim", "value_heads", "value_head_dim", "tokens"};
@@ -144,7 +148,11 @@ Query query_of(const KernelTable& table, const KernelRow& row) {
     return std::string_view(table.labels[static_cast<std::size_t>(s[axis])]);
   };
   switch (table.op) {
-    case Op::gemm: q.m = s[0]; q.k = s[1]; q.n = s[2]; break;
+    case Op::gemm:
+      q.m = s[0];
+      q.k = s[1];
+      q.n = s[2];
+      break;
     case Op::attention_prefill:
     case Op::attention_decode: set_attention(q, s); break;
     case Op::mla_prefill:
@@ -171,7 +179,10 @@ Query query_of(const KernelTable& table, const KernelRow& row) {
       q.bytes = s[1];
       q.eager = word(2).ends_with("eager");
       break;
-    case Op::memory: q.bytes = s[1]; q.kernel = parse_kernel(word(0)).value_or(Kernel::none); break;
+    case Op::memory:
+      q.bytes = s[1];
+      q.kernel = parse_kernel(word(0)).value_or(Kernel::none);
+      break;
     case Op::launch: q.kernel = parse_kernel(word(0)).value_or(Kernel::none); break;
     case Op::elementwise:
       q.kernel = parse_kernel(word(0)).value_or(Kernel::none);

@@ -45,26 +45,27 @@ std::optional<Kernel> parse_kernel(std::string_view text);
 inline constexpr int max_axes = 8;
 
 struct KernelRow {
-  int line = 0;                         // in the file
-  Dtype kv_dtype = Dtype::bf16;         // of the KV cache, where the op has one
-  std::array<double, max_axes> shape{}; // in the order of KernelTable::axes
+  int line = 0;                          // in the file
+  Dtype kv_dtype = Dtype::bf16;          // of the KV cache, where the op has one
+  std::array<double, max_axes> shape{};  // in the order of KernelTable::axes
   double latency_s = 0;
-  double latency_s_p10 = 0, latency_s_p90 = 0;  // 0 = not recorded
+  double latency_s_p10 = 0, latency_s_p90 = 0;                   // 0 = not recorded
   double listed_mfu = std::numeric_limits<double>::quiet_NaN();  // as printed; NaN = no such column
 };
 
 struct KernelTable {
-  std::string name;                // "gemm_bf16", "mha/decode/h20/32-8-128.csv"
+  std::string name;  // "gemm_bf16", "mha/decode/h20/32-8-128.csv"
   std::filesystem::path path;
+  std::string source;  // how it was measured, from tables.toml; "" = not said
   Op op = Op::gemm;
-  Dtype dtype = Dtype::bf16;       // of the kernel that was timed
-  std::string variant;             // a kernel family that must not be mixed: "fp8_block"
-  std::vector<std::string> axes;   // names of the shape columns
+  Dtype dtype = Dtype::bf16;      // of the kernel that was timed
+  std::string variant;            // a kernel family that must not be mixed: "fp8_block"
+  std::vector<std::string> axes;  // names of the shape columns
   FlopConvention convention = FlopConvention::none;
-  bool header = true;              // false: the file starts with a data row
-  bool decode = false;             // grouped_gemm, linear_attention: the decode table
-  int tp = 1;                      // ranks the heads were divided by (BLIS decode files)
-  int mfu_decimals = 0;            // most decimals printed in the MFU column
+  bool header = true;                   // false: the file starts with a data row
+  bool decode = false;                  // grouped_gemm, linear_attention: the decode table
+  int tp = 1;                           // ranks the heads were divided by (BLIS decode files)
+  int mfu_decimals = 0;                 // most decimals printed in the MFU column
   std::vector<std::string> labels;      // words of coded columns
   std::vector<std::string> part_names;  // latencies or MFUs that add up to a row: "up_us", "conv"
   std::vector<double> parts;            // rows.size() * part_names.size(), in the file's units

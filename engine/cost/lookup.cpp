@@ -86,8 +86,12 @@ double round3(double value) {
 
 namespace {
 
-double per_rank(int heads, int tp) { return std::max(1.0, static_cast<double>(heads) / std::max(1, tp)); }
-double requests(const Query& q) { return q.batch > 0 ? q.batch : 1; }
+double per_rank(int heads, int tp) {
+  return std::max(1.0, static_cast<double>(heads) / std::max(1, tp));
+}
+double requests(const Query& q) {
+  return q.batch > 0 ? q.batch : 1;
+}
 double causal_pairs(const Query& q) {
   return q.new_tokens * q.context_tokens + 0.5 * q.new_tokens * q.new_tokens;
 }
@@ -106,7 +110,8 @@ double flop_of(const Query& q) {
     case Op::attention_decode: return 4 * h * q.head_dim * requests(q) * q.context_tokens;
     case Op::mla_prefill: {
       const int value = q.v_head_dim > 0 ? q.v_head_dim : q.qk_nope_head_dim;
-      return 2 * h * (q.qk_nope_head_dim + q.qk_rope_head_dim + value) * requests(q) * causal_pairs(q);
+      return 2 * h * (q.qk_nope_head_dim + q.qk_rope_head_dim + value) * requests(q) *
+             causal_pairs(q);
     }
     case Op::mla_decode:
       return 2 * h * (2 * q.kv_lora_rank + q.qk_rope_head_dim) * requests(q) * q.context_tokens;
@@ -134,7 +139,8 @@ double bytes_of(const Query& q) {
       return requests(q) * kv * (q.kv_lora_rank + q.qk_rope_head_dim) * q.context_tokens;
     case Op::grouped_gemm: {
       const double experts = local_experts(q);
-      const double visits = q.tokens * q.experts_per_token * std::max(1, q.tp) / std::max(1, q.ranks);
+      const double visits =
+          q.tokens * q.experts_per_token * std::max(1, q.tp) / std::max(1, q.ranks);
       const double touched = experts * (1 - std::pow(1 - 1 / experts, std::max(1.0, visits)));
       return e * 3 * q.hidden_size * q.intermediate_size / std::max(1, q.tp) * touched;
     }

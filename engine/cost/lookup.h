@@ -41,7 +41,8 @@ class TableStore {
   const KernelTable& table(std::size_t index) const;
   /// Every table of an op, read now, in file-name order.
   std::vector<const KernelTable*> tables_of(Op op) const;
-  /// By the last parts of its name ("mha/decode/h20/32-8-128.csv" or "gemm"); nothing if there is none.
+  /// By the last parts of its name ("mha/decode/h20/32-8-128.csv" or "gemm"); nothing if there is
+  /// none.
   const KernelTable* named(std::string_view name) const;
   bool has(Op op) const;
   int loaded() const;
@@ -75,7 +76,7 @@ class Lookup {
 struct LookupContext {
   std::shared_ptr<const TableStore> store;
   std::optional<Hardware> hardware;
-  std::string gpu;                    // as the tables are filed
+  std::string gpu;  // as the tables are filed
   std::optional<double> default_mfu;
 
   /// The hardware's peak; else what the tables of this dtype imply; else 0.
@@ -90,7 +91,8 @@ std::unique_ptr<Lookup> grid_lookup(const LookupContext& context, std::string_vi
 /// Python's round(x, 3): the double nearest to the three-decimal rendering.
 double round3(double value);
 
-/// Work of a query on one rank, and bytes it moves at least: what an MFU and a share of bandwidth refer to.
+/// Work of a query on one rank, and bytes it moves at least: what an MFU and a share of bandwidth
+/// refer to.
 /// Prefill counts pairs as new * context + new^2 / 2 (the causal half). 0 where the op has none.
 double flop_of(const Query& query);
 double bytes_of(const Query& query);
@@ -98,10 +100,10 @@ double bytes_of(const Query& query);
 /// How well a lookup predicts a table's rows from the others.
 struct LeaveOneOut {
   std::string table;
-  int rows = 0;              // predicted
-  double mape = 0;           // mean |predicted / measured - 1| of latency
+  int rows = 0;     // predicted
+  double mape = 0;  // mean |predicted / measured - 1| of latency
   double median = 0;
-  double mape_inside = 0;    // of rows whose prediction was interpolated
+  double mape_inside = 0;  // of rows whose prediction was interpolated
   int rows_inside = 0;
 };
 /// Each row (every `stride`-th) is removed in turn and asked for. Rows with a twin are skipped.

@@ -6,9 +6,15 @@
 namespace rooflua {
 namespace {
 
-bool is_decode(Op op) { return op == Op::attention_decode || op == Op::mla_decode; }
-bool is_mla(Op op) { return op == Op::mla_prefill || op == Op::mla_decode; }
-double gap(double a, double b) { return std::abs(std::log2(a / b)); }
+bool is_decode(Op op) {
+  return op == Op::attention_decode || op == Op::mla_decode;
+}
+bool is_mla(Op op) {
+  return op == Op::mla_prefill || op == Op::mla_decode;
+}
+double gap(double a, double b) {
+  return std::abs(std::log2(a / b));
+}
 
 }  // namespace
 
@@ -30,7 +36,8 @@ AttentionIndex::AttentionIndex(Op op, const std::vector<const KernelTable*>& tab
         shape->layers.emplace_back(context, Plane(!is_decode(op), context));
         layer = shape->layers.end() - 1;
       }
-      layer->second.add(s[3], {is_decode(op) ? s[4] : s[5], row.latency_s, table, static_cast<int>(i)});
+      layer->second.add(s[3],
+                        {is_decode(op) ? s[4] : s[5], row.latency_s, table, static_cast<int>(i)});
     }
   }
   for (Shape& shape : shapes_) {
@@ -84,8 +91,11 @@ double AttentionIndex::mismatch(const Shape& shape, const Heads& wanted, Dtype k
            gap(shape.heads[0], wanted[0]);
   }
   const double group = shape.heads[0] / shape.heads[1], wanted_group = wanted[0] / wanted[1];
+  // In prefill a smaller donor at a larger batch is as much work; a larger one has to be cut down.
+  const bool cut =
+      op_ == Op::attention_prefill && shape.heads[0] * shape.heads[2] > wanted[0] * wanted[2];
   return kv_gap + 16 * gap(group, wanted_group) + 4 * gap(shape.heads[2], wanted[2]) +
-         gap(shape.heads[0], wanted[0]);
+         gap(shape.heads[0], wanted[0]) + (cut ? 1 : 0);
 }
 
 AttentionIndex::Plan AttentionIndex::make_plan(const Key& key) const {
@@ -111,18 +121,42 @@ AttentionIndex::Plan AttentionIndex::make_plan(const Key& key) const {
 Reading AttentionIndex::at(const Query& query, Strategy strategy, Strategy across,
                            Trace* trace) const {
   const Plan& plan = this->plan(query);
-  Reading reading = op_ == Op::attention_decode
-                        ? decode(query, plan, strategy, across, trace)
-                        : is_decode(op_)
-                              ? shapes_[plan.shape].layers[0].second.at(
-                                    std::max(1.0, query.batch), query.context_tokens, strategy, across, trace)
-                              : prefill(shapes_[plan.shape], query, strategy, across, trace);
-  if (op_ != Op::attention_decode) reading.latency_s *= plan.scale;
+  const Shape& shape = shapes_[plan.shape];
+  const double batch = std::max(1.0, query.batch);
+  Reading reading;
+  switch (op_) {
+    case Op::attention_decode: reading = decode(query, plan, strategy, across, trace); break;
+    case Op::attention_prefill:
+      reading = plan.stand_in ? foreign_prefill(query, plan, strategy, across, trace)
+                              : prefill(shape, query, batch, strategy, across, trace);
+      break;
+    case Op::mla_decode:
+      reading = shape.layers[0].second.at(batch, query.context_tokens, strategy, across, trace);
+      reading.latency_s *= plan.scale;
+      break;
+    default:
+      reading = prefill(shape, query, batch, strategy, across, trace);
+      reading.latency_s *= plan.scale;
+      break;
+  }
   if (plan.stand_in) reading.downgrade(Evidence::stand_in, plan.ratio);
   return reading;
 }
 
-/// Of a foreign shape: the batch with as many KV bytes; below the smallest batch the context with as many.
+Reading AttentionIndex::foreign_prefill(const Query& query, const Plan& plan, Strategy strategy,
+                                        Strategy across, Trace* trace) const {
+  const Shape& shape = shapes_[plan.shape];
+  const Plane& plane = shape.layers[0].second;
+  const double batch = std::max(1.0, query.batch) * plan.scale;
+  if (batch >= plane.first_outer()) return prefill(shape, query, batch, strategy, across, trace);
+  Reading reading = prefill(shape, query, plane.first_outer(), strategy, across, trace);
+  const double least = std::min(reading.latency_s, plane.series(0).launch_floor());
+  reading.latency_s = std::max(reading.latency_s * (batch / plane.first_outer()), least);
+  return reading;
+}
+
+/// Of a foreign shape: the batch with as many KV bytes; below the smallest batch the context with
+/// as many.
 Reading AttentionIndex::decode(const Query& query, const Plan& plan, Strategy strategy,
                                Strategy across, Trace* trace) const {
   const Plane& plane = shapes_[plan.shape].layers[0].second;
@@ -135,9 +169,9 @@ Reading AttentionIndex::decode(const Query& query, const Plan& plan, Strategy st
   return plane.at(batch, context, strategy, across, trace);
 }
 
-Reading AttentionIndex::prefill(const Shape& shape, const Query& query, Strategy strategy,
-                                Strategy across, Trace* trace) const {
-  const double batch = std::max(1.0, query.batch), t = query.new_tokens, p = query.context_tokens;
+Reading AttentionIndex::prefill(const Shape& shape, const Query& query, double batch,
+                                Strategy strategy, Strategy across, Trace* trace) const {
+  const double t = query.new_tokens, p = query.context_tokens;
   const auto above = static_cast<std::size_t>(
       std::upper_bound(shape.layers.begin(), shape.layers.end(), p,
                        [](double x, const auto& layer) { return x < layer.first; }) -
@@ -152,14 +186,15 @@ Reading AttentionIndex::prefill(const Shape& shape, const Query& query, Strategy
   Reading reading = low.second.at(batch, t, strategy, across, trace);
   if (above == 0 || above == shape.layers.size()) {
     reading.latency_s *= (p + 0.5 * t) / (low.first + 0.5 * t);
-    return reading.downgrade(Evidence::extrapolated, std::max(p, low.first) / std::max(1.0, std::min(p, low.first)));
+    return reading.downgrade(Evidence::extrapolated,
+                             std::max(p, low.first) / std::max(1.0, std::min(p, low.first)));
   }
   const auto& high = shape.layers[above];
   const Reading upper = high.second.at(batch, t, strategy, across, trace);
   const double latency =
       blend(across == Strategy::nearest ? Strategy::nearest : Strategy::latency_linear, p + 0.5 * t,
-            low.first + 0.5 * t, high.first + 0.5 * t, reading.latency_s, upper.latency_s, p + 0.5 * t,
-            low.first + 0.5 * t, high.first + 0.5 * t);
+            low.first + 0.5 * t, high.first + 0.5 * t, reading.latency_s, upper.latency_s,
+            p + 0.5 * t, low.first + 0.5 * t, high.first + 0.5 * t);
   reading.also(upper).downgrade(Evidence::interpolated,
                                 std::min(p / std::max(1.0, low.first), high.first / p));
   reading.latency_s = latency;

@@ -7,9 +7,11 @@
 //             prior context a chunk costs what a fresh prompt of as many causal pairs costs
 //             (t p + t^2 / 2 = S^2 / 2): extrapolated.
 //
-// A shape that was not measured is matched on heads / kv_heads first, then head_dim, then size, and is
-//   decode    the donor at a batch with as many KV bytes (decode MFU is proportional to heads / kv_heads)
-//   prefill   the donor times the ratio of heads * head_dim
+// A shape that was not measured is matched on heads / kv_heads first, then head_dim, then size:
+//   decode    the donor at a batch with as many KV bytes: decode MFU is proportional to
+//             heads / kv_heads
+//   prefill   the donor at a batch of as much work; below the smallest batch its latency times the
+//             ratio of heads * head_dim, but not less than a launch
 //   MLA       the donor times the ratio of flop
 // with evidence stand_in.
 
@@ -30,7 +32,8 @@ class AttentionIndex {
   Reading at(const Query& query, Strategy strategy, Strategy across, Trace* trace) const;
 
  private:
-  using Heads = std::array<double, 3>;  // per rank: heads, kv_heads (or rank, nope), head_dim (or rope)
+  using Heads =
+      std::array<double, 3>;  // per rank: heads, kv_heads (or rank, nope), head_dim (or rope)
   struct Shape {
     Heads heads{};
     Dtype kv = Dtype::bf16;
@@ -57,8 +60,10 @@ class AttentionIndex {
   double size(const Heads& heads, Dtype kv) const;
   Reading decode(const Query& query, const Plan& plan, Strategy strategy, Strategy across,
                  Trace* trace) const;
-  Reading prefill(const Shape& shape, const Query& query, Strategy strategy, Strategy across,
-                  Trace* trace) const;
+  Reading foreign_prefill(const Query& query, const Plan& plan, Strategy strategy, Strategy across,
+                          Trace* trace) const;
+  Reading prefill(const Shape& shape, const Query& query, double batch, Strategy strategy,
+                  Strategy across, Trace* trace) const;
 
   Op op_;
   std::vector<Shape> shapes_;

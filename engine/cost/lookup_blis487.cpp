@@ -1,4 +1,5 @@
-// The lookups of inference-sim 487017bc over its H100 tables, to the last bit: linear in seq, bilinear
+// The lookups of inference-sim 487017bc over its H100 tables, to the last bit: linear in seq,
+// bilinear
 // in (batch, context) with missing cells read as 0, GEMM linear in m, zeros replaced by the nearest
 // row that is not.
 
@@ -129,7 +130,8 @@ class Blis487Lookup final : public Lookup {
       if (d < nearest) nearest = d, picked = static_cast<int>(i);
     }
     estimate.mfu = picked < 0 ? least_mfu : table.rows[static_cast<std::size_t>(picked)].listed_mfu;
-    estimate.evidence = picked < 0 ? Evidence::assumed : worst(estimate.evidence, Evidence::stand_in);
+    estimate.evidence =
+        picked < 0 ? Evidence::assumed : worst(estimate.evidence, Evidence::stand_in);
     estimate.selected_row = picked;
     if (trace != nullptr) trace->remark = "the cell is 0: nearest row that is not";
     if (trace != nullptr && picked >= 0) trace->used.push_back({&table, picked});
@@ -149,8 +151,8 @@ class Blis487Lookup final : public Lookup {
     estimate.rows = b.low == b.high ? 1 : 2;
     estimate.evidence = shape_evidence(query, key, evidence_at(query.new_tokens, b));
     note(table, {static_cast<int>(row_of[b.low]), static_cast<int>(row_of[b.high])}, trace);
-    replace_zero(table, [&](const auto& s) { return std::abs(s[5] - query.new_tokens); }, estimate,
-                 trace);
+    replace_zero(
+        table, [&](const auto& s) { return std::abs(s[5] - query.new_tokens); }, estimate, trace);
   }
 
   static Evidence shape_evidence(const Query& query, const std::string& key, Evidence found) {
@@ -184,19 +186,23 @@ class Blis487Lookup final : public Lookup {
       used.push_back(found->second);
       return table.rows[static_cast<std::size_t>(found->second)].listed_mfu;
     };
-    const double at_low = interpolate(query.batch, b.low, b.high, cell(b.low, c.low), cell(b.high, c.low));
-    const double at_high = interpolate(query.batch, b.low, b.high, cell(b.low, c.high), cell(b.high, c.high));
+    const double at_low =
+        interpolate(query.batch, b.low, b.high, cell(b.low, c.low), cell(b.high, c.low));
+    const double at_high =
+        interpolate(query.batch, b.low, b.high, cell(b.low, c.high), cell(b.high, c.high));
     estimate.mfu = interpolate(query.context_tokens, c.low, c.high, at_low, at_high);
     const Evidence found = worst(evidence_at(query.batch, b), evidence_at(query.context_tokens, c));
-    estimate.evidence = shape_evidence(query, key, hole || tp != query.tp ? Evidence::stand_in : found);
+    estimate.evidence =
+        shape_evidence(query, key, hole || tp != query.tp ? Evidence::stand_in : found);
     note(table, used, trace);
     estimate.rows = static_cast<std::int32_t>(distinct({used.begin(), used.end()}).size());
-    replace_zero(table,
-                 [&](const auto& s) {
-                   const double db = s[3] - query.batch, dc = s[4] - query.context_tokens;
-                   return std::sqrt(db * db + dc * dc);
-                 },
-                 estimate, trace);
+    replace_zero(
+        table,
+        [&](const auto& s) {
+          const double db = s[3] - query.batch, dc = s[4] - query.context_tokens;
+          return std::sqrt(db * db + dc * dc);
+        },
+        estimate, trace);
   }
 
   /// (K, N) that covers (k, n) most tightly; none: the largest.
@@ -228,18 +234,21 @@ class Blis487Lookup final : public Lookup {
     std::vector<double> ms;
     for (const auto& [m, row] : row_of) ms.push_back(m);
     const Bracket b = bracket(query.m, ms);
-    const auto mfu = [&](double m) { return table.rows[static_cast<std::size_t>(row_of[m])].listed_mfu; };
+    const auto mfu = [&](double m) {
+      return table.rows[static_cast<std::size_t>(row_of[m])].listed_mfu;
+    };
     estimate.mfu = interpolate(query.m, b.low, b.high, mfu(b.low), mfu(b.high));
     estimate.rows = b.low == b.high ? 1 : 2;
     estimate.evidence = evidence_at(query.m, b);
     if (k != query.k || n != query.n) estimate.evidence = Evidence::stand_in;
     note(table, {row_of[b.low], row_of[b.high]}, trace);
-    replace_zero(table,
-                 [&](const auto& s) {
-                   const double dm = s[0] - query.m, dk = s[1] - query.k, dn = s[2] - query.n;
-                   return std::sqrt(dm * dm + dk * dk + dn * dn);
-                 },
-                 estimate, trace);
+    replace_zero(
+        table,
+        [&](const auto& s) {
+          const double dm = s[0] - query.m, dk = s[1] - query.k, dn = s[2] - query.n;
+          return std::sqrt(dm * dm + dk * dk + dn * dn);
+        },
+        estimate, trace);
   }
 
   static void note(const KernelTable& table, const std::vector<int>& rows, Trace* trace) {

@@ -7,7 +7,9 @@
 namespace rooflua {
 namespace {
 
-double log_distance(double a, double b) { return std::abs(std::log2(a / b)); }
+double log_distance(double a, double b) {
+  return std::abs(std::log2(a / b));
+}
 
 std::vector<double> sorted_distinct(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -44,7 +46,8 @@ GemmIndex::GemmIndex(const KernelTable& table) : dtype_(table.dtype) {
 
 GemmIndex::Place GemmIndex::place(const std::vector<double>& axis, double x) {
   Place place;
-  const auto above = static_cast<std::size_t>(std::upper_bound(axis.begin(), axis.end(), x) - axis.begin());
+  const auto above =
+      static_cast<std::size_t>(std::upper_bound(axis.begin(), axis.end(), x) - axis.begin());
   if (above == 0) {
     place.ratio = axis[0] / x;
     place.evidence = Evidence::extrapolated;
@@ -77,9 +80,11 @@ bool GemmIndex::along_cell(double k, double n, Plan& plan) const {
   const double scale = at_k.scale * at_n.scale;
   for (const bool high_k : {false, true}) {
     for (const bool high_n : {false, true}) {
-      const double weight = (high_k ? at_k.part : 1 - at_k.part) * (high_n ? at_n.part : 1 - at_n.part);
+      const double weight =
+          (high_k ? at_k.part : 1 - at_k.part) * (high_n ? at_n.part : 1 - at_n.part);
       if (weight == 0) continue;
-      const int shape = shape_at(ks_[high_k ? at_k.high : at_k.low], ns_[high_n ? at_n.high : at_n.low]);
+      const int shape =
+          shape_at(ks_[high_k ? at_k.high : at_k.low], ns_[high_n ? at_n.high : at_n.low]);
       if (shape < 0) return false;
       const auto i = static_cast<std::size_t>(plan.count++);
       plan.shape[i] = shape;
@@ -167,7 +172,8 @@ Reading GemmIndex::at(double m, double k, double n, Strategy strategy, Trace* tr
   for (std::size_t i = 0; i < static_cast<std::size_t>(plan.count); ++i) {
     const Shape& shape = shapes_[static_cast<std::size_t>(plan.shape[i])];
     const Reading reading = shape.series.at(m, strategy, trace);
-    sum += plan.weight[i] * (plan.utilisation ? shape.k * shape.n / reading.latency_s : reading.latency_s);
+    sum += plan.weight[i] *
+           (plan.utilisation ? shape.k * shape.n / reading.latency_s : reading.latency_s);
     if (i == 0) {
       result = reading;
     } else {

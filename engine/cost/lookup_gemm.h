@@ -2,7 +2,7 @@
 // GEMM tables as series over m, one per (k, n), and how a (k, n) that was not measured is priced.
 // Private to the grid lookups.
 //
-//   on a measured (k, n)            its series                                        as the series says
+//   on a measured (k, n)            its series
 //   inside a cell of four, or on a  latency linear in k and in n (a GEMM costs about
 //   line of two measured (k, n)     a + b k + c n + d k n)                            interpolated
 //   beyond the last k or n          the boundary times the ratio of work              extrapolated

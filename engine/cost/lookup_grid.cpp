@@ -53,7 +53,15 @@ void Series::finish(bool fastest) {
   }
 }
 
-double Series::least_latency() const { return *std::min_element(latency_.begin(), latency_.end()); }
+double Series::least_latency() const {
+  return *std::min_element(latency_.begin(), latency_.end());
+}
+
+double Series::launch_floor() const {
+  if (x_.size() < 2) return 0;
+  const bool flat = latency_[1] / latency_[0] < std::sqrt(work(x_[1]) / work(x_[0]));
+  return flat ? latency_[0] : 0;
+}
 
 void Series::note(std::size_t i, Trace* trace) const {
   if (trace != nullptr) trace->used.push_back({points_[i].table, points_[i].row});
@@ -73,7 +81,8 @@ Reading Series::at(double x, Strategy strategy, Trace* trace) const {
   }
   if (above == x_.size()) {
     note(below, trace);
-    return {latency_[below] * (work(x) / work(x_[below])), x / x_[below], Evidence::extrapolated, 1};
+    return {latency_[below] * (work(x) / work(x_[below])), x / x_[below], Evidence::extrapolated,
+            1};
   }
   const double x0 = x_[below], x1 = x_[above];
   note(below, trace);
@@ -97,8 +106,8 @@ void Plane::finish() {
 }
 
 Reading Plane::at(double outer, double x, Strategy inner, Strategy across, Trace* trace) const {
-  const std::size_t above =
-      static_cast<std::size_t>(std::upper_bound(outer_.begin(), outer_.end(), outer) - outer_.begin());
+  const std::size_t above = static_cast<std::size_t>(
+      std::upper_bound(outer_.begin(), outer_.end(), outer) - outer_.begin());
   if (above == 0) {
     Reading reading = series_[0].at(x, inner, trace);
     return reading.downgrade(Evidence::extrapolated, outer > 0 ? outer_[0] / outer : 2);

@@ -1,10 +1,12 @@
 #pragma once
 // Interpolation over measured points: one axis (Series), two (Plane). Private to the grid lookups.
 //
-//     on a point      that point                                                    measured
-//     between points  by the strategy                                               interpolated
-//     below the grid  the lowest point: smaller work is never slower, nor much faster   extrapolated
-//     above the grid  the last point times the ratio of work: boundary utilisation      extrapolated
+//     on a point      that point                                               measured
+//     between points  by the strategy                                          interpolated
+//     below the grid  the lowest point: less work is never slower, and never
+//                     much faster                                              extrapolated
+//     above the grid  the last point times the ratio of work: boundary
+//                     utilisation                                              extrapolated
 //
 // Work of a point is x, or x * (context + x / 2) where x are the new tokens of a causal prefill.
 
@@ -23,7 +25,7 @@ struct Reading {
   Evidence evidence = Evidence::measured;
   std::int32_t rows = 1;
 
-  Reading& also(const Reading& other);                 // ratio, evidence and rows of both
+  Reading& also(const Reading& other);                   // ratio, evidence and rows of both
   Reading& downgrade(Evidence at_least, double by = 1);  // evidence at least that, ratio times by
 };
 
@@ -52,6 +54,8 @@ class Series {
   double first() const { return x_.front(); }
   double last() const { return x_.back(); }
   double least_latency() const;
+  /// What a launch costs, where the series starts flat enough to tell; else 0.
+  double launch_floor() const;
   Reading at(double x, Strategy strategy, Trace* trace) const;
 
  private:

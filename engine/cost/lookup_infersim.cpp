@@ -1,4 +1,5 @@
-// The two policies of alibaba/InferSim: infersim_floor (3e99354) and infersim_head (f2293da), to the
+// The two policies of alibaba/InferSim: infersim_floor (3e99354) and infersim_head (f2293da), to
+// the
 // last bit: scans in file order, integer division of heads, results through round(x, 3).
 
 #include <algorithm>
@@ -44,7 +45,8 @@ std::string lower_case(std::string text) {
 class InfersimLookup final : public Lookup {
  public:
   InfersimLookup(const LookupContext& context, bool head)
-      : context_(context), head_(head),
+      : context_(context),
+        head_(head),
         default_mfu_(context.default_mfu.value_or(reference_default(context.gpu))) {}
 
   bool answer(const Query& query, Estimate& estimate, Trace* trace) const override {
@@ -95,20 +97,25 @@ class InfersimLookup final : public Lookup {
   }
 
   LookupError no_default(const Query& query) const {
-    return {LookupFailure::no_table, "lookup " + std::string(head_ ? "infersim_head" : "infersim_floor"),
+    return {LookupFailure::no_table,
+            "lookup " + std::string(head_ ? "infersim_head" : "infersim_floor"),
             "no row for this " + std::string(name(query.op)) + " and no default MFU for GPU '" +
                 context_.gpu + "' (known: H20, H800, H200, GB200; or set default_mfu)"};
   }
 
-  void finish(const Query& query, const Pick& pick, double mfu, Estimate& estimate, Trace* trace) const {
+  void finish(const Query& query, const Pick& pick, double mfu, Estimate& estimate,
+              Trace* trace) const {
     estimate.mfu = mfu;
     estimate.selected_row = pick.row;
     estimate.rows = pick.row >= 0 ? 1 : 0;
     estimate.evidence = pick.row < 0 ? Evidence::assumed
-                        : pick.exact ? Evidence::measured : Evidence::stand_in;
-    const Dtype dtype = query.op == Op::gemm || query.op == Op::grouped_gemm ? query.dtype : Dtype::bf16;
+                        : pick.exact ? Evidence::measured
+                                     : Evidence::stand_in;
+    const Dtype dtype =
+        query.op == Op::gemm || query.op == Op::grouped_gemm ? query.dtype : Dtype::bf16;
     const double peak = context_.peak_flop_per_s(dtype);
-    estimate.latency_s = peak > 0 ? flop_of(query) / (peak * mfu) : std::numeric_limits<double>::quiet_NaN();
+    estimate.latency_s =
+        peak > 0 ? flop_of(query) / (peak * mfu) : std::numeric_limits<double>::quiet_NaN();
     note(pick, trace);
   }
   static void note(const Pick& pick, Trace* trace) {
@@ -254,9 +261,12 @@ class InfersimLookup final : public Lookup {
   void pick_grouped(const Query& query, Pick& pick) const {
     const int tp = std::max(1, query.tp);
     const std::int64_t tokens = whole(query.tokens);
-    const std::array<std::int64_t, 6> key{
-        query.experts, query.ranks, query.experts / (query.ranks / tp), query.experts_per_token,
-        whole(query.hidden_size), whole(query.intermediate_size) / tp};
+    const std::array<std::int64_t, 6> key{query.experts,
+                                          query.ranks,
+                                          query.experts / (query.ranks / tp),
+                                          query.experts_per_token,
+                                          whole(query.hidden_size),
+                                          whole(query.intermediate_size) / tp};
     const bool nearest = head_ && query.decode;
     std::int64_t best = nearest ? std::numeric_limits<std::int64_t>::max() : -1;
     for (int i = 0; i < rows(*pick.table); ++i) {
@@ -276,16 +286,21 @@ class InfersimLookup final : public Lookup {
   }
 
   bool linear(const Query& query, Estimate& estimate, Trace* trace) const {
-    const std::string shape = shape_name({query.conv, query.key_heads, query.key_head_dim,
-                                          query.value_heads, query.value_head_dim});
+    const std::string shape = shape_name(
+        {query.conv, query.key_heads, query.key_head_dim, query.value_heads, query.value_head_dim});
     const std::string folder = query.decode ? "gdn/decode" : "gdn/prefill";
     Pick pick;
     pick.table = file(folder, shape);
     if (pick.table == nullptr) {
       throw LookupError(LookupFailure::no_table,
-                        folder + "/" + lower_case(context_.gpu) + "/" + shape, "there is no such table");
+                        folder + "/" + lower_case(context_.gpu) + "/" + shape,
+                        "there is no such table");
     }
     const double q = query.decode ? query.batch : query.new_tokens;
+    if (q == 0) {
+      throw LookupError(LookupFailure::division_by_zero, "lookup linear_attention",
+                        std::string(query.decode ? "batch" : "new_tokens") + " is 0");
+    }
     double nearest = std::numeric_limits<double>::infinity();
     for (int i = 0; i < rows(*pick.table); ++i) {
       const double distance = std::abs(at_row(*pick.table, i).shape[5] - q);
@@ -304,7 +319,8 @@ class InfersimLookup final : public Lookup {
     return true;
   }
 
-  /// Columns are scaled one by one and added from left to right. The floor policy scales the wrong way round.
+  /// Columns are scaled one by one and added from left to right. The floor policy scales the wrong
+  /// way round.
   double linear_us(const Pick& pick, double q) const {
     const double row = shown(pick).shape[5];
     const auto raw = static_cast<std::size_t>(pick.row + first_row(*pick.table));

@@ -6,7 +6,9 @@
 namespace rooflua {
 namespace {
 
-double gap(double a, double b) { return std::abs(std::log2((a + 1e-9) / (b + 1e-9))); }
+double gap(double a, double b) {
+  return std::abs(std::log2((a + 1e-9) / (b + 1e-9)));
+}
 
 /// Which distribution of tokens over experts stands for real routing: mildly skewed, where the
 /// table has a choice.
@@ -63,7 +65,8 @@ ExpertIndex::ExpertIndex(const std::vector<const KernelTable*>& tables) {
   single_.finish();
 }
 
-const ExpertIndex::Plan& ExpertIndex::plan(const KeyedIndex& index, const KeyedIndex::Key& key) const {
+const ExpertIndex::Plan& ExpertIndex::plan(const KeyedIndex& index,
+                                           const KeyedIndex::Key& key) const {
   for (const Plan& plan : plans_) {
     if (plan.index == &index && plan.key == key) return plan;
   }
@@ -106,8 +109,10 @@ Reading ExpertIndex::at(const Query& q, Strategy strategy, Trace* trace) const {
     return read(whole_, {q.decode ? 1.0 : 0.0, local, topk, q.hidden_size, width, all}, q.tokens,
                 strategy, trace);
   }
-  Reading up = read(single_, {0, local, topk, q.hidden_size, 2 * width, local}, q.tokens, strategy, trace);
-  const Reading down = read(single_, {0, local, topk, width, q.hidden_size, local}, q.tokens, strategy, trace);
+  Reading up =
+      read(single_, {0, local, topk, q.hidden_size, 2 * width, local}, q.tokens, strategy, trace);
+  const Reading down =
+      read(single_, {0, local, topk, width, q.hidden_size, local}, q.tokens, strategy, trace);
   up.latency_s += down.latency_s;
   return up.also(down);
 }
@@ -125,10 +130,22 @@ OneAxisIndex::OneAxisIndex(Op op, const std::vector<const KernelTable*>& tables)
           key = {table->decode ? 1.0 : 0.0, s[0], s[1], s[2], s[3], s[4]};
           x = s[5];
           break;
-        case Op::all_reduce: key = {mode_of(*table, row), s[0]}; x = s[1]; break;
-        case Op::memory: key = {kernel_of(*table, row)}; x = s[1]; break;
-        case Op::launch: key = {kernel_of(*table, row)}; x = 1; break;
-        default: key = {kernel_of(*table, row), s[2]}; x = s[1]; break;
+        case Op::all_reduce:
+          key = {mode_of(*table, row), s[0]};
+          x = s[1];
+          break;
+        case Op::memory:
+          key = {kernel_of(*table, row)};
+          x = s[1];
+          break;
+        case Op::launch:
+          key = {kernel_of(*table, row)};
+          x = 1;
+          break;
+        default:
+          key = {kernel_of(*table, row), s[2]};
+          x = s[1];
+          break;
       }
       index_.add(key, {x, row.latency_s, table, static_cast<int>(i)});
     }
@@ -136,7 +153,8 @@ OneAxisIndex::OneAxisIndex(Op op, const std::vector<const KernelTable*>& tables)
   index_.finish();
 }
 
-/// The nearest key whose first `exact` parts agree (all of them, if any does); latency goes with the rest.
+/// The nearest key whose first `exact` parts agree (all of them, if any does); latency goes with
+/// the rest.
 Reading OneAxisIndex::foreign(const KeyedIndex::Key& key, std::size_t exact, double x,
                               Strategy strategy, Trace* trace) const {
   const KeyedIndex::Entry* donor = nullptr;
@@ -156,7 +174,8 @@ Reading OneAxisIndex::foreign(const KeyedIndex::Key& key, std::size_t exact, dou
   }
   Reading reading = donor->series.at(x, strategy, trace);
   reading.latency_s *= scale;
-  return least == 0 ? reading : reading.downgrade(Evidence::stand_in, std::exp2(std::min(least, 60.0)));
+  return least == 0 ? reading
+                    : reading.downgrade(Evidence::stand_in, std::exp2(std::min(least, 60.0)));
 }
 
 Reading OneAxisIndex::all_reduce(const Query& q, Strategy strategy, Trace* trace) const {
@@ -171,7 +190,8 @@ Reading OneAxisIndex::all_reduce(const Query& q, Strategy strategy, Trace* trace
   const KeyedIndex::Entry* donor = nullptr;
   double least = 0;
   for (const auto& entry : index_.entries()) {
-    const double found = gap(entry.key[1], ranks) + (entry.key[0] == (q.eager ? eager : graph) ? 0 : 0.1);
+    const double found =
+        gap(entry.key[1], ranks) + (entry.key[0] == (q.eager ? eager : graph) ? 0 : 0.1);
     if (donor == nullptr || found < least) donor = &entry, least = found;
   }
   const double there = donor->key[1];
@@ -189,8 +209,7 @@ Reading OneAxisIndex::at(const Query& q, Strategy strategy, Trace* trace) const 
                      2, q.decode ? std::max(1.0, q.batch) : q.new_tokens, strategy, trace);
     case Op::memory: return foreign({static_cast<double>(q.kernel)}, 1, q.bytes, strategy, trace);
     case Op::launch: return foreign({static_cast<double>(q.kernel)}, 1, 1, strategy, trace);
-    default:
-      return foreign({static_cast<double>(q.kernel), q.width}, 1, q.tokens, strategy, trace);
+    default: return foreign({static_cast<double>(q.kernel), q.width}, 1, q.tokens, strategy, trace);
   }
 }
 

@@ -32,8 +32,10 @@ class KeyedIndex {
   std::map<Key, std::size_t> of_;
 };
 
-/// Grouped GEMMs. Key: decode table, experts of the rank, experts per token, hidden size, width per rank,
-/// all experts. A foreign key is the donor at as many tokens per expert, times the ratio of weights.
+/// Grouped GEMMs. Key: decode table, experts of the rank, experts per token, hidden size, width per
+/// rank,
+/// all experts. A foreign key is the donor at as many tokens per expert, times the ratio of
+/// weights.
 class ExpertIndex {
  public:
   explicit ExpertIndex(const std::vector<const KernelTable*>& tables);
@@ -52,8 +54,8 @@ class ExpertIndex {
   };
   const Plan& plan(const KeyedIndex& index, const KeyedIndex::Key& key) const;
   static Plan make_plan(const KeyedIndex& index, const KeyedIndex::Key& key);
-  Reading read(const KeyedIndex& index, const KeyedIndex::Key& key, double tokens, Strategy strategy,
-               Trace* trace) const;
+  Reading read(const KeyedIndex& index, const KeyedIndex::Key& key, double tokens,
+               Strategy strategy, Trace* trace) const;
   mutable std::vector<Plan> plans_;
   KeyedIndex whole_;   // up and down projection together
   KeyedIndex single_;  // one GEMM of [hidden, width] each

@@ -42,10 +42,12 @@ LeaveOneOut leave_one_out(const KernelTable& table, const std::string& lookup,
   LeaveOneOut result;
   result.table = table.name;
   std::vector<double> errors, inside;
-  for (std::size_t i = 0; i < table.rows.size(); i += static_cast<std::size_t>(std::max(1, stride))) {
+  for (std::size_t i = 0; i < table.rows.size();
+       i += static_cast<std::size_t>(std::max(1, stride))) {
     const KernelRow& row = table.rows[i];
-    const auto twins = std::count_if(table.rows.begin(), table.rows.end(),
-                                     [&](const KernelRow& other) { return same_point(row, other); });
+    const auto twins =
+        std::count_if(table.rows.begin(), table.rows.end(),
+                      [&](const KernelRow& other) { return same_point(row, other); });
     if (twins > 1 || table.rows.size() < 2 || !(row.latency_s > 0)) continue;
     const auto database = MfuDatabase::from_tables({without(table, i)}, options);
     const Estimate estimate = database->estimate(query_of(table, row));

@@ -1,4 +1,5 @@
-// nearest, linear, log_linear, latency_linear: one set of rules, four ways to read between two rows.
+// nearest, linear, log_linear, latency_linear: one set of rules, four ways to read between two
+// rows.
 
 #include <array>
 #include <cmath>
@@ -54,7 +55,8 @@ class GridLookup final : public Lookup {
   }
 
  private:
-  /// Prefill efficiency rises with the logarithm of the length; latency does not run straight between rows.
+  /// Prefill efficiency rises with the logarithm of the length; latency does not run straight
+  /// between rows.
   Strategy prefill_strategy() const {
     return strategy_ == Strategy::latency_linear ? Strategy::log_linear : strategy_;
   }
@@ -85,7 +87,9 @@ class GridLookup final : public Lookup {
     reading.latency_s *= width;
     reading.downgrade(Evidence::stand_in, width > 1 ? width : 1 / width);
   }
-  static bool wide(Dtype dtype) { return dtype == Dtype::fp32 || dtype == Dtype::fp4 || dtype == Dtype::int4; }
+  static bool wide(Dtype dtype) {
+    return dtype == Dtype::fp32 || dtype == Dtype::fp4 || dtype == Dtype::int4;
+  }
 
   bool gemm(const Query& q, Reading& reading, Trace* trace) const {
     if (wide(q.dtype)) return false;
@@ -94,7 +98,8 @@ class GridLookup final : public Lookup {
       auto& index = gemms_[q.dtype == Dtype::fp8 || q.dtype == Dtype::int8 ? 1 : 0][slot++];
       if (!index) {
         index.emplace();
-        for (const KernelTable* table : tables_of(Op::gemm, dtype, variant)) index->emplace_back(*table);
+        for (const KernelTable* table : tables_of(Op::gemm, dtype, variant))
+          index->emplace_back(*table);
       }
       for (const GemmIndex& table : *index) {
         if (table.empty()) continue;

@@ -16,15 +16,22 @@ double mismatch(const KernelTable& table, const Query& q) {
   std::array<double, 3> wanted{};
   switch (q.op) {
     case Op::attention_prefill:
-    case Op::attention_decode: wanted = {q.heads / tp, std::max(1.0, q.kv_heads / tp), 1.0 * q.head_dim}; break;
-    case Op::mla_prefill: wanted = {q.heads / tp, 1.0 * q.qk_nope_head_dim, 1.0 * q.qk_rope_head_dim}; break;
-    case Op::mla_decode: wanted = {q.heads / tp, 1.0 * q.kv_lora_rank, 1.0 * q.qk_rope_head_dim}; break;
+    case Op::attention_decode:
+      wanted = {q.heads / tp, std::max(1.0, q.kv_heads / tp), 1.0 * q.head_dim};
+      break;
+    case Op::mla_prefill:
+      wanted = {q.heads / tp, 1.0 * q.qk_nope_head_dim, 1.0 * q.qk_rope_head_dim};
+      break;
+    case Op::mla_decode:
+      wanted = {q.heads / tp, 1.0 * q.kv_lora_rank, 1.0 * q.qk_rope_head_dim};
+      break;
     case Op::grouped_gemm:
     case Op::linear_attention: return table.decode == q.decode ? 0 : 1;
     default: return 0;
   }
   double sum = 0;
-  for (std::size_t i = 0; i < 3; ++i) sum += std::abs(std::log2((s[i] + 1e-9) / (wanted[i] + 1e-9)));
+  for (std::size_t i = 0; i < 3; ++i)
+    sum += std::abs(std::log2((s[i] + 1e-9) / (wanted[i] + 1e-9)));
   return sum;
 }
 
@@ -39,8 +46,10 @@ class LookupOfUser final : public Lookup {
     const UserAnswer answer = function_(*table, query);
     const bool compute = query.op == Op::gemm || query.op == Op::grouped_gemm;
     const double latency =
-        answer.is_mfu ? flop_of(query) / (context_.peak_flop_per_s(compute ? query.dtype : Dtype::bf16) * answer.value)
-                      : answer.value;
+        answer.is_mfu
+            ? flop_of(query) /
+                  (context_.peak_flop_per_s(compute ? query.dtype : Dtype::bf16) * answer.value)
+            : answer.value;
     if (!(latency > 0) || !std::isfinite(latency)) {
       char text[80];
       std::snprintf(text, sizeof text, "answered %s %g for %s", answer.is_mfu ? "mfu" : "latency_s",
@@ -66,14 +75,16 @@ const KernelTable* closest_table(const TableStore& store, const Query& query) {
   double least = 0;
   for (const KernelTable* table : store.tables_of(query.op)) {
     const bool typed = query.op == Op::gemm || query.op == Op::grouped_gemm;
-    const double found = mismatch(*table, query) + (typed && table->dtype != query.dtype ? 100 : 0) +
+    const double found = mismatch(*table, query) +
+                         (typed && table->dtype != query.dtype ? 100 : 0) +
                          (table->variant.empty() ? 0 : 10);
     if (best == nullptr || found < least) best = table, least = found;
   }
   return best;
 }
 
-std::unique_ptr<Lookup> user_lookup(const LookupContext& context, std::string name, UserLookup function) {
+std::unique_ptr<Lookup> user_lookup(const LookupContext& context, std::string name,
+                                    UserLookup function) {
   return std::make_unique<LookupOfUser>(context, std::move(name), std::move(function));
 }
 

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 4> layout_names = {"rooflua", "infersim", "blis", "aic"};
 
-/// The dtype whose peak an op's MFU refers to: attention runs in 16 bits whatever its KV cache holds.
+/// The dtype whose peak an op's MFU refers to: attention runs in 16 bits whatever its KV cache
+/// holds.
 Dtype compute_dtype(const Query& query) {
   const bool own = query.op == Op::gemm || query.op == Op::grouped_gemm;
   return own ? query.dtype : Dtype::bf16;
@@ -43,9 +44,9 @@ bool is_reference(const std::string& lookup) {
 [[noreturn]] void complain(Op op, const char* field, double value, bool positive) {
   char text[40];
   std::snprintf(text, sizeof text, "%g", value);
-  throw Error(std::string(name(op)) + "." + field,
-              std::string("expected a finite number ") + (positive ? "above 0" : "of at least 0") +
-                  ", found " + text);
+  throw Error(std::string(name(op)) + "." + field, std::string("expected a finite number ") +
+                                                       (positive ? "above 0" : "of at least 0") +
+                                                       ", found " + text);
 }
 
 /// Named fields of a query that its op reads: all finite, those that must be positive, positive.
@@ -58,31 +59,50 @@ void check(const Query& q, bool reference) {
   const bool strict = !reference;
   need("tp", q.tp, true);
   switch (q.op) {
-    case Op::gemm: need("m", q.m, strict); need("k", q.k, strict); need("n", q.n, strict); return;
+    case Op::gemm:
+      need("m", q.m, strict);
+      need("k", q.k, strict);
+      need("n", q.n, strict);
+      return;
     case Op::attention_prefill:
     case Op::attention_decode:
-      need("heads", q.heads, strict); need("kv_heads", q.kv_heads, strict); need("head_dim", q.head_dim, strict);
+      need("heads", q.heads, strict);
+      need("kv_heads", q.kv_heads, strict);
+      need("head_dim", q.head_dim, strict);
       break;
     case Op::mla_prefill:
-      need("heads", q.heads, true); need("qk_nope_head_dim", q.qk_nope_head_dim, true);
+      need("heads", q.heads, true);
+      need("qk_nope_head_dim", q.qk_nope_head_dim, true);
       need("qk_rope_head_dim", q.qk_rope_head_dim, true);
       break;
     case Op::mla_decode:
-      need("heads", q.heads, true); need("kv_lora_rank", q.kv_lora_rank, true);
+      need("heads", q.heads, true);
+      need("kv_lora_rank", q.kv_lora_rank, true);
       need("qk_rope_head_dim", q.qk_rope_head_dim, true);
       break;
     case Op::grouped_gemm:
-      need("experts", q.experts, true); need("ranks", q.ranks, strict);
-      need("experts_per_token", q.experts_per_token, true); need("hidden_size", q.hidden_size, true);
-      need("intermediate_size", q.intermediate_size, true); need("tokens", q.tokens, strict);
+      need("experts", q.experts, true);
+      need("ranks", q.ranks, strict);
+      need("experts_per_token", q.experts_per_token, true);
+      need("hidden_size", q.hidden_size, true);
+      need("intermediate_size", q.intermediate_size, true);
+      need("tokens", q.tokens, strict);
       return;
     case Op::linear_attention:
-      need("key_heads", q.key_heads, true); need("value_heads", q.value_heads, true);
-      need(q.decode ? "batch" : "new_tokens", q.decode ? q.batch : q.new_tokens, strict && !q.decode);
+      need("key_heads", q.key_heads, true);
+      need("value_heads", q.value_heads, true);
+      need(q.decode ? "batch" : "new_tokens", q.decode ? q.batch : q.new_tokens,
+           strict && !q.decode);
       return;
-    case Op::all_reduce: need("ranks", q.ranks - 1, true); need("bytes", q.bytes, true); return;
+    case Op::all_reduce:
+      need("ranks", q.ranks - 1, true);
+      need("bytes", q.bytes, true);
+      return;
     case Op::memory: need("bytes", q.bytes, true); return;
-    case Op::elementwise: need("tokens", q.tokens, true); need("width", q.width, true); return;
+    case Op::elementwise:
+      need("tokens", q.tokens, true);
+      need("width", q.width, true);
+      return;
     case Op::launch: return;
   }
   need("batch", q.batch, false);
@@ -141,7 +161,8 @@ class Database final : public MfuDatabase {
   std::shared_ptr<const MfuDatabase> with_lookup(const std::string& lookup) const override {
     return std::make_shared<Database>(options_, store_, lookup, UserLookup());
   }
-  std::shared_ptr<const MfuDatabase> with_lookup(const std::string& lookup, UserLookup user) const override {
+  std::shared_ptr<const MfuDatabase> with_lookup(const std::string& lookup,
+                                                 UserLookup user) const override {
     return std::make_shared<Database>(options_, store_, lookup, std::move(user));
   }
 
@@ -179,13 +200,15 @@ class Database final : public MfuDatabase {
     }
     estimate = modelled_kernel(query, *options_.hardware);
     if (trace != nullptr) {
-      trace->remark = "no table of " + std::string(rooflua::name(query.op)) + ": modelled from the datasheet of " +
-                      options_.hardware->name;
+      trace->remark = "no table of " + std::string(rooflua::name(query.op)) +
+                      ": modelled from the datasheet of " + options_.hardware->name;
     }
     return estimate;
   }
 
-  std::string where() const { return options_.path.empty() ? "the tables" : options_.path.string(); }
+  std::string where() const {
+    return options_.path.empty() ? "the tables" : options_.path.string();
+  }
 
   double mfu_of(const Query& query, double latency_s) const {
     const double flop = flop_of(query);
@@ -194,8 +217,9 @@ class Database final : public MfuDatabase {
     return flop / (latency_s * peak_flop_per_s);
   }
 
-  /// Utilisation of another GPU's tables: MFU where the work is bound by compute, share of bandwidth
-  /// where it is bound by memory (or by links).
+  /// Utilisation of another GPU's tables: MFU where the work is bound by compute, share of
+  /// bandwidth where it is bound by memory or by links. Below half of either it is launches and
+  /// latencies that take the time, and those do not change with the peaks.
   bool borrow(const Query& query, Estimate& estimate, Trace* trace) const {
     const MfuDatabase* lender = donor();
     if (lender == nullptr || !options_.hardware || !lender->hardware()) return false;
@@ -203,19 +227,21 @@ class Database final : public MfuDatabase {
     if (lent.evidence >= Evidence::modelled) return false;
     const Hardware& own = *options_.hardware;
     const Hardware& other = *lender->hardware();
-    const double compute_s = flop_of(query) / std::max(1.0, lender->peak(compute_dtype(query)).in_base_units());
-    const double memory_s = bytes_of(query) / other.memory_bandwidth.in_base_units();
-    double slower = other.memory_bandwidth / own.memory_bandwidth;
-    if (query.op == Op::all_reduce && own.link_bandwidth.in_base_units() > 0) {
-      slower = other.link_bandwidth / own.link_bandwidth;
-    } else if (compute_s > memory_s) {
-      slower = lender->peak(compute_dtype(query)) / own.peak_for(compute_dtype(query));
-    }
+    const Dtype dtype = compute_dtype(query);
+    const bool link = query.op == Op::all_reduce && own.link_bandwidth.in_base_units() > 0;
+    const double bandwidth = (link ? other.link_bandwidth : other.memory_bandwidth).in_base_units();
+    const double compute_s = flop_of(query) / std::max(1.0, lender->peak(dtype).in_base_units());
+    const double bytes_s = bytes_of(query) / bandwidth;
+    double slower = link ? other.link_bandwidth / own.link_bandwidth
+                         : other.memory_bandwidth / own.memory_bandwidth;
+    if (compute_s > bytes_s) slower = lender->peak(dtype) / own.peak_for(dtype);
+    const double utilisation = std::max(compute_s, bytes_s) / lent.latency_s;
     estimate = lent;
-    estimate.latency_s *= slower;
+    estimate.latency_s *= 1 + (slower - 1) * std::min(1.0, 2 * utilisation);
     estimate.evidence = worst(lent.evidence, Evidence::stand_in);
     estimate.mfu = mfu_of(query, estimate.latency_s);
-    if (trace != nullptr) trace->remark = "utilisation of " + other.name + ", " + lender->describe(query);
+    if (trace != nullptr)
+      trace->remark = "utilisation of " + other.name + ", " + lender->describe(query);
     return true;
   }
 
@@ -233,7 +259,8 @@ class Database final : public MfuDatabase {
     const fs::path folder = fs::path(options_.hardware->origin).parent_path().parent_path() /
                             options_.hardware->tables_from;
     if (!fs::is_regular_file(folder / "hardware.toml")) {
-      throw Error(options_.hardware->origin, "tables_from: there is no " + (folder / "hardware.toml").string());
+      throw Error(options_.hardware->origin,
+                  "tables_from: there is no " + (folder / "hardware.toml").string());
     }
     DatabaseOptions options;
     options.hardware = hardware_from_toml(folder / "hardware.toml");
@@ -263,7 +290,9 @@ class Database final : public MfuDatabase {
 
 }  // namespace
 
-std::string_view name(Layout layout) { return layout_names[static_cast<std::size_t>(layout)]; }
+std::string_view name(Layout layout) {
+  return layout_names[static_cast<std::size_t>(layout)];
+}
 
 std::optional<Layout> parse_layout(std::string_view text) {
   for (std::size_t i = 0; i < layout_names.size(); ++i) {
@@ -283,7 +312,8 @@ std::shared_ptr<const MfuDatabase> MfuDatabase::open(const DatabaseOptions& give
       fs::is_regular_file(options.path / "hardware.toml")) {
     options.hardware = hardware_from_toml(options.path / "hardware.toml");
   }
-  auto store = std::make_shared<const TableStore>(list_tables(options.path, options.layout, options.gpu));
+  auto store =
+      std::make_shared<const TableStore>(list_tables(options.path, options.layout, options.gpu));
   return std::make_shared<Database>(options, std::move(store), options.lookup, UserLookup());
 }
 
@@ -294,7 +324,8 @@ std::shared_ptr<const MfuDatabase> MfuDatabase::from_tables(std::vector<KernelTa
 }
 
 std::vector<std::string> lookup_names() {
-  return {"blis487", "infersim_floor", "infersim_head", "latency_linear", "linear", "log_linear", "nearest"};
+  return {"blis487", "infersim_floor", "infersim_head", "latency_linear",
+          "linear",  "log_linear",     "nearest"};
 }
 
 }  // namespace rooflua

@@ -26,11 +26,13 @@ struct DatabaseOptions {
   std::optional<Hardware> hardware;  // peaks; needed for MFU and the modelled kernel
   std::filesystem::path path;        // folder of tables (empty: the folder of `hardware`)
   Layout layout = Layout::rooflua;
-  std::string gpu;                   // sub-folder (infersim, blis; any case) or file prefix (aic)
+  std::string gpu;  // sub-folder (infersim, blis; any case) or file prefix (aic)
   std::string lookup = "latency_linear";  // a named strategy of docs/MODELS.md
-  /// Lends utilisation for ops that have no table here. Empty: the GPU that hardware.tables_from names.
+  /// Lends utilisation for ops that have no table here. Empty: the GPU that hardware.tables_from
+  /// names.
   std::shared_ptr<const MfuDatabase> donor;
-  /// What the InferSim policies answer where they have no row; empty: what InferSim has for this GPU.
+  /// What the InferSim policies answer where they have no row; empty: what InferSim has for this
+  /// GPU.
   std::optional<double> default_mfu;
 };
 
@@ -45,20 +47,28 @@ struct UserAnswer {
 using UserLookup = std::function<UserAnswer(const KernelTable&, const Query&)>;
 
 /// How a call of InferSim's or BLIS' own functions maps onto a Query (lookups infersim_floor,
-/// infersim_head, blis487); `tp` divides heads, so for a call with per-rank heads leave it 1.
+/// infersim_head, blis487). `tp` divides heads, so for a call with per-rank heads leave it 1.
 ///
-///   get_attn_decode_mfu(nh, nkv, hd, bs, kv_len, fp8)    attention_decode: heads, kv_heads, head_dim, batch, context_tokens, kv_dtype
-///     of MLA (nh, rank, rope)                            mla_decode: heads, kv_lora_rank, qk_rope_head_dim, ...
-///   get_attn_prefill_mfu(nh, nkv, hd, seq_len)           attention_prefill: heads, kv_heads, head_dim, new_tokens
-///     of MLA (nh, nope, rope)                            mla_prefill: heads, qk_nope_head_dim, qk_rope_head_dim, new_tokens
-///   get_gemm_mfu(m, k, n)                                gemm: m, k, n
-///   get_groupedgemm_*_mfu(E, W, topk, H, I, tp, q)       grouped_gemm: experts, ranks, experts_per_token, hidden_size,
-///                                                        intermediate_size (before / tp), tp, tokens, decode
-///                                                        -> Estimate::mfu_up, mfu_down
-///   get_linear_attn_*_latency(conv, kh, kd, vh, vd, q)   linear_attention: conv, key_heads, ..., decode: batch = q, else new_tokens = q
-///                                                        -> Estimate::latency_s
-///   BLIS prefill(seq), decode(bs, kv, tp), gemm(m, k, n) attention_prefill: new_tokens; attention_decode: batch,
-///                                                        context_tokens, tp (heads are the whole model's); gemm
+///   get_attn_decode_mfu(nh, nkv, hd, bs, kv_len, fp8)   attention_decode: heads, kv_heads,
+///                                                       head_dim, batch, context_tokens, kv_dtype
+///     of MLA (nh, rank, rope)                           mla_decode: heads, kv_lora_rank,
+///                                                       qk_rope_head_dim, batch, ...
+///   get_attn_prefill_mfu(nh, nkv, hd, seq_len)          attention_prefill: ..., new_tokens
+///     of MLA (nh, nope, rope)                           mla_prefill: heads, qk_nope_head_dim,
+///                                                       qk_rope_head_dim, new_tokens
+///   get_gemm_mfu(m, k, n)                               gemm: m, k, n
+///   get_groupedgemm_*_mfu(E, W, topk, H, I, tp, q)      grouped_gemm: experts, ranks,
+///                                                       experts_per_token, hidden_size, tokens =
+///                                                       q,
+///                                                       intermediate_size (before / tp), tp,
+///                                                       decode
+///                                                       -> Estimate::mfu_up, mfu_down
+///   get_linear_attn_*_latency(conv, kh, kd, vh, vd, q)  linear_attention: conv, key_heads, ...;
+///                                                       decode: batch = q, else new_tokens = q
+///                                                       -> Estimate::latency_us
+///   BLIS: prefill(seq), decode(bs, kv, tp),             attention_prefill: new_tokens;
+///         gemm(m, k, n)                                 attention_decode: batch, context_tokens,
+///                                                       tp (heads are the whole model's); gemm
 ///
 /// Where the reference raises, estimate() throws a LookupError: `no_rows` (ValueError, min() of
 /// nothing), `no_table` (AssertionError), `division_by_zero` (ZeroDivisionError).
@@ -74,7 +84,8 @@ class MfuDatabase {
   /// The answer of the lookup strategy. A warm call costs under 100 ns. The reference is valid
   /// until the next call. One thread at a time.
   /// @throws LookupError where the strategy says so (an absent file, a dtype without rows)
-  /// @throws Error if a field its op needs is not a positive finite number, or nothing can price the op
+  /// @throws Error if a field its op needs is not a positive finite number, or nothing can price
+  /// the op
   virtual const Estimate& estimate(const Query& query) const = 0;
 
   /// What the answer rests on, in words: table, rows and their lines, or why there is none.

@@ -56,7 +56,10 @@ Gpu gpu_of(const Hardware& hardware, Dtype dtype) {
 }
 
 /// Arithmetic and traffic overlap, but not perfectly near the ridge: a smooth maximum.
-double overlapped(double a, double b) { return std::cbrt(a * a * a + b * b * b); }
+double overlapped(double a, double b) {
+  const double a2 = a * a, b2 = b * b;
+  return std::sqrt(std::sqrt(a2 * a2 + b2 * b2));
+}
 
 /// Bytes per element of a GEMM's three sides.
 struct Elements {

@@ -34,7 +34,7 @@ inline constexpr double quantize_sm_bytes_per_clock = 5.4;  // and if long
 ///     gemm, the best tile (a,b) and split s of k:
 ///         tiles  = ceil(m/a) ceil(n/b) s,  waves = ceil(tiles / SMs)
 ///         math   = waves ( tile_s + max( 2 a b k/s / (peak/SMs * 0.85), load of a and b rows ) )
-///         time   = launch + (math^3 + traffic^3)^(1/3)
+///         time   = launch + (math^4 + traffic^4)^(1/4)
 ///     attention_prefill: tiles of 128 query rows of one KV head
 ///         time   = launch + max(work over all SMs, the last tile alone) + traffic
 ///     attention_decode: one tile per request, KV head and split; else as gemm

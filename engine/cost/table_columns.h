@@ -10,15 +10,16 @@
 namespace rooflua {
 
 enum class Field {
-  shape,        // a shape axis; columns that share an axis add up
-  label,        // a shape axis of words
-  latency,      // adds to the row's latency
-  latency_p10, latency_p90,
+  shape,    // a shape axis; columns that share an axis add up
+  label,    // a shape axis of words
+  latency,  // adds to the row's latency
+  latency_p10,
+  latency_p90,
   listed_mfu,
   kv_dtype,
-  only,         // must equal TableFile::only[axis]
-  label_prefix, // goes before the words of the label column, with a slash
-  part,         // kept in KernelTable::parts; adds scale * value to the latency
+  only,          // must equal TableFile::only[axis]
+  label_prefix,  // goes before the words of the label column, with a slash
+  part,          // kept in KernelTable::parts; adds scale * value to the latency
   ignored,
 };
 

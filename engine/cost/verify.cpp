@@ -12,7 +12,7 @@ namespace rooflua {
 namespace {
 
 constexpr double mfu_tolerance = 0.03;
-constexpr double monotone_tolerance = 0.10;   // timers are noisy
+constexpr double monotone_tolerance = 0.10;  // timers are noisy
 constexpr double warm_up_factor = 1.2;
 
 std::string number(double value) {
@@ -23,15 +23,20 @@ std::string number(double value) {
 
 std::string factor(double ratio) {
   char text[40];
-  std::snprintf(text, sizeof text, "%.3gx too %s", ratio > 1 ? ratio : 1 / ratio, ratio > 1 ? "high" : "low");
+  std::snprintf(text, sizeof text, "%.3gx too %s", ratio > 1 ? ratio : 1 / ratio,
+                ratio > 1 ? "high" : "low");
   return text;
 }
 
-std::string tflop(FlopPerSecond peak) { return number(peak.in_base_units() / 1e12) + " TFLOP/s"; }
+std::string tflop(FlopPerSecond peak) {
+  return number(peak.in_base_units() / 1e12) + " TFLOP/s";
+}
 
 /// Everything that tells rows apart.
 using RowKey = std::pair<std::array<double, max_axes>, Dtype>;
-RowKey key_of(const KernelRow& row) { return {row.shape, row.kv_dtype}; }
+RowKey key_of(const KernelRow& row) {
+  return {row.shape, row.kv_dtype};
+}
 
 std::string shape_of(const KernelTable& table, const KernelRow& row) {
   std::string text;
@@ -78,7 +83,8 @@ Finding single(FindingKind kind, const KernelTable& table, std::string text) {
 
 class TableCheck {
  public:
-  TableCheck(const KernelTable& table, const std::optional<Hardware>& hardware, std::vector<Finding>& findings)
+  TableCheck(const KernelTable& table, const std::optional<Hardware>& hardware,
+             std::vector<Finding>& findings)
       : table_(table), findings_(findings), peak_(implied_peak(table)) {
     if (hardware) {
       const auto found = hardware->peak.find(table.dtype);
@@ -89,8 +95,9 @@ class TableCheck {
 
   void run() {
     if (!table_.header) {
-      findings_.push_back(single(FindingKind::no_header, table_,
-                                 "the first line is a row; readers that drop it lose a measurement"));
+      findings_.push_back(
+          single(FindingKind::no_header, table_,
+                 "the first line is a row; readers that drop it lose a measurement"));
     }
     check_duplicates();
     check_listed();
@@ -109,8 +116,9 @@ class TableCheck {
     for (const KernelRow& row : table_.rows) {
       const auto [place, fresh] = first.try_emplace(key_of(row), &row);
       if (fresh || ++times[key_of(row)] > 1) continue;  // a key that occurs three times is one key
-      found.add(row.line, shape_of(table_, row) + " also on line " + std::to_string(place->second->line) +
-                              ": " + number(row.latency_s * 1e6) + " and " +
+      found.add(row.line, shape_of(table_, row) + " also on line " +
+                              std::to_string(place->second->line) + ": " +
+                              number(row.latency_s * 1e6) + " and " +
                               number(place->second->latency_s * 1e6) + " us");
     }
     found.into(findings_, "keys that occur more than once");
@@ -148,9 +156,9 @@ class TableCheck {
     const double implied = peak_.median.in_base_units();
     if (!(implied > 0) || !(datasheet_ > 0)) return;
     if (std::abs(implied / datasheet_ - 1) <= mfu_tolerance) return;
-    std::string text = "MFU was divided by " + tflop(peak_.median) + ", but the " + std::string(name(table_.dtype)) +
-                       " peak of " + hardware_->name + " is " + tflop(FlopPerSecond(datasheet_)) + ": " +
-                       factor(datasheet_ / implied);
+    std::string text = "MFU was divided by " + tflop(peak_.median) + ", but the " +
+                       std::string(name(table_.dtype)) + " peak of " + hardware_->name + " is " +
+                       tflop(FlopPerSecond(datasheet_)) + ": " + factor(datasheet_ / implied);
     for (const auto& [dtype, peak] : hardware_->peak) {
       if (std::abs(implied / peak.in_base_units() - 1) <= mfu_tolerance) {
         text += " (it is the " + std::string(name(dtype)) + " peak)";
@@ -182,8 +190,9 @@ class TableCheck {
     above.into(findings_, "MFU above 1");
     if (loose == 0) return;
     Finding finding = single(FindingKind::loose_mfu, table_,
-                             "MFU counts padded or random tokens: " + number(low) + ".." + number(high) +
-                                 " of what tokens * experts_per_token give, in " + std::to_string(loose) + " rows");
+                             "MFU counts padded or random tokens: " + number(low) + ".." +
+                                 number(high) + " of what tokens * experts_per_token give, in " +
+                                 std::to_string(loose) + " rows");
     finding.count = loose;
     findings_.push_back(std::move(finding));
   }
@@ -227,9 +236,10 @@ class TableCheck {
       for (std::size_t i = 1; i < rows.size(); ++i) {
         if (rows[i]->shape[axis] == rows[i - 1]->shape[axis]) continue;
         if (rows[i]->latency_s >= (1 - monotone_tolerance) * rows[i - 1]->latency_s) continue;
-        found.add(rows[i]->line, shape_of(table_, *rows[i]) + ": " + number(rows[i]->latency_s * 1e6) + " us, " +
-                                     number(rows[i - 1]->latency_s * 1e6) + " us at " + table_.axes[axis] + " " +
-                                     number(rows[i - 1]->shape[axis]));
+        found.add(rows[i]->line, shape_of(table_, *rows[i]) + ": " +
+                                     number(rows[i]->latency_s * 1e6) + " us, " +
+                                     number(rows[i - 1]->latency_s * 1e6) + " us at " +
+                                     table_.axes[axis] + " " + number(rows[i - 1]->shape[axis]));
       }
     }
     found.into(findings_, "more work takes over 10 % less time");
@@ -248,8 +258,9 @@ class TableCheck {
     std::string example;
     for (const auto& [key, rows] : lines) {
       for (const double value : values) {
-        const bool there = std::any_of(rows.begin(), rows.end(),
-                                       [&](const KernelRow* row) { return row->shape[axis] == value; });
+        const bool there = std::any_of(rows.begin(), rows.end(), [&](const KernelRow* row) {
+          return row->shape[axis] == value;
+        });
         if (there || ++holes > 1) continue;
         KernelRow missing = *rows.front();
         missing.shape[axis] = value;
@@ -257,8 +268,10 @@ class TableCheck {
       }
     }
     if (holes == 0) return;
-    Finding finding = single(FindingKind::hole, table_, std::to_string(holes) + " of " +
-                                 std::to_string(lines.size() * values.size()) + " cells were not measured, first " + example);
+    Finding finding =
+        single(FindingKind::hole, table_,
+               std::to_string(holes) + " of " + std::to_string(lines.size() * values.size()) +
+                   " cells were not measured, first " + example);
     finding.count = holes;
     findings_.push_back(std::move(finding));
   }
@@ -271,8 +284,9 @@ class TableCheck {
                                       [](double a, double b) { return a <= b; });
     if (!more_work || first.latency_s < warm_up_factor * second.latency_s) return;
     Collector found(FindingKind::warm_up, table_);
-    found.add(first.line, shape_of(table_, first) + ": " + number(first.latency_s * 1e6) + " us, the next row " +
-                              number(second.latency_s * 1e6) + " us with more work");
+    found.add(first.line, shape_of(table_, first) + ": " + number(first.latency_s * 1e6) +
+                              " us, the next row " + number(second.latency_s * 1e6) +
+                              " us with more work");
     found.into(findings_, "the first row looks like a warm-up");
   }
 
@@ -294,13 +308,15 @@ std::string grid_of(const KernelTable& table) {
     if (count == 0) continue;
     text += (text.empty() ? "" : ", ") + table.axes[axis] + " ";
     text += count == 1 ? number(values[0])
-                       : std::to_string(count) + " (" + number(values[0]) + ".." + number(*(end - 1)) + ")";
+                       : std::to_string(count) + " (" + number(values[0]) + ".." +
+                             number(*(end - 1)) + ")";
   }
   return text;
 }
 
 bool same_rows(const KernelTable& a, const KernelTable& b) {
-  if (a.op != b.op || a.decode != b.decode || a.rows.size() != b.rows.size() || a.parts != b.parts) return false;
+  if (a.op != b.op || a.decode != b.decode || a.rows.size() != b.rows.size() || a.parts != b.parts)
+    return false;
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
     if (a.rows[i].latency_s != b.rows[i].latency_s) return false;
   }
@@ -309,12 +325,15 @@ bool same_rows(const KernelTable& a, const KernelTable& b) {
 
 }  // namespace
 
-bool is_error(FindingKind kind) { return kind < FindingKind::hole; }
+bool is_error(FindingKind kind) {
+  return kind < FindingKind::hole;
+}
 
 std::string_view name(FindingKind kind) {
-  static constexpr std::array<std::string_view, 12> names = {
-      "mfu_disagrees", "mfu_zero", "above_peak", "denominator", "duplicate_key", "no_header", "unreadable",
-      "hole", "non_monotone", "warm_up", "copy", "loose_mfu"};
+  static constexpr std::array<std::string_view, 13> names = {
+      "mfu_disagrees", "mfu_zero",   "above_peak",  "denominator",  "duplicate_key",
+      "no_header",     "unreadable", "hole",        "non_monotone", "warm_up",
+      "copy",          "loose_mfu",  "undocumented"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -322,41 +341,50 @@ int VerifyReport::errors() const {
   return static_cast<int>(std::count_if(findings.begin(), findings.end(),
                                         [](const Finding& f) { return is_error(f.kind); }));
 }
-int VerifyReport::notes() const { return static_cast<int>(findings.size()) - errors(); }
+int VerifyReport::notes() const {
+  return static_cast<int>(findings.size()) - errors();
+}
 
 std::string VerifyReport::text() const {
   std::string result;
   for (const TableReport& table : tables) {
     result += table.name + "  " + std::to_string(table.rows) + " rows  " + table.grid + "\n";
     if (table.peak.median.in_base_units() > 0) {
-      result += "  implied peak " + tflop(table.peak.median) + " (" + tflop(table.peak.min) + " .. " +
-                tflop(table.peak.max) + ")\n";
+      result += "  implied peak " + tflop(table.peak.median) + " (" + tflop(table.peak.min) +
+                " .. " + tflop(table.peak.max) + ")\n";
     }
+    if (!table.source.empty()) result += "  " + table.source + "\n";
     for (const Finding& finding : findings) {
       if (finding.path != table.path || finding.table != table.name) continue;
-      result += std::string(is_error(finding.kind) ? "  error  " : "  note   ") + std::string(name(finding.kind)) +
-                " x" + std::to_string(finding.count) + "  " + finding.text + "\n";
+      result += std::string(is_error(finding.kind) ? "  error  " : "  note   ") +
+                std::string(name(finding.kind)) + " x" + std::to_string(finding.count) + "  " +
+                finding.text + "\n";
     }
   }
-  return result + std::to_string(tables.size()) + " tables, " + std::to_string(errors()) + " errors, " +
-         std::to_string(notes()) + " notes\n";
+  return result + std::to_string(tables.size()) + " tables, " + std::to_string(errors()) +
+         " errors, " + std::to_string(notes()) + " notes\n";
 }
 
-VerifyReport verify(const std::vector<const KernelTable*>& tables, const std::optional<Hardware>& hardware) {
+VerifyReport verify(const std::vector<const KernelTable*>& tables,
+                    const std::optional<Hardware>& hardware) {
   VerifyReport report;
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const KernelTable& table = *tables[i];
-    report.tables.push_back({table.name, table.path, static_cast<int>(table.rows.size()), grid_of(table), implied_peak(table)});
+    report.tables.push_back({table.name, table.path, static_cast<int>(table.rows.size()),
+                             grid_of(table), implied_peak(table), table.source});
     TableCheck(table, hardware, report.findings).run();
     for (std::size_t j = 0; j < i; ++j) {
       if (!same_rows(*tables[j], table)) continue;
-      report.findings.push_back(single(FindingKind::copy, table, "the rows are those of " + tables[j]->name));
+      report.findings.push_back(
+          single(FindingKind::copy, table, "the rows are those of " + tables[j]->name));
       break;
     }
   }
   return report;
 }
 
-VerifyReport verify(const MfuDatabase& database) { return verify(database.tables(), database.hardware()); }
+VerifyReport verify(const MfuDatabase& database) {
+  return verify(database.tables(), database.hardware());
+}
 
 }  // namespace rooflua

@@ -2,11 +2,12 @@
 // What is wrong with measured tables. Latency is the measurement; a table contradicts itself where
 // its MFU column does not follow from its latencies.
 //
-//   errors  rows that disagree with their MFU column by more than 3 % (beyond what printing rounds away),
-//           MFU of 0 or above 1, a denominator that is not the GPU's peak, repeated keys, no header,
-//           a table that cannot be read
+//   errors  rows that disagree with their MFU column by more than 3 % (beyond what printing rounds
+//           away), MFU of 0 or above 1, a denominator that is not the GPU's peak, repeated keys,
+//           no header, a table that cannot be read
 //   notes   holes in the grid, latencies that fall where work grows, a slow first row (warm-up),
-//           copies of another table, MFUs that count padded or random tokens (grouped GEMM)
+//           copies of another table, MFUs that count padded or random tokens (grouped GEMM),
+//           a table of ours that tables.toml says nothing of
 
 #include <filesystem>
 #include <optional>
@@ -21,8 +22,10 @@
 namespace rooflua {
 
 enum class FindingKind {
-  mfu_disagrees, mfu_zero, above_peak, denominator, duplicate_key, no_header, unreadable,  // errors
-  hole, non_monotone, warm_up, copy, loose_mfu,                                            // notes
+  // errors
+  mfu_disagrees, mfu_zero, above_peak, denominator, duplicate_key, no_header, unreadable,
+  // notes
+  hole, non_monotone, warm_up, copy, loose_mfu, undocumented,
 };
 bool is_error(FindingKind kind);
 std::string_view name(FindingKind kind);
@@ -41,8 +44,9 @@ struct TableReport {
   std::string name;
   std::filesystem::path path;
   int rows = 0;
-  std::string grid;        // "m 14 (8..32768), k x n 8"
-  ImpliedPeak peak;        // 0 where nothing tells
+  std::string grid;    // "m 14 (8..32768), k x n 8"
+  ImpliedPeak peak;    // 0 where nothing tells
+  std::string source;  // how it was measured, where tables.toml says
 };
 
 struct VerifyReport {
@@ -56,10 +60,12 @@ struct VerifyReport {
 };
 
 /// @param hardware  the GPU the tables are of; empty: only what a table says of itself is checked
-VerifyReport verify(const std::vector<const KernelTable*>& tables, const std::optional<Hardware>& hardware);
+VerifyReport verify(const std::vector<const KernelTable*>& tables,
+                    const std::optional<Hardware>& hardware);
 VerifyReport verify(const MfuDatabase& database);
 
-/// A folder of any layout (found out from what is in it), of one GPU or several, or of several such folders.
+/// A folder of any layout (found out from what is in it), of one GPU or several, or of several such
+/// folders.
 /// @param home  where bench_data/<gpu>/hardware.toml are, to know the GPUs' peaks
 /// @throws Error if the path is not there or holds no tables
 VerifyReport verify(const std::filesystem::path& path, const std::filesystem::path& home);

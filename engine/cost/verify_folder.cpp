@@ -36,8 +36,10 @@ bool has_tp_files(const fs::path& folder) {
   return false;
 }
 
-std::optional<Hardware> hardware_of(const std::string& gpu, const fs::path& path, const fs::path& home) {
-  if (fs::is_regular_file(path / "hardware.toml")) return hardware_from_toml(path / "hardware.toml");
+std::optional<Hardware> hardware_of(const std::string& gpu, const fs::path& path,
+                                    const fs::path& home) {
+  if (fs::is_regular_file(path / "hardware.toml"))
+    return hardware_from_toml(path / "hardware.toml");
   if (gpu.empty()) return std::nullopt;
   std::string wanted = gpu;
   std::replace(wanted.begin(), wanted.end(), '_', '-');
@@ -53,14 +55,15 @@ void append(VerifyReport& all, VerifyReport&& part) {
   std::move(part.findings.begin(), part.findings.end(), std::back_inserter(all.findings));
 }
 
-VerifyReport verify_gpu(const fs::path& path, Layout layout, const std::string& gpu, const fs::path& home) {
+VerifyReport verify_gpu(const fs::path& path, Layout layout, const std::string& gpu,
+                        const fs::path& home) {
   std::vector<KernelTable> tables;
   VerifyReport report;
   for (const TableFile& file : list_tables(path, layout, gpu)) {
     try {
       tables.push_back(read_table(file));
     } catch (const Error& error) {
-      report.tables.push_back({file.name, file.path, 0, "", {}});
+      report.tables.push_back({file.name, file.path, 0, "", {}, file.source});
       Finding finding;
       finding.kind = FindingKind::unreadable;
       finding.table = file.name;
@@ -73,6 +76,16 @@ VerifyReport verify_gpu(const fs::path& path, Layout layout, const std::string& 
   std::vector<const KernelTable*> pointers;
   for (const KernelTable& table : tables) pointers.push_back(&table);
   append(report, verify(pointers, hardware_of(gpu, path, home)));
+  for (const KernelTable& table : tables) {
+    if (layout != Layout::rooflua || !table.source.empty()) continue;
+    Finding finding;
+    finding.kind = FindingKind::undocumented;
+    finding.table = table.name;
+    finding.path = table.path;
+    finding.count = 1;
+    finding.text = "tables.toml does not say how it was measured";
+    report.findings.push_back(std::move(finding));
+  }
   return report;
 }
 
@@ -81,14 +94,17 @@ VerifyReport verify_gpu(const fs::path& path, Layout layout, const std::string& 
 std::optional<Layout> detect_layout(const fs::path& path) {
   const fs::path root = tree_root(path);
   for (const char* branch : {"mha", "mla", "gemm", "grouped_gemm", "gdn"}) {
-    if (fs::is_directory(root / branch)) return has_tp_files(root / "mha") ? Layout::blis : Layout::infersim;
+    if (fs::is_directory(root / branch))
+      return has_tp_files(root / "mha") ? Layout::blis : Layout::infersim;
   }
-  if (has_csv(path, {"context_attention", "generation_attention", "custom_allreduce", "nccl", "_gemm_", "_moe_"}) ||
+  if (has_csv(path, {"context_attention", "generation_attention", "custom_allreduce", "nccl",
+                     "_gemm_", "_moe_"}) ||
       has_csv(path, {"gemm_perf", "moe_perf"})) {
     return Layout::aic;
   }
   if (fs::is_regular_file(path / "hardware.toml") ||
-      has_csv(path, {"gemm_", "attention_prefill_", "attention_decode_", "all_reduce_", "memory", "launch", "elementwise"})) {
+      has_csv(path, {"gemm_", "attention_prefill_", "attention_decode_", "all_reduce_", "memory",
+                     "launch", "elementwise"})) {
     return Layout::rooflua;
   }
   return std::nullopt;
@@ -97,8 +113,9 @@ std::optional<Layout> detect_layout(const fs::path& path) {
 std::vector<std::string> gpus_in(const fs::path& path, Layout layout) {
   std::set<std::string> gpus;
   if (layout == Layout::infersim || layout == Layout::blis) {
-    for (const char* branch : {"gemm", "mha/prefill", "mha/decode", "mla/prefill", "mla/decode",
-                               "grouped_gemm/prefill", "grouped_gemm/decode", "gdn/prefill", "gdn/decode"}) {
+    for (const char* branch :
+         {"gemm", "mha/prefill", "mha/decode", "mla/prefill", "mla/decode", "grouped_gemm/prefill",
+          "grouped_gemm/decode", "gdn/prefill", "gdn/decode"}) {
       const fs::path folder = tree_root(path) / branch;
       if (!fs::is_directory(folder)) continue;
       for (const auto& entry : fs::directory_iterator(folder)) {
@@ -108,7 +125,8 @@ std::vector<std::string> gpus_in(const fs::path& path, Layout layout) {
   } else if (layout == Layout::aic) {
     for (const auto& entry : fs::directory_iterator(path)) {
       const std::string stem = entry.path().stem().string();
-      for (const char* word : {"context_attention", "generation_attention", "custom_allreduce", "nccl", "gemm", "moe"}) {
+      for (const char* word : {"context_attention", "generation_attention", "custom_allreduce",
+                               "nccl", "gemm", "moe"}) {
         const std::size_t at = stem.find(word);
         if (entry.path().extension() != ".csv" || at == std::string::npos) continue;
         gpus.insert(at > 0 ? stem.substr(0, at - 1) : "");
@@ -125,7 +143,8 @@ VerifyReport verify(const fs::path& path, const fs::path& home) {
   if (!fs::is_directory(path)) throw Error(path.string(), "there is no such folder of tables");
   VerifyReport report;
   if (const auto layout = detect_layout(path)) {
-    for (const std::string& gpu : gpus_in(path, *layout)) append(report, verify_gpu(path, *layout, gpu, home));
+    for (const std::string& gpu : gpus_in(path, *layout))
+      append(report, verify_gpu(path, *layout, gpu, home));
     return report;
   }
   std::vector<fs::path> folders;

@@ -21,9 +21,19 @@ OwnColumns own_columns(Op op) {
   switch (op) {
     case Op::gemm: return {{{"m", 0}, {"k", 1}, {"n", 2}}};
     case Op::attention_prefill:
-      return {{{"heads", 0}, {"kv_heads", 1}, {"head_dim", 2}, {"batch", 3}, {"context_tokens", 4}, {"new_tokens", 5}}};
+      return {{{"heads", 0},
+               {"kv_heads", 1},
+               {"head_dim", 2},
+               {"batch", 3},
+               {"context_tokens", 4},
+               {"new_tokens", 5}}};
     case Op::attention_decode:
-      return {{{"heads", 0}, {"kv_heads", 1}, {"head_dim", 2}, {"kv_dtype", -1}, {"batch", 3}, {"context_tokens", 4}}};
+      return {{{"heads", 0},
+               {"kv_heads", 1},
+               {"head_dim", 2},
+               {"kv_dtype", -1},
+               {"batch", 3},
+               {"context_tokens", 4}}};
     case Op::all_reduce: return {{{"ranks", 0}, {"bytes", 1}, {"mode", 2}}};
     case Op::memory: return {{{"op", 0}, {"bytes", 1}}, false};
     case Op::launch: return {{{"op", 0}}, false};
@@ -51,7 +61,8 @@ std::string cell(const KernelTable& table, const KernelRow& row, int axis) {
   if (!is_word(table, a)) return digits(row.shape[a]);
   if (table.labels.empty()) return "";
   const std::string& word = table.labels[static_cast<std::size_t>(row.shape[a])];
-  if (table.axes[a] == "mode") return word.ends_with("eager") ? "eager" : word == "nccl" ? "nccl" : "graph";
+  if (table.axes[a] == "mode")
+    return word.ends_with("eager") ? "eager" : word == "nccl" ? "nccl" : "graph";
   return csv_cell(word);
 }
 
@@ -74,8 +85,10 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
   for (const KernelTable* table : tables) {
     const OwnColumns own = own_columns(table->op);
     if (own.columns.empty() || table->variant == "nccl") continue;
-    const std::string dtype = table->variant.empty() ? std::string(name(table->dtype)) : table->variant;
-    files[std::string(name(table->op)) + (own.dtype_in_name ? "_" + dtype : "") + ".csv"].push_back(table);
+    const std::string dtype =
+        table->variant.empty() ? std::string(name(table->dtype)) : table->variant;
+    files[std::string(name(table->op)) + (own.dtype_in_name ? "_" + dtype : "") + ".csv"].push_back(
+        table);
   }
   std::filesystem::create_directories(folder);
   std::vector<std::filesystem::path> written;

@@ -15,6 +15,7 @@
 #include "script/context.h"
 #include "script/interrupt.h"
 #include "script/policies.h"
+#include "script/serve_record.h"
 #include "serve/simulation.h"
 #include "serve/traces.h"
 
@@ -43,6 +44,7 @@ struct Run {
   std::unique_ptr<Timeline> timeline;
   std::unique_ptr<VllmBench> vllm_bench;
   std::unique_ptr<ProgressBar> progress;
+  std::unique_ptr<Recording> recording;
   std::unique_ptr<Simulation> simulation;
 };
 template <>
@@ -193,6 +195,13 @@ Bindings bindings_of(Run& run) {
   Bindings bindings;
   for (const auto& each : run.schedulers) bindings.schedulers.push_back(each.get());
   for (const auto& each : run.steps) bindings.steps.push_back(each.get());
+  if (run.recording != nullptr) {
+    run.recording->steps.clear();
+    for (StepModel*& model : bindings.steps) {
+      run.recording->steps.push_back(std::make_unique<RecordedSteps>(*model, run.recording->record));
+      model = run.recording->steps.back().get();
+    }
+  }
   bindings.router = run.router.get();
   bindings.workload = run.workload.get();
   bindings.observers.push_back(run.summary.get());
@@ -228,6 +237,9 @@ void open_outputs(const Json& given, const std::vector<std::string>& classes, Ru
     TimelineOptions options;
     options.classes = classes;
     run.timeline = std::make_unique<Timeline>(*run.trace_file, given.find("trace_path")->text(), options);
+  }
+  if (const Json* record = given.find("record"); record != nullptr && record->boolean()) {
+    run.recording = std::make_unique<Recording>();
   }
   if (given.find("vllm_bench") != nullptr) run.vllm_bench = std::make_unique<VllmBench>();
   if (const Json* title = given.find("progress"); title != nullptr && title->is_text()) {
@@ -314,6 +326,14 @@ int serve_totals(lua_State* L) {
   out["preemptions"] = totals.preemptions;
   out["output_tokens"] = totals.output_tokens;
   push_json(L, out, false);
+  return 1;
+}
+
+/// serve_record(run) -> the steps so far (ScheduleRecord::steps); nil without record = true.
+int serve_record(lua_State* L) {
+  const Run& run = check_run(L);
+  if (run.recording == nullptr) return 0;
+  push_json(L, run.recording->record.steps(), false);
   return 1;
 }
 
@@ -464,6 +484,7 @@ void bind_serve(lua_State* L) {
   set_function(L, "serve_document", guarded<serve_document>);
   set_function(L, "serve_report", guarded<serve_report>);
   set_function(L, "serve_totals", guarded<serve_totals>);
+  set_function(L, "serve_record", guarded<serve_record>);
   set_function(L, "serve_finish", guarded<serve_finish>);
   set_function(L, "serve_replica", guarded<serve_replica>);
   set_function(L, "serve_request", guarded<serve_request>);

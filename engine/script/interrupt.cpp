@@ -41,7 +41,7 @@ void arm(StopReason reason) {
   int none = 0;
   stop.compare_exchange_strong(none, static_cast<int>(reason));
   if (lua_State* L = owner.load()) {
-    lua_sethook(L, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+    lua_sethook(L, stop_hook, LUA_MASKCOUNT, 1);  // not calls: message handlers must run
     ::raise(SIGPROF);
   }
 }

@@ -14,8 +14,9 @@ namespace {
 /// A whole number as the engine counts, or -1 where it is none: every operation refuses -1.
 std::int32_t whole(double value) noexcept {
   constexpr double most = std::numeric_limits<std::int32_t>::max();
-  if (!(value >= 0 && value <= most) || value != std::floor(value)) return -1;
-  return static_cast<std::int32_t>(value);
+  if (!(value >= 0 && value <= most)) return -1;
+  const auto integer = static_cast<std::int32_t>(value);
+  return integer == value ? integer : -1;
 }
 
 std::int32_t changed(ServeBorder* border, std::int32_t status) noexcept {
@@ -86,6 +87,10 @@ std::int32_t route_cached_tokens(ServeBorder* border, double replica) noexcept {
 
 std::int32_t context_max(ServeBorder* border) noexcept { return decode_context_max(*border->batch); }
 
+std::int32_t decode_blocks(ServeBorder* border) noexcept {
+  return border->replica == nullptr ? 0 : border->replica->decode_blocks();
+}
+
 const std::int32_t* contexts(ServeBorder* border) noexcept { return decode_contexts(*border->batch); }
 
 }  // namespace
@@ -94,7 +99,7 @@ ServeTable serve_table(ServeState& state) {
   return {serve_abi_version, sizeof(ServeTable), &state.border, &state.batch, decode_all,
           shed,              decode,             prefill,       admit,        preempt,
           reject,            wake_at,            refusal,       cached_tokens,
-          route_cached_tokens, context_max,      contexts};
+          route_cached_tokens, context_max,      contexts,      decode_blocks};
 }
 
 }  // namespace rooflua::script

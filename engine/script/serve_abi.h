@@ -58,6 +58,7 @@ struct ServeTable {
   std::int32_t (*route_cached_tokens)(ServeBorder*, double replica) noexcept;
   std::int32_t (*decode_context_max)(ServeBorder*) noexcept;
   const std::int32_t* (*decode_contexts)(ServeBorder*) noexcept;
+  std::int32_t (*decode_blocks)(ServeBorder*) noexcept;
 };
 inline constexpr std::uint32_t serve_abi_version = 1;
 

@@ -1,6 +1,7 @@
 #include "script/vm.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 
 #include "base/log.h"
@@ -57,6 +58,8 @@ int add_traceback(lua_State* L) {
       lua_replace(L, 1);
     }
   }
+  // After an overflow there is hardly any stack left for a traceback.
+  if (std::strstr(lua_tostring(L, 1), "stack overflow") != nullptr) return 1;
   lua_createtable(L, 2, 0);
   lua_pushvalue(L, 1);
   lua_rawseti(L, -2, 1);
@@ -64,6 +67,8 @@ int add_traceback(lua_State* L) {
   lua_rawseti(L, -2, 2);
   return 1;
 }
+
+constexpr int traceback_slot = 1, run_body_slot = 2;  // of the main stack, for good
 
 struct Body {
   const std::function<void(lua_State*)>* run;
@@ -112,6 +117,8 @@ Vm::Vm(const VmOptions& options) : options_(options), heap_(std::make_unique<Hea
   state_ = options.memory_bytes > 0 ? lua_newstate(&Vm::allocate, heap_.get()) : luaL_newstate();
   if (state_ == nullptr) throw Error("Lua", "not enough memory for a state");
   try {
+    lua_pushcfunction(state_, add_traceback);
+    lua_pushcfunction(state_, run_body);
     protect([this](lua_State*) { open(); });
     interrupt_ = std::make_unique<Interrupt>(state_, options.interruptible, options.timeout_s);
   } catch (...) {
@@ -153,12 +160,12 @@ void Vm::open() {
 
 void Vm::protect(const std::function<void(lua_State*)>& body) {
   Body call{&body, nullptr};
+  // Nothing here allocates in the Lua heap: it may be full, and nobody would catch the error.
   const int top = lua_gettop(state_);
-  lua_pushcfunction(state_, add_traceback);
-  lua_pushcfunction(state_, run_body);
+  lua_pushvalue(state_, run_body_slot);
   lua_pushlightuserdata(state_, &call);
   ++depth_;
-  const int status = lua_pcall(state_, 1, 0, top + 1);
+  const int status = lua_pcall(state_, 1, 0, traceback_slot);
   --depth_;
   if (depth_ == 0 && interrupt_ != nullptr && stop_reason() != StopReason::none) interrupt_->clear();
   if (status == 0) {
@@ -179,12 +186,15 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
     message = text_at(state_, -1);  // out of memory: the handler did not run
   }
   lua_settop(state_, top);
-  if (status == LUA_ERRMEM || message == "not enough memory") {
+  if (status == LUA_ERRMEM || message.find("not enough memory") != std::string::npos) {
+    lua_gc(state_, LUA_GCCOLLECT, 0);
     message = "not enough memory";
     if (heap_->limit > 0) {
       message += ": scripts may use " + std::to_string(heap_->limit >> 20) + " MiB";
     }
   }
+  // Compiled recursion can overflow the stack so far that no handler runs.
+  if (status == LUA_ERRERR) message = "stack overflow: a function calls itself without end";
   throw LuaError(message, traceback);
 }
 

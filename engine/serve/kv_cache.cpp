@@ -120,8 +120,7 @@ void KvCache::pop(std::int32_t count) {
 
 void KvCache::append(std::int32_t owner, std::int32_t blocks) {
   if (owner < 0 && tail_ >= 0 && extents_[static_cast<std::size_t>(tail_)].owner < 0) {
-    extents_[static_cast<std::size_t>(tail_)].high +=
-        blocks;  // dead content: only the count matters
+    extents_[static_cast<std::size_t>(tail_)].high += blocks;  // dead: only the count matters
     return;
   }
   const std::int32_t e = new_extent();

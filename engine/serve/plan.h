@@ -48,13 +48,14 @@ struct Batch {
 const std::int32_t* decode_contexts(const Batch& batch) noexcept;
 /// The largest of them; 0 without decodes; the mean, rounded up, when only sums are known.
 std::int32_t decode_context_max(const Batch& batch) noexcept;
+/// Ids of the same requests, in the same order; empty when the batch was built by hand. O(running).
+std::vector<std::int32_t> decode_ids(const Batch& batch);
 
 /// A priced step. Evidence shares are seconds and add up to time_s.
 struct StepPrice {
   double time_s = 0;
   double evidence_s[evidence_count] = {};
-  std::int32_t bound =
-      0;  // what the step model says dominated: 0 unknown, 1 compute, 2 memory, 3 link
+  std::int32_t bound = 0;  // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
 };
 
 /// Options of admit(). All lengths are tokens of the request's sequence, hits included.
@@ -108,6 +109,8 @@ struct PlanView {
 /// bool or a count and throw the refusal as an Error that names time, replica, plan and request.
 class Plan {
  public:
+  virtual ~Plan() = default;
+
   static constexpr std::int32_t everybody = -1;
   static constexpr std::int32_t asks_victim = -2;
 
@@ -166,6 +169,7 @@ class Plan {
  protected:
   friend class Replica;
   friend const std::int32_t* decode_contexts(const Batch& batch) noexcept;
+  friend std::vector<std::int32_t> decode_ids(const Batch& batch);
   std::int32_t refuse(const char* verb, Refusal refusal, std::int32_t slot) noexcept;
   bool over_budget(std::int32_t more) const noexcept;
   bool known(std::int32_t slot) const noexcept;

@@ -270,6 +270,7 @@ Plan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
 }
 
 Plan& Replica::repeat_plan(Picoseconds now) {
+  view_.now_s = seconds(now);
   plan_.reset(now, plans_++);
   kv_.take(crossings_now());
   sync_blocks();
@@ -310,6 +311,17 @@ const std::int32_t* decode_contexts(const Batch& batch) noexcept {
       contexts.push_back(context_tokens(replica.view_, request));
   }
   return contexts.data();
+}
+
+std::vector<std::int32_t> decode_ids(const Batch& batch) {
+  std::vector<std::int32_t> ids;
+  if (batch.origin == nullptr) return ids;
+  const Replica& replica = *batch.origin;
+  for (std::int32_t slot = replica.view_.running_head; slot >= 0; slot = replica.request(slot).next) {
+    const Request& request = replica.request(slot);
+    if (request.phase == Phase::decoding && replica.plan_.planned(slot)) ids.push_back(request.id);
+  }
+  return ids;
 }
 
 std::int32_t decode_context_max(const Batch& batch) noexcept {

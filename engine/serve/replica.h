@@ -91,12 +91,15 @@ class Replica {
   };
   std::vector<Doomed>& doomed() { return doomed_; }
   std::span<const std::int32_t> preempted_now() const { return plan_.preempted_; }
+  /// Blocks that decode_all() would take now, in a plan that decoded nobody yet.
+  virtual std::int32_t decode_blocks() const noexcept { return crossings_now(); }
   Picoseconds wake() const { return wake_; }
   void wake_at(Picoseconds time) { wake_ = time; }
 
  private:
   friend class Plan;
   friend const std::int32_t* decode_contexts(const Batch& batch) noexcept;
+  friend std::vector<std::int32_t> decode_ids(const Batch& batch);
   friend std::int32_t decode_context_max(const Batch& batch) noexcept;
 
   // lists

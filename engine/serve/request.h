@@ -63,14 +63,12 @@ struct Request {
   std::int32_t predicted_tokens = -1;  // -1 = none
   std::int32_t cached_tokens = 0;      // seated: prefix hits at admission; waiting: ask the replica
   std::int32_t context_tokens = 0;     // KV that exists or is in flight
-  std::int32_t emitted_tokens =
-      0;  // output tokens that landed or are in flight; kept on preemption
+  std::int32_t emitted_tokens = 0;  // landed or in flight; kept on preemption
   std::int32_t preemptions = 0;
   std::int32_t priority = 0;
   std::int32_t klass = 0;
   std::int32_t session = -1;
-  std::uint32_t prefix =
-      0;  // label of the first prompt segment, 0 = private (for affinity routers)
+  std::uint32_t prefix = 0;  // label of the first prompt segment; 0 = private
   std::int32_t next = -1, previous = -1;  // in the waiting or running list of its replica
   std::int32_t next_prefilling = -1, previous_prefilling = -1;
 };
@@ -104,8 +102,7 @@ struct Progress {
   std::int32_t remote_tokens = 0;     // KV that another replica sent and that waits to be seated
   std::int32_t first_hit_tokens = 0;  // prefix hits at the first admission
   std::int32_t wheel_next = -1, wheel_previous = -1;
-  std::int32_t crossing =
-      -1;  // decode index modulo block_size at which it needs a block; -1: later
+  std::int32_t crossing = -1;  // index modulo block_size when it needs a block; -1: not yet
   std::uint64_t output_content = 0;
   std::vector<Segment> segments;  // empty = private
 };

@@ -10,8 +10,14 @@ local Pow2 = policy.define {
   doc = "Groups prefills by the next power of two of their length; a group is priced at that length.",
   source = "inference-sim 487017bc, sim/roofline_step_v2.go",
   params = {
-    smallest = { default = 512, unit = "tokens", min = 1, doc = "Shorter requests share this group.", source = "inference-sim" },
-    largest = { default = 65536, unit = "tokens", min = 1, doc = "Longer requests share this group.", source = "inference-sim" },
+    smallest = {
+      default = 512, unit = "tokens", min = 1, source = "inference-sim",
+      doc = "Shorter requests share this group.",
+    },
+    largest = {
+      default = 65536, unit = "tokens", min = 1, source = "inference-sim",
+      doc = "Longer requests share this group.",
+    },
     key = {
       default = "context_plus_new", values = { "new", "context_plus_new" },
       doc = "Length of a request: its new tokens, or with the tokens in its KV cache.", source = "inference-sim",

@@ -8,7 +8,10 @@ local Quantile = policy.define {
   name = "quantile",
   doc = "Equally many requests per group; a group is priced at its longest member.",
   params = {
-    groups_at_most = { default = 4, unit = "groups", min = 1, doc = "Groups, where there are that many requests." },
+    groups_at_most = {
+      default = 4, unit = "groups", min = 1,
+      doc = "Groups, where there are that many requests.",
+    },
     key = {
       default = "context_plus_new", values = { "new", "context_plus_new" },
       doc = "Length of a request: its new tokens, or with the tokens in its KV cache.",

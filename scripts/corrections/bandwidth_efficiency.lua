@@ -8,8 +8,14 @@ local BandwidthEfficiency = policy.define {
   doc = "Divides the time of every memory-bound operation that was not measured.",
   source = "inference-sim 487017bc uses 0.82 on H100, 0.80 on A100",
   params = {
-    efficiency = { default = 0.82, unit = "1", min = 0.01, max = 1, doc = "Part of the peak bandwidth that is reached.", source = "inference-sim, H100" },
-    measured_too = { default = false, doc = "Also slow down operations whose latency was measured." },
+    efficiency = {
+      default = 0.82, unit = "1", min = 0.01, max = 1, source = "inference-sim, H100",
+      doc = "Part of the peak bandwidth that is reached.",
+    },
+    measured_too = {
+      default = false,
+      doc = "Also slow down operations whose latency was measured.",
+    },
   },
 }
 

@@ -7,7 +7,10 @@ local DecodeMultiplier = policy.define {
   name = "decode_multiplier",
   doc = "Multiplies the time of decode attention.",
   params = {
-    multiplier = { default = 1.0, unit = "1", min = 0, doc = "1 changes nothing; 1.7 to 2 is what paged KV read at half bandwidth would cost." },
+    multiplier = {
+      default = 1.0, unit = "1", min = 0,
+      doc = "1 changes nothing; 1.7 to 2 is what paged KV read at half bandwidth would cost.",
+    },
   },
 }
 

@@ -7,7 +7,10 @@ local LaunchOverhead = policy.define {
   name = "launch_overhead",
   doc = "Adds a constant to every operation that a step model prices.",
   params = {
-    launch_s = { default = 1e-6, unit = "s", min = 0, doc = "Per kernel; about 1 us as a node of a CUDA graph, 5 us and more when launched alone." },
+    launch_s = {
+      default = 1e-6, unit = "s", min = 0,
+      doc = "Per kernel; about 1 us as a node of a CUDA graph, 5 us and more when launched alone.",
+    },
   },
 }
 

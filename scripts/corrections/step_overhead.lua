@@ -8,8 +8,14 @@ local StepOverhead = policy.define {
   name = "step_overhead",
   doc = "Adds a constant to every step: scheduling and everything else that is not a kernel.",
   params = {
-    overhead_s = { default = 0.0023, unit = "s", min = 0, doc = "Per step.", source = "fits 13 points published with BLIS to 9 %" },
-    prefill_overhead_s = { default = 0.0, unit = "s", min = 0, doc = "Per step that holds a prefill, on top.", source = "InferSim: 0.025" },
+    overhead_s = {
+      default = 0.0023, unit = "s", min = 0, source = "fits 13 points published with BLIS to 9 %",
+      doc = "Per step.",
+    },
+    prefill_overhead_s = {
+      default = 0.0, unit = "s", min = 0, source = "InferSim: 0.025",
+      doc = "Per step that holds a prefill, on top.",
+    },
   },
 }
 

@@ -9,8 +9,14 @@ local TpScaling = policy.define {
   source = "the calibrated roofline that BLIS had before: speed-up tp^0.68 in prefill, tp^1 in decode",
   params = {
     tp = { default = 1, unit = "ranks", min = 1, doc = "Ranks of the deployment." },
-    exponent = { default = 0.68, unit = "1", min = 0, max = 1, doc = "Speed-up is tp^exponent in steps with a prefill.", source = "inference-sim" },
-    decode_exponent = { default = 1.0, unit = "1", min = 0, max = 1, doc = "The same in steps of decodes alone.", source = "inference-sim" },
+    exponent = {
+      default = 0.68, unit = "1", min = 0, max = 1, source = "inference-sim",
+      doc = "Speed-up is tp^exponent in steps with a prefill.",
+    },
+    decode_exponent = {
+      default = 1.0, unit = "1", min = 0, max = 1, source = "inference-sim",
+      doc = "The same in steps of decodes alone.",
+    },
   },
 }
 

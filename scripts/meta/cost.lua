@@ -135,6 +135,10 @@ function cost.memory(hardware, bytes, count, name) end
 ---@return number time_s times count
 function cost.record(name, time_s, evidence, count, flop, bytes, mfu, bound, note, kind) end
 
+--- True while somebody listens: only then is it worth making texts for rows.
+---@return boolean
+function cost.listening() end
+
 --- The worst of several evidences.
 ---@param ... string|rooflua.Estimate
 ---@return string evidence

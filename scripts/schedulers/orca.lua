@@ -1,5 +1,6 @@
 --- Orca: iteration-level scheduling. Every step runs all decodes and every whole prompt that fits;
---- memory for the longest possible sequence is taken at admission, so nobody is ever preempted.
+--- memory for the longest possible sequence is taken at admission, so nobody is ever preempted
+--- (unless an answer outgrows the limit that was reserved for it).
 local policy = require "rooflua.policy"
 
 ---@class schedulers.Orca: rooflua.Scheduler
@@ -7,11 +8,13 @@ local policy = require "rooflua.policy"
 ---@field max_output_tokens integer
 local Orca = policy.define {
   name = "orca",
-  doc = "Orca: iteration-level batching, whole prompts mixed with decodes, KV reserved for the maximum length.",
+  doc = "Orca: iteration-level batching, whole prompts mixed with decodes, KV reserved for the maximum.",
   source = "Yu et al., Orca: A Distributed Serving System for Transformer-Based Generative Models, OSDI 2022",
   params = {
-    max_num_seqs = { default = 128, unit = "requests", min = 1, doc = "Batch size limit." },
-    max_output_tokens = { default = 2048, unit = "tokens", min = 1, doc = "Output reserved for a request that declares no limit." },
+    max_num_seqs = { default = 128, unit = "requests", min = 1, integer = true,
+      doc = "Batch size limit." },
+    max_output_tokens = { default = 2048, unit = "tokens", min = 1, integer = true,
+      doc = "Output reserved for a request that declares no limit." },
   },
 }
 
@@ -19,11 +22,17 @@ local Orca = policy.define {
 ---@param plan rooflua.Plan
 function Orca:plan(replica, plan)
   plan:decode_all()
+  if plan.preempted > 0 then return end
   local waiting = replica:waiting()
+  local most = replica.total_blocks * replica.block_size
   while #waiting > 0 and replica.seats < self.max_num_seqs do
     local request = waiting[1]
     local longest = request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)
-    if not plan:admit(request, request.pending_tokens, longest) then return end
+    if longest > most then
+      plan:reject(request)
+    elseif not plan:admit(request, request.pending_tokens, longest) then
+      return
+    end
   end
 end
 

@@ -1,4 +1,4 @@
---- Shortest job first on top of vLLM V1's step: the queue is ordered by predicted work instead of arrival.
+--- Shortest job first on top of vLLM V1's step: the queue is ordered by predicted work, not by arrival.
 local policy = require "rooflua.policy"
 local VllmV1 = require "schedulers.vllm_v1"
 
@@ -11,8 +11,10 @@ local Sjf = policy.define {
   source = "Fu et al., Efficient LLM Scheduling by Learning to Rank, 2024 (prediction instead of oracle)",
   extends = VllmV1,
   params = {
-    output_weight = { default = 1.0, unit = "1", min = 0, doc = "Prompt tokens that one output token counts for." },
-    unknown_output_tokens = { default = 0, unit = "tokens", min = 0, doc = "Output assumed where the workload predicts none." },
+    output_weight = { default = 1.0, unit = "1", min = 0,
+      doc = "Prompt tokens that one output token counts for." },
+    unknown_output_tokens = { default = 0, unit = "tokens", min = 0,
+      doc = "Output assumed where the workload predicts none." },
   },
 }
 

@@ -10,8 +10,9 @@ local StaticBatch = policy.define {
   doc = "Static batching: a new batch is admitted only when the old one is empty.",
   source = "FasterTransformer, as modelled by Sarathi-Serve's baseline",
   params = {
-    max_num_seqs = { default = 8, unit = "requests", min = 1, doc = "Batch size." },
-    max_output_tokens = { default = 2048, unit = "tokens", min = 1, doc = "Output reserved for a request that declares no limit." },
+    max_num_seqs = { default = 8, unit = "requests", min = 1, integer = true, doc = "Batch size." },
+    max_output_tokens = { default = 2048, unit = "tokens", min = 1, integer = true,
+      doc = "Output reserved for a request that declares no limit." },
   },
 }
 
@@ -23,10 +24,15 @@ function StaticBatch:plan(replica, plan)
     return
   end
   local waiting = replica:waiting()
+  local most = replica.total_blocks * replica.block_size
   while #waiting > 0 and replica.seats < self.max_num_seqs do
     local request = waiting[1]
     local longest = request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)
-    if not plan:admit(request, request.pending_tokens, longest) then return end
+    if longest > most then
+      plan:reject(request)
+    elseif not plan:admit(request, request.pending_tokens, longest) then
+      return
+    end
   end
 end
 

@@ -8,26 +8,72 @@ local policy = require "rooflua.policy"
 local VllmV0 = policy.define {
   name = "vllm_v0",
   doc = "vLLM V0: prefill-priority, whole prompts, no mixing of prefill and decode.",
-  source = "vLLM core/scheduler.py, releases 0.2 to 0.6, chunked prefill off",
+  source = "vLLM core/scheduler.py, releases 0.2 to 0.6, chunked prefill off (on: see sarathi)",
+  -- A decode waits for a free block that it may not need, so an unchanged plan can become wrong.
+  every_step = true,
   params = {
-    max_num_seqs = { default = 256, unit = "requests", min = 1, doc = "Seats.", source = "vLLM V0 default" },
-    max_num_batched_tokens = { default = 8192, unit = "tokens", min = 1, doc = "Prompt tokens of one prefill step; a longer prompt never runs.", source = "vLLM V0 requires it >= max_model_len" },
-    watermark = { default = 0.01, unit = "1", min = 0, max = 1, doc = "Part of the blocks that admission leaves free.", source = "vLLM V0 block manager" },
+    max_num_seqs = { default = 256, unit = "requests", min = 1, integer = true, doc = "Seats.",
+      source = "vLLM V0 default" },
+    max_num_batched_tokens = { default = 8192, unit = "tokens", min = 1, integer = true,
+      doc = "Prompt tokens of one prefill step; a longer prompt is rejected.",
+      source = "vLLM V0 requires it >= max_model_len" },
+    watermark = { default = 0.01, unit = "1", min = 0, max = 1,
+      doc = "Part of the blocks that admission leaves free.", source = "vLLM V0 block manager" },
   },
 }
 
----@param replica rooflua.Replica
----@param plan rooflua.Plan
-function VllmV0:plan(replica, plan)
+--- Whole prompts from the head of the queue.
+function VllmV0:admit_waiting(replica, plan)
   local waiting = replica:waiting()
   local keep_free = math.floor(self.watermark * replica.total_blocks)
   while #waiting > 0 and replica.seats < self.max_num_seqs do
     local request = waiting[1]
     local tokens = request.pending_tokens
-    if plan.tokens + tokens > self.max_num_batched_tokens then break end
-    if not plan:admit(request, tokens, 0, 0, keep_free) then break end
+    local blocks = math.ceil(request.sequence_tokens / replica.block_size)
+    if tokens > self.max_num_batched_tokens or blocks + keep_free > replica.total_blocks then
+      plan:reject(request)
+    elseif plan.tokens + tokens > self.max_num_batched_tokens
+      or not plan:admit(request, tokens, 0, 0, keep_free) then
+      return
+    end
   end
-  if plan.tokens == 0 then plan:decode_all() end
+end
+
+local function earlier(a, b)
+  if a.arrival_s ~= b.arrival_s then return a.arrival_s < b.arrival_s end
+  return a.id < b.id
+end
+
+--- Every decode, in order of arrival. Each must see a free block, whether it needs it or not; while
+--- there is none, the latest arrival that has not decoded yet is preempted.
+function VllmV0:decode_by_arrival(replica, plan)
+  local running, queue = replica:running(), {}
+  for i = 1, #running do
+    if running[i].phase == "decode" then queue[#queue + 1] = running[i] end
+  end
+  table.sort(queue, earlier)
+  local first, last = 1, #queue
+  while first <= last do
+    if replica.free_blocks == 0 then
+      plan:preempt(queue[last])
+      last = last - 1
+    else
+      plan:decode(queue[first])
+      first = first + 1
+    end
+  end
+end
+
+---@param replica rooflua.Replica
+---@param plan rooflua.Plan
+function VllmV0:plan(replica, plan)
+  self:admit_waiting(replica, plan)
+  if plan.tokens > 0 then return end
+  if replica.free_blocks > replica.decode_blocks then
+    plan:decode_all()
+  else
+    self:decode_by_arrival(replica, plan)
+  end
 end
 
 return VllmV0

@@ -14,20 +14,27 @@ local VllmV1 = policy.define {
   doc = "vLLM V1: running first, then waiting from the head, one token budget for both.",
   source = "vLLM v1/core/sched/scheduler.py, releases 0.11 to 0.28",
   params = {
-    max_num_seqs = { default = 256, unit = "requests", min = 1, doc = "Seats.", source = "vLLM default below 70 GiB; 1024 above" },
-    max_num_batched_tokens = { default = 8192, unit = "tokens", min = 1, doc = "Token budget of one step.", source = "vLLM API server default above 70 GiB" },
-    long_prefill_token_threshold = { default = 0, unit = "tokens", min = 0, doc = "Longest chunk of one prompt; 0 = no limit.", source = "vLLM default" },
-    enable_chunked_prefill = { default = true, doc = "Cut a prompt that exceeds the budget.", source = "vLLM V1 default" },
-    scheduler_reserve_full_isl = { default = true, doc = "Admit only if the whole sequence fits the free blocks.", source = "vLLM since 2026; false before" },
-    watermark = { default = 0.0, unit = "1", min = 0, max = 1, doc = "Part of the blocks that admission leaves free while others run.", source = "vLLM V1 default; 0.01 in V0" },
+    max_num_seqs = { default = 256, unit = "requests", min = 1, integer = true, doc = "Seats.",
+      source = "vLLM default below 70 GiB; 1024 above" },
+    max_num_batched_tokens = { default = 8192, unit = "tokens", min = 1, integer = true,
+      doc = "Token budget of one step.", source = "vLLM API server default above 70 GiB" },
+    long_prefill_token_threshold = { default = 0, unit = "tokens", min = 0, integer = true,
+      doc = "Longest chunk of one prompt; 0 = no limit.", source = "vLLM default" },
+    enable_chunked_prefill = { default = true, doc = "Cut a prompt that exceeds the budget.",
+      source = "vLLM V1 default" },
+    scheduler_reserve_full_isl = { default = true,
+      doc = "Admit only if the whole sequence fits the free blocks.",
+      source = "vLLM since 2026; false before" },
+    watermark = { default = 0.0, unit = "1", min = 0, max = 1,
+      doc = "Part of the blocks that admission leaves free while others run.",
+      source = "vLLM V1 default; 0.01 in V0" },
   },
 }
 
---- Tokens of a prefill that this step may hold.
-function VllmV1:chunk(pending_tokens, budget)
+--- The next chunk of a prompt, before the budget cuts it.
+function VllmV1:chunk(pending_tokens)
   local threshold = self.long_prefill_token_threshold
-  if threshold > 0 and pending_tokens > threshold then pending_tokens = threshold end
-  if pending_tokens > budget then pending_tokens = budget end
+  if threshold > 0 and pending_tokens > threshold then return threshold end
   return pending_tokens
 end
 
@@ -36,7 +43,7 @@ end
 function VllmV1:run_one(request, replica, plan)
   local tokens = 1
   if request.phase == "prefill" then
-    tokens = self:chunk(request.pending_tokens, self.max_num_batched_tokens - plan.tokens)
+    tokens = math.min(self:chunk(request.pending_tokens), self.max_num_batched_tokens - plan.tokens)
   end
   while true do
     local ok
@@ -91,9 +98,11 @@ function VllmV1:admit_waiting(replica, plan)
   local waiting = replica:waiting()
   while #waiting > 0 and plan.tokens < budget and replica.seats < self.max_num_seqs do
     local request = waiting[1]
-    local pending = request.pending_tokens
-    local tokens = self:chunk(pending, budget - plan.tokens)
-    if tokens < pending and not self.enable_chunked_prefill then return end
+    local tokens, left = self:chunk(request.pending_tokens), budget - plan.tokens
+    if tokens > left then
+      if not self.enable_chunked_prefill then return end
+      tokens = left
+    end
     local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
     local keep_free = 0
     if replica.seats > 0 then keep_free = math.floor(self.watermark * replica.total_blocks) end

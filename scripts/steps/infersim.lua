@@ -45,30 +45,93 @@ local Infersim = policy.define {
   doc = "InferSim: static model of a deployment, and the same layers on a serving batch.",
   source = "alibaba/InferSim f2293da",
   params = {
-    device = { default = "", values = { "", "H20", "H800", "H200", "GB200" }, doc = "GPU as InferSim knows it; empty = by the hardware's name." },
-    config = { default = "", doc = "A config.json to read as InferSim reads it; empty = the scenario's model." },
-    layers_counted = { default = "all", values = { "all", "one" }, doc = "Layers in a step; `one` is what the plan's code did, with KV and weight bytes divided by the layers." },
-    prefill_divisor = { default = static.defaults.causal_divisor, unit = "1", min = 0.01, doc = "Divides prefill attention, which counts the whole score matrix.", source = literal },
-    prefill_overhead_s = { default = 0.030, unit = "s", min = 0, doc = "Added to TTFT and to steps with a prefill.", source = literal },
-    decode_overhead_s = { default = 0.005, unit = "s", min = 0, doc = "Added to TPOT and to other steps.", source = literal },
-    hybrid_decode_overhead_s = { default = 0.002, unit = "s", min = 0, doc = "The same for hybrid models.", source = literal },
-    runtime_gib = { default = 15, unit = "GiB", min = 0, doc = "Memory the runtime takes.", source = literal },
-    activation_gib = { default = 5, unit = "GiB", min = 0, doc = "Memory activations take.", source = literal },
-    world_size = { default = 0, unit = "GPUs", min = 0, doc = "GPUs of the deployment; 0 = tp.", source = cli .. ": 1" },
+    device = {
+      default = "", values = { "", "H20", "H800", "H200", "GB200" },
+      doc = "GPU as InferSim knows it; empty = by the hardware's name.",
+    },
+    config = {
+      default = "",
+      doc = "A config.json to read as InferSim reads it; empty = the scenario's model.",
+    },
+    layers_counted = {
+      default = "all", values = { "all", "one" },
+      doc = "Layers in a step; `one` is what the plan's code did, with KV and weight bytes divided by the layers.",
+    },
+    prefill_divisor = {
+      default = static.defaults.causal_divisor, unit = "1", min = 0.01, source = literal,
+      doc = "Divides prefill attention, which counts the whole score matrix.",
+    },
+    prefill_overhead_s = {
+      default = 0.030, unit = "s", min = 0, source = literal,
+      doc = "Added to TTFT and to steps with a prefill.",
+    },
+    decode_overhead_s = {
+      default = 0.005, unit = "s", min = 0, source = literal,
+      doc = "Added to TPOT and to other steps.",
+    },
+    hybrid_decode_overhead_s = {
+      default = 0.002, unit = "s", min = 0, source = literal,
+      doc = "The same for hybrid models.",
+    },
+    runtime_gib = {
+      default = 15, unit = "GiB", min = 0, source = literal,
+      doc = "Memory the runtime takes.",
+    },
+    activation_gib = {
+      default = 5, unit = "GiB", min = 0, source = literal,
+      doc = "Memory activations take.",
+    },
+    world_size = {
+      default = 0, unit = "GPUs", min = 0, source = cli .. ": 1",
+      doc = "GPUs of the deployment; 0 = tp.",
+    },
     num_nodes = { default = 1, unit = "nodes", min = 1, doc = "Nodes they are in.", source = cli },
-    max_prefill_tokens = { default = 4096, unit = "tokens", min = 1, doc = "Tokens of one prefill batch.", source = cli },
-    decode_bs = { default = -1, unit = "requests", min = -1, doc = "Requests of one decode step; -1 = from the targets.", source = cli },
-    target_tgs = { default = 2560, unit = "tokens/s", min = 0, doc = "Output tokens per GPU and second to reach.", source = cli },
-    target_tpot_ms = { default = 50, unit = "ms", min = 0, doc = "Time per output token to reach.", source = cli },
-    target_isl = { default = 4096, unit = "tokens", min = 1, doc = "Input tokens per request.", source = cli },
-    target_osl = { default = 2048, unit = "tokens", min = 1, doc = "Output tokens per request.", source = cli },
-    use_fp8_gemm = { default = false, doc = "GEMMs in FP8, also where the deployment's weights are.", source = cli },
-    use_fp8_kv = { default = false, doc = "KV cache in FP8, also where the deployment's is.", source = cli },
+    max_prefill_tokens = {
+      default = 4096, unit = "tokens", min = 1, source = cli,
+      doc = "Tokens of one prefill batch.",
+    },
+    decode_bs = {
+      default = -1, unit = "requests", min = -1, source = cli,
+      doc = "Requests of one decode step; -1 = from the targets.",
+    },
+    target_tgs = {
+      default = 2560, unit = "tokens/s", min = 0, source = cli,
+      doc = "Output tokens per GPU and second to reach.",
+    },
+    target_tpot_ms = {
+      default = 50, unit = "ms", min = 0, source = cli,
+      doc = "Time per output token to reach.",
+    },
+    target_isl = {
+      default = 4096, unit = "tokens", min = 1, source = cli,
+      doc = "Input tokens per request.",
+    },
+    target_osl = {
+      default = 2048, unit = "tokens", min = 1, source = cli,
+      doc = "Output tokens per request.",
+    },
+    use_fp8_gemm = {
+      default = false, source = cli,
+      doc = "GEMMs in FP8, also where the deployment's weights are.",
+    },
+    use_fp8_kv = {
+      default = false, source = cli,
+      doc = "KV cache in FP8, also where the deployment's is.",
+    },
     enable_deepep = { default = false, doc = "DeepEP all-to-all.", source = cli },
     enable_tbo = { default = false, doc = "Two-batch overlap.", source = cli },
-    sm_ratio = { default = 108 / 132, unit = "1", min = 0.01, max = 1, doc = "Part of the SMs left to compute under two-batch overlap.", source = cli },
-    prefill_only = { default = false, doc = "Leave decode out of the static report.", source = cli },
-    decode_only = { default = false, doc = "Leave prefill out of the static report.", source = cli },
+    sm_ratio = {
+      default = 108 / 132, unit = "1", min = 0.01, max = 1, source = cli,
+      doc = "Part of the SMs left to compute under two-batch overlap.",
+    },
+    prefill_only = {
+      default = false, source = cli,
+      doc = "Leave decode out of the static report.",
+    },
+    decode_only = {
+      default = false, source = cli,
+      doc = "Leave prefill out of the static report.",
+    },
   },
 }
 

@@ -39,7 +39,7 @@ local Kernels = policy.define {
   source = "docs/MODELS.md, vLLM",
   params = {
     host_step_s = {
-      default = 500e-6, unit = "s", min = 0, source = "vLLM V1: 0.2 to 0.5 ms; 0.5 fits vLLM 0.11 at batch 1",
+      default = 700e-6, unit = "s", min = 0, source = "vLLM 0.11 at batch 1, not asynchronous, on H100",
       doc = "Host time per step: scheduling, preparing inputs, handing out tokens.",
     },
     host_request_s = {
@@ -51,11 +51,11 @@ local Kernels = policy.define {
       doc = "Sampling on the GPU, per step.",
     },
     small_kernel_s = {
-      default = 2.5e-6, unit = "s", min = 0, source = "launch, ramp and tail of norm and rope kernels on H100",
+      default = 3e-6, unit = "s", min = 0, source = "launch, ramp and tail of norm and rope kernels on H100",
       doc = "A small kernel beside its traffic, as a node of a CUDA graph.",
     },
     small_kernel_bandwidth = {
-      default = 0.8, unit = "1", min = 0.01, max = 1, source = "device copies reach 0.8 to 0.9",
+      default = 0.7, unit = "1", min = 0.01, max = 1, source = "device copies reach 0.8 to 0.9",
       doc = "Part of the bandwidth that norm, rope, activation and KV write reach.",
     },
     attention_launch_s = {
@@ -84,6 +84,8 @@ local Kernels = policy.define {
     },
   },
 }
+
+local attention_block = 128  -- keys a decode attention kernel loads at once: less costs the same
 
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
@@ -147,12 +149,13 @@ end
 --- in the cache when attention runs.
 function Kernels:decode_attention(n, context)
   local layers, tokens, query = self.attention_layers, context + n, self.decode_query
+  local computed = math.max(tokens, n * attention_block)
   local time_s
   if self.latent then
-    query.batch, query.context_tokens = n, tokens / n
+    query.batch, query.context_tokens = n, computed / n
     time_s = cost.lookup(self.database, query, layers, "attention_decode")
   else
-    time_s = cost.attention_decode(self.database, query, n, tokens, nil, layers, "attention_decode")
+    time_s = cost.attention_decode(self.database, query, n, computed, nil, layers, "attention_decode")
   end
   return self.physics:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
                                self.dtype, layers, "attention_decode")
@@ -163,7 +166,10 @@ function Kernels:prefill_attention(t, p, first)
   local layers, query = self.attention_layers, self.prefill_query
   query.new_tokens, query.context_tokens = t, p
   local time_s
-  if first then
+  if not self.latent then
+    time_s = cost.attention_prefill(self.database, query, t, p, layers, "attention_prefill",
+                                    not first and self.attention_launch_s or nil)
+  elseif first then
     time_s = cost.lookup(self.database, query, layers, "attention_prefill")
   else
     time_s = self:same_call(query)

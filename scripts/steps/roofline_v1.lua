@@ -37,20 +37,59 @@ local RooflineV1 = policy.define {
   doc = "Roofline with one MFU per phase and fourteen fitted factors.",
   source = "inference-sim before 487017bc",
   params = {
-    mfu_prefill = { default = 0.45, unit = "1", min = 0.0001, max = 1, doc = "Part of the peak that prefill GEMMs reach.", source = source },
-    mfu_decode = { default = 0.30, unit = "1", min = 0.0001, max = 1, doc = "Part of the peak that decode GEMMs reach.", source = source },
-    mfu_prefill_multiplier = { default = 1.0, unit = "1", min = 0.0001, doc = "Calibration of mfu_prefill.", source = "neutral" },
-    mfu_decode_multiplier = { default = 1.0, unit = "1", min = 0.0001, doc = "Calibration of mfu_decode.", source = "neutral" },
-    bw_eff_constant = { default = 1.0, unit = "1", min = 0.0001, max = 1, doc = "Part of the bandwidth that is reached.", source = "neutral" },
-    prefill_bw_factor = { default = 1.0, unit = "1", min = 0.0001, doc = "The same, in prefill, on top.", source = "neutral" },
-    decode_bw_factor = { default = 1.0, unit = "1", min = 0.0001, doc = "The same, in decode, on top.", source = "neutral" },
-    vector_peak_fraction = { default = 0.1, unit = "1", min = 0.0001, max = 1, doc = "Peak for attention, as part of the tensor-core peak.", source = source },
-    tp_scaling_exponent = { default = 0.68, unit = "1", min = 0, max = 1, doc = "Prefill arithmetic speeds up by tp^this.", source = source },
-    decode_tp_scaling_exponent = { default = 1.0, unit = "1", min = 0, max = 1, doc = "Decode speeds up by tp^this.", source = source },
+    mfu_prefill = {
+      default = 0.45, unit = "1", min = 0.0001, max = 1, source = source,
+      doc = "Part of the peak that prefill GEMMs reach.",
+    },
+    mfu_decode = {
+      default = 0.30, unit = "1", min = 0.0001, max = 1, source = source,
+      doc = "Part of the peak that decode GEMMs reach.",
+    },
+    mfu_prefill_multiplier = {
+      default = 1.0, unit = "1", min = 0.0001, source = "neutral",
+      doc = "Calibration of mfu_prefill.",
+    },
+    mfu_decode_multiplier = {
+      default = 1.0, unit = "1", min = 0.0001, source = "neutral",
+      doc = "Calibration of mfu_decode.",
+    },
+    bw_eff_constant = {
+      default = 1.0, unit = "1", min = 0.0001, max = 1, source = "neutral",
+      doc = "Part of the bandwidth that is reached.",
+    },
+    prefill_bw_factor = {
+      default = 1.0, unit = "1", min = 0.0001, source = "neutral",
+      doc = "The same, in prefill, on top.",
+    },
+    decode_bw_factor = {
+      default = 1.0, unit = "1", min = 0.0001, source = "neutral",
+      doc = "The same, in decode, on top.",
+    },
+    vector_peak_fraction = {
+      default = 0.1, unit = "1", min = 0.0001, max = 1, source = source,
+      doc = "Peak for attention, as part of the tensor-core peak.",
+    },
+    tp_scaling_exponent = {
+      default = 0.68, unit = "1", min = 0, max = 1, source = source,
+      doc = "Prefill arithmetic speeds up by tp^this.",
+    },
+    decode_tp_scaling_exponent = {
+      default = 1.0, unit = "1", min = 0, max = 1, source = source,
+      doc = "Decode speeds up by tp^this.",
+    },
     step_overhead_s = { default = 0.0, unit = "s", min = 0, doc = "Per step.", source = "neutral" },
-    prefill_overhead_s = { default = 0.0, unit = "s", min = 0, doc = "Per step with a prefill.", source = "neutral" },
-    mixed_prefill_overhead_s = { default = 0.0, unit = "s", min = 0, doc = "Per step with prefill and decode.", source = "neutral" },
-    all_reduce_latency_s = { default = 0.0, unit = "s", min = 0, doc = "Per all-reduce, two per layer, where tp > 1.", source = "neutral" },
+    prefill_overhead_s = {
+      default = 0.0, unit = "s", min = 0, source = "neutral",
+      doc = "Per step with a prefill.",
+    },
+    mixed_prefill_overhead_s = {
+      default = 0.0, unit = "s", min = 0, source = "neutral",
+      doc = "Per step with prefill and decode.",
+    },
+    all_reduce_latency_s = {
+      default = 0.0, unit = "s", min = 0, source = "neutral",
+      doc = "Per all-reduce, two per layer, where tp > 1.",
+    },
   },
 }
 
@@ -74,14 +113,15 @@ end
 --- @param pairs number (query, key) pairs: sum over requests of t c
 function RooflineV1:phase(name, tokens, pairs, bytes, mfu, speed_up, memory_ranks, bw_factor)
   local gemm_s = tokens * self.gemm_flop_per_token / (self.peak_flop_per_s * mfu) / speed_up
-  local vector_s = pairs * self.vector_flop_per_pair / (self.peak_flop_per_s * self.vector_peak_fraction) / speed_up
+  local vector_peak = self.peak_flop_per_s * self.vector_peak_fraction
+  local vector_s = pairs * self.vector_flop_per_pair / vector_peak / speed_up
   local memory_s = (self.traffic.weight_bytes + bytes) / (self.bytes_per_s * bw_factor) / memory_ranks
   local compute_s = gemm_s + vector_s
   if memory_s > compute_s then
     return cost.record(name, memory_s, "assumed", 1, 0, self.traffic.weight_bytes + bytes, nil, "memory")
   end
-  return cost.record(name, compute_s, "assumed", 1, tokens * self.gemm_flop_per_token + pairs * self.vector_flop_per_pair,
-                     0, mfu, "compute")
+  local flop = tokens * self.gemm_flop_per_token + pairs * self.vector_flop_per_pair
+  return cost.record(name, compute_s, "assumed", 1, flop, 0, mfu, "compute")
 end
 
 function RooflineV1:prefill_time(batch)

@@ -49,32 +49,99 @@ local RooflineV2 = policy.define {
   doc = "MFU roofline; every disputed choice is a parameter.",
   source = "inference-sim 487017bc and the reviews of its plan",
   params = {
-    prefill_m = { default = "tokens", values = { "tokens", "requests" }, doc = "m of a bucket's GEMMs: its new tokens, or (a bug of the plan) its requests." },
-    bucket_key = { default = "context_plus_new", values = { "new", "context_plus_new" }, doc = "What a prefill is bucketed by." },
-    bucketing = { default = "pow2", values = { "exact", "pow2", "fused", "quantile" }, policy = "bucketing", doc = "How prefills are grouped: a name, or a bucketing policy.", source = blis },
-    bucket_flop = { default = "actual", values = { "actual", "bucket" }, doc = "Attention flop from real lengths or from the bucket's." },
-    attention_flop = { default = "causal_exact", values = { "dense", "causal_mask", "causal_exact" }, doc = "4hDtS; the same times a mask; or t p + t (t+1)/2 pairs." },
-    prefill_mask = { default = 0.5, unit = "1", min = 0.0001, max = 1, doc = "Part of the scores that causal_mask keeps in prefill." },
+    prefill_m = {
+      default = "tokens", values = { "tokens", "requests" },
+      doc = "m of a bucket's GEMMs: its new tokens, or (a bug of the plan) its requests.",
+    },
+    bucket_key = {
+      default = "context_plus_new", values = { "new", "context_plus_new" },
+      doc = "What a prefill is bucketed by.",
+    },
+    bucketing = {
+      default = "pow2", values = { "exact", "pow2", "fused", "quantile" }, policy = "bucketing",
+      source = blis,
+      doc = "How prefills are grouped: a name, or a bucketing policy.",
+    },
+    bucket_flop = {
+      default = "actual", values = { "actual", "bucket" },
+      doc = "Attention flop from real lengths or from the bucket's.",
+    },
+    attention_flop = {
+      default = "causal_exact", values = { "dense", "causal_mask", "causal_exact" },
+      doc = "4hDtS; the same times a mask; or t p + t (t+1)/2 pairs.",
+    },
+    prefill_mask = {
+      default = 0.5, unit = "1", min = 0.0001, max = 1,
+      doc = "Part of the scores that causal_mask keeps in prefill.",
+    },
     decode_mask = { default = 1.0, unit = "1", min = 0.0001, max = 1, doc = "The same in decode." },
     softmax_flop = { default = false, doc = "Add 4htS." },
-    prefill_divisor = { default = 1.0, unit = "1", min = 0.01, doc = "Divides prefill attention: 1.8 with dense, 1 where pairs are counted.", source = "1.8: alibaba/InferSim" },
-    decode_context = { default = "mean", values = { "per_request", "max", "mean", "sum", "bucketed" }, doc = "Context in flop and lookup of a decode batch. sum: flop of all, looked up at the longest; bucketed: looked up at the next power of two." },
-    decode_mfu_mean = { default = "arithmetic", values = { "arithmetic", "harmonic" }, doc = "How the MFUs of requests are averaged, weighted by flop; harmonic is exact." },
-    mixed = { default = "max", values = { "max", "sum", "weighted" }, doc = "Prefill and decode in one step." },
-    gemm_memory_floor = { default = true, doc = "A GEMM takes at least its weights over the bandwidth." },
+    prefill_divisor = {
+      default = 1.0, unit = "1", min = 0.01, source = "1.8: alibaba/InferSim",
+      doc = "Divides prefill attention: 1.8 with dense, 1 where pairs are counted.",
+    },
+    decode_context = {
+      default = "mean", values = { "per_request", "max", "mean", "sum", "bucketed" },
+      doc = "Context in flop and lookup of a decode batch. sum: flop of all, looked up at the "
+            .. "longest; bucketed: looked up at the next power of two.",
+    },
+    decode_mfu_mean = {
+      default = "arithmetic", values = { "arithmetic", "harmonic" },
+      doc = "How the MFUs of requests are averaged, weighted by flop; harmonic is exact.",
+    },
+    mixed = {
+      default = "max", values = { "max", "sum", "weighted" },
+      doc = "Prefill and decode in one step.",
+    },
+    gemm_memory_floor = {
+      default = true,
+      doc = "A GEMM takes at least its weights over the bandwidth.",
+    },
     fused_gemm = { default = false, doc = "q, k, v and gate, up as one GEMM each." },
-    shard_shapes = { default = false, doc = "Look up k, n of one rank; else the whole, divided by tp." },
-    bandwidth_efficiency = { default = 0.82, unit = "1", min = 0.01, max = 1, doc = "Part of the peak bandwidth that is reached.", source = blis .. ", H100; 0.80 on A100" },
-    decode_bandwidth_factor = { default = 1.0, unit = "1", min = 0.01, max = 1, doc = "Of that, for scattered KV reads.", source = "a review asked for 0.5 to 0.6" },
-    zero_mfu = { default = "nearest", values = { "nearest", "first_nonzero", "v1", "error" }, doc = "Where the lookup answers 0: the nearest by doubling and halving, the first from 1 on, the MFU of roofline_v1, or an error." },
-    overhead_per_layer_s = { default = 100e-6, unit = "s", min = 0, doc = "Host time per layer.", source = blis },
-    overhead_divides_by_tp = { default = true, doc = "That time is shared by the ranks.", source = blis },
-    overhead_per_step_s = { default = 0.0, unit = "s", min = 0, doc = "Host time per step.", source = "InferSim: 0.005" },
-    overhead_per_prefill_step_s = { default = 0.0, unit = "s", min = 0, doc = "More, in steps with a prefill.", source = "InferSim: 0.025" },
-    step_resolution_s = { default = 0.0, unit = "s", min = 0, doc = "Steps are whole multiples of this, at least one; 0 = exact.", source = blis .. ": 1e-6" },
+    shard_shapes = {
+      default = false,
+      doc = "Look up k, n of one rank; else the whole, divided by tp.",
+    },
+    bandwidth_efficiency = {
+      default = 0.82, unit = "1", min = 0.01, max = 1, source = blis .. ", H100; 0.80 on A100",
+      doc = "Part of the peak bandwidth that is reached.",
+    },
+    decode_bandwidth_factor = {
+      default = 1.0, unit = "1", min = 0.01, max = 1, source = "a review asked for 0.5 to 0.6",
+      doc = "Of that, for scattered KV reads.",
+    },
+    zero_mfu = {
+      default = "nearest", values = { "nearest", "first_nonzero", "v1", "error" },
+      doc = "Where the lookup answers 0: the nearest by doubling and halving, the first from 1 on, "
+            .. "the MFU of roofline_v1, or an error.",
+    },
+    overhead_per_layer_s = {
+      default = 100e-6, unit = "s", min = 0, source = blis,
+      doc = "Host time per layer.",
+    },
+    overhead_divides_by_tp = {
+      default = true, source = blis,
+      doc = "That time is shared by the ranks.",
+    },
+    overhead_per_step_s = {
+      default = 0.0, unit = "s", min = 0, source = "InferSim: 0.005",
+      doc = "Host time per step.",
+    },
+    overhead_per_prefill_step_s = {
+      default = 0.0, unit = "s", min = 0, source = "InferSim: 0.025",
+      doc = "More, in steps with a prefill.",
+    },
+    step_resolution_s = {
+      default = 0.0, unit = "s", min = 0, source = blis .. ": 1e-6",
+      doc = "Steps are whole multiples of this, at least one; 0 = exact.",
+    },
     lm_head = { default = false, doc = "Add the LM head GEMM, a row per request." },
     all_reduce = { default = false, doc = "Add two all-reduces per layer." },
-    head_dim = { default = "model", values = { "model", "hidden_over_heads" }, doc = "Head dimension: the model's, or always H / h.", source = blis .. ": the latter" },
+    head_dim = {
+      default = "model", values = { "model", "hidden_over_heads" },
+      source = blis .. ": the latter",
+      doc = "Head dimension: the model's, or always H / h.",
+    },
     lookup = { default = "", doc = "Named lookup over the tables; empty = the database's own." },
   },
   presets = {
@@ -99,6 +166,25 @@ local RooflineV2 = policy.define {
 --- The MFU that roofline_v1 uses, for zero_mfu = "v1".
 local v1_mfu = { prefill = 0.45, decode = 0.30 }
 
+local evidence_names = { [0] = "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" }
+local evidence_rank = {}
+for rank = 0, 5 do evidence_rank[evidence_names[rank]] = rank end
+
+local most_remembered = 4000000  -- contexts of all batch sizes
+local usual_context = 8192       -- up to here they are found in an array
+
+local function unknown_up_to(length)
+  local list = {}
+  for i = 1, length do list[i] = false end
+  return list
+end
+
+local function next_power_of_two(x)
+  local power = 1
+  while power < x do power = power * 2 end
+  return power
+end
+
 function RooflineV2:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
   local tp = deployment.tp
@@ -121,7 +207,7 @@ function RooflineV2:bind(context)
     self.groups_of = require("bucketing." .. self.bucketing) { key = self.bucket_key }
   end
   self:bind_gemms(model)
-  self.terms = {}
+  self.terms, self.contributions, self.contribution_count = {}, {}, 0
 end
 
 --- All layers' GEMMs as a function of m alone, remembered.
@@ -159,7 +245,7 @@ function RooflineV2:decode_pairs(requests, context_tokens)
   return self.attention_flop == "causal_mask" and context_tokens * self.decode_mask or context_tokens
 end
 
-function RooflineV2:ask_decode(batch_size, context_tokens)
+function RooflineV2:ask_decode(context_tokens, batch_size)
   local model = self.model
   return self.database:decode(model.heads, model.kv_heads, self.dim, batch_size, context_tokens, self.tp,
                               self.kv_dtype)
@@ -171,7 +257,7 @@ function RooflineV2:ask_prefill(seq_len)
 end
 
 function RooflineV2:decode_mfu(batch_size, context_tokens)
-  local mfu, estimate = self:ask_decode(batch_size, context_tokens)
+  local mfu, estimate = self:ask_decode(context_tokens, batch_size)
   if gemms.usable(mfu) then return mfu, estimate end
   return gemms.instead_of_zero(self, "ask_decode", v1_mfu.decode, context_tokens, batch_size)
 end
@@ -194,30 +280,49 @@ function RooflineV2:attention_time(name, pairs, mfu, estimate, divisor)
   return cost.record(name, time_s, estimate, layers, flop, 0, mfu, "compute")
 end
 
-local function next_power_of_two(x)
-  local power = 1
-  while power < x do power = power * 2 end
-  return power
+--- What single contexts of a batch size contribute, remembered: pairs x MFU (or pairs / MFU for the
+--- harmonic mean), and the rank of its evidence.
+function RooflineV2:remembered(batch_size)
+  if self.contribution_count > most_remembered then self.contributions, self.contribution_count = {}, 0 end
+  local by_size = self.contributions
+  if not by_size[batch_size] then
+    by_size[batch_size] = { weight = unknown_up_to(usual_context), rank = unknown_up_to(usual_context) }
+    self.contribution_count = self.contribution_count + usual_context
+  end
+  return by_size[batch_size]
+end
+
+function RooflineV2:remember(known, batch_size, context)
+  local pairs = self:decode_pairs(1, context)
+  local weight, rank = 0, 0
+  if pairs > 0 then
+    local at = self.decode_context == "bucketed" and next_power_of_two(context) or math.max(1, context)
+    local mfu, estimate = self:decode_mfu(batch_size, at)
+    weight = self.decode_mfu_mean == "harmonic" and pairs / mfu or pairs * mfu
+    rank = evidence_rank[cost.mixed(estimate)]
+  end
+  known.weight[context], known.rank[context] = weight, rank
+  self.contribution_count = self.contribution_count + 1
+  return weight
 end
 
 --- Each request at its own context (or its power of two), their MFUs averaged by flop.
 function RooflineV2:decode_attention_by_request(batch)
   local n, contexts = batch.decodes, batch.decode_contexts
-  local bucketed, harmonic = self.decode_context == "bucketed", self.decode_mfu_mean == "harmonic"
-  local pairs_sum, weighted, estimate = 0, 0, nil
+  local total = self:decode_pairs(n, batch.decode_context_tokens)
+  if total == 0 then return 0 end
+  local known = self:remembered(n)
+  local weights, ranks = known.weight, known.rank
+  local sum, worst = 0, 0
   for i = 1, n do
     local context = contexts[i]
-    local pairs = self:decode_pairs(1, context)
-    if pairs > 0 then
-      local mfu
-      mfu, estimate = self:decode_mfu(n, bucketed and next_power_of_two(context) or math.max(1, context))
-      pairs_sum = pairs_sum + pairs
-      weighted = weighted + (harmonic and pairs / mfu or pairs * mfu)
-    end
+    local weight = weights[context] or self:remember(known, n, context)
+    sum = sum + weight
+    local rank = ranks[context]
+    if rank > worst then worst = rank end
   end
-  if pairs_sum == 0 then return 0 end
-  local mfu = harmonic and pairs_sum / weighted or weighted / pairs_sum
-  return self:attention_time("attention_decode", pairs_sum, mfu, estimate, 1)
+  local mfu = self.decode_mfu_mean == "harmonic" and total / sum or sum / total
+  return self:attention_time("attention_decode", total, mfu, evidence_names[worst], 1)
 end
 
 function RooflineV2:decode_attention(batch)

@@ -14,7 +14,7 @@ local VllmBench = policy.define {
   source = "vllm/benchmarks: get_request, RandomDataset",
   params = {
     num_prompts = { default = 1000, unit = "requests", min = 1, integer = true, doc = "How many." },
-    request_rate = { default = math.huge, unit = "requests/s", min = 0, exclusive_min = true, doc = "inf: all at once." },
+    request_rate = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true, doc = "math.huge: all at once, vLLM's own default." },
     burstiness = { default = 1.0, unit = "1", min = 0, exclusive_min = true, doc = "Shape of the gaps; 1 is Poisson, inf constant." },
     random_input_len = { default = 1024, unit = "tokens", min = 1, integer = true, doc = "Prompt length." },
     random_output_len = { default = 128, unit = "tokens", min = 1, integer = true, doc = "Answer length." },

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "cost/lookup.h"
+#include "cost/verify.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -32,7 +33,8 @@ struct Folder {
   }
 };
 
-std::shared_ptr<const MfuDatabase> open(const fs::path& path, Layout layout, const std::string& gpu) {
+std::shared_ptr<const MfuDatabase> open(const fs::path& path, Layout layout,
+                                        const std::string& gpu) {
   DatabaseOptions options;
   options.path = path;
   options.layout = layout;
@@ -40,17 +42,23 @@ std::shared_ptr<const MfuDatabase> open(const fs::path& path, Layout layout, con
   return MfuDatabase::open(options);
 }
 
-double us(const Estimate& e) { return e.latency_s * 1e6; }
+double us(const Estimate& e) {
+  return e.latency_s * 1e6;
+}
 
 }  // namespace
 
 TEST_CASE("our own layout is read, spread and KV dtype included") {
   Folder folder;
-  folder.write("gemm_bf16.csv", "m,k,n,latency_us,latency_us_p10,latency_us_p90\n16,4096,4096,10.5,10,12\n32,4096,4096,11,,\n");
+  folder.write("gemm_bf16.csv",
+               "m,k,n,latency_us,latency_us_p10,latency_us_p90\n16,4096,4096,10.5,10,12\n32,4096,"
+               "4096,11,,\n");
   folder.write("attention_decode_bf16.csv",
-               "heads,kv_heads,head_dim,kv_dtype,batch,context_tokens,latency_us,latency_us_p10,latency_us_p90\n"
+               "heads,kv_heads,head_dim,kv_dtype,batch,context_tokens,latency_us,latency_us_p10,"
+               "latency_us_p90\n"
                "32,8,128,bf16,1,1024,20,19,21\n32,8,128,fp8,1,1024,15,14,16\n");
-  folder.write("all_reduce_bf16.csv", "ranks,bytes,mode,latency_us\n2,1024,graph,4\n2,1024,eager,20\n");
+  folder.write("all_reduce_bf16.csv",
+               "ranks,bytes,mode,latency_us\n2,1024,graph,4\n2,1024,eager,20\n");
   folder.write("elementwise.csv", "op,tokens,width,dtype,latency_us\nnorm,64,4096,bf16,3\n");
   folder.write("launch.csv", "op,latency_us\nkernel,2.5\ngraph_node,0.9\n");
   folder.write("memory.csv", "op,bytes,latency_us\nread,1000000,1.5\n");
@@ -69,22 +77,44 @@ TEST_CASE("our own layout is read, spread and KV dtype included") {
   }
 }
 
+TEST_CASE("tables.toml says how a table was measured") {
+  Folder folder;
+  folder.write("gemm_bf16.csv", "m,k,n,latency_us\n16,4096,4096,10\n");
+  folder.write("memory.csv", "op,bytes,latency_us\nread,1000000,1.5\n");
+  folder.write("tables.toml", "[gemm_bf16]\nflop = \"2mkn\"\nlibrary = \"cuBLAS\"\nrepeats = 20\n");
+  const auto files = list_tables(folder.path, Layout::rooflua, "");
+  CHECK(read_table(files.at(0)).source == "flop 2mkn, library cuBLAS, repeats 20");
+  const VerifyReport report = verify(folder.path, test::source_dir());
+  CHECK(report.errors() == 0);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == FindingKind::undocumented);
+  CHECK(report.findings[0].table == "memory");
+  folder.write("tables.toml", "[gemm_bf16]\nflop = \"3mkn\"\n");
+  CHECK_THROWS_WITH(list_tables(folder.path, Layout::rooflua, ""),
+                    Catch::Contains("tables.toml:2") && Catch::Contains("2mkn"));
+}
+
 TEST_CASE("a grouped GEMM of our layout is asked for as up and down projection") {
   Folder folder;
   folder.write("grouped_gemm_bf16.csv",
-               "experts,topk,tokens,k,n,distribution,latency_us\n8,2,64,1000,4000,uniform,30\n8,2,64,2000,1000,uniform,20\n");
+               "experts,topk,tokens,k,n,distribution,latency_us\n8,2,64,1000,4000,uniform,30\n8,2,"
+               "64,2000,1000,uniform,20\n");
   Query q;
   q.op = Op::grouped_gemm;
-  q.experts = 8, q.experts_per_token = 2, q.hidden_size = 1000, q.intermediate_size = 2000, q.tokens = 64;
+  q.experts = 8, q.experts_per_token = 2, q.hidden_size = 1000, q.intermediate_size = 2000,
+  q.tokens = 64;
   const Estimate e = open(folder.path, Layout::rooflua, "")->estimate(q);
   CHECK(us(e) == Approx(50));
   CHECK(e.evidence == Evidence::measured);
 }
 
-TEST_CASE("InferSim files are read with CRLF, without a header, and with two KV dtypes in one file") {
+TEST_CASE(
+    "InferSim files are read with CRLF, without a header, and with two KV dtypes in one file") {
   Folder folder;
-  folder.write("bench_data/gemm/h20/data.csv", "m,k,n,latency_us,mfu\r\n16,2048,6144,10.63,0.127969\r\n");
-  folder.write("bench_data/mha/decode/h20/8-2-128.csv", "bf16,bf16,1,1024,25.5,0.009\nbf16,fp8,1,1024,20.5,0.011\n");
+  folder.write("bench_data/gemm/h20/data.csv",
+               "m,k,n,latency_us,mfu\r\n16,2048,6144,10.63,0.127969\r\n");
+  folder.write("bench_data/mha/decode/h20/8-2-128.csv",
+               "bf16,bf16,1,1024,25.5,0.009\nbf16,fp8,1,1024,20.5,0.011\n");
   const auto database = open(folder.path, Layout::infersim, "H20");
   const auto& tables = database->tables();
   REQUIRE(tables.size() == 2);
@@ -108,7 +138,8 @@ TEST_CASE("the GPU folder is found in any case, and H20 is not H200") {
 
 TEST_CASE("BLIS decode files are those of one rank") {
   Folder folder;
-  folder.write("mha/decode/h100/32-8-128-tp4.csv", "dtype,kv_dtype,batch_size,kv_len,latency_us,mfu\nbf16,bf16,1,1024,25,0.001\n");
+  folder.write("mha/decode/h100/32-8-128-tp4.csv",
+               "dtype,kv_dtype,batch_size,kv_len,latency_us,mfu\nbf16,bf16,1,1024,25,0.001\n");
   const auto database = open(folder.path, Layout::blis, "H100");
   Query q;
   q.op = Op::attention_decode;
@@ -120,11 +151,15 @@ TEST_CASE("BLIS decode files are those of one rank") {
 TEST_CASE("aic files are milliseconds and elements, the newest version of a GPU's file counts") {
   Folder folder;
   folder.write("h100_sxm_custom_allreduce_vllm0.9.0.csv",
-               "kernel_source,allreduce_dtype,num_gpus,message_size,latency\r\nvLLM_custom_graph,bfloat16,2,512,0.009\r\n");
+               "kernel_source,allreduce_dtype,num_gpus,message_size,latency\r\nvLLM_custom_graph,"
+               "bfloat16,2,512,0.009\r\n");
   folder.write("h100_sxm_custom_allreduce_vllm0.19.0.csv",
-               "kernel_source,allreduce_dtype,num_gpus,message_size,latency\r\nvLLM_custom_eager,bfloat16,2,512,0.020\r\nvLLM_custom_graph,bfloat16,2,512,0.004\r\n");
-  folder.write("h100_sxm_gemm_vllm0.24.csv", "gemm_dtype,m,n,k,latency\r\nfp8,1,32,64,0.002\r\nbfloat16,1,32,64,0.003\r\n");
-  folder.write("h200_sxm_gemm_vllm0.24.csv", "gemm_dtype,m,n,k,latency\r\nbfloat16,1,32,64,0.005\r\n");
+               "kernel_source,allreduce_dtype,num_gpus,message_size,latency\r\nvLLM_custom_eager,"
+               "bfloat16,2,512,0.020\r\nvLLM_custom_graph,bfloat16,2,512,0.004\r\n");
+  folder.write("h100_sxm_gemm_vllm0.24.csv",
+               "gemm_dtype,m,n,k,latency\r\nfp8,1,32,64,0.002\r\nbfloat16,1,32,64,0.003\r\n");
+  folder.write("h200_sxm_gemm_vllm0.24.csv",
+               "gemm_dtype,m,n,k,latency\r\nbfloat16,1,32,64,0.005\r\n");
   const auto database = open(folder.path, Layout::aic, "h100-sxm");
   Query q;
   q.op = Op::all_reduce;
@@ -142,7 +177,8 @@ TEST_CASE("a bad cell names its file, line and column") {
   Folder folder;
   folder.write("gemm_bf16.csv", "m,k,n,latency_us\n16,4096,4096,10\n16,x,4096,10\n");
   const auto files = list_tables(folder.path, Layout::rooflua, "");
-  CHECK_THROWS_WITH(read_table(files.at(0)), Catch::Contains("gemm_bf16.csv:3") && Catch::Contains("'k'"));
+  CHECK_THROWS_WITH(read_table(files.at(0)),
+                    Catch::Contains("gemm_bf16.csv:3") && Catch::Contains("'k'"));
   folder.write("gemm_bf16.csv", "m,k,latency_us\n16,4096,10\n");
   CHECK_THROWS_WITH(read_table(files.at(0)), Catch::Contains("no column 'n'"));
   folder.write("gemm_bf16.csv", "m,k,n,latency_us\n16,4096\n");
@@ -171,7 +207,10 @@ TEST_CASE("tables written in our layout read back the same") {
 TEST_CASE("tables load when they are first asked for") {
   if (!test::have_shared("tables/aic")) return;
   const auto start = std::chrono::steady_clock::now();
-  const auto ms = [&] { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count(); };
+  const auto ms = [&] {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
+  };
   const auto database = open(test::shared_data() / "tables/aic", Layout::aic, "h200");
   const double opened = ms();
   CHECK(database->tables_loaded() == 0);
@@ -179,7 +218,8 @@ TEST_CASE("tables load when they are first asked for") {
   q.m = 8192, q.k = 4096, q.n = 6144;
   CHECK(us(database->estimate(q)) > 0);
   CHECK(database->tables_loaded() == 1);
-  std::printf("aic: open %.2f ms, first GEMM lookup %.1f ms (a file of 107 thousand rows)\n", opened, ms() - opened);
+  std::printf("aic: open %.2f ms, first GEMM lookup %.1f ms (a file of 107 thousand rows)\n",
+              opened, ms() - opened);
   CHECK(opened < 50);
 }
 

@@ -1,4 +1,5 @@
-// The reference policies agree with the programs they come from, to the last bit, on every recorded call.
+// The reference policies agree with the programs they come from, to the last bit, on every recorded
+// call.
 
 #include <bit>
 #include <map>
@@ -28,7 +29,8 @@ bool same_bits(double a, double b) {
 
 class InferSim {
  public:
-  InferSim(std::string tables, std::string lookup) : tables_(std::move(tables)), lookup_(std::move(lookup)) {}
+  InferSim(std::string tables, std::string lookup)
+      : tables_(std::move(tables)), lookup_(std::move(lookup)) {}
   const MfuDatabase& of(const std::string& gpu) {
     auto& database = databases_[gpu];
     if (!database) {
@@ -99,15 +101,16 @@ std::string exception_of(LookupFailure failure) {
   return "";
 }
 
-bool same_answer(const MfuDatabase& database, const Query& query, const Json& result, const Json* exception,
-                 const Json* sel) {
+bool same_answer(const MfuDatabase& database, const Query& query, const Json& result,
+                 const Json* exception, const Json* sel) {
   const std::string raised = exception == nullptr || exception->is_null() ? "" : exception->text();
   try {
     const Estimate& e = database.estimate(query);
     if (!raised.empty()) return false;
     if (sel != nullptr && !sel->is_null() && sel->integer() != e.selected_row) return false;
     if (result.is_array()) {
-      return same_bits(result.items()[0].number(), e.mfu_up) && same_bits(result.items()[1].number(), e.mfu_down);
+      return same_bits(result.items()[0].number(), e.mfu_up) &&
+             same_bits(result.items()[1].number(), e.mfu_down);
     }
     return same_bits(result.number(), query.op == Op::linear_attention ? e.latency_us : e.mfu);
   } catch (const LookupError& error) {
@@ -115,7 +118,8 @@ bool same_answer(const MfuDatabase& database, const Query& query, const Json& re
   }
 }
 
-Count compare_infersim(const std::string& golden, const std::string& tables, const std::string& lookup) {
+Count compare_infersim(const std::string& golden, const std::string& tables,
+                       const std::string& lookup) {
   const Json document = read_json(test::shared_data() / "golden" / golden);
   InferSim databases(tables, lookup);
   Count count;
@@ -125,14 +129,16 @@ Count compare_infersim(const std::string& golden, const std::string& tables, con
     for (const Json& row : block.find("rows")->items()) {
       std::map<std::string, const Json*> cells;
       for (std::size_t i = 0; i < columns.size(); ++i) cells[columns[i].text()] = &row.items()[i];
-      const auto cell = [&](const char* name) { return cells.count(name) ? cells.at(name) : nullptr; };
+      const auto cell = [&](const char* name) {
+        return cells.count(name) ? cells.at(name) : nullptr;
+      };
       if (fn == "python_round3") {
         count.compare(same_bits(round3(cell("x")->number()), cell("result")->number()), fn);
         continue;
       }
       const Json& result = cell("result_us") ? *cell("result_us") : *cell("result");
-      count.compare(same_answer(databases.of(cell("device")->text()), query_of_call(fn, cells), result,
-                                cell("exception"), cell("sel")),
+      count.compare(same_answer(databases.of(cell("device")->text()), query_of_call(fn, cells),
+                                result, cell("exception"), cell("sel")),
                     fn + " " + dump_json(row));
     }
   }
@@ -156,7 +162,8 @@ std::shared_ptr<const MfuDatabase> blis_h100() {
 
 TEST_CASE("infersim_head answers as InferSim at f2293da") {
   if (!test::have_shared("golden/infersim_head_lookups.json")) return;
-  const Count count = compare_infersim("infersim_head_lookups.json", "tables/infersim", "infersim_head");
+  const Count count =
+      compare_infersim("infersim_head_lookups.json", "tables/infersim", "infersim_head");
   INFO(count.first);
   CHECK(count.compared > 4000);
   CHECK(count.mismatched == 0);

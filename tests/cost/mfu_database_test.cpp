@@ -2,8 +2,9 @@
 
 #include "cost/mfu_database.h"
 
-#include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <ctime>
 
 #include "base/error.h"
 #include "cost/lookup.h"
@@ -29,7 +30,8 @@ Hardware plain_gpu(const std::string& name = "plain", double tflop = 100, double
   return gpu;
 }
 
-KernelTable table(Op op, std::initializer_list<std::array<double, max_axes + 1>> rows, Dtype dtype = Dtype::bf16) {
+KernelTable table(Op op, std::initializer_list<std::array<double, max_axes + 1>> rows,
+                  Dtype dtype = Dtype::bf16) {
   KernelTable t;
   t.name = std::string(name(op)) + "_test";
   t.op = op;
@@ -47,20 +49,28 @@ KernelTable table(Op op, std::initializer_list<std::array<double, max_axes + 1>>
 }
 
 KernelTable gemm_table() {
-  return table(Op::gemm, {{10, 16, 1000, 1000}, {12, 32, 1000, 1000}, {40, 128, 1000, 1000}, {300, 1024, 1000, 1000},
-                          {20, 16, 2000, 1000}, {80, 128, 2000, 1000},
-                          {20, 16, 1000, 2000}, {80, 128, 1000, 2000},
-                          {40, 16, 2000, 2000}, {160, 128, 2000, 2000}});
+  return table(Op::gemm, {{10, 16, 1000, 1000},
+                          {12, 32, 1000, 1000},
+                          {40, 128, 1000, 1000},
+                          {300, 1024, 1000, 1000},
+                          {20, 16, 2000, 1000},
+                          {80, 128, 2000, 1000},
+                          {20, 16, 1000, 2000},
+                          {80, 128, 1000, 2000},
+                          {40, 16, 2000, 2000},
+                          {160, 128, 2000, 2000}});
 }
 
 KernelTable decode_table() {  // 1 us per (batch * 1024 tokens) above a floor of 5 us
-  return table(Op::attention_decode,
-               {{6, 8, 2, 128, 1, 1024}, {9, 8, 2, 128, 1, 4096},
-                {13, 8, 2, 128, 8, 1024}, {37, 8, 2, 128, 8, 4096},
-                {69, 8, 2, 128, 64, 1024}});
+  return table(Op::attention_decode, {{6, 8, 2, 128, 1, 1024},
+                                      {9, 8, 2, 128, 1, 4096},
+                                      {13, 8, 2, 128, 8, 1024},
+                                      {37, 8, 2, 128, 8, 4096},
+                                      {69, 8, 2, 128, 64, 1024}});
 }
 
-std::shared_ptr<const MfuDatabase> open(std::vector<KernelTable> tables, const std::string& lookup = "latency_linear") {
+std::shared_ptr<const MfuDatabase> open(std::vector<KernelTable> tables,
+                                        const std::string& lookup = "latency_linear") {
   DatabaseOptions options;
   options.hardware = plain_gpu();
   options.lookup = lookup;
@@ -79,7 +89,9 @@ Query decode(int heads, int kv_heads, double batch, double context) {
   q.batch = batch, q.context_tokens = context;
   return q;
 }
-double us(const Estimate& e) { return e.latency_s * 1e6; }
+double us(const Estimate& e) {
+  return e.latency_s * 1e6;
+}
 
 }  // namespace
 
@@ -100,7 +112,8 @@ TEST_CASE("a measured point is returned exactly, by every grid lookup") {
 
 TEST_CASE("between rows latency runs straight, and is called interpolated") {
   const auto database = open({gemm_table()});
-  const Estimate e = database->estimate(gemm(80, 1000, 1000));  // half way from 32 (12 us) to 128 (40 us)
+  const Estimate e =
+      database->estimate(gemm(80, 1000, 1000));  // half way from 32 (12 us) to 128 (40 us)
   CHECK(us(e) == Approx(26));
   CHECK(e.evidence == Evidence::interpolated);
   CHECK(e.rows == 2);
@@ -109,12 +122,16 @@ TEST_CASE("between rows latency runs straight, and is called interpolated") {
 
 TEST_CASE("linear reads MFU straight between rows, log_linear over the logarithm") {
   // 32 rows in 12 us and 128 in 40 us: 2.667 and 3.2 rows per us
-  CHECK(us(open({gemm_table()}, "linear")->estimate(gemm(80, 1000, 1000))) == Approx(80 / (0.5 * (32 / 12.0 + 3.2))));
-  CHECK(us(open({gemm_table()}, "log_linear")->estimate(gemm(64, 1000, 1000))) == Approx(64 / (0.5 * (32 / 12.0 + 3.2))));
-  CHECK(us(open({gemm_table()}, "nearest")->estimate(gemm(60, 1000, 1000))) == Approx(12.0 * 60 / 32));
+  CHECK(us(open({gemm_table()}, "linear")->estimate(gemm(80, 1000, 1000))) ==
+        Approx(80 / (0.5 * (32 / 12.0 + 3.2))));
+  CHECK(us(open({gemm_table()}, "log_linear")->estimate(gemm(64, 1000, 1000))) ==
+        Approx(64 / (0.5 * (32 / 12.0 + 3.2))));
+  CHECK(us(open({gemm_table()}, "nearest")->estimate(gemm(60, 1000, 1000))) ==
+        Approx(12.0 * 60 / 32));
 }
 
-TEST_CASE("below the grid a GEMM costs what the smallest costs, above it work at the same utilisation") {
+TEST_CASE(
+    "below the grid a GEMM costs what the smallest costs, above it work at the same utilisation") {
   const auto database = open({gemm_table()});
   CHECK(us(database->estimate(gemm(1, 1000, 1000))) == Approx(10));
   CHECK(database->estimate(gemm(1, 1000, 1000)).evidence == Evidence::extrapolated);
@@ -163,7 +180,8 @@ TEST_CASE("deleting a row changes the evidence of what it answered") {
 
 TEST_CASE("a missing cell of a decode grid is missing, not zero") {
   const auto database = open({decode_table()});
-  const Estimate e = database->estimate(decode(8, 2, 64, 4096));  // 69 us at 1024 tokens, at that utilisation
+  const Estimate e =
+      database->estimate(decode(8, 2, 64, 4096));  // 69 us at 1024 tokens, at that utilisation
   CHECK(us(e) == Approx(4 * 69));
   CHECK(e.evidence == Evidence::extrapolated);
 }
@@ -178,7 +196,8 @@ TEST_CASE("whole-model heads are divided by tp") {
 
 TEST_CASE("a foreign decode shape costs what its KV bytes cost, as a stand-in") {
   const auto database = open({decode_table()});
-  const Estimate e = database->estimate(decode(16, 4, 4, 1024));  // as many KV bytes as 2 heads at batch 8
+  const Estimate e =
+      database->estimate(decode(16, 4, 4, 1024));  // as many KV bytes as 2 heads at batch 8
   CHECK(us(e) == Approx(13));
   CHECK(e.evidence == Evidence::stand_in);
   Query fp8 = decode(8, 2, 16, 1024);  // half the bytes per token
@@ -201,8 +220,9 @@ TEST_CASE("an FP8 table prices a bf16 GEMM only as a stand-in") {
 }
 
 TEST_CASE("a chunk after a context costs what a fresh prompt of as many pairs costs") {
-  const KernelTable prefill = table(Op::attention_prefill,
-                                    {{20, 8, 2, 128, 1, 0, 1024}, {80, 8, 2, 128, 1, 0, 2048}, {320, 8, 2, 128, 1, 0, 4096}});
+  const KernelTable prefill = table(
+      Op::attention_prefill,
+      {{20, 8, 2, 128, 1, 0, 1024}, {80, 8, 2, 128, 1, 0, 2048}, {320, 8, 2, 128, 1, 0, 4096}});
   const auto database = open({prefill});
   Query q = decode(8, 2, 1, 0);
   q.op = Op::attention_prefill;
@@ -218,8 +238,8 @@ TEST_CASE("a chunk after a context costs what a fresh prompt of as many pairs co
 }
 
 TEST_CASE("rows with a prior context are interpolated between contexts") {
-  const KernelTable prefill = table(Op::attention_prefill,
-                                    {{20, 8, 2, 128, 1, 0, 1024}, {60, 8, 2, 128, 1, 4096, 1024}});
+  const KernelTable prefill =
+      table(Op::attention_prefill, {{20, 8, 2, 128, 1, 0, 1024}, {60, 8, 2, 128, 1, 4096, 1024}});
   const auto database = open({prefill});
   Query q = decode(8, 2, 1, 2048);
   q.op = Op::attention_prefill;
@@ -229,11 +249,13 @@ TEST_CASE("rows with a prior context are interpolated between contexts") {
 }
 
 TEST_CASE("experts that were not measured cost what as many tokens per expert cost, by weights") {
-  KernelTable experts = table(Op::grouped_gemm, {{100, 8, 1, 8, 2, 1000, 500, 64, 0}, {200, 8, 1, 8, 2, 1000, 500, 128, 0}});
+  KernelTable experts = table(Op::grouped_gemm, {{100, 8, 1, 8, 2, 1000, 500, 64, 0},
+                                                 {200, 8, 1, 8, 2, 1000, 500, 128, 0}});
   const auto database = open({experts});
   Query q;
   q.op = Op::grouped_gemm;
-  q.experts = 8, q.experts_per_token = 2, q.hidden_size = 1000, q.intermediate_size = 500, q.tokens = 96;
+  q.experts = 8, q.experts_per_token = 2, q.hidden_size = 1000, q.intermediate_size = 500,
+  q.tokens = 96;
   CHECK(us(database->estimate(q)) == Approx(150));
   CHECK(database->estimate(q).evidence == Evidence::interpolated);
   q.experts = 16, q.tokens = 128;  // twice the experts, as many tokens each as 64 over 8
@@ -242,7 +264,8 @@ TEST_CASE("experts that were not measured cost what as many tokens per expert co
 }
 
 TEST_CASE("an all-reduce is read from the graph rows unless it is eager") {
-  KernelTable links = table(Op::all_reduce, {{4, 2, 1000, 0}, {8, 2, 2000, 0}, {20, 2, 1000, 1}, {24, 2, 2000, 1}});
+  KernelTable links =
+      table(Op::all_reduce, {{4, 2, 1000, 0}, {8, 2, 2000, 0}, {20, 2, 1000, 1}, {24, 2, 2000, 1}});
   links.labels = {"graph", "eager"};
   const auto database = open({links});
   Query q;
@@ -259,7 +282,8 @@ TEST_CASE("an all-reduce is read from the graph rows unless it is eager") {
 TEST_CASE("a donor lends utilisation, never latency, and a table of the GPU itself wins") {
   DatabaseOptions lender;
   lender.hardware = plain_gpu("donor", 200, 4);
-  const KernelTable lent = table(Op::gemm, {{1000, 4096, 4096, 4096}, {50, 1, 4096, 4096}});
+  const KernelTable lent =
+      table(Op::gemm, {{1000, 4096, 4096, 4096}, {10, 1, 4096, 4096}, {10, 1, 8, 8}});
   DatabaseOptions options;
   options.hardware = plain_gpu("borrower", 100, 1);
   options.donor = MfuDatabase::from_tables({lent}, lender);
@@ -267,7 +291,8 @@ TEST_CASE("a donor lends utilisation, never latency, and a table of the GPU itse
   const Estimate compute = borrower->estimate(gemm(4096, 4096, 4096));
   CHECK(us(compute) == Approx(2000));  // half the peak
   CHECK(compute.mfu == Approx(options.donor->estimate(gemm(4096, 4096, 4096)).mfu));
-  CHECK(us(borrower->estimate(gemm(1, 4096, 4096))) == Approx(200));  // a quarter of the bandwidth
+  CHECK(us(borrower->estimate(gemm(1, 4096, 4096))) == Approx(40));  // a quarter of the bandwidth
+  CHECK(us(borrower->estimate(gemm(1, 8, 8))) < 11);                 // a launch is a launch
   CHECK(compute.evidence == Evidence::stand_in);
   CHECK(borrower->describe(gemm(1, 4096, 4096)).find("donor") != std::string::npos);
 
@@ -281,17 +306,20 @@ TEST_CASE("without a table the modelled kernel answers, and says so") {
   const Estimate e = database->estimate(gemm(4096, 4096, 4096));
   CHECK(e.evidence == Evidence::modelled);
   CHECK(e.latency_s >= 2 * 4096.0 * 4096 * 4096 / 100e12);
-  CHECK(database->describe(gemm(4096, 4096, 4096)).find("modelled from the datasheet of plain") != std::string::npos);
+  CHECK(database->describe(gemm(4096, 4096, 4096)).find("modelled from the datasheet of plain") !=
+        std::string::npos);
   const auto nothing = MfuDatabase::from_tables({}, {});
   CHECK_THROWS_AS(nothing->estimate(gemm(1, 1, 1)), Error);
 }
 
 TEST_CASE("a user's lookup is asked once per question") {
   int asked = 0;
-  const auto database = open({gemm_table()})->with_lookup("mine", [&](const KernelTable& t, const Query& q) {
-    ++asked;
-    return UserAnswer{q.m == 7 ? -1.0 : t.rows.front().latency_s * q.m, false, Evidence::assumed};
-  });
+  const auto database =
+      open({gemm_table()})->with_lookup("mine", [&](const KernelTable& t, const Query& q) {
+        ++asked;
+        return UserAnswer{q.m == 7 ? -1.0 : t.rows.front().latency_s * q.m, false,
+                          Evidence::assumed};
+      });
   CHECK(database->lookup() == "mine");
   CHECK(us(database->estimate(gemm(3, 1000, 1000))) == Approx(30));
   CHECK(us(database->estimate(gemm(3, 1000, 1000))) == Approx(30));
@@ -313,7 +341,8 @@ TEST_CASE("the cache forgets nothing that matters") {
   for (int round = 0; round < 2; ++round) {
     for (int m = 1; m < 20000; m += 7) {
       const double again = cached->estimate(gemm(m, 1000, 1000)).latency_s;
-      if (m % 501 == 1) CHECK(again == open({gemm_table()})->estimate(gemm(m, 1000, 1000)).latency_s);
+      if (m % 501 == 1)
+        CHECK(again == open({gemm_table()})->estimate(gemm(m, 1000, 1000)).latency_s);
     }
   }
 }
@@ -324,16 +353,18 @@ TEST_CASE("a warm lookup costs under 100 ns") {
     double best = 1e9;
     for (int round = 0; round < 5; ++round) {
       double sum = 0;
-      const auto start = std::chrono::steady_clock::now();
+      const std::clock_t start = std::clock();
       for (int i = 0; i < 100000; ++i) sum += database->estimate(question(i)).latency_s;
-      const double ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+      const double ns = 1e9 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
       if (sum > 0) best = std::min(best, ns / 100000);
     }
     return best;
   };
   const double warm = ns_per_call([](int i) { return gemm(1 + (i & 63), 1000, 1000); });
-  const double fresh = ns_per_call([](int i) { return decode(8, 2, 1 + (i & 127), 1000 + i * 0.01); });
-  std::printf("warm gemm lookup %.1f ns, decode lookup at contexts never asked before %.1f ns\n", warm, fresh);
+  const double fresh =
+      ns_per_call([](int i) { return decode(8, 2, 1 + (i & 127), 1000 + i * 0.01); });
+  std::printf("warm gemm lookup %.1f ns, decode lookup at contexts never asked before %.1f ns\n",
+              warm, fresh);
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
   CHECK(warm < 100);
 #endif

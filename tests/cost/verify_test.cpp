@@ -1,4 +1,5 @@
-// data verify finds what is known to be wrong with the public tables, and the two historical denominators.
+// data verify finds what is known to be wrong with the public tables, and the two historical
+// denominators.
 
 #include "cost/verify.h"
 
@@ -21,19 +22,23 @@ int total(const VerifyReport& report, FindingKind kind, const std::string& in_pa
 }
 
 const Finding& the(const VerifyReport& report, FindingKind kind, const std::string& in_path = "") {
-  const auto found = std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& f) {
-    return f.kind == kind && f.path.string().find(in_path) != std::string::npos;
-  });
+  const auto found =
+      std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& f) {
+        return f.kind == kind && f.path.string().find(in_path) != std::string::npos;
+      });
   REQUIRE(found != report.findings.end());
   return *found;
 }
 
-VerifyReport shared(const std::string& tables) { return verify(test::shared_data() / "tables" / tables, test::source_dir()); }
+VerifyReport shared(const std::string& tables) {
+  return verify(test::shared_data() / "tables" / tables, test::source_dir());
+}
 
 }  // namespace
 
 TEST_CASE("an FP8 kernel divided by the bf16 peak, and an H100 divided by an H20, are found out") {
-  const VerifyReport report = verify(test::source_dir() / "tests/fixtures/mfu_denominators", test::source_dir());
+  const VerifyReport report =
+      verify(test::source_dir() / "tests/fixtures/mfu_denominators", test::source_dir());
   const Finding& gemm = the(report, FindingKind::denominator, "gemm");
   CHECK(gemm.text.find("989.") != std::string::npos);
   CHECK(gemm.text.find(": 2x too high") != std::string::npos);
@@ -42,11 +47,15 @@ TEST_CASE("an FP8 kernel divided by the bf16 peak, and an H100 divided by an H20
   CHECK(prefill.text.find("divided by 148") != std::string::npos);
   CHECK(prefill.text.find("6.68x") != std::string::npos);
   CHECK(total(report, FindingKind::above_peak, "prefill") == 4);
-  CHECK(total(report, FindingKind::mfu_disagrees, "prefill") == 0);  // consistent, with the wrong peak
+  CHECK(total(report, FindingKind::mfu_disagrees, "prefill") ==
+        0);  // consistent, with the wrong peak
 }
 
-TEST_CASE("a table without header, with a zero, a repeated key and a row that contradicts itself is found out") {
-  const VerifyReport report = verify(test::source_dir() / "tests/fixtures/mfu_denominators", test::source_dir());
+TEST_CASE(
+    "a table without header, with a zero, a repeated key and a row that contradicts itself is "
+    "found out") {
+  const VerifyReport report =
+      verify(test::source_dir() / "tests/fixtures/mfu_denominators", test::source_dir());
   CHECK(total(report, FindingKind::no_header, "decode") == 1);
   CHECK(total(report, FindingKind::mfu_zero, "decode") == 1);
   CHECK(total(report, FindingKind::duplicate_key, "decode") == 1);
@@ -65,7 +74,8 @@ TEST_CASE("the known defects of the InferSim tables are found, and no others") {
   CHECK(total(report, FindingKind::no_header) == 1);
   CHECK(total(report, FindingKind::no_header, "h20/64-2-128.csv") == 1);
   CHECK(total(report, FindingKind::mfu_disagrees) == 1);
-  CHECK(the(report, FindingKind::mfu_disagrees, "h20/32-4-128.csv").text.find("1.8") != std::string::npos);
+  CHECK(the(report, FindingKind::mfu_disagrees, "h20/32-4-128.csv").text.find("1.8") !=
+        std::string::npos);
   CHECK(total(report, FindingKind::duplicate_key) == 22);
   CHECK(total(report, FindingKind::duplicate_key, "gemm/h20") == 22);
   CHECK(total(report, FindingKind::denominator) == 0);
@@ -82,18 +92,22 @@ TEST_CASE("the known defects of the BLIS tables are found, and no others") {
   CHECK(total(report, FindingKind::warm_up) == 17);
   CHECK(total(report, FindingKind::mfu_disagrees) == 0);
   CHECK(total(report, FindingKind::denominator) == 0);
-  const auto gemm = std::find_if(report.tables.begin(), report.tables.end(),
-                                 [](const TableReport& t) { return t.name == "gemm/h100/data.csv"; });
+  const auto gemm =
+      std::find_if(report.tables.begin(), report.tables.end(),
+                   [](const TableReport& t) { return t.name == "gemm/h100/data.csv"; });
   REQUIRE(gemm != report.tables.end());
   CHECK(gemm->peak.median.in_base_units() == Approx(1979e12).epsilon(0.005));
 }
 
 TEST_CASE("a folder of folders is verified whole, and one without tables is refused") {
-  CHECK_THROWS_WITH(verify(test::source_dir() / "engine", test::source_dir()), Catch::Contains("no tables"));
+  CHECK_THROWS_WITH(verify(test::source_dir() / "engine", test::source_dir()),
+                    Catch::Contains("no tables"));
   CHECK_THROWS_AS(verify(test::source_dir() / "nowhere", test::source_dir()), Error);
 }
 
-TEST_CASE("latency_linear predicts the rows that were left out of the InferSim tables within 12 percent") {
+TEST_CASE(
+    "latency_linear predicts the rows that were left out of the InferSim tables within 12 "
+    "percent") {
   if (!test::have_shared("tables/infersim")) return;
   DatabaseOptions options;
   options.path = test::shared_data() / "tables/infersim";
@@ -101,13 +115,16 @@ TEST_CASE("latency_linear predicts the rows that were left out of the InferSim t
   options.gpu = "h20";
   options.hardware = load_hardware("h20", test::source_dir());
   const auto database = MfuDatabase::open(options);
-  std::printf("left out one by one, mean error between rows: table, nearest, linear, log_linear, latency_linear\n");
+  std::printf(
+      "left out one by one, mean error between rows: table, nearest, linear, log_linear, "
+      "latency_linear\n");
   for (const KernelTable* table : database->tables()) {
     std::printf("  %-36s", table->name.c_str());
     for (const char* lookup : {"nearest", "linear", "log_linear", "latency_linear"}) {
       const LeaveOneOut error = leave_one_out(*table, lookup, options.hardware);
       std::printf(" %5.1f %%", 100 * error.mape_inside);
-      if (std::string(lookup) == "latency_linear" && error.rows_inside > 0) CHECK(error.mape_inside < 0.12);
+      if (std::string(lookup) == "latency_linear" && error.rows_inside > 0)
+        CHECK(error.mape_inside < 0.12);
     }
     std::printf("\n");
   }

@@ -97,7 +97,9 @@ for _, result in ipairs(golden.results) do
   local time_s = instance:time(batches[result.step])
   local step_us = math.floor(time_s * 1e6 + 0.5)
   counter:value(differences, "step_us", result.step_us, step_us, 0)
-  if math.abs(time_s * 1e6 - step_us) > 1e-6 then differences[#differences + 1] = "the step is not whole microseconds" end
+  if math.abs(time_s * 1e6 - step_us) > 1e-6 then
+    differences[#differences + 1] = "the step is not whole microseconds"
+  end
   for _, term in ipairs(terms) do
     counter:value(differences, term[1], result.terms_us[term[1]], ours[term[2]] * 1e6, tolerance)
   end

@@ -28,15 +28,18 @@ void BlockPool::touch(int number) {
 int BlockPool::pop() {
   const int number = queue_.front();
   queue_.pop_front();
-  Block& block = blocks_[static_cast<std::size_t>(number)];
-  block.references = 1;
-  if (block.hash >= 0) {
-    std::vector<int>& candidates = by_hash_[block.hash];
-    candidates.erase(std::find(candidates.begin(), candidates.end(), number));
-    if (candidates.empty()) by_hash_.erase(block.hash);
-    block.hash = -1;
-  }
+  blocks_[static_cast<std::size_t>(number)].references = 1;
+  drop_hash(number);
   return number;
+}
+
+void BlockPool::drop_hash(int number) {
+  Block& block = blocks_[static_cast<std::size_t>(number)];
+  if (block.hash < 0) return;
+  std::vector<int>& candidates = by_hash_[block.hash];
+  candidates.erase(std::find(candidates.begin(), candidates.end(), number));
+  if (candidates.empty()) by_hash_.erase(block.hash);
+  block.hash = -1;
 }
 
 void BlockPool::set_hash(int number, int hash) {

@@ -29,6 +29,8 @@ class BlockPool {
   /// A block from the head of the queue; its content is forgotten. @pre free_blocks() > 0
   int pop();
   void set_hash(int block, int hash);
+  /// Its content is not there after all.
+  void drop_hash(int block);
   /// Gives back a request's blocks, deepest first: without hash to the head (reused first), with
   /// hash to the tail.
   void free_all(const std::vector<int>& blocks);

@@ -25,6 +25,7 @@ struct PlainRequest {
   int prompt = 1;
   int output = 1;            // generated length, always reached
   int max_new = 1;           // what the client declares; >= output
+  int predicted = -1;        // what a predictor says; -1: nothing
   int priority = 0;          // lower is better
   std::vector<Token> tokens; // all prompt + output of them
 };

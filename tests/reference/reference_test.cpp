@@ -1,12 +1,13 @@
 // The fast engine against simulators that are obviously correct, on random questions.
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <utility>
 
 #include "tests/catch.h"
+#include "tests/reference/chaos.h"
+#include "tests/reference/engine_run.h"
+#include "tests/reference/naive.h"
 #include "tests/reference/plan_policies.h"
+#include "tests/reference/random_questions.h"
 #include "tests/reference/serving_case.h"
 #include "tests/reference/shrink.h"
 #include "tests/reference/vllm_v1.h"
@@ -22,32 +23,6 @@ std::string vllm_through_plan(const ServingCase& question) {
   return difference(expected, run_engine(question, scheduler));
 }
 
-SglangConfig sglang_config(const ServingCase& question) {
-  SglangConfig config;
-  Dice dice(question.seed + 77);
-  config.max_running_requests = question.config.max_num_seqs;
-  config.pool_tokens = question.config.blocks;
-  config.chunked_prefill_size = dice.between(16, 512);
-  config.max_prefill_tokens = dice.between(64, 1024);
-  config.schedule_conservativeness = 0.1 * dice.between(0, dice.chance(70) ? 3 : 15);
-  config.async_depth = question.config.async_depth;
-  return config;
-}
-
-/// A question for SGLang: pages of one token, no radix cache, no budget of the engine's own.
-ServingCase for_sglang(ServingCase question) {
-  VllmConfig& c = question.config;
-  int longest = 0;
-  for (const Prompt& prompt : question.prompts)
-    longest = std::max(longest, prompt.plain.prompt + prompt.plain.output);
-  c.blocks = longest + 2 + static_cast<int>(question.seed % 8) * longest / 4;
-  c.block_size = 1;
-  c.prefix_caching = false;
-  c.max_num_batched_tokens = 0;
-  c.max_model_len = VllmConfig{}.max_model_len;
-  return question;
-}
-
 std::string sglang_through_plan(const ServingCase& question) {
   const SglangConfig config = sglang_config(question);
   const History expected = run_sglang(config, question.requests(), question.tariff);
@@ -55,13 +30,13 @@ std::string sglang_through_plan(const ServingCase& question) {
   return difference(expected, run_engine(question, scheduler));
 }
 
-/// The seeds of a run; ROOFLUA_SEEDS=FIRST-LAST asks for others.
-std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t first, std::uint64_t last) {
-  unsigned long long from = first, to = last;
-  const char* asked = std::getenv("ROOFLUA_SEEDS");
-  if (asked != nullptr && std::sscanf(asked, "%llu-%llu", &from, &to) != 2)
-    FAIL("ROOFLUA_SEEDS: expected FIRST-LAST");
-  return {from, to};
+/// The naive simulator against the engine, with the same policy on both.
+std::string naive_with_vllm(const ServingCase& question) {
+  VllmThroughPlan one(question.config, true, true);
+  const History expected = run_naive(question, one);
+  if (!question.in_order(expected)) return "";
+  VllmThroughPlan other(question.config, question.seed % 5 == 0, question.seed % 7 == 0);
+  return difference(expected, run_engine(question, other));
 }
 
 }  // namespace
@@ -97,6 +72,36 @@ TEST_CASE("the engine and a literal SGLang agree in every request's times") {
   coverage.print("SGLang", first, last);
   CHECK(coverage.unfinished == 0);
   CHECK(coverage.with_preemption >= 200);
+}
+
+TEST_CASE("the engine and a naive simulator agree under a scheduler that throws dice") {
+  const Check check = [](const ServingCase& question) {
+    Chaos one(question.seed), other(question.seed);
+    const History expected = run_naive(question, one);
+    if (!question.in_order(expected)) return std::string();
+    return difference(expected, run_engine(question, other));
+  };
+  Coverage coverage;
+  const auto [first, last] = seeds(1, 500);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const ServingCase question = draw_case(seed, Range{40, true, true, false, false});
+    Chaos chaos(seed);
+    coverage.add(run_naive(question, chaos));
+    if (fails(question, check)) FAIL(minimal_failure(question, check));
+  }
+  coverage.print("dice", first, last);
+  CHECK(coverage.with_preemption >= 400);
+  CHECK(coverage.with_resume_hits >= 200);
+}
+
+TEST_CASE("the engine and a naive simulator agree when the same policy runs on both") {
+  const auto [first, last] = seeds(1, 300);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const ServingCase question = draw_case(seed, Range{});
+    if (fails(question, naive_with_vllm)) {
+      FAIL(minimal_failure(question, naive_with_vllm));
+    }
+  }
 }
 
 }  // namespace rooflua::reference

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "serve/simulation.h"
-
 namespace rooflua::reference {
 
 std::uint64_t Dice::bits() {
@@ -192,60 +190,9 @@ std::string text(const ServingCase& question) {
   return out.str();
 }
 
-// --- the fast engine
+// --- comparison
 
 namespace {
-
-class TariffSteps : public StepModel {
- public:
-  explicit TariffSteps(const Tariff& tariff) : tariff_(tariff) {}
-  void price(const Batch& batch, StepPrice& price) override {
-    Ps ps = tariff_.step + tariff_.token * batch.tokens + tariff_.request * batch.requests +
-            tariff_.sampled * batch.sampled +
-            tariff_.decode_context * static_cast<Ps>(batch.decode_context_tokens);
-    for (std::int32_t i = 0; i < batch.prefill_count; ++i) {
-      const PrefillWork& work = batch.prefills[i];
-      ps += tariff_.prefill_pair * work.new_tokens * (2 * work.context_tokens + work.new_tokens);
-    }
-    price.time_s = seconds(ps);
-  }
-
- private:
-  Tariff tariff_;
-};
-
-/// Writes down what a History holds. The decodes of a step are one row: their number and the sum
-/// of their contexts is all that the engine tells.
-class Scribe : public Observer {
- public:
-  explicit Scribe(History& history) : history_(history) {}
-
-  void on_step(const StepSeen& step) override {
-    StepLog log{step.planned, step.start, step.end, {}};
-    for (const PrefillWork& work : step.prefills)
-      log.rows.push_back({work.id, work.context_tokens, work.new_tokens, true, work.completes == 1});
-    if (step.batch->decodes > 0)
-      log.rows.push_back({-1, static_cast<int>(step.batch->decode_context_tokens),
-                          step.batch->decodes, false, true});
-    history_.steps.push_back(std::move(log));
-  }
-
-  void on_done(const RequestDone& done) override {
-    Served& served = history_.requests[static_cast<std::size_t>(done.id)];
-    served.arrival = done.arrival;
-    if (done.scheduled != never) served.scheduled = done.scheduled;
-    if (done.first_token != never) served.first = done.first_token;
-    if (done.last_token != never) served.last = done.last_token;
-    served.tokens = done.output_tokens;
-    served.preemptions = done.preemptions;
-    served.cached = done.cached_tokens;
-    history_.preemptions += done.preemptions;
-    if (done.outcome != Outcome::completed) history_.finished = false;
-  }
-
- private:
-  History& history_;
-};
 
 /// The decodes of a step as the engine's observer sees them.
 StepLog summed(const StepLog& step) {
@@ -265,44 +212,6 @@ StepLog summed(const StepLog& step) {
 }
 
 }  // namespace
-
-History run_engine(const ServingCase& question, SchedulerPolicy& scheduler) {
-  const VllmConfig& c = question.config;
-  ClusterConfig config;
-  ReplicaConfig replica;
-  replica.kv_blocks = c.blocks;
-  replica.block_size = c.block_size;
-  replica.max_num_seqs = c.max_num_seqs;
-  replica.max_num_batched_tokens = c.max_num_batched_tokens;
-  replica.max_model_len = c.max_model_len == VllmConfig{}.max_model_len ? 0 : c.max_model_len;
-  replica.async_depth = c.async_depth;
-  replica.prefix_caching = c.prefix_caching;
-  replica.real_blocks = question.seed % 3 == 0;
-  config.replicas = {replica};
-
-  std::vector<std::vector<Segment>> segments(question.prompts.size());
-  std::vector<RequestSpec> specs;
-  for (std::size_t id = 0; id < question.prompts.size(); ++id) {
-    const Prompt& prompt = question.prompts[id];
-    for (const auto& [content, count] : prompt.segments) segments[id].push_back({content, count});
-    RequestSpec spec;
-    spec.arrival_s = seconds(prompt.plain.arrival);
-    spec.prompt_tokens = prompt.plain.prompt;
-    spec.output_tokens = prompt.plain.output;
-    spec.max_tokens = prompt.plain.max_new;
-    spec.priority = prompt.plain.priority;
-    spec.segments = segments[id];
-    spec.output_content = prompt.output_content;
-    specs.push_back(spec);
-  }
-  ListedWorkload workload(std::move(specs));
-  TariffSteps steps(question.tariff);
-  History history;
-  history.requests.resize(question.prompts.size());
-  Scribe scribe(history);
-  simulate(config, Bindings{{&scheduler}, {&steps}, nullptr, &workload, {&scribe}});
-  return history;
-}
 
 std::string difference(const History& expected, const History& found) {
   for (std::size_t k = 0; k < std::min(expected.steps.size(), found.steps.size()); ++k) {

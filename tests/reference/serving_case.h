@@ -1,12 +1,10 @@
 #pragma once
-// One random question to all simulators: a configuration, a workload, a price. And the fast engine
-// as one who answers it.
+// One random question to all simulators: a configuration, a workload, a price.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "serve/policy.h"
 #include "tests/reference/plain.h"
 #include "tests/reference/vllm_v1.h"
 
@@ -63,9 +61,6 @@ struct Range {
 };
 ServingCase draw_case(std::uint64_t seed, const Range& range);
 std::string text(const ServingCase& question);
-
-/// The fast engine's answer with this scheduler. The step model's prices are the tariff's.
-History run_engine(const ServingCase& question, SchedulerPolicy& scheduler);
 
 /// Empty if both histories are the same: per request, and per step what a step model sees.
 /// Otherwise the first difference, in words.

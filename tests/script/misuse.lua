@@ -48,7 +48,7 @@ end
 add_all("spec", { model = spec.model, hardware = spec.hardware, deployment = spec.deployment, models = spec.models, gpus = spec.gpus })
 add_all("mfu", { open = mfu.open, lookups = mfu.lookups, failure = mfu.failure })
 for _, name in ipairs { "gemm", "attention_prefill", "attention_decode", "all_reduce", "all_to_all", "memory", "lookup",
-  "record", "roofline", "mixed", "memoize", "memoize2", "explain", "batch", "layers" } do
+  "query_text", "listening", "record", "roofline", "mixed", "memoize", "memoize2", "explain", "batch", "layers" } do
   add("cost." .. name, cost[name])
 end
 for _, name in ipairs { "gemm", "causal_pairs", "attention_decode", "experts" } do add("cost.flop." .. name, cost.flop[name]) end
@@ -69,6 +69,20 @@ end
 for _, name in ipairs { "parameters", "active_parameters", "kv_bytes_per_token" } do
   add("model:" .. name, model[name])
   add("model:" .. name .. "(model)", model[name], model)
+end
+for _, name in ipairs { "serve", "random", "lengths", "arrivals", "trace" } do
+  local module = require("rooflua." .. name)
+  for key, value in pairs(module) do
+    if type(value) == "function" and key ~= "run_variant" and key ~= "check" then add(name .. "." .. key, value) end
+  end
+end
+local streams = require("rooflua.random").streams(1)
+local stream = streams:stream "misuse"
+add("streams.stream", streams.stream)
+add("streams.stream(streams)", streams.stream, streams)
+for _, name in ipairs { "uniform", "exponential", "gamma", "weibull", "normal", "lognormal", "pareto", "poisson", "integer" } do
+  add("stream." .. name, stream[name])
+  add("stream." .. name .. "(stream)", stream[name], stream)
 end
 add("cost.gemm(db, 1, 1)", cost.gemm, db, 1, 1)
 add("cost.gemm(db, 1, 1, 1)", cost.gemm, db, 1, 1, 1)
@@ -139,7 +153,7 @@ assert(model.layers == 32 and db:gemm(16, 4096, 4096) and batch.tokens == 10)
 local messages = {}
 for message in pairs(bad) do messages[#messages + 1] = message end
 table.sort(messages)
-for i = 1, math.min(#messages, 25) do print(messages[i]) end
+for i = 1, math.min(#messages, 60) do print(messages[i]) end
 print(calls .. " calls, " .. refused .. " refused, " .. #messages .. " badly")
 if #messages > 0 then error("misuse found bad messages", 0) end
 return calls

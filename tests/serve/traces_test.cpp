@@ -223,6 +223,35 @@ TEST_CASE("only as many requests are read as were asked for") {
         1);
 }
 
+TEST_CASE("a damaged trace is read or refused, never more") {
+  const std::string texts[] = {
+      "arrival_s,prompt_tokens,output_tokens,class\n0.5,10,20,\"a, b\"\n1.25,30,40,c\n",
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n",
+      "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [0, 1]}\n"};
+  std::uint64_t state = 3;
+  const auto noise = [&] {
+    return static_cast<std::size_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 33);
+  };
+  int read = 0, refused = 0;
+  for (int i = 0; i < 6000; ++i) {
+    std::string text = texts[i % 3];
+    for (std::size_t k = 0; k <= noise() % 3; ++k) {
+      constexpr std::string_view letters = "\",{}[]\n\r-.:0159eE x\xEF";
+      text[noise() % text.size()] = letters[noise() % letters.size()];
+    }
+    if (i % 5 == 0) text.resize(noise() % text.size());
+    try {
+      parse(text);
+      ++read;
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  CHECK(read + refused == 6000);
+  CHECK(read > 100);
+  CHECK(refused > 1000);
+}
+
 TEST_CASE("every trace beside the checkout loads") {
   struct Known {
     const char* path;

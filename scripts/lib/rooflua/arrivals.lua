@@ -1,5 +1,6 @@
 --- What every open-loop workload does: gaps from one stream, prompt and answer lengths from two others,
 --- so that changing a distribution does not shift the rest. The state is a plain table that can be copied.
+local core = require "rooflua.core"
 local lengths = require "rooflua.lengths"
 
 local arrivals = {}
@@ -14,7 +15,7 @@ function arrivals.parameters(more)
     prefix_tokens = { default = 0, unit = "tokens", min = 0, integer = true, doc = "Prompt tokens that requests of one prefix group share, in front of prompt_tokens." },
     prefix_groups = { default = 1, unit = "groups", min = 1, integer = true, doc = "Prefix groups, drawn with equal probability." },
   }
-  for name, declaration in pairs(more or {}) do params[name] = declaration end
+  for name, declaration in pairs(core.table(more or {}, "arrivals.parameters")) do params[name] = declaration end
   return params
 end
 
@@ -32,6 +33,11 @@ end
 --- The iterator of an open-loop workload.
 --- @param gap function of the state: seconds to the next arrival, drawn from state.gaps
 function arrivals.open_loop(workload, rng, gap)
+  core.table(workload, "arrivals.open_loop: workload")
+  if type(core.table(rng, "arrivals.open_loop: rng").stream) ~= "function" then
+    core.fail "arrivals.open_loop: rng: expected the random streams that requests(rng) was given"
+  end
+  if type(gap) ~= "function" then core.fail("arrivals.open_loop: gap: expected a function, found %s", core.describe(gap)) end
   return {
     next = next_request,
     gap = gap,

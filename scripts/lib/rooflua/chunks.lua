@@ -81,12 +81,18 @@ end
 
 local loaded, loading = {}, {}
 
--- What the engine alone may do to the ledger.
-local hidden = { ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" } }
+-- What only the library and the program may touch.
+local hidden = {
+  ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
+  ["rooflua.mfu"] = { "ask", "view_data", "dtype_code", "is_database", "evidence_names" },
+  ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
+  ["rooflua.serve"] = { "run_variant", "check" }, -- they write files
+}
 
 --- A read-only view of a module of the library; nested tables are read-only already.
 local views = {}
 local function library(name)
+  if native.trusted then return stock_require(name) end
   if views[name] then return views[name] end
   local short = name:match "^rooflua%.([%a_]+)$"
   if name ~= "rooflua" and (not short or private[short]) then
@@ -104,11 +110,25 @@ local function library(name)
   return module
 end
 
+--- For the test that compares modules and stubs.
+function chunks.is_private(name) return private[name] == true end
+function chunks.public(name)
+  local module = copy(stock_require("rooflua." .. name))
+  for _, key in ipairs(hidden["rooflua." .. name] or {}) do module[key] = nil end
+  return module
+end
+
 --- The shortest way to say where a file is: below the home, or as it was given.
 local function chunk_name(path)
   local home = native.home .. "/"
   if path:sub(1, #home) == home then path = path:sub(#home + 1) end
   return "@" .. path
+end
+
+--- Errors raised below a tail call have lost their line: they get at least the file.
+local function with_file(problem, path)
+  if type(problem) ~= "string" or problem:find "%.%w+:%d+: " then return problem end
+  return chunk_name(path):sub(2) .. ": " .. problem
 end
 
 local environment_for
@@ -143,7 +163,7 @@ local function sandbox_require(name)
     return setfenv(chunk, environment_for())(name)
   end)
   loading[name] = nil
-  if not ok then error(result, 0) end
+  if not ok then error(with_file(result, path), 0) end
   if result == nil then result = true end
   loaded[name] = result
   return result
@@ -163,18 +183,18 @@ if not native.trusted then native.string_methods(copy(allowed.string)) end
 
 -- Running --------------------------------------------------------------------------------------------
 
-local function guarded(call, ...)
+local function guarded(path, call, ...)
   native.begin_loading()
   local results = { pcall(call, ...) }
   native.end_loading()
-  if not results[1] then error(results[2], 0) end
+  if not results[1] then error(with_file(results[2], path), 0) end
   return core.unpack(results, 2, table.maxn(results))
 end
 
 --- Loads a scenario: runs the file and returns what it returns.
 function chunks.load_scenario(path)
   scenario_folder = path:match "^(.*)/[^/]*$" or "."
-  return guarded(function()
+  return guarded(path, function()
     local chunk = native.load_chunk(path, chunk_name(path))
     return setfenv(chunk, environment_for())()
   end)

@@ -139,11 +139,16 @@ end
 local function shape_text(...) return rows and string.format(...) or nil end
 
 --- What an estimate just written to `estimate` costs.
-local function price(database, name, kind, count, shape)
+local function price(database, name, kind, count, shape, launch_s)
   local e = estimate
   local note
   if rows then note = native.describe_last(database) end
-  return keep(name, kind, e.latency_s, e.evidence, count, e.flop, e.bytes, e.mfu, bounds[e.bound], shape, note)
+  local time_s = e.latency_s
+  if launch_s then
+    time_s = time_s > launch_s and time_s - launch_s or 0
+    if rows then note = "in the same call; " .. note end
+  end
+  return keep(name, kind, time_s, e.evidence, count, e.flop, e.bytes, e.mfu, bounds[e.bound], shape, note)
 end
 
 --- [m,k] x [k,n], the shape of one rank.
@@ -159,14 +164,17 @@ local function check_shape(shape, what)
 end
 
 --- A chunk of new_tokens behind context_tokens, of one request.
-function cost.attention_prefill(db, shape, new_tokens, context_tokens, count, name)
+--- @param launch_s number|nil of a chunk that joins a call which runs anyway: the time that call pays already
+function cost.attention_prefill(db, shape, new_tokens, context_tokens, count, name, launch_s)
+  if launch_s then core.not_negative(launch_s, "cost.attention_prefill: launch_s") end
   count = count or 1
   check_count(count, "cost.attention_prefill")
   check_shape(shape, "cost.attention_prefill")
   ask.prefill(db, shape.heads, shape.kv_heads, shape.head_dim, new_tokens, context_tokens, shape.tp or 1,
     shape.kv_dtype, estimate, "cost.attention_prefill")
   return price(db, name, "attention_prefill", count,
-    rows and string.format("new=%.14g context=%.14g heads=%d/%d tp=%d", new_tokens, context_tokens, shape.heads, shape.kv_heads, shape.tp or 1))
+    rows and string.format("new=%.14g context=%.14g heads=%d/%d tp=%d", new_tokens, context_tokens, shape.heads, shape.kv_heads, shape.tp or 1),
+    launch_s)
 end
 
 --- One token for each of `batch` requests; contexts as a sum, because KV bytes decide.
@@ -192,6 +200,7 @@ function cost.lookup(db, query, count, name)
 end
 
 function cost.query_text(query)
+  core.table(query, "cost.query_text")
   local parts = {}
   for _, key in ipairs(core.sorted_keys(query)) do
     if key ~= "op" then parts[#parts + 1] = key .. "=" .. tostring(query[key]) end

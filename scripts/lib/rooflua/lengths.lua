@@ -31,14 +31,14 @@ local optional = { distribution = true, min = true, max = true, weights = true }
 local names = { "fixed", "uniform", "normal", "lognormal", "zipf", "pareto", "empirical" }
 
 local function fail(where, message)
-  native.fail(where .. ": " .. message)
+  native.fail(tostring(where or "a length distribution") .. ": " .. message)
 end
 
 local function check_numbers(spec, where)
   for _, key in ipairs { "tokens", "mean", "deviation", "sigma", "exponent", "shape", "min", "max" } do
     local value = spec[key]
     if value ~= nil and not (type(value) == "number" and value >= 0 and value < math.huge) then
-      fail(where .. "." .. key, "expected a number >= 0, found " .. tostring(value))
+      fail(tostring(where) .. "." .. key, "expected a number >= 0, found " .. tostring(value))
     end
   end
   if spec.min and spec.max and spec.min > spec.max then
@@ -145,6 +145,7 @@ end
 --- Mean of the declared distribution before clamping, for reports and closed forms.
 function lengths.mean(spec)
   if type(spec) == "number" then return spec end
+  lengths.check(spec, "lengths.mean")
   if spec.distribution == "uniform" then return (spec.min + spec.max) / 2 end
   return spec.tokens or spec.mean
 end

@@ -37,45 +37,52 @@ end
 
 ---@class rooflua.RandomStream
 local methods = {}
+local Stream
+
+--- The state of a stream; nothing else may reach the engine.
+local function own(stream)
+  if not ffi.istype(Stream, stream) then native.fail("expected a random stream, found " .. type(stream)) end
+  return stream.stream
+end
 
 --- Uniform in [low, high); without arguments in [0, 1).
 function methods:uniform(low, high)
-  return checked(C.uniform(self.stream, number(low or 0), number(high or 1)), "uniform", low, high)
+  return checked(C.uniform(own(self), number(low or 0), number(high or 1)), "uniform", low, high)
 end
 --- Exponential with that rate (events per unit): mean 1 / rate.
 function methods:exponential(rate)
   if not (type(rate) == "number" and rate > 0) then checked(0 / 0, "exponential", rate) end
-  return checked(C.exponential(self.stream, 1 / rate), "exponential", rate)
+  return checked(C.exponential(own(self), 1 / rate), "exponential", rate)
 end
 --- Mean shape * scale.
 function methods:gamma(shape, scale)
-  return checked(C.gamma(self.stream, number(shape), number(scale)), "gamma", shape, scale)
+  return checked(C.gamma(own(self), number(shape), number(scale)), "gamma", shape, scale)
 end
 --- P(X > x) = exp(-(x / scale)^shape).
 function methods:weibull(shape, scale)
-  return checked(C.weibull(self.stream, number(shape), number(scale)), "weibull", shape, scale)
+  return checked(C.weibull(own(self), number(shape), number(scale)), "weibull", shape, scale)
 end
 function methods:normal(mean, deviation)
-  return checked(C.normal(self.stream, number(mean), number(deviation)), "normal", mean, deviation)
+  return checked(C.normal(own(self), number(mean), number(deviation)), "normal", mean, deviation)
 end
 --- exp(normal(mu, sigma)).
 function methods:lognormal(mu, sigma)
-  return checked(C.lognormal(self.stream, number(mu), number(sigma)), "lognormal", mu, sigma)
+  return checked(C.lognormal(own(self), number(mu), number(sigma)), "lognormal", mu, sigma)
 end
 --- P(X > x) = (minimum / x)^shape.
 function methods:pareto(shape, minimum)
-  return checked(C.pareto(self.stream, number(shape), number(minimum)), "pareto", shape, minimum)
+  return checked(C.pareto(own(self), number(shape), number(minimum)), "pareto", shape, minimum)
 end
 --- Number of events with that mean.
 function methods:poisson(mean)
-  return checked(C.poisson(self.stream, number(mean)), "poisson", mean)
+  return checked(C.poisson(own(self), number(mean)), "poisson", mean)
 end
 --- A whole number from low to high, both included.
 function methods:integer(low, high)
-  return checked(C.integer(self.stream, number(low), number(high)), "integer", low, high)
+  return checked(C.integer(own(self), number(low), number(high)), "integer", low, high)
 end
 
-local Stream = ffi.metatype("rooflua_random_handle", {
+Stream = ffi.metatype("rooflua_random_handle", {
   __index = function(_, key)
     local method = methods[key]
     if not method then native.fail("a random stream has no method " .. tostring(key)) end
@@ -104,6 +111,7 @@ end
 
 --- The same stream from the same point on, independent of the first.
 function random.copy(stream)
+  own(stream)
   return Stream(stream)
 end
 

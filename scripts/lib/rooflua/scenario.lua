@@ -167,7 +167,8 @@ local function value_name(value)
   return tostring(value)
 end
 
---- One table per combination of `vary`, keys sorted, the last key fastest.
+--- One table per combination of `vary`, keys sorted, the last key fastest. A value may be
+--- {label =, value =}, or {label =, set = {path = value, ...}}: then its key is only a name.
 local function expand(file, given)
   local variants = { { name = "", parameters = {}, changes = {} } }
   if given == nil then return variants end
@@ -178,12 +179,22 @@ local function expand(file, given)
     local next_variants = {}
     for _, variant in ipairs(variants) do
       for _, value in ipairs(values) do
-        local text = value_name(value)
+        local text, case = value_name(value), nil
+        if type(value) == "table" and not policy.is_instance(value) and value.label ~= nil then
+          text, case, value = tostring(value.label), value.set, value.value
+        end
         local parameters, changes = {}, {}
         for key, each in pairs(variant.parameters) do parameters[key] = each end
         for i, each in ipairs(variant.changes) do changes[i] = each end
-        parameters[path] = type(value) == "table" and text or value
-        changes[#changes + 1] = { path = path, value = value }
+        local plain = type(value) == "number" or type(value) == "boolean"
+        parameters[path] = plain and value or text
+        if case then
+          for _, key in ipairs(core.sorted_keys(core.plain(case))) do
+            changes[#changes + 1] = { path = key, value = core.plain(case)[key] }
+          end
+        else
+          changes[#changes + 1] = { path = path, value = value }
+        end
         local part = tostring(path):match "[^.]+$" .. "=" .. text
         next_variants[#next_variants + 1] = {
           name = variant.name == "" and part or variant.name .. ", " .. part, parameters = parameters, changes = changes,
@@ -249,8 +260,8 @@ local function open_table(file, returned, options)
   local given = {}
   if type(returned) ~= "table" then check_shape(file, returned) end
   for key, value in pairs(core.plain(returned)) do given[key] = value end
-  local kind = check_shape(file, given)
   given = apply_sets(file, given, options and options.set)
+  local kind = check_shape(file, given)
   if options and options.seed then given.seed = options.seed end
   current = { file = file, given = given, kind = kind, variants = expand(file, given.vary), seed = given.seed or 0 }
   local variants = json.array {}

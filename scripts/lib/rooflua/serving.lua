@@ -72,6 +72,7 @@ typedef struct {
   int32_t (*route_cached_tokens)(rooflua_serve_border *, double);
   int32_t (*decode_context_max)(rooflua_serve_border *);
   const int32_t *(*decode_contexts)(rooflua_serve_border *);
+  int32_t (*decode_blocks)(rooflua_serve_border *);
 } rooflua_serve_table;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_request_handle;
 typedef struct { const int32_t kind; } rooflua_request_list;
@@ -253,6 +254,7 @@ local replica_fields = {
   decodes = function(v) return v.decodes end,
   decode_context_tokens = function(v) return v.decode_context_tokens end,
   decode_steps = function(v) return v.decode_index end,
+  decode_blocks = function() return C.decode_blocks(B) end,
   seats = function(v) return v.running end,
   finishing = function(v) return v.draining end,
   free_blocks = function(v) return v.free_blocks end,

@@ -37,19 +37,26 @@ function ops.gemm(steps, op, rows)
   return steps.physics:gemm(op, rows)
 end
 
+--- The question behind routed experts; expert parallel ranks hold whole experts and bring a part of
+--- the tokens each.
+local function grouped_query(steps, op)
+  local moe = steps.model.moe
+  return {
+    op = "grouped_gemm", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
+    hidden_size = steps.model.hidden_size, intermediate_size = moe.intermediate_size,
+    tp = steps.expert_parallel and 1 or steps.tp, ranks = steps.tp, tokens = 1, decode = true,
+  }
+end
+
 --- Routed experts: at least the weights of those that are touched.
 function ops.grouped_gemm(steps, op, rows)
-  local moe, ranks = steps.model.moe, steps.tp
-  local tp = steps.expert_parallel and 1 or ranks
-  local query = {
-    op = "grouped_gemm", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
-    hidden_size = steps.model.hidden_size, intermediate_size = moe.intermediate_size, tp = tp,
-    ranks = ranks, tokens = steps.expert_parallel and math.max(1, rows / ranks) or rows, decode = true,
-  }
+  local query, moe = grouped_query(steps, op), steps.model.moe
+  local tokens = steps.expert_parallel and math.max(1, rows / steps.tp) or rows
+  query.tokens = steps.physics:rows_to_run(op, tokens, query)
   local time_s = cost.lookup(steps.database, query, op.count, op.name)
   local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
-  return steps.physics:at_least(time_s, op.flop_per_row * rows * op.rows_per_token, op.weight_bytes * touched, op.dtype,
-                                op.count, op.name)
+  return steps.physics:at_least(time_s, op.flop_per_row * rows * op.rows_per_token, op.weight_bytes * touched,
+                                op.dtype, op.count, op.name)
 end
 
 --- Every token of the step, padded or not.
@@ -63,17 +70,22 @@ end
 
 --- A query that a step model fills in again and again.
 function ops.attention_query(model, deployment, decode)
-  local query = {
-    op = decode and "attention_decode" or "attention_prefill", heads = model.heads, kv_heads = model.kv_heads,
-    head_dim = model.head_dim, tp = deployment.tp, kv_dtype = deployment.kv, batch = 1, new_tokens = 1,
-    context_tokens = 0,
-  }
   local mla = model.mla
-  if not mla then return query end
-  query.op = decode and "mla_decode" or "mla_prefill"
-  query.kv_heads, query.head_dim = nil, nil
-  query.kv_lora_rank, query.v_head_dim = mla.kv_lora_rank, mla.v_head_dim
-  query.qk_nope_head_dim, query.qk_rope_head_dim = mla.qk_nope_head_dim, mla.qk_rope_head_dim
+  local query = {
+    op = decode and "attention_decode" or "attention_prefill", heads = model.heads, tp = deployment.tp,
+    kv_dtype = deployment.kv, batch = 1, context_tokens = 0,
+  }
+  if not decode then query.new_tokens = 1 end
+  if not mla then
+    query.kv_heads, query.head_dim = model.kv_heads, model.head_dim
+    return query
+  end
+  query.qk_rope_head_dim = mla.qk_rope_head_dim
+  if decode then
+    query.op, query.kv_lora_rank = "mla_decode", mla.kv_lora_rank
+  else
+    query.op, query.qk_nope_head_dim, query.v_head_dim = "mla_prefill", mla.qk_nope_head_dim, mla.v_head_dim
+  end
   return query
 end
 

@@ -8,16 +8,20 @@ local cost = require "rooflua.cost"
 local physics = {}
 physics.__index = physics
 
---- Rows a GEMM may be padded to: every size a table is likely to have, up to a step's budget.
+--- Rows an operation may be padded to: every size a table is likely to have, up to a step's budget,
+--- and one more each, where a new tile starts.
 local function padded_sizes(budget)
   local sizes = {}
-  for size = 1, 8 do sizes[#sizes + 1] = size end
-  for size = 16, 256, 8 do sizes[#sizes + 1] = size end
-  for size = 272, 512, 16 do sizes[#sizes + 1] = size end
-  for size = 768, math.max(budget, 768), 256 do
-    sizes[#sizes + 1] = size - 255  -- a new tile starts
-    sizes[#sizes + 1] = size
+  local function add(from, to, step)
+    for size = from, to, step do
+      sizes[#sizes + 1] = size
+      sizes[#sizes + 1] = size + 1
+    end
   end
+  for size = 1, 15 do sizes[size] = size end
+  add(16, 256, 8)
+  add(272, 512, 16)
+  add(768, math.max(budget, 768), 256)
   return sizes
 end
 
@@ -41,46 +45,50 @@ function physics:at_least(time_s, flop, bytes, dtype, count, name)
                               "below flop over peak or bytes over bandwidth", "floor")
 end
 
-function physics:latency(m, k, n, dtype)
-  local _, estimate = self.database:gemm(m, k, n, dtype)
+--- Latency of one run, straight from the database. A grouped GEMM brings its query along.
+function physics:latency(op, rows, query)
+  local _, estimate
+  if query then
+    query.tokens = rows
+    _, estimate = self.database:lookup(query)
+  else
+    _, estimate = self.database:gemm(rows, op.k, op.n, op.dtype)
+  end
   return estimate.latency_s
 end
 
 --- For each of the sizes, which size from there on is fastest.
-function physics:fastest_of(k, n, dtype)
-  local of_dtype = self.fastest[dtype] or {}
-  self.fastest[dtype] = of_dtype
-  local key = k * 16777216 + n
-  if of_dtype[key] then return of_dtype[key] end
+function physics:fastest_of(op, query)
+  if self.fastest[op] then return self.fastest[op] end
   local sizes = self.sizes
   local found, best_s, best = {}, math.huge, nil
   for i = #sizes, 1, -1 do
-    local latency_s = self:latency(sizes[i], k, n, dtype)
+    local latency_s = self:latency(op, sizes[i], query)
     if latency_s < best_s then best_s, best = latency_s, sizes[i] end
     found[i] = best
   end
-  of_dtype[key] = found
+  self.fastest[op] = found
   return found
 end
 
---- The rows, m or more, with which this GEMM is fastest.
-function physics:rows_to_run(m, k, n, dtype)
+--- The rows, as many as given or more, with which this operation is fastest.
+function physics:rows_to_run(op, rows, query)
   local sizes = self.sizes
-  local low, high = 1, #sizes + 1  -- the first size that holds m
+  local low, high = 1, #sizes + 1  -- the first size that holds the rows
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if sizes[middle] < m then low = middle + 1 else high = middle end
+    if sizes[middle] < rows then low = middle + 1 else high = middle end
   end
-  if low > #sizes then return m end
-  local padded = self:fastest_of(k, n, dtype)[low]
-  if self:latency(padded, k, n, dtype) < self:latency(m, k, n, dtype) then return padded end
-  return m
+  if low > #sizes then return rows end
+  local padded = self:fastest_of(op, query)[low]
+  if self:latency(op, padded, query) < self:latency(op, rows, query) then return padded end
+  return rows
 end
 
 --- A GEMM, floored and monotone in its rows.
 --- @param op table one of cost.layers
 function physics:gemm(op, m)
-  local rows = self:rows_to_run(m, op.k, op.n, op.dtype)
+  local rows = self:rows_to_run(op, m)
   local time_s = cost.gemm(self.database, rows, op.k, op.n, op.dtype, op.count, op.name)
   return self:at_least(time_s, op.flop_per_row * m, op.weight_bytes + op.bytes_per_row * m, op.dtype, op.count, op.name)
 end

@@ -24,21 +24,14 @@ function gemms.layer(dims, fused, ranks)
   }
 end
 
---- The lookup `question` of a step model along its main axis, which is asked as its last argument but
---- for GEMMs, where it is the first.
-local function ask_at(steps, question, x, ...)
-  if question == "ask_decode" then return (steps:ask_decode(..., x)) end
-  if question == "ask_prefill" then return (steps:ask_prefill(x)) end
-  return (steps:ask_gemm(x, ...))
-end
-
+--- `question` is a method of the step model that asks its database; x, its first argument, is the main
+--- axis of the table.
 local function nearest(steps, question, x, ...)
   local factor = 2
   for _ = 1, widest_search do
-    local below = math.max(1, math.floor(x / factor))
-    local mfu = ask_at(steps, question, below, ...)
+    local mfu = steps[question](steps, math.max(1, math.floor(x / factor)), ...)
     if gemms.usable(mfu) then return mfu end
-    mfu = ask_at(steps, question, x * factor, ...)
+    mfu = steps[question](steps, x * factor, ...)
     if gemms.usable(mfu) then return mfu end
     factor = factor * 2
   end
@@ -47,7 +40,7 @@ end
 local function first_nonzero(steps, question, ...)
   local at = 1
   for _ = 1, widest_search do
-    local mfu = ask_at(steps, question, at, ...)
+    local mfu = steps[question](steps, at, ...)
     if gemms.usable(mfu) then return mfu end
     at = at * 2
   end

@@ -1,0 +1,22 @@
+---@meta rooflua.lengths
+--- Length distributions of prompts and answers: a number, or {distribution = "fixed" | "uniform" |
+--- "normal" | "lognormal" | "zipf" | "pareto" | "empirical", ...}. Whole tokens, at least 1.
+---@class rooflua.lengths
+local lengths = {}
+
+--- Checks a declaration and fills it in.
+---@param spec number|table
+---@param where string its key path, for errors
+---@return table
+function lengths.check(spec, where) end
+--- A function of a random stream that draws whole token counts.
+---@param spec number|table
+---@param where string
+---@return fun(stream: rooflua.RandomStream): integer
+function lengths.sampler(spec, where) end
+--- Mean of the declared distribution before clamping.
+---@param spec number|table
+---@return number
+function lengths.mean(spec) end
+
+return lengths

@@ -1,0 +1,255 @@
+--- SGLang: prompts before decodes, in steps of their own. Admission bets that running requests will
+--- generate only a part, new_token_ratio, of what they may; who loses the bet retracts requests.
+local policy = require "rooflua.policy"
+
+---@class schedulers.Sglang: rooflua.Scheduler
+---@field max_num_seqs integer
+---@field schedule_policy string
+---@field max_prefill_tokens integer
+---@field chunked_prefill_size integer
+---@field enable_mixed_chunk boolean
+---@field schedule_conservativeness number
+local Sglang = policy.define {
+  name = "sglang",
+  doc = "SGLang: prefill first, admission by estimated output lengths, retraction when the estimate fails.",
+  source = "SGLang managers/scheduler.py, schedule_policy.py, schedule_batch.py, 2025",
+  params = {
+    max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
+      doc = "Seats (max_running_requests).", source = "SGLang: clamp(pool / context * 512, 2048, 4096)" },
+    schedule_policy = { default = "fcfs", values = { "fcfs", "lof", "lpm" },
+      doc = "Order of the queue: arrival; longest output limit first; longest cached prefix first." },
+    max_prefill_tokens = { default = 16384, unit = "tokens", min = 1, integer = true,
+      doc = "Prompt tokens of one step, passed only by a prompt that is alone.", source = "SGLang default" },
+    chunked_prefill_size = { default = 8192, unit = "tokens", min = 1, integer = true,
+      doc = "Longest chunk of a step.", source = "SGLang on H100 and H200; 2048 to 16384 elsewhere" },
+    enable_mixed_chunk = { default = false, doc = "Decode in prefill steps, too.", source = "SGLang default" },
+    schedule_conservativeness = { default = 1.0, unit = "1", min = 0, doc = "Scales new_token_ratio." },
+    init_new_token_ratio = { default = 0.7, unit = "1", min = 0, max = 1,
+      doc = "Part of the output limits that is reserved at first.", source = "SGLANG_INIT_NEW_TOKEN_RATIO" },
+    min_new_token_ratio_factor = { default = 0.14, unit = "1", min = 0, max = 1,
+      doc = "What of it is left in the end.", source = "SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR" },
+    new_token_ratio_decay_steps = { default = 600, unit = "steps", min = 1,
+      doc = "Decode steps from one to the other.", source = "SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS" },
+    clip_max_new_tokens = { default = 4096, unit = "tokens", min = 1,
+      doc = "Most that is reserved for one request.", source = "SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION" },
+    retract_decode_steps = { default = 20, unit = "steps", min = 0,
+      doc = "Steps that the ratio after a retraction provides for.", source = "SGLANG_RETRACT_DECODE_STEPS" },
+    default_max_new_tokens = { default = 128, unit = "tokens", min = 1,
+      doc = "Output limit of a request that declares none.", source = "SGLang SamplingParams" },
+  },
+}
+
+-- new_token_ratio: linear in the decode steps since `since`, from `base` down to the minimum.
+
+function Sglang:initial_ratio()
+  return math.min(1, self.init_new_token_ratio * self.schedule_conservativeness)
+end
+
+function Sglang:set_ratio(ratio, decode_steps)
+  self.base, self.since = ratio, decode_steps
+end
+
+function Sglang:ratio(decode_steps)
+  local first = self:initial_ratio()
+  local last = first * self.min_new_token_ratio_factor
+  local decay = (first - last) / self.new_token_ratio_decay_steps
+  return math.max(last, self.base - decay * (decode_steps - self.since))
+end
+
+function Sglang:max_new_tokens(request)
+  return request.max_output_tokens or self.default_max_new_tokens
+end
+
+--- Tokens that a request may still generate, as far as they are reserved for.
+function Sglang:reserve_of(request)
+  local left = self:max_new_tokens(request) - request.emitted_tokens
+  return math.max(0, math.min(left, self.clip_max_new_tokens))
+end
+
+-- The order of the queue -------------------------------------------------------------------------------
+
+--- Above this length of the queue, matching prefixes is not worth it (SGLang).
+local LPM_MOST_WAITING = 128
+--- A hit at most this long does not count where another waiting request will compute the same prefix.
+local IN_BATCH_HIT_TOKENS = 32
+
+--- Lower goes first. Whether two prompts share a prefix is told by the label of their first segment.
+function Sglang:rank(request, seen)
+  if self.schedule_policy == "lof" then return -self:max_new_tokens(request) end
+  local hit, prefix = request.cached_tokens, request.prefix
+  if hit <= IN_BATCH_HIT_TOKENS and prefix ~= 0 then
+    if seen[prefix] then return math.huge end
+    seen[prefix] = true
+  end
+  return -hit
+end
+
+--- Waiting requests in the order in which they are tried.
+function Sglang:ordered(waiting)
+  local fcfs = self.schedule_policy == "fcfs"
+    or (self.schedule_policy == "lpm" and #waiting > LPM_MOST_WAITING)
+  if fcfs then return nil end
+  local entries, seen = {}, {}
+  for i = 1, #waiting do
+    entries[i] = { request = waiting[i], rank = self:rank(waiting[i], seen), place = i }
+  end
+  table.sort(entries, function(a, b)
+    if a.rank ~= b.rank then return a.rank < b.rank end
+    return a.place < b.place
+  end)
+  return entries
+end
+
+-- Prefill ----------------------------------------------------------------------------------------------
+
+local function paged(tokens, replica)
+  local page = replica.block_size
+  return math.ceil(tokens / page) * page
+end
+
+--- What one prefill step may still take: PrefillAdder. `reserved` is what of the free tokens is spoken for.
+function Sglang:budgets(replica, chunked)
+  local ratio, reserved = self:ratio(replica.decode_steps), 0
+  local running = replica:running()
+  for i = 1, #running do
+    if running[i] ~= chunked then reserved = reserved + self:reserve_of(running[i]) end
+  end
+  local mixed = self.enable_mixed_chunk and replica.decodes or 0
+  local mixed_blocks = mixed > 0 and replica.decode_blocks or 0
+  return {
+    reserved = reserved * ratio + mixed_blocks * replica.block_size,
+    input = self.max_prefill_tokens - mixed,
+    chunk = self.chunked_prefill_size - mixed,
+    taken = 0,
+  }
+end
+
+--- One more in the batch. Who is admitted whole reserves all of its output.
+function Sglang:book(budgets, replica, tokens, reserve)
+  local pages = paged(tokens, replica)
+  budgets.reserved = budgets.reserved + reserve
+  budgets.input, budgets.chunk = budgets.input - pages, budgets.chunk - pages
+  budgets.taken = budgets.taken + 1
+end
+
+--- The request whose prompt was cut goes first. False: the blocks are not there.
+function Sglang:continue_chunked(request, budgets, replica, plan)
+  local pending = request.pending_tokens
+  local tokens = math.min(pending, math.max(budgets.chunk, 1))
+  local reserve = tokens == pending and math.min(self:max_new_tokens(request), self.clip_max_new_tokens) or 0
+  if not plan:prefill(request, tokens) then return false end
+  self:book(budgets, replica, tokens, reserve)
+  return true
+end
+
+--- True: go on with the next one.
+function Sglang:add_one(request, budgets, replica, plan)
+  local page = replica.block_size
+  local pending = request.pending_tokens
+  local pages, still = paged(pending, replica), self:reserve_of(request)
+  local spoken_for = budgets.reserved + still + page
+  if pages + spoken_for > replica.free_tokens then
+    self.full = true
+    return false
+  end
+  if pages >= budgets.input and budgets.taken > 0 then return false end
+  local tokens, reserve = pending, math.min(self:max_new_tokens(request), self.clip_max_new_tokens)
+  if pages > budgets.chunk then
+    tokens, reserve = math.floor(budgets.chunk / page) * page, 0
+    if tokens <= 0 then return false end
+  end
+  -- Again in blocks: hits that nobody holds count as free until they are taken.
+  local spare = math.ceil(spoken_for / page)
+  if not plan:admit(request, tokens, 0, request.sequence_tokens, spare) then
+    self.full = true
+    return false
+  end
+  self:book(budgets, replica, tokens, reserve)
+  if replica.free_tokens - budgets.reserved <= 0 then
+    self.full = true
+    return false
+  end
+  return budgets.input > 0 and budgets.chunk > 0
+end
+
+function Sglang:prefill_first(replica, plan)
+  local waiting, chunked = replica:waiting(), replica:prefilling()[1]
+  if (self.full or #waiting == 0) and not chunked then return end
+  local others = replica.seats - (chunked and 1 or 0)
+  local budgets = self:budgets(replica, chunked)
+  if chunked and not self:continue_chunked(chunked, budgets, replica, plan) then return end
+  local order = self:ordered(waiting)
+  local count = #waiting
+  for i = 1, count do
+    if others + budgets.taken >= self.max_num_seqs then
+      self.full = true
+      return
+    end
+    local request = order and order[i].request or waiting[1]
+    if not self:add_one(request, budgets, replica, plan) then return end
+  end
+end
+
+-- Decode -----------------------------------------------------------------------------------------------
+
+--- Fewest generated tokens, then the longest prompt, then the last.
+local function to_retract(replica)
+  local running, worst = replica:running(), nil
+  for i = 1, #running do
+    local request = running[i]
+    if request.phase == "decode" then
+      local less = worst and request.emitted_tokens - worst.emitted_tokens or -1
+      if less < 0 or (less == 0 and request.prompt_tokens >= worst.prompt_tokens) then worst = request end
+    end
+  end
+  return worst
+end
+
+--- Makes room for one token of everybody who stays; at least one stays.
+function Sglang:retract(replica, plan)
+  while replica.decodes > 1 and replica.decode_blocks > replica.free_blocks do
+    plan:preempt(to_retract(replica))
+  end
+  local running, generated, limits = replica:running(), 0, 0
+  for i = 1, #running do
+    if running[i].phase == "decode" then
+      generated = generated + running[i].emitted_tokens
+      limits = limits + self:max_new_tokens(running[i])
+    end
+  end
+  local ahead = generated + self.retract_decode_steps * replica.decodes
+  self:set_ratio(math.min(1, ahead / (limits + 1)), replica.decode_steps)
+end
+
+--- A decode step that does not decay the ratio.
+function Sglang:decode_without_decay(replica, plan)
+  if replica.decodes == 0 or replica.decode_blocks > replica.free_blocks then return end
+  plan:decode_all()
+  self.since = self.since + 1
+end
+
+function Sglang:decode_rest(replica, plan)
+  if replica.decode_blocks <= replica.free_blocks then
+    plan:decode_all()
+  else
+    self:retract(replica, plan)
+    self:decode_without_decay(replica, plan)
+  end
+end
+
+---@param replica rooflua.Replica
+---@param plan rooflua.Plan
+function Sglang:plan(replica, plan)
+  local idle = replica.seats == 0 and #replica:waiting() == 0
+  if idle or not self.base then self:set_ratio(self:initial_ratio(), replica.decode_steps) end
+  if self.seats_before and replica.seats < self.seats_before then self.full = false end
+  self:prefill_first(replica, plan)
+  if plan.tokens == 0 then
+    self:decode_rest(replica, plan)
+  elseif self.enable_mixed_chunk then
+    self:decode_without_decay(replica, plan)
+  end
+  self.seats_before = replica.seats + plan.preempted
+end
+
+return Sglang

@@ -1,0 +1,178 @@
+--- TensorRT-LLM's in-flight batching: a capacity scheduler says who may run, a microbatch scheduler
+--- how many tokens each of them gets.
+local policy = require "rooflua.policy"
+
+---@class schedulers.Trtllm: rooflua.Scheduler
+---@field max_num_seqs integer
+---@field max_num_batched_tokens integer
+---@field capacity_scheduler_policy string
+---@field enable_chunked_context boolean
+---@field context_chunking_policy string
+---@field chunk_unit_size integer
+---@field max_output_tokens integer
+local Trtllm = policy.define {
+  name = "trtllm",
+  doc = "TensorRT-LLM: admission by blocks to completion (or optimistic, with pauses), then token budgets.",
+  source = "TensorRT-LLM batch_manager: CapacityScheduler, MicroBatchScheduler",
+  params = {
+    max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
+      doc = "Seats (max_batch_size).", source = "TensorRT-LLM default" },
+    max_num_batched_tokens = { default = 8192, unit = "tokens", min = 1, integer = true,
+      doc = "Token budget of one step (max_num_tokens).", source = "TensorRT-LLM default" },
+    capacity_scheduler_policy = { default = "guaranteed_no_evict",
+      values = { "guaranteed_no_evict", "max_utilization", "static_batch" },
+      doc = "Who may run: blocks to completion; blocks of the next step; a new batch after the old one.",
+      source = "TensorRT-LLM default" },
+    enable_chunked_context = { default = false, doc = "Cut prompts that exceed the budget.",
+      source = "TensorRT-LLM default of the C++ runtime" },
+    context_chunking_policy = { default = "first_come_first_served",
+      values = { "first_come_first_served", "equal_progress" },
+      doc = "Who gets the tokens: the first in line, or all in equal parts.",
+      source = "TensorRT-LLM default" },
+    chunk_unit_size = { default = 0, unit = "tokens", min = 0, integer = true,
+      doc = "Chunks are multiples of it; 0 = the block size.", source = "TensorRT-LLM: tokens per block" },
+    max_output_tokens = { default = 2048, unit = "tokens", min = 1, integer = true,
+      doc = "Output of a request that declares no limit, for blocks to completion." },
+  },
+}
+
+function Trtllm:longest(request)
+  return request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)
+end
+
+-- Capacity: who may run --------------------------------------------------------------------------------
+
+--- Tokens that must fit for a request to run: to completion, or those of the next step.
+function Trtllm:fit_tokens(request)
+  if self.capacity_scheduler_policy == "max_utilization" then return request.sequence_tokens end
+  return self:longest(request)
+end
+
+--- Blocks that a request will take beyond those for `tokens`, as far as they are guaranteed.
+function Trtllm:blocks_beyond(request, tokens, size)
+  return math.max(0, math.ceil(self:fit_tokens(request) / size) - math.ceil(tokens / size))
+end
+
+--- Blocks that running requests may still take until they are done.
+function Trtllm:reserved_blocks(replica)
+  if self.capacity_scheduler_policy == "max_utilization" then return 0 end
+  local running, size, blocks = replica:running(), replica.block_size, 0
+  for i = 1, #running do
+    local request, phase = running[i], running[i].phase
+    if phase == "prefill" then -- holds the blocks of its whole prompt
+      blocks = blocks + self:blocks_beyond(request, request.sequence_tokens, size)
+    elseif phase == "decode" then
+      blocks = blocks + self:blocks_beyond(request, request.context_tokens, size)
+    end
+  end
+  return blocks
+end
+
+--- The first requests in line that seats and blocks admit, at most one for every `unit` of tokens.
+function Trtllm:new_contexts(replica, contexts, reserved_blocks, budget, unit)
+  if self.capacity_scheduler_policy == "static_batch" and replica.seats > 0 then return end
+  local waiting, size = replica:waiting(), replica.block_size
+  local free = replica.free_blocks - reserved_blocks
+  for i = 1, math.min(#waiting, self.max_num_seqs - replica.seats) do
+    if #contexts * unit >= budget then return end
+    local request = waiting[i]
+    free = free - math.ceil(self:fit_tokens(request) / size) + math.floor(request.cached_tokens / size)
+    if free < 0 then return end
+    contexts[#contexts + 1] = { request = request, pending = request.pending_tokens, tokens = 0, new = true }
+  end
+end
+
+-- Microbatch: how many tokens --------------------------------------------------------------------------
+
+local function whole(contexts, budget)
+  for _, each in ipairs(contexts) do
+    if each.pending > budget then return end
+    each.tokens = each.pending
+    budget = budget - each.tokens
+  end
+end
+
+local function first_come_first_served(contexts, budget, unit)
+  for _, each in ipairs(contexts) do
+    local tokens = math.min(each.pending, budget)
+    if tokens < each.pending then tokens = math.floor(tokens / unit) * unit end
+    each.tokens = tokens
+    budget = budget - tokens
+  end
+end
+
+local function equal_progress(contexts, budget, unit)
+  local given
+  repeat
+    given = 0
+    for _, each in ipairs(contexts) do
+      local more = math.min(unit, each.pending - each.tokens)
+      if given + more <= budget then
+        each.tokens = each.tokens + more
+        given = given + more
+      end
+    end
+    budget = budget - given
+  until given == 0
+end
+
+function Trtllm:share(contexts, budget, unit)
+  if not self.enable_chunked_context then return whole(contexts, budget) end
+  if self.context_chunking_policy == "equal_progress" then return equal_progress(contexts, budget, unit) end
+  return first_come_first_served(contexts, budget, unit)
+end
+
+-- The step ---------------------------------------------------------------------------------------------
+
+--- What can never run: more blocks to completion than there are, or too long for a step.
+function Trtllm:reject_impossible(replica, plan)
+  local waiting, most = replica:waiting(), replica.total_blocks * replica.block_size
+  while #waiting > 0 do
+    local request = waiting[1]
+    local too_long = not self.enable_chunked_context
+      and request.pending_tokens > self.max_num_batched_tokens
+    if not too_long and self:fit_tokens(request) <= most then return end
+    plan:reject(request)
+  end
+end
+
+--- Contexts get their tokens; a new one its seat and the blocks of its whole prompt.
+function Trtllm:run_contexts(contexts, reserved_blocks, replica, plan)
+  for _, each in ipairs(contexts) do
+    -- Somebody earlier in this step may have computed a part of its prompt meanwhile.
+    local request, tokens = each.request, math.min(each.tokens, each.request.pending_tokens)
+    if tokens > 0 and not each.new then
+      plan:prefill(request, tokens)
+    elseif tokens > 0 then
+      local prompt = request.sequence_tokens
+      -- It may not fit after all: hits that nobody holds count as free until they are taken.
+      if not plan:admit(request, tokens, prompt, self:fit_tokens(request), reserved_blocks) then return end
+      reserved_blocks = reserved_blocks + self:blocks_beyond(request, prompt, replica.block_size)
+    end
+  end
+end
+
+---@param replica rooflua.Replica
+---@param plan rooflua.Plan
+function Trtllm:plan(replica, plan)
+  self:reject_impossible(replica, plan)
+  local most = self.max_num_batched_tokens
+  local admits = #replica:waiting() > 0 and replica.seats < self.max_num_seqs
+  local reserved, free = admits and self:reserved_blocks(replica) or 0, replica.free_blocks
+  if replica.decodes <= most then plan:decode_all() else plan:decode_all(most) end
+  reserved = math.max(0, reserved - (free - replica.free_blocks)) -- what decodes took was theirs
+
+  local contexts, prefilling = {}, replica:prefilling()
+  for i = 1, #prefilling do
+    contexts[i] = { request = prefilling[i], pending = prefilling[i].pending_tokens, tokens = 0 }
+  end
+  local budget = most - plan.tokens
+  local unit = self.chunk_unit_size > 0 and self.chunk_unit_size or replica.block_size
+  if admits and plan.preempted == 0 then
+    self:new_contexts(replica, contexts, reserved, budget, unit)
+  end
+  self:share(contexts, budget, unit)
+  self:run_contexts(contexts, reserved, replica, plan)
+end
+
+return Trtllm

@@ -1,0 +1,186 @@
+#include <fstream>
+
+#include "base/json.h"
+#include "tests/app/program.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+std::string temporary(const std::string& name, const std::string& text) {
+  const auto path = std::filesystem::temp_directory_path() / ("rooflua_app_" + std::to_string(getpid()) + "_" + name);
+  std::ofstream(path) << text;
+  return path.string();
+}
+
+const char* small_run =
+    "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200', seed = 5,\n"
+    "  workload = require 'workloads.poisson' { rate_per_s = 20, num_requests = 40, prompt_tokens = 300,\n"
+    "    output_tokens = { distribution = 'uniform', min = 5, max = 40 } },\n"
+    "  vary = { ['scheduler.max_num_seqs'] = { 4, 8, 16 } } }\n";
+
+}  // namespace
+
+TEST_CASE("the program says its version and what it can do") {
+  CHECK(contains(rooflua::test::rooflua("--version").text, "rooflua 0."));
+  CHECK(contains(rooflua::test::rooflua("help").text, "step"));
+  CHECK(contains(rooflua::test::rooflua("help run").text, "--strict"));
+  CHECK(rooflua::test::rooflua("nonsense 2>&1").status == 2);
+  CHECK(rooflua::test::rooflua("run 2>&1").status == 2);
+}
+
+TEST_CASE("every kind of name can be listed") {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"models", "llama-3.1-8b"},   {"hardware", "h200-sxm"},      {"steps", "kernels"},
+      {"schedulers", "vllm_v1"},    {"routers", "round_robin"},    {"workloads", "closed_loop"},
+      {"lookups", "latency_linear"}, {"bucketing", "pow2"},        {"corrections", "prefill_divisor"}};
+  for (const auto& [kind, name] : kinds) {
+    const Said said = rooflua::test::rooflua(std::string("list ") + kind);
+    CHECK(said.status == 0);
+    CHECK(contains(said.text, name));
+  }
+  const Said unknown = rooflua::test::rooflua("list model 2>&1");
+  CHECK(unknown.status == 1);
+  CHECK(contains(unknown.text, "did you mean 'models'"));
+}
+
+TEST_CASE("a step is priced op by op, and its shares of evidence add up") {
+  const Said said = rooflua::test::rooflua("step --model llama-3.1-8b --hardware h200 --decode 2048x64,512x8 --prefill 0+512 --json -");
+  REQUIRE(said.status == 0);
+  const Json document = parse_json(said.text, "step");
+  const Json& price = document.find("variants")->items()[0].find("price")->items()[0];
+  CHECK(price.find("time_s")->number() > 1e-3);
+  double sum = 0;
+  for (const Json::Member& share : price.find("evidence")->members()) sum += share.value.number();
+  CHECK(sum == Approx(1.0).epsilon(1e-12));
+  double rows_s = 0;
+  for (const Json& row : price.find("rows")->items()) rows_s += row.find("time_s")->number();
+  CHECK(rows_s == Approx(price.find("time_s")->number()).epsilon(1e-9));
+}
+
+TEST_CASE("a wrong step says which option and what would be right") {
+  const auto message = [](const std::string& arguments) {
+    const Said said = rooflua::test::rooflua("step --model llama-3.1-8b --hardware h200 " + arguments + " 2>&1");
+    CHECK(said.status == 1);
+    return said.text;
+  };
+  CHECK(contains(message("--decode 2048"), "CTXxCOUNT"));
+  CHECK(contains(message("--prefill -1+3"), "CTX+NEW"));
+  CHECK(contains(message(""), "nothing to price"));
+  CHECK(contains(message("--decode 1x1 --tp 3"), "tp"));
+  CHECK(contains(message("--decode 1x1 --steps kernel"), "did you mean 'kernels'"));
+  CHECK(contains(message("--decode 1x1 --set host_step=1"), "host_step_s"));
+}
+
+TEST_CASE("results do not depend on the number of jobs") {
+  const std::string scenario = temporary("jobs.lua", small_run);
+  const Said one = rooflua::test::rooflua("run " + scenario + " --json - --quiet");
+  const Said two = rooflua::test::rooflua("run " + scenario + " --json - --quiet --jobs 2");
+  const Said again = rooflua::test::rooflua("run " + scenario + " --json - --quiet --jobs 3");
+  REQUIRE(one.status == 0);
+  CHECK(one.text == two.text);
+  CHECK(one.text == again.text);
+  const Json document = parse_json(one.text, "run");
+  REQUIRE(document.find("variants")->items().size() == 3);
+  CHECK(document.find("variants")->items()[2].find("summary")->find("completed")->integer() == 40);
+}
+
+TEST_CASE("another seed gives another run, the same seed the same") {
+  const std::string scenario = temporary("seed.lua", small_run);
+  const auto run = [&](const std::string& more) { return rooflua::test::rooflua("run " + scenario + " --json - --quiet " + more).text; };
+  CHECK(run("--seed 5") == run(""));
+  CHECK(run("--seed 6") != run(""));
+}
+
+TEST_CASE("requests and timeline are written beside the report") {
+  const std::string scenario = temporary("out.lua", small_run);
+  const std::string csv = temporary("requests.csv", ""), trace = temporary("trace.json", "");
+  const Said said = rooflua::test::rooflua("run " + scenario + " --quiet --set vary= --requests " + csv + " --trace " + trace + " 2>&1");
+  INFO(said.text);
+  CHECK(said.status == 1);  // vary is not a text
+  const Said good = rooflua::test::rooflua("run " + scenario + " --quiet --requests " + csv + " --trace " + trace);
+  CHECK(good.status == 0);
+  const auto numbered = [](std::string path, const std::string& end) {
+    return path.substr(0, path.size() - end.size()) + ".1" + end;
+  };
+  std::ifstream in(numbered(csv, ".csv"));
+  std::string line;
+  int lines = 0;
+  while (std::getline(in, line)) ++lines;
+  CHECK(lines == 41);
+  const Json timeline = read_json(numbered(trace, ".json"));
+  CHECK(timeline.find("traceEvents") != nullptr);
+}
+
+TEST_CASE("mistakes in a scenario name file, key and what would be right") {
+  const auto message = [](const std::string& text) {
+    const Said said = rooflua::test::rooflua("run " + temporary("bad.lua", text) + " --quiet 2>&1");
+    CHECK(said.status == 1);
+    return said.text;
+  };
+  CHECK(contains(message("return { model = 'llama-3.1-8b', hardware = 'h200', workloat = 1 }"), "did you mean 'workload'"));
+  CHECK(contains(message("return { model = 'llama-3.1-8b', hardware = 'h200' }"), "workload: is missing"));
+  CHECK(contains(message("return 5"), "return a table"));
+  CHECK(contains(message("return {"), "bad.lua:1"));
+  CHECK(contains(message("rooflua_global = 3\nreturn {}"), "undeclared global"));
+  CHECK(contains(message("return { model = 'llama-3.1-70b', hardware = 'h200', deployment = { tp = 1 }, "
+                         "workload = require 'workloads.poisson' {} }"),
+                 "GiB"));
+  CHECK(contains(message("return { model = 'llama-3.1-8b', hardware = 'h200', rooflua = 99 }"), "schema"));
+  CHECK(contains(message("return { model = 'llama-3.1-8b', hardware = 'h200', workload = require 'workloads.poisson' "
+                         "{ rate_per_s = -1 } }"),
+                 "rate_per_s"));
+}
+
+TEST_CASE("a scheduler that talks nonsense ends the run with its line, not with a crash") {
+  const auto message = [](const std::string& body) {
+    const std::string text =
+        "local policy = require 'rooflua.policy'\n"
+        "local Bad = policy.define { name = 'bad', doc = 'x', params = {} }\n"
+        "function Bad:plan(replica, plan)\n" + body + "\nend\n"
+        "return { model = 'llama-3.1-8b', hardware = 'h200', scheduler = Bad {},\n"
+        "  workload = require 'workloads.poisson' { num_requests = 5 } }\n";
+    const Said said = rooflua::test::rooflua("run " + temporary("policy.lua", text) + " --quiet 2>&1");
+    INFO(said.text);
+    CHECK(said.status == 1);
+    return said.text;
+  };
+  CHECK(contains(message("error('no idea')"), "no idea"));
+  CHECK(contains(message("plan:admit(replica:waiting()[1], 0)"), "policy.lua:4"));
+  CHECK(contains(message("plan:admit(nil, 1)"), "expected a request"));
+  CHECK(contains(message("local r = replica:waiting()[1] plan:admit(r, 1) plan:admit(r, 1)"), "admit: request 0"));
+  CHECK(contains(message("return replica.nonsense"), "nonsense"));
+  CHECK(contains(message(""), "starved"));
+}
+
+TEST_CASE("--strict fails a run that rests on guesses") {
+  CHECK(rooflua::test::rooflua("run scenarios/01_hello.lua --strict=50").status == 0);
+  CHECK(rooflua::test::rooflua("run scenarios/01_hello.lua --strict 2>/dev/null").status == 1);
+}
+
+TEST_CASE("two documents are compared within a tolerance") {
+  const std::string a = temporary("a.json", "{\"x\": 1.0, \"y\": [1, 2]}"), b = temporary("b.json", "{\"x\": 1.001, \"y\": [1, 2]}");
+  CHECK(rooflua::test::rooflua("diff " + a + " " + a).status == 0);
+  CHECK(rooflua::test::rooflua("diff " + a + " " + b).status == 1);
+  CHECK(rooflua::test::rooflua("diff " + a + " " + b + " --tolerance 0.01").status == 0);
+}
+
+TEST_CASE("shipped scenarios are found to be right without running them") {
+  CHECK(rooflua::test::rooflua("check scenarios/01_hello.lua scenarios/02_chunk_size.lua scenarios/04_switches.lua").status == 0);
+  CHECK(rooflua::test::rooflua("check tests/app/program.h 2>/dev/null").status == 1);
+}
+
+TEST_CASE("data commands describe, verify and import") {
+  CHECK(contains(rooflua::test::rooflua("data list").text, "h200-sxm"));
+  CHECK(contains(rooflua::test::rooflua("data describe h200").text, "TFLOP/s"));
+  CHECK(rooflua::test::rooflua("data verify nowhere 2>/dev/null").status == 1);
+  if (!have_shared("tables/blis_h100/bench_data")) return;
+  const Said verified = rooflua::test::rooflua("data verify ../shared/data/tables/blis_h100/bench_data");
+  CHECK(verified.status == 1);
+  CHECK(contains(verified.text, "mfu_zero"));
+  const std::string to = temporary("imported", "");
+  std::filesystem::remove(to);
+  CHECK(rooflua::test::rooflua("data import ../shared/data/tables/blis_h100/bench_data --layout blis --gpu h100 --to " + to).status == 0);
+  CHECK(std::filesystem::exists(std::filesystem::path(to) / "h100" / "gemm_fp8.csv"));
+}

@@ -1,0 +1,47 @@
+// Shipped scenarios print what tests/golden/ keeps. After a change that is meant:
+//   ROOFLUA_UPDATE_GOLDEN=1 build/release/tests/app/test_app "[golden]"   and look at the difference.
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "tests/app/program.h"
+
+using namespace rooflua::test;
+
+namespace {
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void compare_with_golden(const std::string& scenario, const std::string& arguments) {
+  const Said said = rooflua::test::rooflua("run scenarios/" + scenario + ".lua --quiet " + arguments);
+  REQUIRE(said.status == 0);
+  const auto path = source_dir() / "tests" / "golden" / (scenario + ".txt");
+  if (std::getenv("ROOFLUA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << said.text;
+  CHECK(said.text == read(path));
+}
+
+}  // namespace
+
+TEST_CASE("a decode step and a prefill are priced op by op", "[golden]") { compare_with_golden("01_hello", "--explain"); }
+
+TEST_CASE("a smaller chunk protects TPOT and costs TTFT", "[golden]") { compare_with_golden("02_chunk_size", ""); }
+
+TEST_CASE("schedulers are compared on the same requests", "[golden]") { compare_with_golden("03_schedulers", ""); }
+
+TEST_CASE("each switch of the MFU roofline has its worth", "[golden]") { compare_with_golden("04_switches", ""); }
+
+TEST_CASE("two databases and two lookups price the same shapes", "[golden]") {
+  if (!have_shared("tables/infersim/bench_data")) return;
+  compare_with_golden("05_two_tables", "--set mfu.path=../shared/data/tables/infersim/bench_data");
+}
+
+TEST_CASE("InferSim's published points are reproduced", "[golden]") {
+  if (!have_shared("tables/infersim/bench_data")) return;
+  compare_with_golden("06_infersim_table", "--set mfu.path=../shared/data/tables/infersim/bench_data");
+}

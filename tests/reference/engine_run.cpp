@@ -1,0 +1,91 @@
+#include "tests/reference/engine_run.h"
+
+#include <utility>
+
+namespace rooflua::reference {
+
+void TariffSteps::price(const Batch& batch, StepPrice& price) {
+  Ps ps = tariff_.step + tariff_.token * batch.tokens + tariff_.request * batch.requests +
+          tariff_.sampled * batch.sampled +
+          tariff_.decode_context * static_cast<Ps>(batch.decode_context_tokens);
+  for (std::int32_t i = 0; i < batch.prefill_count; ++i) {
+    const PrefillWork& work = batch.prefills[i];
+    ps += tariff_.prefill_pair * work.new_tokens * (2 * work.context_tokens + work.new_tokens);
+  }
+  price.time_s = seconds(ps);
+}
+
+void Scribe::on_step(const StepSeen& step) {
+  StepLog log{step.planned, step.start, step.end, {}};
+  for (const PrefillWork& work : step.prefills)
+    log.rows.push_back({work.id, work.context_tokens, work.new_tokens, true, work.completes == 1});
+  if (step.batch->decodes > 0)
+    log.rows.push_back({-1, static_cast<int>(step.batch->decode_context_tokens),
+                        step.batch->decodes, false, true});
+  history.steps.push_back(std::move(log));
+}
+
+void Scribe::on_done(const RequestDone& done) {
+  Served& served = history.requests[static_cast<std::size_t>(done.id)];
+  served.arrival = done.arrival;
+  if (done.scheduled != never) served.scheduled = done.scheduled;
+  if (done.first_token != never) served.first = done.first_token;
+  if (done.last_token != never) served.last = done.last_token;
+  served.tokens = done.output_tokens;
+  served.preemptions = done.preemptions;
+  served.cached = done.cached_tokens;
+  history.preemptions += done.preemptions;
+  if (done.outcome != Outcome::completed) history.finished = false;
+}
+
+namespace {
+
+ReplicaConfig replica_config(const ServingCase& question) {
+  const VllmConfig& c = question.config;
+  ReplicaConfig replica;
+  replica.kv_blocks = c.blocks;
+  replica.block_size = c.block_size;
+  replica.max_num_seqs = c.max_num_seqs;
+  replica.max_num_batched_tokens = c.max_num_batched_tokens;
+  replica.max_model_len = c.max_model_len == VllmConfig{}.max_model_len ? 0 : c.max_model_len;
+  replica.async_depth = c.async_depth;
+  replica.prefix_caching = c.prefix_caching;
+  replica.real_blocks = question.seed % 3 == 0;
+  return replica;
+}
+
+}  // namespace
+
+EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
+                     std::vector<Observer*> listeners)
+    : segments_(question.prompts.size()), steps_(question.tariff), scribe_(question.prompts.size()) {
+  std::vector<RequestSpec> specs;
+  for (std::size_t id = 0; id < question.prompts.size(); ++id) {
+    const Prompt& prompt = question.prompts[id];
+    for (const auto& [content, count] : prompt.segments) segments_[id].push_back({content, count});
+    RequestSpec spec;
+    spec.arrival_s = seconds(prompt.plain.arrival);
+    spec.prompt_tokens = prompt.plain.prompt;
+    spec.output_tokens = prompt.plain.output;
+    spec.max_tokens = prompt.plain.max_new;
+    spec.predicted_tokens = prompt.plain.predicted;
+    spec.priority = prompt.plain.priority;
+    spec.segments = segments_[id];
+    spec.output_content = prompt.output_content;
+    specs.push_back(spec);
+  }
+  workload_ = std::make_unique<ListedWorkload>(std::move(specs));
+  listeners.push_back(&scribe_);
+  ClusterConfig config;
+  config.replicas = {replica_config(question)};
+  const Bindings bindings{{&scheduler}, {&steps_}, nullptr, workload_.get(), std::move(listeners)};
+  simulation_ = std::make_unique<Simulation>(config, bindings);
+}
+
+History run_engine(const ServingCase& question, SchedulerPolicy& scheduler) {
+  EngineRun run(question, scheduler);
+  run.simulation().run();
+  return run.history();
+}
+
+}  // namespace rooflua::reference

@@ -1,0 +1,49 @@
+#pragma once
+// The fast engine as one who answers random questions.
+
+#include "serve/simulation.h"
+#include "tests/reference/serving_case.h"
+
+namespace rooflua::reference {
+
+/// The tariff as a step model.
+class TariffSteps : public StepModel {
+ public:
+  explicit TariffSteps(const Tariff& tariff) : tariff_(tariff) {}
+  void price(const Batch& batch, StepPrice& price) override;
+
+ private:
+  Tariff tariff_;
+};
+
+/// Writes down what a History holds. The decodes of a step are one row: their number and the sum
+/// of their contexts is all that the engine tells.
+class Scribe : public Observer {
+ public:
+  explicit Scribe(std::size_t requests) { history.requests.resize(requests); }
+  void on_step(const StepSeen& step) override;
+  void on_done(const RequestDone& done) override;
+
+  History history;
+};
+
+/// A simulation of a question with everything it needs; one replica.
+class EngineRun {
+ public:
+  EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
+            std::vector<Observer*> listeners = {});
+  Simulation& simulation() { return *simulation_; }
+  const History& history() const { return scribe_.history; }
+
+ private:
+  std::vector<std::vector<Segment>> segments_;
+  std::unique_ptr<ListedWorkload> workload_;
+  TariffSteps steps_;
+  Scribe scribe_;
+  std::unique_ptr<Simulation> simulation_;
+};
+
+/// The engine's answer with this scheduler.
+History run_engine(const ServingCase& question, SchedulerPolicy& scheduler);
+
+}  // namespace rooflua::reference

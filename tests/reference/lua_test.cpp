@@ -1,0 +1,89 @@
+// The shipped schedulers, on the fast engine, on the naive simulator, and against the literal
+// transcriptions of what they stand for.
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/catch.h"
+#include "tests/reference/engine_run.h"
+#include "tests/reference/lua_schedulers.h"
+#include "tests/reference/lua_trials.h"
+#include "tests/reference/naive.h"
+#include "tests/reference/random_questions.h"
+#include "tests/reference/shrink.h"
+
+namespace rooflua::reference {
+
+TEST_CASE("every shipped scheduler is on trial here") {
+  for (const auto& file : std::filesystem::directory_iterator(test::source_dir() / "scripts/schedulers")) {
+    const std::string name = file.path().stem().string();
+    CAPTURE(name);
+    if (file.path().extension() != ".lua") continue;
+    const auto all = trials();
+    CHECK(std::any_of(all.begin(), all.end(), [&](const Trial& one) { return one.scheduler == name; }));
+  }
+}
+
+TEST_CASE("every shipped scheduler gives the same times on the engine and on the naive simulator") {
+  LuaSchedulers lua;
+  const auto [first, last] = seeds(1, 100);
+  for (const Trial& trial : trials()) {
+    Coverage coverage;
+    const Check check = [&](const ServingCase& question) {
+      const std::string parameters = trial.parameters(question);
+      const History expected = run_naive(question, *lua.make(trial.scheduler, parameters));
+      if (!question.in_order(expected)) return std::string();
+      return difference(expected, run_engine(question, *lua.make(trial.scheduler, parameters)));
+    };
+    for (std::uint64_t seed = first; seed <= last; ++seed) {
+      const ServingCase question = question_for(trial, seed);
+      INFO(trial.scheduler << " { " << trial.parameters(question) << " }");
+      if (fails(question, check)) FAIL(minimal_failure(question, check));
+      coverage.add(run_naive(question, *lua.make(trial.scheduler, trial.parameters(question))));
+    }
+    coverage.print(trial.scheduler.c_str(), first, last);
+    CHECK(coverage.questions >= 50);
+    CHECK(coverage.unfinished * 4 < coverage.questions);
+  }
+}
+
+TEST_CASE("schedulers/vllm_v1.lua and priority.lua do what a literal vLLM V1 does") {
+  LuaSchedulers lua;
+  const Check check = [&](const ServingCase& question) {
+    const History expected =
+        run_vllm_v1(question.config, question.requests(), question.tariff);
+    if (!question.in_order(expected)) return std::string();
+    const std::string name = question.config.by_priority ? "priority" : "vllm_v1";
+    const auto scheduler = lua.make(name, vllm_parameters(question.config));
+    return difference(expected, run_engine(question, *scheduler));
+  };
+  Coverage coverage;
+  const auto [first, last] = seeds(1, 600);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const ServingCase question = draw_case(seed, Range{});
+    coverage.add(run_vllm_v1(question.config, question.requests(), question.tariff));
+    if (fails(question, check)) FAIL(minimal_failure(question, check));
+  }
+  coverage.print("vllm_v1.lua and priority.lua", first, last);
+}
+
+TEST_CASE("schedulers/sglang.lua does what a literal SGLang does") {
+  LuaSchedulers lua;
+  const Check check = [&](const ServingCase& question) {
+    const History expected =
+        run_sglang(sglang_config(question), question.requests(), question.tariff);
+    const auto scheduler = lua.make("sglang", sglang_parameters(question));
+    return difference(expected, run_engine(question, *scheduler));
+  };
+  Coverage coverage;
+  const auto [first, last] = seeds(1, 400);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const ServingCase question = for_sglang(draw_case(seed, Range{60, false, false, false, false}));
+    coverage.add(run_sglang(sglang_config(question), question.requests(), question.tariff));
+    if (fails(question, check)) FAIL(minimal_failure(question, check));
+  }
+  coverage.print("sglang.lua", first, last);
+  CHECK(coverage.with_preemption >= 50);
+}
+
+}  // namespace rooflua::reference

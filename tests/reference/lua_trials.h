@@ -1,0 +1,27 @@
+#pragma once
+// The shipped schedulers: what each can be asked, and with which parameters.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/reference/serving_case.h"
+
+namespace rooflua::reference {
+
+/// How one scheduler is asked: what it can be asked, with which parameters.
+struct Trial {
+  std::string scheduler;
+  Range range;
+  std::function<void(ServingCase&)> suit;  // makes a random question one for this scheduler
+  std::function<std::string(const ServingCase&)> parameters;
+};
+
+/// At least one for every file in scripts/schedulers.
+std::vector<Trial> trials();
+ServingCase question_for(const Trial& trial, std::uint64_t seed);
+
+std::string vllm_parameters(const VllmConfig& config);
+std::string sglang_parameters(const ServingCase& question);
+
+}  // namespace rooflua::reference

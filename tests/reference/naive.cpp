@@ -1,0 +1,258 @@
+#include "tests/reference/naive.h"
+
+#include <algorithm>
+
+#include "tests/reference/naive_replica.h"
+
+namespace rooflua::reference {
+
+namespace {
+
+ReplicaConfig board_config(const VllmConfig& c) {
+  ReplicaConfig config;
+  config.kv_blocks = c.blocks;
+  config.block_size = c.block_size;
+  config.max_num_seqs = c.max_num_seqs;
+  config.max_num_batched_tokens = c.max_num_batched_tokens;
+  config.max_model_len = c.max_model_len == VllmConfig{}.max_model_len ? 0 : c.max_model_len;
+  config.async_depth = c.async_depth;
+  config.prefix_caching = c.prefix_caching;
+  return config;
+}
+
+}  // namespace
+
+NaiveReplica::NaiveReplica(const ServingCase& question, SchedulerPolicy& policy)
+    : config_(question.config), policy_(&policy),
+      pool_(question.config.blocks, question.config.prefix_caching),
+      requests_(question.prompts.size()),
+      board_(board_config(question.config), arena_, *this), plan_(*this) {
+  for (std::size_t id = 0; id < requests_.size(); ++id) {
+    requests_[id].given = &question.prompts[id];
+    requests_[id].id = static_cast<int>(id);
+  }
+}
+
+NaiveRequest* NaiveReplica::at_slot(int slot) {
+  for (NaiveRequest& r : requests_)
+    if (r.slot == slot && r.phase != Phase::absent) return &r;
+  return nullptr;
+}
+
+int NaiveReplica::stop_at(const NaiveRequest& r) const {
+  return std::min(r.given->plain.output, config_.max_model_len - r.given->plain.prompt);
+}
+
+int NaiveReplica::ceil_blocks(int tokens) const {
+  return (tokens + config_.block_size - 1) / config_.block_size;
+}
+
+int NaiveReplica::tokens_planned() const {
+  int tokens = 0;
+  for (const NaiveRequest& r : requests_) tokens += r.planned;
+  return tokens;
+}
+
+// --- a request's way
+
+void NaiveReplica::arrive(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  const PlainRequest& plain = r.given->plain;
+  RequestSpec spec;
+  spec.arrival_s = seconds(plain.arrival);
+  spec.prompt_tokens = plain.prompt;
+  spec.output_tokens = plain.output;
+  spec.max_tokens = plain.max_new;
+  spec.priority = plain.priority;
+  spec.predicted_tokens = plain.predicted;
+  std::vector<Segment> segments;
+  for (const auto& [content, count] : r.given->segments) segments.push_back({content, count});
+  spec.segments = segments;
+  r.slot = arena_.open(spec, id);
+  arena_[r.slot].id = id;
+  arena_[r.slot].replica = 0;
+  if (policy_->has_key()) r.key = policy_->key(arena_[r.slot]);
+  queue(r, false);
+}
+
+void NaiveReplica::queue(NaiveRequest& r, bool front) {
+  r.phase = Phase::waiting;
+  waiting_.insert(front ? waiting_.begin() : waiting_.end(), &r);
+  if (!policy_->has_key()) return;
+  std::sort(waiting_.begin(), waiting_.end(), [](const NaiveRequest* a, const NaiveRequest* b) {
+    return a->key != b->key ? a->key < b->key : a->id < b->id;
+  });
+}
+
+Rows NaiveReplica::schedule(Ps now) {
+  now_ = now;
+  for (NaiveRequest& r : requests_) {
+    r.planned = 0;
+    r.taken = r.fresh = false;
+  }
+  show();
+  plan_.begin(*policy_, board_, now, serial_++);
+  policy_->plan(board_, plan_);
+
+  Rows rows;
+  for (NaiveRequest* r : running_) {
+    if (r->planned == 0) continue;
+    const bool completes = r->computed + r->planned == r->sequence();
+    rows.push_back({r->id, r->computed, r->planned, r->phase == Phase::prefilling, completes});
+    r->computed += r->planned;
+    cache_blocks(*r, r->computed);
+    if (!completes) continue;
+    r->output += 1;
+    r->phase = r->output >= stop_at(*r) ? Phase::draining : Phase::decoding;
+  }
+  if (plan_.decoded_together() && !rows.empty()) ++decode_steps_;
+  return rows;
+}
+
+void NaiveReplica::update(const Rows& rows) {
+  for (const Row& row : rows) {
+    if (!row.samples) continue;
+    NaiveRequest& r = requests_[static_cast<std::size_t>(row.id)];
+    if (++r.landed < stop_at(r)) continue;
+    const auto seat = std::find(running_.begin(), running_.end(), &r);
+    if (seat != running_.end()) {
+      running_.erase(seat);
+      release(r);
+    }
+    r.phase = Phase::pending;
+  }
+}
+
+void NaiveReplica::report(History& history) const {
+  for (const NaiveRequest& r : requests_) {
+    Served& served = history.requests[static_cast<std::size_t>(r.id)];
+    served.preemptions = r.preemptions;
+    served.cached = r.first_hit;
+    served.scheduled = r.scheduled;
+    history.preemptions += r.preemptions;
+    if (r.landed < stop_at(r)) history.finished = false;
+  }
+  history.resume_hits = resume_hits_;
+}
+
+// --- content of blocks
+
+void NaiveReplica::know_hashes(NaiveRequest& r) {
+  const int size = config_.block_size;
+  while ((static_cast<int>(r.hashes.size()) + 1) * size <= r.sequence()) {
+    const auto from =
+        r.given->plain.tokens.begin() + static_cast<std::ptrdiff_t>(r.hashes.size()) * size;
+    const int parent = r.hashes.empty() ? -1 : r.hashes.back();
+    r.hashes.push_back(pool_.hash(parent, std::vector<Token>(from, from + size)));
+  }
+}
+
+std::vector<int> NaiveReplica::lookup(NaiveRequest& r) {
+  std::vector<int> hits;
+  if (!config_.prefix_caching) return hits;
+  know_hashes(r);
+  for (int j = 0; j < (r.sequence() - 1) / config_.block_size; ++j) {
+    const int block = pool_.find(r.hashes[static_cast<std::size_t>(j)]);
+    if (block < 0) break;
+    hits.push_back(block);
+  }
+  return hits;
+}
+
+void NaiveReplica::cache_blocks(NaiveRequest& r, int tokens) {
+  if (!config_.prefix_caching) return;
+  know_hashes(r);
+  for (; (r.hashed + 1) * config_.block_size <= tokens; ++r.hashed) {
+    const auto j = static_cast<std::size_t>(r.hashed);
+    pool_.set_hash(r.blocks[j], r.hashes[j]);
+  }
+}
+
+/// All blocks go back; those of a chunk that is withdrawn carry nothing.
+void NaiveReplica::release(NaiveRequest& r) {
+  for (auto j = static_cast<std::size_t>(r.computed / config_.block_size); j < r.blocks.size(); ++j)
+    if (pool_.references(r.blocks[j]) == 1) pool_.drop_hash(r.blocks[j]);
+  pool_.free_all(r.blocks);
+  r.blocks.clear();
+  r.hashed = 0;
+}
+
+// --- the board
+
+std::int32_t Board::decode_blocks() const noexcept {
+  std::int32_t blocks = 0;
+  for (const NaiveRequest* r : naive_->running_) {
+    const int room = static_cast<int>(r->blocks.size()) * naive_->config_.block_size;
+    blocks += r->phase == Phase::decoding && r->computed == room;
+  }
+  return blocks;
+}
+
+void NaiveReplica::show() {
+  auto& view = const_cast<ReplicaView&>(board_.view());
+  std::vector<NaiveRequest*> prefilling;
+  view.decodes = view.draining = 0;
+  view.decode_context_tokens = view.waiting_tokens = 0;
+  for (NaiveRequest& r : requests_)
+    if (r.phase != Phase::absent) show_request(r);
+  for (NaiveRequest* r : waiting_) view.waiting_tokens += r->sequence();
+  for (NaiveRequest* r : running_) {
+    if (r->phase == Phase::prefilling) prefilling.push_back(r);
+    if (r->phase == Phase::draining) ++view.draining;
+    if (r->phase != Phase::decoding) continue;
+    ++view.decodes;
+    view.decode_context_tokens += r->computed;
+  }
+  view.now_s = seconds(now_);
+  view.decode_index = decode_steps_;
+  view.requests = arena_.data();
+  view.slots = arena_.slots();
+  view.free_blocks = pool_.free_blocks();
+  view.waiting = static_cast<std::int32_t>(waiting_.size());
+  view.running = static_cast<std::int32_t>(running_.size());
+  view.prefilling = static_cast<std::int32_t>(prefilling.size());
+  show_list(waiting_, view.waiting_head, view.waiting_tail);
+  show_list(running_, view.running_head, view.running_tail);
+  view.prefilling_head = view.prefilling_tail = -1;
+  for (NaiveRequest* r : prefilling) {
+    rooflua::Request& shown = arena_[r->slot];
+    shown.previous_prefilling = view.prefilling_tail;
+    shown.next_prefilling = -1;
+    (view.prefilling_tail >= 0 ? arena_[view.prefilling_tail].next_prefilling
+                               : view.prefilling_head) = r->slot;
+    view.prefilling_tail = r->slot;
+  }
+}
+
+void NaiveReplica::show_list(const std::vector<NaiveRequest*>& list, std::int32_t& head,
+                             std::int32_t& tail) {
+  head = tail = -1;
+  for (const NaiveRequest* r : list) {
+    rooflua::Request& shown = arena_[r->slot];
+    shown.previous = tail;
+    shown.next = -1;
+    (tail >= 0 ? arena_[tail].next : head) = r->slot;
+    tail = r->slot;
+  }
+}
+
+void NaiveReplica::show_request(NaiveRequest& r) {
+  rooflua::Request& shown = arena_[r.slot];
+  shown.phase = r.phase;
+  shown.key = r.key;
+  shown.context_tokens = r.computed;
+  shown.emitted_tokens = r.output;
+  shown.joined = decode_steps_;  // nothing is implied: the numbers are true now
+  shown.preemptions = r.preemptions;
+  shown.cached_tokens = r.phase == Phase::waiting ? 0 : r.seat_hit;
+  // The board's own cache is empty; a waiting request's hits are shown as if they had been sent.
+  arena_.progress(r.slot).remote_tokens =
+      r.phase == Phase::waiting ? static_cast<int>(lookup(r).size()) * config_.block_size : 0;
+}
+
+History run_naive(const ServingCase& question, SchedulerPolicy& scheduler) {
+  NaiveReplica engine(question, scheduler);
+  return run(engine, question.requests(), question.config.async_depth, question.tariff);
+}
+
+}  // namespace rooflua::reference

@@ -1,0 +1,225 @@
+// NaivePlan of naive_replica.h: the operations of engine/serve/plan.h, one request at a time.
+
+#include <algorithm>
+
+#include "tests/reference/naive_replica.h"
+
+namespace rooflua::reference {
+
+void NaivePlan::begin(SchedulerPolicy& policy, Replica& board, Ps now, std::int64_t serial) {
+  policy_ = &policy;
+  replica_ = &board;
+  now_ = now;
+  serial_ = serial;
+  view_ = PlanView{};
+  at_hand_ = nullptr;
+  all_asked_ = false;
+}
+
+bool NaivePlan::bursts(int more) const {
+  const int budget = naive_->config_.max_num_batched_tokens;
+  return budget > 0 && naive_->tokens_planned() + more > budget;
+}
+
+/// False: it needs a block and none is free.
+bool NaivePlan::give_token(NaiveRequest& r) {
+  if (r.computed + 1 > static_cast<int>(r.blocks.size()) * naive_->config_.block_size) {
+    if (naive_->pool_.free_blocks() == 0) return false;
+    r.blocks.push_back(naive_->pool_.pop());
+  }
+  r.planned = 1;
+  ++view_.decodes;
+  ++view_.tokens;
+  return true;
+}
+
+// --- decodes
+
+std::int32_t NaivePlan::try_decode_all(std::int32_t limit) noexcept {
+  if (waits_for_victim()) return refuse("decode_all", Refusal::victim_expected, -1);
+  if (all_asked_) return refuse("decode_all", Refusal::decoded_already, -1);
+  if (limit < everybody) return refuse("decode_all", Refusal::bad_limit, -1);
+  int eligible = 0;
+  for (const NaiveRequest* r : naive_->running_)
+    eligible += r->phase == Phase::decoding && r->planned == 0;
+  most_ = limit == everybody ? eligible : std::min(limit, eligible);
+  if (most_ == 0) return 0;
+  if (bursts(most_)) return refuse("decode_all", Refusal::over_budget, -1);
+  all_asked_ = true;
+  given_ = 0;
+  return walk_on();
+}
+
+/// Admission order, from the first that has no token yet.
+std::int32_t NaivePlan::walk_on() {
+  while (given_ < most_) {
+    NaiveRequest* next = nullptr;
+    for (NaiveRequest* r : naive_->running_) {
+      if (r->phase != Phase::decoding || r->planned > 0) continue;
+      next = r;
+      break;
+    }
+    if (next == nullptr) break;
+    if (give_token(*next)) {
+      ++given_;
+      continue;
+    }
+    if (policy_->has_victim()) {
+      at_hand_ = next;
+      naive_->show();
+      return asks_victim;
+    }
+    NaiveRequest* victim = naive_->running_.back();
+    if (victim->phase == Phase::decoding && victim->planned > 0) --given_;
+    take_away(*victim);
+    if (victim == next) break;
+  }
+  naive_->show();
+  return given_;
+}
+
+std::int32_t NaivePlan::try_shed(std::int32_t slot) noexcept {
+  if (!waits_for_victim()) return refuse("victim", Refusal::no_victim, slot);
+  NaiveRequest* victim = naive_->at_slot(slot);
+  const auto& running = naive_->running_;
+  if (std::find(running.begin(), running.end(), victim) == running.end())
+    return refuse("victim", Refusal::not_seated, slot);
+  if (victim->phase == Phase::decoding && victim->planned > 0) --given_;
+  const bool itself = victim == at_hand_;
+  at_hand_ = nullptr;
+  take_away(*victim);
+  if (!itself) return walk_on();
+  naive_->show();
+  return given_;
+}
+
+std::int32_t NaivePlan::try_decode(std::int32_t slot) noexcept {
+  if (waits_for_victim()) return refuse("decode", Refusal::victim_expected, slot);
+  NaiveRequest* r = naive_->at_slot(slot);
+  if (r == nullptr) return refuse("decode", Refusal::no_such_request, slot);
+  if (r->phase != Phase::decoding) return refuse("decode", Refusal::not_decoding, slot);
+  if (r->planned > 0 || all_asked_) return refuse("decode", Refusal::planned_already, slot);
+  if (bursts(1)) return refuse("decode", Refusal::over_budget, slot);
+  if (!give_token(*r)) return 0;
+  naive_->show();
+  return 1;
+}
+
+// --- prefills
+
+std::int32_t NaivePlan::try_prefill(std::int32_t slot, std::int32_t tokens) noexcept {
+  if (waits_for_victim()) return refuse("prefill", Refusal::victim_expected, slot);
+  NaiveRequest* r = naive_->at_slot(slot);
+  if (r == nullptr) return refuse("prefill", Refusal::no_such_request, slot);
+  if (r->phase != Phase::prefilling) return refuse("prefill", Refusal::not_prefilling, slot);
+  if (r->planned > 0) return refuse("prefill", Refusal::planned_already, slot);
+  if (tokens < 1) return refuse("prefill", Refusal::no_tokens, slot);
+  if (tokens > r->sequence() - r->computed)
+    return refuse("prefill", Refusal::too_many_tokens, slot);
+  if (bursts(tokens)) return refuse("prefill", Refusal::over_budget, slot);
+  const int need = naive_->ceil_blocks(r->computed + tokens) - static_cast<int>(r->blocks.size());
+  if (need > naive_->pool_.free_blocks()) return 0;
+  for (int k = 0; k < need; ++k) r->blocks.push_back(naive_->pool_.pop());
+  r->planned = tokens;
+  naive_->cache_blocks(*r, r->computed + tokens);
+  view_.tokens += tokens;
+  ++view_.prefills;
+  naive_->show();
+  return 1;
+}
+
+std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noexcept {
+  if (waits_for_victim()) return refuse("admit", Refusal::victim_expected, slot);
+  NaiveRequest* r = naive_->at_slot(slot);
+  if (r == nullptr) return refuse("admit", Refusal::no_such_request, slot);
+  if (r->phase != Phase::waiting) return refuse("admit", Refusal::not_waiting, slot);
+  if (r->taken) return refuse("admit", Refusal::preempted_now, slot);
+  if (wish.tokens < 1) return refuse("admit", Refusal::no_tokens, slot);
+  const VllmConfig& config = naive_->config_;
+  BlockPool& pool = naive_->pool_;
+  const std::vector<int> hits = naive_->lookup(*r);
+  const int hit_blocks = static_cast<int>(hits.size()), ready = hit_blocks * config.block_size;
+  if (wish.tokens > r->sequence() - ready) return refuse("admit", Refusal::too_many_tokens, slot);
+  if (bursts(wish.tokens)) return refuse("admit", Refusal::over_budget, slot);
+  const int seats = static_cast<int>(naive_->running_.size());
+  if (config.max_num_seqs > 0 && seats >= config.max_num_seqs) return 0;
+  int idle_hits = 0;
+  for (int block : hits) idle_hits += pool.references(block) == 0;
+  const int hold = std::max(ready + wish.tokens, wish.hold_tokens);
+  const int need = naive_->ceil_blocks(std::max(hold, wish.fit_tokens)) - hit_blocks + idle_hits +
+                   std::max(0, wish.spare_blocks);
+  if (need > pool.free_blocks()) return 0;
+
+  for (int block : hits) pool.touch(block);
+  r->blocks = hits;
+  r->hashed = hit_blocks;
+  while (static_cast<int>(r->blocks.size()) < naive_->ceil_blocks(hold))
+    r->blocks.push_back(pool.pop());
+  if (r->ever_seated && ready > 0) ++naive_->resume_hits_;
+  if (!r->ever_seated) {
+    r->first_hit = ready;
+    r->scheduled = now_;
+  }
+  r->ever_seated = r->fresh = true;
+  r->seat_hit = r->computed = ready;
+  r->phase = Phase::prefilling;
+  r->planned = wish.tokens;
+  std::erase(naive_->waiting_, r);
+  naive_->running_.push_back(r);
+  naive_->cache_blocks(*r, ready + wish.tokens);
+  view_.tokens += wish.tokens;
+  ++view_.prefills;
+  ++view_.admitted;
+  naive_->show();
+  return 1;
+}
+
+// --- giving back
+
+void NaivePlan::take_away(NaiveRequest& r) {
+  view_.tokens -= r.planned;
+  if (r.planned > 0) --(r.phase == Phase::prefilling ? view_.prefills : view_.decodes);
+  ++view_.preempted;
+  r.planned = 0;
+  r.taken = true;
+  std::erase(naive_->running_, &r);
+  naive_->release(r);
+  r.computed = r.seat_hit = 0;
+  if (r.phase == Phase::draining) {
+    r.phase = Phase::pending;
+    return;
+  }
+  ++r.preemptions;
+  naive_->queue(r, true);
+}
+
+std::int32_t NaivePlan::try_preempt(std::int32_t slot) noexcept {
+  if (waits_for_victim()) return refuse("preempt", Refusal::victim_expected, slot);
+  NaiveRequest* r = naive_->at_slot(slot);
+  const auto& running = naive_->running_;
+  if (std::find(running.begin(), running.end(), r) == running.end())
+    return refuse("preempt", Refusal::not_seated, slot);
+  if (r->fresh) return refuse("preempt", Refusal::admitted_now, slot);
+  take_away(*r);
+  naive_->show();
+  return 1;
+}
+
+std::int32_t NaivePlan::try_reject(std::int32_t slot) noexcept {
+  NaiveRequest* r = naive_->at_slot(slot);
+  if (r == nullptr || r->phase != Phase::waiting)
+    return refuse("reject", Refusal::not_waiting, slot);
+  if (r->taken) return refuse("reject", Refusal::preempted_now, slot);
+  std::erase(naive_->waiting_, r);
+  r->phase = Phase::pending;
+  ++view_.rejected;
+  naive_->show();
+  return 1;
+}
+
+std::int32_t NaivePlan::try_wake_at(double time_s) noexcept {
+  view_.wake_s = time_s;  // it is asked at every step anyway
+  return 1;
+}
+
+}  // namespace rooflua::reference

@@ -1,0 +1,120 @@
+#pragma once
+// The state of the naive simulator, the board on which policies read it, and its Plan.
+
+#include <vector>
+
+#include "serve/replica.h"
+#include "tests/reference/block_pool.h"
+#include "tests/reference/pipeline.h"
+#include "tests/reference/serving_case.h"
+
+namespace rooflua::reference {
+
+/// One request, nothing implied.
+struct NaiveRequest {
+  const Prompt* given = nullptr;
+  int id = -1;
+  int slot = -1;         // on the board
+  Phase phase = Phase::absent;
+  int computed = 0;      // KV, in flight included
+  int output = 0;        // tokens, in flight included
+  int landed = 0;
+  int planned = 0;       // tokens in the plan at hand
+  bool taken = false;    // preempted in the plan at hand
+  bool fresh = false;    // admitted in the plan at hand
+  bool ever_seated = false;
+  int first_hit = 0, seat_hit = 0, preemptions = 0;
+  double key = 0;
+  Ps scheduled = unset;  // the plan that admitted it first, even if it lost its seat in that plan
+  std::vector<int> blocks, hashes;
+  int hashed = 0;        // blocks that carry content
+
+  int sequence() const { return given->plain.prompt + output; }
+};
+
+class NaiveReplica;
+
+/// What policies read. Only its view and its arena are filled; the rest of it never runs.
+class Board : public Replica {
+ public:
+  Board(const ReplicaConfig& config, Requests& arena, const NaiveReplica& naive)
+      : Replica(0, config, PrefixIndex::none, arena), naive_(&naive) {}
+  std::int32_t decode_blocks() const noexcept override;
+
+ private:
+  const NaiveReplica* naive_;
+};
+
+class NaivePlan : public Plan {
+ public:
+  explicit NaivePlan(NaiveReplica& replica) : naive_(&replica) {}
+  void begin(SchedulerPolicy& policy, Replica& board, Ps now, std::int64_t serial);
+
+  std::int32_t try_decode_all(std::int32_t limit) noexcept override;
+  std::int32_t try_shed(std::int32_t victim) noexcept override;
+  std::int32_t try_decode(std::int32_t slot) noexcept override;
+  std::int32_t try_prefill(std::int32_t slot, std::int32_t tokens) noexcept override;
+  std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept override;
+  std::int32_t try_preempt(std::int32_t slot) noexcept override;
+  std::int32_t try_reject(std::int32_t slot) noexcept override;
+  std::int32_t try_wake_at(double time_s) noexcept override;
+  bool decoded_together() const { return all_asked_; }
+  std::int32_t taken_away() const { return view_.preempted + view_.rejected; }
+
+ private:
+  std::int32_t walk_on();
+  bool give_token(NaiveRequest& r);
+  void take_away(NaiveRequest& r);
+  bool bursts(int more) const;
+  bool waits_for_victim() const { return at_hand_ != nullptr; }
+
+  NaiveReplica* naive_;
+  NaiveRequest* at_hand_ = nullptr;  // needs a block while a victim is asked for
+  int most_ = 0, given_ = 0;
+  bool all_asked_ = false;
+};
+
+class NaiveReplica : public Engine {
+ public:
+  NaiveReplica(const ServingCase& question, SchedulerPolicy& policy);
+
+  void arrive(int id) override;
+  Rows schedule(Ps now) override;
+  void update(const Rows& rows) override;
+  bool took_away() const override { return plan_.taken_away() > 0; }
+  void report(History& history) const override;
+
+ private:
+  friend class NaivePlan;
+  friend class Board;
+  NaiveRequest* at_slot(int slot);
+  int stop_at(const NaiveRequest& r) const;
+  int ceil_blocks(int tokens) const;
+  int tokens_planned() const;
+  void queue(NaiveRequest& r, bool front);
+
+  void know_hashes(NaiveRequest& r);
+  std::vector<int> lookup(NaiveRequest& r);
+  void cache_blocks(NaiveRequest& r, int tokens);
+  void release(NaiveRequest& r);
+
+  /// Rebuilds everything that a policy can read.
+  void show();
+  void show_list(const std::vector<NaiveRequest*>& list, std::int32_t& head, std::int32_t& tail);
+  void show_request(NaiveRequest& r);
+
+  VllmConfig config_;
+  SchedulerPolicy* policy_;
+  BlockPool pool_;
+  std::vector<NaiveRequest> requests_;
+  std::vector<NaiveRequest*> waiting_, running_;
+  Requests arena_;
+  Board board_;
+  NaivePlan plan_;
+  std::int64_t serial_ = 0;
+  int decode_steps_ = 0;  // in which decode_all had somebody to run
+  Ps now_ = 0;
+  int resume_hits_ = 0;
+};
+
+}  // namespace rooflua::reference

@@ -1,0 +1,20 @@
+#pragma once
+// Which random questions a test run asks.
+
+#include <cstdint>
+#include <utility>
+
+#include "tests/reference/serving_case.h"
+#include "tests/reference/sglang.h"
+
+namespace rooflua::reference {
+
+/// The seeds of a run; ROOFLUA_SEEDS=FIRST-LAST asks for others.
+/// @throws std::invalid_argument if it is something else
+std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t first, std::uint64_t last);
+
+SglangConfig sglang_config(const ServingCase& question);
+/// A question for SGLang: pages of one token, no radix cache, no budget of the engine's own.
+ServingCase for_sglang(ServingCase question);
+
+}  // namespace rooflua::reference

@@ -1,0 +1,171 @@
+#include <csignal>
+#include <ctime>
+#include <thread>
+
+#include "script/interrupt.h"
+#include "tests/script/sandbox.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+constexpr const char* runaways[] = {
+    "while true do end",
+    "for i = 1, 1e15 do end",
+    "local t = {} while true do for i = 1, 100 do t[i] = i end end",
+    "local function f() return f() end return f()",
+    "repeat pcall(function() while true do end end) until false",
+    "local co = coroutine.wrap(function() while true do end end) co()",
+    "while true do local t = {1, 2, 3} end",
+    "local s = 0 while true do s = s + #tostring(s) end",
+};
+
+double cpu_s() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace
+
+TEST_CASE("the time limit stops every kind of endless loop, compiled and interpreted") {
+  for (const bool jit : {true, false}) {
+    script::VmOptions options = sandbox_options();
+    options.timeout_s = 0.1;
+    options.jit = jit;
+    options.load_instructions = 0;
+    script::Vm vm(options);
+    for (const char* text : runaways) {
+      INFO(text << (jit ? " compiled" : " interpreted"));
+      const double start_s = cpu_s();
+      const std::string message = complaint(vm, text);
+      CHECK(starts(message, "test.lua:1: "));
+      CHECK(has(message, "stopped after 0.1 s of CPU time"));
+      CHECK(cpu_s() - start_s < 1.5);
+    }
+    CHECK(run(vm, "return 1 + 1") == "2");  // and the VM lives on
+  }
+}
+
+TEST_CASE("Ctrl-C stops a compiled loop with its line") {
+  script::VmOptions options = sandbox_options();
+  options.interruptible = true;
+  script::Vm vm(options);
+  for (int i = 0; i < 3; ++i) {
+    std::thread user([] {
+      timespec pause{0, 60'000'000};
+      nanosleep(&pause, nullptr);
+      kill(getpid(), SIGINT);
+    });
+    const std::string message = complaint(vm, "local i = 0\nwhile true do i = i + 1 end");
+    user.join();
+    CHECK(message == "test.lua:2: interrupted");
+  }
+  CHECK(run(vm, "return 'alive'") == "alive");
+}
+
+TEST_CASE("only one VM of a process owns the signals") {
+  script::VmOptions options = sandbox_options();
+  options.interruptible = true;
+  script::Vm first(options);
+  script::Vm second(options);
+  CHECK(run(second, "return 2") == "2");
+}
+
+TEST_CASE("a scenario that computes while it loads is stopped") {
+  script::VmOptions options = sandbox_options();
+  options.load_instructions = 1e7;
+  script::Vm vm(options);
+  const auto file = std::filesystem::temp_directory_path() / "rooflua_endless_test.lua";
+  std::FILE* out = std::fopen(file.c_str(), "w");
+  std::fputs("local n = 0\nwhile true do n = n + 1 end\nreturn {}\n", out);
+  std::fclose(out);
+  std::string message;
+  try {
+    vm.call("rooflua.chunks", "load_scenario", {Json(file.string())});
+  } catch (const script::LuaError& error) {
+    message = error.what();
+  }
+  CHECK(has(message, "rooflua_endless_test.lua:2: stopped: loading ran too many instructions"));
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("a memory cap turns bombs into an error and leaves the VM healthy") {
+  script::VmOptions options = sandbox_options();
+  options.memory_bytes = std::size_t{64} << 20;
+  script::Vm vm(options);
+  const char* bombs[] = {
+      "local t = {} for i = 1, 1e9 do t[i] = i end",
+      "local t = {} for i = 1, 1e9 do t[i] = {} end",
+      "local s = 'x' while true do s = s .. s end",
+      "return #string.rep('x', 2e9)",
+      "local t = {} while true do t[#t + 1] = function() return t end end",
+      "local t = {} while true do t[#t + 1] = coroutine.create(function() end) end",
+      "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end",
+      "local t = {} for i = 1, 1e5 do t[i] = ('x'):rep(1e4) end return table.concat(t)",
+      "return ('x'):rep(1e6):gsub('x', ('y'):rep(1e4))",
+  };
+  for (int round = 0; round < 2; ++round) {
+    for (const char* bomb : bombs) {
+      INFO(bomb);
+      CHECK(has(complaint(vm, bomb), "not enough memory"));
+      CHECK(run(vm, "return 1 + 1") == "2");
+    }
+  }
+}
+
+TEST_CASE("deep recursion is an error, not a signal") {
+  script::Vm vm(sandbox_options());
+  CHECK(has(complaint(vm, "local function f(n) return 1 + f(n + 1) end return f(1)"), "stack overflow"));
+  CHECK(has(complaint(vm, "local t = {} for i = 1, 1e5 do t = {t} end return require('rooflua.json').encode(t)"),
+            "nested too deeply"));
+  CHECK(has(complaint(vm, "return require('rooflua.json').decode(('['):rep(1e5))"), "nested more than"));
+  CHECK(!complaint(vm, "return ('x'):rep(1e5):find(('.-'):rep(1e4) .. 'y')").empty());
+  CHECK(!complaint(vm, "local function f() return pcall(f) and 1 or error('deep') end local function g() return f() + g() end return g()").empty());
+  CHECK(!complaint(vm, "local t = setmetatable({}, {}) getmetatable(t).__index = function(s, k) return s[k] end return t.x").empty());
+  CHECK(run(vm, "return 1 + 1") == "2");
+}
+
+TEST_CASE("a batch kept past its step is an error") {
+  script::VmOptions options = sandbox_options();
+  options.trusted = true;
+  script::Vm vm(options);
+  const std::string text = R"(
+    local batch, ffi = require "rooflua.batch", require "ffi"
+    local data = ffi.new "rooflua_batch_data"
+    data.decodes, data.tokens = 3, 3
+    batch.attach(data, function() return 7 end, function() return nil end)
+    local now = batch.live()
+    local list = now.decode_contexts
+    assert(now.decodes == 3 and now.decode_context_max == 7)
+    local later = batch.live()
+    assert(not pcall(function() return now.decodes end) and later.decodes == 3)
+    assert(not pcall(function() return #list end))
+    batch.expire()
+    local stale = later.tokens
+    return stale
+  )";
+  CHECK(complaint(vm, text) == "test.lua:13: this batch was used after its step");
+}
+
+TEST_CASE("errors inside callbacks come out with their own line") {
+  script::Vm vm(sandbox_options());
+  const std::string start = "local cost, mfu = require 'rooflua.cost', require 'rooflua.mfu'\n";
+  CHECK(complaint(vm, start + "cost.explain(function() error 'mine' end)") == "test.lua:2: mine");
+  CHECK(complaint(vm, start + "cost.memoize(function() error 'mine' end)(1)") == "test.lua:2: mine");
+  CHECK(has(complaint(vm, start + "error {}"), "not text"));
+  CHECK(has(complaint(vm, start + "error(setmetatable({}, {__tostring = function() return 'shown' end}))"), "shown"));
+  CHECK(has(complaint(vm, start + "error()"), "not text"));
+}
+
+TEST_CASE("a coroutine can price, and yield in the middle of explain is an error") {
+  script::Vm vm(sandbox_options());
+  const std::string start = "local cost, mfu = require 'rooflua.cost', require 'rooflua.mfu'\n"
+                            "local db = mfu.open 'h200-sxm'\n";
+  CHECK(run(vm, start + "return coroutine.wrap(function() coroutine.yield(cost.gemm(db, 1, 16, 16) > 0) end)()") == "true");
+  const std::string yields = start +
+      "local co = coroutine.wrap(function() cost.explain(function() coroutine.yield(1) end) return 2 end)\n"
+      "co() local r = co() return r";
+  CHECK(run(vm, yields) == "2");
+}

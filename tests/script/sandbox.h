@@ -1,0 +1,46 @@
+#pragma once
+// A VM with the source tree as home, and what scripts give or complain about in it.
+
+#include <string>
+
+#include "script/vm.h"
+#include "tests/catch.h"
+
+namespace rooflua::test {
+
+inline script::VmOptions sandbox_options() {
+  script::VmOptions options;
+  options.home = source_dir();
+  options.interruptible = false;
+  return options;
+}
+
+/// What `text` returns, as text.
+inline std::string run(script::Vm& vm, const std::string& text) {
+  return vm.run_text(text, "@test.lua");
+}
+
+/// The message of the error that `text` raises; "" if it raises none.
+inline std::string complaint(script::Vm& vm, const std::string& text) {
+  try {
+    vm.run_text(text, "@test.lua");
+  } catch (const script::LuaError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+inline std::string complaint(const std::string& text) {
+  script::Vm vm(sandbox_options());
+  return complaint(vm, text);
+}
+
+inline bool starts(const std::string& text, const std::string& start) {
+  return text.rfind(start, 0) == 0;
+}
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace rooflua::test

@@ -1,0 +1,37 @@
+-- Bound step models for tests: (name, parameters, what) -> instance.
+local rooflua = require "rooflua"
+
+local bound = {}
+
+--- @param steps table a step model (instance)
+--- @param given {model=, hardware=, tp=, mfu=, async_depth=, deployment=}
+function bound.bind(steps, given)
+  local model = rooflua.spec.model(given.model or "llama-3.1-8b")
+  local hardware = rooflua.spec.hardware(given.hardware or "h100-sxm")
+  local options = { model = model, hardware = hardware, tp = given.tp or 1, kv_blocks = 20000 }
+  for key, value in pairs(given.deployment or {}) do options[key] = value end
+  steps:bind {
+    model = model, hardware = hardware, deployment = rooflua.spec.deployment(options),
+    mfu = given.mfu or rooflua.mfu.open(given.hardware or "h100-sxm"), async_depth = given.async_depth or 2,
+  }
+  return steps
+end
+
+local batch = rooflua.cost.batch
+
+function bound.decodes(n, context)
+  return batch { decodes = n, decode_context_tokens = n * context }
+end
+
+function bound.prefill(new_tokens, context_tokens)
+  return batch { prefills = { { new_tokens = new_tokens, context_tokens = context_tokens or 0 } } }
+end
+
+function bound.mixed(new_tokens, context_tokens, n, context)
+  return batch {
+    prefills = { { new_tokens = new_tokens, context_tokens = context_tokens } },
+    decodes = n, decode_context_tokens = n * context,
+  }
+end
+
+return bound

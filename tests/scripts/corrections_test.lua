@@ -1,0 +1,69 @@
+-- Corrections: what each changes, and what it leaves alone.
+local test = dofile "tests/scripts/harness.lua"
+local rooflua = require "rooflua"
+local batch = rooflua.cost.batch
+
+local function op(kind, bound, evidence)
+  return { name = kind, kind = kind, bound = bound or "compute", evidence = evidence or "modelled" }
+end
+local prefill = batch { prefills = { { new_tokens = 10, context_tokens = 0 } } }
+local decode = batch { decodes = 2, decode_context_tokens = 20 }
+
+test("prefill_divisor divides prefill attention and nothing else", function()
+  local correction = require "corrections.prefill_divisor" { divisor = 2.0 }
+  test.equal(correction:op(op "attention_prefill", 1.0), 0.5)
+  test.equal(correction:op(op "mla_prefill", 1.0), 0.5)
+  test.equal(correction:op(op "attention_decode", 1.0), 1.0)
+  test.equal(correction:op(op "gemm", 1.0), 1.0)
+end)
+
+test("bandwidth_efficiency slows down what memory binds and nobody measured", function()
+  local correction = require "corrections.bandwidth_efficiency" { efficiency = 0.5 }
+  test.equal(correction:op(op("gemm", "memory"), 1.0), 2.0)
+  test.equal(correction:op(op("gemm", "compute"), 1.0), 1.0)
+  test.equal(correction:op(op("gemm", "memory", "measured"), 1.0), 1.0)
+  local all = require "corrections.bandwidth_efficiency" { efficiency = 0.5, measured_too = true }
+  test.equal(all:op(op("gemm", "memory", "measured"), 1.0), 2.0)
+end)
+
+test("step_overhead adds to every step, and more with a prefill", function()
+  local correction = require "corrections.step_overhead" { overhead_s = 1.0, prefill_overhead_s = 2.0 }
+  test.equal(correction:step(decode, 10.0), 11.0)
+  test.equal(correction:step(prefill, 10.0), 13.0)
+end)
+
+test("tp_scaling slows down by tp to what the exponent leaves", function()
+  local correction = require "corrections.tp_scaling" { tp = 4, exponent = 0.5, decode_exponent = 1.0 }
+  test.near(correction:step(prefill, 1.0), 2.0, 1e-12)
+  test.near(correction:step(decode, 1.0), 1.0, 1e-12)
+end)
+
+test("decode_multiplier multiplies decode attention and nothing else", function()
+  local correction = require "corrections.decode_multiplier" { multiplier = 3.0 }
+  test.equal(correction:op(op "attention_decode", 1.0), 3.0)
+  test.equal(correction:op(op "attention_prefill", 1.0), 1.0)
+end)
+
+test("launch_overhead adds to kernels, not to host time", function()
+  local correction = require "corrections.launch_overhead" { launch_s = 0.25 }
+  test.equal(correction:op(op "gemm", 1.0), 1.25)
+  test.equal(correction:op(op "host", 1.0), 1.0)
+end)
+
+test("expert_imbalance multiplies routed experts and nothing else", function()
+  local correction = require "corrections.expert_imbalance" { factor = 1.5 }
+  test.equal(correction:op(op "grouped_gemm", 2.0), 3.0)
+  test.equal(correction:op(op "gemm", 2.0), 2.0)
+end)
+
+for _, name in ipairs { "prefill_divisor", "bandwidth_efficiency", "decode_multiplier", "launch_overhead",
+                        "expert_imbalance" } do
+  test(name .. " never makes a time negative", function()
+    local correction = require("corrections." .. name) {}
+    for _, kind in ipairs { "gemm", "grouped_gemm", "attention_prefill", "attention_decode", "all_reduce" } do
+      test.at_least(correction:op(op(kind, "memory"), 0.0), 0.0, kind)
+    end
+  end)
+end
+
+test.finish()

@@ -1,0 +1,89 @@
+-- Tests of Lua files, run as `rooflua lua tests/scripts/x_test.lua`. A test's name is a true sentence;
+-- one line per failing test, and a last line `N passed, N failed`.
+--
+--   local test = dofile "tests/scripts/harness.lua"
+--   test("two and two are four", function() test.equal(2 + 2, 4) end)
+--   test.finish()
+local harness = { passed = 0, failed = 0, skipped = 0 }
+
+--- Runs one test.
+local function run(_, name, body)
+  local ok, problem = xpcall(body, function(message)
+    return type(message) == "table" and message or debug.traceback(tostring(message), 2)
+  end)
+  if ok then
+    harness.passed = harness.passed + 1
+  elseif type(problem) == "table" and problem.skip then
+    harness.skipped = harness.skipped + 1
+    print(("SKIPPED: %s: %s"):format(name, problem.skip))
+  else
+    harness.failed = harness.failed + 1
+    print(("FAILED  %s: %s"):format(name, type(problem) == "table" and problem.message or problem))
+  end
+end
+
+--- Where a check that failed was called.
+local function here()
+  for level = 3, 8 do
+    local info = debug.getinfo(level, "Sl")
+    if info and not info.source:find "harness.lua" then return info.short_src .. ":" .. info.currentline .. ": " end
+  end
+  return ""
+end
+
+local function text(value)
+  return type(value) == "number" and ("%.15g"):format(value) or tostring(value)
+end
+
+local function fail(message, ...)
+  error({ message = here() .. message:format(...) }, 0)
+end
+
+local function prefix(what) return what and what .. ": " or "" end
+
+function harness.check(ok, message, ...)
+  if not ok then fail(message or "does not hold", ...) end
+end
+
+function harness.equal(found, expected, what)
+  if found ~= expected then fail("%sexpected %s, found %s", prefix(what), text(expected), text(found)) end
+end
+
+--- Equal within a relative tolerance.
+function harness.near(found, expected, relative, what)
+  local apart = math.abs(found - expected)
+  if not (apart <= relative * math.max(math.abs(found), math.abs(expected))) then
+    fail("%sexpected %s within %g, found %s", prefix(what), text(expected), relative, text(found))
+  end
+end
+
+function harness.at_least(found, bound, what)
+  if not (found >= bound) then fail("%sexpected at least %s, found %s", prefix(what), text(bound), text(found)) end
+end
+
+--- The body raises an error that holds `part`.
+function harness.raises(part, body)
+  local ok, problem = pcall(body)
+  if ok then fail("expected an error with '%s', none was raised", part) end
+  local found = tostring(problem)
+  if not found:find(part, 1, true) then fail("expected an error with '%s', found: %s", part, found) end
+end
+
+--- Files outside the repository that some tests need.
+function harness.shared(path)
+  local full = "../shared/data/" .. path
+  local handle = io.open(full)
+  if handle then
+    handle:close()
+    return full
+  end
+  if os.getenv "ROOFLUA_REQUIRE_SHARED" == "1" then fail("%s is not there", full) end
+  error({ skip = full .. " is not there" }, 0)
+end
+
+function harness.finish()
+  print(("%d passed, %d failed"):format(harness.passed, harness.failed))
+  os.exit(harness.failed == 0 and 0 or 1)
+end
+
+return setmetatable(harness, { __call = run })
