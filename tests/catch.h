@@ -15,10 +15,14 @@ using Catch::Approx;
 namespace rooflua::test {
 
 /// The source tree, for fixtures and shipped data.
-inline std::filesystem::path source_dir() { return ROOFLUA_SOURCE_DIR; }
+inline std::filesystem::path source_dir() {
+  return ROOFLUA_SOURCE_DIR;
+}
 
 /// Third-party tables, reference outputs and measured runs lie beside the checkout, or nowhere.
-inline std::filesystem::path shared_data() { return source_dir() / ".." / "shared" / "data"; }
+inline std::filesystem::path shared_data() {
+  return source_dir() / ".." / "shared" / "data";
+}
 
 /// True when `path` below shared data is there. Where it is not the test says so and is counted
 /// as skipped; with ROOFLUA_REQUIRE_SHARED=1 it fails.

@@ -19,7 +19,8 @@ struct RunArguments {
   std::string requests;  // per-request CSV
   std::string trace;     // Chrome trace
   bool explain = false;
-  std::optional<double> strict_percent;  // share of time allowed to be extrapolated, stand_in or assumed
+  std::optional<double>
+      strict_percent;  // share of time allowed to be extrapolated, stand_in or assumed
   bool trusted = false;
   double timeout_s = 0;
   bool jit_log = false;

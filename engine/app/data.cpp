@@ -19,7 +19,8 @@ Layout layout_of(const DataArguments& arguments) {
     throw Error("--layout", unknown_name("layout", arguments.layout, known));
   }
   if (const auto found = detect_layout(arguments.path)) return *found;
-  throw Error(arguments.path, "holds no kernel tables of a layout that is known; say which with --layout");
+  throw Error(arguments.path,
+              "holds no kernel tables of a layout that is known; say which with --layout");
 }
 
 /// Hardware of a GPU as a folder spells it, if we have it: its peaks say what an MFU means.
@@ -38,11 +39,13 @@ void print_hardware(const Hardware& gpu) {
     std::printf("  peak %-5s %8.1f TFLOP/s\n", std::string(name(dtype)).c_str(),
                 peak * unit::s / unit::TFLOP);
   }
-  std::printf("  memory     %8.2f TB/s, %.0f GB\n", gpu.memory_bandwidth * unit::s / unit::TB, gpu.memory / unit::GB);
+  std::printf("  memory     %8.2f TB/s, %.0f GB\n", gpu.memory_bandwidth * unit::s / unit::TB,
+              gpu.memory / unit::GB);
   std::printf("  link       %8.0f GB/s one way\n", gpu.link_bandwidth * unit::s / unit::GB);
   std::printf("  %d SMs at %.2f GHz, L2 %.0f MB\n", gpu.sms, gpu.clock_hz / 1e9, gpu.l2 / unit::MB);
   if (!gpu.tables_from.empty()) std::printf("  borrows tables from %s\n", gpu.tables_from.c_str());
-  for (const auto& [key, source] : gpu.sources) std::printf("  source of %s: %s\n", key.c_str(), source.c_str());
+  for (const auto& [key, source] : gpu.sources)
+    std::printf("  source of %s: %s\n", key.c_str(), source.c_str());
 }
 
 void print_tables(const std::vector<TableFile>& files) {
@@ -59,9 +62,10 @@ int data_list(const std::filesystem::path& home) {
   for (const std::string& gpu : hardware_names(home)) {
     const auto files = list_tables(home / "bench_data" / gpu, Layout::rooflua, gpu);
     const Hardware hardware = load_hardware(gpu, home);
-    const std::string what = !files.empty()                  ? std::to_string(files.size()) + " tables"
-                             : !hardware.tables_from.empty() ? "borrows from " + hardware.tables_from
-                                                             : "datasheet only";
+    const std::string what = !files.empty() ? std::to_string(files.size()) + " tables"
+                             : !hardware.tables_from.empty()
+                                 ? "borrows from " + hardware.tables_from
+                                 : "datasheet only";
     std::printf("%-18s %s\n", gpu.c_str(), what.c_str());
   }
   return 0;
@@ -102,7 +106,8 @@ int data_verify(const DataArguments& arguments, const std::filesystem::path& hom
 int data_import(const DataArguments& arguments, const std::filesystem::path&) {
   const auto files = list_tables(arguments.path, layout_of(arguments), arguments.gpu);
   if (files.empty()) {
-    throw Error(arguments.path, "has no tables of '" + arguments.gpu + "' in layout " + arguments.layout);
+    throw Error(arguments.path,
+                "has no tables of '" + arguments.gpu + "' in layout " + arguments.layout);
   }
   std::vector<KernelTable> tables;
   for (const TableFile& file : files) tables.push_back(read_table(file));

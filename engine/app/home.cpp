@@ -17,7 +17,8 @@ bool is_home(const std::filesystem::path& folder) {
 std::filesystem::path find_home(const std::filesystem::path& program) {
   if (const char* given = std::getenv("ROOFLUA_HOME"); given != nullptr && *given != '\0') {
     if (is_home(given)) return given;
-    throw Error("ROOFLUA_HOME", std::string(given) + " holds no scripts/lib/rooflua and bench_data");
+    throw Error("ROOFLUA_HOME",
+                std::string(given) + " holds no scripts/lib/rooflua and bench_data");
   }
   std::error_code ignored;
   const auto self = std::filesystem::canonical("/proc/self/exe", ignored);
@@ -25,8 +26,9 @@ std::filesystem::path find_home(const std::filesystem::path& program) {
   if (is_home(beside)) return beside;
   if (is_home(ROOFLUA_SOURCE_DIR)) return ROOFLUA_SOURCE_DIR;
   throw Error(program.string(),
-              "cannot find its scripts and data in " + beside.string() + " or " ROOFLUA_SOURCE_DIR
-              "; set ROOFLUA_HOME to the folder that holds scripts/ and bench_data/");
+              "cannot find its scripts and data in " + beside.string() +
+                  " or " ROOFLUA_SOURCE_DIR
+                  "; set ROOFLUA_HOME to the folder that holds scripts/ and bench_data/");
 }
 
 }  // namespace rooflua::app

@@ -26,8 +26,9 @@ std::unique_ptr<script::Vm> library(const std::filesystem::path& home) {
 }  // namespace
 
 int list(const std::string& kind, const std::filesystem::path& home) {
-  const std::vector<std::string> known{"models",    "hardware", "steps",     "schedulers", "routers",
-                                       "workloads", "lookups",  "bucketing", "corrections"};
+  const std::vector<std::string> known{"models",     "hardware",  "steps",
+                                       "schedulers", "routers",   "workloads",
+                                       "lookups",    "bucketing", "corrections"};
   if (kind == "models") {
     print_names(model_names(home));
   } else if (kind == "hardware") {
@@ -37,7 +38,8 @@ int list(const std::string& kind, const std::filesystem::path& home) {
   } else if (std::find(known.begin(), known.end(), kind) != known.end()) {
     const Json policies = library(home)->call("rooflua", "list", {Json(kind)});
     for (const Json& each : policies.items()) {
-      std::printf("%-22s %s\n", each.find("name")->text().c_str(), each.find("doc")->text().c_str());
+      std::printf("%-22s %s\n", each.find("name")->text().c_str(),
+                  each.find("doc")->text().c_str());
     }
   } else {
     throw Error("list", unknown_name("kind", kind, known));

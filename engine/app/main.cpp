@@ -24,23 +24,27 @@ void add_run(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("run", "Run a scenario and print its report");
   auto* a = new app::RunArguments;  // lives as long as the program: the options point into it
   command->add_option("scenario", a->scenario, "A Lua file that returns a scenario")->required();
-  command->add_option("--set", a->set, "key=value: any declared parameter (steps.prefill_divisor=2.0)")
+  command
+      ->add_option("--set", a->set, "key=value: any declared parameter (steps.prefill_divisor=2.0)")
       ->allow_extra_args(false);
   command->add_option("--seed", a->seed, "Overrides the scenario's seed");
-  command->add_option("--jobs", a->jobs, "Worker processes for variants")->check(CLI::PositiveNumber);
+  command->add_option("--jobs", a->jobs, "Worker processes for variants")
+      ->check(CLI::PositiveNumber);
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->add_option("--requests", a->requests, "Write one CSV row per request");
   command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
-  command->add_option("--strict", a->strict_percent,
-                      "Exit 1 if more than PERCENT of the time is extrapolated, stand_in or assumed")
+  command
+      ->add_option("--strict", a->strict_percent,
+                   "Exit 1 if more than PERCENT of the time is extrapolated, stand_in or assumed")
       ->expected(0, 1)
       ->default_str("0");
   command->add_flag("--trusted", a->trusted, "Give the scenario the full standard library");
   command->add_option("--timeout", a->timeout_s, "CPU seconds after which the run is stopped");
   command->add_flag("--jit-log", a->jit_log, "Report Lua lines that could not be compiled");
   command->add_flag("--quiet", a->quiet, "No progress, no notes");
-  command->callback([a, &door] { door = [a](const fs::path& home) { return app::run(*a, home); }; });
+  command->callback(
+      [a, &door] { door = [a](const fs::path& home) { return app::run(*a, home); }; });
 }
 
 void add_step(CLI::App& app, Door& door) {
@@ -55,7 +59,8 @@ void add_step(CLI::App& app, Door& door) {
   command->add_option("--decode", a->decode, "CTXxCOUNT,...: decodes")->delimiter(',');
   command->add_flag("--explain", a->explain, "Operation by operation");
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
-  command->callback([a, &door] { door = [a](const fs::path& home) { return app::step(*a, home); }; });
+  command->callback(
+      [a, &door] { door = [a](const fs::path& home) { return app::step(*a, home); }; });
 }
 
 void add_data(CLI::App& app, Door& door) {
@@ -91,9 +96,11 @@ void add_small_commands(CLI::App& app, Door& door) {
   auto* check = app.add_subcommand("check", "Find mistakes in scenarios without running them");
   auto* scenarios = new std::vector<std::string>;
   check->add_option("scenario", *scenarios, "Lua files")->required();
-  check->callback([=, &door] { door = [=](const fs::path& home) { return app::check(*scenarios, home); }; });
+  check->callback(
+      [=, &door] { door = [=](const fs::path& home) { return app::check(*scenarios, home); }; });
 
-  auto* diff = app.add_subcommand("diff", "Compare two result documents; exit 1 above the tolerance");
+  auto* diff =
+      app.add_subcommand("diff", "Compare two result documents; exit 1 above the tolerance");
   auto* files = new std::pair<std::string, std::string>;
   auto* tolerance = new double(0.0);
   diff->add_option("a", files->first, "A.json")->required();
@@ -112,9 +119,11 @@ void add_small_commands(CLI::App& app, Door& door) {
   auto* list = app.add_subcommand("list", "What can be named in a scenario");
   auto* kind = new std::string;
   list->add_option("kind", *kind,
-                   "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing or corrections")
+                   "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing or "
+                   "corrections")
       ->required();
-  list->callback([=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
+  list->callback(
+      [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
 
   auto* help = app.add_subcommand("help", "Help on a command, a module, a function or a policy");
   auto* topic = new std::string;
@@ -122,7 +131,9 @@ void add_small_commands(CLI::App& app, Door& door) {
   help->callback([=, &app, &door] {
     door = [=, &app](const fs::path& home) {
       if (topic->empty()) {
-        std::fputs(app.get_formatter()->make_help(&app, "rooflua", CLI::AppFormatMode::Normal).c_str(), stdout);
+        std::fputs(
+            app.get_formatter()->make_help(&app, "rooflua", CLI::AppFormatMode::Normal).c_str(),
+            stdout);
         return 0;
       }
       for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -138,7 +149,9 @@ void add_small_commands(CLI::App& app, Door& door) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("rooflua: what does a step of LLM inference cost, and what happens if you serve differently?");
+  CLI::App app(
+      "rooflua: what does a step of LLM inference cost, and what happens if you serve "
+      "differently?");
   app.name("rooflua");
   app.require_subcommand(1);
   app.set_version_flag("--version", "rooflua " ROOFLUA_VERSION);

@@ -45,7 +45,8 @@ std::string numbered(const std::string& path, std::size_t variant, std::size_t c
   return (whole.parent_path() / name).string();
 }
 
-script::VariantResult run_variant(script::Scenario& scenario, std::size_t variant, const RunArguments& arguments) {
+script::VariantResult run_variant(script::Scenario& scenario, std::size_t variant,
+                                  const RunArguments& arguments) {
   script::RunOutputs outputs;
   const std::size_t count = scenario.variants().size();
   outputs.requests = numbered(arguments.requests, variant, count);
@@ -56,7 +57,8 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
 }
 
 /// Several runs side by side, where a scenario varies something.
-std::string compare_variants(const std::vector<script::VariantResult>& results, const std::string& file) {
+std::string compare_variants(const std::vector<script::VariantResult>& results,
+                             const std::string& file) {
   std::vector<Variant> variants;
   for (const script::VariantResult& each : results) {
     Variant variant;
@@ -80,13 +82,16 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
 }
 
 /// --strict: the variants whose time rests too much on what nobody measured.
-bool too_doubtful(const std::vector<script::VariantResult>& results, const RunArguments& arguments) {
+bool too_doubtful(const std::vector<script::VariantResult>& results,
+                  const RunArguments& arguments) {
   if (!arguments.strict_percent) return false;
   bool failed = false;
   for (const script::VariantResult& each : results) {
     const double percent = script::doubtful_percent(each.evidence);
     if (percent <= *arguments.strict_percent) continue;
-    std::fprintf(stderr, "rooflua: --strict: %.2f %% of the time%s%s is extrapolated, stand_in or assumed (allowed: %g %%)\n",
+    std::fprintf(stderr,
+                 "rooflua: --strict: %.2f %% of the time%s%s is extrapolated, stand_in or assumed "
+                 "(allowed: %g %%)\n",
                  percent, each.document.find("name")->text().empty() ? "" : " of ",
                  each.document.find("name")->text().c_str(), *arguments.strict_percent);
     failed = true;

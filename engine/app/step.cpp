@@ -13,15 +13,17 @@ namespace rooflua::app {
 namespace {
 
 /// "512+1024" or "2048x64": two whole numbers around a separator.
-std::pair<std::int64_t, std::int64_t> pair_of(const std::string& text, char separator, const std::string& option,
-                                              const char* form) {
+std::pair<std::int64_t, std::int64_t> pair_of(const std::string& text, char separator,
+                                              const std::string& option, const char* form) {
   const std::size_t cut = text.find(separator);
   const auto left = cut == std::string::npos ? std::nullopt : parse_number(text.substr(0, cut));
   const auto right = cut == std::string::npos ? std::nullopt : parse_number(text.substr(cut + 1));
   const auto whole = [](std::optional<double> value) {
-    return value && *value >= 0 && *value < 1e9 && *value == static_cast<double>(static_cast<std::int64_t>(*value));
+    return value && *value >= 0 && *value < 1e9 &&
+           *value == static_cast<double>(static_cast<std::int64_t>(*value));
   };
-  if (!whole(left) || !whole(right)) throw Error(option, std::string("expected ") + form + ", found '" + text + "'");
+  if (!whole(left) || !whole(right))
+    throw Error(option, std::string("expected ") + form + ", found '" + text + "'");
   return {static_cast<std::int64_t>(*left), static_cast<std::int64_t>(*right)};
 }
 
@@ -54,7 +56,8 @@ Json batch_of(const StepArguments& arguments) {
 
 int step(const StepArguments& arguments, const std::filesystem::path& home) {
   Json table = Json::object();
-  table["title"] = arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(arguments.tp);
+  table["title"] =
+      arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(arguments.tp);
   table["kind"] = "price";
   table["model"] = arguments.model;
   table["hardware"] = arguments.hardware;
@@ -72,7 +75,8 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   script::ScenarioOptions options;
   for (const std::string& each : arguments.set) {
     const bool whole_path = each.rfind("steps.", 0) == 0 || each.rfind("deployment.", 0) == 0 ||
-                            each.rfind("mfu.", 0) == 0 || each.rfind("corrections.", 0) == 0 || each.rfind("async_depth", 0) == 0;
+                            each.rfind("mfu.", 0) == 0 || each.rfind("corrections.", 0) == 0 ||
+                            each.rfind("async_depth", 0) == 0;
     options.set.push_back(whole_path ? each : "steps." + each);
   }
   script::Scenario scenario(vm, table, options);

@@ -29,7 +29,8 @@ void write_all(int pipe, const std::string& text) {
 std::string read_all(int pipe) {
   std::string text;
   char buffer[65536];
-  for (ssize_t n; (n = ::read(pipe, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = ::read(pipe, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(n));
   return text;
 }
 
@@ -83,15 +84,16 @@ void read_results(const std::string& text, std::vector<script::VariantResult>& r
     result.document = *line.find("document");
     result.text = line.find("text")->text();
     const Json::Array& shares = line.find("evidence")->items();
-    for (std::size_t i = 0; i < result.evidence.size(); ++i) result.evidence[i] = shares[i].number();
+    for (std::size_t i = 0; i < result.evidence.size(); ++i)
+      result.evidence[i] = shares[i].number();
     there[variant] = 1;
   }
 }
 
 }  // namespace
 
-std::vector<script::VariantResult> in_workers(std::size_t count, int jobs,
-                                              const std::function<script::VariantResult(std::size_t)>& run) {
+std::vector<script::VariantResult> in_workers(
+    std::size_t count, int jobs, const std::function<script::VariantResult(std::size_t)>& run) {
   std::vector<script::VariantResult> results(count);
   const std::size_t workers = std::min<std::size_t>(static_cast<std::size_t>(jobs), count);
   if (workers <= 1) {
@@ -110,7 +112,8 @@ std::vector<script::VariantResult> in_workers(std::size_t count, int jobs,
   }
   for (const std::string& text : texts) read_results(text, results, there);
   for (std::size_t variant = 0; variant < count; ++variant) {
-    if (there[variant] == 0) throw Error("variant " + std::to_string(variant + 1), "its worker process died");
+    if (there[variant] == 0)
+      throw Error("variant " + std::to_string(variant + 1), "its worker process died");
   }
   return results;
 }

@@ -9,10 +9,10 @@
 
 namespace rooflua::app {
 
-/// Results of run(0), ..., run(count - 1), in that order. With one job in this process; with more, job j
-/// of n runs variants j, j + n, ... in a process of its own.
+/// Results of run(0), ..., run(count - 1), in that order. With one job in this process; with more,
+/// job j of n runs variants j, j + n, ... in a process of its own.
 /// @throws Error with what the variant said, naming it, if one fails
-std::vector<script::VariantResult> in_workers(std::size_t count, int jobs,
-                                              const std::function<script::VariantResult(std::size_t)>& run);
+std::vector<script::VariantResult> in_workers(
+    std::size_t count, int jobs, const std::function<script::VariantResult(std::size_t)>& run);
 
 }  // namespace rooflua::app

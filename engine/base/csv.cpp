@@ -68,7 +68,8 @@ class Reader {
           continue;
         }
         ++position_;
-        while (position_ < text_.size() && (text_[position_] == ' ' || text_[position_] == '\r')) ++position_;
+        while (position_ < text_.size() && (text_[position_] == ' ' || text_[position_] == '\r'))
+          ++position_;
         if (position_ < text_.size() && text_[position_] != ',' && text_[position_] != '\n') {
           throw Error(at(name_.string(), line_), "text after a closing quote; expected a comma");
         }
@@ -130,7 +131,8 @@ double CsvFile::number(const CsvRow& row, std::size_t column) const {
   const std::string& cell = text(row, column);
   if (const auto value = parse_number(cell)) return *value;
   const std::string name = column < header.size() ? header[column] : std::to_string(column + 1);
-  throw Error(at(path.string(), row.line), "column '" + name + "': expected a number, found '" + cell + "'");
+  throw Error(at(path.string(), row.line),
+              "column '" + name + "': expected a number, found '" + cell + "'");
 }
 
 std::int64_t CsvFile::integer(const CsvRow& row, std::size_t column) const {
@@ -155,9 +157,9 @@ CsvFile parse_csv(std::string_view text, const std::filesystem::path& name) {
       file.header = row.cells;
     } else {
       if (!file.header.empty() && row.cells.size() > file.header.size()) {
-        throw Error(at(name.string(), row.line),
-                    "the row has " + std::to_string(row.cells.size()) + " columns, the header " +
-                        std::to_string(file.header.size()));
+        throw Error(at(name.string(), row.line), "the row has " + std::to_string(row.cells.size()) +
+                                                     " columns, the header " +
+                                                     std::to_string(file.header.size()));
       }
       file.rows.push_back(row);
     }

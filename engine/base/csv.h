@@ -35,7 +35,8 @@ struct CsvFile {
   const std::string& text(const CsvRow& row, std::size_t column) const;
 };
 
-/// @throws Error if the file cannot be read, a quote is not closed, or a row is longer than the header
+/// @throws Error if the file cannot be read, a quote is not closed, or a row is longer than the
+/// header
 CsvFile read_csv(const std::filesystem::path& path);
 
 /// The same from memory; `name` stands for the file in messages.

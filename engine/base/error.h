@@ -38,6 +38,7 @@ std::string unknown_name(std::string_view kind, std::string_view found,
 
 }  // namespace rooflua
 
-/// We were wrong. On in every build: a wrong number is worse than no number. Throws std::logic_error.
+/// We were wrong. On in every build: a wrong number is worse than no number. Throws
+/// std::logic_error.
 #define ROOFLUA_ASSERT(expression) \
   ((expression) ? void(0) : ::rooflua::assertion_failed(#expression, __FILE__, __LINE__))

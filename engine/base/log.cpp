@@ -18,8 +18,14 @@ spdlog::logger& logger() {
 
 }  // namespace
 
-void warn(std::string_view message) { logger().warn("{}", message); }
-void info(std::string_view message) { logger().info("{}", message); }
-void set_quiet(bool quiet) { logger().set_level(quiet ? spdlog::level::warn : spdlog::level::info); }
+void warn(std::string_view message) {
+  logger().warn("{}", message);
+}
+void info(std::string_view message) {
+  logger().info("{}", message);
+}
+void set_quiet(bool quiet) {
+  logger().set_level(quiet ? spdlog::level::warn : spdlog::level::info);
+}
 
 }  // namespace rooflua::log

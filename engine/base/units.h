@@ -22,12 +22,28 @@ class Quantity {
   constexpr double in_base_units() const { return value_; }
 
   constexpr Quantity operator-() const { return Quantity(-value_); }
-  constexpr Quantity& operator+=(Quantity other) { value_ += other.value_; return *this; }
-  constexpr Quantity& operator-=(Quantity other) { value_ -= other.value_; return *this; }
-  constexpr Quantity& operator*=(double factor) { value_ *= factor; return *this; }
-  constexpr Quantity& operator/=(double divisor) { value_ /= divisor; return *this; }
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value_ + b.value_); }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value_ - b.value_); }
+  constexpr Quantity& operator+=(Quantity other) {
+    value_ += other.value_;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity other) {
+    value_ -= other.value_;
+    return *this;
+  }
+  constexpr Quantity& operator*=(double factor) {
+    value_ *= factor;
+    return *this;
+  }
+  constexpr Quantity& operator/=(double divisor) {
+    value_ /= divisor;
+    return *this;
+  }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity(a.value_ + b.value_);
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity(a.value_ - b.value_);
+  }
   friend constexpr Quantity operator*(Quantity a, double b) { return Quantity(a.value_ * b); }
   friend constexpr Quantity operator*(double a, Quantity b) { return Quantity(a * b.value_); }
   friend constexpr Quantity operator/(Quantity a, double b) { return Quantity(a.value_ / b); }
@@ -52,11 +68,13 @@ struct Result<0, 0, 0, 0> {  // a ratio is a plain number
 
 template <int T1, int B1, int F1, int K1, int T2, int B2, int F2, int K2>
 constexpr auto operator*(Quantity<T1, B1, F1, K1> a, Quantity<T2, B2, F2, K2> b) {
-  return detail::Result<T1 + T2, B1 + B2, F1 + F2, K1 + K2>::of(a.in_base_units() * b.in_base_units());
+  return detail::Result<T1 + T2, B1 + B2, F1 + F2, K1 + K2>::of(a.in_base_units() *
+                                                                b.in_base_units());
 }
 template <int T1, int B1, int F1, int K1, int T2, int B2, int F2, int K2>
 constexpr auto operator/(Quantity<T1, B1, F1, K1> a, Quantity<T2, B2, F2, K2> b) {
-  return detail::Result<T1 - T2, B1 - B2, F1 - F2, K1 - K2>::of(a.in_base_units() / b.in_base_units());
+  return detail::Result<T1 - T2, B1 - B2, F1 - F2, K1 - K2>::of(a.in_base_units() /
+                                                                b.in_base_units());
 }
 template <int T, int B, int F, int K>
 constexpr auto operator/(double a, Quantity<T, B, F, K> b) {

@@ -10,7 +10,7 @@
 namespace rooflua {
 namespace {
 
-constexpr double kFittedLink = 450e9;    // bytes/s in one direction, NVLink4
+constexpr double kFittedLink = 450e9;  // bytes/s in one direction, NVLink4
 constexpr Seconds kEagerLaunch = 16 * unit::us;
 constexpr double kPico = 1e-12;
 

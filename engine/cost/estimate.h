@@ -12,21 +12,35 @@ namespace rooflua {
 
 enum class Op : std::int32_t {
   gemm,               // m, k, n (per rank, as the GEMM runs), dtype
-  attention_prefill,  // heads, kv_heads, head_dim, tp, batch, new_tokens, context_tokens (KV before the chunk)
-  attention_decode,   // heads, kv_heads, head_dim, tp, kv_dtype, batch, context_tokens (per request, mean)
-  grouped_gemm,       // experts, ranks, tp, experts_per_token, hidden_size, intermediate_size, tokens, decode
-  mla_prefill,        // heads, tp, qk_nope_head_dim, qk_rope_head_dim, v_head_dim, batch, new_tokens, context_tokens
-  mla_decode,         // heads, tp, kv_lora_rank, qk_rope_head_dim, kv_dtype, batch, context_tokens
-  linear_attention,   // conv, key/value heads and dims, decode: batch, else new_tokens
-  all_reduce,         // ranks, bytes, eager
-  memory,             // kernel (copy, read, write), bytes
-  launch,             // kernel (launch, graph_node)
-  elementwise,        // kernel (norm, rope, silu_mul), tokens, width
+  attention_prefill,  // heads, kv_heads, head_dim, tp, batch, new_tokens, context_tokens (KV before
+                      // the chunk)
+  attention_decode,  // heads, kv_heads, head_dim, tp, kv_dtype, batch, context_tokens (per request,
+                     // mean)
+  grouped_gemm,  // experts, ranks, tp, experts_per_token, hidden_size, intermediate_size, tokens,
+                 // decode
+  mla_prefill,   // heads, tp, qk_nope_head_dim, qk_rope_head_dim, v_head_dim, batch, new_tokens,
+                 // context_tokens
+  mla_decode,    // heads, tp, kv_lora_rank, qk_rope_head_dim, kv_dtype, batch, context_tokens
+  linear_attention,  // conv, key/value heads and dims, decode: batch, else new_tokens
+  all_reduce,        // ranks, bytes, eager
+  memory,            // kernel (copy, read, write), bytes
+  launch,            // kernel (launch, graph_node)
+  elementwise,       // kernel (norm, rope, silu_mul), tokens, width
 };
 inline constexpr int op_count = 11;
 
 /// Kernels of memory, launch and elementwise tables that are told apart by name.
-enum class Kernel : std::int32_t { none, copy, read, write, launch, graph_node, norm, rope, silu_mul };
+enum class Kernel : std::int32_t {
+  none,
+  copy,
+  read,
+  write,
+  launch,
+  graph_node,
+  norm,
+  rope,
+  silu_mul
+};
 
 /// One lookup. Only the fields its op uses are read; the rest stay 0. Heads, experts and the MoE
 /// intermediate size are the whole model's, and the lookup divides them (heads by tp, experts by
@@ -40,7 +54,8 @@ struct Query {
   int tp = 1;
   double batch = 0;                           // requests; 0 counts as 1
   double new_tokens = 0, context_tokens = 0;  // per request
-  // grouped GEMM: `tokens` are those of one rank before they are sent to `experts_per_token` experts
+  // grouped GEMM: `tokens` are those of one rank before they are sent to `experts_per_token`
+  // experts
   int experts = 0, ranks = 1, experts_per_token = 0;
   double hidden_size = 0, intermediate_size = 0, tokens = 0;
   bool decode = false;  // which of two tables: grouped_gemm, linear_attention

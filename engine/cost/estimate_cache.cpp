@@ -30,7 +30,9 @@ QueryKey key_of(const Query& q) {
   auto& w = key.words;
   w[0] = tag_of(q);
   switch (q.op) {
-    case Op::gemm: w[1] = bits(q.m), w[2] = bits(q.k), w[3] = bits(q.n); break;
+    case Op::gemm:
+      w[1] = bits(q.m), w[2] = bits(q.k), w[3] = bits(q.n);
+      break;
     case Op::attention_prefill:
     case Op::attention_decode:
       w[1] = pair(q.heads, q.kv_heads), w[2] = static_cast<std::uint32_t>(q.head_dim);
@@ -51,7 +53,9 @@ QueryKey key_of(const Query& q) {
       w[3] = static_cast<std::uint32_t>(q.value_head_dim);
       w[4] = bits(q.batch), w[5] = bits(q.new_tokens);
       break;
-    default: w[1] = bits(q.bytes), w[2] = bits(q.tokens), w[3] = bits(q.width); break;
+    default:
+      w[1] = bits(q.bytes), w[2] = bits(q.tokens), w[3] = bits(q.width);
+      break;
   }
   return key;
 }

@@ -4,12 +4,18 @@ namespace rooflua {
 
 std::string_view name(Evidence evidence) {
   switch (evidence) {
-    case Evidence::measured: return "measured";
-    case Evidence::interpolated: return "interpolated";
-    case Evidence::extrapolated: return "extrapolated";
-    case Evidence::stand_in: return "stand_in";
-    case Evidence::modelled: return "modelled";
-    case Evidence::assumed: return "assumed";
+    case Evidence::measured:
+      return "measured";
+    case Evidence::interpolated:
+      return "interpolated";
+    case Evidence::extrapolated:
+      return "extrapolated";
+    case Evidence::stand_in:
+      return "stand_in";
+    case Evidence::modelled:
+      return "modelled";
+    case Evidence::assumed:
+      return "assumed";
   }
   return "?";
 }

@@ -19,6 +19,8 @@ inline constexpr int evidence_count = 6;
 std::string_view name(Evidence evidence);
 /// The inverse of name(); nothing if no evidence is called that.
 std::optional<Evidence> parse_evidence(std::string_view text);
-constexpr Evidence worst(Evidence a, Evidence b) { return a < b ? b : a; }
+constexpr Evidence worst(Evidence a, Evidence b) {
+  return a < b ? b : a;
+}
 
 }  // namespace rooflua

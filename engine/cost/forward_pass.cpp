@@ -27,8 +27,10 @@ class ForwardPass {
     elementwise("embed", 1, bytes::embedding(1, hidden_, act_));
     if (tp_ > 1) all_reduce("embed_all_reduce", 1, hidden_ * act_);
     norm("attention_norm", model_.layers);
-    if (model_.mla) latent_attention();
-    else attention();
+    if (model_.mla)
+      latent_attention();
+    else
+      attention();
     if (model_.hybrid) gated_delta_layers();
     if (tp_ > 1) all_reduce("attention_all_reduce", model_.layers, hidden_ * act_);
     norm("mlp_norm", model_.layers);
@@ -154,9 +156,9 @@ class ForwardPass {
     core.heads = value_heads;
     core.kv_heads = linear.key_heads / tp_;
     core.head_dim = linear.value_head_dim;
-    core.flop_per_row = flop::gated_delta(1, value_heads, linear.key_head_dim,
-                                          linear.value_head_dim) +
-                        flop::short_convolution(1, 2 * keys + values, linear.conv_kernel);
+    core.flop_per_row =
+        flop::gated_delta(1, value_heads, linear.key_head_dim, linear.value_head_dim) +
+        flop::short_convolution(1, 2 * keys + values, linear.conv_kernel);
     core.bytes_per_row = (2 * keys + 3 * values) * act_;  // q, k, v and gate in, o out
     core.weight_bytes = (2 * keys + values) * linear.conv_kernel * act_;
     gemm("gdn_out", values, hidden_, count, linear_);
@@ -213,10 +215,14 @@ class ForwardPass {
 
 std::string_view name(Rows rows) {
   switch (rows) {
-    case Rows::tokens: return "tokens";
-    case Rows::requests: return "requests";
-    case Rows::prefill_tokens: return "prefill_tokens";
-    case Rows::decode_tokens: return "decode_tokens";
+    case Rows::tokens:
+      return "tokens";
+    case Rows::requests:
+      return "requests";
+    case Rows::prefill_tokens:
+      return "prefill_tokens";
+    case Rows::decode_tokens:
+      return "decode_tokens";
   }
   return "?";
 }

@@ -154,20 +154,37 @@ class TableReader {
   /// False: the row belongs to another table of the same file.
   bool take(const Column& column, std::string_view cell, const Line& line, KernelRow& row) {
     switch (column.field) {
-      case Field::only: return cell == file_.only.at(column.axis);
-      case Field::label_prefix: label_prefix_ = cell; return true;
-      case Field::kv_dtype: row.kv_dtype = dtype(cell, column, line); return true;
-      case Field::label: row.shape[column.axis] = label(cell); return true;
-      case Field::ignored: return true;
-      default: break;
+      case Field::only:
+        return cell == file_.only.at(column.axis);
+      case Field::label_prefix:
+        label_prefix_ = cell;
+        return true;
+      case Field::kv_dtype:
+        row.kv_dtype = dtype(cell, column, line);
+        return true;
+      case Field::label:
+        row.shape[column.axis] = label(cell);
+        return true;
+      case Field::ignored:
+        return true;
+      default:
+        break;
     }
     if (cell.empty() && !column.required) return true;
     const double value = number(cell, column, line);
     switch (column.field) {
-      case Field::shape: row.shape[column.axis] += value * column.scale; break;
-      case Field::latency: row.latency_s += value * column.scale; break;
-      case Field::latency_p10: row.latency_s_p10 = value * column.scale; break;
-      case Field::latency_p90: row.latency_s_p90 = value * column.scale; break;
+      case Field::shape:
+        row.shape[column.axis] += value * column.scale;
+        break;
+      case Field::latency:
+        row.latency_s += value * column.scale;
+        break;
+      case Field::latency_p10:
+        row.latency_s_p10 = value * column.scale;
+        break;
+      case Field::latency_p90:
+        row.latency_s_p90 = value * column.scale;
+        break;
       case Field::listed_mfu:
         row.listed_mfu = value;
         table_.mfu_decimals = std::max(table_.mfu_decimals, decimals(cell));
@@ -176,7 +193,8 @@ class TableReader {
         table_.parts.push_back(value);
         row.latency_s += value * column.scale;
         break;
-      default: break;
+      default:
+        break;
     }
     return true;
   }

@@ -260,12 +260,18 @@ void add_aic(const AicKind& kind, const fs::path& path, std::vector<TableFile>& 
       add("grouped_gemm_fp8", Dtype::fp8, {"fp8"}, "");
       add("grouped_gemm_fp8_block", Dtype::fp8, {"fp8_block"}, "fp8_block");
       return;
-    case TableForm::aic_prefill: add("attention_prefill_bf16", Dtype::bf16, {}, ""); return;
-    case TableForm::aic_decode: add("attention_decode_bf16", Dtype::bf16, {}, ""); return;
+    case TableForm::aic_prefill:
+      add("attention_prefill_bf16", Dtype::bf16, {}, "");
+      return;
+    case TableForm::aic_decode:
+      add("attention_decode_bf16", Dtype::bf16, {}, "");
+      return;
     case TableForm::aic_nccl:
       add("all_reduce_nccl_bf16", Dtype::bf16, {"all_reduce", "half"}, "nccl");
       return;
-    default: add("all_reduce_bf16", Dtype::bf16, {}, ""); return;
+    default:
+      add("all_reduce_bf16", Dtype::bf16, {}, "");
+      return;
   }
 }
 
@@ -304,9 +310,15 @@ std::vector<TableFile> list_tables(const fs::path& path, Layout layout, const st
   std::vector<TableFile> files;
   switch (layout) {
     case Layout::infersim:
-    case Layout::blis: files = list_tree(path, gpu); break;
-    case Layout::rooflua: files = list_own(path); break;
-    case Layout::aic: files = list_aic(path, gpu); break;
+    case Layout::blis:
+      files = list_tree(path, gpu);
+      break;
+    case Layout::rooflua:
+      files = list_own(path);
+      break;
+    case Layout::aic:
+      files = list_aic(path, gpu);
+      break;
   }
   return files;
 }

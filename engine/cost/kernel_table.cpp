@@ -41,10 +41,14 @@ void set_attention(Query& q, const std::array<double, max_axes>& s) {
 
 std::string_view name(FlopConvention convention) {
   switch (convention) {
-    case FlopConvention::gemm_2mkn: return "2mkn";
-    case FlopConvention::attention_full: return "full";
-    case FlopConvention::attention_causal_half: return "causal_half";
-    case FlopConvention::none: break;
+    case FlopConvention::gemm_2mkn:
+      return "2mkn";
+    case FlopConvention::attention_full:
+      return "full";
+    case FlopConvention::attention_causal_half:
+      return "causal_half";
+    case FlopConvention::none:
+      break;
   }
   return "none";
 }
@@ -78,10 +82,12 @@ std::optional<Op> parse_op(std::string_view text) {
 
 std::vector<std::string> axis_names(Op op) {
   switch (op) {
-    case Op::gemm: return {"m", "k", "n"};
+    case Op::gemm:
+      return {"m", "k", "n"};
     case Op::attention_prefill:
       return {"heads", "kv_heads", "head_dim", "batch", "context_tokens", "new_tokens"};
-    case Op::attention_decode: return {"heads", "kv_heads", "head_dim", "batch", "context_tokens"};
+    case Op::attention_decode:
+      return {"heads", "kv_heads", "head_dim", "batch", "context_tokens"};
     case Op::mla_prefill:
       return {"heads", "qk_nope_head_dim", "qk_rope_head_dim",
               "batch", "context_tokens",   "new_tokens"};
@@ -92,10 +98,14 @@ std::vector<std::string> axis_names(Op op) {
               "intermediate_size", "tokens", "distribution"};
     case Op::linear_attention:
       return {"conv", "key_heads", "key_head_dim", "value_heads", "value_head_dim", "tokens"};
-    case Op::all_reduce: return {"ranks", "bytes", "mode"};
-    case Op::memory: return {"kernel", "bytes"};
-    case Op::launch: return {"kernel"};
-    case Op::elementwise: return {"kernel", "tokens", "width", "dtype"};
+    case Op::all_reduce:
+      return {"ranks", "bytes", "mode"};
+    case Op::memory:
+      return {"kernel", "bytes"};
+    case Op::launch:
+      return {"kernel"};
+    case Op::elementwise:
+      return {"kernel", "tokens", "width", "dtype"};
   }
   return {};
 }
@@ -104,14 +114,18 @@ double flop_of(const KernelTable& table, const KernelRow& row) {
   const auto& s = row.shape;
   const double causal = table.convention == FlopConvention::attention_causal_half ? 0.5 : 1.0;
   switch (table.op) {
-    case Op::gemm: return 2 * s[0] * s[1] * s[2];
+    case Op::gemm:
+      return 2 * s[0] * s[1] * s[2];
     case Op::attention_prefill:
       return 4 * s[0] * s[2] * s[3] * (s[5] * s[4] + causal * s[5] * s[5]);
-    case Op::attention_decode: return 4 * s[0] * s[2] * s[3] * s[4];
+    case Op::attention_decode:
+      return 4 * s[0] * s[2] * s[3] * s[4];
     case Op::mla_prefill:  // value heads are as wide as the keys without rope
       return 2 * s[0] * (2 * s[1] + s[2]) * s[3] * (s[5] * s[4] + causal * s[5] * s[5]);
-    case Op::mla_decode: return 2 * s[0] * (2 * s[1] + s[2]) * s[3] * s[4];
-    default: return 0;
+    case Op::mla_decode:
+      return 2 * s[0] * (2 * s[1] + s[2]) * s[3] * s[4];
+    default:
+      return 0;
   }
 }
 
@@ -154,7 +168,9 @@ Query query_of(const KernelTable& table, const KernelRow& row) {
       q.n = s[2];
       break;
     case Op::attention_prefill:
-    case Op::attention_decode: set_attention(q, s); break;
+    case Op::attention_decode:
+      set_attention(q, s);
+      break;
     case Op::mla_prefill:
       set_attention(q, s);
       q.qk_nope_head_dim = q.v_head_dim = q.kv_heads;
@@ -165,7 +181,9 @@ Query query_of(const KernelTable& table, const KernelRow& row) {
       q.kv_lora_rank = q.kv_heads;
       q.qk_rope_head_dim = q.head_dim;
       break;
-    case Op::grouped_gemm: set_grouped(q, row); break;
+    case Op::grouped_gemm:
+      set_grouped(q, row);
+      break;
     case Op::linear_attention:
       q.conv = static_cast<int>(s[0]);
       q.key_heads = static_cast<int>(s[1]);
@@ -183,7 +201,9 @@ Query query_of(const KernelTable& table, const KernelRow& row) {
       q.bytes = s[1];
       q.kernel = parse_kernel(word(0)).value_or(Kernel::none);
       break;
-    case Op::launch: q.kernel = parse_kernel(word(0)).value_or(Kernel::none); break;
+    case Op::launch:
+      q.kernel = parse_kernel(word(0)).value_or(Kernel::none);
+      break;
     case Op::elementwise:
       q.kernel = parse_kernel(word(0)).value_or(Kernel::none);
       q.tokens = s[1];

@@ -10,7 +10,9 @@
 
 namespace rooflua::flop {
 
-double gemm(double m, double k, double n) { return 2 * m * k * n; }
+double gemm(double m, double k, double n) {
+  return 2 * m * k * n;
+}
 
 double causal_pairs(double new_tokens, double context_tokens) {
   return new_tokens * context_tokens + new_tokens * (new_tokens + 1) / 2;
@@ -43,7 +45,9 @@ double attention_decode(double heads, double head_dim, double batch, double cont
   return attention(heads, head_dim, context_tokens_sum + batch);
 }
 
-double softmax(double heads, double pairs) { return 5 * heads * pairs; }
+double softmax(double heads, double pairs) {
+  return 5 * heads * pairs;
+}
 
 double mla_expanded(double heads, double nope, double rope, double v_head_dim, double pairs) {
   return 2 * heads * (nope + rope + v_head_dim) * pairs;
@@ -78,7 +82,9 @@ double experts(double tokens, double experts_per_token, double hidden_size,
 
 namespace rooflua::bytes {
 
-double weight(double k, double n, double element_bytes) { return k * n * element_bytes; }
+double weight(double k, double n, double element_bytes) {
+  return k * n * element_bytes;
+}
 
 double gemm(double m, double k, double n, double in_bytes, double weight_bytes, double out_bytes) {
   return in_bytes * m * k + weight_bytes * k * n + out_bytes * m * n;
@@ -119,8 +125,8 @@ double touched_experts(double experts, double experts_per_token, double tokens) 
 
 double expert_weights(double experts, double experts_per_token, double tokens, double hidden_size,
                       double intermediate_size, double element_bytes) {
-  return touched_experts(experts, experts_per_token, tokens) * 3 * hidden_size *
-         intermediate_size * element_bytes;
+  return touched_experts(experts, experts_per_token, tokens) * 3 * hidden_size * intermediate_size *
+         element_bytes;
 }
 
 double padded_vocabulary(double vocab_size, double tp) {
@@ -255,6 +261,8 @@ double Formula::evaluate(std::span<const double> values) const {
   return result;
 }
 
-std::span<const Formula> formulas() { return kFormulas; }
+std::span<const Formula> formulas() {
+  return kFormulas;
+}
 
 }  // namespace rooflua

@@ -40,9 +40,9 @@ void Ledger::reset() {
 void Ledger::record(LedgerRow row) {
   const double time_s = row.time_s * row.count;
   if (!std::isfinite(time_s) || time_s < 0) {
-    throw Error("cost.record",
-                row.name + ": time_s * count: expected a finite number, 0 or more, found " +
-                    std::to_string(time_s));
+    throw Error("cost.record", row.name +
+                                   ": time_s * count: expected a finite number, 0 or more, found " +
+                                   std::to_string(time_s));
   }
   state_.account.add(row.evidence, Seconds(time_s));
   if (listening()) rows_.push_back(std::move(row));
@@ -51,8 +51,8 @@ void Ledger::record(LedgerRow row) {
 void Ledger::settle(Seconds time) {
   const double wanted = time / unit::s, recorded = state_.account.total() / unit::s;
   if (!std::isfinite(wanted) || wanted < 0) {
-    throw Error("step", "time_s: expected a finite number, 0 or more, found " +
-                            std::to_string(wanted));
+    throw Error("step",
+                "time_s: expected a finite number, 0 or more, found " + std::to_string(wanted));
   }
   if (recorded > 0) {
     for (double& seconds : state_.account.seconds) seconds *= wanted / recorded;

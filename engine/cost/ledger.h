@@ -35,7 +35,7 @@ struct LedgerRow {
   double mfu = 0;     // NaN = the op has none
   std::string bound;  // "compute", "memory", "link" or ""
   Evidence evidence = Evidence::assumed;
-  std::string note;   // table and rows in words
+  std::string note;  // table and rows in words
   double time_s = 0;
   double count = 1;
 };

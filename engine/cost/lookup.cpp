@@ -105,9 +105,12 @@ double local_experts(const Query& q) {
 double flop_of(const Query& q) {
   const double h = per_rank(q.heads, q.tp);
   switch (q.op) {
-    case Op::gemm: return 2 * q.m * q.k * q.n;
-    case Op::attention_prefill: return 4 * h * q.head_dim * requests(q) * causal_pairs(q);
-    case Op::attention_decode: return 4 * h * q.head_dim * requests(q) * q.context_tokens;
+    case Op::gemm:
+      return 2 * q.m * q.k * q.n;
+    case Op::attention_prefill:
+      return 4 * h * q.head_dim * requests(q) * causal_pairs(q);
+    case Op::attention_decode:
+      return 4 * h * q.head_dim * requests(q) * q.context_tokens;
     case Op::mla_prefill: {
       const int value = q.v_head_dim > 0 ? q.v_head_dim : q.qk_nope_head_dim;
       return 2 * h * (q.qk_nope_head_dim + q.qk_rope_head_dim + value) * requests(q) *
@@ -118,7 +121,8 @@ double flop_of(const Query& q) {
     case Op::grouped_gemm:
       return 6 * q.tokens * q.experts_per_token * q.hidden_size * q.intermediate_size /
              std::max(1, q.tp);
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -128,11 +132,13 @@ double bytes_of(const Query& q) {
   const double g = per_rank(q.kv_heads, q.tp);
   const double h = per_rank(q.heads, q.tp);
   switch (q.op) {
-    case Op::gemm: return e * (q.m * q.k + q.k * q.n) + 2 * q.m * q.n;
+    case Op::gemm:
+      return e * (q.m * q.k + q.k * q.n) + 2 * q.m * q.n;
     case Op::attention_prefill:
       return requests(q) * (kv * 2 * g * q.head_dim * (q.new_tokens + q.context_tokens) +
                             2 * 2 * h * q.head_dim * q.new_tokens);
-    case Op::attention_decode: return requests(q) * kv * 2 * g * q.head_dim * q.context_tokens;
+    case Op::attention_decode:
+      return requests(q) * kv * 2 * g * q.head_dim * q.context_tokens;
     case Op::mla_prefill:
       return requests(q) * 2 * h * (q.qk_nope_head_dim + q.qk_rope_head_dim) * 3 * q.new_tokens;
     case Op::mla_decode:
@@ -145,9 +151,12 @@ double bytes_of(const Query& q) {
       return e * 3 * q.hidden_size * q.intermediate_size / std::max(1, q.tp) * touched;
     }
     case Op::all_reduce:
-    case Op::memory: return q.bytes;
-    case Op::elementwise: return 2 * 2 * q.tokens * q.width;
-    default: return 0;
+    case Op::memory:
+      return q.bytes;
+    case Op::elementwise:
+      return 2 * 2 * q.tokens * q.width;
+    default:
+      return 0;
   }
 }
 

@@ -58,11 +58,14 @@ AttentionIndex::Shape& AttentionIndex::shape_for(const Heads& heads, Dtype kv) {
 AttentionIndex::Key AttentionIndex::key_of(const Query& q) const {
   const Dtype kv = q.kv_dtype == Dtype::fp16 ? Dtype::bf16 : q.kv_dtype;  // the same bytes
   switch (op_) {
-    case Op::mla_decode: return {q.heads, q.kv_lora_rank, q.qk_rope_head_dim, q.tp, kv};
+    case Op::mla_decode:
+      return {q.heads, q.kv_lora_rank, q.qk_rope_head_dim, q.tp, kv};
     case Op::mla_prefill:
       return {q.heads, q.qk_nope_head_dim, q.qk_rope_head_dim, q.tp, Dtype::bf16};
-    case Op::attention_prefill: return {q.heads, q.kv_heads, q.head_dim, q.tp, Dtype::bf16};
-    default: return {q.heads, q.kv_heads, q.head_dim, q.tp, kv};
+    case Op::attention_prefill:
+      return {q.heads, q.kv_heads, q.head_dim, q.tp, Dtype::bf16};
+    default:
+      return {q.heads, q.kv_heads, q.head_dim, q.tp, kv};
   }
 }
 
@@ -78,9 +81,12 @@ const AttentionIndex::Plan& AttentionIndex::plan(const Query& query) const {
 /// What latency is proportional to when the kernel is busy: KV bytes in decode, else flop.
 double AttentionIndex::size(const Heads& heads, Dtype kv) const {
   switch (op_) {
-    case Op::attention_decode: return heads[1] * heads[2] * bytes_per_element(kv);
-    case Op::attention_prefill: return heads[0] * heads[2];
-    default: return heads[0] * (2 * heads[1] + heads[2]);
+    case Op::attention_decode:
+      return heads[1] * heads[2] * bytes_per_element(kv);
+    case Op::attention_prefill:
+      return heads[0] * heads[2];
+    default:
+      return heads[0] * (2 * heads[1] + heads[2]);
   }
 }
 
@@ -125,7 +131,9 @@ Reading AttentionIndex::at(const Query& query, Strategy strategy, Strategy acros
   const double batch = std::max(1.0, query.batch);
   Reading reading;
   switch (op_) {
-    case Op::attention_decode: reading = decode(query, plan, strategy, across, trace); break;
+    case Op::attention_decode:
+      reading = decode(query, plan, strategy, across, trace);
+      break;
     case Op::attention_prefill:
       reading = plan.stand_in ? foreign_prefill(query, plan, strategy, across, trace)
                               : prefill(shape, query, batch, strategy, across, trace);

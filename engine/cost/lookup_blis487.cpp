@@ -56,10 +56,17 @@ class Blis487Lookup final : public Lookup {
 
   bool answer(const Query& query, Estimate& estimate, Trace* trace) const override {
     switch (query.op) {
-      case Op::gemm: gemm(query, estimate, trace); break;
-      case Op::attention_prefill: prefill(query, estimate, trace); break;
-      case Op::attention_decode: decode(query, estimate, trace); break;
-      default: return false;
+      case Op::gemm:
+        gemm(query, estimate, trace);
+        break;
+      case Op::attention_prefill:
+        prefill(query, estimate, trace);
+        break;
+      case Op::attention_decode:
+        decode(query, estimate, trace);
+        break;
+      default:
+        return false;
     }
     const double peak = context_.peak_flop_per_s(query.op == Op::gemm ? query.dtype : Dtype::bf16);
     estimate.latency_s = peak > 0 ? flop_of(query) / (peak * estimate.mfu)

@@ -52,14 +52,23 @@ class InfersimLookup final : public Lookup {
   bool answer(const Query& query, Estimate& estimate, Trace* trace) const override {
     Pick pick;
     switch (query.op) {
-      case Op::gemm: pick = gemm(query); break;
+      case Op::gemm:
+        pick = gemm(query);
+        break;
       case Op::attention_prefill:
-      case Op::mla_prefill: pick = prefill(query); break;
+      case Op::mla_prefill:
+        pick = prefill(query);
+        break;
       case Op::attention_decode:
-      case Op::mla_decode: pick = decode(query); break;
-      case Op::grouped_gemm: return grouped(query, estimate, trace);
-      case Op::linear_attention: return linear(query, estimate, trace);
-      default: return false;
+      case Op::mla_decode:
+        pick = decode(query);
+        break;
+      case Op::grouped_gemm:
+        return grouped(query, estimate, trace);
+      case Op::linear_attention:
+        return linear(query, estimate, trace);
+      default:
+        return false;
     }
     const double listed = pick.row < 0 ? pick.otherwise : shown(pick).listed_mfu;
     if (std::isnan(listed)) throw no_default(query);

@@ -202,14 +202,18 @@ Reading OneAxisIndex::all_reduce(const Query& q, Strategy strategy, Trace* trace
 
 Reading OneAxisIndex::at(const Query& q, Strategy strategy, Trace* trace) const {
   switch (op_) {
-    case Op::all_reduce: return all_reduce(q, strategy, trace);
+    case Op::all_reduce:
+      return all_reduce(q, strategy, trace);
     case Op::linear_attention:
       return foreign({q.decode ? 1.0 : 0.0, 1.0 * q.conv, 1.0 * q.key_heads, 1.0 * q.key_head_dim,
                       1.0 * q.value_heads, 1.0 * q.value_head_dim},
                      2, q.decode ? std::max(1.0, q.batch) : q.new_tokens, strategy, trace);
-    case Op::memory: return foreign({static_cast<double>(q.kernel)}, 1, q.bytes, strategy, trace);
-    case Op::launch: return foreign({static_cast<double>(q.kernel)}, 1, 1, strategy, trace);
-    default: return foreign({static_cast<double>(q.kernel), q.width}, 1, q.tokens, strategy, trace);
+    case Op::memory:
+      return foreign({static_cast<double>(q.kernel)}, 1, q.bytes, strategy, trace);
+    case Op::launch:
+      return foreign({static_cast<double>(q.kernel)}, 1, 1, strategy, trace);
+    default:
+      return foreign({static_cast<double>(q.kernel), q.width}, 1, q.tokens, strategy, trace);
   }
 }
 

@@ -26,8 +26,10 @@ double mismatch(const KernelTable& table, const Query& q) {
       wanted = {q.heads / tp, 1.0 * q.kv_lora_rank, 1.0 * q.qk_rope_head_dim};
       break;
     case Op::grouped_gemm:
-    case Op::linear_attention: return table.decode == q.decode ? 0 : 1;
-    default: return 0;
+    case Op::linear_attention:
+      return table.decode == q.decode ? 0 : 1;
+    default:
+      return 0;
   }
   double sum = 0;
   for (std::size_t i = 0; i < 3; ++i)

@@ -98,12 +98,15 @@ void check(const Query& q, bool reference) {
       need("ranks", q.ranks - 1, true);
       need("bytes", q.bytes, true);
       return;
-    case Op::memory: need("bytes", q.bytes, true); return;
+    case Op::memory:
+      need("bytes", q.bytes, true);
+      return;
     case Op::elementwise:
       need("tokens", q.tokens, true);
       need("width", q.width, true);
       return;
-    case Op::launch: return;
+    case Op::launch:
+      return;
   }
   need("batch", q.batch, false);
   need("context_tokens", q.context_tokens, false);

@@ -19,9 +19,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 /// What the model needs of a GPU, as plain numbers.
 struct Gpu {
   double peak, bandwidth, sms, clock_hz;
-  double traffic(double bytes) const {
-    return bytes / (bandwidth * modelled::memory_efficiency);
-  }
+  double traffic(double bytes) const { return bytes / (bandwidth * modelled::memory_efficiency); }
 };
 
 /// An answer before it becomes an Estimate.
@@ -51,8 +49,8 @@ Gpu gpu_of(const Hardware& hardware, Dtype dtype) {
   if (hardware.sms < 1 || !(hardware.clock_hz > 0)) {
     throw Error("modelled_kernel", hardware.name + " states no sms or clock_mhz in hardware.toml");
   }
-  return {hardware.peak_for(dtype).in_base_units(),
-          hardware.memory_bandwidth.in_base_units(), double(hardware.sms), hardware.clock_hz};
+  return {hardware.peak_for(dtype).in_base_units(), hardware.memory_bandwidth.in_base_units(),
+          double(hardware.sms), hardware.clock_hz};
 }
 
 /// Arithmetic and traffic overlap, but not perfectly near the ridge: a smooth maximum.
@@ -81,8 +79,8 @@ constexpr std::array<Tile, 7> kGemmTiles{
 /// the m rows there are, math does not.
 double tile_time(Tile tile, double m, double n, double k, Elements e, const Gpu& gpu) {
   const double steps = std::ceil(k / 64) * 64;
-  const double math = flop::gemm(tile.rows, steps, tile.columns) /
-                      (gpu.peak / gpu.sms * modelled::gemm_math);
+  const double math =
+      flop::gemm(tile.rows, steps, tile.columns) / (gpu.peak / gpu.sms * modelled::gemm_math);
   const double loaded = std::min(m, tile.rows) * e.in + std::min(n, tile.columns) * e.weight;
   const double load = loaded * steps / (modelled::gemm_sm_bytes_per_clock * gpu.clock_hz);
   return modelled::gemm_tile_s + std::max(math, load);
@@ -152,15 +150,21 @@ struct Attention {
   double kv_bytes_per_token, io_bytes_per_token;
 };
 
-double per_rank(double heads, int tp) { return std::max(1.0, heads / std::max(tp, 1)); }
+double per_rank(double heads, int tp) {
+  return std::max(1.0, heads / std::max(tp, 1));
+}
 
 Attention plain_attention(const Query& query) {
   const double heads = per_rank(positive(query.op, "heads", query.heads), query.tp);
   const double kv_heads = per_rank(positive(query.op, "kv_heads", query.kv_heads), query.tp);
   const double d = positive(query.op, "head_dim", query.head_dim);
   const double element = bytes_per_element(query.dtype);
-  return {heads, kv_heads, 2 * d, flop::attention(heads, d, 1),
-          bytes::kv(1, kv_heads, d, bytes_per_element(query.kv_dtype)), 2 * heads * d * element};
+  return {heads,
+          kv_heads,
+          2 * d,
+          flop::attention(heads, d, 1),
+          bytes::kv(1, kv_heads, d, bytes_per_element(query.kv_dtype)),
+          2 * heads * d * element};
 }
 
 Attention expanded_latent(const Query& query) {
@@ -169,8 +173,12 @@ Attention expanded_latent(const Query& query) {
   const double rope = not_negative(query.op, "qk_rope_head_dim", query.qk_rope_head_dim);
   const double value = query.v_head_dim > 0 ? query.v_head_dim : nope;
   const double width = nope + rope + value, element = bytes_per_element(query.dtype);
-  return {heads, heads, width, flop::mla_expanded(heads, nope, rope, value, 1),
-          heads * width * element, heads * width * element};
+  return {heads,
+          heads,
+          width,
+          flop::mla_expanded(heads, nope, rope, value, 1),
+          heads * width * element,
+          heads * width * element};
 }
 
 Attention absorbed_latent(const Query& query) {
@@ -178,7 +186,10 @@ Attention absorbed_latent(const Query& query) {
   const double latent = positive(query.op, "kv_lora_rank", query.kv_lora_rank);
   const double rope = not_negative(query.op, "qk_rope_head_dim", query.qk_rope_head_dim);
   const double width = 2 * latent + rope;
-  return {heads, 1, width, flop::mla_absorbed(heads, latent, rope, 1),
+  return {heads,
+          1,
+          width,
+          flop::mla_absorbed(heads, latent, rope, 1),
           bytes::latent_kv(1, latent, rope, bytes_per_element(query.kv_dtype)),
           heads * width * bytes_per_element(query.dtype)};
 }
@@ -272,14 +283,22 @@ Priced price(const Query& query, const Hardware& hardware) {
   const Gpu gpu = gpu_of(hardware, math_dtype(hardware, query.dtype));
   const Elements e = elements(query, hardware);
   switch (query.op) {
-    case Op::gemm: return gemm(query, e, gpu);
-    case Op::grouped_gemm: return grouped_gemm(query, e, gpu);
-    case Op::attention_prefill: return prefill(query, plain_attention(query), gpu);
-    case Op::attention_decode: return decode(query, plain_attention(query), gpu);
-    case Op::mla_prefill: return prefill(query, expanded_latent(query), gpu);
-    case Op::mla_decode: return decode(query, absorbed_latent(query), gpu);
-    case Op::linear_attention: return linear_attention(query, gpu);
-    default: break;
+    case Op::gemm:
+      return gemm(query, e, gpu);
+    case Op::grouped_gemm:
+      return grouped_gemm(query, e, gpu);
+    case Op::attention_prefill:
+      return prefill(query, plain_attention(query), gpu);
+    case Op::attention_decode:
+      return decode(query, plain_attention(query), gpu);
+    case Op::mla_prefill:
+      return prefill(query, expanded_latent(query), gpu);
+    case Op::mla_decode:
+      return decode(query, absorbed_latent(query), gpu);
+    case Op::linear_attention:
+      return linear_attention(query, gpu);
+    default:
+      break;
   }
   throw Error("modelled_kernel", "no model of " + std::string(name(query.op)));
 }
@@ -300,8 +319,7 @@ Estimate modelled_kernel(const Query& query, const Hardware& hardware) {
   estimate.evidence = Evidence::modelled;
   if (query.op == Op::all_reduce) {
     const double message = not_negative(query.op, "bytes", query.bytes);
-    const Transfer transfer =
-        all_reduce(Bytes(message), query.ranks, hardware, query.eager);
+    const Transfer transfer = all_reduce(Bytes(message), query.ranks, hardware, query.eager);
     estimate.latency_s = transfer.time / unit::s;
     estimate.evidence = transfer.evidence;
     return estimate;

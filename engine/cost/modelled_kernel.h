@@ -11,18 +11,18 @@ namespace rooflua {
 /// aiconfigurator (H100 and H200 SXM, vLLM 0.24 kernels in CUDA graphs); what a GPU contributes is
 /// its datasheet (peak, bandwidth, SMs, clock).
 namespace modelled {
-inline constexpr double memory_efficiency = 0.88;  // of datasheet bandwidth
-inline constexpr double gemm_math = 0.85;          // of peak, inside a full tile
-inline constexpr double attention_math = 0.66;     // likewise, softmax between the products
-inline constexpr double kernel_launch_s = 2.2e-6;  // of the shortest kernel, inside a graph
-inline constexpr double attention_launch_s = 8.3e-6;   // with its scheduling and combining kernels
-inline constexpr double grouped_launch_s = 34e-6;      // routing, alignment, two GEMMs, sum
-inline constexpr double gemm_tile_s = 0.65e-6;     // start and end of one tile on an SM
+inline constexpr double memory_efficiency = 0.88;     // of datasheet bandwidth
+inline constexpr double gemm_math = 0.85;             // of peak, inside a full tile
+inline constexpr double attention_math = 0.66;        // likewise, softmax between the products
+inline constexpr double kernel_launch_s = 2.2e-6;     // of the shortest kernel, inside a graph
+inline constexpr double attention_launch_s = 8.3e-6;  // with its scheduling and combining kernels
+inline constexpr double grouped_launch_s = 34e-6;     // routing, alignment, two GEMMs, sum
+inline constexpr double gemm_tile_s = 0.65e-6;        // start and end of one tile on an SM
 inline constexpr double prefill_tile_s = 3.1e-6;
 inline constexpr double decode_tile_s = 1.7e-6;
-inline constexpr double split_s = 2.5e-6;          // adding up partial results of a split k
+inline constexpr double split_s = 2.5e-6;  // adding up partial results of a split k
 inline constexpr double decode_split_s = 1.9e-6;
-inline constexpr double gemm_sm_bytes_per_clock = 80;    // one SM loading tiles, multicast included
+inline constexpr double gemm_sm_bytes_per_clock = 80;  // one SM loading tiles, multicast included
 inline constexpr double decode_sm_bytes_per_clock = 22.7;  // one SM streaming KV
 inline constexpr double expert_row_traffic = 3;    // times (I in, I out, H) of every routed row
 inline constexpr double quantize_row_s = 0.96e-6;  // one row to FP8 on an SM, if short

@@ -10,8 +10,8 @@ namespace {
 
 void require(bool holds, const char* what, double found, const char* right) {
   if (holds) return;
-  throw Error("roofline", std::string(what) + ": expected " + right + ", found " +
-                              std::to_string(found));
+  throw Error("roofline",
+              std::string(what) + ": expected " + right + ", found " + std::to_string(found));
 }
 
 void require_peak(double value, const char* what) {
@@ -26,9 +26,12 @@ void require_work(double value, const char* what) {
 
 std::string_view name(Bound bound) {
   switch (bound) {
-    case Bound::compute: return "compute";
-    case Bound::memory: return "memory";
-    case Bound::link: return "link";
+    case Bound::compute:
+      return "compute";
+    case Bound::memory:
+      return "memory";
+    case Bound::link:
+      return "link";
   }
   return "?";
 }

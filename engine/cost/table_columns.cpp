@@ -174,29 +174,50 @@ constexpr std::array<Column, 5> aic_nccl_columns{
 
 std::span<const Column> columns_of(TableForm form) {
   switch (form) {
-    case TableForm::gemm: return gemm_columns;
+    case TableForm::gemm:
+      return gemm_columns;
     case TableForm::prefill:
-    case TableForm::mla_prefill: return prefill_columns;
+    case TableForm::mla_prefill:
+      return prefill_columns;
     case TableForm::decode:
-    case TableForm::mla_decode: return decode_columns;
-    case TableForm::grouped_decode: return grouped_decode_columns;
-    case TableForm::grouped_prefill: return grouped_prefill_columns;
-    case TableForm::linear_decode: return linear_decode_columns;
-    case TableForm::linear_prefill: return linear_prefill_columns;
-    case TableForm::own_gemm: return own_gemm_columns;
-    case TableForm::own_prefill: return own_prefill_columns;
-    case TableForm::own_decode: return own_decode_columns;
-    case TableForm::own_grouped: return own_grouped_columns;
-    case TableForm::own_all_reduce: return own_all_reduce_columns;
-    case TableForm::own_memory: return own_memory_columns;
-    case TableForm::own_launch: return own_launch_columns;
-    case TableForm::own_elementwise: return own_elementwise_columns;
-    case TableForm::aic_gemm: return aic_gemm_columns;
-    case TableForm::aic_prefill: return aic_prefill_columns;
-    case TableForm::aic_decode: return aic_decode_columns;
-    case TableForm::aic_moe: return aic_moe_columns;
-    case TableForm::aic_all_reduce: return aic_all_reduce_columns;
-    case TableForm::aic_nccl: return aic_nccl_columns;
+    case TableForm::mla_decode:
+      return decode_columns;
+    case TableForm::grouped_decode:
+      return grouped_decode_columns;
+    case TableForm::grouped_prefill:
+      return grouped_prefill_columns;
+    case TableForm::linear_decode:
+      return linear_decode_columns;
+    case TableForm::linear_prefill:
+      return linear_prefill_columns;
+    case TableForm::own_gemm:
+      return own_gemm_columns;
+    case TableForm::own_prefill:
+      return own_prefill_columns;
+    case TableForm::own_decode:
+      return own_decode_columns;
+    case TableForm::own_grouped:
+      return own_grouped_columns;
+    case TableForm::own_all_reduce:
+      return own_all_reduce_columns;
+    case TableForm::own_memory:
+      return own_memory_columns;
+    case TableForm::own_launch:
+      return own_launch_columns;
+    case TableForm::own_elementwise:
+      return own_elementwise_columns;
+    case TableForm::aic_gemm:
+      return aic_gemm_columns;
+    case TableForm::aic_prefill:
+      return aic_prefill_columns;
+    case TableForm::aic_decode:
+      return aic_decode_columns;
+    case TableForm::aic_moe:
+      return aic_moe_columns;
+    case TableForm::aic_all_reduce:
+      return aic_all_reduce_columns;
+    case TableForm::aic_nccl:
+      return aic_nccl_columns;
   }
   return {};
 }
@@ -228,18 +249,23 @@ void finish_row(const TableFile& file, KernelRow& row) {
       s[6] /= ep;  // tokens of all ranks -> of one
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
 FlopConvention convention_of(Op op) {
   switch (op) {
-    case Op::gemm: return FlopConvention::gemm_2mkn;
+    case Op::gemm:
+      return FlopConvention::gemm_2mkn;
     case Op::attention_prefill:
-    case Op::mla_prefill: return FlopConvention::attention_causal_half;
+    case Op::mla_prefill:
+      return FlopConvention::attention_causal_half;
     case Op::attention_decode:
-    case Op::mla_decode: return FlopConvention::attention_full;
-    default: return FlopConvention::none;
+    case Op::mla_decode:
+      return FlopConvention::attention_full;
+    default:
+      return FlopConvention::none;
   }
 }
 

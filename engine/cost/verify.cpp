@@ -200,15 +200,22 @@ class TableCheck {
   /// The last numeric axis that grows with work.
   std::size_t work_axis() const {
     switch (table_.op) {
-      case Op::gemm: return 0;
+      case Op::gemm:
+        return 0;
       case Op::attention_prefill:
-      case Op::mla_prefill: return 5;
+      case Op::mla_prefill:
+        return 5;
       case Op::attention_decode:
-      case Op::mla_decode: return 4;
-      case Op::grouped_gemm: return 6;
-      case Op::linear_attention: return 5;
-      case Op::launch: return max_axes;
-      default: return 1;
+      case Op::mla_decode:
+        return 4;
+      case Op::grouped_gemm:
+        return 6;
+      case Op::linear_attention:
+        return 5;
+      case Op::launch:
+        return max_axes;
+      default:
+        return 1;
     }
   }
 

@@ -23,9 +23,20 @@ namespace rooflua {
 
 enum class FindingKind {
   // errors
-  mfu_disagrees, mfu_zero, above_peak, denominator, duplicate_key, no_header, unreadable,
+  mfu_disagrees,
+  mfu_zero,
+  above_peak,
+  denominator,
+  duplicate_key,
+  no_header,
+  unreadable,
   // notes
-  hole, non_monotone, warm_up, copy, loose_mfu, undocumented,
+  hole,
+  non_monotone,
+  warm_up,
+  copy,
+  loose_mfu,
+  undocumented,
 };
 bool is_error(FindingKind kind);
 std::string_view name(FindingKind kind);

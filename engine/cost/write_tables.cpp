@@ -19,7 +19,8 @@ struct OwnColumns {
 
 OwnColumns own_columns(Op op) {
   switch (op) {
-    case Op::gemm: return {{{"m", 0}, {"k", 1}, {"n", 2}}};
+    case Op::gemm:
+      return {{{"m", 0}, {"k", 1}, {"n", 2}}};
     case Op::attention_prefill:
       return {{{"heads", 0},
                {"kv_heads", 1},
@@ -34,11 +35,16 @@ OwnColumns own_columns(Op op) {
                {"kv_dtype", -1},
                {"batch", 3},
                {"context_tokens", 4}}};
-    case Op::all_reduce: return {{{"ranks", 0}, {"bytes", 1}, {"mode", 2}}};
-    case Op::memory: return {{{"op", 0}, {"bytes", 1}}, false};
-    case Op::launch: return {{{"op", 0}}, false};
-    case Op::elementwise: return {{{"op", 0}, {"tokens", 1}, {"width", 2}, {"dtype", 3}}, false};
-    default: return {};  // no form of ours: grouped pairs, MLA, linear attention
+    case Op::all_reduce:
+      return {{{"ranks", 0}, {"bytes", 1}, {"mode", 2}}};
+    case Op::memory:
+      return {{{"op", 0}, {"bytes", 1}}, false};
+    case Op::launch:
+      return {{{"op", 0}}, false};
+    case Op::elementwise:
+      return {{{"op", 0}, {"tokens", 1}, {"width", 2}, {"dtype", 3}}, false};
+    default:
+      return {};  // no form of ours: grouped pairs, MLA, linear attention
   }
 }
 

@@ -39,13 +39,25 @@ constexpr double largest_integer = 9007199254740992.0;
 const RandomTable random_table{
     1,
     sizeof(RandomTable),
-    [](RandomStream* s, double a, double b) noexcept { return drawn([=] { return uniform(*s, a, b); }); },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return uniform(*s, a, b); });
+    },
     [](RandomStream* s, double a) noexcept { return drawn([=] { return exponential(*s, a); }); },
-    [](RandomStream* s, double a, double b) noexcept { return drawn([=] { return gamma(*s, a, b); }); },
-    [](RandomStream* s, double a, double b) noexcept { return drawn([=] { return weibull(*s, a, b); }); },
-    [](RandomStream* s, double a, double b) noexcept { return drawn([=] { return normal(*s, a, b); }); },
-    [](RandomStream* s, double a, double b) noexcept { return drawn([=] { return lognormal(*s, a, b); }); },
-    [](RandomStream* s, double a, double b) noexcept { return drawn([=] { return pareto(*s, a, b); }); },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return gamma(*s, a, b); });
+    },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return weibull(*s, a, b); });
+    },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return normal(*s, a, b); });
+    },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return lognormal(*s, a, b); });
+    },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return pareto(*s, a, b); });
+    },
     [](RandomStream* s, double a) noexcept {
       return drawn([=] { return static_cast<double>(poisson(*s, a)); });
     },
@@ -65,7 +77,8 @@ int table(lua_State* L) {
   return 1;
 }
 
-/// random_open(memory, seed, name, index): writes the start of a stream into 32 bytes that Lua owns.
+/// random_open(memory, seed, name, index): writes the start of a stream into 32 bytes that Lua
+/// owns.
 int open(lua_State* L) {
   auto* stream = static_cast<RandomStream*>(const_cast<void*>(lua_topointer(L, 1)));
   const double seed = check_number(L, 2, "seed");
@@ -74,7 +87,8 @@ int open(lua_State* L) {
   if (!(seed >= 0 && seed <= largest_integer && index >= 0 && index <= largest_integer)) {
     throw Error("", "a seed and a stream index are whole numbers from 0 to 2^53");
   }
-  *stream = random_stream(static_cast<std::uint64_t>(seed), name, static_cast<std::uint64_t>(index));
+  *stream =
+      random_stream(static_cast<std::uint64_t>(seed), name, static_cast<std::uint64_t>(index));
   return 0;
 }
 

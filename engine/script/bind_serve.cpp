@@ -6,17 +6,9 @@
 
 #include "base/error.h"
 #include "base/fields.h"
-#include "measure/progress.h"
-#include "measure/report.h"
-#include "measure/requests_out.h"
-#include "measure/result.h"
-#include "measure/summary.h"
-#include "measure/timeline.h"
 #include "script/context.h"
 #include "script/interrupt.h"
-#include "script/policies.h"
-#include "script/serve_record.h"
-#include "serve/simulation.h"
+#include "script/serve_run.h"
 #include "serve/traces.h"
 
 namespace rooflua::script {
@@ -30,27 +22,6 @@ template <>
 struct TypeName<TraceBox> {
   static constexpr const char* value = "rooflua.Trace";
   static constexpr const char* article = "a trace";
-};
-
-/// A running simulation with everything that its bindings point to.
-struct Run {
-  std::vector<std::unique_ptr<LuaScheduler>> schedulers;
-  std::vector<std::unique_ptr<LuaStepModel>> steps;
-  std::unique_ptr<LuaRouter> router;
-  std::unique_ptr<Workload> workload;
-  std::unique_ptr<SummaryObserver> summary;
-  std::unique_ptr<std::ofstream> requests_file, trace_file;
-  std::unique_ptr<RequestsCsv> requests;
-  std::unique_ptr<Timeline> timeline;
-  std::unique_ptr<VllmBench> vllm_bench;
-  std::unique_ptr<ProgressBar> progress;
-  std::unique_ptr<Recording> recording;
-  std::unique_ptr<Simulation> simulation;
-};
-template <>
-struct TypeName<Run> {
-  static constexpr const char* value = "rooflua.Run";
-  static constexpr const char* article = "a Run";
 };
 
 namespace {
@@ -81,11 +52,6 @@ class TraceWorkload : public Workload {
   double time_scale_;
   std::size_t cursor_ = 0;
 };
-
-Run& check_run(lua_State* L) {
-  // The binding is the only owner that writes; Lua shares the object as it shares all others.
-  return const_cast<Run&>(*check_object<Run>(L, 1, "simulation"));
-}
 
 int trace_open(lua_State* L) {
   const std::string path = check_text(L, 1, "trace: path");
@@ -123,11 +89,13 @@ ReplicaConfig replica_config(const Json& value, const std::string& where) {
   config.max_num_batched_tokens = number("max_num_batched_tokens", 0);
   config.max_model_len = number("max_model_len", 0);
   config.async_depth = number("async_depth", 1);
-  if (const Json* caching = value.find("prefix_caching")) config.prefix_caching = caching->boolean();
+  if (const Json* caching = value.find("prefix_caching"))
+    config.prefix_caching = caching->boolean();
   if (const Json* role = value.find("role"); role != nullptr && role->is_text()) {
     const std::vector<std::string> known{"both", "prefill", "decode"};
     const auto found = std::find(known.begin(), known.end(), role->text());
-    if (found == known.end()) throw Error(where + ".role", unknown_name("role", role->text(), known));
+    if (found == known.end())
+      throw Error(where + ".role", unknown_name("role", role->text(), known));
     config.role = static_cast<Role>(found - known.begin());
   }
   return config;
@@ -198,15 +166,17 @@ Bindings bindings_of(Run& run) {
   if (run.recording != nullptr) {
     run.recording->steps.clear();
     for (StepModel*& model : bindings.steps) {
-      run.recording->steps.push_back(std::make_unique<RecordedSteps>(*model, run.recording->record));
+      run.recording->steps.push_back(
+          std::make_unique<RecordedSteps>(*model, run.recording->record));
       model = run.recording->steps.back().get();
     }
   }
   bindings.router = run.router.get();
   bindings.workload = run.workload.get();
   bindings.observers.push_back(run.summary.get());
-  for (Observer* each : std::initializer_list<Observer*>{run.requests.get(), run.timeline.get(),
-                                                         run.vllm_bench.get(), run.progress.get()}) {
+  for (Observer* each :
+       std::initializer_list<Observer*>{run.requests.get(), run.timeline.get(),
+                                        run.vllm_bench.get(), run.progress.get(), run.why.get()}) {
     if (each != nullptr) bindings.observers.push_back(each);
   }
   return bindings;
@@ -231,15 +201,20 @@ void open_outputs(const Json& given, const std::vector<std::string>& classes, Ru
     return file;
   };
   if ((run.requests_file = open("requests_path"))) {
-    run.requests = std::make_unique<RequestsCsv>(*run.requests_file, given.find("requests_path")->text(), classes);
+    run.requests = std::make_unique<RequestsCsv>(*run.requests_file,
+                                                 given.find("requests_path")->text(), classes);
   }
   if ((run.trace_file = open("trace_path"))) {
     TimelineOptions options;
     options.classes = classes;
-    run.timeline = std::make_unique<Timeline>(*run.trace_file, given.find("trace_path")->text(), options);
+    run.timeline =
+        std::make_unique<Timeline>(*run.trace_file, given.find("trace_path")->text(), options);
   }
   if (const Json* record = given.find("record"); record != nullptr && record->boolean()) {
     run.recording = std::make_unique<Recording>();
+  }
+  if (const Json* why = given.find("why"); why != nullptr && why->is_number()) {
+    run.why = std::make_unique<WhyObserver>(static_cast<std::int32_t>(why->integer()));
   }
   if (given.find("vllm_bench") != nullptr) run.vllm_bench = std::make_unique<VllmBench>();
   if (const Json* title = given.find("progress"); title != nullptr && title->is_text()) {
@@ -299,44 +274,6 @@ int serve_now(lua_State* L) {
   return 1;
 }
 
-int serve_summary(lua_State* L) {
-  Run& run = check_run(L);
-  push_json(L, to_json(run.summary->summary()), false);
-  return 1;
-}
-
-/// The summary as a JSON document and as a report, both text.
-int serve_document(lua_State* L) {
-  lua_pushstring(L, dump_json(to_json(check_run(L).summary->summary())).c_str());
-  return 1;
-}
-
-int serve_report(lua_State* L) {
-  lua_pushstring(L, report(check_run(L).summary->summary()).c_str());
-  return 1;
-}
-
-/// What the scheduler was asked and what happened, for benchmarks and tests.
-int serve_totals(lua_State* L) {
-  const Totals& totals = check_run(L).simulation->totals();
-  Json out = Json::object();
-  out["arrived"] = totals.arrived;
-  out["plans_asked"] = totals.plans_asked;
-  out["steps"] = totals.steps;
-  out["preemptions"] = totals.preemptions;
-  out["output_tokens"] = totals.output_tokens;
-  push_json(L, out, false);
-  return 1;
-}
-
-/// serve_record(run) -> the steps so far (ScheduleRecord::steps); nil without record = true.
-int serve_record(lua_State* L) {
-  const Run& run = check_run(L);
-  if (run.recording == nullptr) return 0;
-  push_json(L, run.recording->record.steps(), false);
-  return 1;
-}
-
 int serve_finish(lua_State* L) {
   Run& run = check_run(L);
   if (run.requests) run.requests->finish();
@@ -348,75 +285,6 @@ int serve_finish(lua_State* L) {
   return 0;
 }
 
-std::string_view phase_name(Phase phase) {
-  static constexpr std::string_view names[] = {"absent", "pending", "waiting", "prefill", "decode", "finishing"};
-  return names[static_cast<std::size_t>(phase)];
-}
-
-Json describe_request(const Replica& replica, std::int32_t slot) {
-  const Request& request = replica.request(slot);
-  const ReplicaView& view = replica.view();
-  Json out = Json::object();
-  out["id"] = request.id;
-  out["phase"] = phase_name(request.phase);
-  out["arrival_s"] = request.arrival_s;
-  out["prompt_tokens"] = request.prompt_tokens;
-  out["context_tokens"] = context_tokens(view, request);
-  out["emitted_tokens"] = emitted_tokens(view, request);
-  out["pending_tokens"] = pending_tokens(view, request);
-  out["cached_tokens"] =
-      request.phase == Phase::waiting ? replica.cached_tokens(slot) : request.cached_tokens;
-  out["preemptions"] = request.preemptions;
-  out["priority"] = request.priority;
-  out["class"] = request.klass;
-  return out;
-}
-
-Json describe_list(const Replica& replica, std::int32_t head) {
-  Json out = Json::array();
-  for (std::int32_t slot = head; slot >= 0; slot = replica.request(slot).next) {
-    out.push_back(describe_request(replica, slot));
-  }
-  return out;
-}
-
-/// serve_replica(run, index from 1) -> a table: what it looks like now.
-int serve_replica(lua_State* L) {
-  const Simulation& simulation = *check_run(L).simulation;
-  const double index = check_number(L, 2, "replica");
-  if (!(index >= 1 && index <= simulation.replica_count()) || index != std::floor(index)) {
-    throw Error("replica", "expected a whole number from 1 to " + std::to_string(simulation.replica_count()));
-  }
-  const Replica& replica = simulation.replica(static_cast<std::int32_t>(index) - 1);
-  const ReplicaView& view = replica.view();
-  Json out = Json::object();
-  out["now_s"] = simulation.now_s();
-  out["decodes"] = view.decodes;
-  out["seats"] = view.running;
-  out["free_blocks"] = view.free_blocks;
-  out["total_blocks"] = view.total_blocks;
-  out["block_size"] = view.block_size;
-  out["decode_context_tokens"] = view.decode_context_tokens;
-  out["planned_steps"] = replica.planned_steps();
-  out["outstanding"] = simulation.outstanding(static_cast<std::int32_t>(index) - 1);
-  out["waiting"] = describe_list(replica, view.waiting_head);
-  out["running"] = describe_list(replica, view.running_head);
-  push_json(L, out, false);
-  return 1;
-}
-
-int serve_request(lua_State* L) {
-  const Simulation& simulation = *check_run(L).simulation;
-  const double id = check_number(L, 2, "request id");
-  if (!(id >= 0 && id < 2147483647.0)) throw Error("request", "expected an id, 0 or more");
-  const std::int32_t slot = simulation.slot_of(static_cast<std::int32_t>(id));
-  if (slot < 0) return 0;
-  const std::int32_t replica = simulation.requests()[slot].replica;
-  if (replica < 0) return 0;
-  push_json(L, describe_request(simulation.replica(replica), slot), false);
-  return 1;
-}
-
 /// serve_set(run, schedulers or nil, steps or nil): from the next plan on.
 int serve_set(lua_State* L) {
   Run& run = check_run(L);
@@ -425,13 +293,15 @@ int serve_set(lua_State* L) {
   if (!lua_isnil(L, 2)) {
     auto fresh = wrap_list<LuaScheduler>(L, 2, state.border);
     if (fresh.size() != count) throw Error("set", "expected one scheduler per replica");
-    for (std::size_t i = 0; i < count; ++i) run.simulation->set_scheduler(static_cast<std::int32_t>(i), *fresh[i]);
+    for (std::size_t i = 0; i < count; ++i)
+      run.simulation->set_scheduler(static_cast<std::int32_t>(i), *fresh[i]);
     run.schedulers = std::move(fresh);
   }
   if (!lua_isnil(L, 3)) {
     auto fresh = wrap_list<LuaStepModel>(L, 3, state);
     if (fresh.size() != count) throw Error("set", "expected one step model per replica");
-    for (std::size_t i = 0; i < count; ++i) run.simulation->set_steps(static_cast<std::int32_t>(i), *fresh[i]);
+    for (std::size_t i = 0; i < count; ++i)
+      run.simulation->set_steps(static_cast<std::int32_t>(i), *fresh[i]);
     run.steps = std::move(fresh);
   }
   return 0;
@@ -445,8 +315,9 @@ int serve_fork(lua_State* L) {
   read_policies(L, 2, *fork);
   fork->workload = run.workload->fork();
   if (fork->workload == nullptr) {
-    throw Error("fork", "the workload's requests(rng) returned a function, whose state cannot be copied; "
-                        "return a table with next(state)");
+    throw Error("fork",
+                "the workload's requests(rng) returned a function, whose state cannot be copied; "
+                "return a table with next(state)");
   }
   fork->summary = std::make_unique<SummaryObserver>(*run.summary);
   fork->simulation = run.simulation->fork(bindings_of(*fork));
@@ -474,20 +345,14 @@ int table(lua_State* L) {
 }  // namespace
 
 void bind_serve(lua_State* L) {
+  bind_results(L);
   set_function(L, "serve_table", guarded<table>);
   set_function(L, "trace_open", guarded<trace_open>);
   set_function(L, "serve_open", guarded<serve_open>);
   set_function(L, "serve_advance", guarded<serve_advance>);
   set_function(L, "serve_step", guarded<serve_step>);
   set_function(L, "serve_now", guarded<serve_now>);
-  set_function(L, "serve_summary", guarded<serve_summary>);
-  set_function(L, "serve_document", guarded<serve_document>);
-  set_function(L, "serve_report", guarded<serve_report>);
-  set_function(L, "serve_totals", guarded<serve_totals>);
-  set_function(L, "serve_record", guarded<serve_record>);
   set_function(L, "serve_finish", guarded<serve_finish>);
-  set_function(L, "serve_replica", guarded<serve_replica>);
-  set_function(L, "serve_request", guarded<serve_request>);
   set_function(L, "serve_set", guarded<serve_set>);
   set_function(L, "serve_fork", guarded<serve_fork>);
 }

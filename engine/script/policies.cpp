@@ -97,7 +97,8 @@ void LuaScheduler::plan(const Replica& replica, Plan& plan) {
   call_plan_.push();
   instance_.push();
   if (lua_pcall(L_, 1, 0, 0) != 0) {
-    rethrow(L_, "scheduler, " + seconds_text(view.now_s) + ", replica " + std::to_string(view.index + 1));
+    rethrow(L_, "scheduler, " + seconds_text(view.now_s) + ", replica " +
+                    std::to_string(view.index + 1));
   }
 }
 
@@ -110,7 +111,8 @@ double LuaScheduler::key(const Request& request) {
   call_key_.push();
   instance_.push();
   lua_pushinteger(L_, 0);
-  if (lua_pcall(L_, 2, 1, 0) != 0) rethrow(L_, "scheduler, key of request " + std::to_string(request.id));
+  if (lua_pcall(L_, 2, 1, 0) != 0)
+    rethrow(L_, "scheduler, key of request " + std::to_string(request.id));
   const double key = lua_tonumber(L_, -1);
   const bool good = lua_isnumber(L_, -1) != 0 && std::isfinite(key);
   lua_pop(L_, 1);
@@ -178,8 +180,9 @@ LuaWorkload::LuaWorkload(lua_State* L) : L_(L) {
     return;
   }
   if (!lua_istable(L, -1) || !has_field(L, "next")) {
-    throw Error("workload", "requests(rng) must return a function, a trace, or a table with next; found " +
-                                describe_value(L, lua_gettop(L)));
+    throw Error("workload",
+                "requests(rng) must return a function, a trace, or a table with next; found " +
+                    describe_value(L, lua_gettop(L)));
   }
   next_ = field_reference(L, "next");
   done_ = field_reference(L, "done");
@@ -191,7 +194,8 @@ LuaWorkload::LuaWorkload(lua_State* L) : L_(L) {
 
 namespace {
 
-std::int32_t whole(lua_State* L, int index, const char* what, std::int64_t number, std::int32_t least) {
+std::int32_t whole(lua_State* L, int index, const char* what, std::int64_t number,
+                   std::int32_t least) {
   const double value = lua_tonumber(L, index);
   if (lua_type(L, index) == LUA_TNUMBER && value >= least && value == std::floor(value) &&
       value <= std::numeric_limits<std::int32_t>::max()) {
@@ -203,8 +207,8 @@ std::int32_t whole(lua_State* L, int index, const char* what, std::int64_t numbe
 }
 
 /// Fields of the table at `index` that are there.
-void read_optional(lua_State* L, int index, const char* name, std::int64_t number, std::int32_t least,
-                   std::int32_t& value) {
+void read_optional(lua_State* L, int index, const char* name, std::int64_t number,
+                   std::int32_t least, std::int32_t& value) {
   lua_getfield(L, index, name);
   if (!lua_isnil(L, -1)) value = whole(L, lua_gettop(L), name, number, least);
   lua_pop(L, 1);
@@ -231,7 +235,8 @@ void read_content(lua_State* L, int index, std::int64_t number, std::vector<Segm
       lua_rawgeti(L, -1, 1);
       lua_rawgeti(L, -2, 2);
       const int top = lua_gettop(L);
-      segments.push_back({content_id(L, top - 1, number), whole(L, top, "content tokens", number, 1)});
+      segments.push_back(
+          {content_id(L, top - 1, number), whole(L, top, "content tokens", number, 1)});
       lua_pop(L, 3);
     }
   }
@@ -258,7 +263,8 @@ bool LuaWorkload::read_request(int first, RequestSpec& spec) {
   const int fields = first + 3;
   read_optional(L_, fields, "max_output_tokens", count_, 0, spec.max_tokens);
   read_optional(L_, fields, "predicted_output_tokens", count_, 0, spec.predicted_tokens);
-  read_optional(L_, fields, "priority", count_, std::numeric_limits<std::int32_t>::min(), spec.priority);
+  read_optional(L_, fields, "priority", count_, std::numeric_limits<std::int32_t>::min(),
+                spec.priority);
   read_optional(L_, fields, "class", count_, 0, spec.klass);
   read_optional(L_, fields, "session", count_, 0, spec.session);
   read_content(L_, fields, count_, segments_);
@@ -273,7 +279,8 @@ bool LuaWorkload::next(RequestSpec& spec) {
   const int top = lua_gettop(L_);
   next_.push();
   if (state_) state_.push();
-  if (lua_pcall(L_, state_ ? 1 : 0, 4, 0) != 0) rethrow(L_, "workload, request " + std::to_string(count_ + 1));
+  if (lua_pcall(L_, state_ ? 1 : 0, 4, 0) != 0)
+    rethrow(L_, "workload, request " + std::to_string(count_ + 1));
   const bool more = read_request(top + 1, spec);
   lua_settop(L_, top);
   return more;
@@ -288,7 +295,8 @@ void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
   lua_pushinteger(L_, done.session);
   lua_pushinteger(L_, done.klass);
   lua_pushboolean(L_, done.outcome == Outcome::completed);
-  if (lua_pcall(L_, 5, 4, 0) != 0) rethrow(L_, "workload, after request " + std::to_string(done.id));
+  if (lua_pcall(L_, 5, 4, 0) != 0)
+    rethrow(L_, "workload, after request " + std::to_string(done.id));
   RequestSpec spec;
   if (read_request(top + 1, spec)) follow_ups.send(spec);
   lua_settop(L_, top);

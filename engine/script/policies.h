@@ -19,13 +19,21 @@ class LuaReference {
   /// Takes the value on top of the stack.
   explicit LuaReference(lua_State* L) : L_(L), index_(luaL_ref(L, LUA_REGISTRYINDEX)) {}
   LuaReference(LuaReference&& other) noexcept { swap(other); }
-  LuaReference& operator=(LuaReference&& other) noexcept { swap(other); return *this; }
-  ~LuaReference() { if (L_ != nullptr) luaL_unref(L_, LUA_REGISTRYINDEX, index_); }
+  LuaReference& operator=(LuaReference&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~LuaReference() {
+    if (L_ != nullptr) luaL_unref(L_, LUA_REGISTRYINDEX, index_);
+  }
   void push() const { lua_rawgeti(L_, LUA_REGISTRYINDEX, index_); }
   explicit operator bool() const { return L_ != nullptr; }
 
  private:
-  void swap(LuaReference& other) { std::swap(L_, other.L_); std::swap(index_, other.index_); }
+  void swap(LuaReference& other) {
+    std::swap(L_, other.L_);
+    std::swap(index_, other.index_);
+  }
   lua_State* L_ = nullptr;
   int index_ = LUA_NOREF;
 };
@@ -80,7 +88,8 @@ class LuaStepModel : public StepModel {
 };
 
 /// scripts/workloads: what `requests(rng)` returned. Either a function, or a table of plain state
-/// with next(state) and optionally done(state, now_s, session, class, completed), which can be copied.
+/// with next(state) and optionally done(state, now_s, session, class, completed), which can be
+/// copied.
 class LuaWorkload : public Workload {
  public:
   /// @param source  the function or table, on top of the stack, taken

@@ -45,7 +45,8 @@ std::int32_t prefill(ServeBorder* border, double slot, double tokens) noexcept {
 
 std::int32_t admit(ServeBorder* border, double slot, double tokens, double hold_tokens,
                    double fit_tokens, double spare_blocks) noexcept {
-  const Admission admission{whole(tokens), whole(hold_tokens), whole(fit_tokens), whole(spare_blocks)};
+  const Admission admission{whole(tokens), whole(hold_tokens), whole(fit_tokens),
+                            whole(spare_blocks)};
   return changed(border, border->plan->try_admit(whole(slot), admission));
 }
 
@@ -85,21 +86,39 @@ std::int32_t route_cached_tokens(ServeBorder* border, double replica) noexcept {
   return rooflua::cached_tokens(*border->route, index);
 }
 
-std::int32_t context_max(ServeBorder* border) noexcept { return decode_context_max(*border->batch); }
+std::int32_t context_max(ServeBorder* border) noexcept {
+  return decode_context_max(*border->batch);
+}
 
 std::int32_t decode_blocks(ServeBorder* border) noexcept {
   return border->replica == nullptr ? 0 : border->replica->decode_blocks();
 }
 
-const std::int32_t* contexts(ServeBorder* border) noexcept { return decode_contexts(*border->batch); }
+const std::int32_t* contexts(ServeBorder* border) noexcept {
+  return decode_contexts(*border->batch);
+}
 
 }  // namespace
 
 ServeTable serve_table(ServeState& state) {
-  return {serve_abi_version, sizeof(ServeTable), &state.border, &state.batch, decode_all,
-          shed,              decode,             prefill,       admit,        preempt,
-          reject,            wake_at,            refusal,       cached_tokens,
-          route_cached_tokens, context_max,      contexts,      decode_blocks};
+  return {serve_abi_version,
+          sizeof(ServeTable),
+          &state.border,
+          &state.batch,
+          decode_all,
+          shed,
+          decode,
+          prefill,
+          admit,
+          preempt,
+          reject,
+          wake_at,
+          refusal,
+          cached_tokens,
+          route_cached_tokens,
+          context_max,
+          contexts,
+          decode_blocks};
 }
 
 }  // namespace rooflua::script

@@ -317,7 +317,8 @@ std::vector<std::int32_t> decode_ids(const Batch& batch) {
   std::vector<std::int32_t> ids;
   if (batch.origin == nullptr) return ids;
   const Replica& replica = *batch.origin;
-  for (std::int32_t slot = replica.view_.running_head; slot >= 0; slot = replica.request(slot).next) {
+  for (std::int32_t slot = replica.view_.running_head; slot >= 0;
+       slot = replica.request(slot).next) {
     const Request& request = replica.request(slot);
     if (request.phase == Phase::decoding && replica.plan_.planned(slot)) ids.push_back(request.id);
   }

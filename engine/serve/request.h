@@ -63,12 +63,12 @@ struct Request {
   std::int32_t predicted_tokens = -1;  // -1 = none
   std::int32_t cached_tokens = 0;      // seated: prefix hits at admission; waiting: ask the replica
   std::int32_t context_tokens = 0;     // KV that exists or is in flight
-  std::int32_t emitted_tokens = 0;  // landed or in flight; kept on preemption
+  std::int32_t emitted_tokens = 0;     // landed or in flight; kept on preemption
   std::int32_t preemptions = 0;
   std::int32_t priority = 0;
   std::int32_t klass = 0;
   std::int32_t session = -1;
-  std::uint32_t prefix = 0;  // label of the first prompt segment; 0 = private
+  std::uint32_t prefix = 0;               // label of the first prompt segment; 0 = private
   std::int32_t next = -1, previous = -1;  // in the waiting or running list of its replica
   std::int32_t next_prefilling = -1, previous_prefilling = -1;
 };

@@ -14,6 +14,8 @@ local Exact = policy.define {
   },
 }
 
+local function shorter(a, b) return a.seq_len < b.seq_len end
+
 --- @param prefills {new_tokens: integer, context_tokens: integer}[]
 --- @return {requests: integer, new_tokens: integer, seq_len: integer, members: integer[]}[] groups ascending
 --- by seq_len; members are indices into prefills
@@ -34,7 +36,7 @@ function Exact:groups(prefills)
     group.new_tokens = group.new_tokens + prefill.new_tokens
     group.members[group.requests] = i
   end
-  table.sort(groups, function(a, b) return a.seq_len < b.seq_len end)
+  if #groups > 1 then table.sort(groups, shorter) end
   return groups
 end
 

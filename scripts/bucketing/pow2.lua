@@ -25,6 +25,8 @@ local Pow2 = policy.define {
   },
 }
 
+local function shorter(a, b) return a.seq_len < b.seq_len end
+
 --- The smallest power of two times `smallest` that holds `length`, at most `largest`.
 function Pow2:bucket(length)
   local bucket = self.smallest
@@ -51,7 +53,7 @@ function Pow2:groups(prefills)
     group.new_tokens = group.new_tokens + prefill.new_tokens
     group.members[group.requests] = i
   end
-  table.sort(groups, function(a, b) return a.seq_len < b.seq_len end)
+  if #groups > 1 then table.sort(groups, shorter) end
   return groups
 end
 

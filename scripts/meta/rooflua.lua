@@ -8,9 +8,10 @@
 ---@field json rooflua.json documents
 ---@field policy rooflua.policy declaring policies
 ---@field serve rooflua.serve what happens over time
----@field measure rooflua.measure what was seen
----@field sweep rooflua.sweep many variants of one scenario
----@field fit rooflua.fit parameters from measurements
+---@field random rooflua.random named random streams
+---@field arrivals rooflua.arrivals what open-loop workloads share
+---@field lengths rooflua.lengths length distributions
+---@field trace rooflua.trace recorded requests
 local rooflua = {}
 
 --- The policies of one folder of scripts/: name, doc, parameters.

@@ -8,7 +8,8 @@ local LeastKv = policy.define {
   doc = "Lowest share of KV blocks in use, queued prompts counted; ties to the first.",
   source = "gateway-api-inference-extension, KV-cache scorer",
   params = {
-    staleness_s = { default = 0.05, unit = "s", min = 0, doc = "How old the signal may be.", source = "50 ms metric refresh of the gateway" },
+    staleness_s = { default = 0.05, unit = "s", min = 0,
+      doc = "How old the signal may be.", source = "50 ms metric refresh of the gateway" },
   },
 }
 

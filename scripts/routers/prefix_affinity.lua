@@ -8,7 +8,9 @@ local PrefixAffinity = policy.define {
   doc = "The replica that has most of the prompt cached, unless it has `slack` more outstanding requests than the least busy one.",
   source = "SGLang router, cache-aware load balancing",
   params = {
-    slack = { default = 32, unit = "requests", min = 0, doc = "Outstanding requests more than the least busy replica's that affinity may cost.", source = "SGLang router: balance_abs_threshold" },
+    slack = { default = 32, unit = "requests", min = 0,
+      doc = "Outstanding requests more than the least busy replica's that affinity may cost.",
+      source = "SGLang router: balance_abs_threshold" },
   },
 }
 

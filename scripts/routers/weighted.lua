@@ -15,9 +15,11 @@ local Weighted = policy.define {
     queue = { default = 2, unit = "1", min = 0, doc = "Weight of: few waiting requests." },
     kv = { default = 2, unit = "1", min = 0, doc = "Weight of: free KV cache." },
     running = { default = 0, unit = "1", min = 0, doc = "Weight of: few running requests." },
-    outstanding = { default = 0, unit = "1", min = 0, doc = "Weight of: few outstanding requests." },
+    outstanding = { default = 0, unit = "1", min = 0,
+      doc = "Weight of: few outstanding requests." },
     prefix = { default = 3, unit = "1", min = 0, doc = "Weight of: much of the prompt cached." },
-    staleness_s = { default = 0.05, unit = "s", min = 0, doc = "How old the signals may be.", source = "50 ms metric refresh of the gateway" },
+    staleness_s = { default = 0.05, unit = "s", min = 0,
+      doc = "How old the signals may be.", source = "50 ms metric refresh of the gateway" },
   },
 }
 

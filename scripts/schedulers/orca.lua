@@ -8,8 +8,8 @@ local policy = require "rooflua.policy"
 ---@field max_output_tokens integer
 local Orca = policy.define {
   name = "orca",
-  doc = "Orca: iteration-level batching, whole prompts mixed with decodes, KV reserved for the maximum.",
-  source = "Yu et al., Orca: A Distributed Serving System for Transformer-Based Generative Models, OSDI 2022",
+  doc = "Orca: whole prompts mixed with decodes in every step, KV reserved for the maximum.",
+  source = "Yu et al., Orca: A Distributed Serving System for Generative Models, OSDI 2022",
   params = {
     max_num_seqs = { default = 128, unit = "requests", min = 1, integer = true,
       doc = "Batch size limit." },

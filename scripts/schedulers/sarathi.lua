@@ -13,7 +13,7 @@ local policy = require "rooflua.policy"
 local Sarathi = policy.define {
   name = "sarathi",
   doc = "Sarathi-Serve: stall-free batching. Decodes, then unfinished prefills, then new requests.",
-  source = "Agrawal et al., Taming Throughput-Latency Tradeoff in LLM Inference with Sarathi-Serve, OSDI 2024",
+  source = "Agrawal et al., Taming Throughput-Latency Tradeoff with Sarathi-Serve, OSDI 2024",
   params = {
     max_num_seqs = { default = 128, unit = "requests", min = 1, integer = true, doc = "Seats.",
       source = "Sarathi-Serve default" },

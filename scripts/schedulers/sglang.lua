@@ -11,29 +11,37 @@ local policy = require "rooflua.policy"
 ---@field schedule_conservativeness number
 local Sglang = policy.define {
   name = "sglang",
-  doc = "SGLang: prefill first, admission by estimated output lengths, retraction when the estimate fails.",
+  doc = "SGLang: prefill first, admission by estimated output lengths, retraction if that fails.",
   source = "SGLang managers/scheduler.py, schedule_policy.py, schedule_batch.py, 2025",
   params = {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
-      doc = "Seats (max_running_requests).", source = "SGLang: clamp(pool / context * 512, 2048, 4096)" },
+      doc = "Seats (max_running_requests).",
+      source = "SGLang: clamp(pool / context * 512, 2048, 4096)" },
     schedule_policy = { default = "fcfs", values = { "fcfs", "lof", "lpm" },
-      doc = "Order of the queue: arrival; longest output limit first; longest cached prefix first." },
+      doc = "Order of the queue: arrival; longest output limit; longest cached prefix." },
     max_prefill_tokens = { default = 16384, unit = "tokens", min = 1, integer = true,
-      doc = "Prompt tokens of one step, passed only by a prompt that is alone.", source = "SGLang default" },
+      doc = "Prompt tokens of one step, passed only by a prompt that is alone.",
+      source = "SGLang default" },
     chunked_prefill_size = { default = 8192, unit = "tokens", min = 1, integer = true,
-      doc = "Longest chunk of a step.", source = "SGLang on H100 and H200; 2048 to 16384 elsewhere" },
-    enable_mixed_chunk = { default = false, doc = "Decode in prefill steps, too.", source = "SGLang default" },
-    schedule_conservativeness = { default = 1.0, unit = "1", min = 0, doc = "Scales new_token_ratio." },
+      doc = "Longest chunk of a step.",
+      source = "SGLang on H100 and H200; 2048 to 16384 elsewhere" },
+    enable_mixed_chunk = { default = false,
+      doc = "Decode in prefill steps, too.", source = "SGLang default" },
+    schedule_conservativeness = { default = 1.0, unit = "1", min = 0,
+      doc = "Scales new_token_ratio." },
     init_new_token_ratio = { default = 0.7, unit = "1", min = 0, max = 1,
-      doc = "Part of the output limits that is reserved at first.", source = "SGLANG_INIT_NEW_TOKEN_RATIO" },
+      doc = "Part of the output limits that is reserved at first.",
+      source = "SGLANG_INIT_NEW_TOKEN_RATIO" },
     min_new_token_ratio_factor = { default = 0.14, unit = "1", min = 0, max = 1,
       doc = "What of it is left in the end.", source = "SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR" },
     new_token_ratio_decay_steps = { default = 600, unit = "steps", min = 1,
       doc = "Decode steps from one to the other.", source = "SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS" },
     clip_max_new_tokens = { default = 4096, unit = "tokens", min = 1,
-      doc = "Most that is reserved for one request.", source = "SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION" },
+      doc = "Most that is reserved for one request.",
+      source = "SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION" },
     retract_decode_steps = { default = 20, unit = "steps", min = 0,
-      doc = "Steps that the ratio after a retraction provides for.", source = "SGLANG_RETRACT_DECODE_STEPS" },
+      doc = "Steps that the ratio after a retraction provides for.",
+      source = "SGLANG_RETRACT_DECODE_STEPS" },
     default_max_new_tokens = { default = 128, unit = "tokens", min = 1,
       doc = "Output limit of a request that declares none.", source = "SGLang SamplingParams" },
   },
@@ -66,14 +74,19 @@ function Sglang:reserve_of(request)
   return math.max(0, math.min(left, self.clip_max_new_tokens))
 end
 
--- The order of the queue -------------------------------------------------------------------------------
+--- What a request reserves in the step that admits it: all of its output.
+function Sglang:whole_reserve_of(request)
+  return math.min(self:max_new_tokens(request), self.clip_max_new_tokens)
+end
+
+-- The order of the queue --------------------------------------------------------------------------
 
 --- Above this length of the queue, matching prefixes is not worth it (SGLang).
 local LPM_MOST_WAITING = 128
---- A hit at most this long does not count where another waiting request will compute the same prefix.
+--- A hit at most this long does not count where another waiting one will compute the same prefix.
 local IN_BATCH_HIT_TOKENS = 32
 
---- Lower goes first. Whether two prompts share a prefix is told by the label of their first segment.
+--- Lower goes first. Two prompts share a prefix if the labels of their first segments are the same.
 function Sglang:rank(request, seen)
   if self.schedule_policy == "lof" then return -self:max_new_tokens(request) end
   local hit, prefix = request.cached_tokens, request.prefix
@@ -100,14 +113,14 @@ function Sglang:ordered(waiting)
   return entries
 end
 
--- Prefill ----------------------------------------------------------------------------------------------
+-- Prefill -----------------------------------------------------------------------------------------
 
 local function paged(tokens, replica)
   local page = replica.block_size
   return math.ceil(tokens / page) * page
 end
 
---- What one prefill step may still take: PrefillAdder. `reserved` is what of the free tokens is spoken for.
+--- What one prefill step may still take: PrefillAdder. `reserved` free tokens are spoken for.
 function Sglang:budgets(replica, chunked)
   local ratio, reserved = self:ratio(replica.decode_steps), 0
   local running = replica:running()
@@ -136,7 +149,8 @@ end
 function Sglang:continue_chunked(request, budgets, replica, plan)
   local pending = request.pending_tokens
   local tokens = math.min(pending, math.max(budgets.chunk, 1))
-  local reserve = tokens == pending and math.min(self:max_new_tokens(request), self.clip_max_new_tokens) or 0
+  local reserve = 0
+  if tokens == pending then reserve = self:whole_reserve_of(request) end
   if not plan:prefill(request, tokens) then return false end
   self:book(budgets, replica, tokens, reserve)
   return true
@@ -153,7 +167,7 @@ function Sglang:add_one(request, budgets, replica, plan)
     return false
   end
   if pages >= budgets.input and budgets.taken > 0 then return false end
-  local tokens, reserve = pending, math.min(self:max_new_tokens(request), self.clip_max_new_tokens)
+  local tokens, reserve = pending, self:whole_reserve_of(request)
   if pages > budgets.chunk then
     tokens, reserve = math.floor(budgets.chunk / page) * page, 0
     if tokens <= 0 then return false end
@@ -190,7 +204,7 @@ function Sglang:prefill_first(replica, plan)
   end
 end
 
--- Decode -----------------------------------------------------------------------------------------------
+-- Decode ------------------------------------------------------------------------------------------
 
 --- Fewest generated tokens, then the longest prompt, then the last.
 local function to_retract(replica)
@@ -199,7 +213,9 @@ local function to_retract(replica)
     local request = running[i]
     if request.phase == "decode" then
       local less = worst and request.emitted_tokens - worst.emitted_tokens or -1
-      if less < 0 or (less == 0 and request.prompt_tokens >= worst.prompt_tokens) then worst = request end
+      if less < 0 or (less == 0 and request.prompt_tokens >= worst.prompt_tokens) then
+        worst = request
+      end
     end
   end
   return worst

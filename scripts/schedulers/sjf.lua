@@ -1,4 +1,4 @@
---- Shortest job first on top of vLLM V1's step: the queue is ordered by predicted work, not by arrival.
+--- Shortest job first on top of vLLM V1's step: the queue is ordered by predicted work.
 local policy = require "rooflua.policy"
 local VllmV1 = require "schedulers.vllm_v1"
 
@@ -8,7 +8,7 @@ local VllmV1 = require "schedulers.vllm_v1"
 local Sjf = policy.define {
   name = "sjf",
   doc = "vLLM V1's step with the waiting queue ordered by predicted work, shortest first.",
-  source = "Fu et al., Efficient LLM Scheduling by Learning to Rank, 2024 (prediction instead of oracle)",
+  source = "Fu et al., Efficient LLM Scheduling by Learning to Rank, 2024 (predictions, no oracle)",
   extends = VllmV1,
   params = {
     output_weight = { default = 1.0, unit = "1", min = 0,

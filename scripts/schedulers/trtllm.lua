@@ -12,7 +12,7 @@ local policy = require "rooflua.policy"
 ---@field max_output_tokens integer
 local Trtllm = policy.define {
   name = "trtllm",
-  doc = "TensorRT-LLM: admission by blocks to completion (or optimistic, with pauses), then token budgets.",
+  doc = "TensorRT-LLM: admission by blocks to completion (or with pauses), then token budgets.",
   source = "TensorRT-LLM batch_manager: CapacityScheduler, MicroBatchScheduler",
   params = {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
@@ -21,7 +21,7 @@ local Trtllm = policy.define {
       doc = "Token budget of one step (max_num_tokens).", source = "TensorRT-LLM default" },
     capacity_scheduler_policy = { default = "guaranteed_no_evict",
       values = { "guaranteed_no_evict", "max_utilization", "static_batch" },
-      doc = "Who may run: blocks to completion; blocks of the next step; a new batch after the old one.",
+      doc = "Who may run: who fits to completion; who fits now; a new batch after the old one.",
       source = "TensorRT-LLM default" },
     enable_chunked_context = { default = false, doc = "Cut prompts that exceed the budget.",
       source = "TensorRT-LLM default of the C++ runtime" },
@@ -30,7 +30,8 @@ local Trtllm = policy.define {
       doc = "Who gets the tokens: the first in line, or all in equal parts.",
       source = "TensorRT-LLM default" },
     chunk_unit_size = { default = 0, unit = "tokens", min = 0, integer = true,
-      doc = "Chunks are multiples of it; 0 = the block size.", source = "TensorRT-LLM: tokens per block" },
+      doc = "Chunks are multiples of it; 0 = the block size.",
+      source = "TensorRT-LLM: tokens per block" },
     max_output_tokens = { default = 2048, unit = "tokens", min = 1, integer = true,
       doc = "Output of a request that declares no limit, for blocks to completion." },
   },
@@ -40,7 +41,7 @@ function Trtllm:longest(request)
   return request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)
 end
 
--- Capacity: who may run --------------------------------------------------------------------------------
+-- Capacity: who may run ---------------------------------------------------------------------------
 
 --- Tokens that must fit for a request to run: to completion, or those of the next step.
 function Trtllm:fit_tokens(request)
@@ -76,13 +77,15 @@ function Trtllm:new_contexts(replica, contexts, reserved_blocks, budget, unit)
   for i = 1, math.min(#waiting, self.max_num_seqs - replica.seats) do
     if #contexts * unit >= budget then return end
     local request = waiting[i]
-    free = free - math.ceil(self:fit_tokens(request) / size) + math.floor(request.cached_tokens / size)
+    local hits = math.floor(request.cached_tokens / size)
+    free = free - math.ceil(self:fit_tokens(request) / size) + hits
     if free < 0 then return end
-    contexts[#contexts + 1] = { request = request, pending = request.pending_tokens, tokens = 0, new = true }
+    contexts[#contexts + 1] =
+      { request = request, pending = request.pending_tokens, tokens = 0, new = true }
   end
 end
 
--- Microbatch: how many tokens --------------------------------------------------------------------------
+-- Microbatch: how many tokens ---------------------------------------------------------------------
 
 local function whole(contexts, budget)
   for _, each in ipairs(contexts) do
@@ -118,11 +121,13 @@ end
 
 function Trtllm:share(contexts, budget, unit)
   if not self.enable_chunked_context then return whole(contexts, budget) end
-  if self.context_chunking_policy == "equal_progress" then return equal_progress(contexts, budget, unit) end
+  if self.context_chunking_policy == "equal_progress" then
+    return equal_progress(contexts, budget, unit)
+  end
   return first_come_first_served(contexts, budget, unit)
 end
 
--- The step ---------------------------------------------------------------------------------------------
+-- The step ----------------------------------------------------------------------------------------
 
 --- What can never run: more blocks to completion than there are, or too long for a step.
 function Trtllm:reject_impossible(replica, plan)
@@ -146,7 +151,8 @@ function Trtllm:run_contexts(contexts, reserved_blocks, replica, plan)
     elseif tokens > 0 then
       local prompt = request.sequence_tokens
       -- It may not fit after all: hits that nobody holds count as free until they are taken.
-      if not plan:admit(request, tokens, prompt, self:fit_tokens(request), reserved_blocks) then return end
+      local fit_tokens = self:fit_tokens(request)
+      if not plan:admit(request, tokens, prompt, fit_tokens, reserved_blocks) then return end
       reserved_blocks = reserved_blocks + self:blocks_beyond(request, prompt, replica.block_size)
     end
   end

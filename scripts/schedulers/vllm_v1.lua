@@ -1,5 +1,5 @@
---- Continuous batching as vLLM V1 schedules it: running requests first, then admission from the head
---- of the queue; chunked prefill; preemption by recomputation from the tail.
+--- Continuous batching as vLLM V1 schedules it: running requests first, then admission from the
+--- head of the queue; chunked prefill; preemption by recomputation from the tail.
 local policy = require "rooflua.policy"
 
 ---@class schedulers.VllmV1: rooflua.Scheduler
@@ -46,9 +46,11 @@ function VllmV1:run_one(request, replica, plan)
     tokens = math.min(self:chunk(request.pending_tokens), self.max_num_batched_tokens - plan.tokens)
   end
   while true do
-    local ok
-    if request.phase == "decode" then ok = plan:decode(request) else ok = plan:prefill(request, tokens) end
-    if ok then return true end
+    if request.phase == "decode" then
+      if plan:decode(request) then return true end
+    elseif plan:prefill(request, tokens) then
+      return true
+    end
     local running = replica:running()
     local victim = self.victim and self:victim(replica) or running[#running]
     local gone = victim == request
@@ -57,7 +59,7 @@ function VllmV1:run_one(request, replica, plan)
   end
 end
 
---- Running requests in admission order. Decodes and unfinished prefills may alternate, so one by one.
+--- Running requests in admission order, one by one: decodes and unfinished prefills may alternate.
 function VllmV1:run_in_order(replica, plan)
   local running = replica:running()
   local i = 1

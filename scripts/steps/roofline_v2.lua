@@ -286,7 +286,7 @@ function RooflineV2:remembered(batch_size)
   if self.contribution_count > most_remembered then self.contributions, self.contribution_count = {}, 0 end
   local by_size = self.contributions
   if not by_size[batch_size] then
-    by_size[batch_size] = { weight = unknown_up_to(usual_context), rank = unknown_up_to(usual_context) }
+    by_size[batch_size] = { weight = unknown_up_to(usual_context), rank = {}, best = 5, worst = 0 }
     self.contribution_count = self.contribution_count + usual_context
   end
   return by_size[batch_size]
@@ -302,8 +302,17 @@ function RooflineV2:remember(known, batch_size, context)
     rank = evidence_rank[cost.mixed(estimate)]
   end
   known.weight[context], known.rank[context] = weight, rank
+  known.best, known.worst = math.min(known.best, rank), math.max(known.worst, rank)
   self.contribution_count = self.contribution_count + 1
   return weight
+end
+
+--- The worst evidence of a batch; where all contexts seen so far had the same, that one.
+local function worst_rank(known, contexts, n)
+  if known.best >= known.worst then return known.worst end
+  local worst = 0
+  for i = 1, n do worst = math.max(worst, known.rank[contexts[i]]) end
+  return worst
 end
 
 --- Each request at its own context (or its power of two), their MFUs averaged by flop.
@@ -312,17 +321,13 @@ function RooflineV2:decode_attention_by_request(batch)
   local total = self:decode_pairs(n, batch.decode_context_tokens)
   if total == 0 then return 0 end
   local known = self:remembered(n)
-  local weights, ranks = known.weight, known.rank
-  local sum, worst = 0, 0
+  local weights, sum = known.weight, 0
   for i = 1, n do
     local context = contexts[i]
-    local weight = weights[context] or self:remember(known, n, context)
-    sum = sum + weight
-    local rank = ranks[context]
-    if rank > worst then worst = rank end
+    sum = sum + (weights[context] or self:remember(known, n, context))
   end
   local mfu = self.decode_mfu_mean == "harmonic" and total / sum or sum / total
-  return self:attention_time("attention_decode", total, mfu, evidence_names[worst], 1)
+  return self:attention_time("attention_decode", total, mfu, evidence_names[worst_rank(known, contexts, n)], 1)
 end
 
 function RooflineV2:decode_attention(batch)

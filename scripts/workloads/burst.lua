@@ -11,8 +11,10 @@ local Burst = policy.define {
   doc = "Open loop, Poisson with rate_per_s, and burst_rate_per_s during the first burst_s of every period_s.",
   source = "the spike cohorts of load generators",
   params = arrivals.parameters {
-    burst_rate_per_s = { default = 10.0, unit = "requests/s", min = 0, exclusive_min = true, doc = "Rate inside a burst." },
-    period_s = { default = 60.0, unit = "s", min = 0, exclusive_min = true, doc = "From burst to burst." },
+    burst_rate_per_s = { default = 10.0, unit = "requests/s", min = 0, exclusive_min = true,
+      doc = "Rate inside a burst." },
+    period_s = { default = 60.0, unit = "s", min = 0, exclusive_min = true,
+      doc = "From burst to burst." },
     burst_s = { default = 5.0, unit = "s", min = 0, doc = "Length of a burst." },
   },
 }

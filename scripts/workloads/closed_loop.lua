@@ -10,11 +10,16 @@ local ClosedLoop = policy.define {
   doc = "A fixed number of clients, each with one request at a time.",
   source = "vllm bench serve: --max-concurrency",
   params = {
-    clients = { default = 16, unit = "clients", min = 1, integer = true, doc = "How many ask at once; all start at 0." },
-    think_time_s = { default = 0.0, unit = "s", min = 0, doc = "Mean pause between an answer and the next request, exponential; 0 = none." },
-    num_requests = { default = 1000, unit = "requests", min = 1, integer = true, doc = "How many in all." },
-    prompt_tokens = { default = 512, type = "any", unit = "tokens", doc = "Prompt length: a number or { distribution = ... }." },
-    output_tokens = { default = 128, type = "any", unit = "tokens", doc = "Answer length, likewise." },
+    clients = { default = 16, unit = "clients", min = 1, integer = true,
+      doc = "How many ask at once; all start at 0." },
+    think_time_s = { default = 0.0, unit = "s", min = 0,
+      doc = "Mean pause between an answer and the next request, exponential; 0 = none." },
+    num_requests = { default = 1000, unit = "requests", min = 1, integer = true,
+      doc = "How many in all." },
+    prompt_tokens = { default = 512, type = "any", unit = "tokens",
+      doc = "Prompt length: a number or { distribution = ... }." },
+    output_tokens = { default = 128, type = "any", unit = "tokens",
+      doc = "Answer length, likewise." },
   },
 }
 

@@ -9,9 +9,12 @@ local Presets = policy.define {
   doc = "chatbot, content_generation, summarization or multi_document: normal lengths, clamped.",
   source = "inference-perf and BLIS workload presets; arrivals Poisson here, evenly spaced in BLIS",
   params = {
-    preset = { default = "chatbot", values = { "chatbot", "content_generation", "summarization", "multi_document" }, doc = "Which." },
-    rate_per_s = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true, doc = "Mean arrival rate." },
-    num_requests = { default = 1000, unit = "requests", min = 1, integer = true, doc = "How many." },
+    preset = { default = "chatbot", values = { "chatbot", "content_generation", "summarization", "multi_document" },
+      doc = "Which." },
+    rate_per_s = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true,
+      doc = "Mean arrival rate." },
+    num_requests = { default = 1000, unit = "requests", min = 1, integer = true,
+      doc = "How many." },
     even = { default = false, doc = "Evenly spaced arrivals instead of Poisson." },
   },
 }

@@ -10,8 +10,10 @@ local Ramp = policy.define {
   doc = "Open loop, exponential gaps whose rate goes from rate_per_s to end_rate_per_s over the requests.",
   source = "vllm bench serve: --ramp-up-strategy",
   params = arrivals.parameters {
-    end_rate_per_s = { default = 10.0, unit = "requests/s", min = 0, exclusive_min = true, doc = "Rate at the last request." },
-    form = { default = "linear", values = { "linear", "exponential" }, doc = "Equal steps, or equal factors." },
+    end_rate_per_s = { default = 10.0, unit = "requests/s", min = 0, exclusive_min = true,
+      doc = "Rate at the last request." },
+    form = { default = "linear", values = { "linear", "exponential" },
+      doc = "Equal steps, or equal factors." },
   },
 }
 

@@ -10,10 +10,13 @@ local Trace = policy.define {
   source = "docs/DATA.md",
   params = {
     path = { default = "", doc = "The file; relative to the scenario." },
-    format = { default = "", values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" }, doc = "Empty: told by its columns." },
-    limit = { default = 0, unit = "requests", min = 0, integer = true, doc = "Only the first so many; 0 = all." },
+    format = { default = "", values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" },
+      doc = "Empty: told by its columns." },
+    limit = { default = 0, unit = "requests", min = 0, integer = true,
+      doc = "Only the first so many; 0 = all." },
     sort = { default = false, doc = "Accept rows that are not in order of arrival." },
-    time_scale = { default = 1.0, unit = "1", min = 0, doc = "Multiplies arrival times: 0.5 is twice the load, 0 all at once." },
+    time_scale = { default = 1.0, unit = "1", min = 0,
+      doc = "Multiplies arrival times: 0.5 is twice the load, 0 all at once." },
   },
 }
 

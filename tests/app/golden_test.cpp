@@ -1,5 +1,6 @@
 // Shipped scenarios print what tests/golden/ keeps. After a change that is meant:
-//   ROOFLUA_UPDATE_GOLDEN=1 build/release/tests/app/test_app "[golden]"   and look at the difference.
+//   ROOFLUA_UPDATE_GOLDEN=1 build/release/tests/app/test_app "[golden]"   and look at the
+//   difference.
 
 #include <cstdlib>
 #include <fstream>
@@ -19,7 +20,8 @@ std::string read(const std::filesystem::path& path) {
 }
 
 void compare_with_golden(const std::string& scenario, const std::string& arguments) {
-  const Said said = rooflua::test::rooflua("run scenarios/" + scenario + ".lua --quiet " + arguments);
+  const Said said =
+      rooflua::test::rooflua("run scenarios/" + scenario + ".lua --quiet " + arguments);
   REQUIRE(said.status == 0);
   const auto path = source_dir() / "tests" / "golden" / (scenario + ".txt");
   if (std::getenv("ROOFLUA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << said.text;
@@ -28,13 +30,21 @@ void compare_with_golden(const std::string& scenario, const std::string& argumen
 
 }  // namespace
 
-TEST_CASE("a decode step and a prefill are priced op by op", "[golden]") { compare_with_golden("01_hello", "--explain"); }
+TEST_CASE("a decode step and a prefill are priced op by op", "[golden]") {
+  compare_with_golden("01_hello", "--explain");
+}
 
-TEST_CASE("a smaller chunk protects TPOT and costs TTFT", "[golden]") { compare_with_golden("02_chunk_size", ""); }
+TEST_CASE("a smaller chunk protects TPOT and costs TTFT", "[golden]") {
+  compare_with_golden("02_chunk_size", "");
+}
 
-TEST_CASE("schedulers are compared on the same requests", "[golden]") { compare_with_golden("03_schedulers", ""); }
+TEST_CASE("schedulers are compared on the same requests", "[golden]") {
+  compare_with_golden("03_schedulers", "");
+}
 
-TEST_CASE("each switch of the MFU roofline has its worth", "[golden]") { compare_with_golden("04_switches", ""); }
+TEST_CASE("each switch of the MFU roofline has its worth", "[golden]") {
+  compare_with_golden("04_switches", "");
+}
 
 TEST_CASE("two databases and two lookups price the same shapes", "[golden]") {
   if (!have_shared("tables/infersim/bench_data")) return;
@@ -43,5 +53,6 @@ TEST_CASE("two databases and two lookups price the same shapes", "[golden]") {
 
 TEST_CASE("InferSim's published points are reproduced", "[golden]") {
   if (!have_shared("tables/infersim/bench_data")) return;
-  compare_with_golden("06_infersim_table", "--set mfu.path=../shared/data/tables/infersim/bench_data");
+  compare_with_golden("06_infersim_table",
+                      "--set mfu.path=../shared/data/tables/infersim/bench_data");
 }

@@ -22,7 +22,8 @@ std::string complaint(Scan scan) {
 }  // namespace
 
 TEST_CASE("the scanner reads what the CSV reader reads: quotes, CRLF, blank lines, spaces") {
-  CsvScanner scanner("\xEF\xBB\xBF a , b\r\n\r\n\"x, \"\"y\"\"\",\"two\nlines\"\n,\nlast,", "f.csv");
+  CsvScanner scanner("\xEF\xBB\xBF a , b\r\n\r\n\"x, \"\"y\"\"\",\"two\nlines\"\n,\nlast,",
+                     "f.csv");
   REQUIRE(scanner.next());
   CHECK(scanner.cells() == Cells{"a", "b"});
   CHECK(scanner.line() == 1);
@@ -50,7 +51,9 @@ TEST_CASE("a bad quote is told with its row") {
 }
 
 TEST_CASE("one object per line gives its members as written") {
-  JsonLines lines("\n {\"a\": 1.5, \"b\":\"x \\\" y\",\"c\": [1, {\"d\": \"]\"}] , \"e\":null}\r\n{}\n", "f.jsonl");
+  JsonLines lines(
+      "\n {\"a\": 1.5, \"b\":\"x \\\" y\",\"c\": [1, {\"d\": \"]\"}] , \"e\":null}\r\n{}\n",
+      "f.jsonl");
   REQUIRE(lines.next());
   CHECK(lines.line() == 2);
   REQUIRE(lines.members().size() == 4);

@@ -20,7 +20,9 @@ Hardware gpu(double link_gb_per_s) {
 }
 const Hardware nvlink4 = gpu(450);
 
-double us(const Transfer& transfer) { return transfer.time / unit::us; }
+double us(const Transfer& transfer) {
+  return transfer.time / unit::us;
+}
 
 }  // namespace
 

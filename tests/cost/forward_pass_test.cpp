@@ -21,11 +21,13 @@ Deployment on(const Model& model, int tp, Dtype weights = Dtype::bf16) {
   return deployment;
 }
 
-Model shipped(const std::string& name) { return load_model(name, test::source_dir()); }
+Model shipped(const std::string& name) {
+  return load_model(name, test::source_dir());
+}
 
 const LayerOp& find(const std::vector<LayerOp>& ops, const std::string& name) {
-  const auto found = std::find_if(ops.begin(), ops.end(),
-                                  [&](const LayerOp& op) { return op.name == name; });
+  const auto found =
+      std::find_if(ops.begin(), ops.end(), [&](const LayerOp& op) { return op.name == name; });
   REQUIRE(found != ops.end());
   return *found;
 }
@@ -81,8 +83,8 @@ TEST_CASE("the GEMMs of Llama-3.1-8B are the fused ones that an engine runs") {
   CHECK(find(ops, "attention_all_reduce").bytes_per_row == 8192);
   CHECK(find(ops, "mlp_all_reduce").count == 32);
   CHECK(find(ops, "attention_decode").bytes_per_row == 2 * 4 * 128 * 2);
-  CHECK_FALSE(has(layers(shipped("llama-3.1-8b"), on(shipped("llama-3.1-8b"), 1)),
-                  "mlp_all_reduce"));
+  CHECK_FALSE(
+      has(layers(shipped("llama-3.1-8b"), on(shipped("llama-3.1-8b"), 1)), "mlp_all_reduce"));
 }
 
 TEST_CASE("KV heads are replicated when there are more ranks than heads") {

@@ -2,11 +2,11 @@
 
 #include "cost/importers.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cmath>
 #include <fstream>
-
-#include <unistd.h>
 
 #include "base/error.h"
 #include "cost/lookup.h"

@@ -112,8 +112,7 @@ TEST_CASE("every formula is listed once and refuses numbers that no shape has") 
     INFO(formula.group << "." << formula.name);
     std::vector<double> values(formula.arity, 2.0);
     CHECK(formula.evaluate(values) == formula.call(values.data()));
-    CHECK(std::count(formula.arguments.begin(), formula.arguments.end(), ',') ==
-          formula.arity - 1);
+    CHECK(std::count(formula.arguments.begin(), formula.arguments.end(), ',') == formula.arity - 1);
     for (double& value : values) {
       for (const double wrong : {nan, -1.0, std::numeric_limits<double>::infinity()}) {
         value = wrong;

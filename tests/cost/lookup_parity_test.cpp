@@ -94,9 +94,12 @@ Query query_of_call(const std::string& fn, const std::map<std::string, const Jso
 
 std::string exception_of(LookupFailure failure) {
   switch (failure) {
-    case LookupFailure::no_table: return "AssertionError";
-    case LookupFailure::no_rows: return "ValueError";
-    case LookupFailure::division_by_zero: return "ZeroDivisionError";
+    case LookupFailure::no_table:
+      return "AssertionError";
+    case LookupFailure::no_rows:
+      return "ValueError";
+    case LookupFailure::division_by_zero:
+      return "ZeroDivisionError";
   }
   return "";
 }

@@ -20,7 +20,7 @@ namespace {
 
 struct Measured {
   Query query;
-  double size = 1;  // decides the decade
+  double size = 1;       // decides the decade
   double besides_s = 0;  // what was timed with the kernel
 };
 
@@ -74,11 +74,11 @@ void compare(const std::string& what, const std::string& size, const std::string
     REQUIRE(!by_decade.empty());
     for (const auto& [decade, values] : by_decade) {
       const double median = quantile(values, 0.5, true);
-      std::printf("%s %-22s %s >= 1e%d: median error %4.1f %%, p90 %5.1f %%, bias %+5.1f %%, "
-                  "%zu rows\n",
-                  gpu.c_str(), what.c_str(), size.c_str(), decade, 100 * median,
-                  100 * quantile(values, 0.9, true), 100 * quantile(values, 0.5, false),
-                  values.size());
+      std::printf(
+          "%s %-22s %s >= 1e%d: median error %4.1f %%, p90 %5.1f %%, bias %+5.1f %%, "
+          "%zu rows\n",
+          gpu.c_str(), what.c_str(), size.c_str(), decade, 100 * median,
+          100 * quantile(values, 0.9, true), 100 * quantile(values, 0.5, false), values.size());
       INFO(gpu << " " << what << " decade " << decade);
       CHECK(median < limit);
     }

@@ -14,7 +14,9 @@ using namespace rooflua;
 namespace {
 
 /// The text on a line of its own, as the literals below have it.
-std::string below(const std::string& text) { return std::string("\n").append(text); }
+std::string below(const std::string& text) {
+  return std::string("\n").append(text);
+}
 
 Summary synthetic() {
   SummaryObserver observer;

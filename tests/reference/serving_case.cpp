@@ -76,9 +76,9 @@ void draw_config(Dice& dice, const Range& range, VllmConfig& c) {
   c.prefix_caching = dice.chance(75);
   c.reserve_full_isl = dice.chance(60);
   if (!range.thresholds) return;
-  if (dice.chance(25)) c.long_prefill_token_threshold = dice.between(8, 200);
+  if (dice.chance(35)) c.long_prefill_token_threshold = dice.between(4, dice.chance(50) ? 30 : 200);
   if (dice.chance(10)) c.chunked_prefill = false;
-  if (dice.chance(15)) c.watermark = 0.01 * dice.between(1, 10);
+  if (dice.chance(20)) c.watermark = 0.01 * dice.between(1, 30);
   if (range.priorities) c.by_priority = dice.chance(25);
 }
 
@@ -161,6 +161,7 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
   const int least = (longest + c.block_size - 1) / c.block_size;
   const int most = (total + c.block_size - 1) / c.block_size + count;
   c.blocks = dice.chance(70) ? dice.between(least, std::min(most, 4 * least)) : most;
+  if (c.watermark > 0 && dice.chance(50)) c.blocks = least + dice.between(0, 2);
   if (dice.chance(15)) c.max_model_len = dice.between(longest_asked + 1, longest + 1 + longest_prompt);
   question.spell_tokens();
   return question;

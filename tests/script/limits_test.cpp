@@ -169,3 +169,27 @@ TEST_CASE("a coroutine can price, and yield in the middle of explain is an error
       "co() local r = co() return r";
   CHECK(run(vm, yields) == "2");
 }
+
+TEST_CASE("the JIT log names the line that was not compiled, and why") {
+  script::VmOptions options = sandbox_options();
+  options.jit_log = true;
+  script::Vm vm(options);
+  run(vm, "local t = {}\nfor i = 1, 1000 do\n  t[i % 10] = function() return i end\nend");
+  const auto lines = vm.jit_log();
+  REQUIRE(!lines.empty());
+  CHECK(starts(lines.front(), "test.lua:3: not compiled: NYI: bytecode FNEW"));
+}
+
+TEST_CASE("this LuaJIT compiles table lengths right, or load forwarding is off") {
+  script::Vm vm(sandbox_options());
+  CHECK(run(vm, R"(
+    local wrong = 0
+    local grown = {}
+    local seen = { list = grown }
+    for i = 1, 1000 do
+      grown[#grown + 1] = i
+      if #seen.list ~= i then wrong = wrong + 1 end
+    end
+    return wrong
+  )") == "0");
+}

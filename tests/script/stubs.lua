@@ -108,6 +108,27 @@ compare("Estimate", known_names(estimate), fields_of(mfu_stub, "rooflua.Estimate
 compare("Model methods", union(set { "parameters", "active_parameters", "kv_bytes_per_token" }, {}), functions_of(spec_stub, "Model"))
 compare("Batch", known_names(cost.batch { decodes = 1 }), fields_of(cost_stub, "rooflua.Batch"))
 
+-- The manual: every function and method of a stub is in docs/LUA_API.md, and no other `module.function`.
+local manual = native.read_file(native.home .. "/docs/LUA_API.md")
+if manual then
+  local stubbed = {}
+  for _, module in ipairs(native.list_folder(native.home .. "/scripts/meta", ".lua")) do
+    for _, entry in ipairs(help.read_stub(module).entries) do
+      local name = entry.signature and entry.name:match "[%w_]+$"
+      if name then
+        compared = compared + 1
+        stubbed[entry.name] = true
+        if not manual:find("[.:]" .. name .. "%f[^%w_]") then problem("docs/LUA_API.md does not mention %s", entry.name) end
+      end
+    end
+    if module ~= "rooflua" then
+      for name in manual:gmatch("`" .. module .. "%.([%l_]+)%(") do
+        if not stubbed[module .. "." .. name] then problem("docs/LUA_API.md has %s.%s, which has no stub", module, name) end
+      end
+    end
+  end
+end
+
 table.sort(problems)
 for _, each in ipairs(problems) do print("FAIL " .. each) end
 print(string.format("compared=%d mismatched=%d", compared, #problems))

@@ -112,6 +112,39 @@ for _, kind in ipairs(kinds) do
   end)
 end
 
+--- Kernel tables that were measured are noisy; the price may fall by no more than this part of a step.
+local noise = 1e-3
+
+test("with measured tables too, more decodes, tokens or context never make a step shorter", function()
+  local mfu = rooflua.mfu.open { path = test.shared "tables/aic", layout = "aic", gpu = "h100_sxm" }
+  for _, kind in ipairs { { model = "llama-3.1-8b" }, { model = "llama-2-70b", tp = 4 },
+                          { model = "mixtral-8x7b", tp = 2 } } do
+    kind.mfu = mfu
+    local steps = of(kind)
+    local decodes_s, context_s, prefill_s = 0, 0, 0
+    for i = 1, 400 do
+      local time_s = steps:time(bound.decodes(i, 1000))
+      test.at_least(time_s * (1 + noise), decodes_s, ("%s: %d decodes"):format(label(kind), i))
+      decodes_s = math.max(decodes_s, time_s)
+      time_s = steps:time(bound.decodes(32, i * 23))
+      test.at_least(time_s * (1 + noise), context_s, ("%s: context %d"):format(label(kind), i * 23))
+      context_s = math.max(context_s, time_s)
+      time_s = steps:time(bound.prefill(i * 19, 0))
+      test.at_least(time_s * (1 + noise), prefill_s, ("%s: prefill of %d"):format(label(kind), i * 19))
+      prefill_s = math.max(prefill_s, time_s)
+    end
+  end
+end)
+
+test("an estimate that was read keeps its value when the next question is asked, in compiled code too", function()
+  local mfu = rooflua.mfu.open "h100-sxm"
+  local function latency_s(m)
+    local _, estimate = mfu:gemm(m, 4096, 4096, "bf16")
+    return estimate.latency_s
+  end
+  for _ = 1, 1000 do test.check(latency_s(8192) > latency_s(16)) end
+end)
+
 test("more ranks never add work per rank", function()
   local flop_before, bytes_before
   for _, tp in ipairs { 1, 2, 4, 8 } do

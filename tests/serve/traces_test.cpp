@@ -230,7 +230,8 @@ TEST_CASE("a damaged trace is read or refused, never more") {
       "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [0, 1]}\n"};
   std::uint64_t state = 3;
   const auto noise = [&] {
-    return static_cast<std::size_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 33);
+    return static_cast<std::size_t>((state = state * 6364136223846793005u + 1442695040888963407u) >>
+                                    33);
   };
   int read = 0, refused = 0;
   for (int i = 0; i < 6000; ++i) {

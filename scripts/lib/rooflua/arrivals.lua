@@ -8,12 +8,18 @@ local arrivals = {}
 --- Parameters that open-loop workloads share.
 function arrivals.parameters(more)
   local params = {
-    rate_per_s = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true, doc = "Mean arrival rate." },
-    num_requests = { default = 1000, unit = "requests", min = 1, integer = true, doc = "How many." },
-    prompt_tokens = { default = 512, type = "any", unit = "tokens", doc = "Prompt length: a number or { distribution = ... }." },
-    output_tokens = { default = 128, type = "any", unit = "tokens", doc = "Answer length, likewise." },
-    prefix_tokens = { default = 0, unit = "tokens", min = 0, integer = true, doc = "Prompt tokens that requests of one prefix group share, in front of prompt_tokens." },
-    prefix_groups = { default = 1, unit = "groups", min = 1, integer = true, doc = "Prefix groups, drawn with equal probability." },
+    rate_per_s = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true,
+      doc = "Mean arrival rate." },
+    num_requests = { default = 1000, unit = "requests", min = 1, integer = true,
+      doc = "How many." },
+    prompt_tokens = { default = 512, type = "any", unit = "tokens",
+      doc = "Prompt length: a number or { distribution = ... }." },
+    output_tokens = { default = 128, type = "any", unit = "tokens",
+      doc = "Answer length, likewise." },
+    prefix_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
+      doc = "Prompt tokens that requests of one prefix group share, in front of prompt_tokens." },
+    prefix_groups = { default = 1, unit = "groups", min = 1, integer = true,
+      doc = "Prefix groups, drawn with equal probability." },
   }
   for name, declaration in pairs(core.table(more or {}, "arrivals.parameters")) do params[name] = declaration end
   return params

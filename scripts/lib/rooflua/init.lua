@@ -2,10 +2,6 @@
 local native = require "rooflua.native"
 local core = require "rooflua.core"
 
-local modules = { "cost", "fit", "json", "measure", "mfu", "policy", "serve", "spec", "sweep" }
-local is_module = {}
-for _, name in ipairs(modules) do is_module[name] = true end
-
 local rooflua = {}
 
 local kinds = { steps = true, schedulers = true, routers = true, workloads = true, bucketing = true,
@@ -40,13 +36,14 @@ local shown = { list = rooflua.list, help = rooflua.help }
 return setmetatable({}, {
   __index = function(_, name)
     if shown[name] then return shown[name] end
-    if is_module[name] then
-      local chunks = require "rooflua.chunks"
-      if native.trusted then return require("rooflua." .. name) end
-      return chunks.require("rooflua." .. name)
-    end
+    local chunks = require "rooflua.chunks"
     local known = { "help", "list" }
-    for _, each in ipairs(modules) do known[#known + 1] = each end
+    for _, each in ipairs(native.list_folder(native.home .. "/scripts/lib/rooflua", ".lua")) do
+      if each ~= "init" and not chunks.is_private(each) then
+        if each == name then return chunks.require("rooflua." .. name) end
+        known[#known + 1] = each
+      end
+    end
     return core.fail("rooflua: %s", native.unknown_name("module", tostring(name), known))
   end,
   __newindex = function(_, name) core.fail("rooflua is read-only (assigning '%s')", tostring(name)) end,

@@ -5,16 +5,25 @@ local found_vmdef, vmdef = pcall(require, "jit.vmdef")
 local jitlog = {}
 local counts, order = {}, {}
 
+-- The recorder tries again from somewhere else: no loss.
+local harmless = { ["leaving loop in root trace"] = true, ["inner loop in root trace"] = true, ["retry recording"] = true,
+  ["down-recursion, restarting"] = true, ["loop unroll limit reached"] = true }
+
 local function reason(code, argument)
   local text = found_vmdef and vmdef.traceerr[code] or "error " .. tostring(code)
   if type(argument) == "function" then argument = jutil.funcinfo(argument).loc or "?" end
+  if text:find "bytecode" and type(argument) == "number" and found_vmdef then
+    return "NYI: bytecode " .. vmdef.bcnames:sub(argument * 6 + 1, argument * 6 + 6):gsub("%s+$", "")
+  end
   return (text:gsub("%%[sd]", tostring(argument)))
 end
 
 jit.attach(function(what, _, func, pc, code, argument)
   if what ~= "abort" then return end
   local place = jutil.funcinfo(func, pc).loc or "?"
-  local line = place .. ": not compiled: " .. reason(code, argument)
+  local why = reason(code, argument)
+  if harmless[why] then return end
+  local line = place .. ": not compiled: " .. why
   if not counts[line] then order[#order + 1] = line end
   counts[line] = (counts[line] or 0) + 1
 end, "trace")

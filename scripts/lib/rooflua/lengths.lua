@@ -34,6 +34,19 @@ local function fail(where, message)
   native.fail(tostring(where or "a length distribution") .. ": " .. message)
 end
 
+local positive = { lognormal = { "mean" }, pareto = { "shape", "min" } }
+local whole = { uniform = { "min", "max" }, zipf = { "min", "max" } }
+
+local function check_values(values, where)
+  if type(values) ~= "table" or #values == 0 then fail(where, "expected a list of token counts") end
+  for i = 1, #values do
+    local value = values[i]
+    if not (type(value) == "number" and value >= 1 and value < math.huge) then
+      fail(where .. "[" .. i .. "]", "expected a number of tokens >= 1, found " .. tostring(value))
+    end
+  end
+end
+
 local function check_numbers(spec, where)
   for _, key in ipairs { "tokens", "mean", "deviation", "sigma", "exponent", "shape", "min", "max" } do
     local value = spec[key]
@@ -41,6 +54,13 @@ local function check_numbers(spec, where)
       fail(tostring(where) .. "." .. key, "expected a number >= 0, found " .. tostring(value))
     end
   end
+  for _, key in ipairs(positive[spec.distribution] or {}) do
+    if spec[key] == 0 then fail(where .. "." .. key, "expected a number > 0, found 0") end
+  end
+  for _, key in ipairs(whole[spec.distribution] or {}) do
+    if spec[key] % 1 ~= 0 then fail(where .. "." .. key, "expected a whole number, found " .. spec[key]) end
+  end
+  if spec.distribution == "empirical" then check_values(spec.values, where .. ".values") end
   if spec.min and spec.max and spec.min > spec.max then
     fail(where, "min " .. spec.min .. " is above max " .. spec.max)
   end

@@ -211,6 +211,16 @@ function serve.open(given)
   return open("scenario", core.plain(given))
 end
 
+function serve.is_live(value) return type(value) == "table" and runs[value] ~= nil end
+
+--- The run of a scenario (or of a live simulation's) from its start to its end, one request followed.
+function serve.follow(given, id)
+  local state = runs[given]
+  local live = open(state and state.file or "scenario", core.plain(state and state.given or given), { why = id })
+  live:run()
+  return runs[live].run
+end
+
 --- One variant for the program: {summary = JSON text, text = report, evidence is in the summary}.
 function serve.run_variant(file, given, options)
   local outputs = {}

@@ -124,7 +124,7 @@ local mutations = {
     { "stop at the first that does not fit", "    if free < 0 then return end\n", "" },
     { "max_output_tokens", "or self.max_output_tokens)", "or 1)" },
     { "max_utilization", 'if self.capacity_scheduler_policy == "max_utilization" then return request.sequence_tokens end', "" },
-    { "the whole prompt is held", "plan:admit(request, tokens, prompt, self", "plan:admit(request, tokens, 0, self" },
+    { "the whole prompt is held", "plan:admit(request, tokens, prompt, fit", "plan:admit(request, tokens, 0, fit" },
     { "static batches", 'if self.capacity_scheduler_policy == "static_batch" and replica.seats > 0 then return end', "" },
     { "whole prompts within the budget", "if each.pending > budget then return end", "" },
     { "the first too long one ends the step", "if each.pending > budget then return end", "if each.pending > budget then each.pending = 0 end" },

@@ -1,0 +1,47 @@
+#pragma once
+// A simulation that Lua holds, with everything that its bindings point to.
+
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include "measure/progress.h"
+#include "measure/requests_out.h"
+#include "measure/summary.h"
+#include "measure/timeline.h"
+#include "measure/why.h"
+#include "script/policies.h"
+#include "script/serve_record.h"
+#include "serve/simulation.h"
+
+namespace rooflua::script {
+
+/// A running simulation with everything that its bindings point to.
+struct Run {
+  std::vector<std::unique_ptr<LuaScheduler>> schedulers;
+  std::vector<std::unique_ptr<LuaStepModel>> steps;
+  std::unique_ptr<LuaRouter> router;
+  std::unique_ptr<Workload> workload;
+  std::unique_ptr<SummaryObserver> summary;
+  std::unique_ptr<std::ofstream> requests_file, trace_file;
+  std::unique_ptr<RequestsCsv> requests;
+  std::unique_ptr<Timeline> timeline;
+  std::unique_ptr<VllmBench> vllm_bench;
+  std::unique_ptr<ProgressBar> progress;
+  std::unique_ptr<Recording> recording;
+  std::unique_ptr<WhyObserver> why;
+  std::unique_ptr<Simulation> simulation;
+};
+template <>
+struct TypeName<Run> {
+  static constexpr const char* value = "rooflua.Run";
+  static constexpr const char* article = "a Run";
+};
+
+/// The simulation in argument 1. @throws Error if it is another thing
+Run& check_run(lua_State* L);
+
+/// Looking into a run, and what it amounted to (bind_results.cpp).
+void bind_results(lua_State* L);
+
+}  // namespace rooflua::script

@@ -1,0 +1,135 @@
+// What holds for every shipped scheduler on any input.
+
+#include <algorithm>
+
+#include "tests/catch.h"
+#include "tests/reference/chaos.h"
+#include "tests/reference/engine_run.h"
+#include "tests/reference/lua_schedulers.h"
+#include "tests/reference/lua_trials.h"
+
+namespace rooflua::reference {
+
+namespace {
+
+/// Counts what it is told, and notes the first thing that cannot be.
+class Witness : public Observer {
+ public:
+  explicit Witness(const ServingCase& question) : question_(&question) {}
+
+  void on_step(const StepSeen& step) override {
+    const Batch& batch = *step.batch;
+    claim(step.end > step.start, "a step takes time");
+    claim(step.start >= last_end_, "steps do not overlap");
+    claim(step.planned <= step.start, "a step is planned before it runs");
+    claim(batch.tokens >= 1, "no step is empty");
+    const VllmConfig& c = question_->config;
+    if (c.max_num_batched_tokens > 0)
+      claim(batch.tokens <= c.max_num_batched_tokens, "the plan is within budget");
+    if (c.max_num_seqs > 0) claim(step.running <= c.max_num_seqs, "nobody runs without a seat");
+    claim(step.used_blocks >= 0 && step.used_blocks <= c.blocks, "blocks are not made");
+    int prefill_tokens = 0, completed = 0;
+    for (const PrefillWork& work : step.prefills) {
+      prefill_tokens += work.new_tokens;
+      completed += work.completes;
+      claim(work.new_tokens >= 1, "a prefill computes something");
+    }
+    claim(batch.tokens == batch.decodes + prefill_tokens, "tokens = decodes + chunks");
+    claim(batch.sampled == batch.decodes + completed, "sampled = decodes + completed prompts");
+    sampled += batch.sampled;
+    last_end_ = step.end;
+  }
+
+  void on_done(const RequestDone& done) override {
+    ++ended;
+    if (done.outcome != Outcome::completed) {
+      lost = true;
+      return;
+    }
+    landed += done.output_tokens;
+    claim(done.arrival <= done.queued && done.queued <= done.scheduled &&
+              done.scheduled < done.first_token && done.first_token <= done.last_token &&
+              done.last_token == done.now,
+          "arrival <= queued <= scheduled < first token <= last token");
+    const PlainRequest& asked = question_->prompts[static_cast<std::size_t>(done.id)].plain;
+    const int room = question_->config.max_model_len - asked.prompt;
+    claim(done.output_tokens == std::min(asked.output, room), "everybody gets all of its tokens");
+    claim(done.cached_tokens < asked.prompt, "at least one token of a prompt is computed");
+  }
+
+  void claim(bool holds, const char* law) {
+    if (!holds && broken.empty()) broken = law;
+  }
+
+  std::string broken;
+  long long sampled = 0, landed = 0, ended = 0;
+  bool lost = false;
+
+ private:
+  const ServingCase* question_;
+  Picoseconds last_end_ = 0;
+};
+
+/// Looks at the live simulation after every instant.
+void check_instant(Simulation& simulation, Witness& witness, Picoseconds& before) {
+  witness.claim(simulation.now() >= before, "the clock never goes back");
+  before = simulation.now();
+  const Totals& totals = simulation.totals();
+  std::int64_t ended = 0;
+  for (const std::int64_t count : totals.ended) ended += count;
+  const Replica& replica = simulation.replica(0);
+  const ReplicaView& view = replica.view();
+  std::int64_t waiting = 0, seated = 0, released_early = 0;
+  for (std::int32_t slot = 0; slot < simulation.requests().slots(); ++slot) {
+    const rooflua::Request& request = simulation.requests()[slot];
+    waiting += request.phase == Phase::waiting;
+    seated += request.phase == Phase::prefilling || request.phase == Phase::decoding ||
+              request.phase == Phase::draining;
+    released_early += request.phase == Phase::pending && request.id >= 0;
+  }
+  witness.claim(totals.arrived == ended + waiting + seated + released_early,
+                "requests in = ended + waiting + running");
+  witness.claim(waiting == view.waiting && seated == view.running, "the replica counts right");
+  witness.claim(replica.kv().used_blocks() + replica.kv().free_blocks() == view.total_blocks,
+                "used + free = total");
+  witness.claim(view.free_blocks == replica.kv().free_blocks(), "the view shows what is free");
+  witness.claim(view.running > 0 || replica.kv().used_blocks() == 0, "nobody runs, nothing is used");
+}
+
+std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler) {
+  Witness witness(question);
+  EngineRun run(question, scheduler, {&witness});
+  Picoseconds before = 0;
+  while (run.simulation().advance()) check_instant(run.simulation(), witness, before);
+  witness.claim(witness.ended == static_cast<long long>(question.prompts.size()),
+                "everybody who came has ended");
+  witness.claim(witness.lost || witness.sampled == witness.landed,
+                "tokens that were sampled = tokens that landed");
+  witness.claim(run.simulation().replica(0).kv().used_blocks() == 0, "in the end all is free");
+  return witness.broken;
+}
+
+}  // namespace
+
+TEST_CASE("every shipped scheduler keeps the laws: nothing is lost, nothing is made, time goes on") {
+  LuaSchedulers lua;
+  for (const Trial& trial : trials()) {
+    for (std::uint64_t seed = 5001; seed <= 5040; ++seed) {
+      const ServingCase question = question_for(trial, seed);
+      CAPTURE(trial.scheduler, seed);
+      const auto scheduler = lua.make(trial.scheduler, trial.parameters(question));
+      REQUIRE(broken_law(question, *scheduler) == "");
+    }
+  }
+}
+
+TEST_CASE("a scheduler that throws dice cannot break the laws") {
+  for (std::uint64_t seed = 6001; seed <= 6200; ++seed) {
+    const ServingCase question = draw_case(seed, Range{40, true, true, false, false});
+    CAPTURE(seed);
+    Chaos chaos(seed);
+    REQUIRE(broken_law(question, chaos) == "");
+  }
+}
+
+}  // namespace rooflua::reference

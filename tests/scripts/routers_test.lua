@@ -1,0 +1,179 @@
+-- Routers: each one's choice on numbers that can be checked in the head, ties included, and what stale
+-- signals and shared prefixes do to it in a run.
+local test = dofile "tests/scripts/harness.lua"
+local native = require "rooflua.native"
+local policy = require "rooflua.policy"
+local random = require "rooflua.random"
+
+local Second = policy.define { name = "second", doc = "Every step takes one second.", params = {} }
+function Second:time() return 1 end
+
+--- What a router would see, as plain tables.
+local function replicas(list)
+  for _, each in ipairs(list) do
+    for _, field in ipairs { "outstanding", "waiting", "running", "kv_used_frac", "prefix_hit_tokens" } do
+      each[field] = each[field] or 0
+    end
+  end
+  return list
+end
+
+local function outstanding(...)
+  local list = {}
+  for i, count in ipairs { ... } do list[i] = { outstanding = count } end
+  return replicas(list)
+end
+
+--- Where each request of a run on two replicas went: "1 2 2". Requests: {arrival_s, prompt, output, fields}.
+local function routed(router, requests)
+  local VllmV1 = require "schedulers.vllm_v1"
+  local replica = { kv_blocks = 20, block_size = 4, prefix_caching = true }
+  local sent = 0
+  local source = { shares_content = true, next = function()
+    sent = sent + 1
+    local each = requests[sent]
+    if each then return each[1], each[2], each[3], each[4] end
+  end }
+  if router.start then router:start(random.streams(1)) end
+  local run = native.serve_open({ record = true, replicas = { replica, replica } }, { VllmV1 {}, VllmV1 {} },
+    { { steps = Second {} }, { steps = Second {} } }, router, source)
+  native.serve_advance(run)
+  local places = {}
+  for _, step in ipairs(native.serve_record(run)) do
+    for _, work in ipairs(step.work) do
+      if work.kind == "prefill" then places[work.id + 1] = places[work.id + 1] or step.replica end
+    end
+  end
+  return table.concat(places, " ")
+end
+
+test("round_robin takes replicas in turn, whatever their load", function()
+  local router = require "routers.round_robin" {}
+  test.equal(routed(router, { { 0, 40, 9 }, { 0, 4, 1 }, { 0.1, 4, 1 }, { 0.2, 4, 1 }, { 7, 4, 1 } }), "1 2 1 2 1")
+end)
+
+test("least_outstanding takes the fewest unfinished requests, the first of equals", function()
+  local router = require "routers.least_outstanding" {}
+  test.equal(router:route(nil, outstanding(3, 1, 2)), 2)
+  test.equal(router:route(nil, outstanding(2, 1, 1)), 2)
+  test.equal(router:route(nil, outstanding(0, 0)), 1)
+  -- A runs until 9; B is done at 1, so C and D follow it, one after the other is done.
+  test.equal(routed(router, { { 0, 4, 9 }, { 0, 4, 1 }, { 1.5, 4, 1 }, { 3.5, 4, 2 }, { 3.6, 4, 1 } }), "1 2 2 2 1")
+end)
+
+test("least_kv takes the emptiest cache, then the fewest unfinished requests, then the first", function()
+  local router = require "routers.least_kv" {}
+  test.equal(router:route(nil, replicas { { kv_used_frac = 0.5 }, { kv_used_frac = 0.2 }, { kv_used_frac = 0.9 } }), 2)
+  test.equal(router:route(nil, replicas { { kv_used_frac = 0.2, outstanding = 3 }, { kv_used_frac = 0.2, outstanding = 1 } }), 2)
+  test.equal(router:route(nil, outstanding(1, 1)), 1)
+end)
+
+-- A fills half of the first cache. Signals of age 0 show it to everybody. Signals of 10 s are those of t=0, empty
+-- caches, and only the router's own counts are fresh: 1-1, 2-1, 2-2. Signals of 2 s show it to those after t=2.
+test("least_kv believes its signals for staleness_s, and its own counts at once", function()
+  local LeastKv = require "routers.least_kv"
+  local requests = { { 0, 40, 20 }, { 0.5, 4, 20 }, { 1.5, 4, 20 }, { 2.5, 4, 20 }, { 3, 4, 20 } }
+  test.equal(routed(LeastKv { staleness_s = 0 }, requests), "1 2 2 2 2")
+  test.equal(routed(LeastKv { staleness_s = 10 }, requests), "1 2 1 2 1")
+  test.equal(routed(LeastKv { staleness_s = 2 }, requests), "1 2 1 2 2")
+end)
+
+--- A router whose draws are given: each is checked against the range that it was asked for.
+local function with_draws(router, draws)
+  router.draws = { integer = function(_, low, high)
+    local draw = table.remove(draws, 1)
+    test.check(low == 1 and draw <= high, "a draw from %d to %d", low, high)
+    return draw
+  end }
+  return router
+end
+
+test("power_of_two takes the less loaded of two different replicas, the first of equals", function()
+  local Two = require "routers.power_of_two"
+  -- 2 of 3, then the second of the other two: 3
+  test.equal(with_draws(Two {}, { 2, 2 }):route(nil, outstanding(0, 5, 3)), 3)
+  test.equal(with_draws(Two {}, { 2, 1 }):route(nil, outstanding(9, 5, 3)), 2)
+  test.equal(with_draws(Two {}, { 3, 1 }):route(nil, outstanding(4, 0, 4)), 1)
+  test.equal(with_draws(Two {}, { 1 }):route(nil, outstanding(7)), 1)
+end)
+
+test("power_of_two never takes the most loaded, and every other pair is as likely", function()
+  local router = require "routers.power_of_two" {}
+  router:start(random.streams(7))
+  local counts, n = { 0, 0, 0 }, 3000
+  for _ = 1, n do
+    local choice = router:route(nil, outstanding(0, 1, 2))
+    counts[choice] = counts[choice] + 1
+  end
+  -- 1 wins two of three pairs, 2 one; four standard errors
+  test.equal(counts[3], 0)
+  test.check(math.abs(counts[1] - n * 2 / 3) < 4 * math.sqrt(n * 2 / 9), "%d of %d", counts[1], n)
+end)
+
+test("random takes every replica as often, and the same ones with the same seed", function()
+  local Random = require "routers.random"
+  local function choices(seed)
+    local router = Random {}
+    router:start(random.streams(seed))
+    local out = {}
+    for i = 1, 3000 do out[i] = router:route(nil, outstanding(0, 0, 0)) end
+    return out
+  end
+  local counts = { 0, 0, 0 }
+  for _, choice in ipairs(choices(3)) do counts[choice] = counts[choice] + 1 end
+  for i = 1, 3 do test.check(math.abs(counts[i] - 1000) < 4 * math.sqrt(3000 * 2 / 9), "%d: %d of 3000", i, counts[i]) end
+  test.equal(table.concat(choices(3)), table.concat(choices(3)))
+  test.check(table.concat(choices(3)) ~= table.concat(choices(4)), "another seed draws the same")
+end)
+
+test("prefix_affinity takes the longest hit unless it is slack busier than the least busy", function()
+  local router = require "routers.prefix_affinity" { slack = 32 }
+  local function choice(hit, busy)
+    return router:route(nil, replicas { { outstanding = 2 }, { outstanding = 2 + busy, prefix_hit_tokens = hit } })
+  end
+  test.equal(choice(64, 32), 2)
+  test.equal(choice(64, 33), 1)
+  test.equal(choice(0, 0), 1)
+  test.equal(router:route(nil, outstanding(3, 1, 1)), 2)
+  test.equal(router:route(nil, replicas { { prefix_hit_tokens = 8 }, { prefix_hit_tokens = 16 }, { prefix_hit_tokens = 16 } }), 2)
+end)
+
+test("prefix_affinity sends requests that begin alike to one replica", function()
+  local function begins(id) return { content = { { id, 8 }, { 0, 4 } } } end
+  -- B goes where nobody is; C begins like A and D like B, though both would be tied or go to 1
+  test.equal(routed(require "routers.prefix_affinity" {}, { { 0, 12, 9, begins(1) }, { 0.1, 12, 9, begins(2) },
+    { 1.5, 12, 9, begins(2) }, { 1.6, 12, 9, begins(2) }, { 1.7, 12, 9, begins(1) } }), "1 2 2 2 1")
+end)
+
+test("weighted sums its scores", function()
+  local Weighted = require "routers.weighted"
+  local request = { prompt_tokens = 100 }
+  -- queue: 1 and 0; kv: 0.5 and 0.9; prefix: 0 and 0.5
+  local list = replicas { { waiting = 0, kv_used_frac = 0.5 }, { waiting = 4, kv_used_frac = 0.1, prefix_hit_tokens = 50 } }
+  test.equal(Weighted {}:route(request, list), 2)                -- 2 + 1 + 0 = 3.0 against 0 + 1.8 + 1.5 = 3.3
+  test.equal(Weighted { prefix = 2 }:route(request, list), 1)    -- 3.0 against 2.8
+  test.equal(Weighted { queue = 0, prefix = 0 }:route(request, list), 2) -- 1.0 against 1.8
+  test.equal(Weighted { queue = 0, kv = 0, prefix = 0 }:route(request, list), 1)
+end)
+
+test("weighted scores requests that run and that are outstanding, and takes the first of equals", function()
+  local Weighted = require "routers.weighted"
+  local request = { prompt_tokens = 100 }
+  local list = replicas { { running = 5, outstanding = 1 }, { running = 2, outstanding = 9 }, { running = 2, outstanding = 9 } }
+  local none = { queue = 0, kv = 0, prefix = 0 }
+  local function only(field)
+    local weights = { [field] = 1 }
+    for key, value in pairs(none) do weights[key] = value end
+    return Weighted(weights)
+  end
+  test.equal(only "running":route(request, list), 2)
+  test.equal(only "outstanding":route(request, list), 1)
+end)
+
+test("a router that names no replica is refused", function()
+  local Nowhere = policy.define { name = "nowhere", doc = "Chooses a replica that is not there.", params = {} }
+  function Nowhere:route() return 3 end
+  test.raises("route returned 3; expected a whole number from 1 to 2", function() routed(Nowhere {}, { { 0, 4, 1 } }) end)
+end)
+
+test.finish()
