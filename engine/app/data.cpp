@@ -115,8 +115,14 @@ int data_import(const DataArguments& arguments, const std::filesystem::path&) {
   for (const KernelTable& table : tables) pointers.push_back(&table);
   const std::filesystem::path folder = std::filesystem::path(arguments.to) / arguments.gpu;
   std::filesystem::create_directories(folder);
-  write_tables(pointers, folder);
-  std::printf("%zu tables written to %s\n", tables.size(), folder.c_str());
+  const auto written = write_tables(pointers, folder);
+  for (const auto& path : written) std::printf("%s\n", path.c_str());
+  std::printf("%zu tables read, %zu files written to %s\n", tables.size(), written.size(),
+              folder.c_str());
+  if (written.size() < tables.size()) {
+    std::printf("Several tables of one op share a file; NCCL, MLA, linear attention and pairs of "
+                "grouped GEMMs have no form in our layout and stay in %s\n", arguments.path.c_str());
+  }
   return 0;
 }
 

@@ -17,6 +17,17 @@ namespace {
 using namespace rooflua;
 namespace fs = std::filesystem;
 
+/// A first word that is no command: its own error, with what it may have meant.
+void check_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> known;
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(each->get_name());
+    if (each->get_name() == argv[1]) return;
+  }
+  throw Error("", unknown_name("command", argv[1], known));
+}
+
 /// What the chosen command does once the line is read.
 using Door = std::function<int(const fs::path& home)>;
 
@@ -29,7 +40,7 @@ void add_run(CLI::App& app, Door& door) {
       ->allow_extra_args(false);
   command->add_option("--seed", a->seed, "Overrides the scenario's seed");
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1024));
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->add_option("--requests", a->requests, "Write one CSV row per request");
   command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
@@ -52,7 +63,7 @@ void add_step(CLI::App& app, Door& door) {
   auto* a = new app::StepArguments;
   command->add_option("--model", a->model, "A shipped model, config.json or .toml")->required();
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
-  command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::PositiveNumber);
+  command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::Range(1, 4096));
   command->add_option("--steps", a->steps, "Step model NAME[:PRESET]");
   command->add_option("--set", a->set, "key=value of the step model")->allow_extra_args(false);
   command->add_option("--prefill", a->prefill, "CTX+NEW,...: prefill chunks")->delimiter(',');
@@ -161,7 +172,11 @@ int main(int argc, char** argv) {
   add_data(app, door);
   add_small_commands(app, door);
   try {
+    check_command(app, argc, argv);
     app.parse(argc, argv);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "rooflua: %s\n", error.what());
+    return 2;
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? 0 : 2;
   }

@@ -45,6 +45,11 @@ std::string numbered(const std::string& path, std::size_t variant, std::size_t c
   return (whole.parent_path() / name).string();
 }
 
+/// Whether the operations of a priced step belong into the text: asked for, or the only variant.
+bool op_by_op(const script::Scenario& scenario, const RunArguments& arguments) {
+  return arguments.explain || (scenario.kind() == "price" && scenario.variants().size() == 1);
+}
+
 script::VariantResult run_variant(script::Scenario& scenario, std::size_t variant,
                                   const RunArguments& arguments) {
   script::RunOutputs outputs;
@@ -53,7 +58,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   outputs.trace = numbered(arguments.trace, variant, count);
   if (!arguments.quiet && arguments.jobs == 1) outputs.progress = scenario.variants()[variant].name;
   if (outputs.progress.empty() && !arguments.quiet && arguments.jobs == 1) outputs.progress = "run";
-  return scenario.run(variant, arguments.explain, outputs);
+  return scenario.run(variant, op_by_op(scenario, arguments), outputs);
 }
 
 /// Several runs side by side, where a scenario varies something.
@@ -69,15 +74,28 @@ std::string compare_variants(const std::vector<script::VariantResult>& results,
   return comparison(variants);
 }
 
+/// "max_num_seqs=4: 12 failed (exceeds_kv_cache)" for every variant with failures.
+void print_failures(const std::vector<script::VariantResult>& results) {
+  for (const script::VariantResult& each : results) {
+    const Json* failed = each.document.find("summary")->find("failed");
+    if (failed == nullptr || !failed->is_object()) continue;
+    for (const Json::Member& reason : failed->members()) {
+      std::printf("%s: %lld failed (%s)\n", each.document.find("name")->text().c_str(),
+                  static_cast<long long>(reason.value.integer()), reason.key.c_str());
+    }
+  }
+}
+
 void print_report(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
   if (!scenario.title().empty()) std::printf("%s\n\n", scenario.title().c_str());
+  const std::string own = scenario.report(results);
   if (scenario.kind() == "serve" && results.size() > 1) {
     std::fputs(compare_variants(results, arguments.scenario).c_str(), stdout);
-  } else {
+    print_failures(results);
+  } else if (own.empty() || results.size() == 1 || arguments.explain) {
     for (const script::VariantResult& each : results) std::printf("%s\n", each.text.c_str());
   }
-  const std::string own = scenario.report(results);
   if (!own.empty()) std::printf("\n%s\n", own.c_str());
 }
 
@@ -110,6 +128,12 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
 }  // namespace
 
 int run(const RunArguments& arguments, const std::filesystem::path& home) {
+  for (const std::string& path : {arguments.json, arguments.requests, arguments.trace}) {
+    const auto folder = std::filesystem::path(path).parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+      throw Error(path, "cannot be written: there is no folder " + folder.string());
+    }
+  }
   log::set_quiet(arguments.quiet);
   script::Vm vm(vm_options(arguments, home));
   script::ScenarioOptions options;

@@ -309,6 +309,9 @@ std::shared_ptr<const MfuDatabase> MfuDatabase::open(const DatabaseOptions& give
   if (options.path.empty() && options.hardware) {
     options.path = fs::path(options.hardware->origin).parent_path();
   }
+  if (given.path.empty() && options.hardware && !fs::is_directory(options.path)) {
+    return from_tables({}, options);  // a GPU made up in a script has no folder: all is modelled
+  }
   if (options.path.empty()) throw Error("mfu.open", "needs a path of tables, or a GPU");
   if (options.gpu.empty() && options.hardware) options.gpu = options.hardware->name;
   if (!options.hardware && options.layout == Layout::rooflua &&

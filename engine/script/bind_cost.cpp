@@ -29,7 +29,8 @@ int list_formulas(lua_State* L) {
   lua_createtable(L, static_cast<int>(all.size()), 0);
   for (std::size_t i = 0; i < all.size(); ++i) {
     lua_createtable(L, 0, 4);
-    for (const auto& [key, text] : {std::pair{"group", all[i].group}, {"name", all[i].name},
+    for (const auto& [key, text] : {std::pair{"group", all[i].group},
+                                    {"name", all[i].name},
                                     {"arguments", all[i].arguments}}) {
       lua_pushlstring(L, text.data(), text.size());
       lua_setfield(L, -2, key);

@@ -16,9 +16,12 @@ namespace {
 
 std::string_view failure_name(LookupFailure failure) {
   switch (failure) {
-    case LookupFailure::no_table: return "no_table";
-    case LookupFailure::no_rows: return "no_rows";
-    case LookupFailure::division_by_zero: return "division_by_zero";
+    case LookupFailure::no_table:
+      return "no_table";
+    case LookupFailure::no_rows:
+      return "no_rows";
+    case LookupFailure::division_by_zero:
+      return "division_by_zero";
   }
   return "";
 }
@@ -30,7 +33,9 @@ int whole(double value, const char* what) {
   throw Error(what, "expected a whole number >= 0, found " + json_number(value));
 }
 
-Dtype dtype_of(double code) { return static_cast<Dtype>(static_cast<int>(code)); }
+Dtype dtype_of(double code) {
+  return static_cast<Dtype>(static_cast<int>(code));
+}
 
 Bound bound_of(const Query& query, const MfuDatabase& database, double flop, double bytes) {
   if (query.op == Op::all_reduce) return Bound::link;
@@ -41,7 +46,7 @@ Bound bound_of(const Query& query, const MfuDatabase& database, double flop, dou
   if (peak == hardware->peak.end()) return Bound::compute;
   const double arithmetic_s = flop / peak->second.in_base_units();
   return bytes / hardware->memory_bandwidth.in_base_units() > arithmetic_s ? Bound::memory
-                                                                          : Bound::compute;
+                                                                           : Bound::compute;
 }
 
 void copy(const Estimate& from, const Query& query, const MfuDatabase& database, AbiEstimate* out) {
@@ -86,7 +91,9 @@ std::int32_t ask(Context* context, const void* box, AbiEstimate* out, Fill fill)
   return abi_failed;
 }
 
-const char* message(Context* context) noexcept { return context->message.c_str(); }
+const char* message(Context* context) noexcept {
+  return context->message.c_str();
+}
 
 std::int32_t gemm(Context* context, const void* box, double m, double k, double n, double dtype,
                   AbiEstimate* out) noexcept {

@@ -101,7 +101,8 @@ int retry(lua_State* L) {
   return 0;
 }
 
-void push_row(lua_State* L, const KernelTable& table, const KernelRow& row, double peak_flop_per_s) {
+void push_row(lua_State* L, const KernelTable& table, const KernelRow& row,
+              double peak_flop_per_s) {
   lua_createtable(L, 0, static_cast<int>(table.axes.size()) + 4);
   for (std::size_t i = 0; i < table.axes.size(); ++i) {
     lua_pushnumber(L, row.shape[i]);
@@ -268,7 +269,7 @@ UserAnswer read_answer(lua_State* L, bool returns_mfu, const std::string& name) 
     const auto parsed = parse_evidence(evidence);
     if (!parsed) {
       const std::vector<std::string> known = {"measured", "interpolated", "extrapolated",
-                                              "stand_in", "modelled", "assumed"};
+                                              "stand_in", "modelled",     "assumed"};
       throw Error(where, unknown_name("evidence", evidence, known));
     }
     out.evidence = *parsed;
@@ -283,18 +284,33 @@ void push_query(lua_State* L, const Query& query) {
   set_text(L, "op", name(query.op));
   set_text(L, "dtype", name(query.dtype));
   set_text(L, "kv_dtype", name(query.kv_dtype));
-  const std::pair<const char*, double> numbers[] = {
-      {"m", query.m}, {"k", query.k}, {"n", query.n}, {"heads", query.heads},
-      {"kv_heads", query.kv_heads}, {"head_dim", query.head_dim}, {"tp", query.tp},
-      {"batch", query.batch}, {"new_tokens", query.new_tokens},
-      {"context_tokens", query.context_tokens}, {"experts", query.experts},
-      {"ranks", query.ranks}, {"experts_per_token", query.experts_per_token},
-      {"hidden_size", query.hidden_size}, {"intermediate_size", query.intermediate_size},
-      {"tokens", query.tokens}, {"kv_lora_rank", query.kv_lora_rank},
-      {"qk_nope_head_dim", query.qk_nope_head_dim}, {"qk_rope_head_dim", query.qk_rope_head_dim},
-      {"v_head_dim", query.v_head_dim}, {"conv", query.conv}, {"key_heads", query.key_heads},
-      {"key_head_dim", query.key_head_dim}, {"value_heads", query.value_heads},
-      {"value_head_dim", query.value_head_dim}, {"bytes", query.bytes}, {"width", query.width}};
+  const std::pair<const char*, double> numbers[] = {{"m", query.m},
+                                                    {"k", query.k},
+                                                    {"n", query.n},
+                                                    {"heads", query.heads},
+                                                    {"kv_heads", query.kv_heads},
+                                                    {"head_dim", query.head_dim},
+                                                    {"tp", query.tp},
+                                                    {"batch", query.batch},
+                                                    {"new_tokens", query.new_tokens},
+                                                    {"context_tokens", query.context_tokens},
+                                                    {"experts", query.experts},
+                                                    {"ranks", query.ranks},
+                                                    {"experts_per_token", query.experts_per_token},
+                                                    {"hidden_size", query.hidden_size},
+                                                    {"intermediate_size", query.intermediate_size},
+                                                    {"tokens", query.tokens},
+                                                    {"kv_lora_rank", query.kv_lora_rank},
+                                                    {"qk_nope_head_dim", query.qk_nope_head_dim},
+                                                    {"qk_rope_head_dim", query.qk_rope_head_dim},
+                                                    {"v_head_dim", query.v_head_dim},
+                                                    {"conv", query.conv},
+                                                    {"key_heads", query.key_heads},
+                                                    {"key_head_dim", query.key_head_dim},
+                                                    {"value_heads", query.value_heads},
+                                                    {"value_head_dim", query.value_head_dim},
+                                                    {"bytes", query.bytes},
+                                                    {"width", query.width}};
   for (const auto& [key, value] : numbers) {
     if (value == 0) continue;
     lua_pushnumber(L, value);
@@ -322,7 +338,8 @@ UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const 
     const int status = lua_pcall(state, 2, 2, 0);
     context->may_call_lua = true;
     if (status != 0) {
-      const std::string problem = lua_isstring(state, -1) != 0 ? lua_tostring(state, -1) : "an error that is not text";
+      const std::string problem =
+          lua_isstring(state, -1) != 0 ? lua_tostring(state, -1) : "an error that is not text";
       lua_settop(state, top);
       throw Error("lookup " + name, problem);
     }

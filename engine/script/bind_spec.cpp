@@ -10,7 +10,9 @@ namespace rooflua::script {
 
 namespace {
 
-Json dtype_text(Dtype dtype) { return Json(name(dtype)); }
+Json dtype_text(Dtype dtype) {
+  return Json(name(dtype));
+}
 
 Json fields_of(const MixtureOfExperts& moe) {
   Json out = Json::object();
@@ -140,7 +142,8 @@ int open_hardware(lua_State* L) {
     return 1;
   }
   const std::string wanted = check_text(L, 1, "spec.hardware: a name, a path or a table");
-  push_object(L, std::make_shared<const Hardware>(load_hardware(wanted, context_of(L).options.home)));
+  push_object(L,
+              std::make_shared<const Hardware>(load_hardware(wanted, context_of(L).options.home)));
   return 1;
 }
 
@@ -222,7 +225,9 @@ int names_to_lua(lua_State* L, const std::vector<std::string>& names) {
   return 1;
 }
 
-int list_models(lua_State* L) { return names_to_lua(L, model_names(context_of(L).options.home)); }
+int list_models(lua_State* L) {
+  return names_to_lua(L, model_names(context_of(L).options.home));
+}
 int list_hardware(lua_State* L) {
   return names_to_lua(L, hardware_names(context_of(L).options.home));
 }

@@ -1,9 +1,10 @@
 // Natives that the Lua side needs of the world: where the user is, files, names, JSON.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 #include <vector>
 
 #include "base/error.h"

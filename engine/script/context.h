@@ -46,7 +46,8 @@ struct Context : std::enable_shared_from_this<Context> {
   std::string message;  // of the last FFI call that failed
   std::string failure;  // which way the last lookup failed: "no_table", "no_rows", ... or ""
   Query query;          // the last question that came through FFI
-  bool may_call_lua = false;  // false inside FFI calls: a user's lookup must wait (status needs_lua)
+  bool may_call_lua =
+      false;  // false inside FFI calls: a user's lookup must wait (status needs_lua)
 
   Ledger ledger;  // seconds per evidence; Lua adds to its state in place
   std::map<const KernelTable*, int> table_views;  // registry references, for user lookups

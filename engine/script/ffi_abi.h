@@ -62,8 +62,8 @@ struct AbiTable {
   std::int32_t (*all_reduce)(Context*, const void* database, double bytes, double ranks,
                              double eager, AbiEstimate* out);
   /// kind 0: all-reduce, 1: all-to-all; from the link bandwidth alone
-  std::int32_t (*collective)(Context*, const void* hardware, double bytes, double ranks, double kind,
-                             AbiEstimate* out);
+  std::int32_t (*collective)(Context*, const void* hardware, double bytes, double ranks,
+                             double kind, AbiEstimate* out);
 };
 inline constexpr std::uint32_t abi_version = 1;
 

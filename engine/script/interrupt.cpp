@@ -1,10 +1,11 @@
 #include "script/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstring>
 #include <ctime>
 #include <lua.hpp>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "script/stack.h"
@@ -23,7 +24,9 @@ timer_t timer{};
 struct sigaction old_interrupt, old_timer;
 
 constexpr double grace_s = 2.0;  // CPU seconds a script gets to notice before the process ends
-int timer_signal() { return SIGRTMIN + 1; }
+int timer_signal() {
+  return SIGRTMIN + 1;
+}
 
 void ignore_tick(void*, lua_State*, int, int) {}
 
@@ -97,8 +100,12 @@ void start_timer(double timeout_s) {
 
 }  // namespace
 
-const std::atomic<int>& stop_requested() { return stop; }
-StopReason stop_reason() { return static_cast<StopReason>(stop.load()); }
+const std::atomic<int>& stop_requested() {
+  return stop;
+}
+StopReason stop_reason() {
+  return static_cast<StopReason>(stop.load());
+}
 
 Interrupt::Interrupt(lua_State* L, bool ctrl_c, double timeout_s)
     : ctrl_c_(ctrl_c), timeout_s_(timeout_s) {

@@ -34,7 +34,8 @@ void push_context(lua_State* L, const LibraryOptions& options) {
 /// scripts/: "steps.kernels" is scripts/steps/kernels.lua.
 int find_module(lua_State* L) {
   const std::string name = check_text(L, 1, "require");
-  constexpr const char* letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  constexpr const char* letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
   if (name.find_first_not_of(letters) != std::string::npos) return 0;
   const bool own = name == "rooflua" || name.rfind("rooflua.", 0) == 0;
   std::string file = !own ? name : name == "rooflua" ? "lib.rooflua.init" : "lib." + name;
@@ -80,7 +81,8 @@ Context& context_of(lua_State* L) {
   lua_getfield(L, LUA_REGISTRYINDEX, "rooflua.context.of");
   auto* pointer = static_cast<std::shared_ptr<Context>*>(lua_touserdata(L, -1));
   lua_pop(L, 1);
-  if (pointer == nullptr || *pointer == nullptr) throw Error("rooflua", "the library is not open here");
+  if (pointer == nullptr || *pointer == nullptr)
+    throw Error("rooflua", "the library is not open here");
   return **pointer;
 }
 

@@ -1,8 +1,9 @@
 // The library as a C module, for a stock interpreter's `require "rooflua"`. It does not link
 // LuaJIT: the interpreter that loads it brings the symbols.
 
-#include <cstdlib>
 #include <dlfcn.h>
+
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
@@ -19,19 +20,23 @@ bool is_home(const fs::path& folder) {
   return fs::exists(folder / "scripts" / "lib" / "rooflua" / "init.lua");
 }
 
-/// $ROOFLUA_HOME, else share/rooflua above the folder that this module lies in, else the source tree.
+/// $ROOFLUA_HOME, else share/rooflua above the folder that this module lies in, else the source
+/// tree.
 fs::path find_home() {
-  if (const char* given = std::getenv("ROOFLUA_HOME"); given != nullptr && is_home(given)) return given;
+  if (const char* given = std::getenv("ROOFLUA_HOME"); given != nullptr && is_home(given))
+    return given;
   Dl_info self{};
   if (dladdr(reinterpret_cast<void*>(&find_home), &self) != 0 && self.dli_fname != nullptr) {
     std::error_code ignored;
-    for (fs::path folder = fs::absolute(self.dli_fname, ignored).parent_path(); folder != folder.parent_path();
-         folder = folder.parent_path()) {
+    for (fs::path folder = fs::absolute(self.dli_fname, ignored).parent_path();
+         folder != folder.parent_path(); folder = folder.parent_path()) {
       if (is_home(folder / "share" / "rooflua")) return folder / "share" / "rooflua";
     }
   }
   if (is_home(ROOFLUA_SOURCE_DIR)) return ROOFLUA_SOURCE_DIR;
-  throw Error("rooflua", "cannot find scripts/ and bench_data/; set ROOFLUA_HOME to the folder that holds them");
+  throw Error(
+      "rooflua",
+      "cannot find scripts/ and bench_data/; set ROOFLUA_HOME to the folder that holds them");
 }
 
 int open_module(lua_State* L) {

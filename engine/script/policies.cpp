@@ -97,8 +97,7 @@ void LuaScheduler::plan(const Replica& replica, Plan& plan) {
   call_plan_.push();
   instance_.push();
   if (lua_pcall(L_, 1, 0, 0) != 0) {
-    rethrow(L_, "scheduler, " + seconds_text(view.now_s) + ", replica " +
-                    std::to_string(view.index + 1));
+    rethrow(L_, "scheduler, " + seconds_text(view.now_s) + ", replica " + std::to_string(view.index));
   }
 }
 
@@ -126,7 +125,7 @@ LuaRouter::LuaRouter(lua_State* L, ServeBorder& border) : L_(L), border_(&border
   staleness_s_ = lua_isnumber(L, -1) ? lua_tonumber(L, -1) : 0;
   lua_pop(L, 1);
   instance_ = LuaReference(L);
-  call_route_ = library_function(L, "rooflua.serving", "route");
+  call_route_ = library_function(L, "rooflua.routing", "route");
 }
 
 std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
@@ -160,11 +159,14 @@ void LuaStepModel::price(const Batch& batch, StepPrice& price) {
   instance_.push();
   const int status = lua_pcall(L_, 1, 1, 0);
   state_->border.batch = nullptr;
-  if (status != 0) rethrow(L_, "step model, replica " + std::to_string(batch.replica + 1));
+  if (status != 0) rethrow(L_, "step model, replica " + std::to_string(batch.replica));
   price.time_s = lua_tonumber(L_, -1);
   const bool number = lua_type(L_, -1) == LUA_TNUMBER;
   lua_pop(L_, 1);
-  if (!number) throw Error("steps", "time(batch) must return seconds");
+  if (!number || !(price.time_s >= 0 && std::isfinite(price.time_s))) {
+    throw Error("steps", "time(batch) must return seconds, finite and >= 0; found " +
+                             (number ? json_number(price.time_s) : std::string("another type")));
+  }
   double recorded = 0;
   for (int i = 0; i < evidence_count; ++i) recorded += evidence_s_[i];
   // Shares of what was recorded, scaled to the step; a step that records nothing is an assumption.

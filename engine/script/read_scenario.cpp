@@ -17,7 +17,8 @@ constexpr const char* module = "rooflua.scenario";
 std::array<double, evidence_count> shares_of(const Json& evidence) {
   std::array<double, evidence_count> out{};
   for (int code = 0; code < evidence_count; ++code) {
-    if (const Json* share = evidence.find(name(static_cast<Evidence>(code)))) out[static_cast<std::size_t>(code)] = share->number();
+    if (const Json* share = evidence.find(name(static_cast<Evidence>(code))))
+      out[static_cast<std::size_t>(code)] = share->number();
   }
   return out;
 }
@@ -99,7 +100,8 @@ void add_lines(std::string& text, const Json& value, const std::string& path) {
     }
   } else if (value.is_array()) {
     std::size_t index = 0;
-    for (const Json& item : value.items()) add_lines(text, item, path + "[" + std::to_string(++index) + "]");
+    for (const Json& item : value.items())
+      add_lines(text, item, path + "[" + std::to_string(++index) + "]");
   } else {
     char line[200];
     if (value.is_number()) {
@@ -131,7 +133,8 @@ Scenario::Scenario(Vm& vm, const std::filesystem::path& file, const ScenarioOpti
   adopt(vm_->call(module, "open", {Json(file_), options_json(options)}));
 }
 
-Scenario::Scenario(Vm& vm, const Json& table, const ScenarioOptions& options) : vm_(&vm), file_("step") {
+Scenario::Scenario(Vm& vm, const Json& table, const ScenarioOptions& options)
+    : vm_(&vm), file_("step") {
   Json given = options_json(options);
   given["file"] = file_;
   adopt(vm_->call(module, "open_table", {table, given}));
@@ -147,13 +150,16 @@ void Scenario::adopt(const Json& opened) {
   }
 }
 
-void Scenario::check() { vm_->call(module, "check", {}); }
+void Scenario::check() {
+  vm_->call(module, "check", {});
+}
 
 VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs& outputs) {
   ROOFLUA_ASSERT(variant < variants_.size());
   Json options = Json::object();
   options["explain"] = explain;
-  for (const auto& [key, path] : {std::pair{"requests_path", outputs.requests}, {"trace_path", outputs.trace},
+  for (const auto& [key, path] : {std::pair{"requests_path", outputs.requests},
+                                  {"trace_path", outputs.trace},
                                   {"progress", outputs.progress}}) {
     if (!path.empty()) options[key] = path;
   }
@@ -207,7 +213,8 @@ Json Scenario::document(const std::vector<VariantResult>& results) const {
 
 double doubtful_percent(const std::array<double, evidence_count>& shares) {
   const auto share = [&](Evidence evidence) { return shares[static_cast<std::size_t>(evidence)]; };
-  return 100 * (share(Evidence::extrapolated) + share(Evidence::stand_in) + share(Evidence::assumed));
+  return 100 *
+         (share(Evidence::extrapolated) + share(Evidence::stand_in) + share(Evidence::assumed));
 }
 
 }  // namespace rooflua::script

@@ -70,7 +70,8 @@ class Scenario {
   std::vector<ScenarioVariant> variants_;
 };
 
-/// Share of the time, in percent, that is extrapolated, a stand-in or assumed: what --strict bounds.
+/// Share of the time, in percent, that is extrapolated, a stand-in or assumed: what --strict
+/// bounds.
 double doubtful_percent(const std::array<double, evidence_count>& shares);
 
 }  // namespace rooflua::script

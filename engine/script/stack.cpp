@@ -16,7 +16,9 @@ namespace {
 
 constexpr int deepest = 200;  // levels of a document
 
-bool is_library(const char* source) { return std::strncmp(source, "=rooflua", 8) == 0; }
+bool is_library(const char* source) {
+  return std::strncmp(source, "=rooflua", 8) == 0;
+}
 
 }  // namespace
 
@@ -66,13 +68,15 @@ void* test_box(lua_State* L, int index, const char* type_name) {
 std::string describe_value(lua_State* L, int index) {
   const int type = lua_type(L, index);
   if (type == LUA_TNONE || type == LUA_TNIL) return "nil";
-  if (type == LUA_TSTRING) return "text \"" + std::string(lua_tostring(L, index)).substr(0, 60) + "\"";
+  if (type == LUA_TSTRING)
+    return "text \"" + std::string(lua_tostring(L, index)).substr(0, 60) + "\"";
   if (type == LUA_TNUMBER) return "number " + json_number(lua_tonumber(L, index));
   if (type == LUA_TBOOLEAN) return lua_toboolean(L, index) != 0 ? "true" : "false";
   if (type == LUA_TUSERDATA && lua_getmetatable(L, index) != 0) {
     lua_getfield(L, -1, "__name");
     const char* name = lua_tostring(L, -1);
-    std::string text = name == nullptr ? "a foreign object" : std::string("a ") + (name + 8);  // "rooflua."
+    std::string text =
+        name == nullptr ? "a foreign object" : std::string("a ") + (name + 8);  // "rooflua."
     lua_pop(L, 2);
     return text;
   }
@@ -150,9 +154,13 @@ bool is_null_mark(lua_State* L, int index) {
 
 Json value_to_json(lua_State* L, int index, const std::string& path, int depth) {
   switch (lua_type(L, index)) {
-    case LUA_TNIL: case LUA_TNONE: return Json();
-    case LUA_TBOOLEAN: return Json(lua_toboolean(L, index) != 0);
-    case LUA_TSTRING: return Json(check_text(L, index, path.c_str()));
+    case LUA_TNIL:
+    case LUA_TNONE:
+      return Json();
+    case LUA_TBOOLEAN:
+      return Json(lua_toboolean(L, index) != 0);
+    case LUA_TSTRING:
+      return Json(check_text(L, index, path.c_str()));
     case LUA_TNUMBER: {
       const double value = lua_tonumber(L, index);
       if (!std::isfinite(value)) throw Error(path, "a number that is not finite has no JSON form");
@@ -160,13 +168,15 @@ Json value_to_json(lua_State* L, int index, const std::string& path, int depth) 
     }
     case LUA_TTABLE:
       return is_null_mark(L, index) ? Json() : table_to_json(L, index, path, depth);
-    default: break;
+    default:
+      break;
   }
   throw Error(path, describe_value(L, index) + " has no JSON form");
 }
 
 Json table_to_json(lua_State* L, int index, const std::string& path, int depth) {
-  if (depth > deepest) throw Error(path.substr(0, 80), "nested too deeply, or a table that holds itself");
+  if (depth > deepest)
+    throw Error(path.substr(0, 80), "nested too deeply, or a table that holds itself");
   luaL_checkstack(L, 8, "nested too deeply");
   bool array = false;
   const std::vector<std::string> keys = keys_of(L, index, path, array);
@@ -175,7 +185,8 @@ Json table_to_json(lua_State* L, int index, const std::string& path, int depth) 
     const int size = static_cast<int>(lua_objlen(L, index));
     for (int i = 1; i <= size; ++i) {
       lua_rawgeti(L, index, i);
-      out.push_back(value_to_json(L, lua_gettop(L), path + "[" + std::to_string(i) + "]", depth + 1));
+      out.push_back(
+          value_to_json(L, lua_gettop(L), path + "[" + std::to_string(i) + "]", depth + 1));
       lua_pop(L, 1);
     }
     return out;
@@ -206,10 +217,16 @@ void push_json(lua_State* L, const Json& value, bool null_mark) {
         lua_pushnil(L);
       }
       return;
-    case Json::Kind::boolean: lua_pushboolean(L, value.boolean() ? 1 : 0); return;
+    case Json::Kind::boolean:
+      lua_pushboolean(L, value.boolean() ? 1 : 0);
+      return;
     case Json::Kind::integer:
-    case Json::Kind::number: lua_pushnumber(L, value.number()); return;
-    case Json::Kind::text: lua_pushlstring(L, value.text().data(), value.text().size()); return;
+    case Json::Kind::number:
+      lua_pushnumber(L, value.number());
+      return;
+    case Json::Kind::text:
+      lua_pushlstring(L, value.text().data(), value.text().size());
+      return;
     case Json::Kind::array: {
       lua_createtable(L, static_cast<int>(value.items().size()), 0);
       int index = 0;

@@ -40,7 +40,8 @@ int guarded(lua_State* L) {
 template <class T>
 struct TypeName;
 
-/// Pushes a new, empty userdata with room for one shared pointer; its metatable is made when missing.
+/// Pushes a new, empty userdata with room for one shared pointer; its metatable is made when
+/// missing.
 void* push_box(lua_State* L, const char* type_name, std::size_t size, lua_CFunction collect);
 /// The payload if the value is a userdata of that type, else null.
 void* test_box(lua_State* L, int index, const char* type_name);

@@ -1,5 +1,8 @@
 #include "script/vm.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -26,7 +29,8 @@ constexpr const char* length_test = R"(
 )";
 
 bool lengths_are_right(lua_State* L) {
-  if (luaL_loadbuffer(L, length_test, std::char_traits<char>::length(length_test), "=self-test") != 0 ||
+  if (luaL_loadbuffer(L, length_test, std::char_traits<char>::length(length_test), "=self-test") !=
+          0 ||
       lua_pcall(L, 0, 1, 0) != 0) {
     throw Error("LuaJIT", std::string("the start-up self-test failed: ") + lua_tostring(L, -1));
   }
@@ -68,6 +72,16 @@ int add_traceback(lua_State* L) {
   return 1;
 }
 
+/// Lua bounds recursion by its own stack, 65,500 slots; through callbacks of string.gsub that much
+/// needs about 20 MB of C stack. The main thread's stack grows on demand up to the soft limit.
+void allow_deep_callbacks() {
+  constexpr rlim_t wanted = rlim_t{64} << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  setrlimit(RLIMIT_STACK, &limit);
+}
+
 constexpr int traceback_slot = 1, run_body_slot = 2;  // of the main stack, for good
 
 struct Body {
@@ -99,36 +113,44 @@ std::string text_at(lua_State* L, int index) {
 
 }  // namespace
 
+/// LuaJIT's own allocator, with a limit: malloc would cost a fifth of a serving run.
 void* Vm::allocate(void* heap, void* block, std::size_t old_size, std::size_t new_size) {
   auto& account = *static_cast<Heap*>(heap);
-  if (new_size == 0) {
-    account.used -= old_size;
-    std::free(block);
-    return nullptr;
-  }
   if (new_size > old_size && account.used + (new_size - old_size) > account.limit) return nullptr;
-  void* moved = std::realloc(block, new_size);
-  if (moved != nullptr) account.used += new_size - old_size;
+  void* moved = account.allocate(account.arena, block, old_size, new_size);
+  if (moved != nullptr || new_size == 0) account.used += new_size - old_size;
   return moved;
 }
 
 Vm::Vm(const VmOptions& options) : options_(options), heap_(std::make_unique<Heap>()) {
-  heap_->limit = options.memory_bytes;
-  state_ = options.memory_bytes > 0 ? lua_newstate(&Vm::allocate, heap_.get()) : luaL_newstate();
+  allow_deep_callbacks();
+  state_ = luaL_newstate();
   if (state_ == nullptr) throw Error("Lua", "not enough memory for a state");
+  if (options.memory_bytes > 0 && !options.trusted) {
+    heap_->limit = options.memory_bytes;
+    heap_->used = static_cast<std::size_t>(lua_gc(state_, LUA_GCCOUNT, 0)) << 10;
+    heap_->allocate = lua_getallocf(state_, &heap_->arena);
+    lua_setallocf(state_, &Vm::allocate, heap_.get());
+  }
   try {
     lua_pushcfunction(state_, add_traceback);
     lua_pushcfunction(state_, run_body);
     protect([this](lua_State*) { open(); });
     interrupt_ = std::make_unique<Interrupt>(state_, options.interruptible, options.timeout_s);
   } catch (...) {
-    lua_close(state_);
+    close();
     throw;
   }
 }
 
 Vm::~Vm() {
+  close();
+}
+
+void Vm::close() {
   interrupt_.reset();
+  // LuaJIT gives its arena back only if the allocator is its own again.
+  if (heap_->allocate != nullptr) lua_setallocf(state_, heap_->allocate, heap_->arena);
   lua_close(state_);
 }
 
@@ -138,8 +160,9 @@ void Vm::open() {
   if (!lengths_are_right(state_)) {
     mitigated_ = true;
     set_jit_options(state_, "-fwd");
-    log::warn("this LuaJIT compiles table lengths wrongly; load forwarding is off, scripts run "
-              "slower. libluajit2-5.1-2 does not have the fault.");
+    log::warn(
+        "this LuaJIT compiles table lengths wrongly; load forwarding is off, scripts run "
+        "slower. libluajit2-5.1-2 does not have the fault.");
   }
   for (const char* option : {"maxmcode=8192", "maxtrace=4000", "maxrecord=8000"}) {
     set_jit_options(state_, option);
@@ -167,7 +190,8 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
   ++depth_;
   const int status = lua_pcall(state_, 1, 0, traceback_slot);
   --depth_;
-  if (depth_ == 0 && interrupt_ != nullptr && stop_reason() != StopReason::none) interrupt_->clear();
+  if (depth_ == 0 && interrupt_ != nullptr && stop_reason() != StopReason::none)
+    interrupt_->clear();
   if (status == 0) {
     lua_settop(state_, top);
     return;

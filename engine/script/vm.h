@@ -18,15 +18,15 @@ struct lua_State;
 namespace rooflua::script {
 
 struct VmOptions {
-  std::filesystem::path home;      // holds scripts/, scenarios/, bench_data/
-  bool trusted = false;            // scripts see io, os, ffi, ...
-  bool interruptible = true;       // Ctrl-C; costs 4-8 % in compiled code (guards)
-  double timeout_s = 0;            // CPU seconds; 0 = no limit
-  std::size_t memory_bytes = 0;    // cap of the Lua heap; 0 = none (a cap slows allocation)
+  std::filesystem::path home;                       // holds scripts/, scenarios/, bench_data/
+  bool trusted = false;                             // scripts see io, os, ffi, ...
+  bool interruptible = true;                        // Ctrl-C; costs 4-8 % in compiled code (guards)
+  double timeout_s = 0;                             // CPU seconds; 0 = no limit
+  std::size_t memory_bytes = std::size_t{4} << 30;  // cap of the Lua heap, unless trusted; 0 = none
   double load_instructions = 2e9;  // VM instructions a scenario may take to load; 0 = no limit
   bool jit = true;
-  bool jit_log = false;            // note lines that could not be compiled
-  bool print_to_stderr = false;    // stdout belongs to a document
+  bool jit_log = false;          // note lines that could not be compiled
+  bool print_to_stderr = false;  // stdout belongs to a document
 };
 
 /// A script went wrong. what() starts with the user's file:line.
@@ -73,10 +73,13 @@ class Vm {
 
  private:
   void open();
+  void close();
 
   VmOptions options_;
   struct Heap {
     std::size_t used = 0, limit = 0;
+    void* (*allocate)(void*, void*, std::size_t, std::size_t) = nullptr;  // LuaJIT's own
+    void* arena = nullptr;
   };
   std::unique_ptr<Heap> heap_;
   lua_State* state_ = nullptr;

@@ -1,7 +1,6 @@
 ---@meta rooflua.measure
-error "this file is for editors; nobody requires it"
-
----What was seen.
+---What was seen: summaries, comparisons, and where one request's time went.
+---@class rooflua.measure
 local measure = {}
 
 ---The summary of a run: the names of `rooflua run --json` (seconds, tokens, shares).

@@ -34,7 +34,8 @@ local Live = {}
 ---@field index integer
 ---@field decodes integer
 ---@field decode_context_tokens number
----@field decode_steps integer
+---@field decode_steps integer planned so far
+---@field decode_blocks integer that decode_all would take now
 ---@field seats integer in use
 ---@field finishing integer
 ---@field free_blocks integer

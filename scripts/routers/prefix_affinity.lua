@@ -5,7 +5,7 @@ local policy = require "rooflua.policy"
 ---@field slack integer
 local PrefixAffinity = policy.define {
   name = "prefix_affinity",
-  doc = "The replica that has most of the prompt cached, unless it has `slack` more outstanding requests than the least busy one.",
+  doc = "The replica that has most of the prompt cached, unless it is `slack` requests busier than the least busy.",
   source = "SGLang router, cache-aware load balancing",
   params = {
     slack = { default = 32, unit = "requests", min = 0,

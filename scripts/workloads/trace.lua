@@ -9,7 +9,7 @@ local Trace = policy.define {
   doc = "Replays a trace file: BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, our own per-request CSV.",
   source = "docs/DATA.md",
   params = {
-    path = { default = "", doc = "The file; relative to the scenario." },
+    path = { default = "", doc = "The file; relative to the working directory." },
     format = { default = "", values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" },
       doc = "Empty: told by its columns." },
     limit = { default = 0, unit = "requests", min = 0, integer = true,

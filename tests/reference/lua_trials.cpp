@@ -73,7 +73,10 @@ std::vector<Trial> trials() {
        [](ServingCase&) {},
        [](const ServingCase& q) { return vllm_parameters(q.config); }},
       {"priority", Range{},
-       [](ServingCase& q) { q.config.by_priority = true; },
+       [](ServingCase& q) {
+         q.config.by_priority = true;
+         q.part_arrivals();
+       },
        [](const ServingCase& q) { return vllm_parameters(q.config); }},
       {"sjf", Range{60, true, true, false, true},
        [](ServingCase& q) {

@@ -58,6 +58,13 @@ bool ServingCase::in_order(const History& history) const {
   });
 }
 
+void ServingCase::part_arrivals() {
+  for (std::size_t id = 1; id < prompts.size(); ++id) {
+    Ps& arrival = prompts[id].plain.arrival;
+    arrival = std::max(arrival, prompts[id - 1].plain.arrival + 1);
+  }
+}
+
 bool ServingCase::shares() const {
   return std::any_of(prompts.begin(), prompts.end(),
                      [](const Prompt& prompt) { return !prompt.segments.empty(); });
@@ -163,6 +170,7 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
   c.blocks = dice.chance(70) ? dice.between(least, std::min(most, 4 * least)) : most;
   if (c.watermark > 0 && dice.chance(50)) c.blocks = least + dice.between(0, 2);
   if (dice.chance(15)) c.max_model_len = dice.between(longest_asked + 1, longest + 1 + longest_prompt);
+  if (c.by_priority) question.part_arrivals();
   question.spell_tokens();
   return question;
 }

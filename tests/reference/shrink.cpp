@@ -28,6 +28,7 @@ bool keep(ServingCase& question, const Check& check, const std::function<void(Se
     if (!prompt.segments.empty() && left > 0) prompt.segments.emplace_back(0, left);
     prompt.plain.max_new = std::max(prompt.plain.output, prompt.plain.max_new);
   }
+  if (simpler.config.by_priority) simpler.part_arrivals();
   simpler.spell_tokens();
   if (!fails(simpler, check)) return false;
   question = std::move(simpler);

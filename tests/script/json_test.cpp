@@ -24,19 +24,23 @@ TEST_CASE("what is encoded decodes to the same, doubles to the last bit") {
 }
 
 TEST_CASE("null, empty arrays and empty objects survive a round trip") {
-  CHECK(value(R"(return json.encode(json.decode '{"a":null,"b":[],"c":{},"d":[null,1],"e":"\\u00e9\\n"}'))") ==
-        "{\"a\":null,\"b\":[],\"c\":{},\"d\":[null,1],\"e\":\"\xc3\xa9\\n\"}");
+  CHECK(
+      value(
+          R"(return json.encode(json.decode '{"a":null,"b":[],"c":{},"d":[null,1],"e":"\\u00e9\\n"}'))") ==
+      "{\"a\":null,\"b\":[],\"c\":{},\"d\":[null,1],\"e\":\"\xc3\xa9\\n\"}");
   CHECK(value("return json.encode { x = json.array {}, y = {} }") == R"({"x":[],"y":{}})");
   CHECK(value("return tostring(json.decode 'null' == json.null)") == "true");
 }
 
 TEST_CASE("keys are sorted, so that equal values give equal text") {
-  CHECK(value("return json.encode { b = 1, a = { d = true, c = 'x' } }") == R"({"a":{"c":"x","d":true},"b":1})");
+  CHECK(value("return json.encode { b = 1, a = { d = true, c = 'x' } }") ==
+        R"({"a":{"c":"x","d":true},"b":1})");
   CHECK(value("return json.encode({ 1, { 2 } }, 0)").find('\n') != std::string::npos);
 }
 
 TEST_CASE("what has no JSON form is refused with its key path") {
-  CHECK(has(trouble("local t = json.encode { a = { b = 0/0 } }"), "a.b: a number that is not finite"));
+  CHECK(has(trouble("local t = json.encode { a = { b = 0/0 } }"),
+            "a.b: a number that is not finite"));
   CHECK(has(trouble("local t = json.encode { a = print }"), "a: a function has no JSON form"));
   CHECK(has(trouble("local t = json.encode { 1, x = 2 }"), "both numbered and named"));
   CHECK(has(trouble("local t = json.encode { 1, nil, 3 }"), "holes"));

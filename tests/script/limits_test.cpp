@@ -116,15 +116,48 @@ TEST_CASE("a memory cap turns bombs into an error and leaves the VM healthy") {
 }
 
 TEST_CASE("deep recursion is an error, not a signal") {
-  script::Vm vm(sandbox_options());
-  CHECK(has(complaint(vm, "local function f(n) return 1 + f(n + 1) end return f(1)"), "stack overflow"));
-  CHECK(has(complaint(vm, "local t = {} for i = 1, 1e5 do t = {t} end return require('rooflua.json').encode(t)"),
-            "nested too deeply"));
-  CHECK(has(complaint(vm, "return require('rooflua.json').decode(('['):rep(1e5))"), "nested more than"));
+  script::VmOptions options = sandbox_options();
+  options.timeout_s = 5;
+  script::Vm vm(options);
+  CHECK(has(complaint(vm, "local function f(n) return 1 + f(n + 1) end return f(1)"),
+            "stack overflow"));
+  CHECK(has(
+      complaint(
+          vm,
+          "local t = {} for i = 1, 1e5 do t = {t} end return require('rooflua.json').encode(t)"),
+      "nested too deeply"));
+  CHECK(has(complaint(vm, "return require('rooflua.json').decode(('['):rep(1e5))"),
+            "nested more than"));
   CHECK(!complaint(vm, "return ('x'):rep(1e5):find(('.-'):rep(1e4) .. 'y')").empty());
-  CHECK(!complaint(vm, "local function f() return pcall(f) and 1 or error('deep') end local function g() return f() + g() end return g()").empty());
-  CHECK(!complaint(vm, "local t = setmetatable({}, {}) getmetatable(t).__index = function(s, k) return s[k] end return t.x").empty());
-  CHECK(run(vm, "return 1 + 1") == "2");
+  CHECK(!complaint(vm,
+                   "local function f() return pcall(f) and 1 or error('deep') end local function "
+                   "g() return f() + g() end return g()")
+             .empty());
+  CHECK(!complaint(vm,
+                   "local t = setmetatable({}, {}) getmetatable(t).__index = function(s, k) return "
+                   "s[k] end return t.x")
+             .empty());
+  const char* deep[] = {
+      "local function f() return coroutine.wrap(f)() end local x = f() return x",
+      "local function f() return (('x'):gsub('.', f)) end local x = f() return x",
+      "local t = setmetatable({}, {}) getmetatable(t).__tostring = function(s) return tostring(s) "
+      ".. '' end return tostring(t)",
+      "local function f() table.sort({2, 1, 3}, function(a, b) f() return a < b end) end f()",
+      "local t = setmetatable({}, {__eq = function(a, b) return a == b end}) local u = "
+      "setmetatable({}, getmetatable(t)) return t == u",
+      "local c = setmetatable({}, {}) getmetatable(c).__concat = function(a, b) return a .. b end "
+      "return c .. c",
+      "local t = {} for i = 1, 1e6 do t[i] = i end return select('#', unpack(t))",
+      "local e = require('rooflua.cost').explain local function f() return e(f).time_s end local x "
+      "= f() return x",
+      "local m = require('rooflua.cost').memoize local g local f = m(function(k) return g(k + 1) "
+      "end) g = f local x = f(1) return x",
+  };
+  for (const char* text : deep) {
+    INFO(text);
+    CHECK(!complaint(vm, text).empty());
+    CHECK(run(vm, "return 1 + 1") == "2");
+  }
 }
 
 TEST_CASE("a batch kept past its step is an error") {
@@ -153,20 +186,27 @@ TEST_CASE("errors inside callbacks come out with their own line") {
   script::Vm vm(sandbox_options());
   const std::string start = "local cost, mfu = require 'rooflua.cost', require 'rooflua.mfu'\n";
   CHECK(complaint(vm, start + "cost.explain(function() error 'mine' end)") == "test.lua:2: mine");
-  CHECK(complaint(vm, start + "cost.memoize(function() error 'mine' end)(1)") == "test.lua:2: mine");
+  CHECK(complaint(vm, start + "cost.memoize(function() error 'mine' end)(1)") ==
+        "test.lua:2: mine");
   CHECK(has(complaint(vm, start + "error {}"), "not text"));
-  CHECK(has(complaint(vm, start + "error(setmetatable({}, {__tostring = function() return 'shown' end}))"), "shown"));
+  CHECK(
+      has(complaint(
+              vm, start + "error(setmetatable({}, {__tostring = function() return 'shown' end}))"),
+          "shown"));
   CHECK(has(complaint(vm, start + "error()"), "not text"));
 }
 
 TEST_CASE("a coroutine can price, and yield in the middle of explain is an error") {
   script::Vm vm(sandbox_options());
-  const std::string start = "local cost, mfu = require 'rooflua.cost', require 'rooflua.mfu'\n"
-                            "local db = mfu.open 'h200-sxm'\n";
-  CHECK(run(vm, start + "return coroutine.wrap(function() coroutine.yield(cost.gemm(db, 1, 16, 16) > 0) end)()") == "true");
+  const std::string start =
+      "local cost, mfu = require 'rooflua.cost', require 'rooflua.mfu'\n"
+      "local db = mfu.open 'h200-sxm'\n";
+  CHECK(run(vm, start + "return coroutine.wrap(function() coroutine.yield(cost.gemm(db, 1, 16, 16) "
+                        "> 0) end)()") == "true");
   const std::string yields = start +
-      "local co = coroutine.wrap(function() cost.explain(function() coroutine.yield(1) end) return 2 end)\n"
-      "co() local r = co() return r";
+                             "local co = coroutine.wrap(function() cost.explain(function() "
+                             "coroutine.yield(1) end) return 2 end)\n"
+                             "co() local r = co() return r";
   CHECK(run(vm, yields) == "2");
 }
 

@@ -10,15 +10,19 @@ namespace {
 /// A folder with one table in the layout of InferSim, and the Lua text that opens it.
 class Tables {
  public:
-  Tables() : folder_(std::filesystem::temp_directory_path() / ("rooflua_lookup_test_" + std::to_string(getpid()))) {
+  Tables()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("rooflua_lookup_test_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(folder_ / "gemm" / "h20");
     std::ofstream(folder_ / "gemm" / "h20" / "data.csv")
         << "m,k,n,latency_us,mfu\n16,4096,4096,10,0.1\n64,4096,4096,20,0.2\n";
   }
   ~Tables() { std::filesystem::remove_all(folder_); }
   std::string open() const {
-    return "local mfu, policy, cost = require 'rooflua.mfu', require 'rooflua.policy', require 'rooflua.cost'\n"
-           "local db = mfu.open { path = '" + folder_.string() + "', layout = 'infersim', gpu = 'h20' }\n";
+    return "local mfu, policy, cost = require 'rooflua.mfu', require 'rooflua.policy', require "
+           "'rooflua.cost'\n"
+           "local db = mfu.open { path = '" +
+           folder_.string() + "', layout = 'infersim', gpu = 'h20' }\n";
   }
 
  private:
@@ -58,7 +62,9 @@ TEST_CASE("a policy can be the lookup, returning an MFU") {
   )") == "0.25 stand_in");
 }
 
-TEST_CASE("a lookup in Lua can ask the database that it replaces, also from compiled loops and coroutines") {
+TEST_CASE(
+    "a lookup in Lua can ask the database that it replaces, also from compiled loops and "
+    "coroutines") {
   const Tables tables;
   script::Vm vm(sandbox_options());
   CHECK(run(vm, tables.open() + R"(
@@ -77,7 +83,8 @@ TEST_CASE("what a lookup in Lua returns is checked") {
   const Tables tables;
   script::Vm vm(sandbox_options());
   const auto trouble = [&](const std::string& body) {
-    return complaint(vm, tables.open() + "local mine = db:with(function(t, query) " + body + " end)\nlocal m = mine:gemm(8, 64, 64)");
+    return complaint(vm, tables.open() + "local mine = db:with(function(t, query) " + body +
+                             " end)\nlocal m = mine:gemm(8, 64, 64)");
   };
   CHECK(has(trouble("return nil"), "expected a number as first result, found nil"));
   CHECK(has(trouble("return -1"), "expected a positive number"));
@@ -85,20 +92,28 @@ TEST_CASE("what a lookup in Lua returns is checked") {
   CHECK(has(trouble("return 1, 'good'"), "unknown evidence 'good'"));
   CHECK(has(trouble("error 'from the lookup'"), "from the lookup"));
   CHECK(has(trouble("while true do error {} end"), "not text"));
-  CHECK(run(vm, tables.open() + "return select(2, db:gemm(16, 4096, 4096, 'fp8')).latency_s") == "1e-05");
-  CHECK(has(complaint(vm, tables.open() + "local m = db:with(function() end, { return_ = 1 })"), "did you mean 'returns'"));
+  CHECK(run(vm, tables.open() + "return select(2, db:gemm(16, 4096, 4096, 'fp8')).latency_s") ==
+        "1e-05");
+  CHECK(has(complaint(vm, tables.open() + "local m = db:with(function() end, { return_ = 1 })"),
+            "did you mean 'returns'"));
   CHECK(has(complaint(vm, tables.open() + "local m = db:with 'nearst'"), "nearest"));
 }
 
 TEST_CASE("any op can be looked up by the fields of its own") {
   script::Vm vm(sandbox_options());
   const std::string open = "local mfu = require 'rooflua.mfu' local db = mfu.open 'h200-sxm'\n";
-  CHECK(run(vm, open + "local _, a = db:lookup { op = 'gemm', m = 8, k = 64, n = 64 } local x = a.latency_s "
-                       "local _, b = db:gemm(8, 64, 64) return tostring(x == b.latency_s)") == "true");
+  CHECK(
+      run(vm,
+          open +
+              "local _, a = db:lookup { op = 'gemm', m = 8, k = 64, n = 64 } local x = a.latency_s "
+              "local _, b = db:gemm(8, 64, 64) return tostring(x == b.latency_s)") == "true");
   CHECK(has(complaint(vm, open + "local m = db:lookup { op = 'gem' }"), "did you mean 'gemm'"));
-  CHECK(has(complaint(vm, open + "local m = db:lookup { op = 'gemm', m = 8, k = 64, nn = 64 }"), "unknown field 'nn'"));
-  CHECK(has(complaint(vm, open + "local m = db:lookup { op = 'gemm', m = 8, k = 64, n = '64' }"), "n: expected a number"));
-  CHECK(has(complaint(vm, open + "local m = db:lookup { op = 'attention_decode', heads = 32.5, kv_heads = 8, head_dim = 128, batch = 1, context_tokens = 5 }"),
+  CHECK(has(complaint(vm, open + "local m = db:lookup { op = 'gemm', m = 8, k = 64, nn = 64 }"),
+            "unknown field 'nn'"));
+  CHECK(has(complaint(vm, open + "local m = db:lookup { op = 'gemm', m = 8, k = 64, n = '64' }"),
+            "n: expected a number"));
+  CHECK(has(complaint(vm, open + "local m = db:lookup { op = 'attention_decode', heads = 32.5, "
+                                 "kv_heads = 8, head_dim = 128, batch = 1, context_tokens = 5 }"),
             "heads: expected a whole number"));
 }
 
@@ -106,7 +121,9 @@ TEST_CASE("tables and rows can be listed") {
   const Tables tables;
   script::Vm vm(sandbox_options());
   CHECK(run(vm, tables.open() + "local t = db:tables() local r = db:rows(t[1].name) "
-                                "return #t .. ' ' .. #r .. ' ' .. r[1].m .. ' ' .. r[1].latency_s .. ' ' .. r[2].listed_mfu") == "1 2 16 1e-05 0.2");
-  CHECK(has(complaint(vm, tables.open() + "local r = db:rows 'nothing'"), "unknown table 'nothing'"));
+                                "return #t .. ' ' .. #r .. ' ' .. r[1].m .. ' ' .. r[1].latency_s "
+                                ".. ' ' .. r[2].listed_mfu") == "1 2 16 1e-05 0.2");
+  CHECK(
+      has(complaint(vm, tables.open() + "local r = db:rows 'nothing'"), "unknown table 'nothing'"));
   CHECK(run(vm, tables.open() + "return type(db:report().text)") == "string");
 }

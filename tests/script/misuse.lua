@@ -14,7 +14,8 @@ local db = mfu.open "h200-sxm"
 local shape = { heads = 32, kv_heads = 8, head_dim = 128, tp = 1 }
 local _, estimate = db:gemm(16, 4096, 4096)
 local batch = cost.batch { prefills = { { new_tokens = 8 } }, decode_contexts = { 1, 2 } }
-local Class = policy.define { name = "sample", doc = "A sample.", params = { a = { default = 1, doc = "A." } } }
+local Class = policy.define { name = "sample", doc = "A sample.",
+  params = { a = { default = 1, doc = "A." } } }
 function Class:op(_, time_s) return time_s end
 local instance = Class {}
 
@@ -22,8 +23,10 @@ local cycle = {}
 cycle.self = cycle
 local nan, infinity = 0 / 0, 1 / 0
 local wrong = {
-  nan, infinity, -infinity, -1, 0, 0.5, 2^53, 1e300, "", "x", "bf16", true, {}, { {} }, { heads = "x" }, cycle,
-  function() end, function() error "from inside" end, function() error {} end, coroutine.create(function() end),
+  nan, infinity, -infinity, -1, 0, 0.5, 2^53, 1e300, "", "x", "bf16", true, {}, { {} },
+    { heads = "x" }, cycle,
+  function() end, function() error "from inside" end, function() error {} end,
+    coroutine.create(function() end),
   model, hardware, deployment, db, estimate, batch, batch.prefills, json.null, Class, instance,
 }
 local count = #wrong
@@ -33,33 +36,46 @@ if trusted then -- trusted: closed objects and other people's userdata
   local closed_model = spec.model "llama-2-7b"
   debug.getmetatable(closed).__gc(closed)
   debug.getmetatable(closed_model).__gc(closed_model)
-  wrong[count + 1], wrong[count + 2], wrong[count + 3], wrong[count + 4] = closed, closed_model, io.stdout, newproxy(true)
+  wrong[count + 1], wrong[count + 2], wrong[count + 3], wrong[count + 4] = closed, closed_model,
+    io.stdout, newproxy(true)
   count = count + 4
 end
 
 local targets = {}
-local function add(name, call, ...) targets[#targets + 1] = { name = name, call = call, given = { ... }, n = select("#", ...) } end
+local function add(name, call, ...)
+  targets[#targets + 1] = { name = name, call = call, given = { ... }, n = select("#", ...) }
+end
 local function add_all(name, module)
   for key, value in pairs(module) do
     if type(value) == "function" then add(name .. "." .. key, value) end
   end
 end
 -- Functions that change the state of the library or wait for a run are not misused here.
-add_all("spec", { model = spec.model, hardware = spec.hardware, deployment = spec.deployment, models = spec.models, gpus = spec.gpus })
+add_all("spec", { model = spec.model, hardware = spec.hardware, deployment = spec.deployment,
+  models = spec.models, gpus = spec.gpus })
 add_all("mfu", { open = mfu.open, lookups = mfu.lookups, failure = mfu.failure })
-for _, name in ipairs { "gemm", "attention_prefill", "attention_decode", "all_reduce", "all_to_all", "memory", "lookup",
-  "query_text", "listening", "record", "roofline", "mixed", "memoize", "memoize2", "explain", "batch", "layers" } do
+for _, name in ipairs { "gemm", "attention_prefill", "attention_decode", "all_reduce",
+  "all_to_all", "memory", "lookup",
+  "query_text", "listening", "record", "roofline", "mixed", "memoize", "memoize2", "explain",
+    "batch", "layers" } do
   add("cost." .. name, cost[name])
 end
-for _, name in ipairs { "gemm", "causal_pairs", "attention_decode", "experts" } do add("cost.flop." .. name, cost.flop[name]) end
-for _, name in ipairs { "weight", "kv", "touched_experts", "lm_head" } do add("cost.bytes." .. name, cost.bytes[name]) end
-add_all("json", { decode = json.decode, encode = json.encode, array = json.array, read = json.read })
-for _, name in ipairs { "define", "fresh", "with", "parameters", "describe", "where", "is_class", "is_instance" } do
+for _, name in ipairs { "gemm", "causal_pairs", "attention_decode", "experts" } do
+  add("cost.flop." .. name, cost.flop[name])
+end
+for _, name in ipairs { "weight", "kv", "touched_experts", "lm_head" } do
+  add("cost.bytes." .. name, cost.bytes[name])
+end
+add_all("json", { decode = json.decode, encode = json.encode, array = json.array,
+  read = json.read })
+for _, name in ipairs { "define", "fresh", "with", "parameters", "describe", "where", "is_class",
+  "is_instance" } do
   add("policy." .. name, policy[name])
 end
 add("rooflua.list", rooflua.list)
 add("rooflua.help", rooflua.help)
-for _, name in ipairs { "gemm", "prefill", "decode", "lookup", "with", "tables", "rows", "peak", "report" } do
+for _, name in ipairs { "gemm", "prefill", "decode", "lookup", "with", "tables", "rows", "peak",
+  "report" } do
   local method = db[name]
   add("db:" .. name, method)
   add("db:" .. name .. "(db)", method, db)
@@ -70,17 +86,20 @@ for _, name in ipairs { "parameters", "active_parameters", "kv_bytes_per_token" 
   add("model:" .. name, model[name])
   add("model:" .. name .. "(model)", model[name], model)
 end
-for _, name in ipairs { "serve", "random", "lengths", "arrivals", "trace" } do
+for _, name in ipairs { "serve", "measure", "random", "lengths", "arrivals", "trace" } do
   local module = require("rooflua." .. name)
   for key, value in pairs(module) do
-    if type(value) == "function" and key ~= "run_variant" and key ~= "check" then add(name .. "." .. key, value) end
+    if type(value) == "function" and key ~= "run_variant" and key ~= "check" and key ~= "write" then
+      add(name .. "." .. key, value)
+    end
   end
 end
 local streams = require("rooflua.random").streams(1)
 local stream = streams:stream "misuse"
 add("streams.stream", streams.stream)
 add("streams.stream(streams)", streams.stream, streams)
-for _, name in ipairs { "uniform", "exponential", "gamma", "weibull", "normal", "lognormal", "pareto", "poisson", "integer" } do
+for _, name in ipairs { "uniform", "exponential", "gamma", "weibull", "normal", "lognormal",
+  "pareto", "poisson", "integer" } do
   add("stream." .. name, stream[name])
   add("stream." .. name .. "(stream)", stream[name], stream)
 end
@@ -143,7 +162,9 @@ for _, target in ipairs(targets) do
   for i = 1, count do
     try(target, wrong[i])
     try(target, nil, wrong[i])
-    for j = 1, count, 3 do try(target, wrong[i], wrong[(i + j) % count + 1], wrong[(i * 7 + j) % count + 1]) end
+    for j = 1, count, 3 do
+      try(target, wrong[i], wrong[(i + j) % count + 1], wrong[(i * 7 + j) % count + 1])
+    end
   end
 end
 

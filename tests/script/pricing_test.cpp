@@ -24,9 +24,12 @@ std::string trouble(const std::string& text) {
 }  // namespace
 
 TEST_CASE("the roofline takes the slower of arithmetic and traffic") {
-  CHECK(value("return table.concat({cost.roofline(1e15, 1e12, 1e15, 0.5, 1e12)}, ' ')") == "2 compute");
-  CHECK(value("return table.concat({cost.roofline(1e15, 4e12, 1e15, 0.5, 1e12)}, ' ')") == "4 memory");
-  CHECK(has(trouble("local t = cost.roofline(1, 1, 1, 1.5, 1)"), "cost.roofline: mfu: expected a number in (0, 1]"));
+  CHECK(value("return table.concat({cost.roofline(1e15, 1e12, 1e15, 0.5, 1e12)}, ' ')") ==
+        "2 compute");
+  CHECK(value("return table.concat({cost.roofline(1e15, 4e12, 1e15, 0.5, 1e12)}, ' ')") ==
+        "4 memory");
+  CHECK(has(trouble("local t = cost.roofline(1, 1, 1, 1.5, 1)"),
+            "cost.roofline: mfu: expected a number in (0, 1]"));
 }
 
 TEST_CASE("memory work is bytes over bandwidth, times its count") {
@@ -44,10 +47,13 @@ TEST_CASE("hardware written in Lua reads back the same") {
 }
 
 TEST_CASE("an answer says what it rests on, and its view keeps the last answer of its database") {
-  CHECK(value("local m, e = db:gemm(64, 4096, 4096) return tostring(m == e.mfu and e.latency_s > 0 and e.rows >= 0)") == "true");
-  CHECK(value("local _, a = db:gemm(64, 4096, 4096) local first = a.latency_s db:gemm(4096, 4096, 4096) "
+  CHECK(value("local m, e = db:gemm(64, 4096, 4096) return tostring(m == e.mfu and e.latency_s > 0 "
+              "and e.rows >= 0)") == "true");
+  CHECK(value("local _, a = db:gemm(64, 4096, 4096) local first = a.latency_s db:gemm(4096, 4096, "
+              "4096) "
               "return tostring(a.latency_s > first)") == "true");
-  CHECK(value("local _, e = db:gemm(64, 4096, 4096) return type(e.note) .. type(e.evidence)") == "stringstring");
+  CHECK(value("local _, e = db:gemm(64, 4096, 4096) return type(e.note) .. type(e.evidence)") ==
+        "stringstring");
 }
 
 TEST_CASE("explain lists every primitive and its shares sum to one") {
@@ -141,15 +147,18 @@ TEST_CASE("a batch counts what it holds") {
     assert(#b.decode_contexts == 3 and b.decode_contexts[2] == 9 and b.decode_contexts[4] == nil)
     return b.decodes .. " " .. b.decode_context_tokens .. " " .. b.decode_context_max .. " " .. b.tokens .. " " .. b.requests .. " " .. b.sampled
   )") == "3 24 9 108 5 4");
-  CHECK(value("local b = cost.batch { decodes = 4, decode_context_tokens = 10 } return b.decode_context_max .. ' ' .. b.decode_contexts[1]") == "3 2.5");
+  CHECK(value("local b = cost.batch { decodes = 4, decode_context_tokens = 10 } return "
+              "b.decode_context_max .. ' ' .. b.decode_contexts[1]") == "3 2.5");
   CHECK(has(trouble("local b = cost.batch { decodes = 1.5 }"), "decodes: expected a whole number"));
   CHECK(has(trouble("local b = cost.batch { prefill = {} }"), "did you mean 'prefills'"));
-  CHECK(has(trouble("local b = cost.batch { prefills = { { new_tokens = 0 } } }"), "prefills[1].new_tokens"));
+  CHECK(has(trouble("local b = cost.batch { prefills = { { new_tokens = 0 } } }"),
+            "prefills[1].new_tokens"));
 }
 
 TEST_CASE("formulas are there by name and count their arguments") {
   CHECK(value("return cost.flop.gemm(2, 3, 4)") == "48");
   CHECK(value("return cost.flop.causal_pairs(4, 0)") == "10");
-  CHECK(has(trouble("local x = cost.flop.gemm(1)"), "cost.flop.gemm: expected 3 numbers (m, k, n), found 1"));
+  CHECK(has(trouble("local x = cost.flop.gemm(1)"),
+            "cost.flop.gemm: expected 3 numbers (m, k, n), found 1"));
   CHECK(has(trouble("local x = cost.flop.gem"), "did you mean 'gemm'"));
 }

@@ -14,27 +14,51 @@ TEST_CASE("a sandboxed script sees the allow-list and nothing else") {
     return table.concat(found, " ")
   )");
   CHECK(names.empty());
-  for (const char* name : {"io", "os", "debug", "package", "jit", "ffi", "load", "loadstring", "loadfile", "dofile",
-                           "getfenv", "setfenv", "newproxy", "collectgarbage", "module", "_G"}) {
+  for (const char* name :
+       {"io", "os", "debug", "package", "jit", "ffi", "load", "loadstring", "loadfile", "dofile",
+        "getfenv", "setfenv", "newproxy", "collectgarbage", "module", "_G"}) {
     INFO(name);
-    CHECK(has(complaint(vm, std::string("return ") + name), std::string("unknown global '") + name));
+    CHECK(
+        has(complaint(vm, std::string("return ") + name), std::string("unknown global '") + name));
   }
-  CHECK(run(vm, "return string.dump == nil and table.concat{bit.bor(1, 2), math.floor(2.5)}") == "32");
+  CHECK(run(vm, "return string.dump == nil and table.concat{bit.bor(1, 2), math.floor(2.5)}") ==
+        "32");
 }
 
 TEST_CASE("reading or assigning an undeclared global is an error with line and suggestion") {
   script::Vm vm(sandbox_options());
-  CHECK(starts(complaint(vm, "\nreturn tabel"), "test.lua:2: unknown global 'tabel'; did you mean 'table'"));
-  CHECK(starts(complaint(vm, "\n\ntotal = 1"), "test.lua:3: assigning the undeclared global 'total'"));
+  CHECK(starts(complaint(vm, "\nreturn tabel"),
+               "test.lua:2: unknown global 'tabel'; did you mean 'table'"));
+  CHECK(starts(complaint(vm, "\n\ntotal = 1"),
+               "test.lua:3: assigning the undeclared global 'total'"));
 }
 
 TEST_CASE("no module of the library's inside can be required") {
   script::Vm vm(sandbox_options());
-  for (const char* name : {"ffi", "jit", "io", "os", "debug", "package", "string", "jit.util", "rooflua.native", "rooflua.abi",
-                           "rooflua.core", "rooflua.chunks", "rooflua.serving", "table.new", "string.buffer",
-                           "../x", "/etc/passwd", "lib.rooflua.abi.", "..", ".steps", ""}) {
+  for (const char* name : {"ffi",
+                           "jit",
+                           "io",
+                           "os",
+                           "debug",
+                           "package",
+                           "string",
+                           "jit.util",
+                           "rooflua.native",
+                           "rooflua.abi",
+                           "rooflua.core",
+                           "rooflua.chunks",
+                           "rooflua.serving",
+                           "table.new",
+                           "string.buffer",
+                           "../x",
+                           "/etc/passwd",
+                           "lib.rooflua.abi.",
+                           "..",
+                           ".steps",
+                           ""}) {
     INFO(name);
-    CHECK(starts(complaint(vm, "local m = require '" + std::string(name) + "' return m"), "test.lua:1: require"));
+    CHECK(starts(complaint(vm, "local m = require '" + std::string(name) + "' return m"),
+                 "test.lua:1: require"));
   }
   // A file of the library, taken through the folder of scripts, gets the sandbox's globals.
   CHECK(!complaint(vm, "return require 'lib.rooflua.abi'").empty());
@@ -46,10 +70,14 @@ TEST_CASE("bytecode is not loaded") {
   script::VmOptions options = sandbox_options();
   options.trusted = true;
   script::Vm vm(options);
-  run(vm, "local f = io.open('" + file.string() + "', 'wb') f:write(string.dump(function() end)) f:close()");
+  run(vm, "local f = io.open('" + file.string() +
+              "', 'wb') f:write(string.dump(function() end)) f:close()");
   const Json path(file.string());
   CHECK_THROWS_AS(vm.call("rooflua.chunks", "load_scenario", {path}), script::LuaError);
-  CHECK(has(complaint(vm, "local r = require('rooflua.chunks').run_text(string.dump(function() end), 'x') return r"), "attempt to load"));
+  CHECK(has(complaint(vm,
+                      "local r = require('rooflua.chunks').run_text(string.dump(function() end), "
+                      "'x') return r"),
+            "attempt to load"));
   std::filesystem::remove(file);
 }
 
@@ -57,7 +85,8 @@ TEST_CASE("the string metatable cannot be reached or changed") {
   script::Vm vm(sandbox_options());
   CHECK(run(vm, "return getmetatable('')") == "nil");
   CHECK(run(vm, "string.upper = function() return 'evil' end return ('x'):upper()") == "X");
-  CHECK(run(vm, "return ('x'):upper() .. string.upper('y')") == "XY");  // another chunk has its own copy
+  CHECK(run(vm, "return ('x'):upper() .. string.upper('y')") ==
+        "XY");  // another chunk has its own copy
   CHECK(!complaint(vm, "setmetatable('', {})").empty());
   CHECK(!complaint(vm, "return ('x'):dump()").empty());
 }
@@ -69,17 +98,21 @@ TEST_CASE("what one script does to its libraries does not reach others or the li
   CHECK(has(complaint(vm, "require('rooflua.cost').gemm = print"), "rooflua.cost is read-only"));
   CHECK(has(complaint(vm, "require('rooflua').cost = 1"), "read-only"));
   CHECK(has(complaint(vm, "setmetatable(require 'rooflua.cost', {})"), "protected metatable"));
-  CHECK(has(complaint(vm, "rawset(require 'rooflua.cost', 'gemm', 1) return require('rooflua.cost').gemm()"), ""));
+  CHECK(has(
+      complaint(vm,
+                "rawset(require 'rooflua.cost', 'gemm', 1) return require('rooflua.cost').gemm()"),
+      ""));
   CHECK(run(vm, "return type(require('rooflua.spec').model)") == "function");
   CHECK(has(complaint(vm, "return require('rooflua.cost').set_corrections"), "unknown field"));
 }
 
 TEST_CASE("objects of the engine give no way into their insides") {
   script::Vm vm(sandbox_options());
-  const std::string start = "local db = require('rooflua.mfu').open 'h200-sxm' local _, e = db:gemm(1, 16, 16) "
-                            "local b = require('rooflua.cost').batch { decodes = 1 } ";
-  CHECK(run(vm, start + "return tostring(getmetatable(db)) .. tostring(getmetatable(b)) .. tostring(getmetatable(e))") ==
-        "nilnilfalse");
+  const std::string start =
+      "local db = require('rooflua.mfu').open 'h200-sxm' local _, e = db:gemm(1, 16, 16) "
+      "local b = require('rooflua.cost').batch { decodes = 1 } ";
+  CHECK(run(vm, start + "return tostring(getmetatable(db)) .. tostring(getmetatable(b)) .. "
+                        "tostring(getmetatable(e))") == "nilnilfalse");
   CHECK(has(complaint(vm, start + "db.gemm = 1"), "read-only"));
   CHECK(has(complaint(vm, start + "b.tokens = 1"), "read-only"));
   CHECK(has(complaint(vm, start + "e.mfu = 1"), "read-only"));
@@ -96,7 +129,9 @@ TEST_CASE("pairs visits keys in the same order in every process") {
     for key in pairs(t) do keys[#keys + 1] = tostring(key) end
     return table.concat(keys, " ")
   )") == "true 1 3 a b c");
-  CHECK(run(vm, "local n = 0 local t = {a = 1, b = 2} for k in pairs(t) do t.b = nil n = n + 1 end return n") == "1");
+  CHECK(run(vm,
+            "local n = 0 local t = {a = 1, b = 2} for k in pairs(t) do t.b = nil n = n + 1 end "
+            "return n") == "1");
 }
 
 TEST_CASE("there is no clock and no shared random number") {

@@ -12,12 +12,15 @@ namespace {
 class File {
  public:
   explicit File(const std::string& text)
-      : folder_(std::filesystem::temp_directory_path() / ("rooflua_scenario_test_" + std::to_string(getpid()))) {
+      : folder_(std::filesystem::temp_directory_path() /
+                ("rooflua_scenario_test_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(folder_);
     std::ofstream(path()) << text;
   }
   ~File() { std::filesystem::remove_all(folder_); }
-  void add(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
+  void add(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
   std::filesystem::path path() const { return folder_ / "s.lua"; }
 
  private:
@@ -38,17 +41,22 @@ end
 function Flat:static(args) return { layers = self.layers, values = { twice = 2 * (args.x or 1) } } end
 )";
 std::string scenario(const std::string& more) {
-  return flat + "return { rooflua = 1, kind = 'price', model = 'llama-3.1-8b', hardware = 'h200-sxm', steps = Flat {},\n"
-                "  price = { { name = 'ten', decodes = 10, decode_context_tokens = 100 }, { prefills = { { new_tokens = 20 } } } },\n" +
+  return flat +
+         "return { rooflua = 1, kind = 'price', model = 'llama-3.1-8b', hardware = 'h200-sxm', "
+         "steps = Flat {},\n"
+         "  price = { { name = 'ten', decodes = 10, decode_context_tokens = 100 }, { prefills = { "
+         "{ new_tokens = 20 } } } },\n" +
          more + " }";
 }
 
-std::vector<script::VariantResult> run_all(const std::string& text, const script::ScenarioOptions& options = {}) {
+std::vector<script::VariantResult> run_all(const std::string& text,
+                                           const script::ScenarioOptions& options = {}) {
   const File file(text);
   script::Vm vm(sandbox_options());
   script::Scenario opened(vm, file.path(), options);
   std::vector<script::VariantResult> results;
-  for (std::size_t i = 0; i < opened.variants().size(); ++i) results.push_back(opened.run(i, false));
+  for (std::size_t i = 0; i < opened.variants().size(); ++i)
+    results.push_back(opened.run(i, false));
   return results;
 }
 
@@ -80,7 +88,8 @@ TEST_CASE("a scenario of kind price gives each batch its time and the shares of 
 }
 
 TEST_CASE("vary makes one variant per combination, sorted by key, the last fastest") {
-  const File file(scenario("vary = { ['steps.token_s'] = { 1, 2 }, ['steps.divisor'] = { 1, 2 } },"));
+  const File file(
+      scenario("vary = { ['steps.token_s'] = { 1, 2 }, ['steps.divisor'] = { 1, 2 } },"));
   script::Vm vm(sandbox_options());
   script::Scenario opened(vm, file.path());
   REQUIRE(opened.variants().size() == 4);
@@ -97,7 +106,8 @@ TEST_CASE("--set reaches every declared parameter and nothing else") {
   options.set = {"steps.token_s=3", "seed=7"};
   CHECK(time_of(run_all(scenario(""), options)[0], 0) == 40);
   options.set = {"steps.token=3"};
-  CHECK(has(trouble_of(scenario(""), options), "unknown parameter 'token'; did you mean 'token_s'"));
+  CHECK(
+      has(trouble_of(scenario(""), options), "unknown parameter 'token'; did you mean 'token_s'"));
   options.set = {"step.token_s=3"};
   CHECK(has(trouble_of(scenario(""), options), "did you mean 'steps'"));
   options.set = {"nonsense"};
@@ -180,14 +190,18 @@ TEST_CASE("corrections apply in order, to operations and to the step") {
   const auto results = run_all(scenario(more));
   CHECK(time_of(results[0], 0) >= 21);
   CHECK(has(dump_json(results[0].document), "\"add\""));
-  CHECK(has(trouble_of(scenario("corrections = { (function() local P = policy.define { name = 'divisor', doc = 'x.' } "
-                                "function P:op(_, t) return t end return P {} end)() },")),
-            "is a parameter of the step model flat as well"));
+  CHECK(has(
+      trouble_of(scenario(
+          "corrections = { (function() local P = policy.define { name = 'divisor', doc = 'x.' } "
+          "function P:op(_, t) return t end return P {} end)() },")),
+      "is a parameter of the step model flat as well"));
 }
 
 TEST_CASE("a scenario may require policies from its own folder") {
-  const File file("return { kind = 'price', model = 'llama-3.1-8b', hardware = 'h200-sxm', steps = require 'mine' { token_s = 2 },\n"
-                  "price = { { decodes = 1 } } }");
+  const File file(
+      "return { kind = 'price', model = 'llama-3.1-8b', hardware = 'h200-sxm', steps = require "
+      "'mine' { token_s = 2 },\n"
+      "price = { { decodes = 1 } } }");
   file.add("mine.lua", flat + "return Flat");
   script::Vm vm(sandbox_options());
   script::Scenario opened(vm, file.path());
@@ -195,10 +209,11 @@ TEST_CASE("a scenario may require policies from its own folder") {
 }
 
 TEST_CASE("the scenario's own report gets all results") {
-  const File file(scenario("vary = { ['steps.token_s'] = { 1, 2 } }, report = function(results)\n"
-                           "  local rows = { { 'variant', 'time_s' } }\n"
-                           "  for i, each in ipairs(results) do rows[i + 1] = { each.name, each.price[1].time_s } end\n"
-                           "  return rows\nend,"));
+  const File file(scenario(
+      "vary = { ['steps.token_s'] = { 1, 2 } }, report = function(results)\n"
+      "  local rows = { { 'variant', 'time_s' } }\n"
+      "  for i, each in ipairs(results) do rows[i + 1] = { each.name, each.price[1].time_s } end\n"
+      "  return rows\nend,"));
   script::Vm vm(sandbox_options());
   script::Scenario opened(vm, file.path());
   const std::vector<script::VariantResult> results{opened.run(0, false), opened.run(1, false)};

@@ -27,7 +27,9 @@ local function functions_of(stub, owner)
     local name = entry.signature and entry.name:match("^" .. owner .. "[.:]([%w_]+)$")
     if name then
       out[name] = true
-      if #entry.doc == 0 or entry.doc[1]:sub(1, 1) == "@" then problem("%s.%s has no text", owner, name) end
+      if #entry.doc == 0 or entry.doc[1]:sub(1, 1) == "@" then
+        problem("%s.%s has no text", owner, name)
+      end
     end
   end
   return out
@@ -63,7 +65,8 @@ for _, name in ipairs(native.list_folder(native.home .. "/scripts/lib/rooflua", 
         if type(value) == "function" then have[key] = true else members[key] = true end
       end
       compare(name, have, functions_of(stub, name))
-      compare(name, members, fields_of(stub, "rooflua." .. name)) -- no table reaches scripts unnoticed
+      compare(name, members, fields_of(stub, "rooflua."
+        .. name)) -- no table reaches scripts unnoticed
     end
     have_stub[name] = nil
   end
@@ -80,14 +83,16 @@ local function plain_keys(object, skip)
   end
   return out
 end
-local spec_stub, mfu_stub, cost_stub = help.read_stub "spec", help.read_stub "mfu", help.read_stub "cost"
+local spec_stub, mfu_stub, cost_stub = help.read_stub "spec", help.read_stub "mfu",
+  help.read_stub "cost"
 local deepseek = spec.model "deepseek-v3"
 local model_fields = plain_keys(deepseek, {})
 model_fields.hybrid = true -- absent in a model without
 compare("Model", model_fields, fields_of(spec_stub, "rooflua.Model"))
 local hardware = spec.hardware "h200-sxm"
 compare("Hardware", plain_keys(hardware, {}), fields_of(spec_stub, "rooflua.Hardware"))
-compare("Deployment", plain_keys(spec.deployment { model = "llama-3.1-8b", hardware = hardware }, set { "weight_dtype", "kv_dtype" }),
+compare("Deployment", plain_keys(spec.deployment { model = "llama-3.1-8b", hardware = hardware },
+  set { "weight_dtype", "kv_dtype" }),
   fields_of(spec_stub, "rooflua.Deployment"))
 
 --- Names that an unknown field's error lists.
@@ -103,9 +108,11 @@ local function union(a, b)
 end
 local db = mfu.open "h200-sxm"
 local _, estimate = db:gemm(1, 16, 16)
-compare("Database", known_names(db), union(functions_of(mfu_stub, "Database"), fields_of(mfu_stub, "rooflua.Database")))
+compare("Database", known_names(db), union(functions_of(mfu_stub, "Database"), fields_of(mfu_stub,
+  "rooflua.Database")))
 compare("Estimate", known_names(estimate), fields_of(mfu_stub, "rooflua.Estimate"))
-compare("Model methods", union(set { "parameters", "active_parameters", "kv_bytes_per_token" }, {}), functions_of(spec_stub, "Model"))
+compare("Model methods", union(set { "parameters", "active_parameters", "kv_bytes_per_token" },
+  {}), functions_of(spec_stub, "Model"))
 compare("Batch", known_names(cost.batch { decodes = 1 }), fields_of(cost_stub, "rooflua.Batch"))
 
 -- The manual: every function and method of a stub is in docs/LUA_API.md, and no other `module.function`.
@@ -118,12 +125,16 @@ if manual then
       if name then
         compared = compared + 1
         stubbed[entry.name] = true
-        if not manual:find("[.:]" .. name .. "%f[^%w_]") then problem("docs/LUA_API.md does not mention %s", entry.name) end
+        if not manual:find("[.:]" .. name .. "%f[^%w_]") then
+          problem("docs/LUA_API.md does not mention %s", entry.name)
+        end
       end
     end
     if module ~= "rooflua" then
       for name in manual:gmatch("`" .. module .. "%.([%l_]+)%(") do
-        if not stubbed[module .. "." .. name] then problem("docs/LUA_API.md has %s.%s, which has no stub", module, name) end
+        if not stubbed[module .. "." .. name] then
+          problem("docs/LUA_API.md has %s.%s, which has no stub", module, name)
+        end
       end
     end
   end

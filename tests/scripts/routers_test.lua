@@ -63,8 +63,10 @@ end)
 
 test("least_kv takes the emptiest cache, then the fewest unfinished requests, then the first", function()
   local router = require "routers.least_kv" {}
-  test.equal(router:route(nil, replicas { { kv_used_frac = 0.5 }, { kv_used_frac = 0.2 }, { kv_used_frac = 0.9 } }), 2)
-  test.equal(router:route(nil, replicas { { kv_used_frac = 0.2, outstanding = 3 }, { kv_used_frac = 0.2, outstanding = 1 } }), 2)
+  test.equal(router:route(nil, replicas {
+    { kv_used_frac = 0.5 }, { kv_used_frac = 0.2 }, { kv_used_frac = 0.9 } }), 2)
+  test.equal(router:route(nil, replicas {
+    { kv_used_frac = 0.2, outstanding = 3 }, { kv_used_frac = 0.2, outstanding = 1 } }), 2)
   test.equal(router:route(nil, outstanding(1, 1)), 1)
 end)
 
@@ -121,7 +123,9 @@ test("random takes every replica as often, and the same ones with the same seed"
   end
   local counts = { 0, 0, 0 }
   for _, choice in ipairs(choices(3)) do counts[choice] = counts[choice] + 1 end
-  for i = 1, 3 do test.check(math.abs(counts[i] - 1000) < 4 * math.sqrt(3000 * 2 / 9), "%d: %d of 3000", i, counts[i]) end
+  for i = 1, 3 do
+    test.check(math.abs(counts[i] - 1000) < 4 * math.sqrt(3000 * 2 / 9), "%d: %d of 3000", i, counts[i])
+  end
   test.equal(table.concat(choices(3)), table.concat(choices(3)))
   test.check(table.concat(choices(3)) ~= table.concat(choices(4)), "another seed draws the same")
 end)
@@ -135,7 +139,8 @@ test("prefix_affinity takes the longest hit unless it is slack busier than the l
   test.equal(choice(64, 33), 1)
   test.equal(choice(0, 0), 1)
   test.equal(router:route(nil, outstanding(3, 1, 1)), 2)
-  test.equal(router:route(nil, replicas { { prefix_hit_tokens = 8 }, { prefix_hit_tokens = 16 }, { prefix_hit_tokens = 16 } }), 2)
+  test.equal(router:route(nil, replicas {
+    { prefix_hit_tokens = 8 }, { prefix_hit_tokens = 16 }, { prefix_hit_tokens = 16 } }), 2)
 end)
 
 test("prefix_affinity sends requests that begin alike to one replica", function()
@@ -149,7 +154,8 @@ test("weighted sums its scores", function()
   local Weighted = require "routers.weighted"
   local request = { prompt_tokens = 100 }
   -- queue: 1 and 0; kv: 0.5 and 0.9; prefix: 0 and 0.5
-  local list = replicas { { waiting = 0, kv_used_frac = 0.5 }, { waiting = 4, kv_used_frac = 0.1, prefix_hit_tokens = 50 } }
+  local list = replicas {
+    { waiting = 0, kv_used_frac = 0.5 }, { waiting = 4, kv_used_frac = 0.1, prefix_hit_tokens = 50 } }
   test.equal(Weighted {}:route(request, list), 2)                -- 2 + 1 + 0 = 3.0 against 0 + 1.8 + 1.5 = 3.3
   test.equal(Weighted { prefix = 2 }:route(request, list), 1)    -- 3.0 against 2.8
   test.equal(Weighted { queue = 0, prefix = 0 }:route(request, list), 2) -- 1.0 against 1.8
@@ -159,7 +165,8 @@ end)
 test("weighted scores requests that run and that are outstanding, and takes the first of equals", function()
   local Weighted = require "routers.weighted"
   local request = { prompt_tokens = 100 }
-  local list = replicas { { running = 5, outstanding = 1 }, { running = 2, outstanding = 9 }, { running = 2, outstanding = 9 } }
+  local list = replicas {
+    { running = 5, outstanding = 1 }, { running = 2, outstanding = 9 }, { running = 2, outstanding = 9 } }
   local none = { queue = 0, kv = 0, prefix = 0 }
   local function only(field)
     local weights = { [field] = 1 }
@@ -173,7 +180,9 @@ end)
 test("a router that names no replica is refused", function()
   local Nowhere = policy.define { name = "nowhere", doc = "Chooses a replica that is not there.", params = {} }
   function Nowhere:route() return 3 end
-  test.raises("route returned 3; expected a whole number from 1 to 2", function() routed(Nowhere {}, { { 0, 4, 1 } }) end)
+  test.raises("route returned 3; expected a whole number from 1 to 2", function()
+    routed(Nowhere {}, { { 0, 4, 1 } })
+  end)
 end)
 
 test.finish()

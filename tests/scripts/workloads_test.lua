@@ -91,7 +91,8 @@ end)
 
 -- Of 10 s, 2 at 10 requests/s and 8 at 1: 28 a period, 20 of them in the burst.
 test("burst has one rate in its bursts and another between them", function()
-  local sent = drawn(workload "burst" { rate_per_s = 1, burst_rate_per_s = 10, period_s = 10, burst_s = 2, num_requests = N })
+  local sent = drawn(workload "burst" { rate_per_s = 1, burst_rate_per_s = 10, period_s = 10, burst_s = 2,
+    num_requests = N })
   local inside = 0
   for _, arrival in ipairs(sent.arrivals) do
     if arrival % 10 < 2 then inside = inside + 1 end
@@ -114,7 +115,8 @@ end)
 
 test("vllm_bench sends all at once at an infinite rate, and evenly with infinite burstiness", function()
   local VllmBench = workload "vllm_bench"
-  for _, arrival in ipairs(drawn(VllmBench { num_prompts = 10, request_rate = math.huge }).arrivals) do test.equal(arrival, 0) end
+  local at_once = drawn(VllmBench { num_prompts = 10, request_rate = math.huge }).arrivals
+  for _, arrival in ipairs(at_once) do test.equal(arrival, 0) end
   local even = drawn(VllmBench { num_prompts = 10, request_rate = 4, burstiness = math.huge }).arrivals
   for i, arrival in ipairs(even) do test.near(arrival, i / 4, 1e-15) end
 end)
@@ -139,7 +141,8 @@ end
 
 local function whole_within(values, low, high)
   for _, value in ipairs(values) do
-    test.check(value % 1 == 0 and value >= low and value <= high, "%g is no whole number from %g to %g", value, low, high)
+    test.check(value % 1 == 0 and value >= low and value <= high,
+      "%g is no whole number from %g to %g", value, low, high)
   end
 end
 
@@ -200,7 +203,8 @@ end)
 
 test("empirical lengths are as frequent as counted", function()
   local counts = {}
-  for _, prompt in ipairs(prompts_of { distribution = "empirical", values = { 7, 100, 3000 }, weights = { 1, 3, 4 } }) do
+  local counted = { distribution = "empirical", values = { 7, 100, 3000 }, weights = { 1, 3, 4 } }
+  for _, prompt in ipairs(prompts_of(counted)) do
     counts[prompt] = (counts[prompt] or 0) + 1
   end
   for value, p in pairs { [7] = 1 / 8, [100] = 3 / 8, [3000] = 4 / 8 } do
@@ -248,7 +252,8 @@ local Second = policy.define { name = "second", doc = "Every step takes one seco
 function Second:time() return 1 end
 
 local function open(given)
-  return native.serve_open({ replicas = { { kv_blocks = 10000 } } }, { require "schedulers.vllm_v1" { max_num_seqs = 3 } },
+  local scheduler = require "schedulers.vllm_v1" { max_num_seqs = 3 }
+  return native.serve_open({ replicas = { { kv_blocks = 10000 } } }, { scheduler },
     { { steps = Second {} } }, nil, given:requests(random.streams(1)))
 end
 
@@ -391,11 +396,13 @@ test("a mistake names its key", function()
   local function lengths(key, spec)
     return function() Poisson { [key] = spec }:requests(rng) end
   end
-  test.raises("workload.prompt_tokens: min 9 is above max 2", lengths("prompt_tokens", { distribution = "uniform", min = 9, max = 2 }))
-  test.raises("workload.output_tokens: unknown distribution 'lognormel'", lengths("output_tokens", { distribution = "lognormel", mean = 3 }))
-  test.raises("workload.prompt_tokens: lognormal needs sigma", lengths("prompt_tokens", { distribution = "lognormal", mean = 3 }))
-  test.raises("workload.prompt_tokens.deviation", lengths("prompt_tokens", { distribution = "normal", mean = 3, deviation = -1 }))
-  test.raises("workload.prompt_tokens.mean", lengths("prompt_tokens", { distribution = "lognormal", mean = 0 / 0, sigma = 1 }))
+  local function prompts(spec) return lengths("prompt_tokens", spec) end
+  test.raises("workload.prompt_tokens: min 9 is above max 2", prompts { distribution = "uniform", min = 9, max = 2 })
+  test.raises("workload.output_tokens: unknown distribution 'lognormel'",
+    lengths("output_tokens", { distribution = "lognormel", mean = 3 }))
+  test.raises("workload.prompt_tokens: lognormal needs sigma", prompts { distribution = "lognormal", mean = 3 })
+  test.raises("workload.prompt_tokens.deviation", prompts { distribution = "normal", mean = 3, deviation = -1 })
+  test.raises("workload.prompt_tokens.mean", prompts { distribution = "lognormal", mean = 0 / 0, sigma = 1 })
   test.raises("workload.prompt_tokens", lengths("prompt_tokens", 0.5))
   test.raises("workload.prompt_tokens", lengths("prompt_tokens", "many"))
   test.raises("meen", lengths("prompt_tokens", { distribution = "normal", mean = 3, deviation = 1, meen = 4 }))
@@ -409,7 +416,9 @@ test("lognormal and pareto lengths that have no mean or no minimum are refused",
   end
   test.raises("workload.prompt_tokens", function() first { distribution = "lognormal", mean = 0, sigma = 1 } end)
   test.raises("workload.prompt_tokens", function() first { distribution = "pareto", shape = 0, min = 1 } end)
-  test.raises("workload.prompt_tokens", function() first { distribution = "zipf", exponent = 1, min = 1.5, max = 3 } end)
+  test.raises("workload.prompt_tokens.min", function()
+    first { distribution = "zipf", exponent = 1, min = 1.5, max = 3 }
+  end)
   test.raises("workload.prompt_tokens", function() first { distribution = "empirical", values = { 4, -1 } } end)
   test.raises("workload.prompt_tokens", function() first { distribution = "empirical", values = { 4, "x" } } end)
 end)

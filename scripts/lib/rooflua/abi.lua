@@ -45,7 +45,8 @@ typedef struct {
   int32_t (*decode)(void *, const void *database, double heads, double kv_heads, double head_dim,
                     double batch, double context_tokens, double tp, double kv_dtype,
                     rooflua_estimate *out);
-  int32_t (*lookup)(void *, const void *database, const rooflua_query *query, rooflua_estimate *out);
+  int32_t (*lookup)(void *, const void *database, const rooflua_query *query,
+    rooflua_estimate *out);
   int32_t (*all_reduce)(void *, const void *database, double bytes, double ranks, double eager,
                         rooflua_estimate *out);
   int32_t (*collective)(void *, const void *hardware, double bytes, double ranks, double kind,
@@ -55,6 +56,7 @@ typedef struct {
 
 local abi = ffi.cast("const rooflua_abi *", native.abi)
 assert(abi.version == 1, "rooflua: engine and scripts/lib/rooflua are of different versions")
-assert(abi.size == ffi.sizeof "rooflua_abi", "rooflua: the FFI table has another size than abi.lua says")
+assert(abi.size == ffi.sizeof "rooflua_abi",
+  "rooflua: the FFI table has another size than abi.lua says")
 
 return { ffi = ffi, functions = abi }

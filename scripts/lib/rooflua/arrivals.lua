@@ -21,7 +21,9 @@ function arrivals.parameters(more)
     prefix_groups = { default = 1, unit = "groups", min = 1, integer = true,
       doc = "Prefix groups, drawn with equal probability." },
   }
-  for name, declaration in pairs(core.table(more or {}, "arrivals.parameters")) do params[name] = declaration end
+  for name, declaration in pairs(core.table(more or {}, "arrivals.parameters")) do
+    params[name] = declaration
+  end
   return params
 end
 
@@ -43,7 +45,9 @@ function arrivals.open_loop(workload, rng, gap)
   if type(core.table(rng, "arrivals.open_loop: rng").stream) ~= "function" then
     core.fail "arrivals.open_loop: rng: expected the random streams that requests(rng) was given"
   end
-  if type(gap) ~= "function" then core.fail("arrivals.open_loop: gap: expected a function, found %s", core.describe(gap)) end
+  if type(gap) ~= "function" then
+    core.fail("arrivals.open_loop: gap: expected a function, found %s", core.describe(gap))
+  end
   return {
     next = next_request,
     gap = gap,

@@ -39,7 +39,8 @@ local Prefill = ffi.metatype("rooflua_prefill_handle", {
     if key == "new_tokens" then return row.new_tokens end
     if key == "context_tokens" then return row.context_tokens end
     if key == "completes" then return row.completes ~= 0 end
-    return fail("a prefill: %s", native.unknown_name("field", tostring(key), { "completes", "context_tokens", "new_tokens" }))
+    return fail("a prefill: %s", native.unknown_name("field", tostring(key), { "completes",
+      "context_tokens", "new_tokens" }))
   end,
   __newindex = function() fail "a batch is read-only" end,
   __metatable = false,
@@ -48,7 +49,9 @@ local Prefill = ffi.metatype("rooflua_prefill_handle", {
 local Prefills = ffi.metatype("rooflua_prefills_handle", {
   __len = function(handle) return data_of(handle).prefill_count end,
   __index = function(handle, i)
-    if type(i) ~= "number" or not (i >= 1 and i <= data_of(handle).prefill_count) then return nil end
+    if type(i) ~= "number" or not (i >= 1 and i <= data_of(handle).prefill_count) then
+      return nil
+    end
     return Prefill(handle.slot, handle.epoch, i - 1)
   end,
   __newindex = function() fail "a batch is read-only" end,
@@ -72,7 +75,8 @@ local Contexts = ffi.metatype("rooflua_contexts_handle", {
   __metatable = false,
 })
 
-local known = { "decode_context_max", "decode_context_tokens", "decode_contexts", "decodes", "prefills", "requests",
+local known = { "decode_context_max", "decode_context_tokens", "decode_contexts", "decodes",
+  "prefills", "requests",
   "sampled", "tokens" }
 
 local Batch = ffi.metatype("rooflua_batch_handle", {
@@ -119,7 +123,8 @@ end
 --- Ends the step: its handle is stale.
 function batch.expire() epochs[live_slot] = epochs[live_slot] + 1 end
 
-local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts", "decode_context_max", "name" }
+local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts",
+  "decode_context_max", "name" }
 local prefill_keys = { "new_tokens", "context_tokens", "completes" }
 
 local function read_prefills(given, what)
@@ -139,7 +144,8 @@ local function read_prefills(given, what)
 end
 
 local function read_contexts(given, what)
-  local contexts = ffi.new("int32_t[?]", math.max(#core.table(given, what .. ": decode_contexts"), 1))
+  local contexts = ffi.new("int32_t[?]", math.max(#core.table(given, what .. ": decode_contexts"),
+    1))
   local sum, largest = 0, 0
   for i, value in ipairs(given) do
     contexts[i - 1] = core.whole(value, what .. ": decode_contexts[" .. i .. "]")
@@ -165,7 +171,8 @@ function batch.new(given)
     decodes = core.whole(given.decodes or 0, what .. ": decodes")
     sum = core.not_negative(given.decode_context_tokens or 0, what .. ": decode_context_tokens")
     if decodes == 0 and sum > 0 then fail("%s: decode_context_tokens without decodes", what) end
-    largest = given.decode_context_max and core.not_negative(given.decode_context_max, what .. ": decode_context_max")
+    largest = given.decode_context_max and core.not_negative(given.decode_context_max, what
+      .. ": decode_context_max")
       or (decodes > 0 and math.ceil(sum / decodes) or 0)
   end
   local data = ffi.new "rooflua_batch_data"

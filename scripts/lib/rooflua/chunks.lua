@@ -9,7 +9,8 @@ local globals = _G
 local stock_require, setfenv = require, setfenv
 
 -- Modules that scripts may not see: pointers and natives live in them.
-local private = { native = true, abi = true, core = true, chunks = true, serving = true, scenario = true,
+local private = { native = true, abi = true, core = true, chunks = true, ledger = true, serving = true,
+  routing = true, scenario = true,
   jitlog = true, batch = true, prices = true, pricing = true, help = true }
 
 -- The allow-list ------------------------------------------------------------------------------------
@@ -21,7 +22,8 @@ local function copy(t)
 end
 
 local base = {}
-for _, name in ipairs { "assert", "error", "ipairs", "next", "pcall", "rawequal", "rawget", "rawset",
+for _, name in ipairs { "assert", "error", "ipairs", "next", "pcall", "rawequal", "rawget",
+  "rawset",
   "select", "setmetatable", "tonumber", "tostring", "type", "unpack", "xpcall", "_VERSION" } do
   base[name] = globals[name]
 end
@@ -35,10 +37,40 @@ function base.print(...)
   for i = 1, select("#", ...) do parts[i] = tostring((select(i, ...))) end
   native.print_line(core.join(parts, "\t"))
 end
-local allowed = { string = copy(string), table = copy(table), math = copy(math), bit = copy(bit), coroutine = copy(coroutine) }
+local allowed = { string = copy(string), table = copy(table), math = copy(math), bit = copy(bit),
+  coroutine = copy(coroutine) }
 allowed.string.dump = nil
-function allowed.math.random() fail "math.random: use a named stream of rng, so that the same seed gives the same bytes" end
+function allowed.math.random()
+  fail "math.random: use a named stream of rng, so that the same seed gives the same bytes"
+end
 allowed.math.randomseed = allowed.math.random
+
+-- A coroutine that resumes a coroutine that resumes ... takes C stack at every level, and LuaJIT does
+-- not count them.
+local most_nested, nested = 150, 0
+local create, resume = coroutine.create, coroutine.resume
+local function leave(...)
+  nested = nested - 1
+  return ...
+end
+function allowed.coroutine.resume(co, ...)
+  if type(co) ~= "thread" then
+    fail("coroutine.resume: expected a coroutine, found %s", core.describe(co))
+  end
+  if nested >= most_nested then
+    fail("coroutine.resume: more than %d coroutines inside each other", most_nested)
+  end
+  nested = nested + 1
+  return leave(resume(co, ...))
+end
+local function pass(ok, ...)
+  if not ok then error((...), 0) end
+  return ...
+end
+function allowed.coroutine.wrap(call)
+  local co = create(call)
+  return function(...) return pass(allowed.coroutine.resume(co, ...)) end
+end
 
 local function strict(environment)
   return setmetatable(environment, {
@@ -86,7 +118,7 @@ local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "view_data", "dtype_code", "is_database", "evidence_names" },
   ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
-  ["rooflua.serve"] = { "run_variant", "check" }, -- they write files
+  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live" }, -- some write files
 }
 
 --- A read-only view of a module of the library; nested tables are read-only already.

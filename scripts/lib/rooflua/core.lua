@@ -4,7 +4,8 @@ local native = require "rooflua.native"
 
 local core = {}
 
-local type, pairs, next, rawget, setmetatable, getmetatable = type, pairs, next, rawget, setmetatable, getmetatable
+local type, pairs, next, rawget, setmetatable, getmetatable = type, pairs, next, rawget,
+  setmetatable, getmetatable
 local tostring, select, unpack, sort, concat = tostring, select, unpack, table.sort, table.concat
 local format, floor = string.format, math.floor
 
@@ -24,7 +25,9 @@ function core.describe(value)
     if value ~= value then return "nan" end
     return "number " .. format("%.14g", value)
   end
-  if kind == "string" then return format("text %q", #value > 60 and value:sub(1, 60) .. "..." or value) end
+  if kind == "string" then
+    return format("text %q", #value > 60 and value:sub(1, 60) .. "..." or value)
+  end
   if kind == "userdata" then
     local class = core.class_name(value)
     return class and "a " .. class or "a foreign object"
@@ -139,7 +142,9 @@ function core.define_class(sample, name, index, text)
   if class_names[meta] then return meta end
   class_names[meta] = name
   meta.__index = index
-  meta.__newindex = function(_, key) fail("%s is read-only (assigning '%s')", name, tostring(key)) end
+  meta.__newindex = function(_, key)
+    fail("%s is read-only (assigning '%s')", name, tostring(key))
+  end
   meta.__tostring = text
   meta.__metatable = false
   return meta
@@ -153,7 +158,9 @@ end
 -- Checks. Each returns the value, so that it can wrap one.
 
 function core.number(value, what)
-  if type(value) ~= "number" or value ~= value then fail("%s: expected a number, found %s", what, describe(value)) end
+  if type(value) ~= "number" or value ~= value then
+    fail("%s: expected a number, found %s", what, describe(value))
+  end
   return value
 end
 
@@ -173,7 +180,8 @@ end
 
 function core.whole(value, what, smallest)
   smallest = smallest or 0
-  if type(value) ~= "number" or not (value >= smallest and value < 2147483648) or floor(value) ~= value then
+  if type(value) ~= "number" or not (value >= smallest and value < 2147483648) or
+    floor(value) ~= value then
     fail("%s: expected a whole number >= %d, found %s", what, smallest, describe(value))
   end
   return value

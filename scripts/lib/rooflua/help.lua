@@ -19,11 +19,14 @@ local function read_stub(module)
     else
       local name, arguments = line:match "^function ([%w_.:]+)(%b())"
       if name then
-        stub.entries[#stub.entries + 1] = { name = name, signature = name .. arguments, doc = comment }
+        stub.entries[#stub.entries + 1] = { name = name, signature = name .. arguments,
+          doc = comment }
       else
         class = nil
         for _, each in ipairs(comment) do class = class or each:match "^@class ([%w_.]+)" end
-        if class then stub.entries[#stub.entries + 1] = { name = class, class = true, doc = comment } end
+        if class then
+          stub.entries[#stub.entries + 1] = { name = class, class = true, doc = comment }
+        end
       end
       comment = {}
     end
@@ -89,7 +92,9 @@ local function policy_text(value)
     end
     if declared.source then lines[#lines + 1] = "      source: " .. declared.source end
   end
-  for _, name in ipairs(core.sorted_keys(about.presets)) do lines[#lines + 1] = "  preset " .. name end
+  for _, name in ipairs(core.sorted_keys(about.presets)) do
+    lines[#lines + 1] = "  preset " .. name
+  end
   return core.join(lines, "\n")
 end
 
@@ -105,7 +110,8 @@ local function name_of(call)
   end
 end
 
-local kinds = { "steps", "schedulers", "routers", "workloads", "bucketing", "corrections", "lookup" }
+local kinds = { "steps", "schedulers", "routers", "workloads", "bucketing", "corrections",
+  "lookup" }
 
 local function find_policy(topic)
   local chunks = require "rooflua.chunks"
@@ -135,18 +141,26 @@ end
 
 --- The text for a topic: a module, a function, a class, a policy, or one of their values.
 function help.text(topic)
-  if type(topic) == "function" then topic = name_of(topic) or core.fail "help: this function is not of the library" end
+  if type(topic) == "function" then
+    topic = name_of(topic) or core.fail "help: this function is not of the library"
+  end
   if policy.is_class(topic) or policy.is_instance(topic) then return policy_text(topic) end
   if topic == nil or topic == "" then
-    return "help \"cost\", \"cost.gemm\", \"Database:gemm\", \"steps.kernels\"\nmodules: " .. core.join(stub_names(), ", ")
+    return "help \"cost\", \"cost.gemm\", \"Database:gemm\", \"steps.kernels\"\nmodules: "
+      .. core.join(stub_names(), ", ")
   end
-  if type(topic) ~= "string" then core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic)) end
+  if type(topic) ~= "string" then
+    core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic))
+  end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
   for _, module in ipairs(stub_names()) do
     local stub = read_stub(module)
     if topic == module then return module_text(module, stub) end
     for _, entry in ipairs(stub.entries) do
-      if entry.name == topic or entry.name == "rooflua." .. topic or entry.name:gsub(":", ".") == topic then return entry_text(entry) end
+      if entry.name == topic or entry.name == "rooflua." .. topic or
+        entry.name:gsub(":", ".") == topic then
+        return entry_text(entry)
+      end
     end
   end
   local class = find_policy(topic)

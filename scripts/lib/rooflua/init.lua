@@ -11,7 +11,9 @@ local kinds = { steps = true, schedulers = true, routers = true, workloads = tru
 ---@param kind string steps, schedulers, routers, workloads, bucketing, corrections or lookup
 function rooflua.list(kind)
   if not kinds[kind] then
-    if type(kind) ~= "string" then core.fail("rooflua.list: expected a kind, found %s", core.describe(kind)) end
+    if type(kind) ~= "string" then
+      core.fail("rooflua.list: expected a kind, found %s", core.describe(kind))
+    end
     core.fail("rooflua.list: %s", native.unknown_name("kind", kind, core.sorted_keys(kinds)))
   end
   local policy, chunks = require "rooflua.policy", require "rooflua.chunks"
@@ -46,6 +48,8 @@ return setmetatable({}, {
     end
     return core.fail("rooflua: %s", native.unknown_name("module", tostring(name), known))
   end,
-  __newindex = function(_, name) core.fail("rooflua is read-only (assigning '%s')", tostring(name)) end,
+  __newindex = function(_, name)
+    core.fail("rooflua is read-only (assigning '%s')", tostring(name))
+  end,
   __metatable = false,
 })

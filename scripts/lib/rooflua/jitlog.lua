@@ -6,14 +6,16 @@ local jitlog = {}
 local counts, order = {}, {}
 
 -- The recorder tries again from somewhere else: no loss.
-local harmless = { ["leaving loop in root trace"] = true, ["inner loop in root trace"] = true, ["retry recording"] = true,
+local harmless = { ["leaving loop in root trace"] = true, ["inner loop in root trace"] = true,
+  ["retry recording"] = true,
   ["down-recursion, restarting"] = true, ["loop unroll limit reached"] = true }
 
 local function reason(code, argument)
   local text = found_vmdef and vmdef.traceerr[code] or "error " .. tostring(code)
   if type(argument) == "function" then argument = jutil.funcinfo(argument).loc or "?" end
   if text:find "bytecode" and type(argument) == "number" and found_vmdef then
-    return "NYI: bytecode " .. vmdef.bcnames:sub(argument * 6 + 1, argument * 6 + 6):gsub("%s+$", "")
+    return "NYI: bytecode " .. vmdef.bcnames:sub(argument * 6 + 1, argument * 6 + 6):gsub("%s+$",
+      "")
   end
   return (text:gsub("%%[sd]", tostring(argument)))
 end

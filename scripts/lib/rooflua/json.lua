@@ -30,7 +30,9 @@ end
 
 --- The value of a JSON file. Trusted scripts only.
 function json.read(path)
-  if not native.trusted then core.fail "json.read: scenarios cannot read files; run with --trusted" end
+  if not native.trusted then
+    core.fail "json.read: scenarios cannot read files; run with --trusted"
+  end
   local text, problem = native.read_file(core.text(path, "json.read"))
   if not text then core.fail("json.read: %s", problem) end
   return native.json_decode(text, path)

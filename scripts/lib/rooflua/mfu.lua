@@ -14,7 +14,8 @@ local type, getmetatable_of = type, debug.getmetatable
 local mfu = {}
 
 -- Evidence, from good to bad, by code.
-local evidence_names = { [0] = "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" }
+local evidence_names = { [0] = "measured", "interpolated", "extrapolated", "stand_in", "modelled",
+  "assumed" }
 mfu.evidence_names = evidence_names
 
 -- Number formats: code by any spelling.
@@ -26,7 +27,9 @@ local function dtype_code(dtype)
   if dtype == nil then return dtype_codes.bf16 end
   local code = dtype_codes[dtype]
   if code then return code end
-  if type(dtype) ~= "string" then fail("dtype: expected text (bf16, fp8, ...), found %s", core.describe(dtype)) end
+  if type(dtype) ~= "string" then
+    fail("dtype: expected text (bf16, fp8, ...), found %s", core.describe(dtype))
+  end
   code = native.dtype_code(dtype)
   dtype_codes[dtype] = code
   return code
@@ -37,8 +40,10 @@ mfu.dtype_code = dtype_code
 
 local views = setmetatable({}, { __mode = "k" })   -- database -> its view's fields (cdata)
 local owners = setmetatable({}, { __mode = "kv" }) -- view -> database
-local numbers = { latency_s = true, distance = true, rows = true, selected_row = true, flop = true, bytes = true }
-local view_fields = { "latency_s", "mfu", "evidence", "rows", "distance", "note", "selected_row", "flop", "bytes",
+local numbers = { latency_s = true, distance = true, rows = true, selected_row = true, flop = true,
+  bytes = true }
+local view_fields = { "latency_s", "mfu", "evidence", "rows", "distance", "note", "selected_row",
+  "flop", "bytes",
   "mfu_up", "mfu_down" }
 
 local view_data = setmetatable({}, { __mode = "k" })
@@ -81,7 +86,8 @@ local function adopt(object)
     return fail("Database: %s", native.unknown_name("field", tostring(key), known))
   end, function(self)
     local own = database_fields[self]
-    return "Database " .. (own.hardware and own.hardware.name or own.layout) .. " (" .. own.lookup .. ")"
+    return "Database " .. (own.hardware and own.hardware.name or own.layout) .. " (" .. own.lookup
+      .. ")"
   end)
   database_meta = meta
   local own = native.database_fields(object)
@@ -95,12 +101,14 @@ local function adopt(object)
 end
 
 local function check(database, what)
-  if type(database) ~= "userdata" or getmetatable_of(database) ~= database_meta or database_meta == nil then
+  if type(database) ~= "userdata" or getmetatable_of(database) ~= database_meta or
+    database_meta == nil then
     fail("%s: expected a Database (mfu.open), found %s", what, core.describe(database))
   end
 end
 function mfu.is_database(value)
-  return database_meta ~= nil and type(value) == "userdata" and getmetatable_of(value) == database_meta
+  return database_meta ~= nil and type(value) == "userdata" and
+    getmetatable_of(value) == database_meta
 end
 
 --- What a status other than 0 means: run the user's lookup, or raise.
@@ -110,7 +118,9 @@ local function settle(status, database, data, what)
 end
 
 local function check_number(value, what, name)
-  if type(value) ~= "number" then fail("%s: %s: expected a number, found %s", what, name, core.describe(value)) end
+  if type(value) ~= "number" then
+    fail("%s: %s: expected a number, found %s", what, name, core.describe(value))
+  end
 end
 
 -- The three shapes of question, writing into `data`; shared with rooflua.cost.
@@ -126,7 +136,8 @@ function ask.gemm(database, m, k, n, dtype, data, what)
   if status ~= 0 then settle(status, database, data, what) end
 end
 
-function ask.prefill(database, heads, kv_heads, head_dim, new_tokens, context_tokens, tp, kv_dtype, data, what)
+function ask.prefill(database, heads, kv_heads, head_dim, new_tokens, context_tokens, tp, kv_dtype,
+  data, what)
   check(database, what)
   if type(heads) ~= "number" then check_number(heads, what, "heads") end
   if type(kv_heads) ~= "number" then check_number(kv_heads, what, "kv_heads") end
@@ -134,12 +145,14 @@ function ask.prefill(database, heads, kv_heads, head_dim, new_tokens, context_to
   if type(new_tokens) ~= "number" then check_number(new_tokens, what, "new_tokens") end
   if type(context_tokens) ~= "number" then check_number(context_tokens, what, "context_tokens") end
   if type(tp) ~= "number" then check_number(tp, what, "tp") end
-  local status = abi.prefill(context, database, heads, kv_heads, head_dim, new_tokens, context_tokens, tp,
+  local status = abi.prefill(context, database, heads, kv_heads, head_dim, new_tokens,
+    context_tokens, tp,
     dtype_code(kv_dtype), data)
   if status ~= 0 then settle(status, database, data, what) end
 end
 
-function ask.decode(database, heads, kv_heads, head_dim, batch, context_tokens, tp, kv_dtype, data, what)
+function ask.decode(database, heads, kv_heads, head_dim, batch, context_tokens, tp, kv_dtype, data,
+  what)
   check(database, what)
   if type(heads) ~= "number" then check_number(heads, what, "heads") end
   if type(kv_heads) ~= "number" then check_number(kv_heads, what, "kv_heads") end
@@ -155,12 +168,14 @@ end
 -- Any op, by name ---------------------------------------------------------------------------------
 
 local op_codes = {}
-for code, name in ipairs { "gemm", "attention_prefill", "attention_decode", "grouped_gemm", "mla_prefill",
+for code, name in ipairs { "gemm", "attention_prefill", "attention_decode", "grouped_gemm",
+  "mla_prefill",
   "mla_decode", "linear_attention", "all_reduce", "memory", "launch", "elementwise" } do
   op_codes[name] = code - 1
 end
 local kernel_codes = {}
-for code, name in ipairs { "copy", "read", "write", "launch", "graph_node", "norm", "rope", "silu_mul" } do
+for code, name in ipairs { "copy", "read", "write", "launch", "graph_node", "norm", "rope",
+  "silu_mul" } do
   kernel_codes[name] = code
 end
 -- Numbers that each op reads; those of an op share one struct, so that the rest stays 0.
@@ -184,7 +199,9 @@ local function code_of(codes, name, what)
   local code = codes[name]
   if code then return code end
   local known = core.sorted_keys(codes)
-  if type(name) ~= "string" then fail("%s: expected one of %s, found %s", what, core.join(known, ", "), core.describe(name)) end
+  if type(name) ~= "string" then
+    fail("%s: expected one of %s, found %s", what, core.join(known, ", "), core.describe(name))
+  end
   return fail("%s", what .. ": " .. native.unknown_name("name", name, known))
 end
 
@@ -194,13 +211,14 @@ local function question_of(op)
   for name in op_fields[op]:gmatch "%S+" do
     known[#known + 1], is_known[name] = name, true
     local default = (name == "tp" or name == "ranks") and 1 or 0
-    code[#code + 1] = ("v = query.%s if v == nil then v = %d elseif type(v) ~= 'number' then check(v, '%s') end q.%s = v")
-      :format(name, default, name, name)
+    code[#code + 1] = ("v = query.%s if v == nil then v = %d elseif type(v) ~= 'number' "
+      .. "then check(v, '%s') end q.%s = v"):format(name, default, name, name)
   end
   for _, name in ipairs(words) do known[#known + 1], is_known[name] = name, true end
   local q = ffi.new "rooflua_query"
   q.op, q.tp, q.ranks = op_codes[op], 1, 1
-  return { q = q, known = known, is_known = is_known, fill = assert(loadstring(core.join(code, "\n"), "=rooflua.mfu")) }
+  return { q = q, known = known, is_known = is_known, fill = assert(loadstring(core.join(code,
+    "\n"), "=rooflua.mfu")) }
 end
 local questions = {}
 for op in pairs(op_fields) do questions[op] = question_of(op) end
@@ -214,7 +232,8 @@ function ask.lookup(database, query, data, what)
   if question == nil then code_of(op_codes, query.op, what .. ": op") end
   for key in next, query do
     if not question.is_known[key] then
-      fail("%s: %s: %s", what, query.op, native.unknown_name("field", tostring(key), question.known))
+      fail("%s: %s: %s", what, query.op, native.unknown_name("field", tostring(key),
+        question.known))
     end
   end
   local q = question.q
@@ -254,7 +273,8 @@ function methods.decode(db, heads, kv_heads, head_dim, batch, context_tokens, tp
   check(db, "db:decode")
   local view = views[db]
   local data = view_data[view]
-  ask.decode(db, heads, kv_heads, head_dim, batch, context_tokens, tp or 1, kv_dtype, data, "db:decode")
+  ask.decode(db, heads, kv_heads, head_dim, batch, context_tokens, tp or 1, kv_dtype, data,
+    "db:decode")
   return answer(view, data)
 end
 
@@ -279,7 +299,8 @@ function methods.with(db, lookup, options)
     returns, name = returns or lookup.returns, name or lookup.name
     call = function(t, query) return lookup:lookup(t, query) end
   elseif type(lookup) ~= "function" then
-    fail("db:with: expected a lookup's name, a function or a policy, found %s", core.describe(lookup))
+    fail("db:with: expected a lookup's name, a function or a policy, found %s",
+      core.describe(lookup))
   end
   returns = returns or "latency_s"
   if returns ~= "latency_s" and returns ~= "mfu" then
@@ -307,7 +328,9 @@ function mfu.open(options)
   local plain, lookup = {}, options.lookup
   for key, value in pairs(options) do plain[key] = value end
   if plain.hardware ~= nil then plain.hardware = spec.hardware(plain.hardware) end
-  if plain.gpu ~= nil and plain.path == nil and plain.hardware == nil then plain.hardware = spec.hardware(plain.gpu) end
+  if plain.gpu ~= nil and plain.path == nil and plain.hardware == nil then
+    plain.hardware = spec.hardware(plain.gpu)
+  end
   if type(lookup) ~= "string" then plain.lookup = nil end
   local database = adopt(native.open_database(plain))
   if lookup ~= nil and type(lookup) ~= "string" then return methods.with(database, lookup) end

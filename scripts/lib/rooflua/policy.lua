@@ -7,11 +7,14 @@ local policy = {}
 local fail, type = core.fail, type
 
 local classes = setmetatable({}, { __mode = "k" })   -- class -> its definition
-local records = setmetatable({}, { __mode = "k" })   -- instance -> {class, parameters, where, preset}
+local records = setmetatable({},
+  { __mode = "k" })   -- instance -> {class, parameters, where, preset}
 
-local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step", "signals", "staleness_s",
+local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step",
+  "signals", "staleness_s",
   "extends" }
-local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max", "exclusive_min", "exclusive_max",
+local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max",
+  "exclusive_min", "exclusive_max",
   "integer", "policy", "type", "optional" }
 
 -- Values ------------------------------------------------------------------------------------------
@@ -40,12 +43,16 @@ local function check_range(where, declared, value)
   local min, max = declared.min, declared.max
   local unit = declared.unit and declared.unit ~= "1" and " " .. declared.unit or ""
   if min and (value < min or declared.exclusive_min and value == min) then
-    fail("%s: expected %s %g%s, found %g", where, declared.exclusive_min and ">" or ">=", min, unit, value)
+    fail("%s: expected %s %g%s, found %g", where, declared.exclusive_min and ">" or ">=", min,
+      unit, value)
   end
   if max and (value > max or declared.exclusive_max and value == max) then
-    fail("%s: expected %s %g%s, found %g", where, declared.exclusive_max and "<" or "<=", max, unit, value)
+    fail("%s: expected %s %g%s, found %g", where, declared.exclusive_max and "<" or "<=", max,
+      unit, value)
   end
-  if declared.integer and value % 1 ~= 0 then fail("%s: expected a whole number%s, found %g", where, unit, value) end
+  if declared.integer and value % 1 ~= 0 then
+    fail("%s: expected a whole number%s, found %g", where, unit, value)
+  end
 end
 
 local function check_value(where, declared, value)
@@ -55,7 +62,9 @@ local function check_value(where, declared, value)
     if not among(value, declared.values) then
       local known = {}
       for i, each in ipairs(declared.values) do known[i] = tostring(each) end
-      if type(value) == "string" then fail("%s: %s", where, native.unknown_name("value", value, known)) end
+      if type(value) == "string" then
+        fail("%s: %s", where, native.unknown_name("value", value, known))
+      end
       fail("%s: expected one of %s, found %s", where, list_text(known), core.describe(value))
     end
     return value
@@ -95,13 +104,17 @@ local function construct(class, overrides, preset)
   for key, declared in pairs(definition.params) do parameters[key] = declared.default end
   if preset ~= nil then
     local chosen = definition.presets[preset]
-    if not chosen then fail("%s: %s", name, native.unknown_name("preset", tostring(preset), core.sorted_keys(definition.presets))) end
+    if not chosen then
+      fail("%s: %s", name, native.unknown_name("preset", tostring(preset),
+        core.sorted_keys(definition.presets)))
+    end
     for key, value in pairs(chosen) do parameters[key] = value end
   end
   for _, key in ipairs(core.sorted_keys(core.plain(overrides or {}))) do
     local declared = definition.params[key]
     if not declared then
-      fail("%s: %s", name, native.unknown_name("parameter", tostring(key), core.sorted_keys(definition.params)))
+      fail("%s: %s", name, native.unknown_name("parameter", tostring(key),
+        core.sorted_keys(definition.params)))
     end
     local given = core.plain(overrides)[key]
     parameters[key] = check_value(name .. "." .. tostring(key), declared, given)
@@ -140,15 +153,18 @@ end
 --- The parameters of an instance, as given and defaulted.
 function policy.parameters(instance)
   local out = {}
-  for key, value in pairs(record_of(instance, "policy.parameters").parameters) do out[key] = value end
+  for key, value in pairs(record_of(instance, "policy.parameters").parameters) do
+    out[key] = value
+  end
   return out
 end
 
 --- {name, doc, source, params, presets} of a class or instance.
 function policy.describe(value)
   local definition = classes[value] or classes[record_of(value, "policy.describe").class]
-  return { name = definition.name, doc = definition.doc, source = definition.source, params = definition.params,
-    presets = definition.presets }
+  return { name = definition.name, doc = definition.doc, source = definition.source,
+    params = copy(definition.params),
+    presets = copy(definition.presets) }
 end
 
 --- Where an instance was written: "scenario.lua:12".
@@ -173,7 +189,10 @@ local function check_presets(name, presets, params)
   for _, preset in ipairs(core.sorted_keys(presets)) do
     local where = name .. ": presets." .. tostring(preset)
     for _, key in ipairs(core.sorted_keys(core.table(presets[preset], where))) do
-      if not params[key] then fail("%s: %s", where, native.unknown_name("parameter", tostring(key), core.sorted_keys(params))) end
+      if not params[key] then
+        fail("%s: %s", where, native.unknown_name("parameter", tostring(key),
+          core.sorted_keys(params)))
+      end
       check_value(where .. "." .. key, params[key], presets[preset][key])
     end
   end
@@ -186,7 +205,8 @@ function class_methods.preset(class, preset)
   local definition = classes[class]
   if not definition then fail "preset: call it as Class:preset(name)" end
   if not definition.presets[preset] then
-    fail("%s: %s", definition.name, native.unknown_name("preset", tostring(preset), core.sorted_keys(definition.presets)))
+    fail("%s: %s", definition.name, native.unknown_name("preset", tostring(preset),
+      core.sorted_keys(definition.presets)))
   end
   return function(overrides) return construct(class, overrides, preset) end
 end
@@ -197,8 +217,12 @@ local class_meta = {
   __index = class_methods,
   __newindex = function(class, key, value)
     local definition = classes[class]
-    if definition.frozen then fail("%s is immutable once it is in use (assigning '%s')", definition.name, tostring(key)) end
-    if definition.params[key] ~= nil then fail("%s: '%s' is a parameter already", definition.name, tostring(key)) end
+    if definition.frozen then
+      fail("%s is immutable once it is in use (assigning '%s')", definition.name, tostring(key))
+    end
+    if definition.params[key] ~= nil then
+      fail("%s: '%s' is a parameter already", definition.name, tostring(key))
+    end
     rawset(class, key, value)
   end,
   __metatable = false,
@@ -216,7 +240,9 @@ function policy.define(given)
     fail("%s: extends: expected a policy class, found %s", name, core.describe(parent))
   end
   local params = parent and copy(classes[parent].params) or {}
-  for key, declared in pairs(copy(core.table(given.params or {}, name .. ": params"))) do params[key] = declared end
+  for key, declared in pairs(copy(core.table(given.params or {}, name .. ": params"))) do
+    params[key] = declared
+  end
   local presets = copy(core.table(given.presets or {}, name .. ": presets"))
   check_parameters(name, params)
   check_presets(name, presets, params)
@@ -227,14 +253,23 @@ function policy.define(given)
   for _, key in ipairs(definition_keys) do
     if key ~= "params" and key ~= "presets" and key ~= "extends" then class[key] = given[key] end
   end
-  class.params, class.presets = core.readonly(params, name .. ".params"), {}
-  for preset, values in pairs(presets) do class.presets[preset] = core.readonly(values, name .. ".presets." .. preset) end
+  local shown = {}
+  for key, declared in pairs(params) do
+    shown[key] = core.readonly(copy(declared), name .. ".params." .. key)
+  end
+  class.params, class.presets = core.readonly(shown, name .. ".params"), {}
+  for preset, values in pairs(presets) do
+    class.presets[preset] = core.readonly(values, name .. ".presets." .. preset)
+  end
   class.presets = core.readonly(class.presets, name .. ".presets")
   classes[class] = {
-    name = name, doc = given.doc, source = given.source, params = params, presets = presets, frozen = false,
+    name = name, doc = given.doc, source = given.source, params = params, presets = presets,
+      frozen = false,
     instance_meta = {
       __index = class, __metatable = false,
-      __tostring = function(instance) return name .. " (" .. (records[instance] or {}).where .. ")" end,
+      __tostring = function(instance)
+        return name .. " (" .. (records[instance] or {}).where .. ")"
+      end,
     },
   }
   return setmetatable(class, class_meta)

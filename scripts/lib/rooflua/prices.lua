@@ -27,9 +27,11 @@ local function step_corrections(prepared, item, time_s, rows)
       local before_s = time_s
       time_s = correction:step(item, before_s)
       if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
-        scenario.wrong(prepared.file, "corrections", "%s:step returned %s; expected seconds", correction.name, core.describe(time_s))
+        scenario.wrong(prepared.file, "corrections", "%s:step returned %s; expected seconds",
+          correction.name, core.describe(time_s))
       end
-      rows[#rows + 1] = { name = correction.name, kind = "correction", time_s = time_s - before_s, count = 1, flop = 0,
+      rows[#rows + 1] = { name = correction.name, kind = "correction", time_s = time_s - before_s,
+        count = 1, flop = 0,
         bytes = 0, evidence = "assumed", shape = "", note = "of the whole step" }
     end
   end
@@ -61,13 +63,15 @@ local function price_one(prepared, steps, item)
     return time_s
   end)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
-    scenario.wrong(prepared.file, "steps", "%s:time returned %s; expected seconds", tostring(steps.name), core.describe(time_s))
+    scenario.wrong(prepared.file, "steps", "%s:time returned %s; expected seconds",
+      tostring(steps.name), core.describe(time_s))
   end
   local rows = all_rows(tree)
   time_s = step_corrections(prepared, item, time_s, rows)
   local evidence = tree.evidence
   if next(evidence) == nil and time_s > 0 then evidence = { assumed = 1 } end
-  return { time_s = time_s, evidence = evidence, rows = rows, tokens = item.tokens, requests = item.requests }
+  return { time_s = time_s, evidence = evidence, rows = rows, tokens = item.tokens,
+    requests = item.requests }
 end
 
 function prices.price(prepared)
@@ -77,11 +81,14 @@ function prices.price(prepared)
   local out, evidence_s, total_s = json.array {}, {}, 0
   local ok, problem = pcall(function()
     for i, item in ipairs(batches) do
-      local priced = scenario.at(prepared.file, "price[" .. i .. "]", price_one, prepared, steps, item.batch)
+      local priced = scenario.at(prepared.file, "price[" .. i .. "]", price_one, prepared, steps,
+        item.batch)
       priced.name = item.name
       out[i] = priced
       total_s = total_s + priced.time_s
-      for name, share in pairs(priced.evidence) do evidence_s[name] = (evidence_s[name] or 0) + share * priced.time_s end
+      for name, share in pairs(priced.evidence) do
+        evidence_s[name] = (evidence_s[name] or 0) + share * priced.time_s
+      end
     end
   end)
   cost.set_corrections {}
@@ -114,7 +121,9 @@ function prices.plain(value, depth)
   if type(value) == "table" then
     local out = #value > 0 and json.array {} or {}
     for key, each in pairs(core.plain(value)) do
-      if type(key) == "string" or type(key) == "number" and #value > 0 then out[key] = prices.plain(each, depth + 1) end
+      if type(key) == "string" or type(key) == "number" and #value > 0 then
+        out[key] = prices.plain(each, depth + 1)
+      end
     end
     return out
   end

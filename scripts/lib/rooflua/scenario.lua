@@ -12,8 +12,10 @@ local json = require "rooflua.json"
 local scenario = {}
 local schema_version = 1
 
-local keys = { "rooflua", "title", "seed", "kind", "model", "hardware", "deployment", "mfu", "steps", "bucketing",
-  "corrections", "scheduler", "router", "replicas", "workload", "frontend", "async_depth", "slo", "vary", "report",
+local keys = { "rooflua", "title", "seed", "kind", "model", "hardware", "deployment", "mfu",
+  "steps", "bucketing",
+  "corrections", "scheduler", "router", "replicas", "workload", "frontend", "async_depth", "slo",
+    "vary", "report",
   "price", "static", "search", "metrics", "network", "prefill_replicas", "decode_replicas" }
 local kinds = { price = true, serve = true, static = true, search = true }
 
@@ -53,7 +55,9 @@ local function set_in_list(file, path, list, parts, i, value)
       if policy.is_instance(each) and each.name == parts[i] then position = j end
     end
   end
-  if not position or list[position] == nil then wrong(file, path, "the list has no '%s'", parts[i]) end
+  if not position or list[position] == nil then
+    wrong(file, path, "the list has no '%s'", parts[i])
+  end
   local out = {}
   for j, each in ipairs(list) do out[j] = each end
   out[position] = set_at(file, path, out[position], parts, i + 1, value)
@@ -71,7 +75,9 @@ function set_at(file, path, owner, parts, i, value)
     return at(file, path, policy.with, owner, { [parts[i]] = value })
   end
   if owner == nil then owner = {} end
-  if type(owner) ~= "table" then wrong(file, path, "'%s' is %s, it has no parts", parts[i - 1] or "", core.describe(owner)) end
+  if type(owner) ~= "table" then
+    wrong(file, path, "'%s' is %s, it has no parts", parts[i - 1] or "", core.describe(owner))
+  end
   owner = core.plain(owner)
   if #owner > 0 then return set_in_list(file, path, owner, parts, i, value) end
   local out = {}
@@ -88,7 +94,8 @@ local function set(file, table_, path, value)
   if not known then wrong(file, path, "%s", native.unknown_name("key", parts[1], keys)) end
   -- deployment and mfu may be absent; steps given by name become an instance first
   local first = parts[1]
-  if (first == "steps" or first == "scheduler" or first == "router") and #parts > 1 and type(table_[first]) ~= "table" then
+  if (first == "steps" or first == "scheduler" or first == "router") and #parts > 1 and
+    type(table_[first]) ~= "table" then
     table_[first] = scenario.policy(file, first, table_[first])
   end
   return set_at(file, path, table_, parts, 1, value)
@@ -109,7 +116,8 @@ end
 
 -- Policies -----------------------------------------------------------------------------------------------
 
-local folders = { steps = "steps", scheduler = "schedulers", router = "routers", workload = "workloads",
+local folders = { steps = "steps", scheduler = "schedulers", router = "routers",
+  workload = "workloads",
   bucketing = "bucketing", corrections = "corrections" }
 local defaults = { steps = "kernels", scheduler = "vllm_v1", router = "round_robin" }
 
@@ -120,7 +128,8 @@ function scenario.policy(file, key, given)
   if policy.is_instance(given) then return given end
   if policy.is_class(given) then return at(file, key, function() return given {} end) end
   if type(given) ~= "string" then
-    wrong(file, key, "expected a policy (require \"%s.NAME\" {}), found %s", folder, core.describe(given))
+    wrong(file, key, "expected a policy (require \"%s.NAME\" {}), found %s", folder,
+      core.describe(given))
   end
   local name, preset = given:match "^([^:]+):(.+)$"
   name = (name or given):gsub("^" .. folder .. "%.", "")
@@ -132,7 +141,9 @@ function scenario.policy(file, key, given)
     class = at(file, key, chunks.require, folder .. "." .. name)
   else
     local ok, result = pcall(chunks.require, name)
-    if not ok then wrong(file, key, "%s", native.unknown_name("policy of " .. folder, name, available)) end
+    if not ok then
+      wrong(file, key, "%s", native.unknown_name("policy of " .. folder, name, available))
+    end
     class = result
   end
   if not policy.is_class(class) then wrong(file, key, "'%s' is not a policy class", name) end
@@ -143,15 +154,19 @@ end
 local function corrections_of(file, given, steps)
   local out = {}
   if given == nil then return out end
-  if type(given) ~= "table" or policy.is_instance(given) then wrong(file, "corrections", "expected a list of corrections") end
+  if type(given) ~= "table" or policy.is_instance(given) then
+    wrong(file, "corrections", "expected a list of corrections")
+  end
   for i, each in ipairs(core.plain(given)) do
     local key = "corrections[" .. i .. "]"
     local one = policy.is_instance(each) and each or scenario.policy(file, "corrections", each)
     if type(one.op) ~= "function" and type(one.step) ~= "function" then
       wrong(file, key, "'%s' has neither an op nor a step method", tostring(one.name))
     end
-    if policy.describe(steps).params[one.name] ~= nil and policy.parameters(steps)[one.name] ~= nil then
-      wrong(file, key, "'%s' is a parameter of the step model %s as well; use one of them", one.name, steps.name)
+    if policy.describe(steps).params[one.name] ~= nil and
+      policy.parameters(steps)[one.name] ~= nil then
+      wrong(file, key, "'%s' is a parameter of the step model %s as well; use one of them",
+        one.name, steps.name)
     end
     out[i] = one
   end
@@ -174,7 +189,9 @@ local function expand(file, given)
   if given == nil then return variants end
   for _, path in ipairs(core.sorted_keys(core.plain(core.table(given, file .. ": vary")))) do
     local values = core.plain(given)[path]
-    if type(values) ~= "table" or #core.plain(values) == 0 then wrong(file, "vary." .. tostring(path), "expected a list of values") end
+    if type(values) ~= "table" or #core.plain(values) == 0 then
+      wrong(file, "vary." .. tostring(path), "expected a list of values")
+    end
     values = core.plain(values)
     local next_variants = {}
     for _, variant in ipairs(variants) do
@@ -197,7 +214,8 @@ local function expand(file, given)
         end
         local part = tostring(path):match "[^.]+$" .. "=" .. text
         next_variants[#next_variants + 1] = {
-          name = variant.name == "" and part or variant.name .. ", " .. part, parameters = parameters, changes = changes,
+          name = variant.name == "" and part or variant.name .. ", " .. part,
+            parameters = parameters, changes = changes,
         }
       end
     end
@@ -211,16 +229,21 @@ end
 local current
 
 local function check_shape(file, given)
-  if type(given) ~= "table" then wrong(file, "", "expected the file to return a table, found %s", core.describe(given)) end
+  if type(given) ~= "table" then
+    wrong(file, "", "expected the file to return a table, found %s", core.describe(given))
+  end
   at(file, "", core.check_keys, given, keys, file)
   local version = given.rooflua
   if version ~= nil and (type(version) ~= "number" or version > schema_version) then
-    wrong(file, "rooflua", "this scenario is of schema %s, this program reads up to %d; install a newer rooflua, or say rooflua = %d and see what `rooflua check` finds",
+    wrong(file, "rooflua",
+      "this scenario is of schema %s, this program reads up to %d; install a newer rooflua, or say "
+        .. "rooflua = %d and see what `rooflua check` finds",
       tostring(version), schema_version, schema_version)
   end
   local kind = given.kind or "serve"
   if not kinds[kind] then
-    wrong(file, "kind", "%s", type(kind) == "string" and native.unknown_name("kind", kind, core.sorted_keys(kinds)) or
+    wrong(file, "kind", "%s", type(kind) == "string" and native.unknown_name("kind", kind,
+      core.sorted_keys(kinds)) or
       "expected text, found " .. core.describe(kind))
   end
   for _, key in ipairs { "model", "hardware" } do
@@ -229,8 +252,11 @@ local function check_shape(file, given)
   if kind == "price" and (type(given.price) ~= "table" or #core.plain(given.price) == 0) then
     wrong(file, "price", "expected a list of batches")
   end
-  if given.title ~= nil and type(given.title) ~= "string" then wrong(file, "title", "expected text, found %s", core.describe(given.title)) end
-  if given.report ~= nil and type(given.report) ~= "function" then wrong(file, "report", "expected a function, found %s", core.describe(given.report)) end
+  if given.title ~= nil and type(given.title) ~= "string" then
+    wrong(file, "title", "expected text, found %s", core.describe(given.title))
+  end
+  if given.report ~= nil and type(given.report) ~= "function" then wrong(file, "report",
+    "expected a function, found %s", core.describe(given.report)) end
   local seed = given.seed
   if seed ~= nil and (type(seed) ~= "number" or seed % 1 ~= 0 or seed < 0 or seed > 2^53) then
     wrong(file, "seed", "expected a whole number >= 0, found %s", core.describe(seed))
@@ -252,7 +278,9 @@ end
 function scenario.variant_table(index)
   local variant = current.variants[index]
   local given = current.given
-  for _, change in ipairs(variant.changes) do given = set(current.file, given, change.path, change.value) end
+  for _, change in ipairs(variant.changes) do
+    given = set(current.file, given, change.path, change.value)
+  end
   return given, variant
 end
 
@@ -263,12 +291,14 @@ local function open_table(file, returned, options)
   given = apply_sets(file, given, options and options.set)
   local kind = check_shape(file, given)
   if options and options.seed then given.seed = options.seed end
-  current = { file = file, given = given, kind = kind, variants = expand(file, given.vary), seed = given.seed or 0 }
+  current = { file = file, given = given, kind = kind, variants = expand(file, given.vary),
+    seed = given.seed or 0 }
   local variants = json.array {}
   for i, variant in ipairs(current.variants) do
     variants[i] = { name = variant.name, parameters = variant.parameters }
   end
-  return { file = file, kind = kind, title = given.title or "", seed = current.seed, variants = variants,
+  return { file = file, kind = kind, title = given.title or "", seed = current.seed,
+    variants = variants,
     has_report = given.report ~= nil }
 end
 
@@ -279,7 +309,9 @@ function scenario.open(path, options)
 end
 
 --- The same of a table that a script made.
-function scenario.open_table(given, options) return open_table(options and options.file or "scenario", given, options) end
+function scenario.open_table(given, options)
+  return open_table(options and options.file or "scenario", given, options)
+end
 
 -- Preparing ------------------------------------------------------------------------------------------------
 
@@ -294,7 +326,9 @@ function scenario.prepare(given, file)
   local deployment = given.deployment
   if not spec.is(deployment, "Deployment") then
     local options = {}
-    if deployment ~= nil and type(deployment) ~= "table" then wrong(file, "deployment", "expected a table, found %s", core.describe(deployment)) end
+    if deployment ~= nil and type(deployment) ~= "table" then
+      wrong(file, "deployment", "expected a table, found %s", core.describe(deployment))
+    end
     for key, value in pairs(core.plain(deployment or {})) do
       if not of_serving[key] then options[key] = value end
     end
@@ -307,7 +341,9 @@ function scenario.prepare(given, file)
     local options = {}
     if type(tables) == "string" then tables = { lookup = tables } end
     for key, value in pairs(core.plain(tables or {})) do options[key] = value end
-    if options.gpu == nil or options.hardware == nil then options.hardware = options.hardware or out.hardware end
+    if options.gpu == nil or options.hardware == nil then
+      options.hardware = options.hardware or out.hardware
+    end
     tables = at(file, "mfu", mfu.open, options)
   end
   out.mfu = tables
@@ -318,7 +354,9 @@ function scenario.prepare(given, file)
   local steps = scenario.policy(file, "steps", given.steps)
   if given.bucketing ~= nil then
     local bucketing = scenario.policy(file, "bucketing", given.bucketing)
-    if not policy.describe(steps).params.bucketing then wrong(file, "bucketing", "the step model %s takes none", steps.name) end
+    if not policy.describe(steps).params.bucketing then
+      wrong(file, "bucketing", "the step model %s takes none", steps.name)
+    end
     steps = at(file, "bucketing", policy.with, steps, { bucketing = bucketing })
   end
   out.step_policy = steps
@@ -331,7 +369,8 @@ function scenario.bind_steps(prepared)
   local steps = policy.fresh(prepared.step_policy)
   if type(steps.bind) == "function" then
     at(prepared.file, "steps", function()
-      steps:bind { model = prepared.model, deployment = prepared.deployment, hardware = prepared.hardware,
+      steps:bind { model = prepared.model, deployment = prepared.deployment,
+        hardware = prepared.hardware,
         mfu = prepared.mfu, async_depth = prepared.async_depth }
     end)
   end
@@ -342,15 +381,21 @@ end
 
 local runners = {
   price = function(prepared, options) return require("rooflua.prices").price(prepared, options) end,
-  static = function(prepared, options) return require("rooflua.prices").static(prepared, options) end,
+  static = function(prepared, options)
+    return require("rooflua.prices").static(prepared, options)
+  end,
 }
 
 --- Runs variant `index`. options: explain.
 function scenario.run(index, options)
   local given, variant = scenario.variant_table(index)
-  if current.kind == "serve" then return require("rooflua.serve").run_variant(current.file, given, options or {}) end
+  if current.kind == "serve" then
+    return require("rooflua.serve").run_variant(current.file, given, options or {})
+  end
   local runner = runners[current.kind]
-  if not runner then wrong(current.file, "kind", "'%s' runs through rooflua.serve", current.kind) end
+  if not runner then
+    wrong(current.file, "kind", "'%s' runs through rooflua.serve", current.kind)
+  end
   local prepared = scenario.prepare(given, current.file)
   local result = runner(prepared, options or {})
   result.name, result.parameters = variant.name, variant.parameters

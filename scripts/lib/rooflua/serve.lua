@@ -5,6 +5,7 @@ local cost = require "rooflua.cost"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
 local scenario = require "rooflua.scenario"
+local serving = require "rooflua.serving"
 local spec = require "rooflua.spec"
 
 local serve = {}
@@ -53,6 +54,9 @@ local function merge(file, scenario_table, own)
   local scheduler = need(file, "scheduler", merged.scheduler, "plan")
   local parameters = policy.parameters(scheduler)
   local engine, options = {}, {}
+  if merged.deployment ~= nil and type(merged.deployment) ~= "table" and not spec.is(merged.deployment, "Deployment") then
+    scenario.wrong(file, "deployment", "expected a table, found %s", core.describe(merged.deployment))
+  end
   if not spec.is(merged.deployment, "Deployment") then
     for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do options[key] = parameters[key] end
     for key, value in pairs(core.plain(merged.deployment or {})) do
@@ -78,7 +82,7 @@ local function build_replica(file, scenario_table, own)
   local deployment = prepared.deployment
   return {
     prepared = prepared,
-    scheduler = scheduler,
+    scheduler = policy.fresh(scheduler),
     steps = { steps = scenario.bind_steps(prepared), corrections = step_corrections(prepared) },
     deployment = deployment,
     config = {
@@ -96,8 +100,17 @@ end
 
 local function instances(replicas, key)
   local out = {}
-  for i, each in ipairs(replicas) do out[i] = key == "scheduler" and policy.fresh(each.scheduler) or each[key] end
+  for i, each in ipairs(replicas) do out[i] = each[key] end
   return out
+end
+
+--- The same policy with a copy of what it keeps in fields of its own: counts, random streams, tables.
+local function twin(instance)
+  local copy = policy.fresh(instance)
+  for key, value in pairs(instance) do
+    if not policy.is_instance(value) then copy[key] = serving.copy(value) end
+  end
+  return copy
 end
 
 local function started_router(file, given, replicas, streams)
@@ -215,6 +228,7 @@ function serve.is_live(value) return type(value) == "table" and runs[value] ~= n
 
 --- The run of a scenario (or of a live simulation's) from its start to its end, one request followed.
 function serve.follow(given, id)
+  core.table(given, "measure.why: scenario")
   local state = runs[given]
   local live = open(state and state.file or "scenario", core.plain(state and state.given or given), { why = id })
   live:run()
@@ -280,7 +294,7 @@ function Live:set(changes)
   local schedulers, steps
   if changes.scheduler then
     local scheduler = need(state.file, "scheduler", changes.scheduler, "plan")
-    for _, each in ipairs(state.replicas) do each.scheduler = scheduler end
+    for _, each in ipairs(state.replicas) do each.scheduler = policy.fresh(scheduler) end
     schedulers = instances(state.replicas, "scheduler")
   end
   if changes.steps then
@@ -293,17 +307,18 @@ function Live:set(changes)
   native.serve_set(state.run, schedulers, steps)
 end
 
---- An independent copy from here on: same policies, same random numbers, same future. A scheduler that
---- keeps state of its own starts afresh in the copy unless it has a `copy` method.
+--- An independent copy from here on: same policies in the same state, same random numbers, same future.
 function Live:fork()
   local state = state_of(self)
   local replicas = {}
   for i, each in ipairs(state.replicas) do
     replicas[i] = {}
     for key, value in pairs(each) do replicas[i][key] = value end
+    replicas[i].scheduler = twin(each.scheduler)
   end
-  local run = native.serve_fork(state.run, instances(replicas, "scheduler"), instances(replicas, "steps"), state.router)
-  return adopt { run = run, file = state.file, given = state.given, replicas = replicas, router = state.router }
+  local router = state.router and twin(state.router)
+  local run = native.serve_fork(state.run, instances(replicas, "scheduler"), instances(replicas, "steps"), router)
+  return adopt { run = run, file = state.file, given = state.given, replicas = replicas, router = router }
 end
 
 --- What is known so far.

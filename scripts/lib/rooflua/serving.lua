@@ -51,26 +51,21 @@ typedef struct {
   const rooflua_plan_view *plan_view;
   const rooflua_batch *batch;
   const rooflua_route_view *route;
-  void *plan;
-  const void *replica;
+  void *plan; const void *replica;
   int32_t slots, live, change, batch_live;
 } rooflua_serve_border;
 typedef struct {
   uint32_t version, size;
   rooflua_serve_border *border;
   const rooflua_batch *batch;
-  int32_t (*decode_all)(rooflua_serve_border *, double);
-  int32_t (*shed)(rooflua_serve_border *, double);
-  int32_t (*decode)(rooflua_serve_border *, double);
-  int32_t (*prefill)(rooflua_serve_border *, double, double);
-  int32_t (*admit)(rooflua_serve_border *, double, double, double, double, double);
-  int32_t (*preempt)(rooflua_serve_border *, double);
-  int32_t (*reject)(rooflua_serve_border *, double);
-  int32_t (*wake_at)(rooflua_serve_border *, double);
+  int32_t (*decode_all)(rooflua_serve_border *, double), (*shed)(rooflua_serve_border *, double),
+          (*decode)(rooflua_serve_border *, double), (*prefill)(rooflua_serve_border *, double, double),
+          (*admit)(rooflua_serve_border *, double, double, double, double, double);
+  int32_t (*preempt)(rooflua_serve_border *, double), (*reject)(rooflua_serve_border *, double),
+          (*wake_at)(rooflua_serve_border *, double);
   const char *(*refusal)(rooflua_serve_border *);
-  int32_t (*cached_tokens)(rooflua_serve_border *, double);
-  int32_t (*route_cached_tokens)(rooflua_serve_border *, double);
-  int32_t (*decode_context_max)(rooflua_serve_border *);
+  int32_t (*cached_tokens)(rooflua_serve_border *, double),
+          (*route_cached_tokens)(rooflua_serve_border *, double), (*decode_context_max)(rooflua_serve_border *);
   const int32_t *(*decode_contexts)(rooflua_serve_border *);
   int32_t (*decode_blocks)(rooflua_serve_border *);
 } rooflua_serve_table;
@@ -367,58 +362,9 @@ ffi.metatype("rooflua_plan_handle", {
 })
 local plan = ffi.new("rooflua_plan_handle", 0)
 
--- What a router sees -------------------------------------------------------------------------------
-
-local function need_route()
-  if B.live ~= 2 then fail("the replicas were used after the call that they were given to") end
-  return B.route
-end
-
-local signal_fields = {
-  index = function(_, index) return index + 1 end,
-  waiting = function(s) return s.waiting end,
-  running = function(s) return s.running end,
-  decodes = function(s) return s.decodes end,
-  prefilling = function(s) return s.prefilling end,
-  waiting_tokens = function(s) return s.waiting_tokens end,
-  context_tokens = function(s) return s.context_tokens end,
-  kv_used_frac = function(s) return s.kv_used_frac end,
-  free_blocks = function(s) return s.free_blocks end,
-  total_blocks = function(s) return s.total_blocks end,
-  outstanding = function(s) return s.outstanding end,
-  --- Tokens of the request being routed that this replica has cached; never stale.
-  prefix_hit_tokens = function(_, index) return C.route_cached_tokens(B, index) end,
-}
-
-local Signals = ffi.metatype("rooflua_replica_signals_handle", {
-  __index = function(handle, key)
-    local route = need_route()
-    local field = signal_fields[key]
-    if not field then unknown("a replica's signals", key, signal_fields) end
-    if handle.index >= route.replica_count then fail("there is no such replica") end
-    return field(route.signals + handle.index, handle.index)
-  end,
-  __newindex = function() fail("signals are read-only") end,
-  __metatable = false,
-})
-
-ffi.metatype("rooflua_candidates_handle", {
-  __len = function() return need_route().candidate_count end,
-  __index = function(_, i)
-    local route = need_route()
-    if i == "now_s" then return route.now_s end
-    if i == "signals_s" then return route.signals_s end
-    if type(i) ~= "number" or not (i >= 1 and i <= route.candidate_count) or i % 1 ~= 0 then return nil end
-    return Signals(route.candidates[i - 1])
-  end,
-  __newindex = function() fail("the list of replicas is read-only") end,
-  __metatable = false,
-})
-local candidates = ffi.new("rooflua_candidates_handle", 0)
-
 -- What the engine calls ----------------------------------------------------------------------------
 
-local serving = { border = B, functions = C, handle_of = handle_of, replica = replica }
+local serving = { border = B, functions = C, handle_of = handle_of, replica = replica, fail = fail, unknown = unknown }
 
 function serving.plan(instance)
   scheduler = instance
@@ -428,16 +374,6 @@ end
 --- The waiting queue's key of the request in `slot`.
 function serving.key(instance, slot)
   return instance:key(handle_of(slot))
-end
-
---- A 0-based index of a replica.
-function serving.route(instance, slot)
-  local choice = instance:route(handle_of(slot), candidates)
-  local count = B.route.candidate_count
-  if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then
-    fail("route returned " .. tostring(choice) .. "; expected a whole number from 1 to " .. count)
-  end
-  return B.route.candidates[choice - 1]
 end
 
 --- A deep copy of plain state: tables and random streams; functions and objects are shared.

@@ -9,7 +9,9 @@ local methods = {
   Model = {
     parameters = function(model) return native.model_parameters(model) end,
     active_parameters = function(model) return native.model_active_parameters(model) end,
-    kv_bytes_per_token = function(model, kv_dtype) return native.model_kv_bytes_per_token(model, kv_dtype) end,
+    kv_bytes_per_token = function(model, kv_dtype)
+      return native.model_kv_bytes_per_token(model, kv_dtype)
+    end,
   },
   Hardware = {},
   Deployment = {},
@@ -40,7 +42,9 @@ local function adopt(object, class, extra)
   define(object, class)
   local own = native.object_fields(object)
   for key, value in pairs(own) do
-    if type(value) == "table" then own[key] = core.readonly(value, class .. "." .. key, key ~= "peak_flop_per_s") end
+    if type(value) == "table" then
+      own[key] = core.readonly(value, class .. "." .. key, key ~= "peak_flop_per_s")
+    end
   end
   for key, value in pairs(extra or {}) do own[key] = value end
   fields[object] = own
@@ -57,11 +61,13 @@ function spec.model(source)
   if type(source) ~= "string" and type(source) ~= "table" then
     fail("spec.model: expected a name, a path or a table, found %s", core.describe(source))
   end
-  return adopt(native.load_model(core.plain(source), type(source) == "table" and native.where() or nil), "Model")
+  return adopt(native.load_model(core.plain(source), type(source) == "table" and native.where() or
+    nil), "Model")
 end
 
 -- A table in the units of the library: what a Hardware object shows.
-local si_fields = { "name", "from", "architecture", "peak_flop_per_s", "memory_bytes_per_s", "memory_bytes",
+local si_fields = { "name", "from", "architecture", "peak_flop_per_s", "memory_bytes_per_s",
+  "memory_bytes",
   "usable_memory_bytes", "link_bytes_per_s", "sms", "clock_hz", "l2_bytes", "tables_from" }
 
 local function toml_form(given)
@@ -70,14 +76,20 @@ local function toml_form(given)
   local function take(key) return given[key] == nil and base[key] or given[key] end
   local function need(key)
     local value = take(key)
-    if value == nil then fail("spec.hardware: needs '%s' (or from = \"h200-sxm\", to start from a shipped GPU)", key) end
+    if value == nil then
+      fail("spec.hardware: needs '%s' (or from = \"h200-sxm\", to start from a shipped GPU)", key)
+    end
     return core.positive(value, "spec.hardware: " .. key)
   end
   local peaks = {}
-  for dtype, rate in pairs(base.peak_flop_per_s and core.plain(base.peak_flop_per_s) or {}) do peaks[dtype] = rate / 1e12 end
+  for dtype, rate in pairs(base.peak_flop_per_s and core.plain(base.peak_flop_per_s) or {}) do
+    peaks[dtype] = rate / 1e12
+  end
   if given.peak_flop_per_s ~= nil then
-    for dtype, rate in pairs(core.plain(core.table(given.peak_flop_per_s, "spec.hardware: peak_flop_per_s"))) do
-      peaks[dtype] = core.positive(rate, "spec.hardware: peak_flop_per_s." .. tostring(dtype)) / 1e12
+    for dtype, rate in pairs(core.plain(core.table(given.peak_flop_per_s,
+      "spec.hardware: peak_flop_per_s"))) do
+      peaks[dtype] = core.positive(rate, "spec.hardware: peak_flop_per_s."
+        .. tostring(dtype)) / 1e12
     end
   end
   local memory_bytes = need "memory_bytes"
@@ -87,7 +99,8 @@ local function toml_form(given)
     peak_tflop_per_s = peaks,
     memory_gb_per_s = need "memory_bytes_per_s" / 1e9,
     memory_gb = memory_bytes / 1e9,
-    usable_memory_gib = (given.usable_memory_bytes or base.usable_memory_bytes or memory_bytes) / 2^30,
+    usable_memory_gib = (given.usable_memory_bytes or base.usable_memory_bytes or
+      memory_bytes) / 2^30,
     link_gb_per_s = need "link_bytes_per_s" / 1e9,
     sms = need "sms", clock_mhz = need "clock_hz" / 1e6, l2_mib = need "l2_bytes" / 2^20,
     tables_from = given.tables_from or (given.from and base.name) or nil,
@@ -109,7 +122,8 @@ function spec.hardware(source)
   return adopt(native.load_hardware(source), "Hardware")
 end
 
-spec.deployment_keys = { "model", "hardware", "tp", "weights", "kv", "memory_utilization", "max_num_seqs",
+spec.deployment_keys = { "model", "hardware", "tp", "weights", "kv", "memory_utilization",
+  "max_num_seqs",
   "max_num_batched_tokens", "block_size", "kv_blocks" }
 
 --- A model on GPUs. Does not fit: an error saying by how much.
