@@ -27,9 +27,15 @@ local cost = {}
 ---@field time_s number of one run
 ---@field count number
 
+--- One chunk of a prompt.
+---@class rooflua.Prefill
+---@field new_tokens integer
+---@field context_tokens integer in the KV cache before the step
+---@field completes boolean the prompt is done after it
+
 --- The prefills and decodes of one step, during the call only. Read-only; positions are checked.
 ---@class rooflua.Batch
----@field prefills {new_tokens: integer, context_tokens: integer, completes: boolean}[] context_tokens: KV before the step
+---@field prefills rooflua.Prefill[]
 ---@field decodes integer
 ---@field decode_context_tokens number sum over decodes, the new token excluded
 ---@field decode_context_max number found when asked for
@@ -160,8 +166,16 @@ function cost.memoize2(fn) end
 ---@return {time_s: number, rows: table[], corrections: table[], evidence: table<string, number>}
 function cost.explain(call) end
 
+--- The keys of cost.batch and of a scenario's `price` entries.
+---@class rooflua.BatchGiven
+---@field prefills {new_tokens: integer, context_tokens: integer?, completes: boolean?}[]?
+---@field decode_contexts integer[]? or instead of it:
+---@field decodes integer?
+---@field decode_context_tokens number? sum
+---@field decode_context_max number?
+
 --- A batch as the engine would give it.
----@param given {prefills: table[]?, decode_contexts: number[]?, decodes: integer?, decode_context_tokens: number?, decode_context_max: number?}
+---@param given rooflua.BatchGiven
 ---@return rooflua.Batch
 function cost.batch(given) end
 

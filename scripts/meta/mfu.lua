@@ -87,8 +87,17 @@ function Database:rows(name) end
 ---@return number flop_per_s
 function Database:peak(dtype) end
 
+--- The keys of mfu.open and of a scenario's `mfu`.
+---@class rooflua.DatabaseOptions
+---@field gpu string? a shipped GPU, or as the folder or its files name it
+---@field path string? folder of tables; default: the GPU's own
+---@field layout "rooflua"|"infersim"|"blis"|"aic"?
+---@field lookup any a strategy's name, a function or a policy
+---@field hardware any peaks; default: the shipped GPU of that name
+---@field default_mfu number? what the InferSim lookups answer without a row
+
 --- Tables of a GPU: open "h200-sxm", or a folder of any layout.
----@param options string|rooflua.Hardware|{path: string?, layout: "rooflua"|"infersim"|"blis"|"aic"?, gpu: string?, lookup: any, hardware: any, default_mfu: number?}
+---@param options string|rooflua.Hardware|rooflua.DatabaseOptions
 ---@return rooflua.Database
 function mfu.open(options) end
 

@@ -25,8 +25,18 @@ local policy = {}
 ---@field params table<string, rooflua.Parameter>
 ---@field presets table<string, table> named parameter sets
 
+--- The keys of policy.define.
+---@class rooflua.PolicyDefinition
+---@field name string
+---@field doc string
+---@field source string?
+---@field params table<string, rooflua.Parameter>?
+---@field presets table<string, table>?
+---@field returns "mfu"|"latency_s"? of a lookup
+---@field every_step boolean? of a scheduler that must be asked at every step
+
 --- Declares a policy; its methods are written after it. `Class:preset("name") {overrides}` starts from a preset.
----@param given {name: string, doc: string, source: string?, params: table<string, rooflua.Parameter>?, presets: table<string, table>?, returns: string?, every_step: boolean?, signals: any, staleness_s: number?}
+---@param given rooflua.PolicyDefinition
 ---@return rooflua.PolicyClass
 function policy.define(given) end
 

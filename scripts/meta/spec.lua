@@ -102,8 +102,21 @@ function spec.model(source) end
 ---@return rooflua.Hardware
 function spec.hardware(source) end
 
+--- The keys of spec.deployment and of a scenario's `deployment`.
+---@class rooflua.DeploymentOptions
+---@field model any as spec.model takes it
+---@field hardware any as spec.hardware takes it
+---@field tp integer? default 1
+---@field weights string? dtype of linear weights; default: the model's
+---@field kv string? dtype of the KV cache; default: the model's
+---@field memory_utilization number? default 0.92
+---@field max_num_seqs integer? default 256
+---@field max_num_batched_tokens integer? default 8192
+---@field block_size integer? tokens per KV block; default 16
+---@field kv_blocks integer? given: nothing is computed
+
 --- A model on GPUs: weights per rank, KV blocks. Raises, saying by how much, if it does not fit.
----@param options {model: any, hardware: any, tp: integer?, weights: string?, kv: string?, memory_utilization: number?, max_num_seqs: integer?, max_num_batched_tokens: integer?, block_size: integer?, kv_blocks: integer?}
+---@param options rooflua.DeploymentOptions
 ---@return rooflua.Deployment
 function spec.deployment(options) end
 

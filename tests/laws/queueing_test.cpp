@@ -32,13 +32,15 @@ struct Queue {
   std::vector<double> arrival_s, service_s;
 };
 
-Queue draw_queue(std::uint64_t seed, int requests, double rate, double mean_service, bool exponential_service) {
+Queue draw_queue(std::uint64_t seed, int requests, double rate, double mean_service,
+                 bool exponential_service) {
   RandomStream gaps = random_stream(seed, "gaps"), services = random_stream(seed, "services");
   Queue queue;
   double now = 0;
   for (int i = 0; i < requests; ++i) {
     queue.arrival_s.push_back(now += exponential(gaps, 1 / rate));
-    queue.service_s.push_back(exponential_service ? exponential(services, mean_service) : mean_service);
+    queue.service_s.push_back(exponential_service ? exponential(services, mean_service)
+                                                  : mean_service);
   }
   return queue;
 }
@@ -115,7 +117,8 @@ Mean mean_wait(LuaSchedulers& lua, double rate, double mean_service, bool expone
 
 /// Within four standard errors, which are small themselves.
 void check_wait(const char* name, Mean found, double expected) {
-  std::printf("%s: mean wait %.5f s +- %.5f, theory %.5f s\n", name, found.value, found.error, expected);
+  std::printf("%s: mean wait %.5f s +- %.5f, theory %.5f s\n", name, found.value, found.error,
+              expected);
   CHECK(std::abs(found.value - expected) < 4 * found.error);
   CHECK(found.error < 0.03 * expected);
 }

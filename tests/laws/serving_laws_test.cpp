@@ -93,7 +93,8 @@ void check_instant(Simulation& simulation, Witness& witness, Picoseconds& before
   witness.claim(replica.kv().used_blocks() + replica.kv().free_blocks() == view.total_blocks,
                 "used + free = total");
   witness.claim(view.free_blocks == replica.kv().free_blocks(), "the view shows what is free");
-  witness.claim(view.running > 0 || replica.kv().used_blocks() == 0, "nobody runs, nothing is used");
+  witness.claim(view.running > 0 || replica.kv().used_blocks() == 0,
+                "nobody runs, nothing is used");
 }
 
 std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler) {
@@ -111,7 +112,8 @@ std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler) 
 
 }  // namespace
 
-TEST_CASE("every shipped scheduler keeps the laws: nothing is lost, nothing is made, time goes on") {
+TEST_CASE(
+    "every shipped scheduler keeps the laws: nothing is lost, nothing is made, time goes on") {
   LuaSchedulers lua;
   for (const Trial& trial : trials()) {
     for (std::uint64_t seed = 5001; seed <= 5040; ++seed) {

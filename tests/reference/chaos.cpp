@@ -11,7 +11,8 @@ namespace {
 
 std::vector<std::int32_t> listed(const Replica& replica, std::int32_t head) {
   std::vector<std::int32_t> slots;
-  for (std::int32_t slot = head; slot >= 0; slot = replica.request(slot).next) slots.push_back(slot);
+  for (std::int32_t slot = head; slot >= 0; slot = replica.request(slot).next)
+    slots.push_back(slot);
   return slots;
 }
 
@@ -66,7 +67,8 @@ void Chaos::decode_some(const Replica& replica, Plan& plan) {
   }
   const int decodes = view.decodes - plan.view().decodes;
   const bool limited = way == 5 || decodes > std::min(budget, left(replica, plan));
-  plan.decode_all(limited ? dice_.between(0, std::min(decodes, left(replica, plan))) : Plan::everybody);
+  const int limit = limited ? dice_.between(0, std::min(decodes, left(replica, plan))) : 0;
+  plan.decode_all(limited ? limit : Plan::everybody);
 }
 
 void Chaos::prefill_some(const Replica& replica, Plan& plan) {
@@ -91,7 +93,8 @@ void Chaos::admit_some(const Replica& replica, Plan& plan) {
     const int most = std::min(sequence - replica.cached_tokens(slot), left(replica, plan));
     if (most < 1 || !dice_.chance(40)) continue;
     Admission wish{dice_.chance(50) ? most : dice_.between(1, most), 0, 0, 0};
-    if (dice_.chance(20)) wish.hold_tokens = dice_.between(1, request.prompt_tokens + request.max_tokens);
+    if (dice_.chance(20))
+      wish.hold_tokens = dice_.between(1, request.prompt_tokens + request.max_tokens);
     if (dice_.chance(30)) wish.fit_tokens = sequence;
     if (dice_.chance(20)) wish.spare_blocks = dice_.between(0, 3);
     plan.admit(slot, wish);

@@ -58,7 +58,9 @@ ReplicaConfig replica_config(const ServingCase& question) {
 
 EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
                      std::vector<Observer*> listeners)
-    : segments_(question.prompts.size()), steps_(question.tariff), scribe_(question.prompts.size()) {
+    : segments_(question.prompts.size()),
+      steps_(question.tariff),
+      scribe_(question.prompts.size()) {
   std::vector<RequestSpec> specs;
   for (std::size_t id = 0; id < question.prompts.size(); ++id) {
     const Prompt& prompt = question.prompts[id];

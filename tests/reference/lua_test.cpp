@@ -15,12 +15,14 @@
 namespace rooflua::reference {
 
 TEST_CASE("every shipped scheduler is on trial here") {
-  for (const auto& file : std::filesystem::directory_iterator(test::source_dir() / "scripts/schedulers")) {
+  const auto folder = test::source_dir() / "scripts/schedulers";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const std::string name = file.path().stem().string();
     CAPTURE(name);
     if (file.path().extension() != ".lua") continue;
     const auto all = trials();
-    CHECK(std::any_of(all.begin(), all.end(), [&](const Trial& one) { return one.scheduler == name; }));
+    const auto same_name = [&](const Trial& one) { return one.scheduler == name; };
+    CHECK(std::any_of(all.begin(), all.end(), same_name));
   }
 }
 
@@ -50,8 +52,7 @@ TEST_CASE("every shipped scheduler gives the same times on the engine and on the
 TEST_CASE("schedulers/vllm_v1.lua and priority.lua do what a literal vLLM V1 does") {
   LuaSchedulers lua;
   const Check check = [&](const ServingCase& question) {
-    const History expected =
-        run_vllm_v1(question.config, question.requests(), question.tariff);
+    const History expected = run_vllm_v1(question.config, question.requests(), question.tariff);
     if (!question.in_order(expected)) return std::string();
     const std::string name = question.config.by_priority ? "priority" : "vllm_v1";
     const auto scheduler = lua.make(name, vllm_parameters(question.config));

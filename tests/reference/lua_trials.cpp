@@ -56,12 +56,12 @@ void spare_blocks(ServingCase& question) {
 std::string trtllm_parameters(const ServingCase& question) {
   const char* capacity[] = {"guaranteed_no_evict", "max_utilization", "static_batch"};
   const bool chunked = question.seed % 4 > 0, equal = question.seed % 5 > 2;
-  return seats_only(question) + ", max_num_batched_tokens = " +
-         std::to_string(question.config.max_num_batched_tokens) +
+  return seats_only(question) +
+         ", max_num_batched_tokens = " + std::to_string(question.config.max_num_batched_tokens) +
          ", capacity_scheduler_policy = '" + capacity[question.seed % 3] +
          "', enable_chunked_context = " + (chunked ? "true" : "false") +
-         ", context_chunking_policy = '" +
-         (equal ? "equal_progress" : "first_come_first_served") + "'";
+         ", context_chunking_policy = '" + (equal ? "equal_progress" : "first_come_first_served") +
+         "'";
 }
 
 }  // namespace
@@ -69,8 +69,7 @@ std::string trtllm_parameters(const ServingCase& question) {
 std::vector<Trial> trials() {
   const Range plain{60, true, true, false, false};
   return {
-      {"vllm_v1", Range{60, true, true, false, true},
-       [](ServingCase&) {},
+      {"vllm_v1", Range{60, true, true, false, true}, [](ServingCase&) {},
        [](const ServingCase& q) { return vllm_parameters(q.config); }},
       {"priority", Range{},
        [](ServingCase& q) {
@@ -88,19 +87,20 @@ std::vector<Trial> trials() {
        }},
       {"vllm_v0", plain,
        [](ServingCase& q) {
-         q.config.max_num_batched_tokens = std::max(q.config.max_num_batched_tokens, longest_sequence(q));
+         q.config.max_num_batched_tokens =
+             std::max(q.config.max_num_batched_tokens, longest_sequence(q));
          spare_blocks(q);
        },
        [](const ServingCase& q) {
-         return seats_only(q) + ", max_num_batched_tokens = " +
-                std::to_string(q.config.max_num_batched_tokens);
+         return seats_only(q) +
+                ", max_num_batched_tokens = " + std::to_string(q.config.max_num_batched_tokens);
        }},
       {"sarathi", plain, spare_blocks,
        [](const ServingCase& q) {
          return seats_only(q) + ", chunk_size = " + std::to_string(q.config.max_num_batched_tokens);
        }},
-      {"sglang", Range{60, false, false, false, false},
-       [](ServingCase& q) { q = for_sglang(q); }, sglang_parameters},
+      {"sglang", Range{60, false, false, false, false}, [](ServingCase& q) { q = for_sglang(q); },
+       sglang_parameters},
       {"sglang", plain, no_budget,  // any order, mixed steps, hits
        [](const ServingCase& q) {
          const char* orders[] = {"fcfs", "lof", "lpm"};

@@ -23,10 +23,12 @@ ReplicaConfig board_config(const VllmConfig& c) {
 }  // namespace
 
 NaiveReplica::NaiveReplica(const ServingCase& question, SchedulerPolicy& policy)
-    : config_(question.config), policy_(&policy),
+    : config_(question.config),
+      policy_(&policy),
       pool_(question.config.blocks, question.config.prefix_caching),
       requests_(question.prompts.size()),
-      board_(board_config(question.config), arena_, *this), plan_(*this) {
+      board_(board_config(question.config), arena_, *this),
+      plan_(*this) {
   for (std::size_t id = 0; id < requests_.size(); ++id) {
     requests_[id].given = &question.prompts[id];
     requests_[id].id = static_cast<int>(id);

@@ -14,20 +14,20 @@ namespace rooflua::reference {
 struct NaiveRequest {
   const Prompt* given = nullptr;
   int id = -1;
-  int slot = -1;         // on the board
+  int slot = -1;  // on the board
   Phase phase = Phase::absent;
-  int computed = 0;      // KV, in flight included
-  int output = 0;        // tokens, in flight included
+  int computed = 0;  // KV, in flight included
+  int output = 0;    // tokens, in flight included
   int landed = 0;
-  int planned = 0;       // tokens in the plan at hand
-  bool taken = false;    // preempted in the plan at hand
-  bool fresh = false;    // admitted in the plan at hand
+  int planned = 0;     // tokens in the plan at hand
+  bool taken = false;  // preempted in the plan at hand
+  bool fresh = false;  // admitted in the plan at hand
   bool ever_seated = false;
   int first_hit = 0, seat_hit = 0, preemptions = 0;
   double key = 0;
   Ps scheduled = unset;  // the plan that admitted it first, even if it lost its seat in that plan
   std::vector<int> blocks, hashes;
-  int hashed = 0;        // blocks that carry content
+  int hashed = 0;  // blocks that carry content
 
   int sequence() const { return given->plain.prompt + output; }
 };

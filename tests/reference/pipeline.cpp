@@ -40,8 +40,8 @@ History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth
   std::size_t next = 0;
   bool running = false;
   while (running || next < requests.size()) {
-    const bool ends = running && (next == requests.size() ||
-                                  planned.front().end <= requests[next].arrival);
+    const bool ends =
+        running && (next == requests.size() || planned.front().end <= requests[next].arrival);
     const Ps now = ends ? planned.front().end : requests[next].arrival;
     if (ends) {
       land(planned.front(), history);
@@ -78,8 +78,8 @@ History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth
 std::string text(const Served& served) {
   std::ostringstream out;
   out << "arrival " << served.arrival << " scheduled " << served.scheduled << " first "
-      << served.first << " last " << served.last << " tokens " << served.tokens
-      << " preemptions " << served.preemptions << " cached " << served.cached;
+      << served.first << " last " << served.last << " tokens " << served.tokens << " preemptions "
+      << served.preemptions << " cached " << served.cached;
   return out.str();
 }
 

@@ -23,11 +23,11 @@ struct Token {
 struct PlainRequest {
   Ps arrival = 0;
   int prompt = 1;
-  int output = 1;            // generated length, always reached
-  int max_new = 1;           // what the client declares; >= output
-  int predicted = -1;        // what a predictor says; -1: nothing
-  int priority = 0;          // lower is better
-  std::vector<Token> tokens; // all prompt + output of them
+  int output = 1;             // generated length, always reached
+  int max_new = 1;            // what the client declares; >= output
+  int predicted = -1;         // what a predictor says; -1: nothing
+  int priority = 0;           // lower is better
+  std::vector<Token> tokens;  // all prompt + output of them
 };
 
 /// What one request does in one step.
@@ -63,8 +63,8 @@ struct History {
   std::vector<Served> requests;
   std::vector<StepLog> steps;
   int preemptions = 0;
-  int resume_hits = 0;  // re-admissions of preempted requests that found part of their KV
-  bool finished = true; // false: requests were left and nothing could run
+  int resume_hits = 0;   // re-admissions of preempted requests that found part of their KV
+  bool finished = true;  // false: requests were left and nothing could run
 };
 
 std::string text(const Served& served);

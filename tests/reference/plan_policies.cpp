@@ -25,7 +25,8 @@ std::int32_t VllmThroughPlan::victim(const Replica& replica) {
   std::int32_t worst = view.running_head;
   for (std::int32_t slot = worst; slot >= 0; slot = replica.request(slot).next) {
     const rooflua::Request &a = replica.request(slot), &b = replica.request(worst);
-    if (a.priority > b.priority || (a.priority == b.priority && a.arrival_s > b.arrival_s)) worst = slot;
+    if (a.priority > b.priority || (a.priority == b.priority && a.arrival_s > b.arrival_s))
+      worst = slot;
   }
   return worst;
 }
@@ -34,14 +35,15 @@ void VllmThroughPlan::plan(const Replica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
   // Decodes are one call where they stand before the only unfinished prompt, and nobody else
   // could be a victim.
-  const bool in_front = view.prefilling == 0 || (view.prefilling == 1 &&
-                                                 view.prefilling_head == view.running_tail);
+  const bool in_front =
+      view.prefilling == 0 || (view.prefilling == 1 && view.prefilling_head == view.running_tail);
   if (singly_ || !in_front || (config_.by_priority && view.prefilling > 0)) {
     run_in_order(replica, plan);
   } else {
     const int budget = config_.max_num_batched_tokens;
     plan.decode_all(view.decodes > budget ? budget : Plan::everybody);
-    if (view.prefilling == 1 && budget_left(config_, plan) > 0) run_one(replica, plan, view.prefilling_head);
+    if (view.prefilling == 1 && budget_left(config_, plan) > 0)
+      run_one(replica, plan, view.prefilling_head);
   }
   if (plan.view().preempted == 0) admit_waiting(replica, plan);
 }

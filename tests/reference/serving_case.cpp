@@ -103,7 +103,8 @@ void draw_segments(Dice& dice, Prompt& prompt, int longest) {
   int left = prompt.plain.prompt;
   while (left > 0 && dice.chance(75)) {
     const int content = dice.between(1, 3) + 10 * static_cast<int>(prompt.segments.size());
-    const int count = std::min(left, dice.chance(50) ? 16 * dice.between(1, 8) : dice.between(1, longest));
+    const int wish = dice.chance(50) ? 16 * dice.between(1, 8) : dice.between(1, longest);
+    const int count = std::min(left, wish);
     prompt.segments.emplace_back(static_cast<std::uint64_t>(content), count);
     left -= count;
   }
@@ -136,7 +137,8 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
   draw_config(dice, range, c);
   draw_tariff(dice, question.tariff);
 
-  const int longest_prompt = dice.chance(50) ? 60 : 400, longest_output = dice.chance(50) ? 20 : 120;
+  const int longest_prompt = dice.chance(50) ? 60 : 400;
+  const int longest_output = dice.chance(50) ? 20 : 120;
   const bool shares = range.sharing && dice.chance(50);
   const bool sessions = shares && range.sessions && dice.chance(40);
   const int gap = dice.chance(20) ? 0 : 1 << dice.between(4, 16);
@@ -169,7 +171,8 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
   const int most = (total + c.block_size - 1) / c.block_size + count;
   c.blocks = dice.chance(70) ? dice.between(least, std::min(most, 4 * least)) : most;
   if (c.watermark > 0 && dice.chance(50)) c.blocks = least + dice.between(0, 2);
-  if (dice.chance(15)) c.max_model_len = dice.between(longest_asked + 1, longest + 1 + longest_prompt);
+  if (dice.chance(15))
+    c.max_model_len = dice.between(longest_asked + 1, longest + 1 + longest_prompt);
   if (c.by_priority) question.part_arrivals();
   question.spell_tokens();
   return question;
@@ -193,7 +196,8 @@ std::string text(const ServingCase& question) {
     out << "  request " << id << " at " << prompt.plain.arrival << ": " << prompt.plain.prompt
         << " + " << prompt.plain.output << " max " << prompt.plain.max_new << " priority "
         << prompt.plain.priority;
-    for (const auto& [content, count] : prompt.segments) out << " {" << content << ": " << count << "}";
+    for (const auto& [content, count] : prompt.segments)
+      out << " {" << content << ": " << count << "}";
     out << "\n";
   }
   return out.str();
@@ -225,7 +229,8 @@ StepLog summed(const StepLog& step) {
 std::string difference(const History& expected, const History& found) {
   for (std::size_t k = 0; k < std::min(expected.steps.size(), found.steps.size()); ++k) {
     const StepLog a = summed(expected.steps[k]), b = summed(found.steps[k]);
-    if (a.planned == b.planned && a.start == b.start && a.end == b.end && a.rows == b.rows) continue;
+    const bool same_times = a.planned == b.planned && a.start == b.start && a.end == b.end;
+    if (same_times && a.rows == b.rows) continue;
     return "step " + std::to_string(k) + "\n    expected " + text(expected.steps[k]) +
            "\n    found    " + text(found.steps[k]);
   }

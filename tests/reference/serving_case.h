@@ -57,10 +57,10 @@ struct ServingCase {
 /// What the generator may draw.
 struct Range {
   int most_requests = 60;
-  bool sharing = true;      // prompts may have prefixes in common
-  bool sessions = true;     // and repeat what an earlier request generated
-  bool priorities = true;   // and preemption by priority
-  bool thresholds = true;   // chunk limits, no chunking, watermark, partial admission
+  bool sharing = true;     // prompts may have prefixes in common
+  bool sessions = true;    // and repeat what an earlier request generated
+  bool priorities = true;  // and preemption by priority
+  bool thresholds = true;  // chunk limits, no chunking, watermark, partial admission
 };
 ServingCase draw_case(std::uint64_t seed, const Range& range);
 std::string text(const ServingCase& question);

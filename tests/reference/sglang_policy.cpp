@@ -64,7 +64,8 @@ void SglangThroughPlan::prefill_first(const Replica& replica, Plan& plan) {
     }
     const std::int32_t slot = view.waiting_head;
     const rooflua::Request& request = replica.request(slot);
-    const int pending = request.prompt_tokens + request.emitted_tokens - replica.cached_tokens(slot);
+    const int pending =
+        request.prompt_tokens + request.emitted_tokens - replica.cached_tokens(slot);
     if (pending + max_new_left(replica, slot) + 1 > total) {
       full_ = true;
       return;

@@ -18,7 +18,8 @@ std::string verdict(const ServingCase& question, const Check& check) {
 }
 
 /// True, and the question changed, if the change keeps it failing.
-bool keep(ServingCase& question, const Check& check, const std::function<void(ServingCase&)>& change) {
+bool keep(ServingCase& question, const Check& check,
+          const std::function<void(ServingCase&)>& change) {
   ServingCase simpler = question;
   change(simpler);
   for (Prompt& prompt : simpler.prompts) {
@@ -40,7 +41,7 @@ bool drop_requests(ServingCase& question, const Check& check) {
   for (std::size_t size = question.prompts.size() / 2 + 1; size > 0; size /= 2) {
     for (std::size_t from = 0; from < question.prompts.size() && question.prompts.size() > 1;) {
       const std::size_t count = std::min(size, question.prompts.size() - from);
-      const bool done = count < question.prompts.size() && keep(question, check, [&](ServingCase& q) {
+      const auto drop = [&](ServingCase& q) {
         const auto first = q.prompts.begin() + static_cast<std::ptrdiff_t>(from);
         q.prompts.erase(first, first + static_cast<std::ptrdiff_t>(count));
         for (Prompt& prompt : q.prompts) {
@@ -50,7 +51,8 @@ bool drop_requests(ServingCase& question, const Check& check) {
             prompt.follows = -1;
           }
         }
-      });
+      };
+      const bool done = count < question.prompts.size() && keep(question, check, drop);
       any = any || done;
       if (!done) from += count;
     }
@@ -89,7 +91,8 @@ void simplify(ServingCase& question, const Check& check) {
   keep(question, check, [](ServingCase& q) { q.config.watermark = 0; });
   keep(question, check, [](ServingCase& q) { q.config.reserve_full_isl = false; });
   keep(question, check, [](ServingCase& q) { q.config.by_priority = false; });
-  keep(question, check, [](ServingCase& q) { q.config.max_model_len = VllmConfig{}.max_model_len; });
+  keep(question, check,
+       [](ServingCase& q) { q.config.max_model_len = VllmConfig{}.max_model_len; });
   keep(question, check, [](ServingCase& q) { q.config.max_num_seqs = 300; });
 }
 
@@ -121,11 +124,11 @@ void Coverage::add(const History& history) {
 }
 
 void Coverage::print(const char* name, std::uint64_t first_seed, std::uint64_t last_seed) const {
-  std::printf("%s: seeds %llu to %llu: %d questions, %lld requests, %lld steps; %d with preemption, "
-              "%d with resume hits, %d with prefix hits\n",
-              name, static_cast<unsigned long long>(first_seed),
-              static_cast<unsigned long long>(last_seed), questions, requests, steps,
-              with_preemption, with_resume_hits, with_prefix_hits);
+  std::printf(
+      "%s: seeds %llu to %llu: %d questions, %lld requests, %lld steps; %d with preemption, "
+      "%d with resume hits, %d with prefix hits\n",
+      name, static_cast<unsigned long long>(first_seed), static_cast<unsigned long long>(last_seed),
+      questions, requests, steps, with_preemption, with_resume_hits, with_prefix_hits);
 }
 
 }  // namespace rooflua::reference

@@ -20,9 +20,9 @@ struct Request {
   int computed = 0;      // KV that exists or is in flight
   int placeholders = 0;  // async only: sampled tokens in flight
   std::vector<int> blocks;
-  int hashed = 0;            // blocks of it that carry content
-  std::vector<int> hashes;   // chain of its full blocks, as far as known
-  bool prefilling = false;   // admitted, and its sequence is not complete yet
+  int hashed = 0;           // blocks of it that carry content
+  std::vector<int> hashes;  // chain of its full blocks, as far as known
+  bool prefilling = false;  // admitted, and its sequence is not complete yet
   bool admitted_before = false;
   int cached = 0, preemptions = 0;
 
@@ -230,8 +230,8 @@ void VllmV1::preempt(Request& r) {
   r.prefilling = false;
   r.status = Status::preempted;
   const int in_flight = r.output + r.placeholders;
-  const bool done_anyway = in_flight >= r.given->output ||
-                           r.given->prompt + in_flight >= config_.max_model_len;
+  const bool done_anyway =
+      in_flight >= r.given->output || r.given->prompt + in_flight >= config_.max_model_len;
   if (!done_anyway) r.preemptions += 1;
   preempted_somebody_ = true;
   waiting_.push_front(&r);
@@ -258,8 +258,7 @@ Row* VllmV1::row_of(const Request& r) {
 void VllmV1::know_hashes(Request& r) {
   const int size = config_.block_size;
   while ((static_cast<int>(r.hashes.size()) + 1) * size <= r.num_tokens()) {
-    const auto from = r.given->tokens.begin() +
-                      static_cast<std::ptrdiff_t>(r.hashes.size()) * size;
+    const auto from = r.given->tokens.begin() + static_cast<std::ptrdiff_t>(r.hashes.size()) * size;
     const int parent = r.hashes.empty() ? -1 : r.hashes.back();
     r.hashes.push_back(pool_.hash(parent, std::vector<Token>(from, from + size)));
   }
@@ -303,8 +302,7 @@ void VllmV1::update(const Rows& rows) {
     Request& r = at(row.id);
     r.output += 1;
     if (async()) r.placeholders -= 1;
-    const bool stopped =
-        r.output >= r.given->output || r.num_tokens() >= config_.max_model_len;
+    const bool stopped = r.output >= r.given->output || r.num_tokens() >= config_.max_model_len;
     // async: the token is known only now
     if (async() && r.status == Status::running)
       cache_blocks(r, std::min(r.computed, r.num_tokens()));

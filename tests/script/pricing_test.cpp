@@ -8,7 +8,8 @@ namespace {
 const std::string start = R"(
   local cost, mfu, spec = require "rooflua.cost", require "rooflua.mfu", require "rooflua.spec"
   local hardware = spec.hardware { name = "round", architecture = "hopper", peak_flop_per_s = { bf16 = 1e15 },
-    memory_bytes_per_s = 1e12, memory_bytes = 80e9, link_bytes_per_s = 1e11, sms = 100, clock_hz = 1e9, l2_bytes = 2^20 }
+    memory_bytes_per_s = 1e12, memory_bytes = 80e9, link_bytes_per_s = 1e11,
+    sms = 100, clock_hz = 1e9, l2_bytes = 2^20 }
   local db = mfu.open(spec.hardware "h200-sxm")
 )";
 
@@ -114,13 +115,16 @@ TEST_CASE("corrections change times, show as rows and never change evidence") {
       return time_s / 2
     end
     cost.set_corrections { Half {} }
-    local tree = cost.explain(function() return cost.record("a", 8, "measured") + cost.record("b", 1, "assumed") end)
+    local tree = cost.explain(function()
+      return cost.record("a", 8, "measured") + cost.record("b", 1, "assumed")
+    end)
     cost.reset()
     local f = cost.memoize(function(x) return cost.record("a", x, "measured") end)
     assert(f(8) == 4 and f(8) == 4)
     local shares = cost.shares()
     cost.set_corrections {}
-    return tree.time_s .. " " .. #tree.rows .. " " .. tree.corrections[1].time_s .. " " .. tree.corrections[1].name .. " "
+    local row = tree.corrections[1]
+    return tree.time_s .. " " .. #tree.rows .. " " .. row.time_s .. " " .. row.name .. " "
       .. tree.evidence.measured .. " " .. shares.measured
   )") == "5 2 -4 half 0.8 1");
 }
@@ -140,12 +144,14 @@ TEST_CASE("settling spreads a step's time over what was recorded") {
 
 TEST_CASE("a batch counts what it holds") {
   CHECK(value(R"(
-    local b = cost.batch { prefills = { { new_tokens = 100, context_tokens = 20 }, { new_tokens = 5, completes = false } },
+    local b = cost.batch {
+      prefills = { { new_tokens = 100, context_tokens = 20 }, { new_tokens = 5, completes = false } },
       decode_contexts = { 7, 9, 8 } }
     assert(#b.prefills == 2 and b.prefills[1].context_tokens == 20 and b.prefills[2].completes == false)
     assert(b.prefills[3] == nil and b.prefills[0] == nil and b.prefills[0/0] == nil and b.prefills.x == nil)
     assert(#b.decode_contexts == 3 and b.decode_contexts[2] == 9 and b.decode_contexts[4] == nil)
-    return b.decodes .. " " .. b.decode_context_tokens .. " " .. b.decode_context_max .. " " .. b.tokens .. " " .. b.requests .. " " .. b.sampled
+    return b.decodes .. " " .. b.decode_context_tokens .. " " .. b.decode_context_max .. " "
+      .. b.tokens .. " " .. b.requests .. " " .. b.sampled
   )") == "3 24 9 108 5 4");
   CHECK(value("local b = cost.batch { decodes = 4, decode_context_tokens = 10 } return "
               "b.decode_context_max .. ' ' .. b.decode_contexts[1]") == "3 2.5");
