@@ -6,11 +6,13 @@ local trace = require "rooflua.trace"
 ---@field path string
 local Trace = policy.define {
   name = "trace",
-  doc = "Replays a trace file: BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, our own per-request CSV.",
+  doc = "Replays a trace: BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, our own.",
   source = "docs/DATA.md",
   params = {
     path = { default = "", doc = "The file; relative to the working directory." },
-    format = { default = "", values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" },
+    format = {
+      default = "",
+      values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" },
       doc = "Empty: told by its columns." },
     limit = { default = 0, unit = "requests", min = 0, integer = true,
       doc = "Only the first so many; 0 = all." },

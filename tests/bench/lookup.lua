@@ -13,7 +13,9 @@ local cases = {
   { "db:decode", true, function(i) return (db:decode(32, 8, 128, 64, 1024 + i % 64)) end },
   { "db:lookup", false, function(i) return (db:lookup { op = "gemm", m = 1 + i % 256, k = 4096, n = 6144 }) end },
   { "cost.gemm", false, function(i) return (cost.gemm(db, 1 + i % 256, 4096, 6144, "bf16", 32)) end },
-  { "cost.attention_decode", false, function(i) return (cost.attention_decode(db, shape, 64, 64 * (1024 + i % 64), 2048, 32)) end },
+  { "cost.attention_decode", false, function(i)
+    return (cost.attention_decode(db, shape, 64, 64 * (1024 + i % 64), 2048, 32))
+  end },
   { "cost.memoize", false, cost.memoize(function(m) return (cost.gemm(db, m, 4096, 6144, "bf16", 32)) end), true },
 }
 

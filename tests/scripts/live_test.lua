@@ -94,14 +94,16 @@ end)
 
 test("prefill and decode can live on different replicas", function()
   local live = serve.open(scenario {
-    replicas = { { role = "prefill" }, { role = "decode", count = 2 } }, router = require "routers.least_outstanding" {},
+    replicas = { { role = "prefill" }, { role = "decode", count = 2 } },
+    router = require "routers.least_outstanding" {},
   })
   live:run()
   local split = live:result().summary
   test.equal(split.completed, 200)
   test.equal(#split.replicas, 3)
   local slow = serve.run(scenario {
-    replicas = { { role = "prefill" }, { role = "decode", count = 2 } }, router = require "routers.least_outstanding" {},
+    replicas = { { role = "prefill" }, { role = "decode", count = 2 } },
+    router = require "routers.least_outstanding" {},
     network = { bytes_per_s = 1e9, alpha_s = 0.01 },
   }).summary
   test.check(slow.ttft_s.mean > split.ttft_s.mean + 0.01, "a slow network costs nothing")

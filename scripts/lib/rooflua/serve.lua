@@ -23,7 +23,9 @@ local function replica_list(file, scenario_table)
     for i = 1, scenario.at(file, "replicas", core.whole, given, "replicas", 1) do list[i] = {} end
     return list
   end
-  if type(given) ~= "table" then scenario.wrong(file, "replicas", "expected a number or a list, found %s", core.describe(given)) end
+  if type(given) ~= "table" then
+    scenario.wrong(file, "replicas", "expected a number or a list, found %s", core.describe(given))
+  end
   for i, each in ipairs(core.plain(given)) do
     local where = "replicas[" .. i .. "]"
     scenario.at(file, where, core.check_keys, core.table(each, where), replica_keys, where)
@@ -54,8 +56,9 @@ local function merge(file, scenario_table, own)
   local scheduler = need(file, "scheduler", merged.scheduler, "plan")
   local parameters = policy.parameters(scheduler)
   local engine, options = {}, {}
-  if merged.deployment ~= nil and type(merged.deployment) ~= "table" and not spec.is(merged.deployment, "Deployment") then
-    scenario.wrong(file, "deployment", "expected a table, found %s", core.describe(merged.deployment))
+  local given = merged.deployment
+  if given ~= nil and type(given) ~= "table" and not spec.is(given, "Deployment") then
+    scenario.wrong(file, "deployment", "expected a table, found %s", core.describe(given))
   end
   if not spec.is(merged.deployment, "Deployment") then
     for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do options[key] = parameters[key] end
@@ -188,7 +191,9 @@ local live_meta = {
   __index = function(live, key)
     if key == "now_s" then return native.serve_now(state_of(live).run) end
     local method = Live[key]
-    if method == nil then fail("a simulation: %s", native.unknown_name("field", tostring(key), core.sorted_keys(Live))) end
+    if method == nil then
+      fail("a simulation: %s", native.unknown_name("field", tostring(key), core.sorted_keys(Live)))
+    end
     return method
   end,
   __newindex = function() fail "a simulation is read-only; use :set{scheduler = ..., steps = ...}" end,
