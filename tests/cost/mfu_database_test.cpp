@@ -347,7 +347,7 @@ TEST_CASE("the cache forgets nothing that matters") {
   }
 }
 
-TEST_CASE("a warm lookup costs under 100 ns") {
+TEST_CASE("a warm lookup costs under 100 ns", "[.][speed]") {
   const auto database = open({gemm_table(), decode_table()});
   const auto ns_per_call = [&](auto question) {
     double best = 1e9;
