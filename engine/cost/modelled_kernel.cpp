@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -54,9 +55,16 @@ Gpu gpu_of(const Hardware& hardware, Dtype dtype) {
 }
 
 /// Arithmetic and traffic overlap, but not perfectly near the ridge: a smooth maximum.
+double fourth_power(double x) { return (x * x) * (x * x); }
 double overlapped(double a, double b) {
-  const double a2 = a * a, b2 = b * b;
-  return std::sqrt(std::sqrt(a2 * a2 + b2 * b2));
+  return std::sqrt(std::sqrt(fourth_power(a) + fourth_power(b)));
+}
+
+/// ceil of a number from 0 to 2^53, without the library call that plain x86-64 needs for it.
+double whole_above(double x) {
+  if (!(x < 9007199254740992.0)) return x;
+  const auto below = static_cast<double>(static_cast<std::int64_t>(x));
+  return below < x ? below + 1 : below;
 }
 
 /// Bytes per element of a GEMM's three sides.
@@ -229,16 +237,21 @@ Priced decode(const Query& query, const Attention& shape, const Gpu& gpu) {
                       (gpu.peak * modelled::attention_math);
   const double block_time = block * shape.kv_bytes_per_token / shape.kv_heads /
                             (modelled::decode_sm_bytes_per_clock * gpu.clock_hz);
-  double best = std::numeric_limits<double>::infinity();
-  for (double split = 1; split <= 128; split *= 2) {
-    const double waves = std::ceil(batch * shape.kv_heads * row_tiles * split / gpu.sms);
+  // Every split is a fourth root of a sum; the split ones share what combining costs, so the
+  // smallest of their sums decides and two roots are enough.
+  const auto sum_of_fourth_powers = [&](double split, double partial) {
+    const double waves = whole_above(batch * shape.kv_heads * row_tiles * split / gpu.sms);
     const double stream =
-        waves * (modelled::decode_tile_s + std::ceil(context / split / block) * block_time);
-    const double partial = split > 1 ? split * batch * shape.io_bytes_per_token * 2 : 0;
-    const double combine = split > 1 ? modelled::decode_split_s : 0;
-    const double together = overlapped(overlapped(stream, gpu.traffic(bytes + partial)), math);
-    best = std::min(best, combine + together);
+        waves * (modelled::decode_tile_s + whole_above(context / split / block) * block_time);
+    return fourth_power(stream) + fourth_power(gpu.traffic(bytes + partial)) + fourth_power(math);
+  };
+  double least = std::numeric_limits<double>::infinity();
+  for (double split = 2; split <= 128; split *= 2) {
+    least = std::min(least, sum_of_fourth_powers(
+                                split, split * batch * shape.io_bytes_per_token * 2));
   }
+  const double best = std::min(std::sqrt(std::sqrt(sum_of_fourth_powers(1, 0))),
+                               modelled::decode_split_s + std::sqrt(std::sqrt(least)));
   return {modelled::attention_launch_s + best, flop};
 }
 
