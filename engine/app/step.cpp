@@ -22,7 +22,7 @@ std::pair<std::int64_t, std::int64_t> pair_of(const std::string& text, char sepa
     return value && *value >= 0 && *value < 1e9 &&
            *value == static_cast<double>(static_cast<std::int64_t>(*value));
   };
-  if (!whole(left) || !whole(right))
+  if (!whole(left) || !whole(right) || *right < 1)
     throw Error(option, std::string("expected ") + form + ", found '" + text + "'");
   return {static_cast<std::int64_t>(*left), static_cast<std::int64_t>(*right)};
 }

@@ -75,6 +75,7 @@ TEST_CASE("a wrong step says which option and what would be right") {
     return said.text;
   };
   CHECK(contains(message("--decode 2048"), "CTXxCOUNT"));
+  CHECK(contains(message("--decode 2048x0"), "CTXxCOUNT"));
   CHECK(contains(message("--prefill -1+3"), "CTX+NEW"));
   CHECK(contains(message(""), "nothing to price"));
   CHECK(contains(message("--decode 1x1 --tp 3"), "tp"));
