@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <thread>
@@ -217,7 +218,11 @@ TEST_CASE("the JIT log names the line that was not compiled, and why") {
   run(vm, "local t = {}\nfor i = 1, 1000 do\n  t[i % 10] = function() return i end\nend");
   const auto lines = vm.jit_log();
   REQUIRE(!lines.empty());
-  CHECK(starts(lines.front(), "test.lua:3: not compiled: NYI: bytecode FNEW"));
+  // Which lines are tried first depends on addresses; this one is always among them.
+  const bool named = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return starts(line, "test.lua:3: not compiled: NYI: bytecode FNEW");
+  });
+  CHECK(named);
 }
 
 TEST_CASE("this LuaJIT compiles table lengths right, or load forwarding is off") {
