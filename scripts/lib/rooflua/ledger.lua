@@ -109,19 +109,19 @@ end
 function ledger.memoize(fn)
   check_function(fn, "cost.memoize")
   local times, codes, amounts, mixtures, entries = {}, {}, {}, {}, 0
-  local function miss(key)
-    local time_s, added = isolate(function() return fn(key) end)
+  local function keep(key, time_s, ...)
     if type(time_s) ~= "number" then return time_s end
     if entries >= most_entries then times, codes, amounts, mixtures, entries = {}, {}, {}, {}, 0 end
     entries = entries + 1
     local code, kinds = 0, 0
     for i = 0, 5 do
-      if added[i] ~= 0 then code, kinds = i, kinds + 1 end
+      if select(i + 1, ...) ~= 0 then code, kinds = i, kinds + 1 end
     end
-    times[key], codes[key], amounts[key] = time_s, kinds <= 1 and code or -1, added[code]
-    if kinds > 1 then mixtures[key] = added end
+    times[key], codes[key], amounts[key] = time_s, kinds <= 1 and code or -1, (select(code + 1, ...))
+    if kinds > 1 then mixtures[key] = seconds_of(...) end
     return time_s
   end
+  local function miss(key) return keep(key, native.price_apart(fn, key)) end
   return function(key)
     if rows then return fn(key) end
     local time_s = times[key]
