@@ -15,6 +15,7 @@ missing_packages() {
   [ -e /usr/include/spdlog/spdlog.h ] || printf 'libspdlog-dev '
   [ -e /usr/include/fmt/format.h ] || printf 'libfmt-dev '
   [ -e /usr/include/toml++/toml.h ] || [ -e /usr/include/toml++/toml.hpp ] || printf 'libtomlplusplus-dev '
+  [ -e /usr/include/nlopt.h ] || printf 'libnlopt-dev '
   [ -d /usr/include/catch2 ] || printf 'catch2 '
   [ -d /usr/include/luajit-2.1 ] || printf 'luajit '
 }

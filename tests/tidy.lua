@@ -35,6 +35,7 @@ local package_home = {
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
+  { "nlopt.h", "engine/script/bind_fit" },
   { "catch2/", "tests/catch" },
 }
 local function check_include(path, number, floor, target)

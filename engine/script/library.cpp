@@ -73,6 +73,7 @@ void push_natives(lua_State* L) {
   bind_cost(L);
   bind_random(L);
   bind_serve(L);
+  bind_fit(L);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ local stock_require, setfenv = require, setfenv
 -- Modules that scripts may not see: pointers and natives live in them.
 local private = { native = true, abi = true, core = true, chunks = true, ledger = true, serving = true,
   routing = true, scenario = true,
-  jitlog = true, batch = true, prices = true, pricing = true, help = true }
+  jitlog = true, batch = true, paths = true, variants = true, declared = true, sampling = true,
+  metrics = true, predictions = true, prices = true, pricing = true, help = true }
 
 -- The allow-list ------------------------------------------------------------------------------------
 
@@ -131,7 +132,8 @@ local function library(name)
     fail("require: there is no module '%s' in the library", name)
   end
   local module = stock_require(name)
-  if type(module) == "table" and getmetatable(module) == nil then
+  local meta = type(module) == "table" and getmetatable(module)
+  if type(module) == "table" and (meta == nil or type(meta) == "table" and meta.__call) then
     if hidden[name] then
       module = copy(module)
       for _, key in ipairs(hidden[name]) do module[key] = nil end

@@ -106,8 +106,10 @@ function core.readonly(t, what, strict)
       return fail("%s", what .. ": " .. native.unknown_name("field", tostring(key), known))
     end
   end
+  local own = getmetatable(t)
   return setmetatable(view, {
     __index = index,
+    __call = type(own) == "table" and own.__call or nil,
     __newindex = function(_, key) fail("%s is read-only (assigning '%s')", what, tostring(key)) end,
     __metatable = false,
   })

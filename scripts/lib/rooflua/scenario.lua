@@ -8,6 +8,8 @@ local spec = require "rooflua.spec"
 local mfu = require "rooflua.mfu"
 local cost = require "rooflua.cost"
 local json = require "rooflua.json"
+local paths = require "rooflua.paths"
+local variants = require "rooflua.variants"
 
 local scenario = {}
 local schema_version = 1
@@ -16,90 +18,17 @@ local keys = { "rooflua", "title", "seed", "kind", "model", "hardware", "deploym
   "steps", "bucketing",
   "corrections", "scheduler", "router", "replicas", "workload", "frontend", "async_depth", "slo",
     "vary", "report",
-  "price", "static", "search", "metrics", "network", "prefill_replicas", "decode_replicas" }
+  "price", "static", "search", "sweep", "metrics", "network", "prefill_replicas", "decode_replicas" }
 local kinds = { price = true, serve = true, static = true, search = true }
 
---- Raises with the scenario's file and a key path in front.
-local function wrong(file, key, message, ...)
-  if select("#", ...) > 0 then message = string.format(message, ...) end
-  local where = key == "" and file or file .. ": " .. key
-  error(where .. ": " .. message, 0)
-end
-
---- Runs `call`; its errors get file and key path, unless they say where already.
-local function at(file, key, call, ...)
-  local results = { pcall(call, ...) }
-  if results[1] then return core.unpack(results, 2, table.maxn(results)) end
-  local problem = results[2]
-  if type(problem) ~= "string" then error(problem, 0) end
-  if problem:sub(1, #file) == file or problem:find "^[^%s:]+%.lua:%d+: " then error(problem, 0) end
-  if problem:sub(1, #key + 1) == key .. ":" then wrong(file, "", "%s", problem) end
-  wrong(file, key, "%s", problem)
-end
+local at, wrong = paths.at, paths.wrong
 scenario.at, scenario.wrong = at, wrong
 
--- Paths: "steps.prefill_divisor", "deployment.tp", "corrections.step_overhead.base_s" -------------------
-
-local function split(path)
-  local parts = {}
-  for part in path:gmatch "[^.]+" do parts[#parts + 1] = part end
-  return parts
-end
-
-local set_at
-
-local function set_in_list(file, path, list, parts, i, value)
-  local position = tonumber(parts[i])
-  if not position then
-    for j, each in ipairs(list) do
-      if policy.is_instance(each) and each.name == parts[i] then position = j end
-    end
-  end
-  if not position or list[position] == nil then
-    wrong(file, path, "the list has no '%s'", parts[i])
-  end
-  local out = {}
-  for j, each in ipairs(list) do out[j] = each end
-  out[position] = set_at(file, path, out[position], parts, i + 1, value)
-  return out
-end
-
---- A copy of `owner` with the value at parts[i..] replaced; policies become new instances.
-function set_at(file, path, owner, parts, i, value)
-  if i > #parts then return value end
-  if policy.is_instance(owner) then
-    if i < #parts then
-      local inner = set_at(file, path, policy.parameters(owner)[parts[i]], parts, i + 1, value)
-      return at(file, path, policy.with, owner, { [parts[i]] = inner })
-    end
-    return at(file, path, policy.with, owner, { [parts[i]] = value })
-  end
-  if owner == nil then owner = {} end
-  if type(owner) ~= "table" then
-    wrong(file, path, "'%s' is %s, it has no parts", parts[i - 1] or "", core.describe(owner))
-  end
-  owner = core.plain(owner)
-  if #owner > 0 then return set_in_list(file, path, owner, parts, i, value) end
-  local out = {}
-  for key, each in pairs(owner) do out[key] = each end
-  out[parts[i]] = set_at(file, path, owner[parts[i]], parts, i + 1, value)
-  return out
-end
-
+--- The scenario with the value at a key path replaced (paths.lua).
 local function set(file, table_, path, value)
-  local parts = split(path)
-  if #parts == 0 then wrong(file, path, "an empty key path") end
-  local known = false
-  for _, key in ipairs(keys) do known = known or key == parts[1] end
-  if not known then wrong(file, path, "%s", native.unknown_name("key", parts[1], keys)) end
-  -- deployment and mfu may be absent; steps given by name become an instance first
-  local first = parts[1]
-  if (first == "steps" or first == "scheduler" or first == "router") and #parts > 1 and
-    type(table_[first]) ~= "table" then
-    table_[first] = scenario.policy(file, first, table_[first])
-  end
-  return set_at(file, path, table_, parts, 1, value)
+  return paths.set(file, table_, path, value, keys, scenario.policy)
 end
+scenario.set, scenario.keys = set, keys
 
 --- "1.8" is a number, "true" a boolean, "[1,2]" a list, the rest text.
 local function parse_value(text)
@@ -173,57 +102,6 @@ local function corrections_of(file, given, steps)
   return out
 end
 
--- Variants -----------------------------------------------------------------------------------------------
-
-local function value_name(value)
-  if policy.is_instance(value) then return value.name end
-  if type(value) == "number" then return native.number_text(value) end
-  if type(value) == "table" then return value.name or "table" end
-  return tostring(value)
-end
-
---- One table per combination of `vary`, keys sorted, the last key fastest. A value may be
---- {label =, value =}, or {label =, set = {path = value, ...}}: then its key is only a name.
-local function expand(file, given)
-  local variants = { { name = "", parameters = {}, changes = {} } }
-  if given == nil then return variants end
-  for _, path in ipairs(core.sorted_keys(core.plain(core.table(given, file .. ": vary")))) do
-    local values = core.plain(given)[path]
-    if type(values) ~= "table" or #core.plain(values) == 0 then
-      wrong(file, "vary." .. tostring(path), "expected a list of values")
-    end
-    values = core.plain(values)
-    local next_variants = {}
-    for _, variant in ipairs(variants) do
-      for _, value in ipairs(values) do
-        local text, case = value_name(value), nil
-        if type(value) == "table" and not policy.is_instance(value) and value.label ~= nil then
-          text, case, value = tostring(value.label), value.set, value.value
-        end
-        local parameters, changes = {}, {}
-        for key, each in pairs(variant.parameters) do parameters[key] = each end
-        for i, each in ipairs(variant.changes) do changes[i] = each end
-        local plain = type(value) == "number" or type(value) == "boolean"
-        parameters[path] = plain and value or text
-        if case then
-          for _, key in ipairs(core.sorted_keys(core.plain(case))) do
-            changes[#changes + 1] = { path = key, value = core.plain(case)[key] }
-          end
-        else
-          changes[#changes + 1] = { path = path, value = value }
-        end
-        local part = tostring(path):match "[^.]+$" .. "=" .. text
-        next_variants[#next_variants + 1] = {
-          name = variant.name == "" and part or variant.name .. ", " .. part,
-            parameters = parameters, changes = changes,
-        }
-      end
-    end
-    variants = next_variants
-  end
-  return variants
-end
-
 -- Opening --------------------------------------------------------------------------------------------------
 
 local current
@@ -291,14 +169,14 @@ local function open_table(file, returned, options)
   given = apply_sets(file, given, options and options.set)
   local kind = check_shape(file, given)
   if options and options.seed then given.seed = options.seed end
-  current = { file = file, given = given, kind = kind, variants = expand(file, given.vary),
+  current = { file = file, given = given, kind = kind, variants = variants.of(file, given),
     seed = given.seed or 0 }
-  local variants = json.array {}
+  local list = json.array {}
   for i, variant in ipairs(current.variants) do
-    variants[i] = { name = variant.name, parameters = variant.parameters }
+    list[i] = { name = variant.name, parameters = variant.parameters }
   end
   return { file = file, kind = kind, title = given.title or "", seed = current.seed,
-    variants = variants,
+    variants = list,
     has_report = given.report ~= nil }
 end
 

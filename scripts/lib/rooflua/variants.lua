@@ -1,0 +1,85 @@
+-- The variants of a scenario: one per combination of `vary`, times the points that `sweep` draws.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+local paths = require "rooflua.paths"
+local policy = require "rooflua.policy"
+local wrong = paths.wrong
+
+local variants = {}
+
+local function value_name(value)
+  if policy.is_instance(value) then return value.name end
+  if type(value) == "number" then return native.number_text(value) end
+  if type(value) == "table" then return value.name or "table" end
+  return tostring(value)
+end
+
+local function copy(t)
+  local out = {}
+  for key, each in pairs(t) do out[key] = each end
+  return out
+end
+
+--- `variant` with one more value at `path`. A value may be {label =, value =}, or
+--- {label =, set = {path = value, ...}}: then its key is only a name.
+function variants.with(variant, path, value)
+  local text, case = value_name(value), nil
+  if type(value) == "table" and not policy.is_instance(value) and value.label ~= nil then
+    text, case, value = tostring(value.label), value.set, value.value
+  end
+  local parameters, changes = copy(variant.parameters), copy(variant.changes)
+  local plain = type(value) == "number" or type(value) == "boolean"
+  parameters[path] = plain and value or text
+  if case then
+    for _, key in ipairs(core.sorted_keys(core.plain(case))) do
+      changes[#changes + 1] = { path = key, value = core.plain(case)[key] }
+    end
+  else
+    changes[#changes + 1] = { path = path, value = value }
+  end
+  local part = tostring(path):match "[^.]+$" .. "=" .. text
+  return { name = variant.name == "" and part or variant.name .. ", " .. part,
+    parameters = parameters, changes = changes }
+end
+
+--- One per combination of `vary`, keys sorted, the last key fastest.
+function variants.grid(file, given)
+  local list = { { name = "", parameters = {}, changes = {} } }
+  if given == nil then return list end
+  for _, path in ipairs(core.sorted_keys(core.plain(core.table(given, file .. ": vary")))) do
+    local values = core.plain(given)[path]
+    if type(values) ~= "table" or #core.plain(values) == 0 then
+      wrong(file, "vary." .. tostring(path), "expected a list of values")
+    end
+    local more = {}
+    for _, variant in ipairs(list) do
+      for _, value in ipairs(core.plain(values)) do
+        more[#more + 1] = variants.with(variant, path, value)
+      end
+    end
+    list = more
+  end
+  return list
+end
+
+--- Both at once: what `a` changes, then what `b` changes.
+function variants.join(a, b)
+  local out = { name = a.name == "" and b.name or b.name == "" and a.name or a.name .. ", " .. b.name,
+    parameters = copy(a.parameters), changes = copy(a.changes) }
+  for path, value in pairs(b.parameters) do out.parameters[path] = value end
+  for _, change in ipairs(b.changes) do out.changes[#out.changes + 1] = change end
+  return out
+end
+
+--- The variants of a scenario's table: points of `sweep`, each with every combination of `vary`.
+function variants.of(file, given)
+  local grid = variants.grid(file, given.vary)
+  if given.sweep == nil then return grid end
+  local list = {}
+  for _, point in ipairs(require("rooflua.sampling").points(file, given)) do
+    for _, each in ipairs(grid) do list[#list + 1] = variants.join(point, each) end
+  end
+  return list
+end
+
+return variants

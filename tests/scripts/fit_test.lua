@@ -1,0 +1,188 @@
+-- Fits: planted parameters are found again, the error on left-out data is that of data left out.
+local test = dofile "tests/scripts/harness.lua"
+local rooflua = require "rooflua"
+local fit, serve, cost, json = rooflua.fit, rooflua.serve, rooflua.cost, rooflua.json
+local scenario = require "rooflua.scenario"
+
+local kernels = require "steps.kernels"
+
+local base = { model = "llama-3.1-8b", hardware = "h200", async_depth = 1 }
+
+local function steps_with(parameters)
+  local given = {}
+  for key, value in pairs(base) do given[key] = value end
+  given.steps = kernels(parameters)
+  return scenario.bind_steps(scenario.prepare(given, "test")), given
+end
+
+--- Steps as a machine with these parameters would measure them.
+local function measured(parameters, noise)
+  local steps = steps_with(parameters)
+  local rng = rooflua.random.streams(3):stream "noise"
+  local out = {}
+  for i, decodes in ipairs { 1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256 } do
+    local batch = { decodes = decodes, decode_context_tokens = decodes * (200 + 150 * i) }
+    if i % 3 == 0 then batch.prefills = { { new_tokens = 64 * i, context_tokens = 0 } } end
+    local time_s = steps:time(cost.batch(batch))
+    batch.time_s = time_s * (1 + (noise or 0) * rng:normal(0, 1))
+    out[i] = batch
+  end
+  return out
+end
+
+local planted = { host_step_s = 1.9e-3, host_request_s = 9e-6 }
+
+local function planted_fit(more)
+  local _, given = steps_with {}
+  local options = { given, evaluations = 150, target = measured(planted),
+    params = { ["steps.host_step_s"] = { 1e-4, 1e-2, log = true }, ["steps.host_request_s"] = { 0, 1e-4 } } }
+  for key, value in pairs(more or {}) do options[key] = value end
+  return fit(options)
+end
+
+test("planted step parameters are found again, and the error goes to nothing", function()
+  local result = planted_fit()
+  test.near(result.values["steps.host_step_s"], planted.host_step_s, 1e-3)
+  test.near(result.values["steps.host_request_s"], planted.host_request_s, 1e-3)
+  test.at_least(result.error.before, 0.05)
+  test.at_least(1e-5, result.error.after)
+  test.at_least(1e-4, result.error.left_out)
+  test.equal(result.start["steps.host_step_s"], 700e-6, "before: what the step model says by itself")
+end)
+
+test("every algorithm finds them, and the median as well", function()
+  for _, algorithm in ipairs { "sbplx", "bobyqa", "nelder_mead" } do
+    local result = planted_fit { algorithm = algorithm, groups = false }
+    test.near(result.values["steps.host_step_s"], planted.host_step_s, 0.02, algorithm)
+  end
+  local result = planted_fit { objective = "median", groups = false }
+  test.near(result.values["steps.host_step_s"], planted.host_step_s, 0.02, "median")
+end)
+
+test("the median does not follow a few wild measurements", function()
+  local _, given = steps_with {}
+  local target = measured(planted)
+  target[3].time_s, target[8].time_s = target[3].time_s * 20, target[8].time_s * 30
+  local result = fit { given, target = target, objective = "median", groups = false,
+    params = { ["steps.host_step_s"] = { 1e-4, 1e-2, log = true } } }
+  test.near(result.values["steps.host_step_s"], planted.host_step_s, 0.2)
+end)
+
+test("the same fit gives the same bytes", function()
+  local function text()
+    local result = planted_fit()
+    return json.encode { result.values, result.error, result.groups }
+  end
+  test.equal(text(), text())
+end)
+
+test("bounds are kept, and a value at its bound is said to be there", function()
+  local result = planted_fit { params = { ["steps.host_step_s"] = { 1e-4, 1e-3 } } }
+  test.near(result.values["steps.host_step_s"], 1e-3, 1e-3)
+  test.at_least(1e-3, result.values["steps.host_step_s"])
+  test.equal(result.parameters[1].at_bound, true)
+  test.check(fit.report(result):find "at its bound")
+end)
+
+test("the error on a group left out is that of a fit which did not see it", function()
+  -- two machines that disagree: fitted to both, each seems half right; left out, each is wholly wrong
+  local slow, fast = measured { host_step_s = 4e-3 }, measured { host_step_s = 1e-3 }
+  local target = {}
+  for _, each in ipairs(slow) do
+    each.group = "slow"
+    target[#target + 1] = each
+  end
+  for _, each in ipairs(fast) do
+    each.group = "fast"
+    target[#target + 1] = each
+  end
+  local _, given = steps_with {}
+  local result = fit { given, target = target, params = { ["steps.host_step_s"] = { 1e-4, 1e-2, log = true } } }
+  test.equal(#result.groups, 2)
+  test.near(result.groups[1].values["steps.host_step_s"], 1e-3, 1e-2, "without slow")
+  test.near(result.groups[2].values["steps.host_step_s"], 4e-3, 1e-2, "without fast")
+  test.at_least(result.error.left_out, 1.2 * result.error.after)
+end)
+
+test("a list of names takes the declared ranges", function()
+  local result = planted_fit { params = { "steps.host_step_s", "steps.host_request_s" } }
+  test.near(result.values["steps.host_step_s"], planted.host_step_s, 1e-2)
+end)
+
+test("a step model by itself and a correction can be fitted", function()
+  local target = measured { host_step_s = 0 }
+  for _, each in ipairs(target) do each.time_s = each.time_s + 3e-3 end
+  local result = fit { kernels { host_step_s = 0 }, model = "llama-3.1-8b", hardware = "h200", async_depth = 1,
+    corrections = { require "corrections.step_overhead" {} }, target = target,
+    params = { ["corrections.step_overhead.overhead_s"] = { 0, 0.02 } } }
+  test.near(result.values["corrections.step_overhead.overhead_s"], 3e-3, 1e-3)
+end)
+
+local function run_scenario(host_step_s)
+  return { model = "llama-3.1-8b", hardware = "h200", seed = 2, async_depth = 1,
+    steps = kernels { host_step_s = host_step_s },
+    workload = require "workloads.poisson" { rate_per_s = 4, num_requests = 60, prompt_tokens = 400,
+      output_tokens = 40 } }
+end
+
+test("measured runs give the parameter back", function()
+  local target = {}
+  for i, rate in ipairs { 2, 5, 9 } do
+    local given = run_scenario(2e-3)
+    given = scenario.set("test", given, "workload.rate_per_s", rate)
+    local summary = serve.run(given).summary
+    target[i] = { group = "rate " .. rate, set = { ["workload.rate_per_s"] = rate },
+      metrics = { ttft_s_mean = summary.ttft_s.mean, ["tpot_s.p50"] = summary.tpot_s.p50 } }
+  end
+  local result = fit { run_scenario(700e-6), target = target, evaluations = 60,
+    params = { ["steps.host_step_s"] = { 1e-4, 1e-2, log = true } } }
+  test.near(result.values["steps.host_step_s"], 2e-3, 1e-2)
+  test.equal(#result.groups, 3)
+  test.at_least(0.02, result.error.left_out)
+  test.near(serve.run(result.scenario).summary.tpot_s.p50, target[1].metrics["tpot_s.p50"], 0.2)
+end)
+
+test("any function can be fitted", function()
+  local target = {}
+  for x = 1, 10 do target[x] = { x = x, value = 3 + 2 * x } end
+  local result = fit { function(values, seen) return values.a + values.b * seen.x end, target = target,
+    evaluations = 2000, params = { a = { 0, 10, start = 9 }, b = { 0, 10, start = 9 } } }
+  test.near(result.values.a, 3, 1e-2)
+  test.near(result.values.b, 2, 1e-2)
+end)
+
+test("mistakes are found before anything is run, and say what would be right", function()
+  local _, given = steps_with {}
+  local function raises(part, options)
+    options[1] = options[1] or given
+    options.target = options.target or measured {}
+    test.raises(part, function() fit(options) end)
+  end
+  raises("did you mean 'steps.host_step_s'", { params = { "steps.host_steps" } })
+  raises("above max", { params = { ["steps.host_step_s"] = { 2, 1 } } })
+  raises("nothing to vary", { params = { ["steps.host_step_s"] = { 1, 1 } } })
+  raises("leaves the declared range", { params = { ["steps.host_step_s"] = { -1, 1 } } })
+  raises("is not a number", { params = { ["steps.expert_parallel"] = { 0, 1 } } })
+  raises("no data", { params = { "steps.host_step_s" }, target = {} })
+  raises("time_s", { params = { "steps.host_step_s" }, target = { { decodes = 1 } } })
+  raises("above 0", { params = { "steps.host_step_s" }, target = { { decodes = 1, time_s = 0 } } })
+  raises("'ttft_s_p99'?", { params = { "steps.host_step_s" },
+    target = { { metrics = { ttft_s_p98 = 1 } } } })
+  raises("did you mean 'median'", { params = { "steps.host_step_s" }, objective = "medium" })
+  raises("did you mean 'sbplx'", { params = { "steps.host_step_s" }, algorithm = "sbplex" })
+  raises("did you mean 'max_num_seqs'", { params = { "steps.host_step_s" },
+    target = { { metrics = { ttft_s_p99 = 1 }, set = { ["scheduler.max_nun_seqs"] = 1 } } } })
+  raises("expected parameters", { params = {} })
+  raises("unknown key 'parms'", { parms = {} })
+  raises("has no group", { params = { "steps.host_step_s" },
+    target = { { decodes = 1, decode_context_tokens = 9, time_s = 1, group = "a" },
+      { decodes = 1, decode_context_tokens = 9, time_s = 1 } } })
+end)
+
+test("an error inside the objective is told as it is", function()
+  test.raises("no idea", function()
+    fit { function() error "no idea" end, target = { { value = 1 } }, params = { a = { 0, 1 } } }
+  end)
+end)
+
+test.finish()
