@@ -1,0 +1,35 @@
+#pragma once
+// A page that needs nothing but itself: one file, no network, readable in light and dark, on a wide
+// screen and a narrow one, and on paper.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rooflua {
+
+/// Well-formed XHTML-style HTML5, piece by piece. Everything given as text is escaped; `html` is
+/// not.
+class HtmlPage {
+ public:
+  explicit HtmlPage(std::string_view title);
+
+  void heading(std::string_view text);  // opens a section of the page, in the list of contents
+  void subheading(std::string_view text);
+  void paragraph(std::string_view text);
+  void note(std::string_view text);  // small print
+  void preformatted(std::string_view text);
+  /// The first row is the header; cells that begin with a digit, '-' or '+' are aligned right.
+  void table(const std::vector<std::vector<std::string>>& rows);
+  /// Charts beside each other where there is room.
+  void charts(const std::vector<std::string>& figures);
+  void html(std::string_view text);
+
+  std::string text() const;
+
+ private:
+  std::string title_, body_, contents_;
+  int sections_ = 0;
+};
+
+}  // namespace rooflua

@@ -1,0 +1,183 @@
+#include "measure/chart.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "measure/html_text.h"
+#include "tests/catch.h"
+#include "tests/measure/well_formed.h"
+
+using namespace rooflua;
+using rooflua::test::count_of;
+using rooflua::test::ill_formed;
+
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+Axis axis(Axis::Kind kind) {
+  return {"label", "ms", kind, {}, {}};
+}
+
+LineChart one_line(std::vector<ChartPoint> points) {
+  LineChart chart;
+  chart.title = "title";
+  chart.series = {{"series", std::move(points), 0}};
+  return chart;
+}
+
+/// The numbers of the first attribute of that name: "12.5,3 7,8" -> 12.5, 3, 7, 8.
+std::vector<double> numbers(const std::string& text, const std::string& attribute,
+                            std::size_t from = 0) {
+  const std::size_t begin = text.find(attribute + "=\"", from) + attribute.size() + 2;
+  std::string list = text.substr(begin, text.find('"', begin) - begin);
+  std::vector<double> out;
+  for (char& c : list) c = c == ',' ? ' ' : c;
+  for (std::size_t used = 0, at = 0; at < list.size(); at += used + 1) {
+    out.push_back(std::stod(list.substr(at), &used));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("ticks are round numbers inside the axis") {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> exponent(-9, 9), wide(0.01, 4);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const double low = std::pow(10, exponent(random)), high = low * std::pow(10, wide(random));
+    for (const Axis::Kind kind : {Axis::Kind::linear, Axis::Kind::log}) {
+      const Scale scale(axis(kind), low, high, 0, 100);
+      INFO("from " << low << " to " << high << " kind " << static_cast<int>(kind));
+      int texts = 0;
+      for (const Tick& tick : scale.ticks(5)) {
+        REQUIRE(tick.value >= scale.low() * (1 - 1e-9));
+        REQUIRE(tick.value <= scale.high() * (1 + 1e-9));
+        texts += tick.major;
+        if (tick.value < 10000 && tick.major)
+          REQUIRE(std::stod(tick.text) == Approx(tick.value).epsilon(1e-12));
+      }
+      REQUIRE(texts >= 1);
+      REQUIRE(texts <= 12);
+    }
+  }
+}
+
+TEST_CASE("an axis knows the way back") {
+  for (const Axis::Kind kind : {Axis::Kind::linear, Axis::Kind::log, Axis::Kind::percentile}) {
+    const Scale scale(axis(kind), 0.001, 0.999, 400, 20);
+    for (const double value : {0.001, 0.2, 0.5, 0.9, 0.99, 0.999})
+      CHECK(scale.at(scale(value)) == Approx(value).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("p90, p99 and p99.9 are a step apart, and 1 is at the end") {
+  const Scale scale(axis(Axis::Kind::percentile), 0, 0.9999, 0, 100);
+  CHECK(scale(0.99) - scale(0.9) == Approx(scale(0.999) - scale(0.99)));
+  CHECK(scale(1) == Approx(100));
+  CHECK(scale(0) == Approx(0));
+}
+
+TEST_CASE("a linear axis of positive values begins at 0, a log axis does not") {
+  CHECK(Scale(axis(Axis::Kind::linear), 80, 92, 0, 1).low() == 0);
+  CHECK(Scale(axis(Axis::Kind::linear), -3, 92, 0, 1).low() == -3);
+  CHECK(Scale(axis(Axis::Kind::log), 80, 92, 0, 1).low() == 80);
+}
+
+TEST_CASE("one value, no value and equal values have an axis too") {
+  for (const Axis::Kind kind : {Axis::Kind::linear, Axis::Kind::log, Axis::Kind::percentile}) {
+    using Ends = std::pair<double, double>;
+    for (const auto& [low, high] : {Ends{none, none}, {0.0, 0.0}, {5.0, 5.0}, {-2.0, -2.0}}) {
+      const Scale scale(axis(kind), low, high, 0, 100);
+      CHECK(scale.high() > scale.low());
+      CHECK(std::isfinite(scale(scale.high())));
+      CHECK(!scale.ticks(5).empty());
+    }
+  }
+  CHECK(ill_formed(svg(one_line({}))).empty());
+  CHECK(ill_formed(svg(ScatterChart{"", {}, {}, {}, true, {0.1}})).empty());
+  CHECK(ill_formed(svg(BarChart{})).empty());
+}
+
+TEST_CASE("a line goes through its points, and breaks where there is none") {
+  const std::string whole = svg(one_line({{0, 0, ""}, {1, 5, ""}, {2, 10, ""}}));
+  const std::vector<double> at = numbers(whole, "points");
+  REQUIRE(at.size() == 6);
+  CHECK(at[2] - at[0] == Approx(at[4] - at[2]).margin(0.011));
+  CHECK(at[1] - at[3] == Approx(at[3] - at[5]).margin(0.011));
+  CHECK(at[1] > at[5]);  // y grows upwards
+  CHECK(count_of(whole, "<polyline") == 1);
+  const std::string broken =
+      svg(one_line({{0, 0, ""}, {1, 1, ""}, {2, none, ""}, {3, 1, ""}, {4, 2, ""}}));
+  CHECK(count_of(broken, "<polyline") == 2);
+  LineChart log = one_line({{0, 1, ""}, {1, 0, ""}, {2, 100, ""}});
+  log.y.kind = Axis::Kind::log;
+  CHECK(count_of(svg(log), "<polyline") == 2);
+}
+
+TEST_CASE("a step line holds its value until the next point") {
+  LineChart chart = one_line({{0, 0, ""}, {1, 4, ""}, {2, 4, ""}});
+  chart.steps = true;
+  const std::vector<double> at = numbers(svg(chart), "points");
+  REQUIRE(at.size() == 8);  // one corner
+  CHECK(at[2] == at[4]);    // up at the same x
+  CHECK(at[1] == at[3]);
+}
+
+TEST_CASE("on a diagonal chart y = x is a straight line through both corners") {
+  ScatterChart chart{"t", axis(Axis::Kind::log), axis(Axis::Kind::log), {}, true, {0.25}};
+  chart.series = {{"", {{10, 10, "a"}, {1000, 700, "b"}}, 0}};
+  const std::string drawn = svg(chart);
+  const std::vector<double> ray = numbers(drawn, "points", drawn.find("\"diagonal\""));
+  REQUIRE(ray.size() == 98);
+  const double slope = (ray[97] - ray[1]) / (ray[96] - ray[0]);
+  for (std::size_t i = 0; i < 98; i += 2)
+    CHECK(ray[i + 1] == Approx(ray[1] + slope * (ray[i] - ray[0])).margin(0.03));
+  CHECK(count_of(drawn, "class=\"mark") == 2);
+  CHECK(count_of(drawn, "class=\"band\"") == 1);
+}
+
+TEST_CASE("a bar is as long as its values, and shares fill the width") {
+  BarChart chart;
+  chart.value = {"time", "ms", Axis::Kind::linear, {}, {}};
+  chart.segments = {{"a", ""}, {"b", "e-assumed"}};
+  chart.bars = {{"first", {2, 6}}, {"second", {1, 0}}};
+  const auto widths = [](const std::string& drawn) {
+    std::vector<double> out;
+    for (std::size_t at = drawn.find("viewBox=\"0 0 480");; ++at) {
+      at = drawn.find("<rect", at);
+      if (at == std::string::npos) return out;
+      out.push_back(numbers(drawn, "width", at)[0]);
+    }
+  };
+  const std::vector<double> plain = widths(svg(chart));
+  REQUIRE(plain.size() == 3);
+  CHECK(plain[1] == Approx(3 * plain[0]).margin(0.02));
+  CHECK(plain[2] == Approx(plain[0] / 2).margin(0.02));
+  chart.shares = true;
+  const std::vector<double> shares = widths(svg(chart));
+  CHECK(shares[0] + shares[1] == Approx(shares[2]).margin(0.03));
+}
+
+TEST_CASE("charts are well-formed whatever they are called, and the same twice") {
+  const std::string evil = "a<b> & \"c\" 'd' ]]> </svg><script>alert(1)</script>\x01";
+  LineChart lines = one_line({{1, 2, ""}, {3, 4, ""}});
+  lines.title = lines.x.label = lines.x.unit = lines.y.label = lines.series[0].name = evil;
+  ScatterChart scatter{evil, {}, {}, {{evil, {{1, 2, evil}}, 0}}, true, {0.1}};
+  BarChart bars{evil, {evil, evil, {}, {}, {}}, {{evil, ""}}, {{evil, {3}}}, false};
+  for (const std::string& drawn : {svg(lines), svg(scatter), svg(bars)}) {
+    CHECK(ill_formed(drawn).empty());
+    CHECK(count_of(drawn, "<script") == 0);
+    CHECK(count_of(drawn, "\x01") == 0);
+  }
+  CHECK(svg(lines) == svg(lines));
+}
+
+TEST_CASE("coordinates are short and never -0") {
+  CHECK(pixels(12.5) == "12.5");
+  CHECK(pixels(-0.001) == "0");
+  CHECK(pixels(3) == "3");
+  CHECK(pixels(1.0 / 3) == "0.33");
+  CHECK(pixels(0.1 + 0.2) == "0.3");
+}

@@ -1,0 +1,104 @@
+#include "measure/html_page.h"
+
+#include <cmath>
+#include <map>
+
+#include "measure/html_text.h"
+#include "tests/catch.h"
+#include "tests/measure/well_formed.h"
+
+using namespace rooflua;
+using rooflua::test::count_of;
+using rooflua::test::ill_formed;
+
+namespace {
+
+HtmlPage example() {
+  HtmlPage page("a < b & \"c\"");
+  page.heading("One & two");
+  page.paragraph("text <b>not bold</b>");
+  page.table({{"name", "n"}, {"<x>", "3"}, {"y", "-"}});
+  page.heading("Three");
+  page.preformatted("return { x = 1 < 2 }");
+  page.note("small");
+  return page;
+}
+
+/// "--name: #rrggbb;" of a part of the style sheet.
+std::map<std::string, int> colours(const std::string& css) {
+  std::map<std::string, int> out;
+  for (std::size_t at = css.find("--"); at != std::string::npos; at = css.find("--", at + 2)) {
+    const std::size_t colon = css.find(": #", at);
+    if (colon == std::string::npos || colon - at > 20) continue;
+    out[css.substr(at + 2, colon - at - 2)] = std::stoi(css.substr(colon + 3, 6), nullptr, 16);
+  }
+  return out;
+}
+
+/// WCAG 2.1: relative luminance, and contrast between two of them.
+double luminance(int rgb) {
+  const auto linear = [](int byte) {
+    const double c = byte / 255.0;
+    return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(rgb >> 16 & 255) + 0.7152 * linear(rgb >> 8 & 255) +
+         0.0722 * linear(rgb & 255);
+}
+
+double contrast(int a, int b) {
+  const double brighter = std::max(luminance(a), luminance(b));
+  return (brighter + 0.05) / (std::min(luminance(a), luminance(b)) + 0.05);
+}
+
+}  // namespace
+
+TEST_CASE("a page is well-formed, says what it was given, and asks for nothing") {
+  const std::string text = example().text();
+  CHECK(ill_formed(text) == "");
+  CHECK(count_of(text, "&lt;b&gt;not bold") == 1);
+  CHECK(count_of(text, "<b>") == 0);
+  for (const char* outside : {"http:", "https:", "src=", "url(", "@import", "<link", "//www"})
+    CHECK(count_of(text, outside) == 0);
+  CHECK(text == example().text());
+}
+
+TEST_CASE("the check for well-formed pages finds what is not") {
+  for (const char* bad : {"<p>", "<p></b>", "<p a=b></p>", "a & b", "<p a=\"x<y\"></p>", "</p>",
+                          "<p", "<p a=\"&\"></p>"})
+    CHECK(ill_formed(bad) != "");
+  CHECK(ill_formed("<p a=\"&lt;\">x &amp; y<br/></p>") == "");
+}
+
+TEST_CASE("columns of numbers are aligned right, with their header") {
+  const std::string text = example().text();
+  CHECK(count_of(text, "<th class=\"n\">n</th>") == 1);
+  CHECK(count_of(text, "<td class=\"n\">3</td>") == 1);
+  CHECK(count_of(text, "<td>&lt;x&gt;</td>") == 1);
+}
+
+TEST_CASE("every colour can be told from its background, in light and in dark") {
+  const std::string text = HtmlPage("x").text();
+  const std::size_t dark = text.find("prefers-color-scheme: dark");
+  REQUIRE(dark != std::string::npos);
+  const std::string parts[] = {text.substr(0, dark),
+                               text.substr(dark, text.find("* {", dark) - dark)};
+  for (const std::string& css : parts) {
+    auto all = colours(css);
+    REQUIRE(all.size() == 19);
+    for (const auto& [name, rgb] : all) {
+      if (name == "back" || name == "panel" || name == "rule") continue;
+      INFO(name << " against the background");
+      CHECK(contrast(rgb, all["back"]) >= (name == "text" || name == "soft" ? 4.5 : 3.0));
+    }
+    CHECK(contrast(all["text"], all["panel"]) >= 4.5);
+  }
+}
+
+TEST_CASE("text is escaped for elements and for attributes") {
+  CHECK(escaped("<a href=\"x\">'&'</a>") ==
+        "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
+  CHECK(escaped("a\x02"
+                "b\n") ==
+        "a\xEF\xBF\xBD"
+        "b\n");
+}
