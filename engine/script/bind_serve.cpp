@@ -171,12 +171,20 @@ Bindings bindings_of(Run& run) {
       model = run.recording->steps.back().get();
     }
   }
+  if (run.journal != nullptr) {
+    run.journalled.clear();
+    for (StepModel*& model : bindings.steps) {
+      run.journalled.push_back(std::make_unique<JournalledSteps>(*model, *run.journal));
+      model = run.journalled.back().get();
+    }
+  }
   bindings.router = run.router.get();
   bindings.workload = run.workload.get();
   bindings.observers.push_back(run.summary.get());
   for (Observer* each :
        std::initializer_list<Observer*>{run.requests.get(), run.timeline.get(),
-                                        run.vllm_bench.get(), run.progress.get(), run.why.get()}) {
+                                        run.vllm_bench.get(), run.progress.get(), run.why.get(),
+                                        run.journal.get()}) {
     if (each != nullptr) bindings.observers.push_back(each);
   }
   return bindings;
@@ -216,6 +224,9 @@ void open_outputs(const Json& given, const std::vector<std::string>& classes, Ru
   if (const Json* why = given.find("why"); why != nullptr && why->is_number()) {
     run.why = std::make_unique<WhyObserver>(static_cast<std::int32_t>(why->integer()));
   }
+  if (const Json* journal = given.find("journal"); journal != nullptr && journal->boolean()) {
+    run.journal = std::make_unique<Journal>();
+  }
   if (given.find("vllm_bench") != nullptr) run.vllm_bench = std::make_unique<VllmBench>();
   if (const Json* title = given.find("progress"); title != nullptr && title->is_text()) {
     run.progress = std::make_unique<ProgressBar>(title->text(), 0);
@@ -250,13 +261,32 @@ int serve_open(lua_State* L) {
   return 1;
 }
 
+/// Lets the simulation go on. What an error leaves in the middle of an instant cannot; what Ctrl-C
+/// stops between two instants can.
+template <class Go>
+void go_on(Run& run, Go go) {
+  if (run.broken) {
+    throw Error("", "this simulation was left in the middle of a step by an error; go on with a "
+                    "fork made before, or open it again");
+  }
+  const StopGently gently;
+  try {
+    go(*run.simulation);
+  } catch (const std::exception&) {
+    run.broken = true;
+    throw;
+  }
+  if (stop_requested() != 0) throw Error("", stop_message());
+}
+
 int serve_advance(lua_State* L) {
   Run& run = check_run(L);
   const double until_s = lua_isnoneornil(L, 2) ? -1 : check_number(L, 2, "until");
   if (lua_isnoneornil(L, 2)) {
-    run.simulation->run();
+    go_on(run, [](Simulation& simulation) { simulation.run(&stop_requested()); });
   } else if (until_s >= 0 && std::isfinite(until_s)) {
-    run.simulation->run_until(until_s);
+    go_on(run,
+          [=](Simulation& simulation) { simulation.run_until(until_s, &stop_requested()); });
   } else {
     throw Error("run_until", "expected a time >= 0 in seconds");
   }
@@ -265,7 +295,9 @@ int serve_advance(lua_State* L) {
 }
 
 int serve_step(lua_State* L) {
-  lua_pushboolean(L, check_run(L).simulation->step());
+  bool more = false;
+  go_on(check_run(L), [&](Simulation& simulation) { more = simulation.step(); });
+  lua_pushboolean(L, more);
   return 1;
 }
 
@@ -285,8 +317,9 @@ int serve_finish(lua_State* L) {
   return 0;
 }
 
-/// serve_set(run, schedulers or nil, steps or nil): from the next plan on.
+/// serve_set(run, schedulers or nil, steps or nil, router or nil): from the next plan on.
 int serve_set(lua_State* L) {
+  lua_settop(L, 4);
   Run& run = check_run(L);
   ServeState& state = serve_state(L);
   const auto count = static_cast<std::size_t>(run.simulation->replica_count());
@@ -300,9 +333,19 @@ int serve_set(lua_State* L) {
   if (!lua_isnil(L, 3)) {
     auto fresh = wrap_list<LuaStepModel>(L, 3, state);
     if (fresh.size() != count) throw Error("set", "expected one step model per replica");
+    run.steps.swap(fresh);  // the old ones live until the simulation has the new ones
+    const auto recorded = run.recording ? std::move(run.recording->steps)
+                                        : std::vector<std::unique_ptr<RecordedSteps>>{};
+    const auto journalled = std::move(run.journalled);
+    const Bindings bindings = bindings_of(run);
     for (std::size_t i = 0; i < count; ++i)
-      run.simulation->set_steps(static_cast<std::int32_t>(i), *fresh[i]);
-    run.steps = std::move(fresh);
+      run.simulation->set_steps(static_cast<std::int32_t>(i), *bindings.steps[i]);
+  }
+  if (!lua_isnoneornil(L, 4)) {
+    lua_pushvalue(L, 4);
+    auto fresh = std::make_unique<LuaRouter>(L, state.border);
+    run.simulation->set_router(*fresh);
+    run.router = std::move(fresh);
   }
   return 0;
 }
@@ -320,6 +363,8 @@ int serve_fork(lua_State* L) {
                 "return a table with next(state)");
   }
   fork->summary = std::make_unique<SummaryObserver>(*run.summary);
+  if (run.journal != nullptr) fork->journal = std::make_unique<Journal>(*run.journal);
+  fork->broken = run.broken;
   fork->simulation = run.simulation->fork(bindings_of(*fork));
   push_object<Run>(L, fork);
   return 1;
@@ -346,6 +391,7 @@ int table(lua_State* L) {
 
 void bind_serve(lua_State* L) {
   bind_results(L);
+  bind_journal(L);
   set_function(L, "serve_table", guarded<table>);
   set_function(L, "trace_open", guarded<trace_open>);
   set_function(L, "serve_open", guarded<serve_open>);

@@ -19,24 +19,32 @@ std::atomic<lua_State*> owner{nullptr};
 std::atomic<int> stop{0};
 std::atomic<int> interrupts{0};
 std::atomic<int> expiries{0};
+std::atomic<int> gentle{0};  // loops that look at `stop` themselves
 double limit_s = 0;
-timer_t timer{};
-struct sigaction old_interrupt, old_timer;
+timer_t timer{}, patience{};
+struct sigaction old_interrupt, old_timer, old_patience;
 
 constexpr double grace_s = 2.0;  // CPU seconds a script gets to notice before the process ends
 int timer_signal() {
   return SIGRTMIN + 1;
 }
+int patience_signal() {
+  return SIGRTMIN + 2;
+}
 
 void ignore_tick(void*, lua_State*, int, int) {}
 
+void describe_stop(char* message, std::size_t size) {
+  if (stop_reason() == StopReason::timeout) {
+    std::snprintf(message, size, "stopped after %g s of CPU time (--timeout)", limit_s);
+  } else {
+    std::snprintf(message, size, "interrupted");
+  }
+}
+
 void stop_hook(lua_State* L, lua_Debug*) {
   char message[120];
-  if (stop_reason() == StopReason::timeout) {
-    std::snprintf(message, sizeof message, "stopped after %g s of CPU time (--timeout)", limit_s);
-  } else {
-    std::snprintf(message, sizeof message, "interrupted");
-  }
+  describe_stop(message, sizeof message);
   raise(L, message);
 }
 
@@ -55,9 +63,31 @@ void end_process(const char* message, int status) {
   _exit(status);
 }
 
+timespec to_timespec(double seconds) {
+  timespec out{};
+  out.tv_sec = static_cast<time_t>(seconds);
+  out.tv_nsec = static_cast<long>((seconds - static_cast<double>(out.tv_sec)) * 1e9);
+  return out;
+}
+
+/// False in a forked process, which does not inherit the timer.
+bool wait_patiently(double seconds) {
+  itimerspec when{};
+  when.it_value = to_timespec(seconds);
+  return timer_settime(patience, 0, &when, nullptr) == 0;
+}
+
 void on_interrupt(int) {
-  if (interrupts.fetch_add(1) >= 2) end_process("rooflua: interrupted three times\n", 130);
-  arm(StopReason::interrupted);
+  const int before = interrupts.fetch_add(1);
+  if (before >= 2) end_process("rooflua: interrupted three times\n", 130);
+  if (before > 0 || gentle == 0) return arm(StopReason::interrupted);
+  int none = 0;
+  stop.compare_exchange_strong(none, static_cast<int>(StopReason::interrupted));
+  if (!wait_patiently(StopGently::patience_s)) arm(StopReason::interrupted);
+}
+
+void on_patience(int) {
+  if (stop != 0) arm(StopReason::interrupted);
 }
 
 void on_timer(int) {
@@ -75,23 +105,22 @@ void set_handler(int signal, void (*handler)(int), struct sigaction* old) {
   sigaction(signal, &action, old);
 }
 
-timespec to_timespec(double seconds) {
-  timespec out{};
-  out.tv_sec = static_cast<time_t>(seconds);
-  out.tv_nsec = static_cast<long>((seconds - static_cast<double>(out.tv_sec)) * 1e9);
-  return out;
+timer_t make_timer(clockid_t clock, int signal) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = signal;
+  timer_t made{};
+  if (timer_create(clock, &event, &made) != 0) {
+    throw Error("interrupts", "this system has no timers with signals");
+  }
+  return made;
 }
 
 void start_timer(double timeout_s) {
   limit_s = timeout_s;
   expiries = 0;
   set_handler(timer_signal(), on_timer, &old_timer);
-  sigevent event{};
-  event.sigev_notify = SIGEV_SIGNAL;
-  event.sigev_signo = timer_signal();
-  if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) != 0) {
-    throw Error("--timeout", "this system has no CPU-time timers");
-  }
+  timer = make_timer(CLOCK_PROCESS_CPUTIME_ID, timer_signal());
   itimerspec when{};
   when.it_value = to_timespec(timeout_s);
   when.it_interval = to_timespec(grace_s);
@@ -106,6 +135,18 @@ const std::atomic<int>& stop_requested() {
 StopReason stop_reason() {
   return static_cast<StopReason>(stop.load());
 }
+std::string stop_message() {
+  char message[120];
+  describe_stop(message, sizeof message);
+  return message;
+}
+
+StopGently::StopGently() {
+  ++gentle;
+}
+StopGently::~StopGently() {
+  --gentle;
+}
 
 Interrupt::Interrupt(lua_State* L, bool ctrl_c, double timeout_s)
     : ctrl_c_(ctrl_c), timeout_s_(timeout_s) {
@@ -116,7 +157,11 @@ Interrupt::Interrupt(lua_State* L, bool ctrl_c, double timeout_s)
   stop = 0;
   interrupts = 0;
   luaJIT_profile_start(L, "li1000000000", ignore_tick, nullptr);
-  if (ctrl_c) set_handler(SIGINT, on_interrupt, &old_interrupt);
+  if (ctrl_c) {
+    set_handler(patience_signal(), on_patience, &old_patience);
+    patience = make_timer(CLOCK_MONOTONIC, patience_signal());
+    set_handler(SIGINT, on_interrupt, &old_interrupt);
+  }
   if (timeout_s > 0) start_timer(timeout_s);
 }
 
@@ -126,7 +171,11 @@ Interrupt::~Interrupt() {
     timer_delete(timer);
     sigaction(timer_signal(), &old_timer, nullptr);
   }
-  if (ctrl_c_) sigaction(SIGINT, &old_interrupt, nullptr);
+  if (ctrl_c_) {
+    sigaction(SIGINT, &old_interrupt, nullptr);
+    timer_delete(patience);
+    sigaction(patience_signal(), &old_patience, nullptr);
+  }
   lua_State* L = owner.exchange(nullptr);
   lua_sethook(L, nullptr, 0, 0);
   luaJIT_profile_stop(L);
@@ -134,6 +183,7 @@ Interrupt::~Interrupt() {
 
 void Interrupt::clear() {
   if (!active_) return;
+  if (ctrl_c_) wait_patiently(0);
   lua_sethook(owner.load(), nullptr, 0, 0);
   stop = 0;
   interrupts = 0;

@@ -9,6 +9,7 @@
 // LuaJIT keeps one profiler per process: the first living Interrupt owns it, others do nothing.
 
 #include <atomic>
+#include <string>
 
 struct lua_State;
 
@@ -35,8 +36,22 @@ class Interrupt {
   double timeout_s_ = 0;
 };
 
-/// Loops of the engine look here every so many events.
+/// While one lives, the first Ctrl-C only sets stop_requested(), and the engine's loop ends between
+/// two instants, where a simulation can go on later. A script that does not come back within
+/// `patience_s` is stopped wherever it is.
+class StopGently {
+ public:
+  static constexpr double patience_s = 0.05;
+  StopGently();
+  ~StopGently();
+  StopGently(const StopGently&) = delete;
+  StopGently& operator=(const StopGently&) = delete;
+};
+
+/// Not 0 once somebody wants the script to stop. Loops of the engine look here at every instant.
 const std::atomic<int>& stop_requested();
 StopReason stop_reason();
+/// "interrupted", or which limit passed.
+std::string stop_message();
 
 }  // namespace rooflua::script

@@ -128,6 +128,11 @@ Json options_json(const ScenarioOptions& options) {
 
 }  // namespace
 
+std::string price_text(const Json& priced) {
+  return step_report(rows_of(priced), shares_of(*priced.find("evidence")),
+                     priced.find("time_s")->number());
+}
+
 Scenario::Scenario(Vm& vm, const std::filesystem::path& file, const ScenarioOptions& options)
     : vm_(&vm), file_(file.string()) {
   adopt(vm_->call(module, "open", {Json(file_), options_json(options)}));

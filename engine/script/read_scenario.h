@@ -70,6 +70,9 @@ class Scenario {
   std::vector<ScenarioVariant> variants_;
 };
 
+/// The table of `step --explain` of one priced batch: {time_s, rows, evidence}.
+std::string price_text(const Json& priced);
+
 /// Share of the time, in percent, that is extrapolated, a stand-in or assumed: what --strict
 /// bounds.
 double doubtful_percent(const std::array<double, evidence_count>& shares);

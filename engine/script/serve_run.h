@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "measure/journal.h"
 #include "measure/progress.h"
 #include "measure/requests_out.h"
 #include "measure/summary.h"
@@ -30,7 +31,10 @@ struct Run {
   std::unique_ptr<ProgressBar> progress;
   std::unique_ptr<Recording> recording;
   std::unique_ptr<WhyObserver> why;
+  std::unique_ptr<Journal> journal;
+  std::vector<std::unique_ptr<JournalledSteps>> journalled;
   std::unique_ptr<Simulation> simulation;
+  bool broken = false;  // an error left the simulation in the middle of an instant
 };
 template <>
 struct TypeName<Run> {
@@ -43,5 +47,7 @@ Run& check_run(lua_State* L);
 
 /// Looking into a run, and what it amounted to (bind_results.cpp).
 void bind_results(lua_State* L);
+/// Looking back at a live run (bind_journal.cpp).
+void bind_journal(lua_State* L);
 
 }  // namespace rooflua::script

@@ -29,6 +29,10 @@ Event pop(std::vector<Event>& heap) {
   return event;
 }
 
+bool wanted(const std::atomic<int>* stop) {
+  return stop != nullptr && *stop != 0;
+}
+
 }  // namespace
 
 // --- the loop
@@ -44,17 +48,18 @@ bool Simulation::advance() {
   return true;
 }
 
-void Simulation::run() {
-  while (advance()) {
+void Simulation::run(const std::atomic<int>* stop) {
+  while (!wanted(stop) && advance()) {
   }
 }
 
-void Simulation::run_until(double time_s) {
+void Simulation::run_until(double time_s, const std::atomic<int>* stop) {
   const Picoseconds end = picoseconds(time_s, "run_until");
-  while (next_instant() <= end && advance()) {
+  while (next_instant() <= end && !wanted(stop) && advance()) {
   }
+  if (wanted(stop)) return;
   if (next_instant() == never) {
-    if (requests_.alive() > 0) run();
+    if (requests_.alive() > 0) run(stop);
     return;
   }
   now_ = std::max(now_, end);

@@ -19,6 +19,7 @@
 // Signals of a router with staleness s are those before the first event at or after k*s.
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -58,10 +59,11 @@ class Simulation {
 
   /// One instant. False when everything that could happen has happened.
   bool advance();
-  void run();
+  /// Until everything is over, or, between two instants, until `*stop` is not 0.
+  void run(const std::atomic<int>* stop = nullptr);
   /// Every instant up to and including time_s; the clock then stands at time_s (unless all is
-  /// over).
-  void run_until(double time_s);
+  /// over, or it was stopped).
+  void run_until(double time_s, const std::atomic<int>* stop = nullptr);
   /// Up to and including the next instant at which a step ends; false if there is none.
   bool step();
 

@@ -11,8 +11,11 @@ local stock_require, setfenv = require, setfenv
 -- Modules that scripts may not see: pointers and natives live in them.
 local private = { native = true, abi = true, core = true, chunks = true, ledger = true, serving = true,
   routing = true, scenario = true,
-  jitlog = true, batch = true, paths = true, variants = true, declared = true, sampling = true,
-  metrics = true, predictions = true, prices = true, pricing = true, help = true }
+  jitlog = true, batch = true, prices = true, pricing = true, help = true, units = true,
+  paths = true, variants = true, declared = true, sampling = true, metrics = true, predictions = true, -- fit
+  plot = true, differences = true, lookback = true, -- the live simulation
+  repl = true, repl_commands = true, repl_complete = true, repl_pretty = true, repl_reload = true,
+}
 
 -- The allow-list ------------------------------------------------------------------------------------
 
@@ -119,7 +122,8 @@ local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "view_data", "dtype_code", "is_database", "evidence_names" },
   ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
-  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live" }, -- some write files
+  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore", "remembers",
+    "bound_steps", "instances" }, -- some write files
 }
 
 --- A read-only view of a module of the library; nested tables are read-only already.
@@ -210,7 +214,19 @@ function environment_for()
 end
 
 --- Forgets what was required from files, so that edited policies take effect.
-function chunks.forget() loaded = {} end
+---@return table before module name -> what it gave
+function chunks.forget()
+  local before = loaded
+  loaded, loading, nested = {}, {}, 0
+  return before
+end
+--- Where scenario modules are looked for besides scripts/.
+function chunks.folder(path) scenario_folder = path end
+--- After an interrupt: nothing is being loaded any more.
+function chunks.settle()
+  loading, nested = {}, 0
+  native.end_loading()
+end
 
 -- Strings have methods: give them a copy that scripts cannot reach, so that nobody can change them.
 if not native.trusted then native.string_methods(copy(allowed.string)) end

@@ -38,6 +38,7 @@ end
 local rows                 -- list of rows while somebody listens
 local corrections = {}     -- instances with an op method, in order
 local correction_count = 0
+local applied              -- the list they came from
 local op = {}              -- what a correction sees, reused
 
 --- Applies the corrections in order; each is a row of its own when somebody listens.
@@ -192,13 +193,24 @@ end
 
 --- The op corrections of the scenario, for everything priced from now on.
 function ledger.set_corrections(list)
-  corrections, correction_count = {}, 0
+  corrections, correction_count, applied = {}, 0, list
   for _, instance in ipairs(list or {}) do
     if instance.op then
       correction_count = correction_count + 1
       corrections[correction_count] = instance
     end
   end
+end
+
+--- The same, where they may be those already: every step of a live run says whose they are, because
+--- something else may have been priced in between.
+function ledger.apply(list)
+  if list ~= applied then ledger.set_corrections(list) end
+end
+
+--- Nobody listens any more: after an interrupt in the middle of an explanation.
+function ledger.silence()
+  rows, state.listening = nil, 0
 end
 
 --- Runs a function and returns the tree of what it priced.

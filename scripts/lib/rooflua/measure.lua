@@ -2,6 +2,8 @@
 local native = require "rooflua.native"
 local core = require "rooflua.core"
 local json = require "rooflua.json"
+local differences = require "rooflua.differences"
+local plot = require "rooflua.plot"
 local serve = require "rooflua.serve"
 
 local measure = {}
@@ -16,12 +18,27 @@ function measure.summary(run)
   return run.summary
 end
 
+local function why_in(live, id)
+  local text, document = live:why(id)
+  if text then return text, document end
+  local fork, now_s = live:fork(), live.now_s
+  repeat
+    local more = fork:step()
+    text, document = fork:why(id)
+  until text or not more
+  if not text then fail("measure.why: request %d does not come to an end in this run", id) end
+  document.ended = false
+  return ("not over at %.6g s; if nothing changes:\n"):format(now_s) .. text, document
+end
+
 --- Where one request's time went, every picosecond under one heading: a report, and the same as a table.
---- The scenario is run again from its start with that request followed; same seed, same run.
+--- A scenario is run again from its start with that request followed; same seed, same run. A live
+--- simulation remembers; for a request that has not ended, a fork of it goes on until it has.
 ---@param scenario table a scenario, or a live simulation made from one
 ---@param id integer the request, counted from 0 in order of arrival
 function measure.why(scenario, id)
   core.whole(id, "measure.why: request")
+  if serve.is_live(scenario) and serve.remembers(scenario) then return why_in(scenario, id) end
   local run = serve.follow(scenario, id)
   local text, document = native.serve_why(run)
   if not text then fail("measure.why: request %d did not come to an end in this run", id) end
@@ -63,6 +80,98 @@ function measure.compare(runs)
     if first or last then rows[#rows + 1] = row end
   end
   return rows
+end
+
+-- Looking -------------------------------------------------------------------------------------------
+
+local metrics = { "e2e_s", "queue_s", "tpot_s", "ttft_s" }
+
+local function metric_of(what, default, where)
+  if what == nil then return default end
+  for _, each in ipairs(metrics) do
+    if each == what or each == tostring(what) .. "_s" then return each end
+  end
+  return fail("%s: %s", where, native.unknown_name("metric", tostring(what), metrics))
+end
+
+local diff_options = { "metric", "names", "top" }
+
+--- Two simulations of the same requests (forks of one, or one scenario under two policies), request by
+--- request: a report, and a row per request that ended in both, the largest gain first.
+---@param a rooflua.Live
+---@param b rooflua.Live
+---@param options table? {metric = "e2e_s" | "ttft_s" | "tpot_s" | "queue_s", top = 5, names = {"a", "b"}}
+function measure.diff(a, b, options)
+  options = options or {}
+  core.check_keys(core.table(options, "measure.diff: options"), diff_options, "measure.diff", "option")
+  for _, live in ipairs { a, b } do
+    if not serve.is_live(live) then
+      fail("measure.diff: expected two simulations from serve.open, found %s", core.describe(live))
+    end
+  end
+  if b == nil then fail "measure.diff: expected two simulations from serve.open, found one" end
+  local metric = metric_of(options.metric, "e2e_s", "measure.diff")
+  local names = options.names or { "a", "b" }
+  local rows, same, only_a, only_b = differences.rows(a:ended(), b:ended(), metric)
+  return differences.text(names[1], names[2], metric, rows, same, only_a, only_b,
+    core.whole(options.top or 5, "measure.diff: top", 1)), rows
+end
+
+local function values_of(live, metric)
+  local out = {}
+  for _, each in ipairs(live:ended()) do out[#out + 1] = each[metric] end
+  return out
+end
+
+local function lives_of(given)
+  if serve.is_live(given) then return { { name = "", live = given } } end
+  local out = {}
+  for _, key in ipairs(core.sorted_keys(core.plain(core.table(given, "measure.plot")))) do
+    local live = core.plain(given)[key]
+    if not serve.is_live(live) then
+      fail("measure.plot: expected a simulation, or a table of simulations by name; found %s", core.describe(live))
+    end
+    out[#out + 1] = { name = tostring(key), live = live }
+  end
+  return out
+end
+
+local function overview(each, options)
+  local steps = {}
+  for _, step in ipairs(each.live:steps()) do
+    if step.replica == (options.replica or 1) then
+      step.requests = step.decodes + step.prefills
+      steps[#steps + 1] = step
+    end
+  end
+  return plot.overview(each.name, steps, options)
+end
+
+local plot_options = { "height", "replica", "width" }
+
+--- A chart for the terminal, as text. Of a simulation (or a table of them by name): "load" is its queue,
+--- batch and KV cache over time (the default), a metric its quantile curve, "roofline" its last step under the roof.
+---@param what rooflua.Live|table
+---@param view string? "load", "ttft_s", "tpot_s", "e2e_s", "queue_s" or "roofline"
+---@param options table? {width = 80, height =, replica = 1}
+function measure.plot(what, view, options)
+  options = options or {}
+  core.check_keys(core.table(options, "measure.plot: options"), plot_options, "measure.plot", "option")
+  local list, parts = lives_of(what), {}
+  if view ~= nil and view ~= "load" and view ~= "roofline" then
+    local metric = metric_of(view, nil, "measure.plot")
+    for i, each in ipairs(list) do parts[i] = { name = each.name, values = values_of(each.live, metric) } end
+    return plot.quantiles(metric, parts, options)
+  end
+  for i, each in ipairs(list) do
+    if view == "roofline" then
+      local priced = each.live:explain(options.replica)
+      parts[i] = plot.roofline(priced.rows, priced.peak_flop_per_s, priced.bytes_per_s, options)
+    else
+      parts[i] = overview(each, options)
+    end
+  end
+  return core.join(parts, "\n\n")
 end
 
 --- Writes a run's summary as JSON. Trusted scripts only.

@@ -74,6 +74,12 @@ local function price_one(prepared, steps, item)
     requests = item.requests }
 end
 
+--- One batch with a step model that is bound already: what a live run explains.
+function prices.price_batch(prepared, steps, item)
+  cost.set_corrections(prepared.corrections)
+  return price_one(prepared, steps, item)
+end
+
 function prices.price(prepared)
   local batches = prices.batches(prepared)
   local steps = scenario.bind_steps(prepared)

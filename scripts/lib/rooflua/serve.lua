@@ -1,8 +1,8 @@
 --- Serving: a scenario becomes replicas, policies and a workload; the engine runs them.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
-local cost = require "rooflua.cost"
 local policy = require "rooflua.policy"
+local lookback = require "rooflua.lookback"
 local random = require "rooflua.random"
 local scenario = require "rooflua.scenario"
 local serving = require "rooflua.serving"
@@ -78,6 +78,12 @@ local function step_corrections(prepared)
   return #steps > 0 and steps or nil
 end
 
+--- What rooflua.pricing is called with.
+local function bound_steps(prepared)
+  return { steps = scenario.bind_steps(prepared), corrections = step_corrections(prepared),
+    all = prepared.corrections }
+end
+
 --- The pieces of one replica.
 local function build_replica(file, scenario_table, own)
   local merged, scheduler, parameters, engine = merge(file, scenario_table, own)
@@ -86,7 +92,7 @@ local function build_replica(file, scenario_table, own)
   return {
     prepared = prepared,
     scheduler = policy.fresh(scheduler),
-    steps = { steps = scenario.bind_steps(prepared), corrections = step_corrections(prepared) },
+    steps = bound_steps(prepared),
     deployment = deployment,
     config = {
       kv_blocks = deployment.kv_blocks,
@@ -213,20 +219,23 @@ local function open(file, given, options)
     exact_requests = given.metrics and given.metrics.exact_requests }
   for i, each in ipairs(replicas) do config.replicas[i] = each.config end
   for key, value in pairs(options or {}) do config[key] = value end
-  cost.set_corrections(replicas[1].prepared.corrections)
+  for _, each in ipairs(replicas) do each.steps.all = replicas[1].prepared.corrections end
   local router = started_router(file, given.router, replicas, prepared.streams)
   local source = scenario.at(file, "workload", function()
     return policy.fresh(prepared.workload):requests(prepared.streams)
   end)
   local run = scenario.at(file, "", native.serve_open, config, instances(replicas, "scheduler"),
     instances(replicas, "steps"), router, source)
-  return adopt { run = run, file = file, given = given, replicas = replicas, router = router }
+  return adopt { run = run, file = file, given = given, replicas = replicas, router = router,
+    journal = config.journal }
 end
 
---- A scenario as a live simulation, at time 0.
-function serve.open(given)
+--- A scenario as a live simulation, at time 0. It remembers its steps and requests unless told not to.
+function serve.open(given, options)
   core.table(given, "serve.open")
-  return open("scenario", core.plain(given))
+  options = options or {}
+  core.check_keys(core.table(options, "serve.open: options"), { "remember", "file" }, "serve.open", "option")
+  return open(options.file or "scenario", core.plain(given), { journal = options.remember ~= false })
 end
 
 function serve.is_live(value) return type(value) == "table" and runs[value] ~= nil end
@@ -254,7 +263,7 @@ end
 --- The whole run.
 ---@return table result {summary = ..., totals = ...}
 function serve.run(given)
-  local live = serve.open(given)
+  local live = serve.open(given, { remember = false })
   live:run()
   return live:result()
 end
@@ -292,20 +301,40 @@ function Live:request(id)
   return native.serve_request(state_of(self).run, core.whole(id, "request"))
 end
 
+--- A scheduler for a replica that runs already, whose seats and budget are fixed. One given by name takes
+--- them over; an instance must not want more.
+local function seated(state, given, config)
+  local scheduler = need(state.file, "scheduler", given, "plan")
+  local parameters, taken = policy.parameters(scheduler), {}
+  for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do
+    local limit = config[key]
+    if parameters[key] and limit > 0 then
+      if not policy.is_instance(given) then
+        taken[key] = limit
+      elseif parameters[key] > limit then
+        fail("set: scheduler: its %s of %g is more than the %g that this simulation was opened with", key,
+          parameters[key], limit)
+      end
+    end
+  end
+  return policy.with(scheduler, taken)
+end
+
 --- Other policies from the next plan on.
 function Live:set(changes)
   local state = state_of(self)
   core.check_keys(core.table(changes, "set"), { "scheduler", "steps" }, "set")
   local schedulers, steps
   if changes.scheduler then
-    local scheduler = need(state.file, "scheduler", changes.scheduler, "plan")
-    for _, each in ipairs(state.replicas) do each.scheduler = policy.fresh(scheduler) end
+    for _, each in ipairs(state.replicas) do each.scheduler = seated(state, changes.scheduler, each.config) end
     schedulers = instances(state.replicas, "scheduler")
   end
   if changes.steps then
     for _, each in ipairs(state.replicas) do
-      each.prepared.step_policy = need(state.file, "steps", changes.steps, "time")
-      each.steps = { steps = scenario.bind_steps(each.prepared), corrections = each.steps.corrections }
+      local prepared = {}
+      for key, value in pairs(each.prepared) do prepared[key] = value end
+      prepared.step_policy = need(state.file, "steps", changes.steps, "time")
+      each.prepared, each.steps = prepared, bound_steps(prepared)
     end
     steps = instances(state.replicas, "steps")
   end
@@ -323,8 +352,17 @@ function Live:fork()
   end
   local router = state.router and twin(state.router)
   local run = native.serve_fork(state.run, instances(replicas, "scheduler"), instances(replicas, "steps"), router)
-  return adopt { run = run, file = state.file, given = state.given, replicas = replicas, router = router }
+  return adopt { run = run, file = state.file, given = state.given, replicas = replicas, router = router,
+    journal = state.journal }
 end
+
+--- What the library knows of a live simulation, for the prompt.
+function serve.state(live) return state_of(live) end
+function serve.remembers(live) return state_of(live).journal end
+serve.bound_steps, serve.instances = bound_steps, instances
+
+--- The simulation is what `saved`, a fork of it, is: taken back after an error in the middle of a step.
+function serve.restore(live, saved) runs[live] = state_of(saved) end
 
 --- What is known so far.
 function Live:result()
@@ -332,5 +370,7 @@ function Live:result()
   native.serve_finish(state.run)
   return { summary = native.serve_summary(state.run), totals = native.serve_totals(state.run) }
 end
+
+lookback.add(Live, state_of)
 
 return serve

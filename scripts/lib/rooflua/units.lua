@@ -1,0 +1,114 @@
+--- Numbers for people: the unit that a name promises (time_s, kv_bytes, busy_frac), and a text with it.
+local core = require "rooflua.core"
+
+local units = {}
+local format, abs, floor = string.format, math.abs, math.floor
+
+local statistics = { mean = true, std = true, min = true, max = true, p50 = true, p90 = true, p95 = true,
+  p99 = true }
+local shares = { mfu = true, share = true, kept = true }
+
+--- "s" of "ttft_s" and "ttft_s_p50", "B/s" of "memory_bytes_per_s"; nil where a name promises nothing.
+function units.of(name)
+  if type(name) ~= "string" then return nil end
+  local stem, statistic = name:match "^(.*)_([%w]+)$"
+  if statistic and statistics[statistic] then name = stem end
+  local per = name:match "^(.*)_per_s$"
+  if per then
+    local what = per:match "[^_]+$"
+    return (what == "bytes" and "B" or what) .. "/s"
+  end
+  if shares[name] then return "share" end
+  local last = name:match "[^_]+$"
+  if last == "s" and name ~= "s" then return "s" end
+  if last == "frac" then return "share" end
+  if last == "bytes" then return "B" end
+  if last == "flop" then return "flop" end
+  if last == "tokens" and name ~= "tokens" then return "tokens" end
+end
+
+--- Four significant digits, without exponent where that reads well.
+local function figure(value)
+  local size = abs(value)
+  if value == 0 then return "0" end
+  if size >= 1e15 or size < 1e-4 then return format("%.4g", value) end
+  local digits = 3 - floor(math.log10(size))
+  return format("%." .. math.max(digits, 0) .. "f", value)
+end
+
+--- 1234567 -> "1,234,567"
+function units.grouped(value)
+  local sign, digits = format("%.0f", value):match "^(%-?)(%d+)$"
+  if not digits then return format("%.14g", value) end
+  return sign .. digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
+end
+
+local function time_text(value)
+  local size = abs(value)
+  if size == 0 then return "0 s" end
+  if size >= 1 then return figure(value) .. " s" end
+  if size >= 1e-3 then return figure(value * 1e3) .. " ms" end
+  if size >= 1e-6 then return figure(value * 1e6) .. " us" end
+  return figure(value * 1e9) .. " ns"
+end
+
+local function scaled(value, unit)
+  local size, prefixes, i = abs(value), { "", "k", "M", "G", "T", "P", "E" }, 1
+  while size >= 1000 and i < #prefixes do
+    value, size, i = value / 1000, size / 1000, i + 1
+  end
+  local text = i == 1 and value % 1 == 0 and format("%d", value) or figure(value)
+  return text .. " " .. prefixes[i] .. unit
+end
+
+local function percent(value)
+  local text = format("%.1f %%", value * 100)
+  if text == "0.0 %" and value > 0 then return "<0.1 %" end
+  if text == "100.0 %" and value < 1 then return ">99.9 %" end
+  return text
+end
+
+--- A number as its unit is read: 12.35 ms, 3.350 TB/s, 43.1 %, 4,096 tokens.
+function units.text(value, unit)
+  if value ~= value or value == math.huge or value == -math.huge then return tostring(value) end
+  if unit == "s" then return time_text(value) end
+  if unit == "share" then return percent(value) end
+  if unit == "B" or unit == "flop" or unit == "B/s" or unit == "flop/s" then return scaled(value, unit) end
+  local text
+  if value % 1 == 0 and abs(value) < 1e15 then text = units.grouped(value) else text = format("%.6g", value) end
+  return unit and text .. " " .. unit or text
+end
+
+--- Characters that a terminal shows for UTF-8 text.
+function units.width(text)
+  local _, continuations = text:gsub("[\128-\191]", "")
+  return #text - continuations
+end
+
+function units.padded(text, columns, right)
+  local space = (" "):rep(columns - units.width(text))
+  return right and space .. text or text .. space
+end
+
+--- Rows of texts, columns lined up; numbers (cells that begin with a digit or sign) to the right.
+function units.table_text(rows, indent)
+  local widths, right = {}, {}
+  for i, row in ipairs(rows) do
+    for column, cell in ipairs(row) do
+      widths[column] = math.max(widths[column] or 0, units.width(cell))
+      if right[column] == nil then right[column] = i > 1 and cell ~= "" and true or nil end
+      if i > 1 and cell ~= "" and cell ~= "-" and not cell:find "^[-+<>]?%d" then right[column] = false end
+    end
+  end
+  local lines = {}
+  for i, row in ipairs(rows) do
+    local cells = {}
+    for column, cell in ipairs(row) do
+      cells[column] = units.padded(cell, widths[column], right[column])
+    end
+    lines[i] = (indent or "") .. core.join(cells, "  "):gsub("%s+$", "")
+  end
+  return core.join(lines, "\n")
+end
+
+return units
