@@ -42,6 +42,8 @@ int run(const RunArguments& arguments, const std::filesystem::path& home);
 int check(const std::vector<std::string>& scenarios, const std::filesystem::path& home);
 int step(const StepArguments& arguments, const std::filesystem::path& home);
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
+/// The interactive prompt; without a terminal it reads a script and prints results only.
+int repl(const std::string& scenario, const std::filesystem::path& home);
 int list(const std::string& kind, const std::filesystem::path& home);
 int help(const std::string& topic, const std::filesystem::path& home);
 

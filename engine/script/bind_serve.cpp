@@ -370,6 +370,22 @@ int serve_fork(lua_State* L) {
   return 1;
 }
 
+int serve_can_fork(lua_State* L) {
+  lua_pushboolean(L, check_run(L).workload->fork() != nullptr);
+  return 1;
+}
+
+int serve_is_broken(lua_State* L) {
+  lua_pushboolean(L, check_run(L).broken);
+  return 1;
+}
+
+/// Frees the simulation; the object stays, closed.
+int serve_close(lua_State* L) {
+  check_run(L);
+  return collect_box<Run>(L);
+}
+
 int table(lua_State* L) {
   static const char key = 0;
   lua_pushlightuserdata(L, const_cast<char*>(&key));
@@ -401,6 +417,9 @@ void bind_serve(lua_State* L) {
   set_function(L, "serve_finish", guarded<serve_finish>);
   set_function(L, "serve_set", guarded<serve_set>);
   set_function(L, "serve_fork", guarded<serve_fork>);
+  set_function(L, "serve_can_fork", guarded<serve_can_fork>);
+  set_function(L, "serve_is_broken", guarded<serve_is_broken>);
+  set_function(L, "serve_close", guarded<serve_close>);
 }
 
 }  // namespace rooflua::script

@@ -222,6 +222,10 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
   throw LuaError(message, traceback);
 }
 
+void Vm::clear_interrupt() {
+  if (interrupt_ != nullptr) interrupt_->clear();
+}
+
 int Vm::run_file(const std::filesystem::path& file, const std::vector<std::string>& arguments) {
   try {
     protect([&](lua_State* L) {

@@ -64,6 +64,9 @@ class Vm {
   /// Runs `body` under protection. @throws LuaError; exceptions of `body` pass through
   void protect(const std::function<void(lua_State*)>& body);
 
+  /// Forgets a Ctrl-C that came while nothing ran.
+  void clear_interrupt();
+
   /// True if the linked LuaJIT compiles table lengths wrongly and load forwarding was turned off.
   bool mitigated() const { return mitigated_; }
   /// "policy.lua:41: not compiled: NYI: bytecode FNEW (3 times)", where jit_log was asked for.

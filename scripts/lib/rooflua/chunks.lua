@@ -9,12 +9,12 @@ local globals = _G
 local stock_require, setfenv = require, setfenv
 
 -- Modules that scripts may not see: pointers and natives live in them.
-local private = { native = true, abi = true, core = true, chunks = true, ledger = true, serving = true,
-  routing = true, scenario = true,
-  jitlog = true, batch = true, prices = true, pricing = true, help = true, units = true,
-  paths = true, variants = true, declared = true, sampling = true, metrics = true, predictions = true, -- fit
-  plot = true, differences = true, lookback = true, -- the live simulation
-  repl = true, repl_commands = true, repl_complete = true, repl_pretty = true, repl_reload = true,
+local private = {
+  native = true, abi = true, core = true, chunks = true, ledger = true, serving = true, routing = true,
+  scenario = true, jitlog = true, batch = true, prices = true, pricing = true, help = true, units = true,
+  paths = true, variants = true, declared = true, sampling = true, metrics = true, predictions = true,
+  plot = true, differences = true, lookback = true, repl = true, repl_commands = true, repl_complete = true,
+  repl_pretty = true, repl_reload = true, repl_tree = true,
 }
 
 -- The allow-list ------------------------------------------------------------------------------------
@@ -122,7 +122,8 @@ local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "view_data", "dtype_code", "is_database", "evidence_names" },
   ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
-  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore", "remembers",
+  ["rooflua.policy"] = { "class_of" },
+  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore", "remembers", "close", "can_fork", "method_name", "is_broken",
     "bound_steps", "instances" }, -- some write files
 }
 
@@ -220,6 +221,7 @@ function chunks.forget()
   loaded, loading, nested = {}, {}, 0
   return before
 end
+function chunks.recall(before) loaded, loading = before, {} end
 --- Where scenario modules are looked for besides scripts/.
 function chunks.folder(path) scenario_folder = path end
 --- After an interrupt: nothing is being loaded any more.

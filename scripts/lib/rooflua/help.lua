@@ -36,7 +36,7 @@ end
 help.read_stub = read_stub
 
 --- "@param m number rows" as "  m number   rows".
-local function entry_text(entry)
+local function entry_text(entry, stub)
   local lines = { entry.signature or entry.name }
   for _, line in ipairs(entry.doc) do
     local tag, rest = line:match "^@(%w+)%s*(.*)$"
@@ -46,6 +46,14 @@ local function entry_text(entry)
       lines[#lines + 1] = "  -> " .. rest
     elseif not tag then
       lines[#lines + 1] = "  " .. line
+    end
+  end
+  local class = entry.class and stub and entry.name:match "[^.]+$"
+  if class then
+    for _, each in ipairs(stub.entries) do
+      if each.signature and each.name:match("^" .. class .. "[.:]") then
+        lines[#lines + 1] = "  " .. each.signature .. (each.doc[1] and "  " .. each.doc[1] or "")
+      end
     end
   end
   return core.join(lines, "\n")
@@ -110,6 +118,16 @@ local function name_of(call)
   end
 end
 
+--- "cost.gemm(db, m, k, n, dtype)" of a function of the library; nil of any other.
+function help.signature(call)
+  local name = name_of(call)
+  if not name then return nil end
+  for _, entry in ipairs(read_stub(name:match "^[^.]+").entries) do
+    if entry.name == name then return entry.signature end
+  end
+  return name .. "(...)"
+end
+
 local kinds = { "steps", "schedulers", "routers", "workloads", "bucketing", "corrections",
   "lookup" }
 
@@ -139,16 +157,36 @@ local function topics()
   return known
 end
 
+--- "Database" of an object of the engine, "cost" of a module.
+function help.class_of(value)
+  if type(value) == "userdata" then
+    local class = core.class_name(value)
+    return class and class:gsub("^rooflua%.", "")
+  end
+  if type(value) == "table" and require("rooflua.serve").is_live(value) then return "Live" end
+end
+
+local function object_topic(value)
+  local class = help.class_of(value)
+  if class or type(value) ~= "table" then return class end
+  for _, module in ipairs(stub_names()) do
+    local loaded = package.loaded[module == "rooflua" and module or "rooflua." .. module]
+    if loaded ~= nil and rawequal(core.plain(value), core.plain(loaded)) then return module end
+  end
+end
+
 --- The text for a topic: a module, a function, a class, a policy, or one of their values.
 function help.text(topic)
   if type(topic) == "function" then
-    topic = name_of(topic) or core.fail "help: this function is not of the library"
+    topic = name_of(topic) or require("rooflua.serve").method_name(topic) or core.fail "help: this function is not of the library"
   end
   if policy.is_class(topic) or policy.is_instance(topic) then return policy_text(topic) end
   if topic == nil or topic == "" then
     return "help \"cost\", \"cost.gemm\", \"Database:gemm\", \"steps.kernels\"\nmodules: "
       .. core.join(stub_names(), ", ")
   end
+  local object = object_topic(topic)
+  if object then return help.text(object) end
   if type(topic) ~= "string" then
     core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic))
   end
@@ -159,7 +197,7 @@ function help.text(topic)
     for _, entry in ipairs(stub.entries) do
       if entry.name == topic or entry.name == "rooflua." .. topic or
         entry.name:gsub(":", ".") == topic then
-        return entry_text(entry)
+        return entry_text(entry, stub)
       end
     end
   end

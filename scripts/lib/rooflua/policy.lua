@@ -150,6 +150,9 @@ function policy.with(instance, overrides)
   return construct(record.class, merged)
 end
 
+--- The class an instance was made of.
+function policy.class_of(instance) return record_of(instance, "policy.class_of").class end
+
 --- The parameters of an instance, as given and defaulted.
 function policy.parameters(instance)
   local out = {}

@@ -304,7 +304,7 @@ end
 --- A scheduler for a replica that runs already, whose seats and budget are fixed. One given by name takes
 --- them over; an instance must not want more.
 local function seated(state, given, config)
-  local scheduler = need(state.file, "scheduler", given, "plan")
+  local scheduler = need("set", "scheduler", given, "plan")
   local parameters, taken = policy.parameters(scheduler), {}
   for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do
     local limit = config[key]
@@ -333,7 +333,7 @@ function Live:set(changes)
     for _, each in ipairs(state.replicas) do
       local prepared = {}
       for key, value in pairs(each.prepared) do prepared[key] = value end
-      prepared.step_policy = need(state.file, "steps", changes.steps, "time")
+      prepared.step_policy = need("set", "steps", changes.steps, "time")
       each.prepared, each.steps = prepared, bound_steps(prepared)
     end
     steps = instances(state.replicas, "steps")
@@ -358,6 +358,22 @@ end
 
 --- What the library knows of a live simulation, for the prompt.
 function serve.state(live) return state_of(live) end
+--- "Live:set" of a method of simulations.
+function serve.method_name(call)
+  for name, method in pairs(Live) do
+    if method == call then return "Live:" .. name end
+  end
+end
+--- Whether its state can be copied: not where the workload is a function.
+function serve.can_fork(live) return native.serve_can_fork(state_of(live).run) end
+--- Whether an error left it in the middle of a step.
+function serve.is_broken(live) return native.serve_is_broken(state_of(live).run) end
+--- Gives its memory back now.
+function serve.close(live)
+  local state = state_of(live)
+  state.closed = true
+  native.serve_close(state.run)
+end
 function serve.remembers(live) return state_of(live).journal end
 serve.bound_steps, serve.instances = bound_steps, instances
 
