@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -99,6 +101,11 @@ unsigned char on_cancel(EditLine* editor, int) {
   return CC_EOF;
 }
 
+unsigned char on_suspend(EditLine*, int) {
+  std::raise(SIGTSTP);
+  return CC_REDISPLAY;
+}
+
 template <class Session>
 char* prompt_of(EditLine* editor) {
   return session_of<Session>(editor).prompt.data();
@@ -107,7 +114,7 @@ char* prompt_of(EditLine* editor) {
 void bind_keys(EditLine* editor) {
   const std::pair<const char*, const char*> keys[] = {
       {"^I", "rooflua-complete"},     {"^C", "rooflua-cancel"},
-      {"^R", "em-inc-search-prev"},   {"^W", "ed-delete-prev-word"},
+      {"^Z", "rooflua-suspend"},      {"^R", "em-inc-search-prev"},   {"^W", "ed-delete-prev-word"},
       {"\\e[1;5D", "ed-prev-word"},   {"\\e[1;5C", "em-next-word"},
       {"\\e[H", "ed-move-to-beg"},    {"\\e[F", "ed-move-to-end"},
       {"\\e[1~", "ed-move-to-beg"},   {"\\e[4~", "ed-move-to-end"},
@@ -135,10 +142,10 @@ LineEditor::LineEditor(std::filesystem::path history_file, Complete complete)
   el_set(editor, EL_PROMPT, &prompt_of<Session>);
   el_set(editor, EL_EDITOR, "emacs");
   el_set(editor, EL_SIGNAL, 1);
-  // Ctrl-C is a key at the prompt, not a signal.
-  el_set(editor, EL_SETTY, "-d", "intr=", nullptr);
+  el_set(editor, EL_SETTY, "-d", "-isig", nullptr);  // at the prompt Ctrl-C is a key, not a signal
   el_set(editor, EL_ADDFN, "rooflua-complete", "complete the word", &on_tab<Session>);
   el_set(editor, EL_ADDFN, "rooflua-cancel", "forget the line", &on_cancel<Session>);
+  el_set(editor, EL_ADDFN, "rooflua-suspend", "stop until fg", &on_suspend);
   bind_keys(editor);
   el_source(editor, nullptr);  // the user's ~/.editrc has the last word
   session.history = history_init();
@@ -163,8 +170,9 @@ LineEditor::Got LineEditor::read(const std::string& prompt, std::string& line) {
   session_->prompt = prompt;
   session_->cancelled = false;
   int count = 0;
+  errno = 0;
   const char* text = el_gets(session_->editor, &count);
-  if (session_->cancelled) {
+  if (session_->cancelled || (text == nullptr && errno == EINTR)) {
     std::fputs("^C\n", stdout);
     std::fflush(stdout);
     return Got::cancelled;

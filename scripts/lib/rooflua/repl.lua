@@ -88,7 +88,13 @@ local function compile(text, name)
   if expression then return "complete", expression, silent end
   local chunk, problem = native.load_text(text, name)
   if chunk then return "complete", chunk, true end
-  if problem:find "'<eof>'%s*$" or problem:find "near <eof>%s*$" then return "incomplete" end
+  if problem:find "'<eof>'%s*$" and not problem:find "unfinished string" then return "incomplete" end
+  -- what is wrong with it as a statement is less telling if not even its first word could begin one
+  local first = text:match "^%s*([%a_][%w_]*)" or text:match "^%s*(%d+)" or text:match "^%s*(.)"
+  if problem:find("near '" .. first .. "'", 1, true) then
+    local _, other = native.load_text("return " .. text, name)
+    problem = other or problem
+  end
   return "wrong", problem
 end
 

@@ -165,7 +165,7 @@ end
 local function statistics_text(fields, unit)
   if type(fields.p50) ~= "number" or type(fields.p99) ~= "number" or type(fields.mean) ~= "number" then return nil end
   local parts = {}
-  for _, key in ipairs { "mean", "p50", "p90", "p99", "max" } do
+  for _, key in ipairs { "mean", "p50", "p99", "max" } do
     if fields[key] then parts[#parts + 1] = key .. " " .. number_text(fields[key], unit) end
   end
   return core.join(parts, ", ") .. (fields.count and (" (%d)"):format(fields.count) or "")

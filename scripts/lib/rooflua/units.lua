@@ -2,7 +2,7 @@
 local core = require "rooflua.core"
 
 local units = {}
-local format, abs, floor = string.format, math.abs, math.floor
+local format, abs = string.format, math.abs
 
 local statistics = { mean = true, std = true, min = true, max = true, p50 = true, p90 = true, p95 = true,
   p99 = true }
@@ -32,7 +32,7 @@ local function figure(value)
   local size = abs(value)
   if value == 0 then return "0" end
   if size >= 1e15 or size < 1e-4 then return format("%.4g", value) end
-  local digits = 3 - floor(math.log10(size))
+  local digits = 3 - tonumber(format("%.3e", size):match "e(.*)$") -- of the rounded number
   return format("%." .. math.max(digits, 0) .. "f", value)
 end
 

@@ -1,0 +1,94 @@
+// What docs/REPL.md shows is what the prompt says: its sessions are run and compared. In a block,
+// lines that begin with "> " or ">> " are typed, the rest is the answer; "..." alone in a line stands
+// for any lines, at the end of one for any text.
+
+#include <fstream>
+
+#include "tests/app/program.h"
+
+using namespace rooflua::test;
+
+namespace {
+
+struct Exchange {
+  std::string typed, answer;
+  int line = 0;
+};
+
+/// The exchanges of all indented blocks; they are one session.
+std::vector<Exchange> read_manual(const std::string& path) {
+  std::vector<Exchange> out;
+  std::ifstream in(path);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const bool inside = line.rfind("    ", 0) == 0;
+    const std::string text = inside ? line.substr(4) : line;
+    if (inside && text.rfind("> ", 0) == 0) {
+      out.push_back({text.substr(2) + "\n", "", number});
+    } else if (inside && text.rfind(">> ", 0) == 0 && !out.empty()) {
+      out.back().typed += text.substr(3) + "\n";
+    } else if (inside && !out.empty()) {
+      out.back().answer += text + "\n";
+    } else if (text.empty() && !out.empty() && !out.back().answer.empty()) {
+      out.back().answer += "\n";
+    }
+  }
+  return out;
+}
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) end = text.size();
+    out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+bool line_fits(const std::string& wanted, const std::string& said) {
+  if (wanted.size() < 3 || wanted.substr(wanted.size() - 3) != "...") return wanted == said;
+  return said.rfind(wanted.substr(0, wanted.size() - 3), 0) == 0;
+}
+
+bool fits(const std::vector<std::string>& wanted, std::size_t w, const std::vector<std::string>& said,
+          std::size_t s) {
+  if (w == wanted.size()) return s == said.size();
+  if (wanted[w] == "...") {
+    for (std::size_t skip = s; skip <= said.size(); ++skip) {
+      if (fits(wanted, w + 1, said, skip)) return true;
+    }
+    return false;
+  }
+  return s < said.size() && line_fits(wanted[w], said[s]) && fits(wanted, w + 1, said, s + 1);
+}
+
+}  // namespace
+
+TEST_CASE("the sessions of docs/REPL.md are real") {
+  const std::vector<Exchange> exchanges = read_manual((source_dir() / "docs" / "REPL.md").string());
+  REQUIRE(exchanges.size() > 10);
+  const std::string mark = "@@ ";
+  std::string typed;
+  for (std::size_t i = 0; i < exchanges.size(); ++i) {
+    typed += "io.stderr:write('" + mark + std::to_string(i) + "\\n')\n" + exchanges[i].typed;
+  }
+  // one stream, unbuffered, so that results and messages stay in order
+  const Said said = rooflua::test::rooflua("repl 2>&1 <<'END'\nio.stdout:setvbuf('no');\n" + typed + "END\n");
+  for (std::size_t i = 0; i < exchanges.size(); ++i) {
+    const std::string begin = mark + std::to_string(i) + "\n", end = mark + std::to_string(i + 1) + "\n";
+    const std::size_t from = said.text.find(begin);
+    REQUIRE(from != std::string::npos);
+    const std::size_t to = said.text.find(end, from);
+    const std::string answer = said.text.substr(
+        from + begin.size(), to == std::string::npos ? to : to - from - begin.size());
+    INFO("docs/REPL.md:" << exchanges[i].line << ": " << exchanges[i].typed << "said:\n" << answer);
+    CHECK(fits(lines_of(trimmed(exchanges[i].answer)), 0, lines_of(trimmed(answer)), 0));
+  }
+}

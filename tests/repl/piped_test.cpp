@@ -1,0 +1,43 @@
+// Without a terminal: results only, a status, line numbers.
+
+#include "tests/app/program.h"
+
+using namespace rooflua::test;
+
+namespace {
+
+Said piped(const std::string& text, const std::string& more = "") {
+  return rooflua::test::rooflua("repl " + more + " <<'END'\n" + text + "\nEND\n");
+}
+
+}  // namespace
+
+TEST_CASE("piped, it prints results and nothing else") {
+  const Said said = piped("x = 6\nx * 7\nfor i = 1, 2 do\n  print(i)\nend\n'text'\nx;\n\n:quit\n99");
+  CHECK(said.status == 0);
+  CHECK(said.text == "42\n1\n2\n\"text\"\n");
+}
+
+TEST_CASE("piped, it goes on after an error, names its line, and ends with status 1") {
+  const Said said = piped("1\n\nlocal function f()\n  error('here')\nend f()\n2", "2>&1");
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "stdin:4: here"));
+  CHECK(contains(said.text, "\n2\n"));
+  CHECK(piped("for i = 1, 2 do", "2>/dev/null").status == 1);
+  CHECK(piped("1", "no_such_scenario.lua 2>/dev/null").status == 1);
+}
+
+TEST_CASE("a scenario without a clock is priced") {
+  const Said said = piped("#_.batches", "scenarios/01_hello.lua");
+  CHECK(said.status == 0);
+  CHECK(contains(said.text, "decode, 64 requests"));
+  CHECK(contains(said.text, "gate_up"));
+}
+
+TEST_CASE("two sessions of the same lines say the same, byte for byte") {
+  const std::string lines =
+      ":until 20\n:fork b scheduler=sjf\n:until 60\n:diff\n:plot\n:explain\n:why 7\nsim:replica()";
+  const Said first = piped(lines, "scenarios/03_schedulers.lua");
+  CHECK(first.status == 0);
+  CHECK(first.text == piped(lines, "scenarios/03_schedulers.lua").text);
+}

@@ -1,0 +1,138 @@
+#pragma once
+// The prompt under a pseudo-terminal: types as a user does and reads what the screen is sent.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+
+namespace rooflua::test {
+
+/// A folder of this test's own, gone afterwards.
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/rooflua_repl_XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name)) << text;
+  }
+
+ private:
+  std::string path_;
+};
+
+class Terminal {
+ public:
+  explicit Terminal(const Folder& folder, const std::vector<std::string>& arguments = {}) {
+    std::vector<std::string> words{ROOFLUA_PROGRAM, "repl"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& each : words) argv.push_back(each.data());
+    argv.push_back(nullptr);
+    const std::string history = folder.file("state/history"), home = folder.file("");
+    winsize size{};
+    size.ws_row = 40;
+    size.ws_col = 100;
+    process_ = forkpty(&screen_, nullptr, nullptr, &size);
+    REQUIRE(process_ >= 0);
+    if (process_ == 0) {
+      setenv("ROOFLUA_HISTORY", history.c_str(), 1);
+      setenv("HOME", home.c_str(), 1);
+      setenv("TERM", "xterm", 1);
+      setenv("LC_ALL", "C.UTF-8", 1);
+      if (chdir(source_dir().c_str()) == 0) execv(argv[0], argv.data());
+      _exit(127);
+    }
+    expect("> ");
+  }
+  ~Terminal() {
+    if (process_ > 0) {
+      kill(process_, SIGKILL);
+      waitpid(process_, nullptr, 0);
+    }
+    close(screen_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void type(const std::string& keys) {
+    REQUIRE(write(screen_, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
+  }
+
+  /// Waits until `text` comes up after what was expected before. @return seconds that took
+  double expect(const std::string& text, double limit_s = 20) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto passed_s = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    std::size_t at = 0;
+    while ((at = said_.find(text, seen_)) == std::string::npos) {
+      INFO("waiting for: " << text << "\nso far: " << said_.substr(seen_));
+      REQUIRE(passed_s() < limit_s);
+      REQUIRE(more());
+    }
+    seen_ = at + text.size();
+    return passed_s();
+  }
+
+  /// A line, and what must come after it. What is typed is echoed, so the answer must differ.
+  void ask(const std::string& line, const std::string& answer) {
+    type(line + "\r");
+    expect("\r\n");
+    expect(answer);
+    expect("> ");
+  }
+
+  /// The exit status, once the program has ended.
+  int status() {
+    while (more()) {
+    }
+    int status = 0;
+    waitpid(process_, &status, 0);
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  const std::string& said() const { return said_; }
+
+ private:
+  bool more() {
+    pollfd ready{screen_, POLLIN, 0};
+    if (poll(&ready, 1, 100) <= 0) return true;
+    char buffer[4096];
+    const ssize_t n = read(screen_, buffer, sizeof buffer);
+    if (n <= 0) return false;
+    said_.append(buffer, static_cast<std::size_t>(n));
+    return true;
+  }
+
+  pid_t process_ = -1;
+  int screen_ = -1;
+  std::string said_;
+  std::size_t seen_ = 0;
+};
+
+inline const std::string ctrl_c = "\x03", ctrl_d = "\x04", up = "\x1b[A", tab = "\t";
+
+inline void pause_ms(long milliseconds) {
+  timespec pause{milliseconds / 1000, (milliseconds % 1000) * 1'000'000};
+  nanosleep(&pause, nullptr);
+}
+
+}  // namespace rooflua::test

@@ -1,0 +1,123 @@
+// Editing, completion, history, continuation, Ctrl-C, errors, help: at a terminal.
+
+#include "tests/repl/terminal.h"
+
+#include <algorithm>
+
+using namespace rooflua::test;
+
+TEST_CASE("an expression prints what it gives, and a name stays") {
+  const Folder folder;
+  Terminal terminal(folder);
+  terminal.ask("x = 20 + 3", "");
+  terminal.ask("x * 2", "46");
+  terminal.ask("_ + 1", "47");
+  terminal.ask("spec.hardware(\"h200\").memory_bytes_per_s", "4.800 TB/s");
+  terminal.ask("{ time_s = 0.0123, kv_bytes = 2e9, busy_frac = 0.25 }",
+               "{ busy_frac = 25.0 %, kv_bytes = 2.000 GB, time_s = 12.30 ms }");
+  terminal.type(ctrl_d);
+  CHECK(terminal.status() == 0);
+}
+
+TEST_CASE("an input that is not finished goes on in the next line") {
+  const Folder folder;
+  Terminal terminal(folder);
+  terminal.type("for i = 1, 2 do\r");
+  terminal.expect(">> ");
+  terminal.type("print(i * 111)\r");
+  terminal.expect(">> ");
+  terminal.type("end\r");
+  terminal.expect("111\r\n222\r\n");
+  terminal.type("f = function(\r");
+  terminal.expect(">> ");
+  terminal.type(ctrl_c);  // and may be given up
+  terminal.expect("^C");
+  terminal.ask("6 * 7", "42");
+}
+
+TEST_CASE("Tab completes globals, modules, fields, methods, policies and commands") {
+  const Folder folder;
+  Terminal terminal(folder);
+  terminal.ask("spec.hardw" + tab + "('h200').name", "\"h200-sxm\"");
+  terminal.ask("require 'schedulers.sj" + tab + "' {}", "max_num_seqs");
+  terminal.ask("require 'rooflua.meas" + tab + "'.compare == meas" + tab + ".compare", "true");
+  terminal.type("require 'schedulers." + tab);
+  terminal.expect("static_batch");
+  terminal.type(ctrl_c);
+  terminal.expect("> ");
+  terminal.ask(":op" + tab + "scenarios/02" + tab, "at 0 s");
+  terminal.ask("sim:run_u" + tab + "(2.5)", "");
+  terminal.ask("sim.now" + tab, "2.500 s");
+  terminal.ask("hw = spec.hardware 'h200'", "");
+  terminal.ask("hw.l2_b" + tab, "52.43 MB");
+  terminal.ask("require 'steps.kernels' { host_st" + tab + "0 }", "kernels");
+}
+
+TEST_CASE("the history outlives the session, a block as one line") {
+  const Folder folder;
+  {
+    Terminal first(folder);
+    first.ask("marker = 4700 + 11", "");
+    first.type("for i = 1, 1 do\r");
+    first.expect(">> ");
+    first.type("  print('block', i)\r");
+    first.expect(">> ");
+    first.type("end\r");
+    first.expect("block\t1");
+    first.ask(":quit", "");
+  }
+  Terminal second(folder);
+  second.type(up + up + up);
+  second.expect("marker = 4700 + 11");
+  second.type("\x1b[B\r");
+  second.expect("block");
+  second.expect("\r\n");
+  second.expect("block\t1");
+}
+
+TEST_CASE("Ctrl-C stops a compiled loop soon, again and again, and the session goes on") {
+  const Folder folder;
+  Terminal terminal(folder);
+  double slowest_s = 0;
+  for (int i = 0; i < 5; ++i) {
+    terminal.type("local n = 0 while true do n = n + 1 end\r");
+    terminal.expect("\r\n");
+    pause_ms(150 + 20 * i);
+    terminal.type(ctrl_c);
+    slowest_s = std::max(slowest_s, terminal.expect("prompt:1: interrupted", 5));
+    terminal.expect("> ");
+  }
+  WARN("Ctrl-C took " << slowest_s * 1e3 << " ms at most");
+  CHECK(slowest_s < 1.0);  // 0.1 s on a machine that is not busy with something else
+  terminal.ask("1 + 1", "2");
+  terminal.type("not wanted" + ctrl_c);
+  terminal.expect("^C");
+  terminal.ask("5 * 5", "25");
+}
+
+TEST_CASE("an error shows line and callers, and the session goes on") {
+  const Folder folder;
+  folder.write("inner.lua", "local function deeper() error('no such luck') end\n"
+                            "return function() deeper() end\n");
+  Terminal terminal(folder);
+  terminal.ask("error 'so it goes'", "prompt:1: so it goes");
+  terminal.ask("call = dofile '" + folder.file("inner.lua") + "'", "");
+  terminal.ask("call()", "inner.lua:1: no such luck");
+  CHECK(terminal.said().find("in function 'deeper'") != std::string::npos);
+  terminal.ask("1 +* 2", "unexpected symbol near '*'");
+  terminal.ask("require 'schedulers.vllm_v1' { max_num_seq = 3 }", "did you mean 'max_num_seqs'");
+  terminal.ask("modle", "did you mean");
+  terminal.ask(":stpe", "did you mean 'step'");
+  terminal.ask("2 + 2", "4");
+}
+
+TEST_CASE("help explains functions, objects, policies and the prompt") {
+  const Folder folder;
+  Terminal terminal(folder);
+  terminal.ask(":help", ":explain");
+  terminal.ask("help(cost.gemm)", "cost.gemm(db, m, k, n");
+  terminal.ask("help 'schedulers.vllm_v1'", "max_num_batched_tokens = ");
+  terminal.ask("spec.model?", "config.json");
+  terminal.ask("help(spec.hardware 'h200')", "memory_bytes_per_s number");
+  terminal.ask("help(nil)", ":diff");
+}
