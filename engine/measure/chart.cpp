@@ -293,7 +293,7 @@ Ranges widened(Ranges ranges, const ScatterChart& chart) {
 
 // --- Bars ------------------------------------------------------------------------------------
 
-std::string segment_style(const Segment& segment, std::size_t position) {
+std::string segment_style(const BarPart& segment, std::size_t position) {
   return "fill " + (segment.style.empty() ? style_of(0, position) : segment.style);
 }
 

@@ -44,7 +44,7 @@ struct ScatterChart {
 };
 
 /// What a bar is made of; `style` is a class: "s3" or "e-measured"; "" = by position.
-struct Segment {
+struct BarPart {
   std::string name;
   std::string style;
 };
@@ -58,7 +58,7 @@ struct Bar {
 struct BarChart {
   std::string title;
   Axis value;
-  std::vector<Segment> segments;
+  std::vector<BarPart> segments;
   std::vector<Bar> bars;
   bool shares = false;
 };

@@ -30,6 +30,11 @@ h2 { font-size: 1.2rem; margin: 2.4rem 0 0.6rem; padding-top: 0.6rem;
   border-top: 1px solid var(--rule); overflow-wrap: anywhere; }
 h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; overflow-wrap: anywhere; }
 p { margin: 0.5rem 0; max-width: 48rem; overflow-wrap: anywhere; }
+.lead { font-size: 1.1rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.2rem 1.2rem; max-width: 54rem; }
+dt { color: var(--soft); font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
+@media (max-width: 34rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }
+details { margin: 0.6rem 0; } summary { cursor: pointer; color: var(--s1); }
 .note, figcaption + .note { color: var(--soft); font-size: 0.87rem; }
 nav { color: var(--soft); font-size: 0.9rem; }
 nav a { margin-right: 1rem; white-space: nowrap; }
@@ -173,6 +178,26 @@ void HtmlPage::subheading(std::string_view text) {
 
 void HtmlPage::paragraph(std::string_view text) {
   body_ += "<p>" + escaped(text) + "</p>\n";
+}
+
+void HtmlPage::lead(std::string_view text) {
+  body_ += "<p class=\"lead\">" + escaped(text) + "</p>\n";
+}
+
+void HtmlPage::definitions(const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) return;
+  body_ += "<dl>\n";
+  for (const auto& row : rows)
+    body_ += "<dt>" + escaped(row.at(0)) + "</dt><dd>" + escaped(row.at(1)) + "</dd>\n";
+  body_ += "</dl>\n";
+}
+
+void HtmlPage::open_details(std::string_view line) {
+  body_ += "<details><summary>" + escaped(line) + "</summary>\n";
+}
+
+void HtmlPage::close_details() {
+  body_ += "</details>\n";
 }
 
 void HtmlPage::note(std::string_view text) {

@@ -17,10 +17,16 @@ class HtmlPage {
   void heading(std::string_view text);  // opens a section of the page, in the list of contents
   void subheading(std::string_view text);
   void paragraph(std::string_view text);
+  void lead(std::string_view text);  // a paragraph that says what the page is about
   void note(std::string_view text);  // small print
   void preformatted(std::string_view text);
   /// The first row is the header; cells that begin with a digit, '-' or '+' are aligned right.
   void table(const std::vector<std::vector<std::string>>& rows);
+  /// Rows of {term, text}.
+  void definitions(const std::vector<std::vector<std::string>>& rows);
+  /// What follows until close_details() is folded away behind that line.
+  void open_details(std::string_view line);
+  void close_details();
   /// Charts beside each other where there is room.
   void charts(const std::vector<std::string>& figures);
   void html(std::string_view text);
