@@ -18,6 +18,7 @@ struct RunArguments {
   std::string json;      // a file, or "-" for stdout
   std::string requests;  // per-request CSV
   std::string trace;     // Chrome trace
+  std::string html;      // a report as one page
   bool explain = false;
   std::optional<double>
       strict_percent;  // share of time allowed to be extrapolated, stand_in or assumed

@@ -44,6 +44,7 @@ void add_run(CLI::App& app, Door& door) {
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->add_option("--requests", a->requests, "Write one CSV row per request");
   command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
+  command->add_option("--html", a->html, "Write a report as one self-contained page");
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
   command
       ->add_option("--strict", a->strict_percent,

@@ -6,6 +6,7 @@
 #include "app/workers.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "measure/html_report.h"
 #include "measure/report.h"
 #include "measure/result.h"
 #include "script/read_scenario.h"
@@ -56,6 +57,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   const std::size_t count = scenario.variants().size();
   outputs.requests = numbered(arguments.requests, variant, count);
   outputs.trace = numbered(arguments.trace, variant, count);
+  outputs.sketch = !arguments.html.empty();
   if (!arguments.quiet && arguments.jobs == 1) outputs.progress = scenario.variants()[variant].name;
   if (outputs.progress.empty() && !arguments.quiet && arguments.jobs == 1) outputs.progress = "run";
   return scenario.run(variant, op_by_op(scenario, arguments), outputs);
@@ -99,6 +101,20 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
   if (!own.empty()) std::printf("\n%s\n", own.c_str());
 }
 
+void write_page(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
+                const RunArguments& arguments) {
+  HtmlReport report;
+  report.document = scenario.document(results);
+  for (const script::VariantResult& each : results) report.drawings.push_back(each.drawing);
+  report.own_text = scenario.report(results);
+  std::ifstream in(arguments.scenario, std::ios::binary);
+  report.source.assign(std::istreambuf_iterator<char>(in), {});
+  report.set = arguments.set;
+  report.parameters = scenario.parameters();
+  std::ofstream out(arguments.html, std::ios::binary);
+  if (!(out << html_report(report))) throw Error(arguments.html, "cannot be written");
+}
+
 /// --strict: the variants whose time rests too much on what nobody measured.
 bool too_doubtful(const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
@@ -128,7 +144,8 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
 }  // namespace
 
 int run(const RunArguments& arguments, const std::filesystem::path& home) {
-  for (const std::string& path : {arguments.json, arguments.requests, arguments.trace}) {
+  for (const std::string& path :
+       {arguments.json, arguments.requests, arguments.trace, arguments.html}) {
     const auto folder = std::filesystem::path(path).parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder)) {
       throw Error(path, "cannot be written: there is no folder " + folder.string());
@@ -147,6 +164,7 @@ int run(const RunArguments& arguments, const std::filesystem::path& home) {
   for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
   if (arguments.json != "-") print_report(scenario, results, arguments);
   if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
+  if (!arguments.html.empty()) write_page(scenario, results, arguments);
   if (scenario.kind() == "serve" && nothing_completed(results)) {
     std::fprintf(stderr, "rooflua: no request was completed\n");
     return 1;

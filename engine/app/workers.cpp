@@ -47,6 +47,8 @@ void work(std::size_t first, std::size_t step, std::size_t count, int pipe,
       Json evidence = Json::array();
       for (const double share : result.evidence) evidence.push_back(share);
       line["evidence"] = std::move(evidence);
+      line["sketch"] = std::move(result.drawing.sketch);
+      line["breakdown"] = std::move(result.drawing.breakdown);
     } catch (const std::exception& error) {
       line["error"] = std::string(error.what());
     }
@@ -86,6 +88,7 @@ void read_results(const std::string& text, std::vector<script::VariantResult>& r
     const Json::Array& shares = line.find("evidence")->items();
     for (std::size_t i = 0; i < result.evidence.size(); ++i)
       result.evidence[i] = shares[i].number();
+    result.drawing = {*line.find("sketch"), *line.find("breakdown")};
     there[variant] = 1;
   }
 }

@@ -134,6 +134,36 @@ int serve_why(lua_State* L) {
   return 2;
 }
 
+Json describe_step(const SampledStep& step) {
+  Json prefills = Json::array(), contexts = Json::array();
+  for (const PrefillWork& each : step.prefills) {
+    Json prefill = Json::object();
+    prefill["new_tokens"] = each.new_tokens;
+    prefill["context_tokens"] = each.context_tokens;
+    prefill["completes"] = each.completes != 0;
+    prefills.push_back(std::move(prefill));
+  }
+  for (const std::int32_t context : step.decode_contexts) contexts.push_back(context);
+  Json out = Json::object();
+  out["replica"] = step.replica + 1;
+  out["weight"] = step.weight;
+  out["batch"]["prefills"] = std::move(prefills);
+  out["batch"]["decode_contexts"] = std::move(contexts);
+  return out;
+}
+
+/// serve_sketch(run) -> what a report draws, as JSON text, and the sampled steps; nothing without
+/// sketch = true.
+int serve_sketch(lua_State* L) {
+  const Run& run = check_run(L);
+  if (run.sketch == nullptr) return 0;
+  Json steps = Json::array();
+  for (const SampledStep& step : run.sketch->sample().steps()) steps.push_back(describe_step(step));
+  lua_pushstring(L, dump_json(run.sketch->json()).c_str());
+  push_json(L, steps, false);
+  return 2;
+}
+
 }  // namespace
 
 void bind_results(lua_State* L) {
@@ -145,6 +175,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_request", guarded<serve_request>);
   set_function(L, "serve_record", guarded<serve_record>);
   set_function(L, "serve_why", guarded<serve_why>);
+  set_function(L, "serve_sketch", guarded<serve_sketch>);
 }
 
 }  // namespace rooflua::script

@@ -178,13 +178,20 @@ Bindings bindings_of(Run& run) {
       model = run.journalled.back().get();
     }
   }
+  if (run.sketch != nullptr) {
+    run.sampled.clear();
+    for (StepModel*& model : bindings.steps) {
+      run.sampled.push_back(std::make_unique<SampledSteps>(*model, run.sketch->sample()));
+      model = run.sampled.back().get();
+    }
+  }
   bindings.router = run.router.get();
   bindings.workload = run.workload.get();
   bindings.observers.push_back(run.summary.get());
   for (Observer* each :
        std::initializer_list<Observer*>{run.requests.get(), run.timeline.get(),
                                         run.vllm_bench.get(), run.progress.get(), run.why.get(),
-                                        run.journal.get()}) {
+                                        run.journal.get(), run.sketch.get()}) {
     if (each != nullptr) bindings.observers.push_back(each);
   }
   return bindings;
@@ -226,6 +233,9 @@ void open_outputs(const Json& given, const std::vector<std::string>& classes, Ru
   }
   if (const Json* journal = given.find("journal"); journal != nullptr && journal->boolean()) {
     run.journal = std::make_unique<Journal>();
+  }
+  if (const Json* sketch = given.find("sketch"); sketch != nullptr && sketch->boolean()) {
+    run.sketch = std::make_unique<Sketch>();
   }
   if (given.find("vllm_bench") != nullptr) run.vllm_bench = std::make_unique<VllmBench>();
   if (const Json* title = given.find("progress"); title != nullptr && title->is_text()) {

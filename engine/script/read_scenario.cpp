@@ -168,6 +168,7 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
                                   {"progress", outputs.progress}}) {
     if (!path.empty()) options[key] = path;
   }
+  if (outputs.sketch) options["sketch"] = true;
   const Json result = vm_->call(module, "run", {Json(static_cast<double>(variant + 1)), options});
   VariantResult out;
   out.document = Json::object();
@@ -178,6 +179,9 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
     out.document["summary"] = parse_json(result.find("summary")->text(), file_);
     out.evidence = shares_of(*out.document.find("summary")->find("evidence"));
     out.text += text_of(result, "text");
+    if (const Json* sketch = result.find("sketch"))
+      out.drawing.sketch = parse_json(sketch->text(), file_);
+    if (const Json* breakdown = result.find("breakdown")) out.drawing.breakdown = *breakdown;
     return out;
   }
   out.evidence = shares_of(*result.find("evidence"));
@@ -201,6 +205,10 @@ std::string Scenario::report(const std::vector<VariantResult>& results) {
   Json all = Json::array();
   for (const VariantResult& each : results) all.push_back(each.document);
   return vm_->call(module, "report", {all}).text();
+}
+
+Json Scenario::parameters() {
+  return vm_->call("rooflua.describe", "parameters", {});
 }
 
 Json Scenario::document(const std::vector<VariantResult>& results) const {

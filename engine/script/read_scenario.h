@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "cost/evidence.h"
+#include "measure/html_report.h"
 #include "script/vm.h"
 
 namespace rooflua::script {
@@ -30,12 +31,14 @@ struct VariantResult {
   Json document;     // {name, parameters, summary: {evidence}, price: [...] or static: {...}}
   std::string text;  // for people
   std::array<double, evidence_count> evidence{};  // shares of time; all 0 where there is no time
+  VariantDrawing drawing;                         // where RunOutputs::sketch asked for it
 };
 
 /// Files that a run of kind "serve" writes as it goes; empty = none.
 struct RunOutputs {
   std::string requests, trace;
   std::string progress;  // title of a progress bar
+  bool sketch = false;   // what a report in HTML draws
 };
 
 class Scenario {
@@ -57,6 +60,8 @@ class Scenario {
   VariantResult run(std::size_t variant, bool explain, const RunOutputs& outputs = {});
   /// The scenario's own report of all results; "" if it has none.
   std::string report(const std::vector<VariantResult>& results);
+  /// Everything that was given and every declared parameter: [{path, value, unit, note}].
+  Json parameters();
   /// {schema, scenario, title, kind, seed, variants: [...]}
   Json document(const std::vector<VariantResult>& results) const;
 

@@ -8,6 +8,7 @@
 #include "measure/journal.h"
 #include "measure/progress.h"
 #include "measure/requests_out.h"
+#include "measure/sketch.h"
 #include "measure/summary.h"
 #include "measure/timeline.h"
 #include "measure/why.h"
@@ -33,6 +34,8 @@ struct Run {
   std::unique_ptr<WhyObserver> why;
   std::unique_ptr<Journal> journal;
   std::vector<std::unique_ptr<JournalledSteps>> journalled;
+  std::unique_ptr<Sketch> sketch;
+  std::vector<std::unique_ptr<SampledSteps>> sampled;
   std::unique_ptr<Simulation> simulation;
   bool broken = false;  // an error left the simulation in the middle of an instant
 };

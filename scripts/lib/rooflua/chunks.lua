@@ -14,7 +14,8 @@ local private = {
   scenario = true, jitlog = true, batch = true, prices = true, pricing = true, help = true, units = true,
   paths = true, variants = true, declared = true, sampling = true, metrics = true, predictions = true,
   plot = true, differences = true, lookback = true, repl = true, repl_commands = true, repl_complete = true,
-  repl_pretty = true, repl_reload = true, repl_tree = true,
+  repl_pretty = true, repl_reload = true, repl_tree = true, breakdown = true, describe = true, check = true,
+  check_rules = true, check_forecast = true, locate = true,
 }
 
 -- The allow-list ------------------------------------------------------------------------------------

@@ -56,7 +56,8 @@ local function all_rows(tree)
   return rows
 end
 
-local function price_one(prepared, steps, item)
+--- One batch with everything it rests on: {time_s, evidence, rows, tokens, requests}.
+function prices.one(prepared, steps, item)
   local time_s
   local tree = cost.explain(function()
     time_s = steps:time(item)
@@ -87,7 +88,7 @@ function prices.price(prepared)
   local out, evidence_s, total_s = json.array {}, {}, 0
   local ok, problem = pcall(function()
     for i, item in ipairs(batches) do
-      local priced = scenario.at(prepared.file, "price[" .. i .. "]", price_one, prepared, steps,
+      local priced = scenario.at(prepared.file, "price[" .. i .. "]", prices.one, prepared, steps,
         item.batch)
       priced.name = item.name
       out[i] = priced

@@ -152,6 +152,9 @@ local function apply_sets(file, given, sets)
   return given
 end
 
+--- File, table and kind of the open scenario.
+function scenario.opened() return current.file, current.given, current.kind end
+
 --- The table of one variant: the scenario with its changes applied.
 function scenario.variant_table(index)
   local variant = current.variants[index]

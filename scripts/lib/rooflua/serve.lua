@@ -252,12 +252,18 @@ end
 --- One variant for the program: {summary = JSON text, text = report, evidence is in the summary}.
 function serve.run_variant(file, given, options)
   local outputs = {}
-  for _, key in ipairs { "requests_path", "trace_path", "progress" } do outputs[key] = options[key] end
+  for _, key in ipairs { "requests_path", "trace_path", "progress", "sketch" } do outputs[key] = options[key] end
   local live = open(file, given, outputs)
   live:run()
   local run = runs[live].run
   native.serve_finish(run)
-  return { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run) }
+  local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run) }
+  local sketch, steps = native.serve_sketch(run)
+  if sketch then
+    result.sketch = sketch
+    result.breakdown = require("rooflua.breakdown").of_steps(steps, runs[live].replicas)
+  end
+  return result
 end
 
 --- The whole run.
