@@ -239,6 +239,16 @@ std::string marker(int shape, double x, double y, const std::string& style,
          (note.empty() ? "/>" : "><title>" + escaped(note) + "</title></path>");
 }
 
+std::string dots(const ChartSeries& series, const Frame& frame, const std::string& style,
+                 int shape) {
+  std::string out;
+  for (const ChartPoint& point : series.points) {
+    if (frame.x.shows(point.x) && frame.y.shows(point.y))
+      out += marker(shape, frame.x(point.x), frame.y(point.y), style, point.note);
+  }
+  return out;
+}
+
 /// y = factor * x across the frame, as "x,y x,y ..." from left to right.
 std::vector<std::string> ray(const Frame& frame, double factor) {
   constexpr int pieces = 48;
@@ -321,7 +331,8 @@ std::string bar_row(const BarChart& chart, const Bar& bar, const Scale& scale, d
   std::string out = "<g>" + text_at(scale.from(), y - 5, "start", shortened(bar.name, 60));
   if (!chart.shares)
     out += "<text class=\"value\" x=\"" + pixels(scale.to()) + "\" y=\"" + pixels(y - 5) +
-           "\" text-anchor=\"end\">" + escaped(with_unit(whole, chart.value)) + "</text>";
+           "\" text-anchor=\"end\">" +
+           escaped(bar.total.empty() ? with_unit(whole, chart.value) : bar.total) + "</text>";
   double before = 0;
   for (std::size_t i = 0; i < bar.values.size() && i < chart.segments.size(); ++i) {
     const double value = bar.values[i];
@@ -356,6 +367,7 @@ std::string svg(const LineChart& chart) {
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const std::string style = style_of(chart.series[i].style, i);
     lines += polylines(chart.series[i], frame, style, chart.steps);
+    if (chart.dots) lines += dots(chart.series[i], frame, style, static_cast<int>(i));
     keys.push_back({chart.series[i].name, style, "line"});
   }
   const std::string readouts = readout("x", chart.x, frame.x) + readout("y", chart.y, frame.y);

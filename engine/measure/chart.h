@@ -25,12 +25,13 @@ struct ChartSeries {
   int style = 0;  // 0: by position; n: as series n of another chart, so that colours agree
 };
 
-/// Lines; with `steps` a value holds until the next point.
+/// Lines; with `steps` a value holds until the next point, with `dots` points are marked.
 struct LineChart {
   std::string title;
   Axis x, y;
   std::vector<ChartSeries> series;
   bool steps = false;
+  bool dots = false;
 };
 
 /// Markers. `diagonal` draws y = x, and `bands` the pairs of lines y = x (1 + b) and y = x / (1 +
@@ -51,7 +52,8 @@ struct BarPart {
 
 struct Bar {
   std::string name;
-  std::vector<double> values;  // one per segment, >= 0
+  std::vector<double> values;  // one per part, >= 0
+  std::string total = {};      // what stands at its end; "" = the sum of the values
 };
 
 /// Horizontal bars, names above them. With `shares` each bar is as long as the others.

@@ -34,6 +34,16 @@ double multiple(std::int64_t count, Step step) {
                             : whole / std::pow(10.0, -step.exponent);
 }
 
+/// As few digits as it has: 0.25, 512, 12,000.
+std::string short_text(double number) {
+  for (int decimals = 0; decimals < 9; ++decimals) {
+    const double scale = std::pow(10.0, decimals);
+    if (std::abs(std::round(number * scale) / scale - number) <= 1e-9 * std::abs(number))
+      return tick_text(number, decimals);
+  }
+  return figure(number);
+}
+
 }  // namespace
 
 std::string tick_text(double number, int decimals) {
@@ -48,7 +58,7 @@ std::string tick_text(double number, int decimals) {
 }
 
 Scale::Scale(const Axis& axis, double lowest, double highest, double from, double to)
-    : kind_(axis.kind), from_(from), to_(to) {
+    : kind_(axis.kind), wanted_ticks_(axis.ticks), from_(from), to_(to) {
   const bool empty = !(lowest <= highest);
   low_ = axis.min.value_or(empty ? 1 : lowest);
   high_ = axis.max.value_or(empty ? 2 : highest);
@@ -140,6 +150,11 @@ std::vector<Tick> Scale::percentile_ticks() const {
 }
 
 std::vector<Tick> Scale::ticks(int wanted) const {
+  if (!wanted_ticks_.empty()) {
+    std::vector<Tick> out;
+    for (const double value : wanted_ticks_) out.push_back({value, short_text(value)});
+    return out;
+  }
   if (kind_ == Axis::Kind::log) return log_ticks(wanted);
   return kind_ == Axis::Kind::percentile ? percentile_ticks() : linear_ticks(wanted);
 }

@@ -19,7 +19,8 @@ struct Axis {
   std::string label;  // "time per output token"
   std::string unit;   // "ms"; behind the label, in readouts behind the number
   Kind kind = Kind::linear;
-  std::optional<double> min, max;
+  std::optional<double> min = {}, max = {};
+  std::vector<double> ticks = {};  // where they should be, instead of at round numbers
 };
 
 struct Tick {
@@ -51,6 +52,7 @@ class Scale {
   std::vector<Tick> percentile_ticks() const;
 
   Axis::Kind kind_;
+  std::vector<double> wanted_ticks_;
   double low_, high_, from_, to_;
 };
 

@@ -153,6 +153,12 @@ std::string trend(const std::string& title, const std::string& key, bool time,
       for (ChartPoint& point : series.points) point.y *= unit.per_s;
   }
   if (low > 0 && high > 10 * low) chart.x.kind = Axis::Kind::log;
+  chart.x.min = chart.x.kind == Axis::Kind::log ? low / 1.06 : low - 0.02 * (high - low);
+  chart.x.max = chart.x.kind == Axis::Kind::log ? high * 1.06 : high + 0.02 * (high - low);
+  if (variants.size() <= 8)
+    for (const ChartPoint& point : chart.series[0].points) chart.x.ticks.push_back(point.x);
+  chart.y.min = 0;
+  chart.dots = true;
   return svg(chart);
 }
 

@@ -43,13 +43,13 @@ pre { background: var(--panel); padding: 0.7rem 0.9rem; overflow-x: auto; border
   font: 0.82rem/1.45 ui-monospace, "DejaVu Sans Mono", "Liberation Mono", monospace; }
 .scroll { overflow-x: auto; max-width: 100%; }
 table { border-collapse: collapse; font-size: 0.87rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 0.8rem 0.25rem 0; text-align: left; border-bottom: 1px solid var(--rule);
+th, td { padding: 0.25rem 0.6rem 0.25rem 0; text-align: left; border-bottom: 1px solid var(--rule);
   vertical-align: top; }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
-td.n, th.n { text-align: right; white-space: nowrap; }
+td.n, th.n { text-align: right; } td.n { white-space: nowrap; }
 .charts { display: grid; gap: 1.2rem 2rem;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); }
-figure { margin: 0.6rem 0; min-width: 0; break-inside: avoid; max-width: 46rem; }
+figure { margin: 0.6rem 0; min-width: 0; break-inside: avoid; max-width: 37rem; }
 figcaption { font-weight: 600; margin-bottom: 0.2rem; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 0.1rem 1.1rem; margin: 0.1rem 0 0.3rem;
   padding: 0; font-size: 0.83rem; color: var(--soft); }
@@ -145,6 +145,7 @@ constexpr const char* script = R"js(
 bool looks_like_a_number(const std::string& cell) {
   if (cell.empty()) return false;
   const char first = cell[0];
+  if (first == 'x') return cell.size() > 1 && cell[1] >= '0' && cell[1] <= '9';
   return (first >= '0' && first <= '9') || first == '-' || first == '+' || first == '<' ||
          first == '>';
 }

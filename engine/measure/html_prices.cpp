@@ -68,9 +68,24 @@ std::string op_bars(const std::vector<const Json*>& batches, const std::vector<s
       if (at < bar.values.size()) bar.values[at] += number_of(row, "time_s") * unit.per_s;
     }
     for (double& value : bar.values) value = std::max(value, 0.0);
+    bar.total = figure(number_of(*batches[i], "time_s") * unit.per_s) + " " + unit.name;
     chart.bars.push_back(std::move(bar));
   }
   return svg(chart);
+}
+
+/// A row per variant, a column per batch.
+void times_table(HtmlPage& page, const Json& variants, const TimeUnit& unit) {
+  std::vector<std::vector<std::string>> table{{"variant"}};
+  for (const Json& batch : variants.items()[0].find("price")->items())
+    table[0].push_back(text_of(batch, "name") + " " + unit.name);
+  for (const Json& variant : variants.items()) {
+    const std::string name = text_of(variant, "name");
+    table.push_back({name.empty() ? "time of the step" : name});
+    for (const Json& batch : variant.find("price")->items())
+      table.back().push_back(figure(number_of(batch, "time_s") * unit.per_s));
+  }
+  page.table(table);
 }
 
 void rows_table(HtmlPage& page, const Json& batch) {
@@ -120,15 +135,15 @@ void add_prices(HtmlPage& page, const Json& variants) {
   }
   const TimeUnit unit = time_unit(largest);
   page.heading("Prices");
-  std::vector<std::vector<std::string>> table{{"batch", std::string("time ") + unit.name}};
-  for (std::size_t i = 0; i < batches.size(); ++i)
-    table.push_back({names[i], figure(number_of(*batches[i], "time_s") * unit.per_s)});
-  page.table(table);
+  times_table(page, variants, unit);
   const std::size_t some = std::min<std::size_t>(batches.size(), 3 * most_drawn);
   names.resize(some), shares.resize(some);
   const std::vector<const Json*> shown(batches.begin(),
                                        batches.begin() + static_cast<std::ptrdiff_t>(some));
   page.charts({op_bars(shown, names, unit), evidence_bars(names, shares)});
+  page.note(
+      "The number at a bar is the time of the step; where operations overlap, they take longer "
+      "than the step when laid end to end.");
   page.heading("Operations");
   for (std::size_t i = 0; i < some; ++i) {
     page.open_details(names[i]);

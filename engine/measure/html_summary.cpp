@@ -88,19 +88,18 @@ std::string title(const Metric& metric, const TimeUnit& unit) {
   return metric.kind == Kind::time ? std::string(metric.label) + " " + unit.name : metric.label;
 }
 
-/// "+4.2 %", "x 3.1" where that says more, "0 %" for the same.
+/// "+4.2 %", "x3.1" where that says more, "0 %" for the same.
 std::string difference(double value, double reference) {
   if (!std::isfinite(value) || !std::isfinite(reference)) return "-";
   if (value == reference) return "0 %";
   if (reference == 0) return "from 0";
   const double ratio = value / reference;
+  if (ratio >= 99.5) return "x" + grouped(std::llround(ratio));
   char text[40];
-  if (ratio >= 3) {
-    std::snprintf(text, sizeof text, "x %.3g", ratio);
-  } else {
-    std::snprintf(text, sizeof text, "%+.1f %%", 100 * (ratio - 1));
-  }
-  return text;
+  std::snprintf(text, sizeof text, ratio >= 3 ? "x%.3g" : "%+.1f %%",
+                ratio >= 3 ? ratio : 100 * (ratio - 1));
+  const std::string_view rounded(text);
+  return rounded == "+0.0 %" || rounded == "-0.0 %" ? "0.0 %" : text;
 }
 
 std::string name_of(const Served& variant) {

@@ -29,7 +29,11 @@ Json curve(const LogHistogram& values) {
   };
   if (values.count() == 0) return out;
   for (const double q : shares_of(values.count())) point(q);
-  if (values.count() > 1) point(1);
+  // The largest stands in the middle of its own share.
+  Json largest = Json::array();
+  largest.push_back(1 - 0.5 / static_cast<double>(values.count()));
+  largest.push_back(static_cast<double>(values.max()) * 1e-12);
+  out.push_back(std::move(largest));
   return out;
 }
 

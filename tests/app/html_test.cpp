@@ -1,0 +1,137 @@
+// run --html: the page agrees with --json, is well-formed, and is the same every time.
+
+#include <fstream>
+#include <sstream>
+
+#include "base/json.h"
+#include "measure/table.h"
+#include "tests/app/program.h"
+#include "tests/measure/well_formed.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+std::filesystem::path folder() {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("rooflua_html_" + std::to_string(getpid()));
+  std::filesystem::create_directories(path);
+  return path;
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+struct Page {
+  std::string text;
+  Json document;
+};
+
+Page page_of(const std::string& scenario, const std::string& more = "") {
+  const auto html = folder() / "page.html", json = folder() / "result.json";
+  const Said said = rooflua::test::rooflua("run " + scenario + " --quiet --html " + html.string() +
+                                           " --json " + json.string() + " " + more + " 2>&1");
+  INFO(said.text);
+  REQUIRE(said.status == 0);
+  return {read(html), read_json(json.string())};
+}
+
+std::string written(const std::string& name, const std::string& text) {
+  const auto path = folder() / name;
+  std::ofstream(path) << text;
+  return path.string();
+}
+
+const char* evil =
+    "--- Is 1 < 2 && \"a\" > 'b'?  </style><script>alert(1)</script>\n"
+    "---\n--- Setup     one <b>line</b>\n---           & its <i>continuation</i>\n"
+    "return { rooflua = 1, title = '<Tom> & \"Jerry\" ]]></svg>', seed = 5,\n"
+    "  model = 'llama-3.1-8b', hardware = 'h200',\n"
+    "  workload = require 'workloads.poisson' { rate_per_s = 20, num_requests = 60,\n"
+    "    prompt_tokens = 300, output_tokens = 30 },\n"
+    "  vary = { ['scheduler.max_num_seqs'] = { { label = '<4>', value = 4 },\n"
+    "    { label = 'a&b', value = 64 } } } }\n";
+
+std::string cell_of(const std::string& figure) {
+  return "<td class=\"n\">" + figure + "</td>";
+}
+
+void check_page(const std::string& text) {
+  CHECK(ill_formed(text) == "");
+  for (const char* outside : {"http:", "https:", "src=", "url(", "@import", "<link"})
+    CHECK(count_of(text, outside) == 0);
+  CHECK(count_of(text, "NaN") == 0);
+  CHECK(count_of(text, ">nan") == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a report of served variants shows what --json says") {
+  const Page page = page_of("scenarios/02_chunk_size.lua");
+  check_page(page.text);
+  for (const char* section :
+       {"Summary", "Against scheduler.max_num_batched_tokens", "Differences to the first",
+        "Latencies", "Over time", "Where the time of a step goes", "Parameters"})
+    CHECK(count_of(page.text, std::string("\">") + section) >= 1);
+  for (const Json& variant : page.document.find("variants")->items()) {
+    const Json& summary = *variant.find("summary");
+    CHECK(count_of(page.text, cell_of(figure(summary.find("requests_per_s")->number()))) >= 1);
+    for (const char* metric : {"ttft_s", "tpot_s"}) {
+      for (const char* rank : {"p50", "p99"}) {
+        const double time_s = summary.find(metric)->find(rank)->number();
+        INFO(metric << " " << rank);
+        CHECK(count_of(page.text, cell_of(figure(time_s * 1e3))) >= 1);
+      }
+    }
+  }
+  CHECK(count_of(page.text, "<figure>") ==
+        14);  // 1 evidence, 3 trends, 4 latencies, 5 times, 1 ops
+}
+
+TEST_CASE("a page does not depend on jobs, and a page without variants compares nothing") {
+  const std::string scenario = "scenarios/02_chunk_size.lua";
+  CHECK(page_of(scenario).text == page_of(scenario, "--jobs 3").text);
+  const std::string one =
+      written("one.lua",
+              "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200',\n"
+              "workload = require 'workloads.constant' { rate_per_s = 5, num_requests = 1 } }");
+  const Page single = page_of(one);
+  check_page(single.text);
+  CHECK(count_of(single.text, "Differences") == 0);
+  CHECK(count_of(single.text, "Summary") >= 1);
+}
+
+TEST_CASE("titles, headers and labels cannot break out of a page") {
+  const Page page = page_of(written("evil.lua", evil));
+  check_page(page.text);
+  CHECK(count_of(page.text, "<script") == 1);  // the page's own
+  CHECK(count_of(page.text, "<b>") == 0);
+  CHECK(count_of(page.text, "&lt;Tom&gt; &amp; &quot;Jerry&quot;") >= 2);
+  CHECK(count_of(page.text, "<dt>Setup</dt><dd>one &lt;b&gt;line&lt;/b&gt; &amp; its") == 1);
+  CHECK(count_of(page.text, "max_num_seqs=&lt;4&gt;") >= 1);
+}
+
+TEST_CASE("priced batches and static figures have pages") {
+  const Page priced = page_of("scenarios/04_switches.lua");
+  check_page(priced.text);
+  const Json& first = priced.document.find("variants")->items()[3].find("price")->items()[0];
+  CHECK(count_of(priced.text, cell_of(figure(first.find("time_s")->number() * 1e3))) >= 1);
+  CHECK(count_of(priced.text, "attention_flop = dense, / 1.8") >= 1);
+  if (!have_shared("tables/infersim/bench_data")) return;
+  const Page fixed = page_of("scenarios/06_infersim_table.lua",
+                             "--set mfu.path=../shared/data/tables/infersim/bench_data");
+  check_page(fixed.text);
+  CHECK(count_of(fixed.text, "<td>decode_tokens_per_s</td>") == 1);
+}
+
+TEST_CASE("a page that cannot be written is said before the run") {
+  const Said said =
+      rooflua::test::rooflua("run scenarios/02_chunk_size.lua --html /nowhere/x.html 2>&1");
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "there is no folder"));
+}
