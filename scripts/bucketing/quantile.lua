@@ -19,6 +19,8 @@ local Quantile = policy.define {
   },
 }
 
+local most_prefills = 1048576  -- of a step: two whole numbers fit one double
+
 --- @return table groups ascending by seq_len, as in bucketing.exact
 function Quantile:groups(prefills)
   local count = #prefills
@@ -27,12 +29,10 @@ function Quantile:groups(prefills)
   for i = 1, count do
     local prefill = prefills[i]
     lengths[i] = prefill.new_tokens + (with_context and prefill.context_tokens or 0)
-    order[i] = i
+    order[i] = lengths[i] * most_prefills + i  -- plain numbers sort without a function made per step
   end
-  table.sort(order, function(a, b)
-    if lengths[a] ~= lengths[b] then return lengths[a] < lengths[b] end
-    return a < b
-  end)
+  table.sort(order)
+  for i = 1, count do order[i] = order[i] % most_prefills end
   local groups, wanted = {}, math.min(self.groups_at_most, count)
   for g = 1, wanted do
     local first, last = math.floor((g - 1) * count / wanted) + 1, math.floor(g * count / wanted)

@@ -9,7 +9,7 @@
 local policy = require "rooflua.policy"
 local config = require "steps.infersim.config"
 local gpus = require "steps.infersim.gpus"
-local lookups = require "steps.infersim.lookups"
+local report = require "steps.infersim.report"
 local serving = require "steps.infersim.serving"
 local static = require "steps.infersim.static"
 
@@ -144,16 +144,11 @@ function Infersim:literals()
   }
 end
 
----@return infersim.Arguments
-function Infersim:arguments(deployment)
-  local batch = self.decode_bs
-  if batch < 0 then batch = nil end
+---@return infersim.Deployment
+function Infersim:deployment_of(deployment)
   return {
     device = self.device, world_size = self.world_size > 0 and self.world_size or deployment.tp,
     tp = deployment.tp, nodes = self.num_nodes,
-    max_prefill_tokens = self.max_prefill_tokens, decode_batch = batch,
-    target_tokens_per_s = self.target_tgs, target_tpot_ms = self.target_tpot_ms,
-    isl = self.target_isl, osl = self.target_osl,
     fp8_gemm = self.use_fp8_gemm or deployment.weights == "fp8",
     fp8_kv = self.use_fp8_kv or deployment.kv == "fp8",
     deepep = self.enable_deepep, two_batch_overlap = self.enable_tbo, sm_ratio = self.sm_ratio,
@@ -161,32 +156,81 @@ function Infersim:arguments(deployment)
   }
 end
 
-function Infersim:bind(context)
-  if self.config ~= "" then
-    self.shape_read = config.read(require("rooflua.json").read(self.config), self.config)
-  else
-    self.shape_read = config.read(config.of_model(context.model), context.model.name)
-  end
-  self.gpu = gpus.of(self.device, context.hardware)
-  self.args = self:arguments(context.deployment)
-  if self.device == "" then self.args.device = context.hardware.name end
-  self.lookups = lookups.over(context.mfu)
-  local layers = self.layers_counted == "all" and self.shape_read.layers or 1
-  self.batches = serving.new(self.shape_read, self.gpu, self.args, self.lookups, self:literals(), layers)
+--- The load that the parameters describe: change a field of it and evaluate again.
+---@return infersim.Load
+function Infersim:load()
+  return {
+    max_prefill_tokens = self.max_prefill_tokens, decode_batch = self.decode_bs >= 0 and self.decode_bs or nil,
+    target_tokens_per_s = self.target_tgs, target_tpot_ms = self.target_tpot_ms,
+    isl = self.target_isl, osl = self.target_osl,
+  }
 end
 
---- The static report: what InferSim prints, under "phase/label", plus times in seconds.
---- @return table {values, flags, ttft_s, tpot_s, prefill_tokens_per_s, decode_tokens_per_s}
-function Infersim:static()
-  local values, problem, flags = static.evaluate(self.shape_read, self.gpu, self.args, self.lookups, self:literals())
-  if problem then error("infersim: " .. problem, 0) end
-  local ttft_ms, tpot_ms = values["prefill/TTFT (ms)"], values["decode/TPOT (ms)"]
-  return {
-    values = values, flags = flags,
-    ttft_s = ttft_ms and ttft_ms / 1000, tpot_s = tpot_ms and tpot_ms / 1000,
-    prefill_tokens_per_s = values["prefill/Throughput (TGS:tok/GPU/s)"],
-    decode_tokens_per_s = values["decode/Throughput (TGS:tok/GPU/s)"],
-  }
+local load_names = { "max_prefill_tokens", "decode_batch", "target_tokens_per_s", "target_tpot_ms", "isl", "osl" }
+local known_names = {}
+for _, name in ipairs(load_names) do known_names[name] = true end
+
+--- The parameters' load with some of it replaced.
+function Infersim:changed_load(changes)
+  for name in pairs(changes) do
+    if not known_names[name] then
+      error(("infersim: static: unknown name '%s' (known: %s)"):format(tostring(name), table.concat(load_names, ", ")), 0)
+    end
+  end
+  local own, load = self.own_load, self.asked_load
+  for i = 1, #load_names do
+    local name = load_names[i]
+    local value = changes[name]
+    if value == nil then value = own[name] end
+    load[name] = value
+  end
+  return load
+end
+
+function Infersim:bind(context)
+  local shape
+  if self.config ~= "" then
+    shape = config.read(require("rooflua.json").read(self.config), self.config)
+  else
+    shape = config.read(config.of_model(context.model), context.model.name)
+  end
+  local gpu = gpus.of(self.device, context.hardware)
+  local args = self:deployment_of(context.deployment)
+  if self.device == "" then args.device = context.hardware.name end
+  local function run() return static.new(shape, gpu, args, context.mfu, self:literals()):prepare() end
+  self.run, self.own_load, self.asked_load = run(), self:load(), self:load()
+  self.report = { values = report.view(self.run), flags = {} }
+  self.batches = serving.new(run(), self.layers_counted == "all" and shape.layers or 1)
+end
+
+--- One evaluation of the static model.
+---
+---     local load = steps:load()
+---     for batch = 1, 256 do
+---       load.decode_batch = batch
+---       print(batch, steps:evaluate(load).decode.total_s)
+---     end
+---
+--- @param load infersim.Load
+--- @return infersim.Run run the same record in every call, overwritten by the next one; seconds and bytes
+function Infersim:evaluate(load)
+  self.run:evaluate(load)
+  return self.run
+end
+
+--- The static report: what InferSim prints, under "phase/label", plus times in seconds. The same table in
+--- every call, a view of the last evaluation: copy what you want to keep.
+--- @param changes infersim.Load|nil some or all of a load, instead of the parameters'
+--- @return infersim.Report report
+function Infersim:static(changes)
+  local run, out, load = self.run, self.report, self.own_load
+  if changes then load = self:changed_load(changes) end
+  run:evaluate(load)
+  out.ttft_s, out.tpot_s = run.prefill.total_s, run.decode.total_s
+  out.prefill_tokens_per_s, out.decode_tokens_per_s = run.prefill.tokens_per_s, run.decode.tokens_per_s
+  out.flags.needs_smaller_kv_cache = run.needs_smaller_kv_cache
+  out.flags.misses_target_tpot = run.misses_target_tpot
+  return out
 end
 
 ---@param batch rooflua.Batch

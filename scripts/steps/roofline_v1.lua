@@ -118,10 +118,10 @@ function RooflineV1:phase(name, tokens, pairs, bytes, mfu, speed_up, memory_rank
   local memory_s = (self.traffic.weight_bytes + bytes) / (self.bytes_per_s * bw_factor) / memory_ranks
   local compute_s = gemm_s + vector_s
   if memory_s > compute_s then
-    return cost.record(name, memory_s, "assumed", 1, 0, self.traffic.weight_bytes + bytes, nil, "memory")
+    return (cost.record(name, memory_s, "assumed", 1, 0, self.traffic.weight_bytes + bytes, nil, "memory"))
   end
   local flop = tokens * self.gemm_flop_per_token + pairs * self.vector_flop_per_pair
-  return cost.record(name, compute_s, "assumed", 1, flop, 0, mfu, "compute")
+  return (cost.record(name, compute_s, "assumed", 1, flop, 0, mfu, "compute"))
 end
 
 function RooflineV1:prefill_time(batch)

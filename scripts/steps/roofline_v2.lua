@@ -13,6 +13,7 @@
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
 local batches = require "steps.roofline.batches"
+local contexts_of = require "steps.roofline.contexts"
 local gemms = require "steps.roofline.gemms"
 
 ---@class steps.RooflineV2
@@ -170,15 +171,6 @@ local evidence_names = { [0] = "measured", "interpolated", "extrapolated", "stan
 local evidence_rank = {}
 for rank = 0, 5 do evidence_rank[evidence_names[rank]] = rank end
 
-local most_remembered = 4000000  -- contexts of all batch sizes
-local usual_context = 8192       -- up to here they are found in an array
-
-local function unknown_up_to(length)
-  local list = {}
-  for i = 1, length do list[i] = false end
-  return list
-end
-
 local function next_power_of_two(x)
   local power = 1
   while power < x do power = power * 2 end
@@ -207,7 +199,8 @@ function RooflineV2:bind(context)
     self.groups_of = require("bucketing." .. self.bucketing) { key = self.bucket_key }
   end
   self:bind_gemms(model)
-  self.terms, self.contributions, self.contribution_count = {}, {}, 0
+  self.terms = {}
+  self.contexts = contexts_of.new(function(batch_size, context) return self:contribution(batch_size, context) end)
 end
 
 --- All layers' GEMMs as a function of m alone, remembered.
@@ -247,13 +240,15 @@ end
 
 function RooflineV2:ask_decode(context_tokens, batch_size)
   local model = self.model
-  return self.database:decode(model.heads, model.kv_heads, self.dim, batch_size, context_tokens, self.tp,
-                              self.kv_dtype)
+  local mfu, estimate = self.database:decode(model.heads, model.kv_heads, self.dim, batch_size, context_tokens,
+                                             self.tp, self.kv_dtype)
+  return mfu, estimate  -- here and elsewhere: more than fifteen tail calls end a trace
 end
 
 function RooflineV2:ask_prefill(seq_len)
   local model = self.model
-  return self.database:prefill(model.heads, model.kv_heads, self.dim, seq_len, self.tp, self.kv_dtype)
+  local mfu, estimate = self.database:prefill(model.heads, model.kv_heads, self.dim, seq_len, self.tp, self.kv_dtype)
+  return mfu, estimate
 end
 
 function RooflineV2:decode_mfu(batch_size, context_tokens)
@@ -269,7 +264,8 @@ function RooflineV2:prefill_mfu(seq_len)
 end
 
 function RooflineV2:ask_gemm(m, k, n)
-  return self.database:gemm(m, k, n, self.dtype)
+  local mfu, estimate = self.database:gemm(m, k, n, self.dtype)
+  return mfu, estimate
 end
 
 --- Attention of all layers from its pairs, spread over tp.
@@ -277,42 +273,17 @@ function RooflineV2:attention_time(name, pairs, mfu, estimate, divisor)
   local layers = self.model.layers
   local flop = pairs * self.attention_flop_per_pair / self.tp
   local time_s = flop / divisor / (self.peak_flop_per_s * mfu)
-  return cost.record(name, time_s, estimate, layers, flop, 0, mfu, "compute")
+  return (cost.record(name, time_s, estimate, layers, flop, 0, mfu, "compute"))
 end
 
---- What single contexts of a batch size contribute, remembered: pairs x MFU (or pairs / MFU for the
---- harmonic mean), and the rank of its evidence.
-function RooflineV2:remembered(batch_size)
-  if self.contribution_count > most_remembered then self.contributions, self.contribution_count = {}, 0 end
-  local by_size = self.contributions
-  if not by_size[batch_size] then
-    by_size[batch_size] = { weight = unknown_up_to(usual_context), rank = {}, best = 5, worst = 0 }
-    self.contribution_count = self.contribution_count + usual_context
-  end
-  return by_size[batch_size]
-end
-
-function RooflineV2:remember(known, batch_size, context)
+--- What one context contributes to the mean: pairs x MFU (or pairs / MFU for the harmonic one).
+--- @return number weight, integer rank of the evidence
+function RooflineV2:contribution(batch_size, context)
   local pairs = self:decode_pairs(1, context)
-  local weight, rank = 0, 0
-  if pairs > 0 then
-    local at = self.decode_context == "bucketed" and next_power_of_two(context) or math.max(1, context)
-    local mfu, estimate = self:decode_mfu(batch_size, at)
-    weight = self.decode_mfu_mean == "harmonic" and pairs / mfu or pairs * mfu
-    rank = evidence_rank[cost.mixed(estimate)]
-  end
-  known.weight[context], known.rank[context] = weight, rank
-  known.best, known.worst = math.min(known.best, rank), math.max(known.worst, rank)
-  self.contribution_count = self.contribution_count + 1
-  return weight
-end
-
---- The worst evidence of a batch; where all contexts seen so far had the same, that one.
-local function worst_rank(known, contexts, n)
-  if known.best >= known.worst then return known.worst end
-  local worst = 0
-  for i = 1, n do worst = math.max(worst, known.rank[contexts[i]]) end
-  return worst
+  if pairs == 0 then return 0, 0 end
+  local at = self.decode_context == "bucketed" and next_power_of_two(context) or math.max(1, context)
+  local mfu, estimate = self:decode_mfu(batch_size, at)
+  return self.decode_mfu_mean == "harmonic" and pairs / mfu or pairs * mfu, evidence_rank[cost.mixed(estimate)]
 end
 
 --- Each request at its own context (or its power of two), their MFUs averaged by flop.
@@ -320,19 +291,15 @@ function RooflineV2:decode_attention_by_request(batch)
   local n, contexts = batch.decodes, batch.decode_contexts
   local total = self:decode_pairs(n, batch.decode_context_tokens)
   if total == 0 then return 0 end
-  local known = self:remembered(n)
-  local weights, sum = known.weight, 0
-  for i = 1, n do
-    local context = contexts[i]
-    sum = sum + (weights[context] or self:remember(known, n, context))
-  end
+  local known = self.contexts:of_batch(n)
+  local sum = self.contexts:sum(known, contexts, n)
   local mfu = self.decode_mfu_mean == "harmonic" and total / sum or sum / total
-  return self:attention_time("attention_decode", total, mfu, evidence_names[worst_rank(known, contexts, n)], 1)
+  return (self:attention_time("attention_decode", total, mfu, evidence_names[known:worst_rank(contexts, n)], 1))
 end
 
 function RooflineV2:decode_attention(batch)
   local rule = self.decode_context
-  if rule == "per_request" or rule == "bucketed" then return self:decode_attention_by_request(batch) end
+  if rule == "per_request" or rule == "bucketed" then return (self:decode_attention_by_request(batch)) end
   local n, sum = batch.decodes, batch.decode_context_tokens
   local total, at = sum, sum / n
   if rule ~= "mean" then at = batch.decode_context_max end
@@ -340,7 +307,7 @@ function RooflineV2:decode_attention(batch)
   local pairs = self:decode_pairs(n, total)
   if pairs == 0 then return 0 end
   local mfu, estimate = self:decode_mfu(n, math.max(1, at))
-  return self:attention_time("attention_decode", pairs, mfu, estimate, 1)
+  return (self:attention_time("attention_decode", pairs, mfu, estimate, 1))
 end
 
 --- One bucket's attention: flop of its members, MFU at its length.
@@ -355,7 +322,7 @@ function RooflineV2:bucket_attention(group, prefills)
     pairs = pairs + self:prefill_pairs(t, p)
   end
   local mfu, estimate = self:prefill_mfu(group.seq_len)
-  return self:attention_time("attention_prefill", pairs, mfu, estimate, self.prefill_divisor)
+  return (self:attention_time("attention_prefill", pairs, mfu, estimate, self.prefill_divisor))
 end
 
 -- Phases ---------------------------------------------------------------------------------------
@@ -399,8 +366,8 @@ end
 
 function RooflineV2:combine(prefill_s, decode_s, prefill_tokens, decodes)
   if self.mixed == "sum" then return prefill_s + decode_s end
-  if self.mixed == "weighted" then return batches.weighted(prefill_s, decode_s, prefill_tokens, decodes) end
-  return math.max(prefill_s, decode_s)
+  if self.mixed == "weighted" then return (batches.weighted(prefill_s, decode_s, prefill_tokens, decodes)) end
+  return (math.max(prefill_s, decode_s))
 end
 
 --- What this model can add beside its two phases.
@@ -434,7 +401,7 @@ function RooflineV2:time(batch)
     local corrected_s = cost.record("host", host_s, "assumed")
     if corrected_s ~= host_s then overhead_us = corrected_s * 1e6 end  -- else to the last bit
   end
-  return self:resolve(time_s * 1e6 + overhead_us)
+  return (self:resolve(time_s * 1e6 + overhead_us))
 end
 
 --- Microseconds to seconds, in whole steps of the resolution.

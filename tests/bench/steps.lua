@@ -1,19 +1,35 @@
--- ns per steps:time(batch) from a compiled loop, and us per static InferSim evaluation.
+-- ns per steps:time(batch) from a compiled loop, and ns per static InferSim evaluation.
 --   rooflua lua tests/bench/steps.lua           from the source tree; medians over processes are yours
--- Contexts differ in every call, so that no answer is remembered. At the end a constant of a Lua file is
--- edited in a copy and the price changes: nothing native stands in for it.
+-- Contexts differ in every call, so that no attention answer is remembered. Behind each figure: what the
+-- compiler gave up on, while warming up and then while being measured; places are listed at the end. Last
+-- a constant of a Lua file is edited in a copy and the price changes: nothing native stands in for it.
 local rooflua = require "rooflua"
+local aborts = dofile "tests/scripts/aborts.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local batch = rooflua.cost.batch
 
-local function best_of(rounds, count, call)
-  local best = math.huge
-  for _ = 1, rounds do
+local rounds = 7
+local places = {}
+
+local function add_places(name, found)
+  for _, line in ipairs(found.lines) do places[#places + 1] = ("%-36s %s"):format(name, line) end
+end
+
+--- Prints the least CPU time per call of `call(count)` over the rounds, after one that does not count.
+--- @param prepare function|nil before each round, not measured
+local function best_of(name, what, count, call, prepare)
+  local best, found = math.huge, {}
+  for round = 0, rounds do
+    if prepare then prepare() end
     local start = os.clock()
-    call(count)
-    best = math.min(best, (os.clock() - start) / count)
+    found[round] = aborts.of(call, count)
+    if round > 0 then best = math.min(best, (os.clock() - start) / count) end
+    add_places(name, found[round])
   end
-  return best
+  local measured = 0
+  for round = 1, rounds do measured = measured + found[round].aborts end
+  print(("%-36s %-26s %8.1f ns   aborts: %d warming up, %d measured"):format(name, what, best * 1e9,
+    found[0].aborts, measured))
 end
 
 local function decode_batches(n, per_request)
@@ -32,11 +48,26 @@ end
 
 local function measure(name, steps, n, per_request)
   local list, sum = decode_batches(n, per_request), 0
-  local seconds = best_of(7, per_request and 4000 or 100000, function(count)
+  best_of(name, ("%5d decodes"):format(n), per_request and 10000 or 200000, function(count)
     for i = 1, count do sum = sum + steps:time(list[i % 200 + 1]) end
   end)
   assert(sum > 0)
-  print(("%-36s %5d decodes %8.1f ns"):format(name, n, seconds * 1e9))
+end
+
+--- Up to 5 prompts of a step, some behind a context.
+local function measure_prefills(name, steps)
+  local list, sum = {}, 0
+  for i = 1, 100 do
+    local prefills = {}
+    for j = 1, 1 + i % 5 do
+      prefills[j] = { new_tokens = 100 + (i * 97 + j * 513) % 3000, context_tokens = (i * 31 + j * 7) % 2000 }
+    end
+    list[i] = batch { prefills = prefills }
+  end
+  best_of(name, "  1 to 5 prefills", 20000, function(count)
+    for i = 1, count do sum = sum + steps:time(list[i % 100 + 1]) end
+  end)
+  assert(sum > 0)
 end
 
 local given = { hardware = "h200-sxm" }
@@ -47,13 +78,52 @@ for _, name in ipairs { "kernels", "roofline_v1", "roofline_v2", "infersim" } do
 end
 local per_request = bound.bind(require "steps.roofline_v2" { decode_context = "per_request" }, given)
 measure("roofline_v2, a context per request", per_request, 256, true)
-
-for _, model in ipairs { "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3" } do
-  local static = bound.bind(require "steps.infersim" { device = "H20", world_size = 4 },
-    { model = model, hardware = "h20", deployment = { weights = "fp8" } })
-  local seconds = best_of(7, 20000, function(count) for _ = 1, count do static:static() end end)
-  print(("%-36s %22.2f us"):format("infersim static, " .. model, seconds * 1e6))
+for _, bucketing in ipairs { "exact", "pow2", "fused", "quantile" } do
+  local steps = bound.bind(require "steps.roofline_v2" { bucketing = bucketing }, given)
+  measure_prefills("roofline_v2, " .. bucketing, steps)
 end
+
+--- One evaluation of InferSim's static model: isl, decode batch and prefill budget change in every call,
+--- every number the reference prints is found anew, in seconds and bytes. `seen`: the tables were asked about
+--- each GEMM and context before, and answers are remembered; `first`: none was. Last: with the report under
+--- the reference's names, which turns a number into its unit when it is read.
+local function measure_static(model)
+  local name, sum, steps, load = "infersim static, " .. model, 0, nil, nil
+  local function bind()
+    steps = bound.bind(require "steps.infersim" { device = "H20", world_size = 4 },
+      { model = model, hardware = "h20", deployment = { weights = "fp8" } })
+    load = steps:load()
+  end
+  local function sweep(count)
+    for i = 1, count do
+      load.decode_batch, load.isl, load.max_prefill_tokens = 1 + i % 251, 100 * (1 + i % 64), 1024 * (1 + i % 5)
+      local run = steps:evaluate(load)
+      sum = sum + run.decode.total_s + run.prefill.total_s
+    end
+  end
+  local function sweep_anew(count)
+    for i = 1, count do
+      load.decode_batch, load.isl, load.max_prefill_tokens = i, 64 + i, 2048 + i
+      local run = steps:evaluate(load)
+      sum = sum + run.decode.total_s + run.prefill.total_s
+    end
+  end
+  bind()
+  best_of(name, "  seen", 500000, sweep)
+  best_of(name, "  first", 4000, sweep_anew, bind)
+  best_of(name, "  static(), 2 labels read", 100000, function(count)
+    for i = 1, count do
+      load.isl, load.decode_batch = 100 * (1 + i % 64), 1 + i % 251
+      local values = steps:static(load).values
+      sum = sum + values["prefill/TTFT (ms)"] + values["decode/TPOT (ms)"]
+    end
+  end)
+  assert(sum > 0)
+end
+for _, model in ipairs { "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3" } do measure_static(model) end
+
+print "\nwhere the compiler gave up:"
+print(#places > 0 and table.concat(places, "\n") or "nowhere")
 
 local function price_with(edit)
   local file = assert(io.open "scripts/steps/roofline_v1.lua")

@@ -10,7 +10,6 @@ local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$" or "."
 local compare = dofile(here .. "/compare.lua")
 local config = require "steps.infersim.config"
 local gpus = require "steps.infersim.gpus"
-local lookups = require "steps.infersim.lookups"
 local static = require "steps.infersim.static"
 
 local tolerance = 1e-12
@@ -41,7 +40,7 @@ local function given(value)
   return value
 end
 
----@return infersim.Arguments
+---@return infersim.Deployment|infersim.Load
 local function arguments(args)
   return {
     device = args.device_type, world_size = args.world_size, tp = args.tp_size, nodes = args.num_nodes,
@@ -73,7 +72,7 @@ for _, run in ipairs(golden.runs) do
   local args = run.args
   local differences = {}
   local found, problem = static.evaluate(shape(args.config_path), gpus[args.device_type], arguments(args),
-                                         lookups.over(database(args.device_type)))
+                                         database(args.device_type))
   if run.status == "ok" then
     if problem then differences[1] = "failed: " .. problem end
   elseif not problem then

@@ -45,6 +45,61 @@ for _, point in ipairs(published) do
   end)
 end
 
+--- A fresh instance, asked once.
+local function alone(model, load)
+  local steps = bound.bind(Infersim { device = "H20", world_size = 4 }, { model = model, hardware = "h20" })
+  local own = steps:load()
+  for key, value in pairs(load) do own[key] = value end
+  local values = {}
+  for label, value in pairs(require("steps.infersim.report").values(steps:evaluate(own))) do values[label] = value end
+  return values
+end
+
+for _, model in ipairs { "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3" } do
+  test("an evaluation depends on its load alone, not on those before it: " .. model, function()
+    local steps = bound.bind(Infersim { device = "H20", world_size = 4 }, { model = model, hardware = "h20" })
+    local load, report = steps:load(), require "steps.infersim.report"
+    for i = 1, 300 do
+      load.decode_batch, load.isl, load.max_prefill_tokens = 1 + i * 7 % 97, 100 + i * 37 % 5000, 512 + i * 11 % 9000
+      load.osl = 1 + i % 500
+      local swept = report.values(steps:evaluate(load))
+      if i % 50 == 0 then
+        local fresh = alone(model, load)
+        for label, value in pairs(fresh) do test.equal(swept[label], value) end
+        for label in pairs(swept) do test.check(fresh[label] ~= nil, label) end
+      end
+    end
+  end)
+end
+
+test("a static report is a view of the last evaluation, read by label and not to be written", function()
+  local steps = of({}, { model = "qwen3-8b", hardware = "h20" })
+  local load = steps:load()
+  local report = steps:static()
+  local before_ms = report.values["decode/TPOT (ms)"]
+  test.near(before_ms, report.tpot_s * 1000, 1e-12)
+  load.decode_batch = 1
+  test.check(steps:static(load) == report)
+  test.check(report.values["decode/TPOT (ms)"] < before_ms)
+  test.check(report.values["decode/no such value"] == nil)
+  test.raises("read-only", function() report.values["decode/TPOT (ms)"] = 1 end)
+end)
+
+test("a static scenario may change the load, by its names", function()
+  local steps = of({}, { model = "qwen3-8b", hardware = "h20" })
+  local batch_of_8_s = steps:static({ decode_batch = 8 }).tpot_s
+  test.check(batch_of_8_s < steps:static({ decode_batch = 200 }).tpot_s)
+  test.equal(steps:static({ decode_batch = 8 }).tpot_s, batch_of_8_s)
+  test.raises("unknown name 'decode_bs' (known: ", function() steps:static { decode_bs = 8 } end)
+end)
+
+test("a decode batch of 0 is the division that Python refuses", function()
+  local steps = of({}, { model = "qwen3-8b", hardware = "h20" })
+  local load = steps:load()
+  load.decode_batch = 0
+  test.raises("division by zero: the decode batch is 0", function() steps:evaluate(load) end)
+end)
+
 test("a model read properly is described so that InferSim sees its experts and heads", function()
   local raw = config.of_model(rooflua.spec.model "qwen3-30b-a3b")
   local shape = config.read(raw)

@@ -6,7 +6,9 @@ local ffi = require "ffi"
 -- On x64 the compiler fuses a load into the instruction that uses it and looks for stores in between,
 -- but not for FFI calls: `a.latency_s < b.latency_s` with a call of the database between the two reads
 -- would compare the second with itself. Without fusion loads stay where they are (a few percent).
-if jit and jit.opt then jit.opt.start "-fuse" end
+-- A step model that names a hundred fields needs more constants and snapshots in one trace than the
+-- 500 of either that are allowed; where they do not suffice, the whole model is interpreted.
+if jit and jit.opt then jit.opt.start("-fuse", "maxirconst=2000", "maxsnap=1000") end
 
 ffi.cdef [[
 typedef struct {

@@ -52,7 +52,7 @@ local Prefills = ffi.metatype("rooflua_prefills_handle", {
     if type(i) ~= "number" or not (i >= 1 and i <= data_of(handle).prefill_count) then
       return nil
     end
-    return Prefill(handle.slot, handle.epoch, i - 1)
+    return (Prefill(handle.slot, handle.epoch, i - 1)) -- no tail call: those into FFI end a trace
   end,
   __newindex = function() fail "a batch is read-only" end,
   __metatable = false,
@@ -87,9 +87,9 @@ local Batch = ffi.metatype("rooflua_batch_handle", {
     if key == "tokens" then return data.tokens end
     if key == "requests" then return data.requests end
     if key == "sampled" then return data.sampled end
-    if key == "prefills" then return Prefills(handle.slot, handle.epoch) end
-    if key == "decode_contexts" then return Contexts(handle.slot, handle.epoch) end
-    if key == "decode_context_max" then return details[handle.slot].max() end
+    if key == "prefills" then return (Prefills(handle.slot, handle.epoch)) end
+    if key == "decode_contexts" then return (Contexts(handle.slot, handle.epoch)) end
+    if key == "decode_context_max" then return (details[handle.slot].max()) end
     return fail("a batch: %s", native.unknown_name("field", tostring(key), known))
   end,
   __newindex = function() fail "a batch is read-only" end,
@@ -117,7 +117,7 @@ function batch.live()
   local epoch = epochs[live_slot] + 1
   if epoch >= 4294967296 then epoch = 1 end
   epochs[live_slot] = epoch
-  return Batch(live_slot, epoch)
+  return (Batch(live_slot, epoch))
 end
 
 --- Ends the step: its handle is stale.

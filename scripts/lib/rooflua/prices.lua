@@ -127,7 +127,7 @@ function prices.plain(value, depth)
   if depth > 20 then core.fail "a static report is nested too deeply" end
   if type(value) == "table" then
     local out = #value > 0 and json.array {} or {}
-    for key, each in pairs(core.plain(value)) do
+    for key, each in core.sorted_pairs(value) do
       if type(key) == "string" or type(key) == "number" and #value > 0 then
         out[key] = prices.plain(each, depth + 1)
       end

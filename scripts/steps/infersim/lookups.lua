@@ -1,104 +1,180 @@
 --- InferSim's questions to its tables, asked of a rooflua database.
 ---
---- The reference has one function per table kind; each is one here. The answers are those of the
---- database's lookup: infersim_head and infersim_floor give the reference's to the last bit, any other
---- strategy shows what the same equations say with better lookups. Answers are remembered: they depend
---- on nothing but their arguments.
+--- The reference has one function per table kind; each is one here. What depends on the model and the
+--- deployment is said once and makes a question; the numbers that a load changes are its arguments:
+---
+---     local qkv = asked:gemm(4096, 6144, "bf16")
+---     local mfu = lookups.of_one(qkv, 128)            -- m
+---
+--- The answers are those of the database's lookup: infersim_head and infersim_floor give the
+--- reference's to the last bit, any other strategy shows what the same equations say with better
+--- lookups. Answers are remembered, exactly: they depend on nothing but their arguments.
 
 local lookups = {}
 lookups.__index = lookups
 
+local most_answers = 262144  -- of one question; then it forgets
+
 --- @param mfu rooflua.Database
-function lookups.over(mfu)
-  return setmetatable({ mfu = mfu, last = false, known = {} }, lookups)
+function lookups.over(mfu) return setmetatable({ mfu = mfu }, lookups) end
+
+-- Questions of one number ----------------------------------------------------------------------
+
+---@class infersim.Question
+---@field known table<number, number> answers by -x
+---@field evidence table<number, string>
+
+--- @param ask function (question, x) -> value, estimate
+local function question(mfu, ask, fields)
+  fields.mfu, fields.ask = mfu, ask
+  fields.known, fields.evidence, fields.count = {}, {}, 0
+  return fields
 end
 
---- Where the last answer came from.
-function lookups:evidence() return self.last and self.last.evidence or "assumed" end
-
---- The branch of `tree` for one more argument.
-local function branch(tree, key)
-  local next_tree = tree[key]
-  if next_tree == nil then
-    next_tree = {}
-    tree[key] = next_tree
-  end
-  return next_tree
+--- Asks the database, and remembers.
+local function learn(asked, x)
+  local value, estimate = asked:ask(x)
+  if asked.count >= most_answers then asked.known, asked.evidence, asked.count = {}, {}, 0 end
+  asked.known[-x], asked.evidence[-x], asked.count = value, estimate.evidence, asked.count + 1
+  return value
 end
 
---- Remembers an answer as the leaf of `tree` for the last argument.
-function lookups:remember(tree, key, value, estimate)
-  local answer = { value = value, evidence = estimate.evidence }
-  tree[key] = answer
-  return answer
+--- The answer at x. It is remembered at -x, so that answers never move from the hash part of the table
+--- to its array part, where compiled code would not find them.
+--- @param asked infersim.Question
+--- @param x number
+--- @return number value an MFU; of linear attention, seconds
+function lookups.of_one(asked, x)
+  local value = asked.known[-x]
+  if value then return value end
+  return (learn(asked, x))
 end
 
---- An answer that is known now: its value; its evidence can be asked for.
-function lookups:reply(answer)
-  self.last = answer
-  return answer.value
+--- Where the answer at x came from.
+function lookups.evidence_of_one(asked, x)
+  lookups.of_one(asked, x)
+  return asked.evidence[-x]
 end
 
-function lookups:gemm(m, k, n, dtype)
-  local tree = branch(branch(self.known, dtype), k * 16777216 + n)  -- both are below 2^24
-  return self:reply(tree[m] or self:remember(tree, m, self.mfu:gemm(m, k, n, dtype)))
+local function ask_gemm(asked, m)
+  local mfu, estimate = asked.mfu:gemm(m, asked.k, asked.n, asked.dtype)
+  return mfu, estimate  -- here and below: more than fifteen tail calls end a trace
 end
 
-function lookups:attention_prefill(heads, kv_heads, head_dim, tokens, tp)
-  local tree = branch(branch(branch(branch(branch(self.known, "prefill"), heads), kv_heads), head_dim), tp)
-  return self:reply(tree[tokens]
-                    or self:remember(tree, tokens, self.mfu:prefill(heads, kv_heads, head_dim, tokens, tp)))
+--- Of m.
+function lookups:gemm(k, n, dtype)
+  return question(self.mfu, ask_gemm, { k = k, n = n, dtype = dtype })
 end
 
-function lookups:attention_decode(heads, kv_heads, head_dim, batch, context, tp, kv_dtype)
-  local tree = branch(branch(branch(branch(self.known, kv_dtype), heads), kv_heads), head_dim)
-  tree = branch(branch(tree, -tp), batch)
-  return self:reply(tree[context] or self:remember(tree, context,
-    self.mfu:decode(heads, kv_heads, head_dim, batch, context, tp, kv_dtype)))
+local function ask_prefill(asked, tokens)
+  local mfu, estimate = asked.mfu:prefill(asked.heads, asked.kv_heads, asked.head_dim, tokens, asked.tp)
+  return mfu, estimate
 end
 
-function lookups:mla_prefill(heads, nope, rope, tokens, tp)
-  local tree = branch(branch(branch(branch(branch(self.known, "mla_prefill"), heads), nope), rope), tp)
-  return self:reply(tree[tokens] or self:remember(tree, tokens, self.mfu:lookup {
-    op = "mla_prefill", heads = heads, qk_nope_head_dim = nope, qk_rope_head_dim = rope,
-    new_tokens = tokens, tp = tp,
-  }))
+--- Of the tokens of a prompt.
+function lookups:attention_prefill(heads, kv_heads, head_dim, tp)
+  return question(self.mfu, ask_prefill, { heads = heads, kv_heads = kv_heads, head_dim = head_dim, tp = tp })
 end
 
-function lookups:mla_decode(heads, kv_lora_rank, rope, batch, context, tp, kv_dtype)
-  local tree = branch(branch(branch(self.known, "mla_decode"), kv_dtype), heads)
-  tree = branch(branch(branch(branch(tree, kv_lora_rank), rope), tp), batch)
-  return self:reply(tree[context] or self:remember(tree, context, self.mfu:lookup {
-    op = "mla_decode", heads = heads, kv_lora_rank = kv_lora_rank, qk_rope_head_dim = rope,
-    batch = batch, context_tokens = context, tp = tp, kv_dtype = kv_dtype,
-  }))
+--- The table kinds without a method of their own: `field` of the query is the number.
+local function ask_query(asked, x)
+  asked.query[asked.field] = x
+  local mfu, estimate = asked.mfu:lookup(asked.query)
+  return mfu, estimate
 end
 
+local function ask_latency(asked, x)
+  local _, estimate = ask_query(asked, x)
+  return estimate.latency_s, estimate
+end
+
+--- Of the tokens of a prompt.
+function lookups:mla_prefill(heads, nope, rope, tp)
+  return question(self.mfu, ask_query, { field = "new_tokens", query = {
+    op = "mla_prefill", heads = heads, qk_nope_head_dim = nope, qk_rope_head_dim = rope, tp = tp,
+  } })
+end
+
+--- Of the tokens of a step: the larger MFU of up and down projection.
 --- @param intermediate_size number before it is divided by tp
 --- @param decode boolean which of the two tables
---- @return number mfu the larger of up and down projection
-function lookups:grouped_gemm(experts, ranks, experts_per_token, hidden_size, intermediate_size, tp, tokens, decode)
-  local tree = branch(branch(branch(self.known, decode and "grouped_decode" or "grouped"), experts), ranks)
-  tree = branch(branch(branch(branch(tree, experts_per_token), hidden_size), intermediate_size), tp)
-  return self:reply(tree[tokens] or self:remember(tree, tokens, self.mfu:lookup {
+function lookups:grouped_gemm(experts, ranks, experts_per_token, hidden_size, intermediate_size, tp, decode)
+  return question(self.mfu, ask_query, { field = "tokens", query = {
     op = "grouped_gemm", experts = experts, ranks = ranks, experts_per_token = experts_per_token,
-    hidden_size = hidden_size, intermediate_size = intermediate_size, tp = tp, tokens = tokens,
-    decode = decode,
-  }))
+    hidden_size = hidden_size, intermediate_size = intermediate_size, tp = tp, decode = decode,
+  } })
 end
 
---- @param amount number requests in decode, new tokens in prefill
---- @return number latency_s
-function lookups:linear_attention(shape, amount, decode)
-  local tree = branch(branch(self.known, decode and "linear_decode" or "linear"), shape)
-  if tree[amount] then return self:reply(tree[amount]) end
-  local _, estimate = self.mfu:lookup {
+--- Of the requests of a decode step, or the tokens of a prompt: seconds.
+function lookups:linear_attention(shape, decode)
+  return question(self.mfu, ask_latency, { field = decode and "batch" or "new_tokens", query = {
     op = "linear_attention", conv = shape.conv, key_heads = shape.key_heads,
     key_head_dim = shape.key_head_dim, value_heads = shape.value_heads,
     value_head_dim = shape.value_head_dim, decode = decode,
-    batch = decode and amount or nil, new_tokens = not decode and amount or nil,
-  }
-  return self:reply(self:remember(tree, amount, estimate.latency_s, estimate))
+  } })
+end
+
+-- Questions of two numbers: decode attention of (batch, context) ---------------------------------
+
+---@class infersim.DecodeQuestion
+---@field of_batch table<number, infersim.Question> by -batch
+---@field ask_both function (question, batch, context) -> value, estimate
+
+local function decode_question(mfu, ask, fields)
+  fields.mfu, fields.ask_both, fields.of_batch = mfu, ask, {}
+  return fields
+end
+
+local function ask_of_batch(asked, context)
+  local mfu, estimate = asked.whole:ask_both(asked.batch, context)
+  return mfu, estimate
+end
+
+local function with_batch(asked, batch)
+  local one = asked.of_batch[-batch]
+  if one then return one end
+  one = question(asked.mfu, ask_of_batch, { whole = asked, batch = batch })
+  asked.of_batch[-batch] = one
+  return one
+end
+
+--- The answer at (batch, context).
+--- @param asked infersim.DecodeQuestion
+--- @return number mfu
+function lookups.of_two(asked, batch, context)
+  local one = asked.of_batch[-batch] or with_batch(asked, batch)
+  local mfu = one.known[-context]
+  if mfu then return mfu end
+  return (learn(one, context))
+end
+
+function lookups.evidence_of_two(asked, batch, context)
+  lookups.of_two(asked, batch, context)
+  return asked.of_batch[-batch].evidence[-context]
+end
+
+local function ask_decode(asked, batch, context)
+  local mfu, estimate = asked.mfu:decode(asked.heads, asked.kv_heads, asked.head_dim, batch, context, asked.tp,
+                                         asked.kv_dtype)
+  return mfu, estimate
+end
+
+function lookups:attention_decode(heads, kv_heads, head_dim, tp, kv_dtype)
+  return decode_question(self.mfu, ask_decode,
+    { heads = heads, kv_heads = kv_heads, head_dim = head_dim, tp = tp, kv_dtype = kv_dtype })
+end
+
+local function ask_mla_decode(asked, batch, context)
+  asked.query.batch, asked.query.context_tokens = batch, context
+  local mfu, estimate = asked.mfu:lookup(asked.query)
+  return mfu, estimate
+end
+
+function lookups:mla_decode(heads, kv_lora_rank, rope, tp, kv_dtype)
+  return decode_question(self.mfu, ask_mla_decode, { query = {
+    op = "mla_decode", heads = heads, kv_lora_rank = kv_lora_rank, qk_rope_head_dim = rope, tp = tp,
+    kv_dtype = kv_dtype,
+  } })
 end
 
 return lookups

@@ -11,29 +11,33 @@
 --- times layers, plus 30 ms with a prefill, else 5 ms.
 --- Source: the plan that brought InferSim into a serving simulator; docs/MODELS.md.
 local cost = require "rooflua.cost"
+local gemms = require "steps.infersim.gemms"
+local lookups = require "steps.infersim.lookups"
 local static = require "steps.infersim.static"
 
 local serving = {}
 serving.__index = serving
 
-local GiB = 1024 * 1024 * 1024
+local of_one = lookups.of_one
+local evidence_of_one, evidence_of_two = lookups.evidence_of_one, lookups.evidence_of_two
 
+--- @param run infersim.Run prepared
 --- @param layers integer how many layers a step counts
-function serving.new(shape, gpu, args, lookups, literals, layers)
-  local run = static.prepare(shape, gpu, args, lookups, literals)
+function serving.new(run, layers)
   local self = setmetatable({ run = run, layers = layers }, serving)
+  local shape = run.shape
   local whole = shape.layers / layers  -- the plan divided bytes by this where it counted one layer
-  run.kv_bytes_per_layer = run.kv_bytes_per_layer / whole
-  run.expert_bytes = run.expert_bytes / whole
+  run.kv_bytes_per_layer, run.expert_bytes = run.kv_bytes_per_layer / whole, run.expert_bytes / whole
   self.projection_time = cost.memoize(function(m)
-    local time_s = static.projections(run, m, static.projection_labels.decode)
-    return cost.record("projections", time_s, lookups:evidence(), layers, nil, nil, nil, "compute", nil, "gemm")
+    local times = gemms.at(run.projections, m)
+    return cost.record("projections", times.total_s, times.evidence, layers, nil, nil, nil, "compute", nil, "gemm")
   end)
   self.ffn_time = {}
-  for phase, decode in pairs { prefill = false, decode = true } do
+  for _, phase in ipairs { "prefill", "decode" } do
+    local experts = run[phase .. "_experts"]
     self.ffn_time[phase] = cost.memoize(function(m)
-      local time_s = static.ffn(run, m, decode, static.ffn_labels[phase])
-      return cost.record("ffn", time_s, lookups:evidence(), layers, nil, nil, nil, nil, nil,
+      local time_s = static.ffn(run, run[phase], experts, m)
+      return cost.record("ffn", time_s, evidence_of_one(experts, m), layers, nil, nil, nil, nil, nil,
                          shape.moe and "grouped_gemm" or "gemm")
     end)
   end
@@ -42,31 +46,25 @@ end
 
 --- Attention core of one chunk, all layers.
 function serving:prefill_core(t, p)
-  local run = self.run
-  local s, tp = run.shape, run.args.tp
-  local flop_per_pair, mfu
-  if s.mla then
-    flop_per_pair = 2 * s.heads * (s.nope + s.rope + s.v_head_dim)
-    mfu = run.lookups:mla_prefill(s.heads, s.nope, s.rope, t, tp)
-  else
-    flop_per_pair = 4 * run.heads * s.head_dim
-    mfu = run.lookups:attention_prefill(s.heads, s.kv_heads, s.head_dim, t, tp)
-  end
-  local flop = flop_per_pair * t * (p + t)
-  local arithmetic = flop / 1e9 / run.literals.causal_divisor / (run.core_gflop_per_s * mfu)
-  local traffic = run.kv_bytes_per_layer * (p + t) / GiB / run.gpu.memory_gib_per_s
-  return cost.record("attention_prefill", math.max(arithmetic, traffic), run.lookups:evidence(), self.layers, flop,
-                     run.kv_bytes_per_layer * (p + t), mfu, traffic > arithmetic and "memory" or "compute")
+  local run, question = self.run, self.run.prefill_core
+  local mfu = of_one(question, t)
+  local gflop = run.prefill_gflop_per_pair * t * (p + t)
+  local arithmetic = gflop / run.literals.causal_divisor / (run.core_gflop_per_s * mfu)
+  local bytes = run.kv_bytes_per_layer * (p + t)
+  local traffic = bytes / run.memory_bytes_per_s
+  local time_s = cost.record("attention_prefill", math.max(arithmetic, traffic), evidence_of_one(question, t),
+                             self.layers, gflop * 1e9, bytes, mfu, traffic > arithmetic and "memory" or "compute")
+  return time_s
 end
 
 --- Attention core of all decodes, all layers.
 function serving:decode_core(n, context_tokens)
   local run = self.run
-  run.batch = n
-  run.average_context = math.max(1, math.floor(context_tokens / n))
-  local time_s = static.decode_core(run)
-  return cost.record("attention_decode", time_s, run.lookups:evidence(), self.layers, nil, nil,
-                     run.values["decode/Attn core MFU"])
+  local context = math.max(1, math.floor(context_tokens / n))
+  local core_s = static.decode_core(run, run.decode, n, context)
+  local time_s = cost.record("attention_decode", core_s, evidence_of_two(run.decode_core, n, context), self.layers,
+                             nil, nil, run.decode.core_mfu)
+  return time_s
 end
 
 function serving:time(batch)
@@ -82,7 +80,7 @@ function serving:time(batch)
     time_s = time_s + self:decode_core(decodes, batch.decode_context_tokens) + self.projection_time(decodes)
   end
   time_s = time_s + self.ffn_time[prefilling and "prefill" or "decode"](tokens)
-  local all_reduce_s = static.all_reduce(run, tokens)
+  local all_reduce_s = tokens * run.all_reduce_s
   if all_reduce_s > 0 then
     time_s = time_s + cost.record("all_reduce", all_reduce_s, "modelled", self.layers, nil, nil, nil, "link")
   end

@@ -1,25 +1,28 @@
 --- InferSim's sizes: weights, KV cache and arithmetic of a deployment, per rank (docs/MODELS.md 3.1-3.3).
---- `run` is the state of one evaluation, made by infersim/static.lua.
+--- `run` is the state of infersim/static.lua. `prepare` finds what depends on model, GPU and deployment,
+--- the rest is found in every evaluation.
 ---
 --- Source: alibaba/InferSim f2293da.
 
-local ceil = math.ceil
+local ceil, floor = math.ceil, math.floor
 local GiB = 1024 * 1024 * 1024
-local MiB = 1024 * 1024
 
 local sizes = {}
 
 --- a / b, or the error that Python raises.
 function sizes.divide(a, b, what)
-  if b == 0 then error("division by zero: " .. what .. " is 0", 0) end
+  if b == 0 then error("infersim: division by zero: " .. what .. " is 0", 0) end
   return a / b
 end
 local divide = sizes.divide
 
+--- int(a) // int(b)
+function sizes.quotient(a, b, what) return floor(divide(a, b, what)) end
+
 -- 3.1 weights, bytes per rank ------------------------------------------------------------------
 
 local function attention_weight_bytes(run)
-  local s, h, w = run.shape, run.heads, run.weight_bytes
+  local s, h, w = run.shape, run.heads, run.element_bytes
   local H = s.hidden_size
   if not s.mla then return w * (2 * H * h * s.head_dim + 2 * H * run.kv_heads * s.head_dim) end
   return w * (H * s.q_lora_rank + s.q_lora_rank * h * (s.nope + s.rope) + H * s.kv_lora_rank
@@ -29,68 +32,65 @@ end
 local function linear_attention_weight_bytes(run)
   local s, H = run.shape, run.shape.hidden_size
   local k, v = s.key_heads * s.key_head_dim, s.value_heads * s.value_head_dim
-  return run.weight_bytes * (2 * H * k + 2 * H * v + 2 * H * s.value_heads) + (2 * k + v) * s.conv
+  return run.element_bytes * (2 * H * k + 2 * H * v + 2 * H * s.value_heads) + (2 * k + v) * s.conv
 end
 
-function sizes.weights(run)
-  local s, args, values = run.shape, run.args, run.values
+local function weights(run)
+  local s, args, literals = run.shape, run.args, run.literals
   local experts = args.tp == 1 and s.shared_experts + divide(s.experts, args.world_size, "world_size")
                   or s.shared_experts + s.experts
-  local attention = attention_weight_bytes(run)
-  local total
+  run.attention_bytes = attention_weight_bytes(run)
+  run.expert_bytes = run.element_bytes * 3 * s.hidden_size * run.intermediate_size
   if s.hybrid then
-    local linear = linear_attention_weight_bytes(run)
-    total = s.layers * run.expert_bytes * experts + s.full_layers * attention + s.linear_layers * linear
-    values["weights/One full attn params size (MB)"] = attention / MiB
-    values["weights/One linear attn params size (MB)"] = linear / MiB
+    run.linear_attention_bytes = linear_attention_weight_bytes(run)
+    run.weight_bytes = s.layers * run.expert_bytes * experts + s.full_layers * run.attention_bytes
+                       + s.linear_layers * run.linear_attention_bytes
   else
-    total = s.layers * (attention + run.expert_bytes * experts)
-    values["weights/One attn params size (MB)"] = attention / MiB
+    run.weight_bytes = s.layers * (run.attention_bytes + run.expert_bytes * experts)
   end
-  values["weights/One expert params size (MB)"] = run.expert_bytes / MiB
-  values["weights/Per GPU params size (GB)"] = total / GiB
-  run.kv_space_gib = run.gpu.memory_gib - total / GiB - run.literals.runtime_gib
-                     - run.literals.activation_gib
+  run.kv_space_gib = run.gpu.memory_gib - run.weight_bytes / GiB - literals.runtime_gib - literals.activation_gib
 end
 
 -- 3.2 KV cache ---------------------------------------------------------------------------------
 
-function sizes.kv_cache(run)
-  local args, values, shape = run.args, run.values, run.shape
-  local isl, osl = args.isl, args.osl
-  local batch = args.decode_batch
-  if not batch then batch = ceil(args.target_tokens_per_s * args.target_tpot_ms / 1000) end
-  run.batch = batch
-  values["kvcache/KV cache space (GB)"] = run.kv_space_gib
-  values["kvcache/Input seq len"] = isl
-  values["kvcache/Output seq len"] = osl
-  values["kvcache/Target decode batchsize"] = batch
-  local space = divide(run.kv_space_gib * GiB, batch, "the decode batch")
-  local need
-  if shape.hybrid then
-    local tokens = run.kv_bytes_per_token * (isl + osl)
-    need = tokens + run.state_bytes
-    values["kvcache/Target per-req KV cache size (MB)"] = space / MiB
-    values["kvcache/Current per-req full attn KV cache size (MB)"] = tokens / MiB
-    values["kvcache/Current per-req states size (MB)"] = run.state_bytes / MiB
-    values["kvcache/Current per-req cache size (MB)"] = need / MiB
+local function cache(run)
+  local s, kv_bytes = run.shape, run.args.fp8_kv and 1 or 2
+  if s.mla then
+    run.kv_bytes_per_token = s.layers * (s.kv_lora_rank + s.rope) * kv_bytes
   else
-    need = run.kv_bytes_per_token
-    space = divide(space, isl + osl, "isl + osl")
-    values["kvcache/Target per-token KV cache size (KB)"] = space / 1024
-    values["kvcache/Current per-token KV cache size (KB)"] = need / 1024
+    run.kv_heads = floor(s.kv_heads / run.args.tp)
+    run.kv_bytes_per_token = 2 * s.layers * run.kv_heads * s.head_dim * kv_bytes
+    -- Hybrid: counts the full layers only, then divides by all of them
+    if s.hybrid then run.kv_bytes_per_token = run.kv_bytes_per_token * (s.full_layers / s.layers) end
   end
-  run.flags.needs_smaller_kv_cache = need > space
+  run.kv_bytes_per_layer = run.kv_bytes_per_token / s.layers
+  if s.hybrid then
+    local v, k = s.value_heads * s.value_head_dim, s.key_heads * s.key_head_dim
+    run.state_bytes = s.linear_layers * ((v + 2 * k) * (s.conv - 1) * 2
+                      + s.value_heads * s.key_head_dim * s.value_head_dim * 4)
+  end
+end
+
+--- What a token (in hybrids: a request) may take and what it takes.
+function sizes.kv_cache(run, load)
+  local tokens = load.isl + load.osl
+  local batch = load.decode_batch
+  if not batch then batch = ceil(load.target_tokens_per_s * load.target_tpot_ms / 1000) end
+  run.batch = batch
+  local space = divide(run.kv_space_gib * GiB, batch, "the decode batch")
+  local need = run.kv_bytes_per_token
+  if run.shape.hybrid then
+    run.request_kv_bytes = need * tokens
+    need = run.request_kv_bytes + run.state_bytes
+    run.printed_state_bytes = run.state_bytes
+  else
+    space = divide(space, tokens, "isl + osl")
+  end
+  run.kv_target_bytes, run.kv_current_bytes = space, need
+  run.needs_smaller_kv_cache = need > space
 end
 
 -- 3.3 arithmetic per token, GFLOP --------------------------------------------------------------
-
---- Attention core of one token over `context`, absorbed for MLA.
-local function core_gflop(run, context)
-  local s = run.shape
-  if s.mla then return 2 * run.heads * context * (2 * s.kv_lora_rank + s.rope) / 1e9 end
-  return 4 * run.heads * s.head_dim * context / 1e9
-end
 
 local function projection_gflop(run)
   local s, h = run.shape, run.heads
@@ -101,24 +101,33 @@ local function projection_gflop(run)
               + h * s.v_head_dim * H) / 1e9
 end
 
-function sizes.flops(run)
-  local s, values = run.shape, run.values
-  local L = s.layers
-  local core, others = core_gflop(run, run.average_context), projection_gflop(run)
-  local moe = 6 * s.hidden_size * run.intermediate_size * (s.shared_experts + s.experts_per_token) / 1e9
-  values["flops/Num hidden layers"] = L
-  if s.hybrid then
-    values["flops/Per-token per-layer full attn core (GFLOPs)"] = core
-    values["flops/Per-token full attn core (GFLOPs)"] = core * s.full_layers
+local function moe_gflop(run)
+  local s = run.shape
+  return 6 * s.hidden_size * run.intermediate_size * (s.shared_experts + s.experts_per_token) / 1e9
+end
+
+--- Attention core of one token over the average context, absorbed for MLA; all layers of everything.
+function sizes.flops(run, load)
+  local s, h, L = run.shape, run.heads, run.shape.layers
+  local context = floor(load.isl + load.osl / 2)
+  local core
+  if s.mla then
+    core = 2 * h * context * (2 * s.kv_lora_rank + s.rope) / 1e9
   else
-    values["flops/Per-token per-layer attn core (GFLOPs)"] = core
-    values["flops/Per-token attn core (GFLOPs)"] = core * L
+    core = 4 * h * s.head_dim * context / 1e9
   end
-  values["flops/Per-token per-layer MoE/FFN (GFLOPs)"] = moe
-  values["flops/Per-token per-layer others (GFLOPs)"] = others
-  values["flops/Per-token MoE (GFLOPs)"] = moe * L
-  values["flops/Per-token others (GFLOPs)"] = others * L
-  values["flops/Per-token total (GFLOPs)"] = core * L + moe * L + others * L
+  run.average_context, run.core_gflop, run.all_core_gflop = context, core, core * s.full_layers
+  run.token_gflop = core * L + run.moe_gflop * L + run.other_gflop * L
+end
+
+function sizes.prepare(run)
+  local s, tp = run.shape, run.args.tp
+  run.element_bytes = run.args.fp8_gemm and 1 or 2
+  run.heads = sizes.quotient(s.heads, tp, "tp")
+  run.intermediate_size = sizes.quotient(s.intermediate_size, tp, "tp")
+  cache(run)
+  weights(run)
+  run.other_gflop, run.moe_gflop = projection_gflop(run), moe_gflop(run)
 end
 
 return sizes

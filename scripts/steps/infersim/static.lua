@@ -2,19 +2,21 @@
 ---
 --- Symbols as in docs/MODELS.md: H hidden size, h query heads, g KV heads, D head dim, I expert width,
 --- E experts, K experts per token, Es shared experts, L layers, W world size, N nodes; a prime divides
---- by tp (integer division). Everything the reference prints is a value named "phase/label", before
---- formatting. Its quirks are reproduced here on purpose, and nowhere else.
+--- by tp (integer division). Everything the reference prints is a number of the run or of one of its
+--- phases; infersim/report.lua has the names. Its quirks are reproduced here on purpose, and nowhere else.
+---
+--- What depends on model, GPU and deployment is found once (`new`, `prepare`); `evaluate` finds the rest
+--- for each load, and writes it into the same records again: copy what you want to keep. It makes no
+--- table and no tail call (more than fifteen end a trace), so that it compiles into one trace.
 ---
 --- Source: alibaba/InferSim f2293da.
 
+local gemms = require "steps.infersim.gemms"
+local lookups = require "steps.infersim.lookups"
+local report = require "steps.infersim.report"
 local sizes = require "steps.infersim.sizes"
 
-local floor, ceil, max = math.floor, math.ceil, math.max
-
-local found, new_table = pcall(require, "table.new")
-if not found then new_table = function() return {} end end
-local most_values = 64  -- of one report
-
+local ceil, floor, max = math.ceil, math.floor, math.max
 local GiB = 1024 * 1024 * 1024
 
 --- Literals of the reference without a source of their own; they are parameters of steps/infersim.
@@ -24,351 +26,286 @@ local defaults = {
   prefill_overhead_ms = 30, decode_overhead_ms = 5, hybrid_decode_overhead_ms = 2,
 }
 
-local static = { defaults = defaults }
-
 local divide = sizes.divide
+local of_one, of_two, gemms_at = lookups.of_one, lookups.of_two, gemms.at
 
---- int(x) // int(y)
-local function quotient(a, b, what)
-  if b == 0 then error("division by zero: " .. what .. " is 0", 0) end
-  return floor(a / b)
-end
-
---- What is asked: a deployment and a load.
----@class infersim.Arguments
+--- A deployment: what does not change between evaluations.
+---@class infersim.Deployment
+---@field device string
 ---@field world_size integer GPUs
 ---@field tp integer tensor parallel degree
 ---@field nodes integer
+---@field fp8_gemm boolean
+---@field fp8_kv boolean
+---@field deepep boolean all-to-all library for expert parallelism
+---@field two_batch_overlap boolean
+---@field sm_ratio number part of the SMs left to compute under two_batch_overlap
+---@field prefill_only boolean
+---@field decode_only boolean
+
+--- A load: what an evaluation is asked about.
+---@class infersim.Load
 ---@field max_prefill_tokens integer tokens of one prefill batch (M)
 ---@field decode_batch integer|nil requests of one decode step; nil = from the targets
 ---@field target_tokens_per_s number per GPU
 ---@field target_tpot_ms number
 ---@field isl integer input tokens per request
 ---@field osl integer output tokens per request
----@field fp8_gemm boolean
----@field fp8_kv boolean
----@field deepep boolean all-to-all library for expert parallelism
----@field two_batch_overlap boolean
----@field sm_ratio number part of the SMs left to compute under two_batch_overlap
 
---- Sizes that both phases use. `run` is the model state of one evaluation.
-local function prepare(shape, gpu, args, lookups, literals)
-  local tp, H = args.tp, shape.hidden_size
-  local w = args.fp8_gemm and 1 or 2
-  local kv_bytes = args.fp8_kv and 1 or 2
-  local run = {
-    shape = shape, gpu = gpu, args = args, lookups = lookups, literals = literals or defaults,
-    values = new_table(0, most_values), flags = {},
-    weight_bytes = w, kv_bytes = kv_bytes,
-    kv_dtype = args.fp8_kv and "fp8" or "bf16",
-    gemm_dtype = args.fp8_gemm and "fp8" or "bf16",
-    gemm_gflop_per_s = args.fp8_gemm and gpu.fp8_gflop_per_s or gpu.fp16_gflop_per_s,
-    core_gflop_per_s = gpu.fp16_gflop_per_s,  -- attention never runs in FP8
-    heads = quotient(shape.heads, tp, "tp"),
-    intermediate_size = quotient(shape.intermediate_size, tp, "tp"),
-    comm_gib_per_s = args.nodes > 1 and gpu.rdma_gib_per_s or gpu.nvlink_gib_per_s,
-    average_context = floor(args.isl + args.osl / 2),
-  }
-  if shape.mla then
-    run.kv_bytes_per_token = shape.layers * (shape.kv_lora_rank + shape.rope) * kv_bytes
-    run.kv_bytes_per_layer = run.kv_bytes_per_token / shape.layers
-  else
-    run.kv_heads = floor(shape.kv_heads / tp)
-    run.kv_bytes_per_token = 2 * shape.layers * run.kv_heads * shape.head_dim * kv_bytes
-    -- Hybrid: counts the full layers only, then divides by all of them
-    if shape.hybrid then
-      run.kv_bytes_per_token = run.kv_bytes_per_token * (shape.full_layers / shape.layers)
-    end
-    run.kv_bytes_per_layer = run.kv_bytes_per_token / shape.layers
-  end
-  if shape.hybrid then
-    local v, k = shape.value_heads * shape.value_head_dim, shape.key_heads * shape.key_head_dim
-    run.state_bytes = shape.linear_layers * ((v + 2 * k) * (shape.conv - 1) * 2
-                      + shape.value_heads * shape.key_head_dim * shape.value_head_dim * 4)
-  end
-  run.expert_bytes = w * 3 * H * run.intermediate_size
-  return run
+--- What an evaluation found of one phase, seconds per layer where nothing else is said.
+---@class infersim.Phase
+---@field total_s number|nil all layers and the overhead: TTFT or TPOT
+---@field tokens_per_s number|nil per GPU
+---@field projections infersim.GemmTimes|nil
+---@field linear_projections infersim.GemmTimes|nil
+---@field shared infersim.GemmTimes|nil
+---@field core_mfu number|nil
+---@field core_arithmetic_s number|nil
+---@field core_traffic_s number|nil
+
+---@class infersim.Run
+---@field shape table from infersim.config
+---@field gpu table from infersim.gpus
+---@field args infersim.Deployment
+---@field prefill infersim.Phase
+---@field decode infersim.Phase
+---@field needs_smaller_kv_cache boolean
+---@field misses_target_tpot boolean
+local Run = {}
+Run.__index = Run
+
+local static = { defaults = defaults }
+
+--- @param shape table from infersim.config
+--- @param gpu table from infersim.gpus
+--- @param args infersim.Deployment
+--- @param mfu rooflua.Database
+--- @param literals table|nil instead of static.defaults
+--- @return infersim.Run run to be prepared
+function static.new(shape, gpu, args, mfu, literals)
+  literals = literals or defaults
+  return setmetatable({
+    shape = shape, gpu = gpu, args = args, literals = literals, mfu = mfu, asked = lookups.over(mfu),
+    mla = shape.mla, hybrid = shape.hybrid,
+    prefill_overhead_s = literals.prefill_overhead_ms / 1000,
+    decode_overhead_s = (shape.hybrid and literals.hybrid_decode_overhead_ms or literals.decode_overhead_ms) / 1000,
+    prefill = {}, decode = {}, needs_smaller_kv_cache = false, misses_target_tpot = false,
+  }, Run)
 end
 
-local function header(run)
-  local values, args = run.values, run.args
-  values["header/Device type"] = args.device
-  values["header/World size"] = args.world_size
-  values["header/TP size"] = args.tp
-  values["header/Attn type"] = run.shape.mla and "MLA" or "MHA/GQA"
-  values["header/Use FP8 GEMM"] = args.fp8_gemm
-  values["header/Use FP8 KV"] = args.fp8_kv
-  if run.shape.hybrid then values["header/Model type"] = "HybridModel" end
+--- The questions that this model asks its tables.
+local function questions(run)
+  local s, args, asked = run.shape, run.args, run.asked
+  local H, tp = s.hidden_size, args.tp
+  local dtype, kv_dtype = args.fp8_gemm and "fp8" or "bf16", args.fp8_kv and "fp8" or "bf16"
+  run.projections, run.linear_projections, run.shared_experts = gemms.of(run, dtype)
+  if s.mla then
+    run.decode_core = asked:mla_decode(s.heads, s.kv_lora_rank, s.rope, tp, kv_dtype)
+    run.prefill_core = asked:mla_prefill(s.heads, s.nope, s.rope, tp)
+  else
+    run.decode_core = asked:attention_decode(s.heads, s.kv_heads, s.head_dim, tp, kv_dtype)
+    run.prefill_core = asked:attention_prefill(s.heads, s.kv_heads, s.head_dim, tp)
+  end
+  if s.hybrid then
+    run.linear_prefill, run.linear_decode = asked:linear_attention(s, false), asked:linear_attention(s, true)
+  end
+  if s.moe then  -- the better of up and down projection stands for both
+    local function grouped(decode)
+      return asked:grouped_gemm(s.experts, args.world_size, s.experts_per_token, H, s.intermediate_size, tp, decode)
+    end
+    run.prefill_experts, run.decode_experts = grouped(false), grouped(true)
+  else  -- looked up with the whole model's width over W, whatever tp is
+    run.prefill_experts = asked:gemm(H, floor(2 * s.intermediate_size / args.world_size), dtype)
+    run.decode_experts = run.prefill_experts
+  end
+end
+
+-- 3.7 communication, seconds per layer and token -----------------------------------------------
+
+--- Before the experts: FP8 rows where DeepEP runs, else 2 bytes from and to all.
+local function exchange_before(run, decode)
+  local s, args, gpu = run.shape, run.args, run.gpu
+  if args.world_size <= 1 then return 0 end
+  local row = s.hidden_size / GiB
+  if not args.deepep then return 2 * args.world_size * row / run.comm_gib_per_s end
+  if decode then return s.experts_per_token * row / run.comm_gib_per_s end  -- low latency
+  return (args.nodes - 1) * row / gpu.rdma_gib_per_s + row / gpu.nvlink_gib_per_s
+end
+
+--- One ring all-reduce of the layer's activations.
+local function all_reduce(run)
+  local args = run.args
+  if args.tp <= 1 or args.world_size <= 1 then return 0 end
+  return 2 * run.shape.hidden_size * 2 * (args.tp - 1) / args.tp / GiB / run.gpu.nvlink_gib_per_s
+end
+
+local function communication(run)
+  local back = run.args.deepep and 2 or 1  -- DeepEP returns bf16
+  run.prefill_before_s, run.decode_before_s = exchange_before(run, false), exchange_before(run, true)
+  run.prefill_after_s, run.decode_after_s = back * run.prefill_before_s, back * run.decode_before_s
+  run.all_reduce_s = all_reduce(run)
+end
+
+--- GFLOP of a (query, key) pair in the attention core; MLA has all heads on every rank.
+local function core_gflop(run)
+  local s = run.shape
+  if s.mla then
+    return 2 * s.heads * (s.nope + s.rope + s.v_head_dim) / 1e9, 2 * s.heads * (2 * s.kv_lora_rank + s.rope) / 1e9
+  end
+  local gflop = 4 * run.heads * s.head_dim / 1e9
+  return gflop, gflop
+end
+
+--- What does not depend on the load. Raises what the reference would.
+function Run:prepare()
+  local args, gpu = self.args, self.gpu
+  self.gemm_gflop_per_s = args.fp8_gemm and gpu.fp8_gflop_per_s or gpu.fp16_gflop_per_s
+  self.core_gflop_per_s = gpu.fp16_gflop_per_s  -- attention never runs in FP8
+  self.comm_gib_per_s = args.nodes > 1 and gpu.rdma_gib_per_s or gpu.nvlink_gib_per_s
+  sizes.prepare(self)
+  self.memory_bytes_per_s = GiB * gpu.memory_gib_per_s
+  self.prefill_gflop_per_pair, self.decode_gflop_per_pair = core_gflop(self)
+  self.expert_gflop_per_token = 6 * self.shape.hidden_size * self.intermediate_size
+                                * self.shape.experts_per_token / 1e9
+  self.groups = floor(args.world_size / args.tp)
+  questions(self)
+  communication(self)
+  return self
 end
 
 -- 3.4 attention core, seconds per layer --------------------------------------------------------
 
-local function decode_core(run)
-  local s, args, values = run.shape, run.args, run.values
-  local batch, context = run.batch, run.average_context
-  local gflop, mfu
-  if s.mla then  -- all heads on every rank, though the lookup has them divided
-    gflop = 2 * s.heads * context * (2 * s.kv_lora_rank + s.rope) / 1e9
-    mfu = run.lookups:mla_decode(s.heads, s.kv_lora_rank, s.rope, batch, context, args.tp, run.kv_dtype)
-  else
-    gflop = 4 * run.heads * s.head_dim * context / 1e9
-    mfu = run.lookups:attention_decode(s.heads, s.kv_heads, s.head_dim, batch, context, args.tp,
-                                       run.kv_dtype)
-  end
-  local arithmetic = divide(batch * gflop, run.core_gflop_per_s * mfu, "the MFU of decode attention")
-  local traffic = run.kv_bytes_per_layer * context * batch / GiB / run.gpu.memory_gib_per_s
-  values["decode/Attn core MFU"] = mfu
-  values["decode/Attn core latency (us)"] = arithmetic * 1e6
-  values["decode/KV loading latency (us)"] = traffic * 1e6
-  return max(arithmetic, traffic)
+local function decode_core(run, out, batch, context)
+  local mfu = of_two(run.decode_core, batch, context)
+  local arithmetic = divide(batch * context * run.decode_gflop_per_pair, run.core_gflop_per_s * mfu,
+                            "the MFU of decode attention")
+  local traffic = run.kv_bytes_per_layer * context * batch / run.memory_bytes_per_s
+  out.core_mfu, out.core_arithmetic_s, out.core_traffic_s = mfu, arithmetic, traffic
+  return (max(arithmetic, traffic))
 end
 
-local function prefill_core(run)
-  local s, args, values = run.shape, run.args, run.values
-  local isl = args.isl
-  local gflop, mfu
-  if s.mla then
-    gflop = 2 * s.heads * isl * (s.nope + s.rope + s.v_head_dim) / 1e9
-    mfu = run.lookups:mla_prefill(s.heads, s.nope, s.rope, isl, args.tp)
-  else
-    gflop = 4 * run.heads * s.head_dim * isl / 1e9
-    mfu = run.lookups:attention_prefill(s.heads, s.kv_heads, s.head_dim, isl, args.tp)
-  end
-  local arithmetic = divide(isl * gflop / run.literals.causal_divisor, run.core_gflop_per_s * mfu,
-                            "the MFU of prefill attention")
-  local traffic = run.kv_bytes_per_layer * isl / GiB / run.gpu.memory_gib_per_s
-  values["prefill/Attn core MFU"] = mfu
-  values["prefill/Attn core latency (us)"] = arithmetic * 1e6
-  values["prefill/KV loading latency (us)"] = traffic * 1e6
-  local sequences = divide(args.max_prefill_tokens, isl, "isl")
-  if not s.hybrid then sequences = ceil(sequences) end
+--- @param tokens number of one prefill batch: so many prompts of isl
+local function prefill_core(run, out, isl, tokens)
+  local mfu = of_one(run.prefill_core, isl)
+  local arithmetic = divide(isl * isl * run.prefill_gflop_per_pair / run.literals.causal_divisor,
+                            run.core_gflop_per_s * mfu, "the MFU of prefill attention")
+  local traffic = run.kv_bytes_per_layer * isl / run.memory_bytes_per_s
+  out.core_mfu, out.core_arithmetic_s, out.core_traffic_s = mfu, arithmetic, traffic
+  local sequences = divide(tokens, isl, "isl")
+  if not run.hybrid then sequences = ceil(sequences) end
   return max(arithmetic, traffic) * sequences
 end
 
--- 3.5 projections, seconds per layer -----------------------------------------------------------
-
---- A GEMM has no weight-load floor of its own: bandwidth is inside the MFU.
-local function gemm(run, m, k, n)
-  local mfu = run.lookups:gemm(m, k, n, run.gemm_dtype)
-  return divide(2 * m * k * n / 1e9, run.gemm_gflop_per_s * mfu, "the MFU of a GEMM")
-end
-
-local projection_labels = {}
-for _, phase in ipairs { "prefill", "decode" } do
-  projection_labels[phase] = {
-    qkv = phase .. "/QKV_proj latency (us)", o = phase .. "/O_proj latency (us)",
-    q_down = phase .. "/Q_down_proj latency (us)", q_up = phase .. "/Q_up_proj latency (us)",
-    kv_down = phase .. "/KV_down_proj latency (us)",
-    q_wk = phase .. "/bmm_q_wk latency (us)", o_wv = phase .. "/bmm_o_wv latency (us)",
-    qkvz = phase .. "/qkvzba_proj latency (us)", linear_o = phase .. "/O_proj latency (us)#2",
-  }
-end
-
-local function projections(run, m, label)
-  local s, h, values = run.shape, run.heads, run.values
-  local H = s.hidden_size
-  if not s.mla then
-    local qkv = gemm(run, m, H, (h + 2 * run.kv_heads) * s.head_dim)
-    local o = gemm(run, m, h * s.head_dim, H)
-    values[label.qkv], values[label.o] = qkv * 1e6, o * 1e6
-    return qkv + o
-  end
-  local q_down = gemm(run, m, H, s.q_lora_rank)
-  local q_up = gemm(run, m, s.q_lora_rank, h * (s.nope + s.rope))
-  local kv_down = gemm(run, m, H, s.kv_lora_rank + s.rope)
-  local q_wk = gemm(run, m, h * s.nope, s.kv_lora_rank)  -- batched in truth: one GEMM of K = h' nope
-  local o_wv = gemm(run, m, h * s.kv_lora_rank, s.v_head_dim)
-  local o = gemm(run, m, h * s.v_head_dim, H)
-  values[label.q_down], values[label.q_up] = q_down * 1e6, q_up * 1e6
-  values[label.kv_down], values[label.q_wk] = kv_down * 1e6, q_wk * 1e6
-  values[label.o_wv], values[label.o] = o_wv * 1e6, o * 1e6
-  return q_down + q_up + kv_down + q_wk + o_wv + o
-end
-
---- Gated delta net: core and projections of one linear layer.
-local function linear_attention(run, m, decode, label)
-  local s, args, values = run.shape, run.args, run.values
-  local latency_s = run.lookups:linear_attention(s, decode and run.batch or args.isl, decode)
-  local states = run.state_bytes / s.linear_layers / GiB / run.gpu.memory_gib_per_s
-  if decode then states = states * run.batch end
-  local core = max(latency_s, states)
-  if not decode then core = core * (args.max_prefill_tokens / args.isl) end
-  values[decode and "decode/Linear attn core latency (us)" or "prefill/Linear Attn core latency (us)"] =
-    latency_s * 1e6
-  values[decode and "decode/States loading latency (us)" or "prefill/States loading latency (us)"] =
-    states * 1e6
-  local v = s.value_heads * s.value_head_dim
-  local n = 2 * s.key_heads * s.key_head_dim + 2 * v
-  local qkvz = gemm(run, m, s.hidden_size, n) * ((n + 2 * s.value_heads) / n)  -- b and a: time only
-  local o = gemm(run, m, v, s.hidden_size)
-  values[label.qkvz], values[label.linear_o] = qkvz * 1e6, o * 1e6
-  return core, qkvz + o
+--- Gated delta net of one linear layer.
+local function linear_core(run, out, latency_s, requests)
+  local states_s = run.state_bytes / run.shape.linear_layers / run.memory_bytes_per_s * requests
+  out.linear_latency_s, out.states_s = latency_s, states_s
+  return (max(latency_s, states_s))
 end
 
 -- 3.6 FFN, seconds per layer -------------------------------------------------------------------
 
-local ffn_labels = {
-  prefill = { mfu = "prefill/Routed experts MFU", time = "prefill/Routed experts latency (us)",
-              load = "prefill/Experts loading latency (us)", shared = "prefill/Shared expert latency (us)" },
-  decode = { mfu = "decode/Routed experts/FFN MFU", time = "decode/Routed experts/FFN latency (us)",
-             load = "decode/Experts loading latency (us)", shared = "decode/Shared expert latency (us)" },
-}
-
-local function ffn(run, q, decode, label)
-  local s, args, values = run.shape, run.args, run.values
-  local H, I, W = s.hidden_size, run.intermediate_size, args.world_size
-  local mfu
-  if s.moe then  -- the better of up and down projection stands for both
-    mfu = run.lookups:grouped_gemm(s.experts, W, s.experts_per_token, H, s.intermediate_size, args.tp, q,
-                                   decode)
-  else  -- looked up with the whole model's width over W, whatever tp is
-    mfu = run.lookups:gemm(q, H, quotient(2 * s.intermediate_size, W, "world_size"), run.gemm_dtype)
-  end
-  local time = divide(6 * H * I * q * s.experts_per_token / 1e9, run.gemm_gflop_per_s * mfu, "the MFU of the FFN")
-  local groups = floor(W / args.tp)
-  local local_experts = divide(s.experts, groups, "world_size // tp")
-  local load = run.expert_bytes * local_experts / GiB / run.gpu.memory_gib_per_s
-  values[label.mfu], values[label.time], values[label.load] = mfu, time * 1e6, load * 1e6
-  local total = max(time, load)
-  if s.shared_experts > 0 then
-    local shared = gemm(run, q, H, 2 * I * s.shared_experts) + gemm(run, q, I * s.shared_experts, H)
-    values[label.shared] = shared * 1e6
-    total = total + shared
-  end
-  return total
-end
-
--- 3.7 communication, seconds per layer ---------------------------------------------------------
-
---- Before and after the experts, each a transfer in the way the deployment does it.
-local function expert_exchange(run, q, decode)
-  local s, args, gpu = run.shape, run.args, run.gpu
-  if args.world_size <= 1 then return 0, 0 end
-  local row = q * s.hidden_size / GiB
-  if not args.deepep then
-    local time = 2 * args.world_size * row / run.comm_gib_per_s
-    return time, time
-  end
-  if decode then  -- low latency: FP8 out, bf16 back
-    local dispatch = s.experts_per_token * row / run.comm_gib_per_s
-    return dispatch, 2 * dispatch
-  end
-  local dispatch = (args.nodes - 1) * row / gpu.rdma_gib_per_s + row / gpu.nvlink_gib_per_s
-  return dispatch, 2 * dispatch
-end
-
---- One ring all-reduce of the layer's activations.
-local function all_reduce(run, q)
-  local args = run.args
-  if args.tp <= 1 or args.world_size <= 1 then return 0 end
-  return 2 * q * run.shape.hidden_size * 2 * (args.tp - 1) / args.tp / GiB / run.gpu.nvlink_gib_per_s
-end
-
-local comm_labels = {}
-for _, phase in ipairs { "prefill", "decode" } do
-  comm_labels[phase] = { before = phase .. "/Comm before MoE/FFN (us)", after = phase .. "/Comm after MoE/FFN (us)",
-                         all_reduce = phase .. "/TP all_reduce (us)" }
+--- @param experts infersim.Question of prefill or of decode
+local function ffn(run, out, experts, q)
+  divide(1, run.args.world_size, "world_size")
+  local mfu = of_one(experts, q)
+  local arithmetic = divide(q * run.expert_gflop_per_token, run.gemm_gflop_per_s * mfu, "the MFU of the FFN")
+  local local_experts = divide(run.shape.experts, run.groups, "world_size // tp")
+  local traffic = run.expert_bytes * local_experts / run.memory_bytes_per_s
+  out.experts_mfu, out.experts_arithmetic_s, out.experts_traffic_s = mfu, arithmetic, traffic
+  if not run.shared_experts then return (max(arithmetic, traffic)) end
+  out.shared = gemms_at(run.shared_experts, q)
+  return max(arithmetic, traffic) + out.shared.total_s
 end
 
 -- 3.8 assembly ---------------------------------------------------------------------------------
 
---- Everything one layer needs, priced in the order the reference prints it.
-local function layer_times(run, q, phase)
-  local decode = phase == "decode"
-  local label = projection_labels[phase]
-  run.core = decode and decode_core(run) or prefill_core(run)
-  run.projection = projections(run, q, label)
-  run.linear_core, run.linear_projection = 0, 0
-  if run.shape.hybrid then
-    run.linear_core, run.linear_projection = linear_attention(run, q, decode, label)
-  end
-  run.ffn = ffn(run, q, decode, ffn_labels[phase])
-  run.before, run.after = expert_exchange(run, q, decode)
-  run.all_reduce = all_reduce(run, q)
-  local labels, values = comm_labels[phase], run.values
-  values[labels.before], values[labels.after] = run.before * 1e6, run.after * 1e6
-  if run.args.tp > 1 then values[labels.all_reduce] = run.all_reduce * 1e6 end
-end
-
 --- Both attention kinds, FFN and communication of all layers: hybrids know no overlap.
-local function hybrid_total(run)
+local function hybrid_total(run, attention, linear, experts, exchange, reduce)
   local s = run.shape
-  local comm = run.args.tp > 1 and 2 * run.all_reduce or run.before + run.after
-  return (run.core + run.projection) * s.full_layers
-         + (run.linear_core + run.linear_projection) * s.linear_layers
-         + run.ffn * s.layers + comm * s.layers
+  local comm = run.args.tp > 1 and 2 * reduce or exchange
+  return attention * s.full_layers + linear * s.linear_layers + experts * s.layers + comm * s.layers
 end
 
-local function prefill(run)
-  local s, args, values = run.shape, run.args, run.values
-  local tokens = args.max_prefill_tokens
-  values["prefill/Max prefill tokens"] = tokens
-  layer_times(run, tokens, "prefill")
+local function prefill(run, load)
+  local args, out, tokens, isl = run.args, run.prefill, load.max_prefill_tokens, load.isl
+  local L = run.shape.layers
+  out.tokens = tokens
+  local core = prefill_core(run, out, isl, tokens)
+  out.projections = gemms_at(run.projections, tokens)
+  local projection, linear = out.projections.total_s, 0
+  if run.hybrid then
+    linear = linear_core(run, out, of_one(run.linear_prefill, isl), 1) * (tokens / isl)
+    out.linear_projections = gemms_at(run.linear_projections, tokens)
+    linear = linear + out.linear_projections.total_s
+  end
+  local experts = ffn(run, out, run.prefill_experts, tokens)
+  local before, after, reduce = tokens * run.prefill_before_s, tokens * run.prefill_after_s, tokens * run.all_reduce_s
+  out.before_s, out.after_s, out.all_reduce_s = before, after, reduce
   local total
-  if s.hybrid then
-    total = hybrid_total(run)
+  if run.hybrid then
+    total = hybrid_total(run, core + projection, linear, experts, before + after, reduce)
   elseif args.two_batch_overlap then
-    local attention, experts = (run.core + run.projection) / args.sm_ratio, run.ffn / args.sm_ratio
-    total = (max(attention, run.before) + max(attention, run.after)
-             + max(experts, run.before) + max(experts, run.after)) * s.layers
+    local attention, narrow = (core + projection) / args.sm_ratio, experts / args.sm_ratio
+    total = (max(attention, before) + max(attention, after) + max(narrow, before) + max(narrow, after)) * L
     tokens = 2 * tokens
   else
-    total = (run.core + run.ffn + run.projection + (run.before + run.after) + run.all_reduce) * s.layers
+    total = (core + experts + projection + (before + after) + reduce) * L
   end
-  local ttft_ms = total * 1000 + run.literals.prefill_overhead_ms
-  values["prefill/TTFT (ms)"] = ttft_ms
-  values["prefill/Throughput (TGS:tok/GPU/s)"] = tokens / args.tp / (ttft_ms / 1000)
+  total = total + run.prefill_overhead_s
+  out.total_s, out.tokens_per_s = total, tokens / args.tp / total
 end
 
-local function decode(run)
-  local s, args, values, literals = run.shape, run.args, run.values, run.literals
-  local tokens, overhead_ms = run.batch, literals.decode_overhead_ms
-  layer_times(run, tokens, "decode")
+local function decode(run, load)
+  local args, out, tokens = run.args, run.decode, run.batch
+  local L = run.shape.layers
+  local core = decode_core(run, out, tokens, run.average_context)
+  out.projections = gemms_at(run.projections, tokens)
+  local projection, linear = out.projections.total_s, 0
+  if run.hybrid then
+    linear = linear_core(run, out, of_one(run.linear_decode, tokens), tokens)
+    out.linear_projections = gemms_at(run.linear_projections, tokens)
+    linear = linear + out.linear_projections.total_s
+  end
+  local experts = ffn(run, out, run.decode_experts, tokens)
+  local before, after, reduce = tokens * run.decode_before_s, tokens * run.decode_after_s, tokens * run.all_reduce_s
+  out.before_s, out.after_s, out.all_reduce_s = before, after, reduce
   local total
-  if s.hybrid then
-    total, overhead_ms = hybrid_total(run), literals.hybrid_decode_overhead_ms
+  if run.hybrid then
+    total = hybrid_total(run, core + projection, linear, experts, before + after, reduce)
   elseif args.two_batch_overlap then
-    total = 2 * max(run.core + run.projection, run.ffn + run.before + run.after) * s.layers
+    total = 2 * max(core + projection, experts + before + after) * L
     tokens = 2 * tokens
   else
-    total = (run.core + run.projection + run.ffn + (run.before + run.after) + run.all_reduce) * s.layers
+    total = (core + projection + experts + (before + after) + reduce) * L
   end
-  local tpot_ms = total * 1000 + overhead_ms
-  values["decode/TPOT (ms)"] = tpot_ms
-  values["decode/Throughput (TGS:tok/GPU/s)"] = tokens / args.tp / (tpot_ms / 1000)
-  run.flags.misses_target_tpot = tpot_ms > args.target_tpot_ms
+  total = total + run.decode_overhead_s
+  out.total_s, out.tokens_per_s = total, tokens / args.tp / total
+  run.misses_target_tpot = total * 1000 > load.target_tpot_ms
 end
 
-local function phases(run)
-  header(run)
-  sizes.weights(run)
-  sizes.kv_cache(run)
-  sizes.flops(run)
-  if not run.args.decode_only then prefill(run) end
-  if not run.args.prefill_only then decode(run) end
+--- One evaluation: fills the run and its phases. Raises what the reference would.
+--- @param load infersim.Load
+function Run:evaluate(load)
+  self.isl, self.osl = load.isl, load.osl
+  sizes.kv_cache(self, load)
+  sizes.flops(self, load)
+  if not self.args.decode_only then prefill(self, load) end
+  if not self.args.prefill_only then decode(self, load) end
 end
 
---- @param shape table from infersim.config
---- @param gpu table from infersim.gpus
---- @param args infersim.Arguments
---- @param lookups table from infersim.lookups
---- @param literals table|nil instead of static.defaults
+--- Everything at once, from nothing.
+--- @param args infersim.Deployment|infersim.Load both in one table
 --- @return table values "phase/label" -> number, text or boolean; after an error, those before it
 --- @return string|nil message of the error that ended the evaluation
---- @return table flags
-function static.evaluate(shape, gpu, args, lookups, literals)
-  local run = prepare(shape, gpu, args, lookups, literals)
-  local ok, message = pcall(phases, run)
-  return run.values, not ok and tostring(message) or nil, run.flags
+function static.evaluate(shape, gpu, args, mfu, literals)
+  local run = static.new(shape, gpu, args, mfu, literals)
+  local ok, message = pcall(function() run:prepare():evaluate(args) end)
+  return report.values(run), not ok and tostring(message) or nil
 end
 
 --- For steps/infersim on a serving batch, which sees the same layer through other windows.
-static.prepare = prepare
 static.decode_core = decode_core
-static.projections = projections
 static.ffn = ffn
-static.all_reduce = all_reduce
-static.projection_labels = projection_labels
-static.ffn_labels = ffn_labels
 
 return static

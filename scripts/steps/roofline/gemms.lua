@@ -82,7 +82,7 @@ function gemms.time(steps, name, m, k, n, count)
     if floor_s > time_s then time_s, bound, estimate = floor_s, "memory", "modelled" end
   end
   local ranks = steps.spread_ranks
-  return cost.record(name, time_s / ranks, estimate, count, flop / ranks, bytes / ranks, mfu, bound, nil, "gemm")
+  return (cost.record(name, time_s / ranks, estimate, count, flop / ranks, bytes / ranks, mfu, bound, nil, "gemm"))
 end
 
 return gemms

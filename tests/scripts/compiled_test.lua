@@ -1,0 +1,84 @@
+-- Step models and bucketing policies, once warm, run in compiled code: the compiler gives up nowhere.
+local test = dofile "tests/scripts/harness.lua"
+local aborts = dofile "tests/scripts/aborts.lua"
+local bound = dofile "tests/scripts/bound_steps.lua"
+local batch = require("rooflua").cost.batch
+
+local warm_up, measured = 6000, 6000
+
+--- What the compiler can never do, in a place that is not the miss of a memo. Such a place ends as
+--- "blacklisted": interpreted for good, and silent from then on.
+local function hopeless(line)
+  if line:find("rooflua.ledger", 1, true) then return false end
+  return line:find "bytecode" or line:find "mixed sparse" or line:find "blacklisted" or line:find "meta.__call"
+end
+
+--- `call(count)` again and again: at first the compiler may look for its traces, but meets nothing
+--- hopeless; then no trace is aborted.
+local function stays_compiled(call)
+  for _ = 1, 2 do
+    for _, line in ipairs(aborts.of(call, warm_up).lines) do test.check(not hopeless(line), line) end
+  end
+  local found = aborts.of(call, measured)
+  test.check(found.aborts == 0, table.concat(found.lines, "; "))
+end
+
+local batches = { decode = {}, contexts = {}, prefill = {}, mixed = {} }
+for i = 1, 60 do
+  local prefills, contexts = {}, {}
+  for j = 1, 1 + i % 5 do
+    prefills[j] = { new_tokens = 100 + (i * 97 + j * 513) % 3000, context_tokens = (i * 31 + j * 7) % 2000 }
+  end
+  for j = 1, 16 do contexts[j] = 500 + (i * 37 + j * 101) % 3000 end
+  batches.decode[i] = batch { decodes = 8 + i % 4, decode_context_tokens = (8 + i % 4) * 1000 + i * 7 }
+  batches.contexts[i] = batch { decode_contexts = contexts }
+  batches.prefill[i] = batch { prefills = prefills }
+  batches.mixed[i] = batch { prefills = prefills, decodes = 8, decode_context_tokens = 8000 + i * 7 }
+end
+
+local function prices(name, parameters, kind)
+  local steps = bound.bind(require("steps." .. name)(parameters), { hardware = "h200-sxm" })
+  local list, sum = batches[kind], 0
+  return function(count)
+    for i = 1, count do sum = sum + steps:time(list[i % #list + 1]) end
+    return sum
+  end
+end
+
+for _, name in ipairs { "roofline_v1", "roofline_v2", "infersim" } do
+  for _, kind in ipairs { "decode", "prefill", "mixed" } do
+    test(("%s prices %s batches in compiled code"):format(name, kind), function()
+      stays_compiled(prices(name, {}, kind))
+    end)
+  end
+end
+
+for _, kind in ipairs { "decode", "contexts" } do
+  test(("roofline_v2 with a context per request prices %s batches in compiled code"):format(kind), function()
+    stays_compiled(prices("roofline_v2", { decode_context = "per_request" }, kind))
+  end)
+end
+
+for _, bucketing in ipairs { "exact", "pow2", "fused", "quantile" } do
+  test(bucketing .. " groups prefills in compiled code", function()
+    stays_compiled(prices("roofline_v2", { bucketing = bucketing }, "prefill"))
+  end)
+end
+
+for _, model in ipairs { "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3" } do
+  test(("a sweep of InferSim's static model for %s is one trace"):format(model), function()
+    local steps = bound.bind(require "steps.infersim" { device = "H20", world_size = 4 },
+      { model = model, hardware = "h20", deployment = { weights = "fp8" } })
+    local load, sum = steps:load(), 0
+    stays_compiled(function(count)
+      for i = 1, count do
+        load.decode_batch, load.isl, load.max_prefill_tokens = 1 + i % 31, 100 * (1 + i % 16), 1024 * (1 + i % 3)
+        local run = steps:evaluate(load)
+        sum = sum + run.decode.total_s + run.prefill.total_s
+      end
+      return sum
+    end)
+  end)
+end
+
+test.finish()
