@@ -174,7 +174,8 @@ for _, name in ipairs(load_names) do known_names[name] = true end
 function Infersim:changed_load(changes)
   for name in pairs(changes) do
     if not known_names[name] then
-      error(("infersim: static: unknown name '%s' (known: %s)"):format(tostring(name), table.concat(load_names, ", ")), 0)
+      local known = table.concat(load_names, ", ")
+      error(("infersim: static: unknown name '%s' (known: %s)"):format(tostring(name), known), 0)
     end
   end
   local own, load = self.own_load, self.asked_load
