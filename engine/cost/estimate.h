@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "cost/evidence.h"
+#include "cost/roofline.h"
 #include "spec/dtype.h"
 
 namespace rooflua {
@@ -79,6 +80,10 @@ struct Estimate {
   Evidence evidence = Evidence::assumed;
   std::int32_t rows = 0;           // how many rows it rests on
   std::int32_t selected_row = -1;  // 0-based data row of a policy that picks one; -1 = a default
+  // Filled in by MfuDatabase: the work behind it, by the convention of the op's tables, and what
+  // bounds that work on this GPU.
+  double flop = 0, bytes = 0;
+  Bound bound = Bound::compute;
   // Only from the InferSim policies. linear_attention: what the reference returns, to the last bit.
   double latency_us = std::numeric_limits<double>::quiet_NaN();
   // grouped_gemm: mfu is the larger of the two

@@ -140,16 +140,25 @@ class Database final : public MfuDatabase {
            UserLookup user)
       : options_(std::move(options)), store_(std::move(store)), name_(std::move(lookup)) {
     context_ = {store_, options_.hardware, options_.gpu, options_.default_mfu};
+    const bool native = !user;
     lookup_ = user ? user_lookup(context_, name_, std::move(user)) : make_lookup(name_, context_);
-    reference_ = !user && is_reference(name_);
+    reference_ = native && is_reference(name_);
+    native_ = native && !reference_;
     peaks_.fill(-1);
   }
 
   const Estimate& estimate(const Query& query) const override {
+    if (is_modelled_decode(query.op)) {
+      check(query, false);
+      fresh_ = modelled_kernel(query, *options_.hardware);
+      add_work(query, fresh_);
+      return fresh_;
+    }
     const QueryKey key = key_of(query);
     EstimateCache::Slot& slot = cache_.slot(key);
     if (slot.key == key) return slot.estimate;
-    const Estimate estimate = price(query, nullptr);  // may throw: the slot stays as it was
+    Estimate estimate = price(query, nullptr);  // may throw: the slot stays as it was
+    add_work(query, estimate);
     slot.key = key;
     slot.estimate = estimate;
     return slot.estimate;
@@ -186,6 +195,35 @@ class Database final : public MfuDatabase {
   }
 
  private:
+  /// Decode attention that nothing but the model can price. It is computed as fast as remembered,
+  /// and hardly ever asked twice: a batch's context grows with every step.
+  bool is_modelled_decode(Op op) const {
+    if (op != Op::attention_decode && op != Op::mla_decode) return false;
+    signed char& known = modelled_decode_[op == Op::mla_decode ? 1 : 0];
+    if (known < 0) {
+      known = native_ && options_.hardware && options_.hardware->tables_from.empty() &&
+              !options_.donor && !store_->has(op);
+    }
+    return known != 0;
+  }
+
+  void add_work(const Query& query, Estimate& estimate) const {
+    estimate.flop = flop_of(query);
+    estimate.bytes = bytes_of(query);
+    estimate.bound = bound_of(query, estimate.flop, estimate.bytes);
+  }
+
+  Bound bound_of(const Query& query, double flop, double bytes) const {
+    if (query.op == Op::all_reduce) return Bound::link;
+    if (flop <= 0) return Bound::memory;
+    if (!options_.hardware) return Bound::compute;
+    const auto peak = options_.hardware->peak.find(query.dtype);
+    if (peak == options_.hardware->peak.end()) return Bound::compute;
+    const double arithmetic_s = flop / peak->second.in_base_units();
+    const double traffic_s = bytes / options_.hardware->memory_bandwidth.in_base_units();
+    return traffic_s > arithmetic_s ? Bound::memory : Bound::compute;
+  }
+
   Estimate price(const Query& query, Trace* trace) const {
     check(query, reference_);
     Estimate estimate;
@@ -283,8 +321,10 @@ class Database final : public MfuDatabase {
   std::string name_;
   LookupContext context_;
   std::unique_ptr<Lookup> lookup_;
-  bool reference_ = false;
+  bool reference_ = false, native_ = false;  // InferSim's or BLIS' own policy; one of our own
   mutable EstimateCache cache_;
+  mutable Estimate fresh_;
+  mutable std::array<signed char, 2> modelled_decode_{-1, -1};
   mutable std::vector<const KernelTable*> tables_;
   mutable std::array<double, 7> peaks_{};
   mutable std::shared_ptr<const MfuDatabase> donor_;

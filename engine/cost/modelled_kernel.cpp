@@ -28,14 +28,18 @@ struct Priced {
   double latency_s, flop;
 };
 
-double positive(Op op, const char* name, double value) {
-  if (std::isfinite(value) && value > 0) return value;
+[[noreturn, gnu::cold]] void complain(Op op, const char* name, double value) {
   throw Error("modelled_kernel", std::string(rooflua::name(op)) + ": " + name +
                                      ": expected a finite number above 0, found " +
                                      std::to_string(value));
 }
 
-double not_negative(Op op, const char* name, double value) {
+inline double positive(Op op, const char* name, double value) {
+  if (!(value > 0 && value <= std::numeric_limits<double>::max())) complain(op, name, value);
+  return value;
+}
+
+inline double not_negative(Op op, const char* name, double value) {
   return value == 0 ? 0 : positive(op, name, value);
 }
 
@@ -60,11 +64,14 @@ double overlapped(double a, double b) {
   return std::sqrt(std::sqrt(fourth_power(a) + fourth_power(b)));
 }
 
-/// ceil of a number from 0 to 2^53, without the library call that plain x86-64 needs for it.
-double whole_above(double x) {
-  if (!(x < 9007199254740992.0)) return x;
-  const auto below = static_cast<double>(static_cast<std::int64_t>(x));
-  return below < x ? below + 1 : below;
+/// ceil of a number that is not negative, without the library call that plain x86-64 needs for it
+/// and without a branch, so that loops become vectors: adding 2^52 and taking it away again rounds
+/// to a whole number; from there on numbers are whole.
+inline double whole_above(double x) {
+  constexpr double two_52 = 4503599627370496.0;
+  const double far = x < two_52 ? two_52 : 0;
+  const double near = x + far - far;
+  return near + (near < x ? 1.0 : 0.0);
 }
 
 /// Bytes per element of a GEMM's three sides.
@@ -231,26 +238,28 @@ Priced decode(const Query& query, const Attention& shape, const Gpu& gpu) {
   const double context = positive(query.op, "context_tokens", query.context_tokens);
   const double batch = requests(query);
   const double flop = batch * shape.flop_per_pair * context;
-  const double row_tiles = std::ceil(shape.heads / shape.kv_heads / tile_rows);
+  const double row_tiles = whole_above(shape.heads / shape.kv_heads / tile_rows);
   const double bytes = batch * (context * shape.kv_bytes_per_token + shape.io_bytes_per_token);
   const double math = batch * shape.kv_heads * row_tiles * 2 * tile_rows * shape.width * context /
                       (gpu.peak * modelled::attention_math);
   const double block_time = block * shape.kv_bytes_per_token / shape.kv_heads /
                             (modelled::decode_sm_bytes_per_clock * gpu.clock_hz);
   // Every split is a fourth root of a sum; the split ones share what combining costs, so the
-  // smallest of their sums decides and two roots are enough.
-  const auto sum_of_fourth_powers = [&](double split, double partial) {
-    const double waves = whole_above(batch * shape.kv_heads * row_tiles * split / gpu.sms);
-    const double stream =
-        waves * (modelled::decode_tile_s + whole_above(context / split / block) * block_time);
-    return fourth_power(stream) + fourth_power(gpu.traffic(bytes + partial)) + fourth_power(math);
+  // smallest of their sums decides and two roots are enough. Splits are powers of two, so what
+  // depends on one is that of split 1, scaled, to the last bit; the last of the eight is twice.
+  constexpr std::array<double, 8> splits{2, 4, 8, 16, 32, 64, 128, 128};
+  const double waves = batch * shape.kv_heads * row_tiles / gpu.sms, blocks = context / block;
+  const double partial = batch * shape.io_bytes_per_token * 2, fourth_math = fourth_power(math);
+  const auto sum_of_fourth_powers = [&](double split, double moved) {
+    const double stream = whole_above(waves * split) *
+                          (modelled::decode_tile_s + whole_above(blocks * (1 / split)) * block_time);
+    return fourth_power(stream) + fourth_power(gpu.traffic(moved)) + fourth_math;
   };
-  double least = std::numeric_limits<double>::infinity();
-  for (double split = 2; split <= 128; split *= 2) {
-    least = std::min(least, sum_of_fourth_powers(
-                                split, split * batch * shape.io_bytes_per_token * 2));
-  }
-  const double best = std::min(std::sqrt(std::sqrt(sum_of_fourth_powers(1, 0))),
+  std::array<double, splits.size()> sums;
+  for (std::size_t i = 0; i < splits.size(); ++i)
+    sums[i] = sum_of_fourth_powers(splits[i], bytes + splits[i] * partial);
+  const double least = *std::min_element(sums.begin(), sums.end());
+  const double best = std::min(std::sqrt(std::sqrt(sum_of_fourth_powers(1, bytes))),
                                modelled::decode_split_s + std::sqrt(std::sqrt(least)));
   return {modelled::attention_launch_s + best, flop};
 }
@@ -294,12 +303,11 @@ Priced price(const Query& query, const Hardware& hardware) {
     return moving(query, hardware);
   }
   const Gpu gpu = gpu_of(hardware, math_dtype(hardware, query.dtype));
-  const Elements e = elements(query, hardware);
   switch (query.op) {
     case Op::gemm:
-      return gemm(query, e, gpu);
+      return gemm(query, elements(query, hardware), gpu);
     case Op::grouped_gemm:
-      return grouped_gemm(query, e, gpu);
+      return grouped_gemm(query, elements(query, hardware), gpu);
     case Op::attention_prefill:
       return prefill(query, plain_attention(query), gpu);
     case Op::attention_decode:

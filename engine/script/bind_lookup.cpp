@@ -1,7 +1,6 @@
 // The leaf functions behind db:gemm, db:prefill, db:decode, db:lookup and cost.*: no Lua, no
 // exception leaves them.
 
-#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -27,8 +26,9 @@ std::string_view failure_name(LookupFailure failure) {
 }
 
 int whole(double value, const char* what) {
-  if (value == std::floor(value) && value >= 0 && value <= std::numeric_limits<int>::max()) {
-    return static_cast<int>(value);
+  if (value >= 0 && value <= std::numeric_limits<int>::max()) {
+    const int integer = static_cast<int>(value);
+    if (integer == value) return integer;
   }
   throw Error(what, "expected a whole number >= 0, found " + json_number(value));
 }
@@ -37,30 +37,18 @@ Dtype dtype_of(double code) {
   return static_cast<Dtype>(static_cast<int>(code));
 }
 
-Bound bound_of(const Query& query, const MfuDatabase& database, double flop, double bytes) {
-  if (query.op == Op::all_reduce) return Bound::link;
-  if (flop <= 0) return Bound::memory;
-  const auto& hardware = database.hardware();
-  if (!hardware) return Bound::compute;
-  const auto peak = hardware->peak.find(query.dtype);
-  if (peak == hardware->peak.end()) return Bound::compute;
-  const double arithmetic_s = flop / peak->second.in_base_units();
-  return bytes / hardware->memory_bandwidth.in_base_units() > arithmetic_s ? Bound::memory
-                                                                           : Bound::compute;
-}
-
-void copy(const Estimate& from, const Query& query, const MfuDatabase& database, AbiEstimate* out) {
+void copy(const Estimate& from, AbiEstimate* out) {
   out->latency_s = from.latency_s;
   out->mfu = from.mfu;
   out->distance = from.distance;
-  out->flop = flop_of(query);
-  out->bytes = bytes_of(query);
+  out->flop = from.flop;
+  out->bytes = from.bytes;
   out->mfu_up = from.mfu_up;
   out->mfu_down = from.mfu_down;
   out->evidence = static_cast<std::int32_t>(from.evidence);
   out->rows = from.rows;
   out->selected_row = from.selected_row;
-  out->bound = static_cast<std::int32_t>(bound_of(query, database, out->flop, out->bytes));
+  out->bound = static_cast<std::int32_t>(from.bound);
 }
 
 const MfuDatabase* database_of(Context* context, const void* box) {
@@ -77,7 +65,7 @@ std::int32_t ask(Context* context, const void* box, AbiEstimate* out, Fill fill)
     if (database == nullptr) return abi_failed;
     Query& query = context->query;
     fill(query);
-    copy(database->estimate(query), query, *database, out);
+    copy(database->estimate(query), out);
     return abi_ok;
   } catch (const NeedsLua&) {
     return abi_needs_lua;
@@ -219,7 +207,7 @@ void answer(Context& context, const MfuDatabase& database, AbiEstimate* out) {
   const Query query = context.query;  // a user's lookup may ask questions of its own
   context.may_call_lua = true;
   try {
-    copy(database.estimate(query), query, database, out);
+    copy(database.estimate(query), out);
   } catch (const std::exception&) {
     context.may_call_lua = false;
     throw;
