@@ -24,6 +24,24 @@ bool has_csv(const fs::path& folder, std::initializer_list<std::string_view> wor
   return false;
 }
 
+/// A folder of ours: a datasheet, or tables named as ours are.
+bool is_own(const fs::path& folder) {
+  if (!fs::is_directory(folder)) return false;
+  for (const char* file : {"hardware.toml", "tables.toml"}) {
+    if (fs::is_regular_file(folder / file)) return true;
+  }
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".csv") continue;
+    const std::string stem = entry.path().stem().string();
+    if (stem == "memory" || stem == "launch" || stem == "elementwise") return true;
+    for (const std::string_view op :
+         {"gemm_", "attention_prefill_", "attention_decode_", "grouped_gemm_", "all_reduce_"}) {
+      if (stem.starts_with(op) && parse_dtype(stem.substr(op.size()))) return true;
+    }
+  }
+  return false;
+}
+
 fs::path tree_root(const fs::path& path) {
   return fs::is_directory(path / "bench_data") ? path / "bench_data" : path;
 }
@@ -97,15 +115,11 @@ std::optional<Layout> detect_layout(const fs::path& path) {
     if (fs::is_directory(root / branch))
       return has_tp_files(root / "mha") ? Layout::blis : Layout::infersim;
   }
+  if (is_own(path)) return Layout::rooflua;
   if (has_csv(path, {"context_attention", "generation_attention", "custom_allreduce", "nccl",
                      "_gemm_", "_moe_"}) ||
       has_csv(path, {"gemm_perf", "moe_perf"})) {
     return Layout::aic;
-  }
-  if (fs::is_regular_file(path / "hardware.toml") ||
-      has_csv(path, {"gemm_", "attention_prefill_", "attention_decode_", "all_reduce_", "memory",
-                     "launch", "elementwise"})) {
-    return Layout::rooflua;
   }
   return std::nullopt;
 }

@@ -1,0 +1,30 @@
+"""What a kernel costs that does nothing to speak of: 32 numbers multiplied in place.
+
+kernel      launched one by one from the host, back to back: the slower of host and device
+graph_node  as one node of a graph of many that follow each other
+"""
+
+from __future__ import annotations
+
+import torch
+
+from rooflua_collect.bench import Bench, Prepared
+from rooflua_collect.cases import Case
+from rooflua_collect.kernels import Kernel, torch_version
+
+
+def kernels(_bench: Bench, _table: str, _variant: str) -> list[Kernel]:
+    return [Kernel("torch mul_ of 32 numbers", torch_version(), _prepare)]
+
+
+def _prepare(bench: Bench, case: Case) -> Prepared:
+    numbers = torch.ones(32, device=bench.device)
+
+    def call(_i: int) -> None:
+        numbers.mul_(1.0)
+
+    def error() -> float:
+        call(0)
+        return 0.0 if numbers.tolist() == [1.0] * 32 else float("nan")
+
+    return Prepared(call, 1, error, tolerance=0.0, graph=case.word("op") == "graph_node")

@@ -1,0 +1,71 @@
+"""Device memory: copy, read and write. `bytes` are those that move: a copy of half as many.
+
+read  a sum of 32-bit words, which reads everything and writes one number
+"""
+
+from __future__ import annotations
+
+import torch
+
+from rooflua_collect.bench import Bench, Prepared, relative_error
+from rooflua_collect.cases import Case
+from rooflua_collect.kernels import Kernel, torch_version
+
+
+def kernels(_bench: Bench, _table: str, _variant: str) -> list[Kernel]:
+    return [Kernel("torch copy_, sum, fill_", torch_version(), _prepare)]
+
+
+def _prepare(bench: Bench, case: Case) -> Prepared:
+    op, size = case.word("op"), case["bytes"]
+    if op == "copy":
+        return _copy(bench, size)
+    return _read(bench, size) if op == "read" else _write(bench, size)
+
+
+def _copy(bench: Bench, size: int) -> Prepared:
+    count = size // 4  # bf16 elements, half the bytes
+    draw = bench.pool.draw()
+    sources = [draw.take(count) for _ in range(bench.sets_for(size))]
+    targets = [bench.empty(count) for _ in range(min(len(sources), 64))]
+
+    def call(i: int) -> None:
+        targets[i % len(targets)].copy_(sources[i])
+
+    def error() -> float:
+        call(0)
+        return relative_error(targets[0][:4096], sources[0][:4096])
+
+    return Prepared(call, len(sources), error, tolerance=0.0, keep=[targets])
+
+
+def _read(bench: Bench, size: int) -> Prepared:
+    draw = bench.pool.draw()
+    # pairs of bf16 read as float32: wild numbers, so the sum is of bits, as int32
+    sources = [draw.take(size // 2).view(torch.int32) for _ in range(bench.sets_for(size))]
+    out = torch.empty((), dtype=torch.int64, device=bench.device)
+
+    def call(i: int) -> None:
+        torch.sum(sources[i], dim=0, out=out)
+
+    def error() -> float:
+        call(0)
+        parts = sum(int(part.sum().item()) for part in sources[0].split(2**22))
+        return 0.0 if int(out.item()) == parts else float("nan")
+
+    return Prepared(call, len(sources), error, tolerance=0.0, keep=[out])
+
+
+def _write(bench: Bench, size: int) -> Prepared:
+    count = size // 2
+    most = max(1, bench.pool.size_bytes // max(1, size))
+    targets = [bench.empty(count) for _ in range(min(bench.sets_for(size), 256, most))]
+
+    def call(i: int) -> None:
+        targets[i].fill_(1.5)
+
+    def error() -> float:
+        call(0)
+        return 0.0 if bool((targets[0] == 1.5).all()) else float("nan")
+
+    return Prepared(call, len(targets), error, tolerance=0.0)

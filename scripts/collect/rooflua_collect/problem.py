@@ -1,0 +1,32 @@
+"""What stops a collection, with the exit status it ends in."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+DONE = 0
+INCOMPLETE = 1  # rows were refused, or `rooflua data verify` found errors
+USAGE = 2  # the command line or the machine is not as it must be
+BUDGET = 3  # stopped by --budget-s: run the same command again
+BROKEN = 4  # a kernel broke the GPU context: run again, its row is left out
+
+
+class Problem(Exception):
+    """The user can mend it. The text says what was found and what would be right."""
+
+    def __init__(self, text: str, status: int = USAGE) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class TooLarge(Exception):
+    """A row needs more memory than there is."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:
+    """`unknown op 'gem' (did you mean 'gemm'? known: ...)`."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    return Problem(f"unknown {kind} '{name}' ({hint}known: {', '.join(names)})")

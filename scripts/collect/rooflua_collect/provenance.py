@@ -1,0 +1,74 @@
+"""tables.toml: how each table was measured, and what is missing from it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rooflua_collect.models import read_toml
+from rooflua_collect.tables import replace
+
+KEYS = ("op", "dtype", "flop", "kernel", "library", "timer", "warm_up", "repeats", "inputs", "check", "gpu", "driver",
+        "clocks", "date", "rows", "missing")
+HEADER = """\
+# How the tables beside this file were measured (scripts/collect). Latencies are in microseconds.
+# flop: how work is counted where an MFU is derived. timer: graph = replays of a CUDA graph between events,
+# kernel = events around plain launches, wall = a host clock. missing: rows that were planned and are not
+# there; refused: those among them whose kernel failed, or differed from its float32 reference.
+"""
+
+
+@dataclass
+class Provenance:
+    """The file, read if it is there, kept up to date while a collection runs."""
+
+    path: Path
+    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @staticmethod
+    def open(folder: Path) -> Provenance:
+        path = folder / "tables.toml"
+        known = read_toml(path) if path.exists() else {}
+        return Provenance(path, {name: dict(entry) for name, entry in known.items() if isinstance(entry, dict)})
+
+    def of(self, table: str) -> dict[str, Any]:
+        return self.tables.setdefault(table, {})
+
+    def refused(self, table: str) -> dict[str, str]:
+        """Key of a row, joined by slashes -> why it is not there."""
+        found = {}
+        for line in self.tables.get(table, {}).get("refused", []):
+            key, _, reason = line.partition(": ")
+            found[key] = reason
+        return found
+
+    def refuse(self, table: str, key: str, reason: str) -> None:
+        """Kept on disk at once: a kernel that breaks the process must not be tried for ever."""
+        known = self.refused(table)
+        known[key] = " ".join(reason.split())[:200]
+        self.of(table)["refused"] = [f"{each}: {why}" for each, why in known.items()]
+        self.save()
+
+    def forgive(self, table: str) -> None:
+        self.tables.get(table, {}).pop("refused", None)
+
+    def save(self) -> None:
+        """All tables, or the old file stays."""
+        parts = [HEADER]
+        for name in sorted(self.tables):
+            entry = self.tables[name]
+            if not entry:
+                continue
+            parts.append(f"\n[{name}]\n")
+            known = [key for key in KEYS if key in entry]
+            parts += [f"{key} = {_toml(entry[key])}\n" for key in known + [key for key in sorted(entry) if key not in KEYS]]
+        replace(self.path, "".join(parts))
+
+
+def _toml(value: Any) -> str:
+    """TOML's basic strings, integers and arrays are JSON's."""
+    if isinstance(value, list):
+        return "[\n" + "".join(f"  {json.dumps(each)},\n" for each in value) + "]" if value else "[]"
+    return json.dumps(value)

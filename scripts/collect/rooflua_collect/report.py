@@ -1,0 +1,105 @@
+"""What a collection came to: utilisation by op, bandwidth reached, where latency falls while work grows,
+spread. Read from the files alone, so that it can be made again at any time."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+from rooflua_collect.cases import FORMS, Case, bytes_of, flop_of
+from rooflua_collect.gpus import Gpu
+from rooflua_collect.provenance import Provenance
+from rooflua_collect.tables import replace
+
+TOLERANCE = 0.10  # less time by more than this for more work is a violation
+WIDE = 1.10  # p90 over p10
+
+
+def write(folder: Path, gpu: Gpu, provenance: Provenance, path: Path) -> str:
+    """Writes the report and returns it."""
+    lines = [f"# Tables of {gpu.name}", ""]
+    machines = sorted({entry.get("gpu", "?") for entry in provenance.tables.values()})
+    lines += [f"Measured on: {', '.join(machines) or 'nothing yet'}. Latencies are medians.", ""]
+    for name in sorted(provenance.tables):
+        rows = read(folder, name)
+        entry = provenance.tables[name]
+        lines += [f"## {name}: {len(rows)} rows, {entry.get('missing', 'unknown')}", ""]
+        lines += [f"- {line}" for line in _of_table(gpu, rows, entry)] + [""]
+    replace(path, "\n".join(lines))
+    return "\n".join(lines)
+
+
+def read(folder: Path, name: str) -> list[tuple[Case, tuple[float, float, float]]]:
+    """The rows of a table, as cases with (median, p10, p90) in microseconds."""
+    op = next(op for op in sorted(FORMS, key=len, reverse=True) if name == op or name.startswith(op + "_"))
+    path = folder / f"{name}.csv"
+    if not path.exists():
+        return []
+    columns = len(FORMS[op].columns)
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        cells = line.split(",")
+        values = tuple(int(cell) if cell.isdigit() else cell for cell in cells[:columns])
+        median, low, high = (float(cell) for cell in cells[columns:])
+        found.append((Case(name, op, values, 0), (median, low, high)))
+    return found
+
+
+def _of_table(gpu: Gpu, rows: list[tuple[Case, tuple[float, float, float]]], entry: dict) -> list[str]:
+    lines = [f"kernel: {entry[key]}" for key in sorted(entry) if key.startswith("kernel")]
+    lines += [f"timer {entry.get('timer', '?')}, {entry.get('repeats', '?')} repeats"]
+    if not rows:
+        return lines
+    lines += _utilisation(gpu, rows) + [_monotonicity(rows), _spread(rows)]
+    refused = entry.get("refused", [])
+    if refused:
+        lines += [f"{len(refused)} rows refused, first {refused[0]}"]
+    return lines
+
+
+def _utilisation(gpu: Gpu, rows: list[tuple[Case, tuple[float, float, float]]]) -> list[str]:
+    lines = []
+    peak = gpu.peak_flop_per_s.get(rows[0][0].dtype, 0.0)
+    mfu = [(flop_of(case) / (us * 1e-6 * peak), case) for case, (us, _, _) in rows if flop_of(case) > 0 and peak > 0]
+    if mfu:
+        best, where = max(mfu, key=lambda each: each[0])
+        lines.append(f"MFU {min(mfu, key=lambda each: each[0])[0]:.2g} .. {best:.3f}, median "
+                     f"{statistics.median(each for each, _ in mfu):.2g}; best {best * peak / 1e12:.0f} TFLOP/s at {where}")
+        if best > 1:
+            lines.append("MFU above 1: more than the datasheet allows")
+    moved = [(bytes_of(case) / (us * 1e-6), case) for case, (us, _, _) in rows if bytes_of(case) > 0]
+    if moved and rows[0][0].op != "all_reduce":
+        fastest, where = max(moved, key=lambda each: each[0])
+        lines.append(f"bandwidth up to {fastest / 1e12:.2f} TB/s, {100 * fastest / gpu.bytes_per_s:.0f} % of the datasheet, "
+                     f"at {where}")
+    return lines
+
+
+def _monotonicity(rows: list[tuple[Case, tuple[float, float, float]]]) -> str:
+    """Rows that take over 10 % less time than a smaller one of the same shape."""
+    work = FORMS[rows[0][0].op].work
+    lines: dict[tuple, list[tuple[int, float, Case]]] = {}
+    for case, (us, _, _) in rows:
+        if not work:
+            return "one row per kernel"
+        key = tuple(v for v, column in zip(case.values, FORMS[case.op].columns) if column != work)
+        lines.setdefault(key, []).append((case[work], us, case))
+    found = []
+    for points in lines.values():
+        points.sort(key=lambda point: point[0])
+        found += [(after[1] / before[1], after[2]) for before, after in zip(points, points[1:])
+                  if after[1] < (1 - TOLERANCE) * before[1]]
+    if not found:
+        return "latency never falls by over 10 % where work grows"
+    worst, where = min(found, key=lambda each: each[0])
+    return f"latency falls by over 10 % where work grows in {len(found)} places, most at {where}: to {worst:.2f} of it"
+
+
+def _spread(rows: list[tuple[Case, tuple[float, float, float]]]) -> str:
+    ratios = [(high / low, case) for case, (_, low, high) in rows if low > 0]
+    if not ratios:
+        return "no spread recorded"
+    worst, where = max(ratios, key=lambda each: each[0])
+    wide = sum(ratio > WIDE for ratio, _ in ratios)
+    return (f"p90 over p10: median {statistics.median(ratio for ratio, _ in ratios):.3f}, above {WIDE} in {wide} rows, "
+            f"most {worst:.2f} at {where}")

@@ -1,0 +1,161 @@
+"""The parts that need no kernel: rows on disk, tables.toml, GPUs by name, routing, quantiles."""
+
+from __future__ import annotations
+
+import unittest
+
+import rehearsal
+from rooflua_collect import gpus
+from rooflua_collect.cases import Case
+from rooflua_collect.problem import Problem
+from rooflua_collect.provenance import Provenance
+from rooflua_collect.tables import Table, digits
+
+HEADER = "op,bytes,latency_us,latency_us_p10,latency_us_p90\n"
+
+
+def row(size: int) -> Case:
+    return Case("memory", "memory", ("copy", size), 0)
+
+
+class Tables(rehearsal.Case):
+    def test_a_row_is_on_disk_when_it_was_added_and_is_there_when_the_table_is_opened_again(self) -> None:
+        path = self.out / "memory.csv"
+        table = Table(path, "memory")
+        table.add(row(4096), (1.5, 1.25, 1.75))
+        self.assertEqual(path.read_text(), HEADER + "copy,4096,1.5,1.25,1.75\n")
+        with self.assertRaises(ValueError):
+            table.add(row(4096), (1, 1, 1))
+        table.close()
+        self.assertIn(row(4096), Table(path, "memory"))
+
+    def test_a_torn_last_line_is_cut_off_and_nothing_else(self) -> None:
+        path = self.out / "memory.csv"
+        whole = HEADER + "copy,4096,1.5,1.25,1.75\ncopy,8192,2,2,2\n"
+        for torn in ("copy,16384,3,2", "copy,16384,3,2,\n", "copy,163", "c", "copy,16384,3,2.9,3.1"):
+            path.write_text(whole + torn)
+            table = Table(path, "memory")
+            self.assertTrue(table.repaired)
+            self.assertEqual(path.read_text(), whole)
+            self.assertEqual(len(table.rows), 2)
+            table.add(row(16384), (3, 3, 3))
+            table.close()
+            self.assertEqual(path.read_text(), whole + "copy,16384,3,3,3\n")
+
+    def test_a_torn_header_is_written_again(self) -> None:
+        path = self.out / "memory.csv"
+        path.write_text(HEADER[:10])
+        Table(path, "memory")
+        self.assertEqual(path.read_text(), HEADER)
+
+    def test_a_bad_line_in_the_middle_and_foreign_columns_are_errors_that_say_where(self) -> None:
+        path = self.out / "memory.csv"
+        path.write_text(HEADER + "copy,4096,1.5\ncopy,8192,2,2,2\n")
+        with self.assertRaisesRegex(Problem, "memory.csv:2: not a row"):
+            Table(path, "memory")
+        path.write_text("m,k,n,latency_us\n")
+        with self.assertRaisesRegex(Problem, "memory.csv:1: the columns are m,k,n"):
+            Table(path, "memory")
+
+    def test_two_collectors_do_not_write_one_table(self) -> None:
+        held = Table(self.out / "memory.csv", "memory")
+        with self.assertRaisesRegex(Problem, "another collector"):
+            Table(self.out / "memory.csv", "memory")
+        held.close()
+
+    def test_rows_are_sorted_by_shape_when_a_table_is_closed(self) -> None:
+        path = self.out / "memory.csv"
+        table = Table(path, "memory")
+        for size in (65536, 4096, 8192):
+            table.add(row(size), (size / 4096, 1, 1))
+        table.close()
+        self.assertEqual(rehearsal.keys(self.out)["memory.csv"], ["copy,4096", "copy,8192", "copy,65536"])
+
+    def test_microseconds_keep_six_digits_and_no_exponent(self) -> None:
+        self.assertEqual([digits(x) for x in (1234567.8, 0.0000125, 12.3456789)], ["1234567.8", "0.000013", "12.3457"])
+
+
+class Words(rehearsal.Case):
+    def test_what_tables_toml_says_is_read_back(self) -> None:
+        kept = Provenance.open(self.out)
+        kept.of("gemm_bf16").update(op="gemm", rows=3, kernel='a "quoted" \\ name')
+        kept.refuse("gemm_bf16", "1/2/3", "out of memory: 3 GiB\nmore")
+        again = Provenance.open(self.out)
+        self.assertEqual(again.tables, kept.tables)
+        self.assertEqual(again.refused("gemm_bf16"), {"1/2/3": "out of memory: 3 GiB more"})
+        again.forgive("gemm_bf16")
+        self.assertEqual(again.refused("gemm_bf16"), {})
+
+    def test_one_gpu_is_not_filed_as_another(self) -> None:
+        known = gpus.read_gpus(rehearsal.ROOT / "bench_data")
+        h200 = gpus.named(known, "NVIDIA H200")
+        self.assertEqual(h200.name, "h200-sxm")
+        gpus.check_device(known, h200, "NVIDIA H200")
+        gpus.check_device(known, gpus.named(known, "h100-sxm"), "NVIDIA H100 80GB HBM3")
+        with self.assertRaisesRegex(Problem, "which is h100-sxm, not h200-sxm"):
+            gpus.check_device(known, h200, "NVIDIA H100 80GB HBM3")
+        with self.assertRaisesRegex(Problem, "no alias of h200-sxm"):
+            gpus.check_device(known, h200, "NVIDIA GH300")
+
+
+@rehearsal.needs_torch
+class Numbers(unittest.TestCase):
+    def test_every_token_takes_as_many_experts_as_it_may(self) -> None:
+        from rooflua_collect.ops.grouped_gemm import rows_per_expert
+
+        for experts, topk, tokens in ((128, 8, 1), (128, 8, 5000), (8, 2, 64), (1, 2, 16), (4, 8, 10)):
+            for distribution in ("balanced", "power_law_1.01"):
+                counts = rows_per_expert(experts, topk, tokens, distribution, 1)
+                self.assertEqual((len(counts), sum(counts)), (experts, tokens * topk))
+                if topk <= experts:  # different experts: none gets more rows than there are tokens
+                    self.assertLessEqual(max(counts), tokens if distribution != "balanced" else tokens * topk)
+        self.assertEqual(set(rows_per_expert(8, 2, 64, "balanced", 1)), {16})
+        skewed = rows_per_expert(128, 8, 4096, "power_law_1.01", 1)
+        self.assertGreater(max(skewed), 2 * 256)
+        self.assertEqual(skewed, rows_per_expert(128, 8, 4096, "power_law_1.01", 1))
+
+    def test_a_wrong_kernel_is_refused_and_nan_never_passes(self) -> None:
+        import torch
+        from rooflua_collect.bench import relative_error
+
+        right = torch.randn(64, 64)
+        self.assertEqual(relative_error(right, right), 0)
+        self.assertLess(relative_error(right.bfloat16(), right), 0.01)
+        self.assertGreater(relative_error(right + 0.1, right), 0.05)
+        poisoned = right.clone()
+        poisoned[3, 3] = float("nan")
+        self.assertFalse(relative_error(poisoned, right) <= 1e9)
+
+    def test_inputs_are_rotated_through_twice_the_cache(self) -> None:
+        import torch
+        from rooflua_collect.bench import Bench, Pool
+
+        bench = Bench(torch.device("cpu"), Pool(torch.device("cpu"), 2**20), 50 * 2**20)
+        self.assertEqual(bench.sets_for(200 * 2**20), 1)  # each run evicts itself
+        self.assertEqual(bench.sets_for(60 * 2**20), 3)
+        self.assertGreater(bench.sets_for(2**20) * 2**20, 100 * 2**20)
+        self.assertEqual(bench.sets_for(1), 1024)
+        draw = bench.pool.draw()
+        first, second = draw.take(10, 10), draw.take(10, 10)
+        self.assertNotEqual(first.data_ptr(), second.data_ptr())
+        self.assertFalse(torch.equal(first, second))
+
+    def test_quantiles_run_between_neighbours(self) -> None:
+        from rooflua_collect.timing import calls_per_repeat, summary
+
+        found = summary([float(x) for x in range(11)][::-1], "wall")
+        self.assertEqual((found.median_us, found.p10_us, found.p90_us, found.repeats), (5, 1, 9, 11))
+        self.assertEqual(calls_per_repeat(3.0, 1), 100)
+        self.assertEqual(calls_per_repeat(3.0, 1000), 1000)  # every set is seen
+        self.assertEqual(calls_per_repeat(1000.0, 4), 1)
+
+    def test_slices_of_a_context_leave_none_empty(self) -> None:
+        source = (rehearsal.ROOT / "scripts/collect/rooflua_collect/triton_kernels/decode.py").read_text()
+        names: dict = {"math": __import__("math"), "BLOCK": 64, "MOST_SPLITS": 128, "PROGRAMS_PER_SM": 4}
+        exec(source[source.index("def slices"): source.index("def split_kv_decode")], names)  # without Triton
+        for batch in (1, 8, 512):
+            for context in (1, 63, 64, 65, 1000, 131072):
+                splits, each = names["slices"](batch, 8, context, 132)
+                self.assertLess((splits - 1) * each, context)
+                self.assertGreaterEqual(splits * each, context)
+                self.assertLessEqual(splits, 128)

@@ -1,0 +1,38 @@
+-- Opens a folder of tables as the collector wrote it and prices from it: rooflua lua prices.lua FOLDER
+local mfu = require "rooflua.mfu"
+
+local db = mfu.open { path = arg[1], hardware = "h200-sxm" }
+local report = db:report()
+assert(report.errors == 0, report.text)
+
+local seen = {}
+for _, info in ipairs(db:tables()) do
+  seen[info.op] = true
+  for _, row in ipairs(db:rows(info.name)) do
+    assert(row.latency_s > 0, info.name)
+    local estimate
+    if info.op == "gemm" then
+      _, estimate = db:gemm(row.m, row.k, row.n, info.dtype)
+    elseif info.op == "attention_decode" then
+      _, estimate = db:decode(row.heads, row.kv_heads, row.head_dim, row.batch, row.context_tokens, 1, row.kv_dtype)
+    elseif info.op == "attention_prefill" then
+      _, estimate = db:lookup { op = "attention_prefill", heads = row.heads, kv_heads = row.kv_heads,
+        head_dim = row.head_dim, batch = row.batch, context_tokens = row.context_tokens, new_tokens = row.new_tokens }
+    end
+    if estimate then
+      assert(estimate.evidence == "measured", info.name .. ": a row is priced as " .. estimate.evidence)
+      assert(math.abs(estimate.latency_s / row.latency_s - 1) < 1e-12, info.name)
+    end
+  end
+end
+for _, op in ipairs { "gemm", "attention_prefill", "attention_decode", "grouped_gemm", "memory", "launch", "elementwise" } do
+  assert(seen[op], "no table of " .. op)
+end
+local _, experts = db:lookup { op = "grouped_gemm", experts = 4, experts_per_token = 2, hidden_size = 32,
+  intermediate_size = 16, tokens = 1 }
+assert(experts.evidence ~= "modelled")
+for _, kernel in ipairs { "launch", "graph_node" } do
+  local _, estimate = db:lookup { op = "launch", kernel = kernel }
+  assert(estimate.evidence == "measured", kernel)
+end
+print "ok"
