@@ -59,6 +59,16 @@ int data_describe(const DataArguments& arguments, const std::filesystem::path& h
 int data_verify(const DataArguments& arguments, const std::filesystem::path& home);
 int data_import(const DataArguments& arguments, const std::filesystem::path& home);
 
+struct ValidateArguments {
+  std::string folder;
+  std::string tables;              // folders of kernel tables; "" = `tables` beside the folder
+  std::string only;                // part of a case_id
+  std::vector<std::string> steps;  // step models to compare; empty = all known
+  std::vector<std::string> set;    // key=value of the first one
+  std::string json, html;
+};
+int validate(const ValidateArguments& arguments, const std::filesystem::path& home);
+
 int diff(const std::string& a, const std::string& b, double tolerance);
 
 /// The folder that holds scripts/, scenarios/ and bench_data/: $ROOFLUA_HOME, share/rooflua beside

@@ -75,6 +75,24 @@ void add_step(CLI::App& app, Door& door) {
       [a, &door] { door = [a](const fs::path& home) { return app::step(*a, home); }; });
 }
 
+void add_validate(CLI::App& app, Door& door) {
+  auto* command = app.add_subcommand("validate", "Compare with measured runs: the error table");
+  auto* a = new app::ValidateArguments;
+  command->add_option("folder", a->folder, "Folder with cases.csv")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  command->add_option("--tables", a->tables, "Folder of kernel tables (default: tables beside it)")
+      ->check(CLI::ExistingDirectory);
+  command->add_option("--only", a->only, "Only cases with this in their case_id");
+  command->add_option("--steps", a->steps, "Step model to compare, the first is the main one")
+      ->allow_extra_args(false);
+  command->add_option("--set", a->set, "key=value of the main step model")->allow_extra_args(false);
+  command->add_option("--json", a->json, "Write the errors to a file (- = stdout, alone)");
+  command->add_option("--html", a->html, "Write a page with plots");
+  command->callback(
+      [a, &door] { door = [a](const fs::path& home) { return app::validate(*a, home); }; });
+}
+
 void add_data(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("data", "Kernel tables: list, describe, verify, import");
   command->require_subcommand(1);
@@ -176,6 +194,7 @@ int main(int argc, char** argv) {
   add_run(app, door);
   add_step(app, door);
   add_data(app, door);
+  add_validate(app, door);
   add_small_commands(app, door);
   try {
     check_command(app, argc, argv);

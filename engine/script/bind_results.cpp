@@ -125,6 +125,15 @@ int serve_request(lua_State* L) {
   return 1;
 }
 
+/// serve_requests(run) -> every request that ended, as the columns of vLLM's benchmark
+/// (VllmBench::result); nothing without requests = true.
+int serve_requests(lua_State* L) {
+  const Run& run = check_run(L);
+  if (run.vllm_bench == nullptr) return 0;
+  push_json(L, run.vllm_bench->result(run.summary->summary(), ""), false);
+  return 1;
+}
+
 /// serve_why(run) -> report text and document; nothing if that request did not end.
 int serve_why(lua_State* L) {
   const Run& run = check_run(L);
@@ -174,6 +183,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_replica", guarded<serve_replica>);
   set_function(L, "serve_request", guarded<serve_request>);
   set_function(L, "serve_record", guarded<serve_record>);
+  set_function(L, "serve_requests", guarded<serve_requests>);
   set_function(L, "serve_why", guarded<serve_why>);
   set_function(L, "serve_sketch", guarded<serve_sketch>);
 }

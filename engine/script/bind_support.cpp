@@ -7,6 +7,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "script/context.h"
 #include "script/interrupt.h"
@@ -196,6 +197,31 @@ int json_encode(lua_State* L) {
   return 1;
 }
 
+/// csv_read(path) -> rows, each a table by column name (numbers where the cell is one, nothing
+/// where it is empty) with its `line`.
+int csv_read(lua_State* L) {
+  const CsvFile file = read_csv(check_text(L, 1, "csv.read"));
+  lua_createtable(L, static_cast<int>(file.rows.size()), 0);
+  int count = 0;
+  for (const CsvRow& row : file.rows) {
+    lua_createtable(L, 0, static_cast<int>(row.cells.size()) + 1);
+    lua_pushinteger(L, row.line);
+    lua_setfield(L, -2, "line");
+    for (std::size_t i = 0; i < row.cells.size() && i < file.header.size(); ++i) {
+      const std::string& cell = row.cells[i];
+      if (cell.empty()) continue;
+      if (const auto number = parse_number(cell)) {
+        lua_pushnumber(L, *number);
+      } else {
+        lua_pushlstring(L, cell.data(), cell.size());
+      }
+      lua_setfield(L, -2, file.header[i].c_str());
+    }
+    lua_rawseti(L, -2, ++count);
+  }
+  return 1;
+}
+
 int number_text(lua_State* L) {
   lua_pushstring(L, json_number(check_number(L, 1, "number")).c_str());
   return 1;
@@ -240,6 +266,7 @@ void bind_support(lua_State* L) {
   set_function(L, "json_decode", guarded<json_decode>);
   set_function(L, "json_encode", guarded<json_encode>);
   set_function(L, "json_marks", guarded<json_marks>);
+  set_function(L, "csv_read", guarded<csv_read>);
   set_function(L, "number_text", guarded<number_text>);
   set_function(L, "string_methods", guarded<string_methods>);
   lua_pushstring(L, context.options.home.c_str());

@@ -138,10 +138,12 @@ function Plan:wake_at(time_s) end
 ---@class rooflua.Workload: rooflua.PolicyClass
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
 
---- Runs a scenario to its end.
+--- Runs a scenario to its end. options.requests = true keeps the times of every request, as the
+--- columns of vLLM's benchmark (input_lens, output_lens, start_times, ttfts, e2els, errors, ...).
 ---@param scenario table
----@return {summary: table, totals: table}
-function serve.run(scenario) end
+---@param options {requests: boolean?}?
+---@return {summary: table, totals: table, requests: table?}
+function serve.run(scenario, options) end
 
 --- A scenario as a live simulation at time 0.
 ---@param scenario table

@@ -266,10 +266,12 @@ function serve.run_variant(file, given, options)
   return result
 end
 
---- The whole run.
----@return table result {summary = ..., totals = ...}
-function serve.run(given)
-  local live = serve.open(given, { remember = false })
+--- The whole run. options: requests = true keeps the times of every request.
+---@return table result {summary = ..., totals = ..., requests = ...}
+function serve.run(given, options)
+  core.check_keys(core.table(options or {}, "serve.run: options"), { "requests" }, "serve.run")
+  core.table(given, "serve.run")
+  local live = open("scenario", core.plain(given), { vllm_bench = options and options.requests or nil })
   live:run()
   return live:result()
 end
@@ -390,7 +392,8 @@ function serve.restore(live, saved) runs[live] = state_of(saved) end
 function Live:result()
   local state = state_of(self)
   native.serve_finish(state.run)
-  return { summary = native.serve_summary(state.run), totals = native.serve_totals(state.run) }
+  return { summary = native.serve_summary(state.run), totals = native.serve_totals(state.run),
+    requests = native.serve_requests(state.run) }
 end
 
 lookback.add(Live, state_of)

@@ -1,0 +1,79 @@
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "app/commands.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "measure/progress.h"
+#include "script/vm.h"
+
+namespace rooflua::app {
+
+namespace {
+
+constexpr const char* module = "rooflua.validate";
+
+Json texts(const std::vector<std::string>& list) {
+  Json out = Json::array();
+  for (const std::string& each : list) out.push_back(each);
+  return out;
+}
+
+Json options_of(const ValidateArguments& arguments) {
+  Json options = Json::object();
+  options["folder"] = arguments.folder;
+  options["tables"] = arguments.tables;
+  options["only"] = arguments.only;
+  options["steps"] = texts(arguments.steps);
+  options["set"] = texts(arguments.set);
+  return options;
+}
+
+void write_file(const std::string& text, const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  if (!(out << text)) throw Error(path, "cannot be written");
+}
+
+/// A long run must not end with a file that cannot be written.
+void check_folder(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    throw Error(path, "cannot be written: there is no folder " + folder.string());
+  }
+}
+
+}  // namespace
+
+int validate(const ValidateArguments& arguments, const std::filesystem::path& home) {
+  for (const std::string& path : {arguments.json, arguments.html}) check_folder(path);
+  script::VmOptions options;
+  options.home = home;
+  options.trusted = true;
+  options.print_to_stderr = arguments.json == "-";
+  script::Vm vm(options);
+  const Json opened = vm.call(module, "open", {options_of(arguments)});
+  const std::int64_t count = opened.find("cases")->integer();
+  {
+    ProgressBar bar("validate", count);
+    for (std::int64_t i = 1; i <= count; ++i) {
+      const Json done = vm.call(module, "case", {Json(i)});
+      bar.show(i, done.find("id")->text());
+    }
+  }
+  const Json result = vm.call(module, "finish", {});
+  if (arguments.json != "-") std::printf("%s\n", result.find("text")->text().c_str());
+  if (!arguments.json.empty()) {
+    const std::string text = dump_json(*result.find("document"), 2) + "\n";
+    if (arguments.json == "-") {
+      std::fputs(text.c_str(), stdout);
+    } else {
+      write_file(text, arguments.json);
+    }
+  }
+  if (result.find("ran")->integer() > 0) return 0;
+  std::fprintf(stderr, "rooflua: no case could run\n");
+  return 1;
+}
+
+}  // namespace rooflua::app

@@ -1,0 +1,178 @@
+-- `rooflua validate DIR`: every measured case of a folder, simulated with every step model, and the
+-- errors. The program asks for one case after the other; a case that cannot run says why and counts.
+local core = require "rooflua.core"
+local beliefs = require "rooflua.validate_beliefs"
+local cases = require "rooflua.validate_cases"
+local json = require "rooflua.json"
+local run = require "rooflua.validate_run"
+local text = require "rooflua.validate_text"
+local totals = require "rooflua.validate_totals"
+
+local validate = {}
+
+local current
+
+--- The step models to compare: all, or those named.
+local function chosen(names)
+  local all = beliefs.list()
+  if #names == 0 then return all end
+  local out, known = {}, {}
+  for i, belief in ipairs(all) do known[i] = belief.name end
+  for _, name in ipairs(names) do
+    local found
+    for _, belief in ipairs(all) do found = found or belief.name == name and belief end
+    out[#out + 1] = found or core.fail("--steps: %s", core.unknown_name("step model", name, known))
+  end
+  return out
+end
+
+local function chosen_cases(folder, only)
+  local all, out = cases.read(folder), {}
+  for _, case in ipairs(all) do
+    if only == "" or case.id:find(only, 1, true) then out[#out + 1] = case end
+  end
+  if #out == 0 then core.fail("--only: no case of %d has '%s' in its case_id", #all, only) end
+  return out, all
+end
+
+--- "key=value" for the step model of the first column and of every belief with the same model.
+local function parameters_of(sets)
+  local out
+  for _, each in ipairs(sets) do
+    local name, value = each:match "^([%w_]+)=(.*)$"
+    if not name then core.fail("--set %s: expected key=value", each) end
+    if value == "true" or value == "false" then value = value == "true" end
+    out = out or {}
+    out[name] = tonumber(value) or value
+  end
+  return out
+end
+
+--- @param options table {folder, tables, only, steps = {names}, set = {key=value}}
+--- @return table {cases = how many}
+function validate.open(options)
+  local folder = options.folder:gsub("/+$", "")
+  local tables = options.tables ~= "" and options.tables or beliefs.default_tables(folder)
+  local selected, all = chosen_cases(folder, options.only)
+  current = { folder = folder, selected = selected, results = {}, beliefs = chosen(options.steps),
+    options = { tables = tables, all = all }, parameters = parameters_of(options.set) }
+  return { cases = #selected, tables = tables or "" }
+end
+
+local function problem_text(problem)
+  return (tostring(problem):gsub("%s*\n.*", ""):gsub("^validate: ", ""))
+end
+
+--- Case number i with every step model.
+function validate.case(i)
+  local case = current.selected[i]
+  local result = { case = case, beliefs = {} }
+  current.results[i] = result
+  local ok, about = pcall(run.describe, case)
+  if not ok then
+    for _, belief in ipairs(current.beliefs) do result.beliefs[belief.name] = { problem = problem_text(about) } end
+    return { id = case.id }
+  end
+  about.tp, result.about, result.group = case.tp, about, totals.group_of(case, about)
+  for n, belief in ipairs(current.beliefs) do
+    local options = { tables = current.options.tables, all = current.options.all,
+      parameters = belief.steps == current.beliefs[1].steps and current.parameters or nil }
+    local done, found = pcall(run.case, case, about, belief, options)
+    result.beliefs[belief.name] = done and found or { problem = problem_text(found) }
+    if n == #current.beliefs then run.forget(case) end
+  end
+  return { id = case.id }
+end
+
+-- What came out ---------------------------------------------------------------------------------------------
+
+local function engines_used()
+  local out = {}
+  for _, result in ipairs(current.results) do
+    if result.about then out[result.about.engine.name .. " " .. result.about.engine.label] = result.about.engine end
+  end
+  return out
+end
+
+--- {metric = {mean_abs_error, ...}} by group, without what has no number.
+local function totals_document(of)
+  local out = {}
+  for group, metrics in pairs(of) do out[group] = next(metrics) and metrics or nil end
+  return out
+end
+
+local function case_document(result)
+  local main = result.beliefs[current.beliefs[1].name]
+  local out = { case_id = result.case.id, rating = result.case.rating, dataset = result.case.dataset,
+    group = result.group or "cannot run", errors = main.errors or {}, evidence = main.evidence or {},
+    tables = main.tables, problem = main.problem, others = {} }
+  for i, belief in ipairs(current.beliefs) do
+    local found = result.beliefs[belief.name]
+    if i > 1 then out.others[belief.name] = { errors = found.errors or {}, problem = found.problem } end
+  end
+  return out
+end
+
+local function document(by_belief)
+  local out = { schema = 1, kind = "validation", steps = current.beliefs[1].name, cases = json.array {}, others = {},
+    totals = totals_document(by_belief[current.beliefs[1].name]) }
+  for i, belief in ipairs(current.beliefs) do
+    if i > 1 then out.others[belief.name] = { totals = totals_document(by_belief[belief.name]) } end
+  end
+  for i, result in ipairs(current.results) do out.cases[i] = case_document(result) end
+  return out
+end
+
+local function counted()
+  local ran = 0
+  for _, result in ipairs(current.results) do
+    if result.beliefs[current.beliefs[1].name].errors then ran = ran + 1 end
+  end
+  return ran
+end
+
+local function report(by_belief, ran)
+  local main = current.beliefs[1]
+  local of = by_belief[main.name]
+  local parts = {
+    ("%s: %d cases, %d ran, %d did not"):format(current.folder, #current.results, ran, #current.results - ran),
+    ("Errors in percent, (simulated - measured) / measured. Step model %s: %s."):format(main.name, main.doc),
+    text.cases(current.results, main.name),
+  }
+  if not of.all then return table.concat(parts, "\n\n") .. "\n\n" .. text.failures(current.results, current.beliefs) end
+  local groups = {}
+  for _, prefix in ipairs { "vLLM", "TensorRT", "model ", "gpu ", "tp ", "engine ", "all" } do
+    for _, name in ipairs(totals.names(of, prefix)) do groups[#groups + 1] = name end
+  end
+  parts[#parts + 1] = "Mean of |error| by group, every case the same weight\n" .. text.groups(of, groups)
+  if #current.beliefs > 1 then
+    for _, prefix in ipairs { "vLLM", "TensorRT" } do
+      for _, name in ipairs(totals.names(of, prefix)) do
+        parts[#parts + 1] = ("What a belief costs: %s\n%s"):format(name, text.beliefs(by_belief, current.beliefs, name))
+      end
+    end
+  end
+  local failures = text.failures(current.results, current.beliefs)
+  if failures ~= "" then parts[#parts + 1] = "Did not run\n" .. failures end
+  parts[#parts + 1] = "Parameters; none of them knows a model or a run\n"
+    .. text.parameters(engines_used(), beliefs.steps(main, current.parameters))
+  return table.concat(parts, "\n\n")
+end
+
+--- @return table {text, document, ran}
+function validate.finish()
+  local by_belief = {}
+  for _, belief in ipairs(current.beliefs) do by_belief[belief.name] = totals.of(current.results, belief.name) end
+  local ran = counted()
+  return { text = report(by_belief, ran), document = document(by_belief), ran = ran }
+end
+
+--- What the fidelity test and scripts read: the whole folder at once.
+function validate.run(options)
+  local opened = validate.open { folder = options.folder, tables = options.tables or "", only = options.only or "",
+    steps = options.steps or {}, set = options.set or {} }
+  for i = 1, opened.cases do validate.case(i) end
+  return validate.finish()
+end
+
+return validate

@@ -1,0 +1,77 @@
+-- The models of a step that are compared on the same cases, each with the tables it was made for.
+-- Tables are folders beside the validation data (`tables`), read where they lie; a belief whose
+-- tables are missing says so.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+local mfu = require "rooflua.mfu"
+local policy = require "rooflua.policy"
+local scenario = require "rooflua.scenario"
+
+local beliefs = {}
+
+local all = {
+  { name = "kernels", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
+    doc = "ours, with the kernel tables of aiconfigurator" },
+  { name = "kernels, shipped data", steps = "kernels", doc = "ours, with what comes with rooflua" },
+  { name = "infersim", steps = "infersim", tables = { "infersim" }, layout = "infersim", gpu = "h800",
+    doc = "InferSim's static model step by step, its H800 tables" },
+  { name = "roofline_v1", steps = "roofline_v1", doc = "calibrated roofline, no tables" },
+  { name = "roofline_v2:plan", steps = "roofline_v2:plan", tables = { "blis_h100" }, layout = "blis", gpu = "h100",
+    default_mfu = 0.45, doc = "MFU roofline, first plan, BLIS' H100 tables" },
+  { name = "roofline_v2:reviewed", steps = "roofline_v2:reviewed", tables = { "blis_h100" }, layout = "blis",
+    gpu = "h100", doc = "the plan with its bugs fixed" },
+  { name = "roofline_v2:blis487", steps = "roofline_v2:blis487", tables = { "blis_h100" }, layout = "blis",
+    gpu = "h100", doc = "as it landed in BLIS" },
+}
+
+--- All of them, the default first.
+function beliefs.list() return all end
+
+local opened = {}
+
+--- Tables of a GPU of another name are used by beliefs that name one, and only on its family.
+local function serves(belief, hardware)
+  if not belief.gpu then return true end
+  return hardware.name:lower():find "^h100" ~= nil or hardware.name:lower():find(belief.gpu, 1, true) ~= nil
+end
+
+local function open_tables(belief, tables, hardware)
+  local path = tables .. "/" .. belief.tables[1]
+  return mfu.open { path = path, layout = belief.layout, gpu = belief.gpu or hardware.name, hardware = hardware,
+    default_mfu = belief.default_mfu }
+end
+
+--- The kernel tables of a belief for a GPU.
+--- @return rooflua.Database? nil where the step model looks for shipped ones, or needs none
+--- @return string what was opened
+function beliefs.tables(belief, tables, hardware)
+  if not belief.tables then return nil, "shipped data" end
+  local key = belief.name .. "\0" .. hardware.name
+  if opened[key] then return opened[key].database, opened[key].text end
+  local ok, database = false, "no folder of kernel tables (--tables)"
+  if tables and not serves(belief, hardware) then
+    database = ("no %s tables of %s"):format(belief.tables[1], hardware.name)
+  elseif tables then
+    ok, database = pcall(open_tables, belief, tables, hardware)
+  end
+  if not ok and not belief.or_shipped then core.fail("%s", tostring(database)) end
+  opened[key] = { database = ok and database or nil, text = ok and belief.tables[1] or "shipped data" }
+  return opened[key].database, opened[key].text
+end
+
+--- The step model, with parameters of this run set.
+function beliefs.steps(belief, parameters)
+  local steps = scenario.policy("validate", "steps", belief.steps)
+  if not parameters then return steps end
+  return policy.with(steps, parameters)
+end
+
+--- Where tables are, unless said: `tables` beside the folder of measured runs.
+function beliefs.default_tables(folder)
+  local parent = folder:match "^(.*)/[^/]+/?$" or (folder:find "/" and "" or ".")
+  for _, path in ipairs { parent .. "/tables", folder .. "/tables" } do
+    if #native.list_folder(path, "") > 0 then return path end
+  end
+end
+
+return beliefs

@@ -1,0 +1,149 @@
+-- One case, one belief: simulated, and compared with what was measured.
+local core = require "rooflua.core"
+local cost = require "rooflua.cost"
+local beliefs = require "rooflua.validate_beliefs"
+local engines = require "rooflua.validate_engines"
+local measured = require "rooflua.validate_measured"
+local question = require "rooflua.validate_question"
+local scenario = require "rooflua.scenario"
+local score = require "rooflua.validate_score"
+local serve = require "rooflua.serve"
+local spec = require "rooflua.spec"
+
+local run = {}
+
+-- Serving runs ---------------------------------------------------------------------------------------
+
+--- Requests that count, as the simulation has them.
+local function simulated_requests(columns, requests)
+  local out = {}
+  for i, ttft_s in ipairs(columns.ttfts) do
+    if columns.errors[i] ~= "" then
+      core.fail("request %d of the simulation failed: %s", i - 1, columns.errors[i])
+    end
+    if not requests or requests[i].scored then
+      out[#out + 1] = { ttft_s = ttft_s, e2e_s = columns.e2els[i], output_tokens = columns.output_lens[i] }
+    end
+  end
+  return out
+end
+
+local function scored(requests)
+  local out = {}
+  for _, each in ipairs(requests) do
+    if each.scored then out[#out + 1] = each end
+  end
+  return out
+end
+
+--- Figures that a case states in its own words, and those that follow from them.
+local function stated_figures(case)
+  local out, settings = {}, case.settings
+  for name, value in pairs(case.figures) do out[name] = value end
+  local batch, output = settings.batch or settings.clients, settings.output_tokens
+  if out.output_tokens_per_s then
+    out.throughput = out.output_tokens_per_s
+  elseif out.batch_latency then
+    out.throughput = batch * output / out.batch_latency
+    out.e2e_mean = out.batch_latency
+  elseif settings.clients and out.e2e_mean then
+    out.throughput = batch * output / out.e2e_mean
+  end
+  return out
+end
+
+local function simulate(case, facts, engine, hardware, steps, database)
+  local given, requests = question.serve(case, facts, engine, hardware, steps, database)
+  local result = serve.run(given, { requests = true })
+  local figures = score.figures(simulated_requests(result.requests, requests))
+  figures.throughput = result.summary.output_tokens_per_s
+  figures.step_time = figures.tpot_mean
+  return figures, result.summary.evidence
+end
+
+--- What was measured in figures of the same kind.
+local function measured_figures(case, facts)
+  if facts.requests then return score.figures(scored(facts.requests)) end
+  return facts.figures == case.figures and stated_figures(case) or facts.figures
+end
+
+-- Engine steps ------------------------------------------------------------------------------------------
+
+--- A decode's context is not recorded: the middle of its run. A prefill is behind what the prefix
+--- cache left of a prompt.
+local function batch_of(step, input, output)
+  local prefills = {}
+  local tokens = step.prefills > 0 and math.max(1, math.floor(step.prefill_tokens / step.prefills)) or 0
+  for i = 1, step.prefills do
+    prefills[i] = { new_tokens = tokens, context_tokens = math.max(0, math.floor(input - tokens)) }
+  end
+  return cost.batch { prefills = prefills, decodes = step.decodes,
+    decode_context_tokens = math.floor(step.decodes * (input + output / 2)) }
+end
+
+local function price_steps(case, facts, engine, hardware, steps, database)
+  local settings = facts.settings
+  local input, output = settings.input_mean, settings.output_len
+  if not input or not output then core.fail("the run these steps are of is not among the cases") end
+  local prepared = scenario.prepare({
+    model = case.model, hardware = hardware, mfu = database, steps = steps,
+    async_depth = engine.parameters.async_depth[1],
+    deployment = { tp = case.tp, kv_blocks = settings.kv_blocks, max_num_seqs = settings.max_num_seqs,
+      max_num_batched_tokens = settings.max_num_batched_tokens },
+  }, "validate")
+  local bound, shares, times, total_s = scenario.bind_steps(prepared), {}, {}, 0
+  for i, step in ipairs(facts.steps) do
+    step.batch = step.batch or batch_of(step, input, output)
+    cost.reset()
+    times[i] = bound:time(step.batch)
+    cost.settle(times[i])
+    for name, share in pairs(cost.shares()) do shares[name] = (shares[name] or 0) + share * times[i] end
+    total_s = total_s + times[i]
+  end
+  for name, seconds in pairs(shares) do shares[name] = seconds / total_s end
+  return times, shares
+end
+
+-- Either -----------------------------------------------------------------------------------------------------
+
+local facts_of = setmetatable({}, { __mode = "k" })
+
+local function facts(case, all)
+  facts_of[case] = facts_of[case] or measured.of(case, all)
+  return facts_of[case]
+end
+
+--- Lets go of what was read for a case.
+function run.forget(case) facts_of[case] = nil end
+
+--- What a case is about; fails with a reason where that cannot be found out.
+function run.describe(case)
+  local hardware, model = spec.hardware(case.gpu), spec.model(case.model)
+  return { hardware = hardware, model = model, engine = engines.of(case.engine) }
+end
+
+--- @param about table of run.describe
+--- @param belief table of validate_beliefs
+--- @param options table {tables = folder, parameters = of the step model, all = cases}
+--- @return table {errors, simulated, measured, evidence, tables}
+function run.case(case, about, belief, options)
+  local known = facts(case, options.all)
+  local database, text = beliefs.tables(belief, options.tables, about.hardware)
+  local steps = beliefs.steps(belief, options.parameters)
+  local out = { tables = text }
+  if known.steps then
+    local times, evidence = price_steps(case, known, about.engine, about.hardware, steps, database)
+    local measured_s = {}
+    for i, step in ipairs(known.steps) do measured_s[i] = step.time_s end
+    out.errors, out.evidence = score.steps(times, measured_s), evidence
+    out.simulated = { step_time = score.mean(times) }
+    out.measured = { step_time = score.mean(measured_s) }
+    return out
+  end
+  out.measured = measured_figures(case, known)
+  out.simulated, out.evidence = simulate(case, known, about.engine, about.hardware, steps, database)
+  out.errors = score.errors(out.simulated, out.measured)
+  return out
+end
+
+return run

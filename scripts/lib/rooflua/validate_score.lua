@@ -1,0 +1,74 @@
+-- Errors of a case: (simulated - measured) / measured of each figure that both sides have.
+--
+--     e2e_mean, tpot_mean, ttft_mean, ttft_p50   over scored requests; tpot as vLLM's benchmark has it
+--     step_time                                  mean step; step_time_median the median of |error| per step
+--     throughput                                 output tokens per second
+local score = {}
+
+--- In the order of a table's columns.
+score.metrics = { "e2e_mean", "tpot_mean", "ttft_p50", "ttft_mean", "step_time", "throughput" }
+
+--- The middle of a sorted copy, as numpy has it.
+function score.quantile(values, q)
+  local sorted = {}
+  for i, value in ipairs(values) do sorted[i] = value end
+  table.sort(sorted)
+  if #sorted == 0 then return nil end
+  local at = (#sorted - 1) * q
+  local low = math.floor(at)
+  local first, second = sorted[low + 1], sorted[math.min(low + 2, #sorted)]
+  return first + (second - first) * (at - low)
+end
+
+function score.mean(values)
+  local sum = 0
+  for _, value in ipairs(values) do sum = sum + value end
+  return #values > 0 and sum / #values or nil
+end
+
+--- Figures of requests {ttft_s, e2e_s, output_tokens}.
+function score.figures(requests)
+  local ttft, e2e, tpot = {}, {}, {}
+  for i, each in ipairs(requests) do
+    ttft[i], e2e[i] = each.ttft_s, each.e2e_s
+    if each.output_tokens > 1 then tpot[#tpot + 1] = (each.e2e_s - each.ttft_s) / (each.output_tokens - 1) end
+  end
+  return { e2e_mean = score.mean(e2e), tpot_mean = score.mean(tpot), ttft_mean = score.mean(ttft),
+    ttft_p50 = score.quantile(ttft, 0.5) }
+end
+
+--- @param simulated table figures
+--- @param measured table figures
+--- @return table error by metric
+function score.errors(simulated, measured)
+  local out = {}
+  for _, metric in ipairs(score.metrics) do
+    local a, b = simulated[metric], measured[metric]
+    if a and b and b > 0 then out[metric] = a / b - 1 end
+  end
+  return out
+end
+
+--- The error of a mean step, and the median of the errors of single steps.
+function score.steps(simulated_s, measured_s)
+  local errors, a, b = {}, 0, 0
+  for i, time_s in ipairs(simulated_s) do
+    errors[i] = math.abs(time_s / measured_s[i] - 1)
+    a, b = a + time_s, b + measured_s[i]
+  end
+  return { step_time = a / b - 1, step_time_median = score.quantile(errors, 0.5) }
+end
+
+--- Mean and median of |error| over cases that have the metric.
+function score.total(cases, metric)
+  local values = {}
+  for _, each in ipairs(cases) do
+    local value = each.errors and each.errors[metric]
+    if value then values[#values + 1] = math.abs(value) end
+  end
+  if #values == 0 then return nil end
+  return { mean_abs_error = score.mean(values), median_abs_error = score.quantile(values, 0.5),
+    worst_abs_error = score.quantile(values, 1), cases = #values }
+end
+
+return score

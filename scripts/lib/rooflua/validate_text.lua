@@ -1,0 +1,133 @@
+-- The report of a validation, for people: one table per question.
+local core = require "rooflua.core"
+local engines = require "rooflua.validate_engines"
+local policy = require "rooflua.policy"
+local score = require "rooflua.validate_score"
+
+local text = {}
+
+local titles = { e2e_mean = "E2E", tpot_mean = "TPOT", ttft_p50 = "TTFT p50", ttft_mean = "TTFT", step_time = "step",
+  throughput = "tokens/s" }
+
+local function percent(value, sign)
+  if not value then return "" end
+  if math.abs(value) >= 9.995 then return (sign and "%+.0fx" or "%.0fx"):format(value) end
+  return (sign and "%+.1f" or "%.1f"):format(value * 100)
+end
+
+--- Rows as aligned text; the first `left` columns to the left.
+function text.aligned(rows, left)
+  local widths, lines = {}, {}
+  for _, row in ipairs(rows) do
+    for i, cell in ipairs(row) do widths[i] = math.max(widths[i] or 0, #cell) end
+  end
+  for _, row in ipairs(rows) do
+    local cells = {}
+    for i, cell in ipairs(row) do
+      local space = (" "):rep(widths[i] - #cell)
+      cells[i] = i <= left and cell .. space or space .. cell
+    end
+    lines[#lines + 1] = (table.concat(cells, "  "):gsub("%s+$", ""))
+  end
+  return table.concat(lines, "\n")
+end
+
+local function header(...)
+  local row = { ... }
+  for _, metric in ipairs(score.metrics) do row[#row + 1] = titles[metric] end
+  return row
+end
+
+--- "measured 61 %, interpolated 38 %": the two largest.
+local function evidence_text(shares)
+  local list = {}
+  for name, share in pairs(shares or {}) do list[#list + 1] = { name, share } end
+  table.sort(list, function(a, b) return a[2] > b[2] or a[2] == b[2] and a[1] < b[1] end)
+  local parts = {}
+  for i = 1, math.min(2, #list) do parts[i] = ("%s %.0f %%"):format(list[i][1], list[i][2] * 100) end
+  return table.concat(parts, ", ")
+end
+
+--- One row per case, signed errors.
+function text.cases(results, belief)
+  local rows = { header("case", "rating") }
+  table.insert(rows[1], "time rests on")
+  for _, result in ipairs(results) do
+    local found = result.beliefs[belief]
+    if found and found.errors then
+      local row = { result.case.id, result.case.rating }
+      for _, metric in ipairs(score.metrics) do row[#row + 1] = percent(found.errors[metric], true) end
+      row[#row + 1] = evidence_text(found.evidence)
+      rows[#rows + 1] = row
+    end
+  end
+  return text.aligned(rows, 1)
+end
+
+--- Mean |error| of groups, one belief.
+function text.groups(of, names)
+  local rows = { header("group", "cases") }
+  for _, name in ipairs(names) do
+    local row, most = { name, "" }, 0
+    for _, metric in ipairs(score.metrics) do
+      local total = of[name][metric]
+      row[#row + 1] = percent(total and total.mean_abs_error)
+      most = math.max(most, total and total.cases or 0)
+    end
+    row[2] = tostring(most)
+    rows[#rows + 1] = row
+  end
+  return text.aligned(rows, 1)
+end
+
+--- Mean |error| of one group, every belief.
+function text.beliefs(by_belief, beliefs, group)
+  local rows = { header("step model", "cases") }
+  for _, belief in ipairs(beliefs) do
+    local of = by_belief[belief.name][group]
+    if of then
+      local row, most = { belief.name, "" }, 0
+      for _, metric in ipairs(score.metrics) do
+        local total = of[metric]
+        row[#row + 1] = percent(total and total.mean_abs_error)
+        most = math.max(most, total and total.cases or 0)
+      end
+      row[2] = tostring(most)
+      rows[#rows + 1] = row
+    end
+  end
+  return text.aligned(rows, 1)
+end
+
+--- Everything that did not run, by reason.
+function text.failures(results, beliefs)
+  local counts, first = {}, {}
+  for _, result in ipairs(results) do
+    for _, belief in ipairs(beliefs) do
+      local found = result.beliefs[belief.name]
+      if found and found.problem then
+        local key = belief.name .. ": " .. found.problem
+        counts[key] = (counts[key] or 0) + 1
+        first[key] = first[key] or result.case.id
+      end
+    end
+  end
+  local lines = {}
+  for _, key in ipairs(core.sorted_keys(counts)) do
+    lines[#lines + 1] = ("%d x %s (%s)"):format(counts[key], key, first[key])
+  end
+  return table.concat(lines, "\n")
+end
+
+--- The parameters behind the numbers: of engines, then of the step model.
+function text.parameters(used, steps)
+  local rows = { { "of", "parameter", "value", "source or fit" } }
+  for _, row in ipairs(engines.describe(used)) do rows[#rows + 1] = row end
+  local declared, values = policy.describe(steps).params, policy.parameters(steps)
+  for _, name in ipairs(core.sorted_keys(declared)) do
+    rows[#rows + 1] = { steps.name, name, tostring(values[name]), declared[name].source or "" }
+  end
+  return text.aligned(rows, 4)
+end
+
+return text

@@ -1,0 +1,59 @@
+-- Errors of many cases by group: what it was (engine, precision, GPU, kind of run), and by model, GPU,
+-- tp and engine. Every case weighs the same.
+local core = require "rooflua.core"
+local score = require "rooflua.validate_score"
+
+local totals = {}
+
+local precisions = { fp16 = "16 bit", bf16 = "16 bit", fp8 = "fp8" }
+
+--- "vLLM 16 bit on h100-sxm, serving": what a case is evidence for.
+function totals.group_of(case, about)
+  local kind = "serving"
+  if case.settings.batch then kind = "static batches" elseif case.settings.clients then kind = "closed loop" end
+  if case.rating == "A" and not case.settings.batch then kind = "engine steps" end
+  local engine = about.engine.family
+  if about.engine.label == "vLLM V0" then engine = "vLLM V0" end
+  local precision = precisions[case.precision:lower():match "^%w+"] or case.precision
+  return ("%s %s on %s, %s"):format(engine, precision, about.hardware.name, kind)
+end
+
+--- The groups a case belongs to besides its own.
+local function groups_of(result)
+  local about = result.about
+  return { "all", result.group, "model " .. about.model.name, "gpu " .. about.hardware.name,
+    "tp " .. about.tp, "engine " .. about.engine.name }
+end
+
+--- @param results table cases with {about, group, beliefs = {name = {errors}}}
+--- @param belief string
+--- @return table {group = {metric = {mean_abs_error, median_abs_error, worst_abs_error, cases}}}
+function totals.of(results, belief)
+  local members = {}
+  for _, result in ipairs(results) do
+    local found = result.beliefs[belief]
+    if found and found.errors then
+      for _, group in ipairs(groups_of(result)) do
+        members[group] = members[group] or {}
+        table.insert(members[group], found)
+      end
+    end
+  end
+  local out = {}
+  for group, list in pairs(members) do
+    out[group] = {}
+    for _, metric in ipairs(score.metrics) do out[group][metric] = score.total(list, metric) end
+  end
+  return out
+end
+
+--- Names of groups that start so, sorted.
+function totals.names(of, prefix)
+  local out = {}
+  for _, name in ipairs(core.sorted_keys(of)) do
+    if name:sub(1, #prefix) == prefix then out[#out + 1] = name end
+  end
+  return out
+end
+
+return totals
