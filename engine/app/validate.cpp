@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -20,13 +21,30 @@ Json texts(const std::vector<std::string>& list) {
   return out;
 }
 
-Json options_of(const ValidateArguments& arguments) {
+/// An empty folder that goes when this goes.
+struct Scratch {
+  std::filesystem::path path;
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "rooflua-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw Error(name, "cannot be made");
+    path = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+};
+
+Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   Json options = Json::object();
   options["folder"] = arguments.folder;
   options["tables"] = arguments.tables;
   options["only"] = arguments.only;
   options["steps"] = texts(arguments.steps);
   options["set"] = texts(arguments.set);
+  options["scratch"] = scratch.path.string();
   return options;
 }
 
@@ -51,8 +69,9 @@ int validate(const ValidateArguments& arguments, const std::filesystem::path& ho
   options.home = home;
   options.trusted = true;
   options.print_to_stderr = arguments.json == "-";
+  const Scratch scratch;
   script::Vm vm(options);
-  const Json opened = vm.call(module, "open", {options_of(arguments)});
+  const Json opened = vm.call(module, "open", {options_of(arguments, scratch)});
   const std::int64_t count = opened.find("cases")->integer();
   {
     ProgressBar bar("validate", count);

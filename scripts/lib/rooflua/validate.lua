@@ -35,27 +35,39 @@ local function chosen_cases(folder, only)
   return out, all
 end
 
---- "key=value" for the step model of the first column and of every belief with the same model.
-local function parameters_of(sets)
-  local out
-  for _, each in ipairs(sets) do
-    local name, value = each:match "^([%w_]+)=(.*)$"
-    if not name then core.fail("--set %s: expected key=value", each) end
-    if value == "true" or value == "false" then value = value == "true" end
-    out = out or {}
-    out[name] = tonumber(value) or value
-  end
-  return out
+local function value_of(text)
+  if text == "true" or text == "false" then return text == "true" end
+  return tonumber(text) or text
 end
 
---- @param options table {folder, tables, only, steps = {names}, set = {key=value}}
+--- "key=value" for the first step model and others of its kind; "engine.key=value" for every engine.
+--- @return table? of the step model
+--- @return table of engines
+local function parameters_of(sets)
+  local of_steps, of_engines = nil, {}
+  for _, each in ipairs(sets) do
+    local name, value = each:match "^([%w_.]+)=(.*)$"
+    if not name then core.fail("--set %s: expected key=value", each) end
+    local engine = name:match "^engine%.([%w_]+)$"
+    if engine then
+      of_engines[engine] = value_of(value)
+    else
+      of_steps = of_steps or {}
+      of_steps[name] = value_of(value)
+    end
+  end
+  return of_steps, of_engines
+end
+
+--- @param options table {folder, tables, only, steps = {names}, set = {key=value}, scratch = empty folder}
 --- @return table {cases = how many}
 function validate.open(options)
   local folder = options.folder:gsub("/+$", "")
   local tables = options.tables ~= "" and options.tables or beliefs.default_tables(folder)
   local selected, all = chosen_cases(folder, options.only)
+  local of_steps, of_engines = parameters_of(options.set)
   current = { folder = folder, selected = selected, results = {}, beliefs = chosen(options.steps),
-    options = { tables = tables, all = all }, parameters = parameters_of(options.set) }
+    tables = tables, scratch = options.scratch, all = all, parameters = of_steps, engine = of_engines }
   return { cases = #selected, tables = tables or "" }
 end
 
@@ -68,14 +80,14 @@ function validate.case(i)
   local case = current.selected[i]
   local result = { case = case, beliefs = {} }
   current.results[i] = result
-  local ok, about = pcall(run.describe, case)
+  local ok, about = pcall(run.describe, case, current.engine)
   if not ok then
     for _, belief in ipairs(current.beliefs) do result.beliefs[belief.name] = { problem = problem_text(about) } end
     return { id = case.id }
   end
   about.tp, result.about, result.group = case.tp, about, totals.group_of(case, about)
   for n, belief in ipairs(current.beliefs) do
-    local options = { tables = current.options.tables, all = current.options.all,
+    local options = { tables = current.tables, scratch = current.scratch, all = current.all,
       parameters = belief.steps == current.beliefs[1].steps and current.parameters or nil }
     local done, found = pcall(run.case, case, about, belief, options)
     result.beliefs[belief.name] = done and found or { problem = problem_text(found) }
@@ -170,7 +182,7 @@ end
 --- What the fidelity test and scripts read: the whole folder at once.
 function validate.run(options)
   local opened = validate.open { folder = options.folder, tables = options.tables or "", only = options.only or "",
-    steps = options.steps or {}, set = options.set or {} }
+    steps = options.steps or {}, set = options.set or {}, scratch = options.scratch or "" }
   for i = 1, opened.cases do validate.case(i) end
   return validate.finish()
 end

@@ -3,6 +3,7 @@
 -- tables are missing says so.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
+local layers = require "rooflua.validate_layers"
 local mfu = require "rooflua.mfu"
 local policy = require "rooflua.policy"
 local scenario = require "rooflua.scenario"
@@ -37,25 +38,43 @@ end
 
 local function open_tables(belief, tables, hardware)
   local path = tables .. "/" .. belief.tables[1]
-  return mfu.open { path = path, layout = belief.layout, gpu = belief.gpu or hardware.name, hardware = hardware,
-    default_mfu = belief.default_mfu }
+  local database = mfu.open { path = path, layout = belief.layout, gpu = belief.gpu or hardware.name,
+    hardware = hardware, default_mfu = belief.default_mfu }
+  if #database:tables() == 0 then core.fail("%s: no tables of %s", path, hardware.name) end
+  return database, belief.tables[1]
+end
+
+--- A layer profile of just this model on this GPU.
+local function open_profile(options, about, case)
+  local folder = options.tables and options.scratch ~= ""
+    and layers.find(options.tables .. "/llmservingsim", about.hardware, case.model, case.tp)
+  if not folder then return nil end
+  layers.write(folder, about.model, case.tp, options.scratch)
+  return mfu.open { path = options.scratch, layout = "rooflua", gpu = about.hardware.name, hardware = about.hardware },
+    "llmservingsim"
 end
 
 --- The kernel tables of a belief for a GPU.
+--- @param options table {tables = folder, scratch = an empty folder}
 --- @return rooflua.Database? nil where the step model looks for shipped ones, or needs none
 --- @return string what was opened
-function beliefs.tables(belief, tables, hardware)
+function beliefs.tables(belief, options, about, case)
   if not belief.tables then return nil, "shipped data" end
+  local hardware, tables = about.hardware, options.tables
   local key = belief.name .. "\0" .. hardware.name
   if opened[key] then return opened[key].database, opened[key].text end
-  local ok, database = false, "no folder of kernel tables (--tables)"
+  local ok, database, text = false, "no folder of kernel tables (--tables)", nil
   if tables and not serves(belief, hardware) then
     database = ("no %s tables of %s"):format(belief.tables[1], hardware.name)
   elseif tables then
-    ok, database = pcall(open_tables, belief, tables, hardware)
+    ok, database, text = pcall(open_tables, belief, tables, hardware)
   end
   if not ok and not belief.or_shipped then core.fail("%s", tostring(database)) end
-  opened[key] = { database = ok and database or nil, text = ok and belief.tables[1] or "shipped data" }
+  if not ok then
+    database, text = open_profile(options, about, case)
+    if database then return database, text end
+  end
+  opened[key] = { database = database, text = text or "shipped data" }
   return opened[key].database, opened[key].text
 end
 

@@ -57,8 +57,9 @@ local function fits(entry, text, version)
 end
 
 --- @param text string the engine of a case: "vLLM 0.15.1 (traced fork)"
+--- @param overrides table values that stand before the engine's own
 --- @return table {name, scheduler, parameters = {name = {value, source}}}
-function engines.of(text)
+function engines.of(text, overrides)
   local lower = text:lower()
   local version, found = version_of(lower), nil
   local parameters = {}
@@ -72,6 +73,12 @@ function engines.of(text)
     core.fail("engine: nothing is known of '%s' (known: vLLM with its version, vLLM 2024 (V0), TRT-LLM)", text)
   end
   for name, each in pairs(known[1].parameters) do parameters[name] = parameters[name] or each end
+  for name, value in pairs(overrides or {}) do
+    if not parameters[name] then
+      core.fail("--set engine.%s: %s", name, core.unknown_name("parameter", name, core.sorted_keys(parameters)))
+    end
+    parameters[name] = { value, "--set" }
+  end
   local short = lower:find "vllm" and "vLLM" or "TensorRT-LLM"
   local number = lower:match "%d+%.%d+%.?%d*"
   return { name = short .. (number and " " .. number or " 2024"), family = short, label = found.label,

@@ -117,9 +117,9 @@ end
 function run.forget(case) facts_of[case] = nil end
 
 --- What a case is about; fails with a reason where that cannot be found out.
-function run.describe(case)
+function run.describe(case, overrides)
   local hardware, model = spec.hardware(case.gpu), spec.model(case.model)
-  return { hardware = hardware, model = model, engine = engines.of(case.engine) }
+  return { hardware = hardware, model = model, engine = engines.of(case.engine, overrides) }
 end
 
 --- @param about table of run.describe
@@ -128,7 +128,7 @@ end
 --- @return table {errors, simulated, measured, evidence, tables}
 function run.case(case, about, belief, options)
   local known = facts(case, options.all)
-  local database, text = beliefs.tables(belief, options.tables, about.hardware)
+  local database, text = beliefs.tables(belief, options, about, case)
   local steps = beliefs.steps(belief, options.parameters)
   local out = { tables = text }
   if known.steps then
