@@ -28,7 +28,7 @@ void Journal::on_preempt(const Request& request, Picoseconds now) {
 }
 
 void Journal::on_step(const StepSeen& step) {
-  StepSample sample;
+  EndedStep sample;
   sample.start = step.start;
   sample.end = step.end;
   sample.replica = step.replica;

@@ -16,7 +16,7 @@
 namespace rooflua {
 
 /// A step that ended; queue and seats as right after its plan.
-struct StepSample {
+struct EndedStep {
   Picoseconds start = 0, end = 0;
   std::int32_t replica = 0;
   std::int32_t waiting = 0, running = 0;
@@ -26,7 +26,7 @@ struct StepSample {
 
 /// What a step consisted of: enough to price it again.
 struct StepWork {
-  StepSample sample;
+  EndedStep sample;
   double time_s = 0;  // as priced; the step lasts its rounding to 1 ps
   std::vector<PrefillWork> prefills;
   std::vector<std::int32_t> decode_ids, decode_contexts;  // contexts as before the step
@@ -45,7 +45,7 @@ class Journal : public Observer {
   void on_transfer(const TransferSeen& transfer) override;
   void on_done(const RequestDone& done) override;
 
-  const std::vector<StepSample>& steps() const { return steps_; }
+  const std::vector<EndedStep>& steps() const { return steps_; }
   /// Requests in the order in which they ended.
   const std::vector<Why>& ended() const { return ended_; }
   /// The request with this id, if it has ended.
@@ -56,7 +56,7 @@ class Journal : public Observer {
  private:
   std::map<std::int32_t, WhyObserver> live_;  // by id
   std::vector<Why> ended_;
-  std::vector<StepSample> steps_;
+  std::vector<EndedStep> steps_;
   std::map<std::int32_t, std::deque<StepWork>> planned_;  // by replica; the pipeline is two deep
   std::map<std::int32_t, StepWork> last_;
 };

@@ -19,7 +19,7 @@ const Journal& journal_of(lua_State* L) {
   return *run.journal;
 }
 
-Json sample_json(const StepSample& sample) {
+Json sample_json(const EndedStep& sample) {
   Json out = Json::object();
   out["replica"] = sample.replica + 1;
   out["start_s"] = seconds(sample.start);
@@ -37,7 +37,7 @@ Json sample_json(const StepSample& sample) {
 /// serve_steps(run) -> a table per step that ended.
 int serve_steps(lua_State* L) {
   Json out = Json::array();
-  for (const StepSample& sample : journal_of(L).steps()) out.push_back(sample_json(sample));
+  for (const EndedStep& sample : journal_of(L).steps()) out.push_back(sample_json(sample));
   push_json(L, out, false);
   return 1;
 }
