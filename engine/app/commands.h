@@ -40,7 +40,11 @@ struct StepArguments {
 };
 
 int run(const RunArguments& arguments, const std::filesystem::path& home);
-int check(const std::vector<std::string>& scenarios, const std::filesystem::path& home);
+/// What is wrong or doubtful in scenarios, and what their time would rest on; `json` as in run.
+int check(const std::vector<std::string>& scenarios, const std::string& json,
+          const std::filesystem::path& home);
+/// `rooflua new`: a starting scenario at NAME(.lua); never overwrites.
+int fresh(const std::string& name, const std::filesystem::path& home);
 int step(const StepArguments& arguments, const std::filesystem::path& home);
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
 /// The interactive prompt; without a terminal it reads a script and prints results only.

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "app/commands.h"
+#include "app/quote.h"
 #include "base/error.h"
 #include "base/log.h"
 
@@ -125,9 +126,18 @@ void add_data(CLI::App& app, Door& door) {
 void add_small_commands(CLI::App& app, Door& door) {
   auto* check = app.add_subcommand("check", "Find mistakes in scenarios without running them");
   auto* scenarios = new std::vector<std::string>;
+  auto* findings = new std::string;
   check->add_option("scenario", *scenarios, "Lua files")->required();
-  check->callback(
-      [=, &door] { door = [=](const fs::path& home) { return app::check(*scenarios, home); }; });
+  check->add_option("--json", *findings, "Write the findings to a file (- = stdout, alone)");
+  check->callback([=, &door] {
+    door = [=](const fs::path& home) { return app::check(*scenarios, *findings, home); };
+  });
+
+  auto* fresh = app.add_subcommand("new", "Write a commented starting scenario");
+  auto* name = new std::string;
+  fresh->add_option("name", *name, "my_question: writes my_question.lua")->required();
+  fresh->callback(
+      [=, &door] { door = [=](const fs::path& home) { return app::fresh(*name, home); }; });
 
   auto* repl = app.add_subcommand("repl", "Lua at the prompt, over a live simulation");
   auto* opened = new std::string;
@@ -205,10 +215,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
+  fs::path home;
   try {
-    return door(app::find_home(argv[0]));
+    home = app::find_home(argv[0]);
+    return door(home);
   } catch (const Error& error) {
-    std::fprintf(stderr, "rooflua: %s\n", error.what());
+    app::complain(error.what(), home);
     return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rooflua: internal error: %s\n", error.what());

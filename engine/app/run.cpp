@@ -172,23 +172,4 @@ int run(const RunArguments& arguments, const std::filesystem::path& home) {
   return too_doubtful(results, arguments) ? 1 : 0;
 }
 
-int check(const std::vector<std::string>& scenarios, const std::filesystem::path& home) {
-  int status = 0;
-  for (const std::string& file : scenarios) {
-    try {
-      script::VmOptions options;
-      options.home = home;
-      script::Vm vm(options);
-      script::Scenario scenario(vm, std::filesystem::path(file));
-      scenario.check();
-      std::printf("%s: ok (%zu variant%s, kind %s)\n", file.c_str(), scenario.variants().size(),
-                  scenario.variants().size() == 1 ? "" : "s", scenario.kind().c_str());
-    } catch (const Error& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      status = 1;
-    }
-  }
-  return status;
-}
-
 }  // namespace rooflua::app

@@ -89,7 +89,7 @@ void TimeBins::add_at(Picoseconds now, double amount) {
 
 // --- Steps -----------------------------------------------------------------------------------
 
-void StepSample::add(const Batch& batch, double time_s) {
+void StepSurvey::add(const Batch& batch, double time_s) {
   busy_s_ += time_s;
   const auto passed = static_cast<std::int64_t>(std::ceil(busy_s_ / spacing_s_));
   if (passed <= moment_) return;
@@ -105,7 +105,7 @@ void StepSample::add(const Batch& batch, double time_s) {
 }
 
 /// Every second moment goes, and the steps that held no other.
-void StepSample::thin() {
+void StepSurvey::thin() {
   std::vector<Kept> left;
   for (Kept& each : kept_) {
     each.first = (each.first + 1) / 2;  // old moment 2i is new moment i
@@ -117,7 +117,7 @@ void StepSample::thin() {
   spacing_s_ *= 2;
 }
 
-std::vector<SampledStep> StepSample::steps() const {
+std::vector<SampledStep> StepSurvey::steps() const {
   std::vector<SampledStep> out;
   for (const Kept& each : kept_) {
     out.push_back(each.step);

@@ -49,7 +49,7 @@ struct SampledStep {
 /// The steps that were running at evenly spaced moments of the engine's busy time, so that each
 /// stands for the same part of it: no randomness, at most `most` of them. All replicas of a run
 /// share one.
-class StepSample {
+class StepSurvey {
  public:
   static constexpr std::int64_t most = 64;
   void add(const Batch& batch, double time_s);
@@ -70,12 +70,12 @@ class StepSample {
 /// A step model that tells a sample what it priced.
 class SampledSteps : public StepModel {
  public:
-  SampledSteps(StepModel& inner, StepSample& sample) : inner_(&inner), sample_(&sample) {}
+  SampledSteps(StepModel& inner, StepSurvey& sample) : inner_(&inner), sample_(&sample) {}
   void price(const Batch& batch, StepPrice& price) override;
 
  private:
   StepModel* inner_;
-  StepSample* sample_;
+  StepSurvey* sample_;
 };
 
 class Sketch : public Observer {
@@ -84,8 +84,8 @@ class Sketch : public Observer {
   void on_step(const StepSeen& step) override;
   void on_done(const RequestDone& done) override;
 
-  StepSample& sample() { return sample_; }
-  const StepSample& sample() const { return sample_; }
+  StepSurvey& sample() { return sample_; }
+  const StepSurvey& sample() const { return sample_; }
 
   /// {quantiles: {ttft_s: [[q, value], ...], tpot_s, itl_s, e2e_s},
   ///  timeline: {bin_s, waiting: [...], running, kv_used_frac, step_tokens, output_tokens_per_s}}
@@ -103,7 +103,7 @@ class Sketch : public Observer {
   LogHistogram ttft_, tpot_, itl_, e2e_;
   TimeBins waiting_, running_, tokens_, busy_, output_;
   std::vector<Blocks> blocks_;  // per replica
-  StepSample sample_;
+  StepSurvey sample_;
 };
 
 }  // namespace rooflua

@@ -72,6 +72,23 @@ int trace_open(lua_State* L) {
   return 1;
 }
 
+/// trace_rows(trace, limit) -> {{arrival_s, prompt_tokens, output_tokens}, ...}: the first rows.
+int trace_rows(lua_State* L) {
+  const auto& box = check_object<TraceBox>(L, 1, "trace");
+  const double limit = check_number(L, 2, "limit");
+  Json out = Json::array();
+  for (const TraceRow& row : box->trace->rows) {
+    if (static_cast<double>(out.items().size()) >= limit) break;
+    Json one = Json::array();
+    one.push_back(row.arrival_s * box->time_scale);
+    one.push_back(static_cast<double>(row.prompt_tokens));
+    one.push_back(static_cast<double>(row.output_tokens));
+    out.push_back(std::move(one));
+  }
+  push_json(L, out, false);
+  return 1;
+}
+
 ReplicaConfig replica_config(const Json& value, const std::string& where) {
   const auto number = [&](const char* key, std::int64_t otherwise) {
     const Json* found = value.find(key);
@@ -188,10 +205,9 @@ Bindings bindings_of(Run& run) {
   bindings.router = run.router.get();
   bindings.workload = run.workload.get();
   bindings.observers.push_back(run.summary.get());
-  for (Observer* each :
-       std::initializer_list<Observer*>{run.requests.get(), run.timeline.get(),
-                                        run.vllm_bench.get(), run.progress.get(), run.why.get(),
-                                        run.journal.get(), run.sketch.get()}) {
+  for (Observer* each : std::initializer_list<Observer*>{
+           run.requests.get(), run.timeline.get(), run.vllm_bench.get(), run.progress.get(),
+           run.why.get(), run.journal.get(), run.sketch.get()}) {
     if (each != nullptr) bindings.observers.push_back(each);
   }
   return bindings;
@@ -276,8 +292,9 @@ int serve_open(lua_State* L) {
 template <class Go>
 void go_on(Run& run, Go go) {
   if (run.broken) {
-    throw Error("", "this simulation was left in the middle of a step by an error; go on with a "
-                    "fork made before, or open it again");
+    throw Error("",
+                "this simulation was left in the middle of a step by an error; go on with a "
+                "fork made before, or open it again");
   }
   const StopGently gently;
   try {
@@ -295,8 +312,7 @@ int serve_advance(lua_State* L) {
   if (lua_isnoneornil(L, 2)) {
     go_on(run, [](Simulation& simulation) { simulation.run(&stop_requested()); });
   } else if (until_s >= 0 && std::isfinite(until_s)) {
-    go_on(run,
-          [=](Simulation& simulation) { simulation.run_until(until_s, &stop_requested()); });
+    go_on(run, [=](Simulation& simulation) { simulation.run_until(until_s, &stop_requested()); });
   } else {
     throw Error("run_until", "expected a time >= 0 in seconds");
   }
@@ -420,6 +436,7 @@ void bind_serve(lua_State* L) {
   bind_journal(L);
   set_function(L, "serve_table", guarded<table>);
   set_function(L, "trace_open", guarded<trace_open>);
+  set_function(L, "trace_rows", guarded<trace_rows>);
   set_function(L, "serve_open", guarded<serve_open>);
   set_function(L, "serve_advance", guarded<serve_advance>);
   set_function(L, "serve_step", guarded<serve_step>);

@@ -27,7 +27,9 @@ std::string user_line(lua_State* L) {
   for (int level = 0; lua_getstack(L, level, &frame) != 0; ++level) {
     lua_getinfo(L, "Sl", &frame);
     if (frame.currentline <= 0 || is_library(frame.source)) continue;
-    return std::string(frame.short_src) + ":" + std::to_string(frame.currentline);
+    // The whole path: short_src is cut to 60 characters.
+    const char* file = frame.source[0] == '@' ? frame.source + 1 : frame.short_src;
+    return std::string(file) + ":" + std::to_string(frame.currentline);
   }
   return "";
 }

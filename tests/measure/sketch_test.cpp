@@ -55,7 +55,7 @@ TEST_CASE("a constant has the same mean in every bin") {
 
 TEST_CASE("sampled steps stand for equal parts of the busy time") {
   // Two kinds of step, 1 ms and 9 ms, half of each: 10 % and 90 % of the time.
-  StepSample sample;
+  StepSurvey sample;
   PrefillWork work;
   for (int i = 0; i < 100000; ++i) {
     sample.add(batch_of(1, work), 1e-3);
@@ -70,13 +70,13 @@ TEST_CASE("sampled steps stand for equal parts of the busy time") {
     if (step.prefills[0].id == 2) longer += static_cast<double>(step.weight);
     CHECK(step.time_s == (step.prefills[0].id == 2 ? 9e-3 : 1e-3));
   }
-  CHECK(all <= StepSample::most);
-  CHECK(all > StepSample::most / 2 - 1);
+  CHECK(all <= StepSurvey::most);
+  CHECK(all > StepSurvey::most / 2 - 1);
   CHECK(longer / all == Approx(0.9).margin(0.15));
 }
 
 TEST_CASE("one long step weighs as much as the time it took") {
-  StepSample sample;
+  StepSurvey sample;
   PrefillWork work;
   for (int i = 0; i < 50; ++i) sample.add(batch_of(1, work), 1e-3);
   sample.add(batch_of(2, work), 50e-3);

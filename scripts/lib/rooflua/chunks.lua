@@ -195,6 +195,9 @@ local function sandbox_require(name)
   local path, tried = find(name)
   if not path then
     if native.trusted then return stock_require(name) end
+    local folder, wanted = name:match "^([%w_]+)%.([%w_]+)$"
+    local there = folder and native.list_folder(native.home .. "/scripts/" .. folder, ".lua") or {}
+    if #there > 0 then fail("require: %s", native.unknown_name("policy of " .. folder, wanted, there)) end
     fail("require: there is no '%s' (looked at %s)", name, core.join(tried, ", "))
   end
   loading[name] = true

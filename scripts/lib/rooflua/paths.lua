@@ -2,14 +2,17 @@
 -- Also how its errors are told: with file and key path in front.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
+local locate = require "rooflua.locate"
 local policy = require "rooflua.policy"
 
 local paths = {}
 
---- Raises with the scenario's file and a key path in front.
+--- Raises with the scenario's file, the line where it can be found, and a key path in front.
 function paths.wrong(file, key, message, ...)
   if select("#", ...) > 0 then message = string.format(message, ...) end
-  local where = key == "" and file or file .. ": " .. key
+  local line = locate.line(file, locate.path(key, message))
+  local where = line and file .. ":" .. line or file
+  if key ~= "" then where = where .. ": " .. key end
   error(where .. ": " .. message, 0)
 end
 local wrong = paths.wrong

@@ -174,10 +174,11 @@ local function prepare(file, given)
     transfer = transfer_of(numbers(file, given, "network"), replicas) }
 end
 
---- Finds what is wrong with a scenario of this kind without running it.
+--- Finds what is wrong with a scenario of this kind without running it; returns the pieces.
 function serve.check(file, given)
   local prepared = prepare(file, given)
   started_router(file, given.router, prepared.replicas, prepared.streams)
+  return prepared
 end
 
 -- Live simulations ------------------------------------------------------------------------------------

@@ -1,0 +1,88 @@
+// rooflua check: what is wrong or doubtful in a scenario, found without running it.
+// scripts/lib/rooflua/check.lua finds; this prints.
+
+#include <cstdio>
+#include <fstream>
+
+#include "app/commands.h"
+#include "app/quote.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "script/vm.h"
+
+namespace rooflua::app {
+
+namespace {
+
+std::string text_of(const Json& object, const char* key) {
+  const Json* value = object.find(key);
+  return value != nullptr && value->is_text() ? value->text() : "";
+}
+
+/// One scenario in a state of its own: scenarios share nothing.
+Json check_one(const std::string& file, const std::filesystem::path& home) {
+  script::VmOptions options;
+  options.home = home;
+  options.print_to_stderr = true;
+  script::Vm vm(options);
+  return vm.call("rooflua.check", "file", {Json(file)});
+}
+
+std::string headline(const Json& finding) {
+  const Json* line = finding.find("line");
+  std::string out = text_of(finding, "file");
+  if (line != nullptr && line->is_number())
+    out += ":" + std::to_string(static_cast<long long>(line->number()));
+  return out + ": " + text_of(finding, "level") + ": " + text_of(finding, "message");
+}
+
+void print(const Json& checked, const std::filesystem::path& home) {
+  for (const Json& finding : checked.find("findings")->items()) {
+    const std::string text = headline(finding);
+    std::printf("%s\n%s", text.c_str(), quoted_line(text, home).c_str());
+  }
+  const std::string file = text_of(checked, "file");
+  const auto count = [&](const char* key) {
+    return static_cast<long long>(checked.find(key)->number());
+  };
+  const long long errors = count("errors"), warnings = count("warnings");
+  if (errors > 0) {
+    std::printf("%s: %lld error%s\n", file.c_str(), errors, errors == 1 ? "" : "s");
+    return;
+  }
+  const long long variants = count("variants");
+  std::printf("%s: ok (%lld variant%s, kind %s)", file.c_str(), variants, variants == 1 ? "" : "s",
+              text_of(checked, "kind").c_str());
+  if (warnings > 0) std::printf(", %lld warning%s", warnings, warnings == 1 ? "" : "s");
+  std::printf("\n");
+  for (const Json& line : checked.find("notes")->items())
+    std::printf("  %s\n", line.text().c_str());
+}
+
+}  // namespace
+
+int check(const std::vector<std::string>& scenarios, const std::string& json,
+          const std::filesystem::path& home) {
+  bool failed = false;
+  Json all = Json::array();
+  for (const std::string& file : scenarios) {
+    Json checked = check_one(file, home);
+    failed |= checked.find("errors")->number() > 0;
+    if (json != "-") print(checked, home);
+    all.push_back(std::move(checked));
+  }
+  if (!json.empty()) {
+    Json document = Json::object();
+    document["schema"] = 1;
+    document["scenarios"] = std::move(all);
+    const std::string text = dump_json(document, 2) + "\n";
+    if (json == "-") {
+      std::fputs(text.c_str(), stdout);
+    } else if (std::ofstream out(json, std::ios::binary); !(out << text)) {
+      throw Error(json, "cannot be written");
+    }
+  }
+  return failed ? 1 : 0;
+}
+
+}  // namespace rooflua::app

@@ -1,0 +1,37 @@
+// rooflua new NAME: the template of scripts/templates with the name filled in.
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "app/commands.h"
+#include "base/error.h"
+
+namespace rooflua::app {
+
+namespace fs = std::filesystem;
+
+int fresh(const std::string& name, const fs::path& home) {
+  fs::path file(name);
+  if (file.extension() != ".lua") file += ".lua";
+  if (file.stem().empty() || file.stem() == ".lua")
+    throw Error(name, "expected a name: rooflua new my_question");
+  if (fs::exists(fs::symlink_status(file)))
+    throw Error(file.string(), "is there already, and is left as it is");
+  if (!file.parent_path().empty() && !fs::is_directory(file.parent_path()))
+    throw Error(file.string(), "there is no folder " + file.parent_path().string());
+  const fs::path source = home / "scripts" / "templates" / "scenario.lua";
+  std::ifstream in(source, std::ios::binary);
+  std::ostringstream text;
+  if (!(text << in.rdbuf())) throw Error(source.string(), "cannot be read");
+  std::string written = text.str();
+  for (std::size_t at; (at = written.find("@FILE@")) != std::string::npos;)
+    written.replace(at, 6, file.generic_string());
+  std::ofstream out(file, std::ios::binary);
+  if (!(out << written)) throw Error(file.string(), "cannot be written");
+  std::printf("wrote %s; next:\n  rooflua check %s\n  rooflua run %s\n", file.c_str(), file.c_str(),
+              file.c_str());
+  return 0;
+}
+
+}  // namespace rooflua::app

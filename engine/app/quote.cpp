@@ -1,0 +1,64 @@
+#include "app/quote.h"
+
+#include <cstdio>
+#include <fstream>
+
+namespace rooflua::app {
+
+namespace {
+
+constexpr std::size_t longest = 120;
+
+struct Place {
+  std::string file;
+  long line = 0;
+};
+
+/// "file:12" at the beginning; line 0 if there is none.
+Place place_of(std::string_view message) {
+  for (std::size_t colon = message.find(':'); colon != std::string_view::npos && colon < 500;
+       colon = message.find(':', colon + 1)) {
+    std::size_t end = colon + 1;
+    while (end < message.size() && message[end] >= '0' && message[end] <= '9') ++end;
+    if (end == colon + 1 || end - colon > 8 || end >= message.size() || message[end] != ':')
+      continue;
+    return {std::string(message.substr(0, colon)),
+            std::stol(std::string(message.substr(colon + 1, end - colon - 1)))};
+  }
+  return {};
+}
+
+std::string line_of(const std::filesystem::path& file, long number) {
+  std::ifstream in(file);
+  std::string line;
+  for (long i = 0; i < number; ++i) {
+    if (!std::getline(in, line)) return "";
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string quoted_line(std::string_view message, const std::filesystem::path& home) {
+  const Place place = place_of(message);
+  if (place.line == 0) return "";
+  std::error_code ignored;
+  std::filesystem::path file = place.file;
+  if (!std::filesystem::is_regular_file(file, ignored)) file = home / place.file;
+  if (!std::filesystem::is_regular_file(file, ignored)) return "";
+  std::string line = line_of(file, place.line);
+  if (line.find_first_not_of(" \t\r") == std::string::npos) return "";
+  for (char& c : line) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  while (line.back() == ' ') line.pop_back();
+  if (line.size() > longest) line = line.substr(0, longest) + "...";
+  char number[32];
+  std::snprintf(number, sizeof number, "%5ld | ", place.line);
+  return number + line + "\n";
+}
+
+void complain(std::string_view message, const std::filesystem::path& home) {
+  std::fprintf(stderr, "rooflua: %.*s\n%s", static_cast<int>(message.size()), message.data(),
+               quoted_line(message, home).c_str());
+}
+
+}  // namespace rooflua::app

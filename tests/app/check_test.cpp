@@ -1,0 +1,201 @@
+// rooflua check and rooflua new: mistakes are found without running, at their line.
+
+#include <fstream>
+#include <sstream>
+
+#include "base/json.h"
+#include "tests/app/program.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+std::filesystem::path folder() {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("rooflua_check_" + std::to_string(getpid()));
+  std::filesystem::create_directories(path);
+  return path;
+}
+
+std::string written(const std::string& text, const std::string& name = "scenario.lua") {
+  const auto path = folder() / name;
+  std::ofstream(path) << text;
+  return path.string();
+}
+
+/// A scenario that is right, with lines of it replaced or added: one key per line from line 3 on.
+std::string scenario(const std::string& more, const std::string& workload = "",
+                     const std::string& hardware = "hardware = 'h200',") {
+  return "return {\n  rooflua = 1,\n  model = 'llama-3.1-8b',\n  " + hardware +
+         "\n  workload = require 'workloads.poisson' {\n    num_requests = 200,\n    " + workload +
+         "\n  },\n  " + more + "\n}\n";
+}
+
+struct Checked {
+  int status = 0;
+  Json document;
+  const Json& first() const { return document.find("scenarios")->items()[0]; }
+  const Json::Array& findings() const { return first().find("findings")->items(); }
+};
+
+Checked check(const std::string& text) {
+  const Said said = rooflua::test::rooflua("check --json - " + written(text));
+  INFO(said.text);
+  return {said.status, parse_json(said.text, "check")};
+}
+
+/// One finding of that level with that text, at that line (0: whatever line).
+void expect(const std::string& text, const std::string& level, const std::string& part, int line) {
+  const Checked checked = check(text);
+  INFO(dump_json(checked.first(), 2));
+  int found = 0;
+  for (const Json& finding : checked.findings()) {
+    if (!contains(finding.find("message")->text(), part)) continue;
+    ++found;
+    CHECK(finding.find("level")->text() == level);
+    const Json* at = finding.find("line");
+    if (line > 0) CHECK((at != nullptr && at->integer() == line));
+  }
+  CHECK(found == 1);
+  CHECK(checked.status == (level == "error" ? 1 : 0));
+}
+
+}  // namespace
+
+TEST_CASE("a scenario that is right has no finding") {
+  const Checked checked = check(scenario(""));
+  CHECK(checked.status == 0);
+  CHECK(checked.findings().empty());
+}
+
+TEST_CASE("units that are hardly meant are found, at their line") {
+  expect(scenario("deployment = { memory_utilization = 90 },"), "error", "90 % is 0.9", 9);
+  expect(scenario("slo = { ttft_s = 2000 },"), "warning", "milliseconds would be 2", 9);
+  expect(scenario("slo = { tpot_s = 50 },"), "warning", "milliseconds would be 0.05", 9);
+  expect(scenario("frontend = { base_s = 5 },"), "warning", "milliseconds", 9);
+  expect(scenario("network = { bytes_per_s = 400 },"), "error", "as GB/s that would be 4e+11", 9);
+  expect(scenario("steps = require 'steps.roofline_v2' { overhead_per_layer_s = 5 },"), "warning",
+         "milliseconds", 9);
+  expect(scenario("", "rate_per_s = 1e6,"), "warning", "more than any service gets", 7);
+  expect(scenario("", "", "hardware = { from = 'h200-sxm', memory_bytes_per_s = 3350 },"), "error",
+         "as GB/s that would be 3.35e+12", 4);
+  expect(scenario("", "", "hardware = { from = 'h200-sxm', memory_bytes = 141 },"), "error",
+         "as GB that would be 1.41e+11", 4);
+}
+
+TEST_CASE("lengths and loads that cannot be served are found") {
+  expect(scenario("", "prompt_tokens = 200000, rate_per_s = 0.001,"), "warning", "131072", 7);
+  expect(scenario("deployment = { kv_blocks = 10 },", "prompt_tokens = 200,"), "error",
+         "KV cache of 160 tokens", 7);
+  expect(scenario("", "rate_per_s = 500,"), "warning", "the queue grows", 7);
+  expect(scenario("scheduler = require 'schedulers.vllm_v1' { max_num_batched_tokens = 64, "
+                  "max_num_seqs = 256 },"),
+         "warning", "cannot hold a token for each", 9);
+}
+
+TEST_CASE("what does not exist is found with what may have been meant") {
+  expect(scenario("workloat = 1,"), "error", "did you mean 'workload'", 9);
+  expect(scenario("scheduler = require 'schedulers.vlm_v1' {},"), "error", "did you mean 'vllm_v1'",
+         9);
+  expect(scenario("scheduler = 'vlm_v1',"), "error", "did you mean 'vllm_v1'", 9);
+  expect(scenario("", "", "hardware = 'h201',"), "error", "h200", 4);
+  expect(scenario("mfu = { path = '/nowhere' },"), "error", "no such folder", 9);
+  expect(scenario("mfu = { lookup = 'latency_liner' },"), "error", "did you mean 'latency_linear'",
+         9);
+  expect(scenario("steps = require 'steps.kernels' { host_step = 1 },"), "error", "host_step_s", 9);
+  expect(scenario("deployment = { tp = 3 },"), "error", "tp", 9);
+  expect(scenario("vary = { ['scheduler.max_num_seq'] = { 4, 8 } },"), "error", "max_num_seqs", 9);
+}
+
+TEST_CASE("what does not fit says by how much") {
+  const std::string big =
+      "return { model = 'llama-3.1-70b', hardware = 'h200',\n"
+      "  workload = require 'workloads.poisson' {} }\n";
+  expect(big, "error", "GiB", 0);
+}
+
+TEST_CASE("every unknown key is found, not only the first") {
+  const Checked checked = check(scenario("modell = 1, seeds = 2,"));
+  CHECK(checked.findings().size() == 2);
+  CHECK(checked.status == 1);
+}
+
+TEST_CASE("a finding of some variants says of which, and the line is shown") {
+  const std::string file =
+      written(scenario("vary = { ['deployment.memory_utilization'] = { 0.9, 95 } },"));
+  const Said said = rooflua::test::rooflua("check " + file);
+  INFO(said.text);
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "(memory_utilization=95)"));
+  CHECK(
+      contains(said.text, "    9 |   vary = { ['deployment.memory_utilization'] = { 0.9, 95 } },"));
+}
+
+TEST_CASE("files that are no scenario are findings, not crashes") {
+  CHECK(check("return 5").status == 1);
+  CHECK(check("return {").status == 1);
+  CHECK(check("error { code = 1 }").status == 1);
+  CHECK(check("while true do end").status == 1);
+  CHECK(rooflua::test::rooflua("check /nowhere.lua").status == 1);
+}
+
+TEST_CASE("evidence is forecast without running, close to what a run gives") {
+  const auto shares = [](const Json& evidence) {
+    const Json* modelled = evidence.find("modelled");
+    return modelled == nullptr ? 0.0 : modelled->number();
+  };
+  const Said said = rooflua::test::rooflua("check --json - scenarios/02_chunk_size.lua");
+  const Said ran = rooflua::test::rooflua("run --quiet --json - scenarios/02_chunk_size.lua");
+  const Json checked = parse_json(said.text, "check"), document = parse_json(ran.text, "run");
+  const Json::Array& forecasts = checked.find("scenarios")->items()[0].find("forecast")->items();
+  REQUIRE(forecasts.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Json& variant = document.find("variants")->items()[i];
+    CHECK(forecasts[i].find("name")->text() == variant.find("name")->text());
+    CHECK(shares(*forecasts[i].find("evidence")) ==
+          Approx(shares(*variant.find("summary")->find("evidence"))).margin(0.02));
+  }
+  if (!have_shared("tables/infersim/bench_data")) return;
+  const std::string tables = "mfu = { path = '" + (source_dir() / "..").string() +
+                             "/shared/data/tables/infersim/bench_data', layout = 'infersim' },";
+  const Checked with = check(scenario(tables, "", "hardware = 'h20',"));
+  INFO(dump_json(with.first(), 2));
+  const Json& evidence = *with.first().find("forecast")->items()[0].find("evidence");
+  CHECK(shares(evidence) < 0.9);
+}
+
+TEST_CASE("errors of run quote the line that is at fault") {
+  const std::string file =
+      written(scenario("scheduler = require 'schedulers.vllm_v1' { max_num_seq = 4 },"));
+  const Said said = rooflua::test::rooflua("run --quiet " + file + " 2>&1");
+  INFO(said.text);
+  CHECK(contains(said.text, file + ":9: "));
+  CHECK(contains(said.text, "did you mean 'max_num_seqs'"));
+  CHECK(contains(said.text,
+                 "    9 |   scheduler = require 'schedulers.vllm_v1' { max_num_seq = 4 },\n"));
+  const std::string plain = written(scenario("deployment = { tp = 3 },"));
+  const Said key = rooflua::test::rooflua("run --quiet " + plain + " 2>&1");
+  INFO(key.text);
+  CHECK(contains(key.text, "    9 |   deployment = { tp = 3 },\n"));
+}
+
+TEST_CASE("a new scenario is right, runs, and is never overwritten") {
+  const std::string name = (folder() / "fresh").string();
+  std::filesystem::remove(name + ".lua");
+  const Said said = rooflua::test::rooflua("new " + name);
+  CHECK(said.status == 0);
+  CHECK(contains(said.text, "rooflua run " + name + ".lua"));
+  const Said checked = rooflua::test::rooflua("check --json - " + name + ".lua");
+  const Json document = parse_json(checked.text, "check");
+  CHECK(document.find("scenarios")->items()[0].find("findings")->items().empty());
+  CHECK(rooflua::test::rooflua("run --quiet " + name + ".lua").status == 0);
+  std::ofstream(name + ".lua") << "return 1\n";
+  CHECK(rooflua::test::rooflua("new " + name + " 2>&1").status == 1);
+  CHECK(rooflua::test::rooflua("new " + name + ".lua 2>&1").status == 1);
+  std::ifstream in(name + ".lua");
+  std::string line;
+  std::getline(in, line);
+  CHECK(line == "return 1");
+  CHECK(rooflua::test::rooflua("new /nowhere/x 2>&1").status == 1);
+}
