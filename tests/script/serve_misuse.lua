@@ -46,7 +46,6 @@ local function misuse(what, object, methods, fields, values)
   end
 end
 
-local plan_methods = { "decode", "prefill", "admit", "preempt", "wake_at", "decode_all" }
 local request_fields = { "id", "phase", "prompt_tokens", "cached_tokens", "pending_tokens",
   "context_tokens", "class", "output_tokens" }
 

@@ -5,7 +5,7 @@ local core = require "rooflua.core"
 local native = require "rooflua.native"
 local ffi = require("rooflua.abi").ffi
 
-local fail, type, floor = core.fail, type, math.floor
+local fail, type = core.fail, type
 
 ffi.cdef [[
 typedef struct { int32_t new_tokens, context_tokens, completes, slot, id; } rooflua_prefill_data;

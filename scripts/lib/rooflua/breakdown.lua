@@ -37,7 +37,7 @@ function breakdown.of_steps(steps, replicas)
   local sums, order, weights = {}, {}, 0
   for _, step in ipairs(steps) do
     local replica = replicas[step.replica]
-    local priced = prices.one(replica.prepared, replica.steps.steps, batch.new(step.batch))
+    local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(step.batch))
     add(sums, order, priced, step.weight)
     weights = weights + step.weight
   end

@@ -167,7 +167,9 @@ end
 
 local function note_forecasts(out, forecasts)
   local same = true
-  for _, each in ipairs(forecasts) do same = same and shares_text(each.evidence) == shares_text(forecasts[1].evidence) end
+  for _, each in ipairs(forecasts) do
+    same = same and shares_text(each.evidence) == shares_text(forecasts[1].evidence)
+  end
   if not same and #forecasts > 6 then
     out.notes[1] = "forecast  " .. ranges_text(forecasts)
     return

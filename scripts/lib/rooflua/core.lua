@@ -4,8 +4,7 @@ local native = require "rooflua.native"
 
 local core = {}
 
-local type, pairs, next, rawget, setmetatable, getmetatable = type, pairs, next, rawget,
-  setmetatable, getmetatable
+local type, next, rawget, setmetatable, getmetatable = type, next, rawget, setmetatable, getmetatable
 local tostring, select, unpack, sort, concat = tostring, select, unpack, table.sort, table.concat
 local format, floor = string.format, math.floor
 

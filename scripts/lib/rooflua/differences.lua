@@ -90,7 +90,8 @@ function differences.text(name_a, name_b, metric, rows, same, only_a, only_b, to
   local lines = { ("%s of %d requests, %s against %s"):format(metric, #rows, name_b, name_a) }
   local counts = {}
   local function count_line(what, count, mean_s, why)
-    if count > 0 then counts[#counts + 1] = { what, tostring(count), "mean " .. change_text(mean_s), "mostly " .. why } end
+    if count == 0 then return end
+    counts[#counts + 1] = { what, tostring(count), "mean " .. change_text(mean_s), "mostly " .. why }
   end
   count_line("faster", faster, faster_s, faster_why)
   count_line("slower", slower, slower_s, slower_why)

@@ -11,7 +11,7 @@ local function stub_names() return native.list_folder(native.home .. "/scripts/m
 local function read_stub(module)
   local text = native.read_file(native.home .. "/scripts/meta/" .. module .. ".lua")
   if not text then return nil end
-  local stub, comment, class = { entries = {} }, {}, nil
+  local stub, comment = { entries = {} }, {}
   for line in (text .. "\n"):gmatch "(.-)\r?\n" do
     local said = line:match "^%-%-%-%s?(.*)$"
     if said and not said:find "^@meta" then
@@ -22,7 +22,7 @@ local function read_stub(module)
         stub.entries[#stub.entries + 1] = { name = name, signature = name .. arguments,
           doc = comment }
       else
-        class = nil
+        local class
         for _, each in ipairs(comment) do class = class or each:match "^@class ([%w_.]+)" end
         if class then
           stub.entries[#stub.entries + 1] = { name = class, class = true, doc = comment }

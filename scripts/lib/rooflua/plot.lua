@@ -183,8 +183,8 @@ function plot.roofline(rows, peak_flop_per_s, bytes_per_s, options)
   for _, value in ipairs(x) do low, high = min(low, value / 2), max(high, value * 2) end
   local roof = { x = { low, ridge, high }, y = { low * bytes_per_s, peak_flop_per_s, peak_flop_per_s } }
   table.insert(named, 1, { "op", "intensity", "rate", "of the roof" })
-  return plot.chart { title = "roofline", series = { roof, { x = x, y = y, points = true } }, x_log = true, y_log = true,
-    note = ("%s, %s, ridge at %.4g flop/B"):format(units.text(peak_flop_per_s, "flop/s"),
+  return plot.chart { title = "roofline", series = { roof, { x = x, y = y, points = true } },
+    x_log = true, y_log = true, note = ("%s, %s, ridge at %.4g flop/B"):format(units.text(peak_flop_per_s, "flop/s"),
       units.text(bytes_per_s, "B/s"), ridge),
     y_unit = "flop/s", x_unit = "flop/B", width = options.width, height = options.height }
     .. "\n\n" .. units.table_text(named, "  ")

@@ -56,8 +56,7 @@ local function all_rows(tree)
   return rows
 end
 
---- One batch with everything it rests on: {time_s, evidence, rows, tokens, requests}.
-function prices.one(prepared, steps, item)
+local function price_one(prepared, steps, item)
   local time_s
   local tree = cost.explain(function()
     time_s = steps:time(item)
@@ -75,7 +74,8 @@ function prices.one(prepared, steps, item)
     requests = item.requests }
 end
 
---- One batch with a step model that is bound already: what a live run explains.
+--- One batch with a step model that is bound already, and everything that its price rests on:
+--- {time_s, evidence, rows, tokens, requests}.
 function prices.price_batch(prepared, steps, item)
   cost.set_corrections(prepared.corrections)
   return price_one(prepared, steps, item)
@@ -88,7 +88,7 @@ function prices.price(prepared)
   local out, evidence_s, total_s = json.array {}, {}, 0
   local ok, problem = pcall(function()
     for i, item in ipairs(batches) do
-      local priced = scenario.at(prepared.file, "price[" .. i .. "]", prices.one, prepared, steps,
+      local priced = scenario.at(prepared.file, "price[" .. i .. "]", price_one, prepared, steps,
         item.batch)
       priced.name = item.name
       out[i] = priced

@@ -1,0 +1,129 @@
+-- Documents keep their word: every console block of a document listed here is run, in order, in one
+-- empty folder, and its output is compared with what the document prints. From the source tree:
+--   rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]
+--
+-- ```console          "$ " begins a command; what follows is its output. A line "..." stands for any
+-- $ rooflua ...       lines, "..." inside a line for any text.
+-- ```lua file=x.lua   is written to x.lua before the next command.
+
+local documents = { "docs/TUTORIAL.md" }
+
+local program_folder = assert(arg[1], "usage: rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]")
+if arg[2] then documents = { unpack(arg, 2) } end
+
+local function output_of(command)
+  local pipe = io.popen(command)
+  local text = pipe:read "*a"
+  pipe:close()
+  return text
+end
+
+local function trim(text) return (text:gsub("%s+$", "")) end
+
+local source = trim(output_of "pwd")
+local passed, failed = 0, 0
+
+--- The blocks of a document that matter here: {kind, file, first, lines}.
+local function blocks_of(path)
+  local out, open, number = {}, nil, 0
+  for line in io.lines(path) do
+    number = number + 1
+    if open and line:match "^```%s*$" then
+      out[#out + 1], open = open, nil
+    elseif open then
+      open.lines[#open.lines + 1] = line
+    else
+      local kind, more = line:match "^```(%a+)%s*(.*)$"
+      local file = more and more:match "file=(%S+)"
+      if kind == "console" or kind == "lua" and file then
+        open = { kind = kind, file = file, first = number, lines = {} }
+      elseif kind then
+        open = { kind = "other", first = number, lines = {} }
+      end
+    end
+  end
+  return out
+end
+
+--- {command, first, expected = lines} of a console block.
+local function commands_of(block)
+  local out = {}
+  for i, line in ipairs(block.lines) do
+    local command = line:match "^%$ (.*)$"
+    if command then
+      out[#out + 1] = { command = command, first = block.first + i, expected = {} }
+    elseif #out > 0 then
+      local expected = out[#out].expected
+      if #expected == 0 and out[#out].command:find "\\$" then
+        out[#out].command = out[#out].command:gsub("\\$", "") .. trim(line)
+      else
+        expected[#expected + 1] = line
+      end
+    end
+  end
+  return out
+end
+
+local function same_line(expected, found)
+  local pattern = trim(expected):gsub("%p", "%%%0"):gsub("%%%.%%%.%%%.", ".*")
+  return trim(found):find("^" .. pattern .. "$") ~= nil
+end
+
+--- Whether expected[i..] fits found[j..]; "..." takes as few lines as it can.
+local function fits(expected, found, i, j)
+  if i > #expected then return j > #found end
+  if trim(expected[i]) == "..." then
+    for k = j, #found + 1 do
+      if fits(expected, found, i + 1, k) then return true end
+    end
+    return false
+  end
+  return j <= #found and same_line(expected[i], found[j]) and fits(expected, found, i + 1, j + 1)
+end
+
+local function lines_of(text)
+  local out = {}
+  for line in text:gmatch "(.-)\n" do out[#out + 1] = line end
+  while #out > 0 and trim(out[#out]) == "" do out[#out] = nil end
+  return out
+end
+
+local function run(path, folder, step)
+  local text = output_of(("cd '%s' && PATH='%s':$PATH && { %s ; } 2>&1"):format(folder, program_folder, step.command))
+  if text ~= "" and text:sub(-1) ~= "\n" then text = text .. "\n" end
+  local found, expected = lines_of(text), lines_of(table.concat(step.expected, "\n") .. "\n")
+  if fits(expected, found, 1, 1) then
+    passed = passed + 1
+    return
+  end
+  failed = failed + 1
+  print(("FAIL %s:%d: $ %s\n--- the document says\n%s\n--- the program says\n%s"):format(path, step.first,
+    step.command, table.concat(expected, "\n"), table.concat(found, "\n")))
+end
+
+local function check(path)
+  local folder = trim(output_of "mktemp -d")
+  os.execute(("ln -s '%s/scenarios' '%s/scenarios'"):format(source, folder))
+  local steps = 0
+  for _, block in ipairs(blocks_of(path)) do
+    if block.kind == "lua" then
+      local handle = assert(io.open(folder .. "/" .. block.file, "w"))
+      handle:write(table.concat(block.lines, "\n"), "\n")
+      handle:close()
+    elseif block.kind == "console" then
+      for _, step in ipairs(commands_of(block)) do
+        steps = steps + 1
+        run(path, folder, step)
+      end
+    end
+  end
+  if steps == 0 then
+    failed = failed + 1
+    print("FAIL " .. path .. ": no console block")
+  end
+  os.execute(("rm -rf '%s'"):format(folder))
+end
+
+for _, path in ipairs(documents) do check(path) end
+print(("%d passed, %d failed"):format(passed, failed))
+os.exit(failed == 0 and 0 or 1)
