@@ -90,9 +90,10 @@ local function fail(message)
   native.fail(message)
 end
 
-local function unknown(kind, key, known)
+local function unknown(kind, key, known, methods)
   local names = {}
   for name in pairs(known) do names[#names + 1] = name end
+  for name in pairs(methods or {}) do names[#names + 1] = name end
   table.sort(names)
   fail(native.unknown_name("field of " .. kind, tostring(key), names))
 end
@@ -271,7 +272,7 @@ ffi.metatype("rooflua_replica_handle", {
     local field = replica_fields[key]
     if field then return field(need_view()) end
     local method = replica_methods[key]
-    if not method then unknown("a replica", key, replica_fields) end
+    if not method then unknown("a replica", key, replica_fields, replica_methods) end
     return method
   end,
   __newindex = function() fail("a replica is read-only; act through the plan") end,
@@ -353,7 +354,7 @@ ffi.metatype("rooflua_plan_handle", {
     local method = plan_methods[key]
     if method then return method end
     local field = plan_fields[key]
-    if not field then unknown("a plan", key, plan_fields) end
+    if not field then unknown("a plan", key, plan_fields, plan_methods) end
     need_plan()
     return field(B.plan_view)
   end,
