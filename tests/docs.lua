@@ -21,6 +21,7 @@ end
 local function trim(text) return (text:gsub("%s+$", "")) end
 
 local source = trim(output_of "pwd")
+program_folder = trim(output_of(("cd '%s' && pwd"):format(program_folder)))
 local passed, failed = 0, 0
 
 --- The blocks of a document that matter here: {kind, file, first, lines}.

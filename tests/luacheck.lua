@@ -63,7 +63,7 @@ for _, path in ipairs(lines_of "git ls-files --cached --others --exclude-standar
       first, text = nil, {}
     elseif first then
       text[#text + 1] = line
-    elseif line:match "^```lua%s*$" then
+    elseif line:match "^```lua%f[^%w]" then
       first = number
     end
   end

@@ -128,6 +128,7 @@ TEST_CASE("a finding of some variants says of which, and the line is shown") {
   INFO(said.text);
   CHECK(said.status == 1);
   CHECK(contains(said.text, "(memory_utilization=95)"));
+  CHECK(contains(said.text, ": 1 error\n"));
   CHECK(
       contains(said.text, "    9 |   vary = { ['deployment.memory_utilization'] = { 0.9, 95 } },"));
 }

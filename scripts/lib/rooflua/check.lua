@@ -20,8 +20,9 @@ local most_forecast = 24 -- variants whose batches are priced
 
 --- A list of findings in which nothing is said twice. `path` is the file of the scenario.
 local function collector(path)
-  local out, seen = { variant = "", errors = 0, warnings = 0, findings = json.array {} }, {}
+  local out, seen = { variant = "", raised = 0, errors = 0, warnings = 0, findings = json.array {} }, {}
   function out.add(level, file, line, message)
+    if level == "error" then out.raised = out.raised + 1 end
     local mark = (line or "") .. message
     if seen[mark] then
       seen[mark].variants[out.variant] = true
@@ -202,9 +203,9 @@ local function check_variants(path, opened, out)
     if not ok then
       out.caught(given)
     else
-      local before = out.errors
+      local before = out.raised
       rules.apply(given, out.report)
-      if out.errors == before and index <= most_forecast then
+      if out.raised == before and index <= most_forecast then
         local fine, evidence = pcall(forecast_variant, path, given, opened.kind, out)
         if fine then forecasts[#forecasts + 1] = { name = variant.name, evidence = evidence }
         else out.caught(evidence) end
