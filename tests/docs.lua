@@ -5,8 +5,9 @@
 -- ```console          "$ " begins a command; what follows is its output. A line "..." stands for any
 -- $ rooflua ...       lines, "..." inside a line for any text.
 -- ```lua file=x.lua   is written to x.lua before the next command.
+-- ```text golden=x    every line stands in tests/golden/x.txt, in that order.
 
-local documents = { "docs/TUTORIAL.md" }
+local documents = { "docs/TUTORIAL.md", "docs/COOKBOOK.md" }
 
 local program_folder = assert(arg[1], "usage: rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]")
 if arg[2] then documents = { unpack(arg, 2) } end
@@ -24,6 +25,11 @@ local source = trim(output_of "pwd")
 program_folder = trim(output_of(("cd '%s' && pwd"):format(program_folder)))
 local passed, failed = 0, 0
 
+local function count(ok, message)
+  passed, failed = passed + (ok and 1 or 0), failed + (ok and 0 or 1)
+  if not ok then print("FAIL " .. message) end
+end
+
 --- The blocks of a document that matter here: {kind, file, first, lines}.
 local function blocks_of(path)
   local out, open, number = {}, nil, 0
@@ -35,8 +41,8 @@ local function blocks_of(path)
       open.lines[#open.lines + 1] = line
     else
       local kind, more = line:match "^```(%a+)%s*(.*)$"
-      local file = more and more:match "file=(%S+)"
-      if kind == "console" or kind == "lua" and file then
+      local file = more and (more:match "file=(%S+)" or more:match "golden=(%S+)")
+      if kind == "console" or file then
         open = { kind = kind, file = file, first = number, lines = {} }
       elseif kind then
         open = { kind = "other", first = number, lines = {} }
@@ -65,9 +71,10 @@ local function commands_of(block)
   return out
 end
 
+--- Spaces count as one: columns may be cut out of a table.
 local function same_line(expected, found)
-  local pattern = trim(expected):gsub("%p", "%%%0"):gsub("%%%.%%%.%%%.", ".*")
-  return trim(found):find("^" .. pattern .. "$") ~= nil
+  local pattern = trim(expected):gsub("%s+", " "):gsub("%p", "%%%0"):gsub(" ?%%%.%%%.%%%.", ".*")
+  return trim(found):gsub("%s+", " "):find("^" .. pattern .. "$") ~= nil
 end
 
 --- Whether expected[i..] fits found[j..]; "..." takes as few lines as it can.
@@ -93,13 +100,24 @@ local function run(path, folder, step)
   local text = output_of(("cd '%s' && PATH='%s':$PATH && { %s ; } 2>&1"):format(folder, program_folder, step.command))
   if text ~= "" and text:sub(-1) ~= "\n" then text = text .. "\n" end
   local found, expected = lines_of(text), lines_of(table.concat(step.expected, "\n") .. "\n")
-  if fits(expected, found, 1, 1) then
-    passed = passed + 1
-    return
+  count(fits(expected, found, 1, 1), ("%s:%d: $ %s\n--- the document says\n%s\n--- the program says\n%s"):format(
+    path, step.first, step.command, table.concat(expected, "\n"), table.concat(found, "\n")))
+end
+
+local function compare_with_golden(path, block)
+  local name = "tests/golden/" .. block.file .. ".txt"
+  local handle = io.open(name)
+  if not handle then return count(false, path .. ":" .. block.first .. ": there is no " .. name) end
+  local found, at = lines_of(handle:read "*a"), 0
+  handle:close()
+  for i, line in ipairs(block.lines) do
+    local next_at
+    for j = at + 1, #found do
+      if same_line(line, found[j]) then next_at = j break end
+    end
+    count(next_at ~= nil, ("%s:%d: %s does not say: %s"):format(path, block.first + i, name, line))
+    at = next_at or at
   end
-  failed = failed + 1
-  print(("FAIL %s:%d: $ %s\n--- the document says\n%s\n--- the program says\n%s"):format(path, step.first,
-    step.command, table.concat(expected, "\n"), table.concat(found, "\n")))
 end
 
 local function check(path)
@@ -107,7 +125,10 @@ local function check(path)
   os.execute(("ln -s '%s/scenarios' '%s/scenarios'"):format(source, folder))
   local steps = 0
   for _, block in ipairs(blocks_of(path)) do
-    if block.kind == "lua" then
+    if block.kind == "text" then
+      steps = steps + 1
+      compare_with_golden(path, block)
+    elseif block.kind == "lua" then
       local handle = assert(io.open(folder .. "/" .. block.file, "w"))
       handle:write(table.concat(block.lines, "\n"), "\n")
       handle:close()
@@ -118,10 +139,7 @@ local function check(path)
       end
     end
   end
-  if steps == 0 then
-    failed = failed + 1
-    print("FAIL " .. path .. ": no console block")
-  end
+  if steps == 0 then count(false, path .. ": nothing to check") end
   os.execute(("rm -rf '%s'"):format(folder))
 end
 
