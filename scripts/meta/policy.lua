@@ -19,7 +19,9 @@ local policy = {}
 ---@field type string? where the default does not tell; "any" takes everything
 ---@field optional boolean? no default
 
+--- A class: calling it with a table of parameters makes an instance.
 ---@class rooflua.PolicyClass
+---@operator call(table?): table
 ---@field name string
 ---@field doc string
 ---@field params table<string, rooflua.Parameter>
@@ -34,6 +36,9 @@ local policy = {}
 ---@field presets table<string, table>?
 ---@field returns "mfu"|"latency_s"? of a lookup
 ---@field every_step boolean? of a scheduler that must be asked at every step
+---@field signals string[]? of a router: what it reads
+---@field staleness_s number? of a router: how old that may be
+---@field extends rooflua.PolicyClass? parameters and methods are taken over
 
 --- Declares a policy; its methods are written after it. `Class:preset("name") {overrides}` starts from a preset.
 ---@param given rooflua.PolicyDefinition

@@ -4,6 +4,50 @@
 ---@class rooflua.serve
 local serve = {}
 
+--- What a scenario file returns. With `---@type rooflua.Scenario` in front of the table an editor knows
+--- its keys. A policy may be an instance, a class, or "name" or "name:preset".
+---@class rooflua.Scenario
+---@field rooflua integer? version of this format: 1
+---@field title string?
+---@field seed integer? same seed, same random numbers in every variant
+---@field kind "serve"|"price"|"static"|"search"|nil default "serve"
+---@field model string|table|rooflua.Model|nil a shipped name, a config.json or .toml, or its keys
+---@field hardware string|table|rooflua.Hardware|nil a shipped name, a hardware.toml, or its keys
+---@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil
+---@field mfu string|table|rooflua.Database|nil measured tables: {path, layout, gpu, lookup}
+---@field steps table|string|nil what a step costs; default "kernels"
+---@field bucketing table|string|nil how prefills are grouped before lookup
+---@field corrections table[]|nil applied in order
+---@field scheduler table|string|nil default "vllm_v1"
+---@field router table|string|nil default "round_robin"
+---@field replicas integer|table[]|nil
+---@field prefill_replicas integer?
+---@field decode_replicas integer?
+---@field workload table|string|nil
+---@field frontend {base_s: number?, per_prompt_token_s: number?, per_output_token_s: number?}?
+---@field network {alpha_s: number?, bytes_per_s: number?, bytes_per_token: number?}?
+---@field async_depth 1|2|nil steps planned and not over; default 2
+---@field slo {ttft_s: number?, tpot_s: number?, e2e_s: number?}?
+---@field metrics table?
+---@field vary table<string, any[]>? one variant per combination
+---@field sweep table?
+---@field search table?
+---@field price rooflua.BatchGiven[]? of kind "price"
+---@field static table? of kind "static"
+---@field report (fun(results: table[]): string|table)? pure
+
+---@class rooflua.ScenarioDeployment
+---@field tp integer? default 1
+---@field weights string? dtype; default the model's
+---@field kv string? dtype of the KV cache
+---@field memory_utilization number? share of memory in (0, 1]; default 0.92
+---@field max_num_seqs integer? default the scheduler's
+---@field max_num_batched_tokens integer? default the scheduler's
+---@field block_size integer? default 16
+---@field kv_blocks integer? computed from the memory
+---@field prefix_caching boolean? default true
+---@field max_model_len integer? longer requests are refused
+
 --- A running simulation. Replicas count from 1.
 ---@class rooflua.Live
 ---@field now_s number

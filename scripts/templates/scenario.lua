@@ -10,7 +10,8 @@
 ---   rooflua run @FILE@                          the answer
 ---   rooflua run @FILE@ --html report.html       the answer with charts
 ---   rooflua run @FILE@ --set workload.rate_per_s=6
-return {
+---@type rooflua.Scenario
+local scenario = {
   rooflua = 1, -- version of this format
   title = "A question of my own",
   seed = 1, -- same seed, same requests in every variant
@@ -38,3 +39,4 @@ return {
   -- One run per value; several keys make every combination.
   vary = { ["scheduler.max_num_batched_tokens"] = { 512, 2048, 8192 } },
 }
+return scenario
