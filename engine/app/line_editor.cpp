@@ -60,7 +60,8 @@ std::vector<std::string> short_names(const std::vector<std::string>& names) {
 void print_columns(const std::vector<std::string>& names, int width) {
   std::size_t longest = 0;
   for (const std::string& each : names) longest = std::max(longest, each.size());
-  const std::size_t columns = std::max<std::size_t>(1, static_cast<std::size_t>(width) / (longest + 2));
+  const std::size_t columns =
+      std::max<std::size_t>(1, static_cast<std::size_t>(width) / (longest + 2));
   const std::size_t rows = (names.size() + columns - 1) / columns;
   std::fputc('\n', stdout);
   for (std::size_t row = 0; row < rows; ++row) {
@@ -113,12 +114,12 @@ char* prompt_of(EditLine* editor) {
 
 void bind_keys(EditLine* editor) {
   const std::pair<const char*, const char*> keys[] = {
-      {"^I", "rooflua-complete"},     {"^C", "rooflua-cancel"},
-      {"^Z", "rooflua-suspend"},      {"^R", "em-inc-search-prev"},   {"^W", "ed-delete-prev-word"},
-      {"\\e[1;5D", "ed-prev-word"},   {"\\e[1;5C", "em-next-word"},
-      {"\\e[H", "ed-move-to-beg"},    {"\\e[F", "ed-move-to-end"},
-      {"\\e[1~", "ed-move-to-beg"},   {"\\e[4~", "ed-move-to-end"},
-      {"\\e[3~", "ed-delete-next-char"}};
+      {"^I", "rooflua-complete"},    {"^C", "rooflua-cancel"},
+      {"^Z", "rooflua-suspend"},     {"^R", "em-inc-search-prev"},
+      {"^W", "ed-delete-prev-word"}, {"\\e[1;5D", "ed-prev-word"},
+      {"\\e[1;5C", "em-next-word"},  {"\\e[H", "ed-move-to-beg"},
+      {"\\e[F", "ed-move-to-end"},   {"\\e[1~", "ed-move-to-beg"},
+      {"\\e[4~", "ed-move-to-end"},  {"\\e[3~", "ed-delete-next-char"}};
   for (const auto& [key, action] : keys) el_set(editor, EL_BIND, key, action, nullptr);
 }
 
@@ -170,6 +171,8 @@ LineEditor::Got LineEditor::read(const std::string& prompt, std::string& line) {
   session_->prompt = prompt;
   session_->cancelled = false;
   int count = 0;
+  el_set(session_->editor, EL_PREP_TERM,
+         1);  // before the prompt: what is typed now is a key already
   errno = 0;
   const char* text = el_gets(session_->editor, &count);
   if (session_->cancelled || (text == nullptr && errno == EINTR)) {
@@ -204,7 +207,8 @@ void LineEditor::remember(const std::string& text) {
 std::filesystem::path history_file() {
   if (const char* given = std::getenv("ROOFLUA_HISTORY")) return given;
   const char* state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && *state == '/') return std::filesystem::path(state) / "rooflua" / "history";
+  if (state != nullptr && *state == '/')
+    return std::filesystem::path(state) / "rooflua" / "history";
   const char* home = std::getenv("HOME");
   if (home == nullptr || *home == '\0') return {};
   return std::filesystem::path(home) / ".local" / "state" / "rooflua" / "history";

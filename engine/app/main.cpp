@@ -142,7 +142,8 @@ void add_small_commands(CLI::App& app, Door& door) {
   auto* repl = app.add_subcommand("repl", "Lua at the prompt, over a live simulation");
   auto* opened = new std::string;
   repl->add_option("scenario", *opened, "A Lua file that returns a scenario");
-  repl->callback([=, &door] { door = [=](const fs::path& home) { return app::repl(*opened, home); }; });
+  repl->callback(
+      [=, &door] { door = [=](const fs::path& home) { return app::repl(*opened, home); }; });
 
   auto* diff =
       app.add_subcommand("diff", "Compare two result documents; exit 1 above the tolerance");

@@ -28,7 +28,8 @@ int columns() {
   return 100;
 }
 
-/// The frames that are the user's; nothing if there is but the line itself, which the message names.
+/// The frames that are the user's; nothing if there is but the line itself, which the message
+/// names.
 std::string own_frames(const std::string& traceback) {
   std::string out;
   int frames = 0;
@@ -70,8 +71,9 @@ class Prompt {
   Outcome evaluate(const std::string& text, int line) {
     vm_.clear_interrupt();
     try {
-      const Json status = vm_.call("rooflua.repl", "eval",
-                                   {Json(text), Json(std::int64_t{line}), Json(std::int64_t{columns()})});
+      const Json status =
+          vm_.call("rooflua.repl", "eval",
+                   {Json(text), Json(std::int64_t{line}), Json(std::int64_t{columns()})});
       std::fflush(stdout);
       if (status.text() == "incomplete") return Outcome::incomplete;
       return status.text() == "quit" ? Outcome::quit : Outcome::done;
@@ -162,8 +164,10 @@ int piped(Prompt& prompt) {
 int repl(const std::string& scenario, const std::filesystem::path& home) {
   const bool terminal = ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
   Prompt prompt(home);
-  if (terminal) std::puts("rooflua: Lua at the prompt. :help for help, Tab completes, Ctrl-D leaves.");
-  if (!scenario.empty() && prompt.evaluate(":open " + scenario, 0) == Outcome::failed && !terminal) {
+  if (terminal)
+    std::puts("rooflua: Lua at the prompt. :help for help, Tab completes, Ctrl-D leaves.");
+  if (!scenario.empty() && prompt.evaluate(":open " + scenario, 0) == Outcome::failed &&
+      !terminal) {
     return 1;
   }
   return terminal ? at_terminal(prompt) : piped(prompt);

@@ -1,6 +1,6 @@
 #pragma once
-// What a live simulation remembers, so that people can look back at it: how every step looked, where
-// the time of every request went, and what the last step of each replica consisted of.
+// What a live simulation remembers, so that people can look back at it: how every step looked,
+// where the time of every request went, and what the last step of each replica consisted of.
 
 #include <cstdint>
 #include <deque>

@@ -90,10 +90,11 @@ int serve_why_of(lua_State* L) {
   return 2;
 }
 
-/// serve_last_step(run, replica from 1) -> the step that ended last there; nothing before the first.
+/// serve_last_step(run, replica from 1) -> the step that ended last there; nothing before the
+/// first.
 int serve_last_step(lua_State* L) {
-  const StepWork* work = journal_of(L).last_step(
-      static_cast<std::int32_t>(check_number(L, 2, "replica")) - 1);
+  const StepWork* work =
+      journal_of(L).last_step(static_cast<std::int32_t>(check_number(L, 2, "replica")) - 1);
   if (work == nullptr) return 0;
   Json out = sample_json(work->sample);
   out["time_s"] = work->time_s;

@@ -8,7 +8,8 @@ local measure = {}
 ---@return table summary
 function measure.summary(run) end
 
----Where one request's time went: every picosecond under one heading. Runs the scenario again from its start.
+---Where one request's time went: every picosecond under one heading. A scenario is run again from its start; a
+---live simulation remembers, and for a request that is not over a fork of it goes on.
 ---@param scenario table|rooflua.Live
 ---@param id integer counted from 0 in order of arrival
 ---@return string report
@@ -19,6 +20,23 @@ function measure.why(scenario, id) end
 ---@param runs table[] at least two
 ---@return table[] rows the first is the header
 function measure.compare(runs) end
+
+---Two simulations of the same requests (forks of one, or one scenario under two policies), request by request: how
+---many got faster and slower, by how much, and under which heading.
+---@param a rooflua.Live
+---@param b rooflua.Live
+---@param options {metric: string?, top: integer?, names: string[]?}? e2e_s (default), ttft_s, tpot_s or queue_s
+---@return string report
+---@return table[] rows id, prompt_tokens, output_tokens, a_s, b_s, change_s, reason, reason_s; largest gain first
+function measure.diff(a, b, options) end
+
+---A chart for the terminal. Of a simulation, or of a table of them by name: "load" is queue, batch and KV cache over
+---time, a metric its quantile curve, "roofline" the last step under the roof.
+---@param what rooflua.Live|table<string, rooflua.Live>
+---@param view "load"|"ttft_s"|"tpot_s"|"e2e_s"|"queue_s"|"roofline"|nil
+---@param options {width: integer?, height: integer?, replica: integer?}?
+---@return string text
+function measure.plot(what, view, options) end
 
 ---Writes a run's summary as JSON. Trusted scripts only.
 ---@param run rooflua.Live|table

@@ -189,10 +189,12 @@ function Plan:wake_at(time_s) end
 ---@return {summary: table, totals: table, requests: table?}
 function serve.run(scenario, options) end
 
---- A scenario as a live simulation at time 0.
+--- A scenario as a live simulation at time 0. It remembers its steps and requests, which costs time in
+--- proportion to the requests that are alive.
 ---@param scenario table
+---@param options {remember: boolean?}? remember = false for the last bit of speed
 ---@return rooflua.Live
-function serve.open(scenario) end
+function serve.open(scenario, options) end
 
 --- Until everything is over.
 function Live:run() end
@@ -215,8 +217,28 @@ function Live:waiting(index) end
 ---@param id integer
 ---@return table?
 function Live:request(id) end
---- Other policies from the next plan on.
----@param changes {scheduler: table?, steps: table?}
+--- Every step that ended: start_s, end_s, replica, waiting, running, decodes, prefills, prefill_tokens, kv_used_frac.
+---@return table[]
+function Live:steps() end
+--- Every request that ended, in that order: its times, and `where_s`, seconds by heading.
+---@return table[]
+function Live:ended() end
+--- The step of a replica that ended last, with prefill_work, decode_ids and decode_contexts; nil before the first.
+---@param index integer?
+---@return table?
+function Live:last_step(index) end
+--- That step priced again, operation by operation, with the step model as it is now.
+---@param index integer?
+---@return table priced time_s, rows, evidence; was_s is what it took
+---@return string report
+function Live:explain(index) end
+--- Where the time of a request that ended went; nil until it has. See measure.why.
+---@param id integer
+---@return string? report
+---@return table? document
+function Live:why(id) end
+--- Other policies from the next plan on. A scheduler given by name takes over seats and budget.
+---@param changes {scheduler: table|string?, steps: table|string?}
 function Live:set(changes) end
 --- An independent copy from here on.
 ---@return rooflua.Live

@@ -8,28 +8,34 @@ namespace {
 
 /// A step of `time_ms`, and a scheduler that counts how often it was asked.
 void write_policies(const Folder& folder, int time_ms) {
-  folder.write("my_steps.lua",
-               "local policy = require 'rooflua.policy'\n"
-               "local MySteps = policy.define { name = 'my_steps', doc = 'A constant.', params = {} }\n"
-               "function MySteps:time() return " + std::to_string(time_ms) + "e-3 end\n"
-               "return MySteps\n");
+  folder.write(
+      "my_steps.lua",
+      "local policy = require 'rooflua.policy'\n"
+      "local MySteps = policy.define { name = 'my_steps', doc = 'A constant.', params = {} }\n"
+      "function MySteps:time() return " +
+          std::to_string(time_ms) +
+          "e-3 end\n"
+          "return MySteps\n");
   folder.write("my_scheduler.lua",
                "local policy = require 'rooflua.policy'\n"
                "local Counting = policy.define { name = 'my_scheduler', doc = 'Counts.',\n"
                "  extends = require 'schedulers.vllm_v1' }\n"
                "local plan = Counting.plan\n"
                "function Counting:plan(replica, step)\n"
-               "  self.asked = (self.asked or 0) + " + std::to_string(time_ms) + "\n"
-               "  if self.stuck then while true do end end\n"
-               "  return require('schedulers.vllm_v1').plan(self, replica, step)\n"
-               "end\n"
-               "return Counting\n");
-  folder.write("scenario.lua",
-               "return { model = 'llama-3.1-8b', hardware = 'h200', seed = 1,\n"
-               "  steps = require 'my_steps' {}, scheduler = require 'my_scheduler' { max_num_seqs = 8 },\n"
-               "  workload = require 'workloads.poisson' { rate_per_s = 20, num_requests = 1000000,\n"
-               "    prompt_tokens = { distribution = 'uniform', min = 50, max = 2000 },\n"
-               "    output_tokens = { distribution = 'uniform', min = 5, max = 50 } } }\n");
+               "  self.asked = (self.asked or 0) + " +
+                   std::to_string(time_ms) +
+                   "\n"
+                   "  if self.stuck then while true do end end\n"
+                   "  return require('schedulers.vllm_v1').plan(self, replica, step)\n"
+                   "end\n"
+                   "return Counting\n");
+  folder.write(
+      "scenario.lua",
+      "return { model = 'llama-3.1-8b', hardware = 'h200', seed = 1,\n"
+      "  steps = require 'my_steps' {}, scheduler = require 'my_scheduler' { max_num_seqs = 8 },\n"
+      "  workload = require 'workloads.poisson' { rate_per_s = 20, num_requests = 1000000,\n"
+      "    prompt_tokens = { distribution = 'uniform', min = 50, max = 2000 },\n"
+      "    output_tokens = { distribution = 'uniform', min = 5, max = 50 } } }\n");
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ Said piped(const std::string& text, const std::string& more = "") {
 }  // namespace
 
 TEST_CASE("piped, it prints results and nothing else") {
-  const Said said = piped("x = 6\nx * 7\nfor i = 1, 2 do\n  print(i)\nend\n'text'\nx;\n\n:quit\n99");
+  const Said said =
+      piped("x = 6\nx * 7\nfor i = 1, 2 do\n  print(i)\nend\n'text'\nx;\n\n:quit\n99");
   CHECK(said.status == 0);
   CHECK(said.text == "42\n1\n2\n\"text\"\n");
 }

@@ -101,7 +101,10 @@ class Terminal {
 
   /// The exit status, once the program has ended.
   int status() {
+    const auto start = std::chrono::steady_clock::now();
     while (more()) {
+      INFO("it does not end; so far: " << said_.substr(seen_));
+      REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
     }
     int status = 0;
     waitpid(process_, &status, 0);

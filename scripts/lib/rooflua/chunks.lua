@@ -124,7 +124,8 @@ local hidden = {
   ["rooflua.mfu"] = { "ask", "view_data", "dtype_code", "is_database", "evidence_names" },
   ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
   ["rooflua.policy"] = { "class_of" },
-  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore", "remembers", "close", "can_fork", "method_name", "is_broken",
+  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore",
+    "remembers", "close", "can_fork", "method_name", "is_broken",
     "bound_steps", "instances" }, -- some write files
 }
 

@@ -118,6 +118,21 @@ local function name_of(call)
   end
 end
 
+--- Names of what a function of the library returns, as its stub says: {"time_s", "bound"}.
+function help.returns(call)
+  local name, out = name_of(call), {}
+  if not name then return out end
+  for _, entry in ipairs(read_stub(name:match "^[^.]+").entries) do
+    if entry.name == name then
+      for _, line in ipairs(entry.doc) do
+        local rest = line:match "^@return%s+%S+%s*(.*)$"
+        if rest then out[#out + 1] = rest:match "^[%w_]+" or "" end
+      end
+    end
+  end
+  return out
+end
+
 --- "cost.gemm(db, m, k, n, dtype)" of a function of the library; nil of any other.
 function help.signature(call)
   local name = name_of(call)
@@ -178,7 +193,8 @@ end
 --- The text for a topic: a module, a function, a class, a policy, or one of their values.
 function help.text(topic)
   if type(topic) == "function" then
-    topic = name_of(topic) or require("rooflua.serve").method_name(topic) or core.fail "help: this function is not of the library"
+    topic = name_of(topic) or require("rooflua.serve").method_name(topic)
+      or core.fail "help: this function is not of the library"
   end
   if policy.is_class(topic) or policy.is_instance(topic) then return policy_text(topic) end
   if topic == nil or topic == "" then

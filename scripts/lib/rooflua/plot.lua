@@ -41,7 +41,7 @@ end
 
 local function scale(low, high, size, logarithmic)
   if logarithmic then low, high = log10(low), log10(high) end
-  if not (high > low) then high = low + (low == 0 and 1 or math.abs(low)) end
+  if high <= low then high = low + (low == 0 and 1 or math.abs(low)) end
   return function(value)
     if logarithmic then
       if value <= 0 then return -1 end
@@ -184,7 +184,8 @@ function plot.roofline(rows, peak_flop_per_s, bytes_per_s, options)
   local roof = { x = { low, ridge, high }, y = { low * bytes_per_s, peak_flop_per_s, peak_flop_per_s } }
   table.insert(named, 1, { "op", "intensity", "rate", "of the roof" })
   return plot.chart { title = "roofline", series = { roof, { x = x, y = y, points = true } },
-    x_log = true, y_log = true, note = ("%s, %s, ridge at %.4g flop/B"):format(units.text(peak_flop_per_s, "flop/s"),
+    x_log = true, y_log = true,
+    note = ("%s, %s, ridge at %.4g flop/B"):format(units.text(peak_flop_per_s, "flop/s"),
       units.text(bytes_per_s, "B/s"), ridge),
     y_unit = "flop/s", x_unit = "flop/B", width = options.width, height = options.height }
     .. "\n\n" .. units.table_text(named, "  ")

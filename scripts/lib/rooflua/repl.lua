@@ -67,13 +67,21 @@ local function note_unknown(text)
   io.stderr:write("-- ", guess, "\n")
 end
 
+--- Names that promise units: what a called function of the library returns, else the last word.
+local function result_names(text)
+  local called = text:match "^%s*([%a_][%w_.]*)%s*%b()%s*$"
+  local call = called and complete.value(called, session.environment)
+  if type(call) == "function" then return help.returns(call) end
+  return { text:match "([%a_][%w_]*)%s*$" }
+end
+
 local function show(text, silent, count, ...)
   if count == 0 then return end
   session.environment._ = (...)
   if silent then return end
+  local names = result_names(text)
   for i = 1, count do
-    local value = (select(i, ...))
-    print(pretty.text(value, session.width, count == 1 and text:match "([%a_][%w_]*)%s*$"))
+    print(pretty.text((select(i, ...)), session.width, names[i]))
   end
   if count == 1 and (...) == nil then note_unknown(text) end
 end

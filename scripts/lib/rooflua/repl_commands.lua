@@ -51,7 +51,9 @@ end
 
 local function status(session, name)
   local mark = name == session.current and "* " or "  "
-  return mark .. name .. "  " .. pretty.text(session.lives[name], session.width - 6)
+  local longest = 0
+  for _, each in ipairs(session.order) do longest = math.max(longest, #each) end
+  return mark .. units.padded(name, longest) .. "  " .. pretty.text(session.lives[name], session.width - 6)
 end
 
 --- A fork to come back to, if an error stops the simulation in the middle of a step.
@@ -149,8 +151,12 @@ list.step = { usage = ":step [N]", doc = "to the next end of a step, N times (of
     if not count then fail("expected a number of steps, found '%s'", arguments) end
     save(session, session.current)
     local more = live:step(count)
-    local last = live:last_step(1)
-    if last then say(session, "  " .. tree.headline(last)) end
+    local last
+    for i = 1, #serve.state(live).replicas do
+      local own = live:last_step(i)
+      if own and (not last or own.end_s > last.end_s) then last = own end
+    end
+    if last then say(session, "  " .. tree.headline(last, #serve.state(live).replicas > 1)) end
     say(session, status(session, session.current))
     if not more then say(session, "  nothing is left to happen") end
   end }
@@ -305,16 +311,22 @@ list.quit = { usage = ":quit", doc = "Ctrl-D does it too", run = function() retu
 local order = { "open", "step", "until", "run", "set", "fork", "use", "explain", "why", "plot", "diff", "report",
   "time", "reload", "help", "quit" }
 
---- The list of commands, and how the prompt reads a line.
-function commands.help(session)
-  local rows = {}
-  for i, name in ipairs(order) do rows[i] = { list[name].usage, list[name].doc } end
-  say(session, units.table_text(rows, "  ") .. [[
-
+local closing = [[
 
 Anything else is Lua. An expression prints what it gives; a ; at the end keeps it quiet; _ is the last value.
-x = 1 stays, local x = 1 lasts for its line. Modules are there by name: spec, mfu, cost, serve, measure, ...
-help(x) and x? explain a function, an object or a policy. Tab completes. Ctrl-C stops, Ctrl-D leaves.]])
+x = 1 stays, local x = 1 lasts for its line.
+Modules are there by name: spec, mfu, cost, serve, measure, ...
+help(x) and x? explain a function, an object or a policy. Tab completes. Ctrl-C stops, Ctrl-D leaves.]]
+
+--- The list of commands, and how the prompt reads a line.
+function commands.help(session)
+  local longest = 0
+  for _, name in ipairs(order) do longest = math.max(longest, #list[name].usage) end
+  for _, name in ipairs(order) do
+    local doc = pretty.wrapped(list[name].doc, math.max(session.width - longest - 6, 30))
+    print("  " .. units.padded(list[name].usage, longest) .. "  " .. doc:gsub("\n", "\n" .. (" "):rep(longest + 4)))
+  end
+  print(pretty.wrapped(closing, session.width))
 end
 
 --- Commands with what Tab may offer as their argument.

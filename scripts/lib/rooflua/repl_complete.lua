@@ -180,7 +180,8 @@ function complete.at(line, environment, names, commands)
     for _, name in ipairs(core.sorted_keys(commands)) do known[#known + 1] = name .. " " end
     return #start, starting(known, start, {})
   end
-  local quoted = line:match "%f[%w_]require%s*%(?%s*[\"']([%w_.%-]*)$" or line:match "%f[%w_]help%s*%(?%s*[\"']([%w_.:%-]*)$"
+  local quoted = line:match "%f[%w_]require%s*%(?%s*[\"']([%w_.%-]*)$"
+    or line:match "%f[%w_]help%s*%(?%s*[\"']([%w_.:%-]*)$"
   if quoted then return #quoted, starting(modules(), quoted, {}) end
   local policies = line:match "%f[%w_]scheduler%s*=%s*[\"']([%w_.%-]*)$"
   if policies then

@@ -213,7 +213,8 @@ local function table_text(value, width, depth, unit, seen)
   seen[fields] = true
   local list = not title and is_list(fields)
   local text
-  local line = depth > 0 and statistics_text(fields, unit) or one_line(fields, list, depth, unit, seen, width - (title and units.width(title) + 1 or 0))
+  local room = width - (title and units.width(title) + 1 or 0)
+  local line = depth > 0 and statistics_text(fields, unit) or one_line(fields, list, depth, unit, seen, room)
   if line then
     text = title and title .. " " .. line or line
   else

@@ -40,7 +40,8 @@ local function successor_of(module_of, inline, notes)
       local value = policy.parameters(instance)[key]
       if policy.is_instance(value) then value = successor(value) or value end
       if value ~= before[key].default then
-        if now[key] then given[key] = value else notes[#notes + 1] = instance.name .. " has no " .. key .. " any more" end
+        given[key] = now[key] and value or nil
+        if not now[key] then notes[#notes + 1] = instance.name .. " has no " .. key .. " any more" end
       end
     end
     local fresh = class(given)

@@ -5,14 +5,15 @@ local units = require "rooflua.units"
 local tree = {}
 
 --- "step of 21.59 ms, 30.10 s to 30.12 s: 12 decodes, 1 prefill of 512 tokens"
-function tree.headline(last)
+function tree.headline(last, with_replica)
   local parts = {}
   if last.decodes > 0 then parts[#parts + 1] = ("%d decode%s"):format(last.decodes, last.decodes == 1 and "" or "s") end
   if last.prefills > 0 then
     parts[#parts + 1] = ("%d prefill%s of %s tokens"):format(last.prefills, last.prefills == 1 and "" or "s",
       units.grouped(last.prefill_tokens))
   end
-  return ("step from %.6f s, %s: %s"):format(last.start_s, units.text(last.end_s - last.start_s, "s"),
+  local whose = with_replica and " of replica " .. last.replica or ""
+  return ("step%s from %.6f s, %s: %s"):format(whose, last.start_s, units.text(last.end_s - last.start_s, "s"),
     core.join(parts, ", "))
 end
 
@@ -47,10 +48,12 @@ local function grouped(rows)
 end
 
 local function cells(prefix, name, row, whole_s)
-  local time_s = row.time_s * (row.count or 1)
+  local count = row.count or 1
+  local time_s, shape = row.time_s * count, (row.shape or ""):gsub("(%d%.%d)%d+", "%1")
   return { prefix .. name, units.text(time_s, "s"), units.text(whole_s > 0 and time_s / whole_s or 0, "share"),
-    row.bound and row.bound ~= "unknown" and row.bound or "", row.mfu and row.mfu > 0 and units.text(row.mfu, "share") or "",
-    row.kind ~= "correction" and row.evidence or "", (row.count or 1) > 1 and row.count .. " x " .. row.shape or row.shape or "" }
+    row.bound and row.bound ~= "unknown" and row.bound or "",
+    row.mfu and row.mfu > 0 and units.text(row.mfu, "share") or "",
+    row.kind ~= "correction" and row.evidence or "", (count > 1 and count .. " x " or "") .. shape }
 end
 
 ---@param priced table {time_s, rows, evidence}
@@ -73,7 +76,8 @@ function tree.text(priced)
     end
   end
   if math.abs(rest_s) > 1e-9 * priced.time_s then
-    out[#out + 1] = { "   not itemised", units.text(rest_s, "s"), units.text(rest_s / priced.time_s, "share"), "", "", "", "" }
+    local share = units.text(rest_s / priced.time_s, "share")
+    out[#out + 1] = { "   not itemised", units.text(rest_s, "s"), share, "", "", "", "" }
   end
   return units.table_text(out) .. "\nrests on " .. evidence_text(priced.evidence)
 end

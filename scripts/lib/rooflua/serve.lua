@@ -312,7 +312,7 @@ end
 
 --- A scheduler for a replica that runs already, whose seats and budget are fixed. One given by name takes
 --- them over; an instance must not want more.
-local function seated(state, given, config)
+local function seated(given, config)
   local scheduler = need("set", "scheduler", given, "plan")
   local parameters, taken = policy.parameters(scheduler), {}
   for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do
@@ -335,7 +335,7 @@ function Live:set(changes)
   core.check_keys(core.table(changes, "set"), { "scheduler", "steps" }, "set")
   local schedulers, steps
   if changes.scheduler then
-    for _, each in ipairs(state.replicas) do each.scheduler = seated(state, changes.scheduler, each.config) end
+    for _, each in ipairs(state.replicas) do each.scheduler = seated(changes.scheduler, each.config) end
     schedulers = instances(state.replicas, "scheduler")
   end
   if changes.steps then

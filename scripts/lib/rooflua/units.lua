@@ -75,7 +75,8 @@ function units.text(value, unit)
   if unit == "share" then return percent(value) end
   if unit == "B" or unit == "flop" or unit == "B/s" or unit == "flop/s" then return scaled(value, unit) end
   local text
-  if value % 1 == 0 and abs(value) < 1e15 then text = units.grouped(value) else text = format("%.6g", value) end
+  if value % 1 == 0 and abs(value) < 1e15 then text = units.grouped(value) else text = figure(value) end
+  if unit == "tokens" and value == 1 then unit = "token" end
   return unit and text .. " " .. unit or text
 end
 
