@@ -57,11 +57,13 @@ struct DataArguments {
   std::string layout;  // "" = found out from the files
   std::string gpu;
   std::string to;
+  std::string reference;  // of `compare`
 };
 int data_list(const std::filesystem::path& home);
 int data_describe(const DataArguments& arguments, const std::filesystem::path& home);
 int data_verify(const DataArguments& arguments, const std::filesystem::path& home);
 int data_import(const DataArguments& arguments, const std::filesystem::path& home);
+int data_compare(const DataArguments& arguments, const std::filesystem::path& home);
 
 struct ValidateArguments {
   std::string folder;

@@ -95,7 +95,8 @@ void add_validate(CLI::App& app, Door& door) {
 }
 
 void add_data(CLI::App& app, Door& door) {
-  auto* command = app.add_subcommand("data", "Kernel tables: list, describe, verify, import");
+  auto* command =
+      app.add_subcommand("data", "Kernel tables: list, describe, verify, import, compare");
   command->require_subcommand(1);
   auto* a = new app::DataArguments;
   auto* list = command->add_subcommand("list", "GPUs and their tables");
@@ -112,6 +113,12 @@ void add_data(CLI::App& app, Door& door) {
       gpu->required();
     }
   }
+  auto* compare = command->add_subcommand(
+      "compare", "What the tables of one GPU or folder say of the rows of another, and back");
+  compare->add_option("path", a->path, "GPU or folder")->required();
+  compare->add_option("reference", a->reference, "GPU or folder")->required();
+  compare->add_option("--layout", a->layout, "Of folders: rooflua, infersim, blis or aic");
+  compare->add_option("--gpu", a->gpu, "Which GPU of a folder of several");
   import->add_option("--to", a->to, "Folder that gets <gpu>/<table>.csv")->required();
   const auto opens = [a, &door](auto* sub, auto function) {
     sub->callback([a, &door, function] {
@@ -121,6 +128,7 @@ void add_data(CLI::App& app, Door& door) {
   opens(describe, app::data_describe);
   opens(verify, app::data_verify);
   opens(import, app::data_import);
+  opens(compare, app::data_compare);
 }
 
 void add_small_commands(CLI::App& app, Door& door) {

@@ -58,6 +58,7 @@ struct TableFile {
   std::string variant;
   std::string source;                        // of our own layout: tables.toml in one line
   std::optional<FlopConvention> convention;  // likewise, where it says
+  std::string unsaid;                        // likewise: keys it should have and has not
   std::vector<std::string> only;             // aic: rows whose filter columns say exactly this
   std::array<int, 5> shape{};                // from the file name
   int tp = 1;

@@ -147,6 +147,11 @@ class Provenance {
       const std::string text = value.is_text() ? value.text() : dump_json(value);
       file.source += (file.source.empty() ? "" : ", ") + key + " " + text;
     }
+    for (const char* key :
+         {"kernel", "library", "timer", "warm_up", "repeats", "gpu", "driver", "clocks", "date"}) {
+      if (entry->find(key) == nullptr)
+        file.unsaid += (file.unsaid.empty() ? "" : ", ") + std::string(key);
+    }
   }
 
  private:

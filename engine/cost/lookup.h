@@ -97,17 +97,4 @@ double round3(double value);
 double flop_of(const Query& query);
 double bytes_of(const Query& query);
 
-/// How well a lookup predicts a table's rows from the others.
-struct LeaveOneOut {
-  std::string table;
-  int rows = 0;     // predicted
-  double mape = 0;  // mean |predicted / measured - 1| of latency
-  double median = 0;
-  double mape_inside = 0;  // of rows whose prediction was interpolated
-  int rows_inside = 0;
-};
-/// Each row (every `stride`-th) is removed in turn and asked for. Rows with a twin are skipped.
-LeaveOneOut leave_one_out(const KernelTable& table, const std::string& lookup,
-                          const std::optional<Hardware>& hardware, int stride = 1);
-
 }  // namespace rooflua

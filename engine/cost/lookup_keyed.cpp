@@ -10,14 +10,7 @@ double gap(double a, double b) {
   return std::abs(std::log2((a + 1e-9) / (b + 1e-9)));
 }
 
-/// Which distribution of tokens over experts stands for real routing: mildly skewed, where the
-/// table has a choice.
 constexpr std::string_view usual_distribution = "power_law_1.01";
-
-bool wanted_distribution(const KernelTable& table, const KernelRow& row, bool has_usual) {
-  if (!has_usual || table.labels.empty()) return true;
-  return table.labels[static_cast<std::size_t>(row.shape[7])].ends_with(usual_distribution);
-}
 
 constexpr double graph = 0, eager = 1, nccl = 2;  // modes of an all-reduce
 double mode_of(const KernelTable& table, const KernelRow& row) {
@@ -31,6 +24,16 @@ double kernel_of(const KernelTable& table, const KernelRow& row) {
 }
 
 }  // namespace
+
+bool has_usual_distribution(const KernelTable& table) {
+  return std::any_of(table.labels.begin(), table.labels.end(),
+                     [](const std::string& label) { return label.ends_with(usual_distribution); });
+}
+
+bool is_usual_distribution(const KernelTable& table, const KernelRow& row, bool has_usual) {
+  if (!has_usual || table.labels.empty()) return true;
+  return table.labels[static_cast<std::size_t>(row.shape[7])].ends_with(usual_distribution);
+}
 
 void KeyedIndex::add(const Key& key, const Point& point) {
   const auto [found, fresh] = of_.try_emplace(key, entries_.size());
@@ -49,13 +52,11 @@ const KeyedIndex::Entry* KeyedIndex::find(const Key& key) const {
 
 ExpertIndex::ExpertIndex(const std::vector<const KernelTable*>& tables) {
   for (const KernelTable* table : tables) {
-    const bool has_usual =
-        std::any_of(table->labels.begin(), table->labels.end(),
-                    [](const std::string& label) { return label.ends_with(usual_distribution); });
+    const bool has_usual = has_usual_distribution(*table);
     for (std::size_t i = 0; i < table->rows.size(); ++i) {
       const KernelRow& row = table->rows[i];
       const auto& s = row.shape;
-      if (!(row.latency_s > 0) || !wanted_distribution(*table, row, has_usual)) continue;
+      if (!(row.latency_s > 0) || !is_usual_distribution(*table, row, has_usual)) continue;
       const bool single = table->variant == "single";
       const KeyedIndex::Key key{table->decode ? 1.0 : 0.0, s[2], s[3], s[4], s[5], s[0]};
       (single ? single_ : whole_).add(key, {s[6], row.latency_s, table, static_cast<int>(i)});

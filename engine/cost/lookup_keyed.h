@@ -32,6 +32,11 @@ class KeyedIndex {
   std::map<Key, std::size_t> of_;
 };
 
+/// Which distribution of tokens over experts stands for real routing: mildly skewed, where a table
+/// has a choice.
+bool has_usual_distribution(const KernelTable& table);
+bool is_usual_distribution(const KernelTable& table, const KernelRow& row, bool has_usual);
+
 /// Grouped GEMMs. Key: decode table, experts of the rank, experts per token, hidden size, width per
 /// rank,
 /// all experts. A foreign key is the donor at as many tokens per expert, times the ratio of

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cost/importers.h"
+#include "cost/verify_measured.h"
 
 namespace rooflua {
 namespace {
@@ -100,6 +101,7 @@ class TableCheck {
                  "the first line is a row; readers that drop it lose a measurement"));
     }
     check_duplicates();
+    check_rows();
     check_listed();
     check_denominator();
     check_parts();
@@ -122,6 +124,24 @@ class TableCheck {
                               number(place->second->latency_s * 1e6) + " us");
     }
     found.into(findings_, "keys that occur more than once");
+  }
+
+  /// What one row says against itself or the datasheet.
+  void check_rows() {
+    static constexpr std::pair<FindingKind, const char*> kinds[] = {
+        {FindingKind::not_positive, "latencies of 0 or less"},
+        {FindingKind::quantiles, "the median is not between p10 and p90"},
+        {FindingKind::above_peak, "faster than the peak allows"},
+        {FindingKind::above_bandwidth, "faster than memory: timed in the cache"},
+        {FindingKind::spread, "p90 is more than 1.25 times p10"}};
+    for (const auto& [kind, what] : kinds) {
+      Collector found(kind, table_);
+      for (const KernelRow& row : table_.rows) {
+        const RowDoubt doubt = doubt_of(table_, row, hardware_);
+        if (doubt.kind == kind) found.add(row.line, shape_of(table_, row) + ": " + doubt.text);
+      }
+      found.into(findings_, what);
+    }
   }
 
   /// Listed MFU against latency, with the denominator the table itself uses.
@@ -337,10 +357,11 @@ bool is_error(FindingKind kind) {
 }
 
 std::string_view name(FindingKind kind) {
-  static constexpr std::array<std::string_view, 13> names = {
-      "mfu_disagrees", "mfu_zero",   "above_peak",  "denominator",  "duplicate_key",
-      "no_header",     "unreadable", "hole",        "non_monotone", "warm_up",
-      "copy",          "loose_mfu",  "undocumented"};
+  static constexpr std::array<std::string_view, 17> names = {
+      "mfu_disagrees",   "mfu_zero",   "above_peak",   "denominator", "duplicate_key",
+      "no_header",       "unreadable", "not_positive", "quantiles",   "hole",
+      "non_monotone",    "warm_up",    "copy",         "loose_mfu",   "undocumented",
+      "above_bandwidth", "spread"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -4,10 +4,11 @@
 //
 //   errors  rows that disagree with their MFU column by more than 3 % (beyond what printing rounds
 //           away), MFU of 0 or above 1, a denominator that is not the GPU's peak, repeated keys,
-//           no header, a table that cannot be read
+//           no header, a table that cannot be read, a latency of 0, p10 and p90 on the wrong side
 //   notes   holes in the grid, latencies that fall where work grows, a slow first row (warm-up),
 //           copies of another table, MFUs that count padded or random tokens (grouped GEMM),
-//           a table of ours that tables.toml says nothing of
+//           a table of ours that tables.toml says too little of, rows of ours faster than memory
+//           (they were timed in the cache), rows with a wide spread
 
 #include <filesystem>
 #include <optional>
@@ -30,6 +31,8 @@ enum class FindingKind {
   duplicate_key,
   no_header,
   unreadable,
+  not_positive,
+  quantiles,
   // notes
   hole,
   non_monotone,
@@ -37,6 +40,8 @@ enum class FindingKind {
   copy,
   loose_mfu,
   undocumented,
+  above_bandwidth,
+  spread,
 };
 bool is_error(FindingKind kind);
 std::string_view name(FindingKind kind);

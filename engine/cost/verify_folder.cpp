@@ -94,14 +94,15 @@ VerifyReport verify_gpu(const fs::path& path, Layout layout, const std::string& 
   std::vector<const KernelTable*> pointers;
   for (const KernelTable& table : tables) pointers.push_back(&table);
   append(report, verify(pointers, hardware_of(gpu, path, home)));
-  for (const KernelTable& table : tables) {
-    if (layout != Layout::rooflua || !table.source.empty()) continue;
+  for (const TableFile& file : list_tables(path, layout, gpu)) {
+    if (layout != Layout::rooflua || (!file.source.empty() && file.unsaid.empty())) continue;
     Finding finding;
     finding.kind = FindingKind::undocumented;
-    finding.table = table.name;
-    finding.path = table.path;
+    finding.table = file.name;
+    finding.path = file.path;
     finding.count = 1;
-    finding.text = "tables.toml does not say how it was measured";
+    finding.text = file.source.empty() ? "tables.toml does not say how it was measured"
+                                       : "tables.toml does not say: " + file.unsaid;
     report.findings.push_back(std::move(finding));
   }
   return report;

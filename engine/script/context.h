@@ -60,6 +60,7 @@ Context& context_of(lua_State* L);
 void bind_support(lua_State* L);
 void bind_spec(lua_State* L);
 void bind_mfu(lua_State* L);
+void bind_trust(lua_State* L);
 void bind_cost(lua_State* L);
 void bind_random(lua_State* L);
 void bind_serve(lua_State* L);

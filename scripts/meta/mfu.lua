@@ -82,6 +82,19 @@ function Database:tables() end
 ---@param name string
 ---@return table[]
 function Database:rows(name) end
+--- How good the lookup is: rows of a table are taken away one by one, and the others are asked for them.
+--- At most `most_rows` (default 400), spread evenly. leave = "shape" takes away with each row all rows of
+--- its shape (of a GEMM its k and n, of attention its heads), so that other shapes must stand in. Each entry
+--- has the shape's columns, line, measured_s, predicted_s, error (predicted / measured - 1), distance (doublings
+--- to the nearest row left, as in an estimate) and evidence.
+---@param options {table: string, lookup: string?, leave: "row"|"shape"?, most_rows: integer?}
+---@return table[]
+function Database:leave_one_out(options) end
+--- What this database answers to the rows that another one measured: per table of the reference and evidence
+--- {table, evidence, rows, p10, median, p90, worst, worst_line}; figures are answered over measured latency.
+---@param reference rooflua.Database
+---@return table[]
+function Database:compare(reference) end
 --- The peak that an MFU of this dtype refers to; 0 if nobody knows.
 ---@param dtype string? default bf16
 ---@return number flop_per_s

@@ -86,9 +86,11 @@ TEST_CASE("tables.toml says how a table was measured") {
   CHECK(read_table(files.at(0)).source == "flop 2mkn, library cuBLAS, repeats 20");
   const VerifyReport report = verify(folder.path, test::source_dir());
   CHECK(report.errors() == 0);
-  REQUIRE(report.findings.size() == 1);
+  REQUIRE(report.findings.size() == 2);
   CHECK(report.findings[0].kind == FindingKind::undocumented);
-  CHECK(report.findings[0].table == "memory");
+  CHECK(report.findings[0].text.find("does not say: kernel, timer") != std::string::npos);
+  CHECK(report.findings[1].kind == FindingKind::undocumented);
+  CHECK(report.findings[1].table == "memory");
   folder.write("tables.toml", "[gemm_bf16]\nflop = \"3mkn\"\n");
   CHECK_THROWS_WITH(list_tables(folder.path, Layout::rooflua, ""),
                     Catch::Contains("tables.toml:2") && Catch::Contains("2mkn"));

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cost/lookup.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -103,29 +102,4 @@ TEST_CASE("a folder of folders is verified whole, and one without tables is refu
   CHECK_THROWS_WITH(verify(test::source_dir() / "engine", test::source_dir()),
                     Catch::Contains("no tables"));
   CHECK_THROWS_AS(verify(test::source_dir() / "nowhere", test::source_dir()), Error);
-}
-
-TEST_CASE(
-    "latency_linear predicts the rows that were left out of the InferSim tables within 12 "
-    "percent") {
-  if (!test::have_shared("tables/infersim")) return;
-  DatabaseOptions options;
-  options.path = test::shared_data() / "tables/infersim";
-  options.layout = Layout::infersim;
-  options.gpu = "h20";
-  options.hardware = load_hardware("h20", test::source_dir());
-  const auto database = MfuDatabase::open(options);
-  std::printf(
-      "left out one by one, mean error between rows: table, nearest, linear, log_linear, "
-      "latency_linear\n");
-  for (const KernelTable* table : database->tables()) {
-    std::printf("  %-36s", table->name.c_str());
-    for (const char* lookup : {"nearest", "linear", "log_linear", "latency_linear"}) {
-      const LeaveOneOut error = leave_one_out(*table, lookup, options.hardware);
-      std::printf(" %5.1f %%", 100 * error.mape_inside);
-      if (std::string(lookup) == "latency_linear" && error.rows_inside > 0)
-        CHECK(error.mape_inside < 0.12);
-    }
-    std::printf("\n");
-  }
 }

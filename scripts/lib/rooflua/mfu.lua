@@ -313,6 +313,27 @@ end
 function methods.tables(db) return native.list_tables(db) end
 function methods.rows(db, name) return native.table_rows(db, name) end
 function methods.report(db) return native.database_report(db) end
+
+local left_out_keys = { "table", "lookup", "leave", "most_rows" }
+
+--- What the other rows of a table say of each row that is taken away in turn.
+function methods.leave_one_out(db, options)
+  check(db, "db:leave_one_out")
+  core.table(options, "db:leave_one_out")
+  core.check_keys(options, left_out_keys, "db:leave_one_out")
+  local most_rows = options.most_rows or 400
+  check_number(most_rows, "db:leave_one_out", "most_rows")
+  return native.leave_one_out(db, options.table, options.lookup or database_fields[db].lookup,
+    options.leave or "row", most_rows)
+end
+
+--- What this database answers to the rows that another one measured.
+function methods.compare(db, reference)
+  check(db, "db:compare")
+  check(reference, "db:compare: reference")
+  return native.compare_databases(db, reference)
+end
+
 function methods.peak(db, dtype) return native.database_peak(db, dtype or "bf16") end
 
 local open_keys = { "path", "layout", "gpu", "lookup", "hardware", "default_mfu" }
