@@ -197,6 +197,26 @@ TEST_CASE("shipped scenarios are found to be right without running them") {
   CHECK(rooflua::test::rooflua("check tests/app/program.h 2>/dev/null").status == 1);
 }
 
+TEST_CASE("data compare holds two sets of tables against each other, both ways") {
+  using rooflua::test::rooflua;
+  const auto same = rooflua("data compare tests/fixtures/measured tests/fixtures/measured");
+  CHECK(same.status == 0);
+  CHECK(contains(same.text, "gemm_bf16\n  measured          6 rows  median 1.000"));
+  const auto modelled = rooflua("data compare l40s tests/fixtures/measured");
+  CHECK(modelled.status == 0);
+  CHECK(contains(modelled.text, "latency that l40s answers, over the rows of tests/fixtures"));
+  CHECK(contains(modelled.text, "modelled "));
+  CHECK(contains(modelled.text, "l40s has no rows to hold tests/fixtures/measured against"));
+  const auto mistake = rooflua("data compare h200-sxn tests/fixtures/measured 2>&1");
+  CHECK(mistake.status == 1);
+  CHECK(contains(mistake.text, "h200-sxm"));
+  if (!test::have_shared("tables/aic")) return;
+  const auto several = rooflua("data compare h200-sxm ../shared/data/tables/aic 2>&1");
+  CHECK(several.status == 1);
+  CHECK(contains(several.text, "say which"));
+  CHECK(rooflua("data compare h200-sxm ../shared/data/tables/aic --gpu h200_sxm").status == 0);
+}
+
 TEST_CASE("data commands describe, verify and import") {
   CHECK(contains(rooflua::test::rooflua("data list").text, "h200-sxm"));
   CHECK(contains(rooflua::test::rooflua("data describe h200").text, "TFLOP/s"));

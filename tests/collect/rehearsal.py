@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import os
 import subprocess
 import sys
@@ -37,8 +39,14 @@ def collect(*given: str, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 def rehearse(out: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(out, *more), capture_output=True, text=True, timeout=300, check=False,
-                          env=environment())
+    """The same in this process: importing PyTorch anew takes longer than a rehearsal."""
+    from rooflua_collect.command import main
+
+    given = command(out, *more)
+    said, complained = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
+        status = main(given[2:])
+    return subprocess.CompletedProcess(given, status, said.getvalue(), complained.getvalue())
 
 
 def keys(folder: Path) -> dict[str, list[str]]:

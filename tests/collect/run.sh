@@ -15,4 +15,4 @@ if [ -z "$chosen" ]; then
   echo "SKIPPED: the collector's tests: no Python 3.11 or later here"
   exit 0
 fi
-exec env PYTHONDONTWRITEBYTECODE=1 "$chosen" "$(dirname -- "$0")/main.py" "$1"
+exec env PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 "$chosen" "$(dirname -- "$0")/main.py" "$1"
