@@ -9,7 +9,7 @@ local Trace = policy.define {
   doc = "Replays a trace: BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, our own.",
   source = "docs/DATA.md",
   params = {
-    path = { default = "", doc = "The file; relative to the working directory." },
+    path = { default = "", doc = "The file; looked for beside the scenario, then in the working directory." },
     format = {
       default = "",
       values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" },

@@ -46,6 +46,14 @@ TEST_CASE("each switch of the MFU roofline has its worth", "[golden]") {
   compare_with_golden("04_switches", "");
 }
 
+TEST_CASE("every other question has its answer", "[golden]") {
+  for (const char* scenario :
+       {"07_disaggregation", "08_prefix_caching", "09_moe_against_dense", "10_long_context",
+        "11_gpus", "12_replay", "13_own_scheduler", "14_bucketing", "15_one_point_eight"}) {
+    compare_with_golden(scenario, "");
+  }
+}
+
 TEST_CASE("two databases and two lookups price the same shapes", "[golden]") {
   if (!have_shared("tables/infersim/bench_data")) return;
   compare_with_golden("05_two_tables", "--set mfu.path=../shared/data/tables/infersim/bench_data");

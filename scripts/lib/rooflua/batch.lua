@@ -46,7 +46,13 @@ local Prefill = ffi.metatype("rooflua_prefill_handle", {
   __metatable = false,
 })
 
+local function next_element(list, i)
+  if i < #list then return i + 1, list[i + 1] end
+end
+local function each(list) return next_element, list, 0 end
+
 local Prefills = ffi.metatype("rooflua_prefills_handle", {
+  __ipairs = each,
   __len = function(handle) return data_of(handle).prefill_count end,
   __index = function(handle, i)
     if type(i) ~= "number" or not (i >= 1 and i <= data_of(handle).prefill_count) then
@@ -69,6 +75,7 @@ local function context_at(handle, i)
 end
 
 local Contexts = ffi.metatype("rooflua_contexts_handle", {
+  __ipairs = each,
   __len = function(handle) return data_of(handle).decodes end,
   __index = context_at,
   __newindex = function() fail "a batch is read-only" end,

@@ -2,6 +2,7 @@
 -- own. Library tables are handed to sandboxed code as read-only views.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
+local files = require "rooflua.files"
 
 local chunks = {}
 local fail = core.fail
@@ -11,7 +12,7 @@ local stock_require, setfenv = require, setfenv
 -- Modules that scripts may not see: pointers and natives live in them.
 local private = {
   native = true, abi = true, core = true, chunks = true, ledger = true, serving = true, routing = true,
-  scenario = true, jitlog = true, batch = true, prices = true, pricing = true, help = true, units = true,
+  files = true, scenario = true, jitlog = true, batch = true, prices = true, pricing = true, help = true, units = true,
   paths = true, variants = true, declared = true, sampling = true, metrics = true, predictions = true,
   plot = true, differences = true, lookback = true, repl = true, repl_commands = true, repl_complete = true,
   repl_pretty = true, repl_reload = true, repl_tree = true, breakdown = true, describe = true, check = true,
@@ -251,6 +252,7 @@ end
 --- Loads a scenario: runs the file and returns what it returns.
 function chunks.load_scenario(path)
   scenario_folder = path:match "^(.*)/[^/]*$" or "."
+  files.beside(path)
   return guarded(path, function()
     local chunk = native.load_chunk(path, chunk_name(path))
     return setfenv(chunk, environment_for())()

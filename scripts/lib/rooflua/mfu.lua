@@ -5,6 +5,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.core"
 local spec = require "rooflua.spec"
 local border = require "rooflua.abi"
+local files = require "rooflua.files"
 
 local ffi, abi = border.ffi, border.functions
 local context = abi.context
@@ -354,6 +355,7 @@ function mfu.open(options)
     plain.hardware = spec.hardware(plain.gpu)
   end
   if type(lookup) ~= "string" then plain.lookup = nil end
+  if plain.path ~= nil then plain.path = files.find(plain.path, "mfu.open: path", "folder of tables") end
   local database = adopt(native.open_database(plain))
   if lookup ~= nil and type(lookup) ~= "string" then return methods.with(database, lookup) end
   return database

@@ -232,9 +232,14 @@ local function element(list, i)
   return handle_of(slot)
 end
 
+local function next_element(list, i)
+  if i < #list then return i + 1, list[i + 1] end
+end
+
 local RequestList = ffi.metatype("rooflua_request_list", {
   __len = length_of,
   __index = element,
+  __ipairs = function(list) return next_element, list, 0 end,
   __newindex = function() fail("a list of requests is read-only; act through the plan") end,
   __metatable = false,
 })

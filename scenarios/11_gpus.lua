@@ -1,0 +1,36 @@
+--- H100, H200 or H20: which one for which part of the work?
+---
+--- Setup     Qwen3-32B in FP8 on one H100 SXM, H200 SXM or H20: 989, 989 and 148 Tflop/s in bf16, 3.35, 4.8 and
+---           4.0 TB/s, 80, 141 and 96 GB.
+--- Method    The same 300 requests, Poisson at 0.8 per second, prompts of 2,048 tokens, answers of 256.
+--- Measures  TTFT, TPOT, the gap between two tokens, and how full the KV cache gets.
+--- Expect    Prefill is arithmetic: H100 and H200 are alike within a fifth in TTFT, the H20, with a seventh of
+---           the flop, takes more than four times as long. Decode is bandwidth: the median gap of the H200 is
+---           two thirds to nine tenths of the H100's. The H20's is the longest although it has more bandwidth
+---           than an H100: few rows are padded to whole tiles, which its SMs multiply slower than the weights
+---           arrive.
+--- Limits    Kernel times are modelled from datasheets; what a GPU costs is not in it.
+return {
+  rooflua = 1,
+  title = "The same requests on H100, H200 and H20",
+  seed = 9,
+  model = "qwen3-32b",
+  hardware = "h100-sxm",
+  deployment = { weights = "fp8" },
+  steps = require "steps.kernels" {},
+  workload = require "workloads.poisson" {
+    rate_per_s = 0.8,
+    num_requests = 300,
+    prompt_tokens = 2048,
+    output_tokens = 256,
+  },
+  vary = { hardware = { "h100-sxm", "h200-sxm", "h20" } },
+  report = function(results)
+    local rows = { { "GPU", "gap p50 ms", "gap p99 ms", "KV used at most %" } }
+    for _, result in ipairs(results) do
+      local s = result.summary
+      rows[#rows + 1] = { result.name:match "=(.*)", s.itl_s.p50 * 1000, s.itl_s.p99 * 1000, 100 * s.kv_used_frac_max }
+    end
+    return rows
+  end,
+}

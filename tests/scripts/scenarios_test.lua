@@ -1,0 +1,201 @@
+-- What the header of each shipped scenario expects is what comes out.
+local test = dofile "tests/scripts/harness.lua"
+local json = require "rooflua.json"
+local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
+
+--- Variants of a scenario by label, each the document of one run.
+local function run(name, arguments)
+  local pipe = assert(io.popen(("%s run scenarios/%s.lua --quiet --json - %s"):format(program, name, arguments or "")))
+  local text = pipe:read "*a"
+  pipe:close()
+  local variants = {}
+  for _, variant in ipairs(json.decode(text).variants) do
+    variants[#variants + 1] = variant
+    variants[variant.name:match "^[%w_.]+=(.*)$" or variant.name] = variant
+  end
+  return variants
+end
+
+local function times(variant)
+  local out = {}
+  for i, priced in ipairs(variant.price) do out[priced.name], out[i] = priced.time_s, priced.time_s end
+  return out
+end
+
+--- Seconds of a priced step's operations of that kind.
+local function kind_s(priced, kind)
+  local sum = 0
+  for _, row in ipairs(priced.rows) do
+    if row.kind == kind then sum = sum + row.time_s end
+  end
+  return sum
+end
+
+local function between(value, low, high, what)
+  test.check(value >= low and value <= high, "%s: expected %g to %g, found %g", what or "value", low, high, value)
+end
+
+test("01: a decode is bound by memory and its floor, a prefill by compute and its GEMMs", function()
+  local decode, prefill = unpack(run("01_hello")[1].price)
+  local bytes, gemm_s = 0, 0
+  for _, row in ipairs(decode.rows) do
+    if row.kind == "gemm" or row.kind == "attention_decode" then test.equal(row.bound, "memory", row.name) end
+    bytes = bytes + (row.bytes or 0) * row.count
+  end
+  test.at_least(decode.time_s, bytes / 4.8e12)
+  for _, row in ipairs(prefill.rows) do
+    if row.kind == "gemm" and row.name ~= "lm_head" then
+      test.equal(row.bound, "compute", row.name)
+      gemm_s = gemm_s + row.time_s
+    end
+  end
+  test.at_least(gemm_s / prefill.time_s, 0.5)
+end)
+
+test("02: a smaller budget lowers the p99 of TPOT and raises the p50 of TTFT", function()
+  local budgets = run "02_chunk_size"
+  local small, large = budgets["512"].summary, budgets["8192"].summary
+  test.check(small.tpot_s.p99 < budgets["2048"].summary.tpot_s.p99)
+  test.check(budgets["2048"].summary.tpot_s.p99 < large.tpot_s.p99)
+  test.check(small.ttft_s.p50 > large.ttft_s.p50)
+end)
+
+test("03: every scheduler is there, static batching is far behind, the others are alike", function()
+  local schedulers = run "03_schedulers"
+  local reference = schedulers.vllm_v1.summary
+  test.equal(#schedulers, 9)
+  for _, variant in ipairs(schedulers) do
+    local s = variant.summary
+    test.equal(s.completed, 500, variant.name)
+    if variant ~= schedulers.static_batch then
+      test.near(s.output_tokens_per_s, reference.output_tokens_per_s, 0.01, variant.name)
+      test.near(s.tpot_s.p50, reference.tpot_s.p50, 0.15, variant.name)
+      test.check(schedulers.static_batch.summary.ttft_s.p50 > 100 * s.ttft_s.p50)
+      test.check(schedulers.static_batch.summary.output_tokens_per_s < 0.5 * s.output_tokens_per_s)
+    end
+  end
+end)
+
+test("04: m = requests understates a prefill by far; the full matrix over 1.8 is 11 % above half of it", function()
+  local switches = run "04_switches"
+  local function attention_s(label) return kind_s(switches[label].price[1], "attention_prefill") end
+  test.check(times(switches["prefill_m = requests"]).mixed < 0.5 * times(switches.reviewed).mixed)
+  test.near(attention_s "attention_flop = dense, / 1.8" / attention_s "reviewed", 2 / 1.8, 1e-9)
+end)
+
+test("07: apart, gaps are short; three prefill GPUs are enough for this load and two are not", function()
+  local pools = run "07_disaggregation"
+  local mixed, one, two, three = pools["4 mixed"].summary, pools["1 prefill + 3 decode"].summary,
+    pools["2 prefill + 2 decode"].summary, pools["3 prefill + 1 decode"].summary
+  for _, apart in ipairs { one, two, three } do test.check(apart.itl_s.p99 * 5 < mixed.itl_s.p99) end
+  between(one.requests_per_s, 10, 12, "served by one prefill GPU")
+  test.check(one.ttft_s.p50 > 1 and two.ttft_s.p50 > 1)
+  test.check(three.ttft_s.p99 < mixed.ttft_s.p99 and three.tpot_s.p99 < mixed.tpot_s.p99)
+  test.check(three.goodput_per_s > mixed.goodput_per_s)
+end)
+
+test("08: nine tenths of the prompt tokens come from the cache, TTFT falls to a third, TPOT falls", function()
+  local cache = run "08_prefix_caching"
+  local on, off = cache.on.summary, cache.off.summary
+  between(on.cached_tokens / on.prompt_tokens, 0.85, 0.95, "share from the cache")
+  test.equal(off.cached_tokens, 0)
+  test.check(on.ttft_s.mean < off.ttft_s.mean / 3)
+  test.check(on.tpot_s.p50 < off.tpot_s.p50)
+end)
+
+test("09: a mixture gains the least where all experts are read and arithmetic is not yet the limit", function()
+  local models = run "09_moe_against_dense"
+  local dense, mixture = times(models["qwen3-32b"]), times(models["qwen3-30b-a3b"])
+  local function gain(name) return dense[name] / mixture[name] end
+  test.at_least(gain "decode 1", 3)
+  test.check(gain "decode 1" > gain "decode 4" and gain "decode 4" > gain "decode 16")
+  between(gain "decode 64", 1, 1.4, "gain at 64")
+  test.check(gain "decode 256" > gain "decode 64")
+  for _, name in ipairs { "prefill 4096", "prefill 16384" } do between(gain(name), 4, 10, name) end
+end)
+
+test("10: a decode is a line in the context, steeper with more KV heads; a prefill does not see them", function()
+  local models = run "10_long_context"
+  local few, many = times(models["llama-3.1-8b"]), times(models["llama-2-7b"])
+  local function slope(list, from, to) return (list["decode " .. to] - list["decode " .. from]) / (to - from) end
+  for _, list in ipairs { few, many } do
+    test.near(slope(list, 16384, 32768), slope(list, 32768, 65536), 0.03, "a line")
+  end
+  test.near(slope(many, 16384, 65536) / slope(few, 16384, 65536), 4, 0.05)
+  for _, variant in ipairs(models) do
+    local decode, prefill = variant.price[5], variant.price[10]
+    test.at_least(kind_s(decode, "attention_decode") / decode.time_s, 0.5, variant.name)
+    test.near(kind_s(prefill, "attention_prefill") / kind_s(variant.price[9], "attention_prefill"), 4, 0.05)
+  end
+  test.near(few["prefill 65536"], many["prefill 65536"], 0.1)
+end)
+
+test("11: the H20 prefills slowest and pads its decodes; the H200's bandwidth shortens the H100's gaps", function()
+  local gpus = run "11_gpus"
+  local h100, h200, h20 = gpus["h100-sxm"].summary, gpus["h200-sxm"].summary, gpus.h20.summary
+  test.near(h100.ttft_s.p50, h200.ttft_s.p50, 0.2)
+  test.at_least(h20.ttft_s.p50, 4 * h200.ttft_s.p50)
+  between(h200.itl_s.p50 / h100.itl_s.p50, 2 / 3, 0.9, "H200 to H100")
+  test.check(h20.itl_s.p50 > h100.itl_s.p50)
+end)
+
+test("12: four times the traffic leaves the median TTFT alone, and a quarter of the requests late", function()
+  local traffic = run "12_replay"
+  local as_it_was, four = traffic["as recorded"].summary, traffic["4 times"].summary
+  test.equal(four.completed, 600)
+  test.check(four.ttft_s.p50 < 0.2)
+  between(four.goodput_per_s / four.requests_per_s, 0.6, 0.85, "in time")
+  test.near(as_it_was.goodput_per_s, as_it_was.requests_per_s, 1e-12)
+end)
+
+test("13: the longest gap falls with the slice of a scheduler written in the scenario", function()
+  local schedulers = run "13_own_scheduler"
+  local vllm, wide, narrow = schedulers.vllm_v1.summary, schedulers["polite, slice 2048"].summary,
+    schedulers["polite, slice 512"].summary
+  between(vllm.itl_s.max / wide.itl_s.max, 2.5, 4.5, "8,192 to 2,048")
+  between(wide.itl_s.max / narrow.itl_s.max, 2, 4, "2,048 to 512")
+  test.near(wide.ttft_s.p50, vllm.ttft_s.p50, 0.1)
+  test.check(narrow.ttft_s.p50 > 1.5 * vllm.ttft_s.p50)
+end)
+
+test("14: a pass over the weights per prompt is wrong for short prompts; one for all is right", function()
+  local policies = run "14_bucketing"
+  local function reference_s(i)
+    local fused = policies.fused.price[i]
+    return fused.time_s - kind_s(fused, "attention_prefill") + kind_s(policies.exact.price[i], "attention_prefill")
+  end
+  local function off(policy, i) return policies[policy].price[i].time_s / reference_s(i) - 1 end
+  for i = 1, 4 do between(off("fused", i), -0.05, 0.05, "fused, step " .. i) end
+  between(off("exact", 1), -1e-9, 1e-9, "exact, equal prompts")
+  test.at_least(off("exact", 2), 0.9, "exact, short prompts")
+  between(off("pow2", 3), -0.05, 0.05, "pow2, mixed")
+  between(off("pow2", 2), -0.15, -0.08, "pow2, short prompts")
+end)
+
+test("15: 1.8 overstates a fresh prompt by 11 % and understates its chunks", function()
+  local counts = run "15_one_point_eight"
+  local function ratio(label, i)
+    local exact_s = kind_s(counts["exact pairs"].price[i], "attention_prefill")
+    return kind_s(counts[label].price[i], "attention_prefill") / exact_s
+  end
+  test.near(ratio("full / 1.8", 1), 2 / 1.8, 1e-3)
+  test.near(ratio("half", 1), 1, 1e-3)
+  test.near(ratio("full / 1.8", 9), 0.59, 0.01)
+  local exact, divided, half = 0, 0, 0
+  for i = 2, 9 do
+    exact = exact + kind_s(counts["exact pairs"].price[i], "attention_prefill")
+    divided = divided + kind_s(counts["full / 1.8"].price[i], "attention_prefill")
+    half = half + kind_s(counts.half.price[i], "attention_prefill")
+  end
+  test.near(divided / exact, 0.64, 0.01)
+  test.check(half < divided)
+end)
+
+test("05, 06: tables that are not there are missed at both places", function()
+  local pipe = io.popen(program .. " run scenarios/06_infersim_table.lua --set mfu.path=no/such 2>&1")
+  local text = pipe:read "*a"
+  pipe:close()
+  test.check(text:find("scenarios/no/such beside the scenario and no/such in the working directory", 1, true), text)
+end)
+
+test.finish()
