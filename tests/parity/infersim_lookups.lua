@@ -9,7 +9,6 @@ end
 local rooflua = require "rooflua"
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$" or "."
 local compare = dofile(here .. "/compare.lua")
-local gpus = require "steps.infersim.gpus"
 
 local null = rooflua.json.null
 local golden = compare.read(golden_path)
@@ -22,7 +21,6 @@ local function database(gpu)
   if not databases[gpu] then
     databases[gpu] = rooflua.mfu.open {
       path = tables .. "/bench_data", layout = "infersim", gpu = gpu, lookup = lookup,
-      default_mfu = gpus[gpu] and gpus[gpu].default_mfu,
     }
   end
   return databases[gpu]

@@ -23,7 +23,6 @@ local function database(gpu)
   if not databases[gpu] then
     databases[gpu] = rooflua.mfu.open {
       path = tables .. "/bench_data", layout = "infersim", gpu = gpu, lookup = lookup,
-      default_mfu = gpus[gpu].default_mfu,
     }
   end
   return databases[gpu]

@@ -5,7 +5,6 @@ local rooflua = require "rooflua"
 local cost = rooflua.cost
 local Infersim = require "steps.infersim"
 local config = require "steps.infersim.config"
-local gpus = require "steps.infersim.gpus"
 
 local function of(parameters, given) return bound.bind(Infersim(parameters or {}), given or {}) end
 
@@ -23,7 +22,6 @@ local published = {
 local function database(gpu)
   return rooflua.mfu.open {
     path = test.shared "tables/infersim" .. "/bench_data", layout = "infersim", gpu = gpu, lookup = "infersim_head",
-    default_mfu = gpus[gpu].default_mfu,
   }
 end
 

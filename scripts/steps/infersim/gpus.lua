@@ -1,6 +1,9 @@
 --- GPUs as InferSim knows them. These numbers belong to that model and to nothing else: datasheet
 --- figures are in bench_data/<gpu>/hardware.toml.
 ---
+--- What the reference takes for an MFU where it has no row (0.6, 0.35, 0.4, 0.5) belongs to its lookups:
+--- engine/cost/lookup_infersim.cpp.
+---
 --- tflop_per_s counts 1024 GFLOP, bandwidths are GB/s taken for GiB/s; both are the reference's.
 --- Source: alibaba/InferSim f2293da, hardware/gpu.py.
 
@@ -12,19 +15,19 @@ end
 
 local gpus = {
   H20 = gpu {
-    fp16_tflop_per_s = 148, fp8_tflop_per_s = 296, default_mfu = 0.6, memory_gib = 96,
+    fp16_tflop_per_s = 148, fp8_tflop_per_s = 296, memory_gib = 96,
     memory_gib_per_s = 4096 * 0.8, nvlink_gib_per_s = 900 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
   },
   H800 = gpu {
-    fp16_tflop_per_s = 989, fp8_tflop_per_s = 1979, default_mfu = 0.35, memory_gib = 80,
+    fp16_tflop_per_s = 989, fp8_tflop_per_s = 1979, memory_gib = 80,
     memory_gib_per_s = 3430 * 0.8, nvlink_gib_per_s = 400 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
   },
   H200 = gpu {
-    fp16_tflop_per_s = 989, fp8_tflop_per_s = 1979, default_mfu = 0.4, memory_gib = 141,
+    fp16_tflop_per_s = 989, fp8_tflop_per_s = 1979, memory_gib = 141,
     memory_gib_per_s = 4800 * 0.8, nvlink_gib_per_s = 900 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
   },
   GB200 = gpu {
-    fp16_tflop_per_s = 2500, fp8_tflop_per_s = 5000, default_mfu = 0.5, memory_gib = 192,
+    fp16_tflop_per_s = 2500, fp8_tflop_per_s = 5000, memory_gib = 192,
     memory_gib_per_s = 13400 * 0.8, nvlink_gib_per_s = 1800 * 0.8 / 2, rdma_gib_per_s = 50 * 0.8,
   },
 }
@@ -34,7 +37,7 @@ local function described(hardware)
   local bf16 = hardware.peak_flop_per_s.bf16
   return gpu {
     fp16_tflop_per_s = bf16 / 1e12, fp8_tflop_per_s = (hardware.peak_flop_per_s.fp8 or bf16) / 1e12,
-    default_mfu = 0.4, memory_gib = hardware.memory_bytes / 1e9,
+    memory_gib = hardware.memory_bytes / 1e9,
     memory_gib_per_s = hardware.memory_bytes_per_s / 1e9 * 0.8,
     nvlink_gib_per_s = hardware.link_bytes_per_s / 1e9 * 0.8, rdma_gib_per_s = 50 * 0.8,
   }
