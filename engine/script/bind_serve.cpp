@@ -17,6 +17,7 @@ namespace rooflua::script {
 struct TraceBox {
   std::shared_ptr<const Trace> trace;
   double time_scale = 1;
+  std::int32_t max_tokens = 0;
 };
 template <>
 struct TypeName<TraceBox> {
@@ -29,8 +30,9 @@ namespace {
 /// A trace as the engine's workload.
 class TraceWorkload : public Workload {
  public:
-  TraceWorkload(std::shared_ptr<const Trace> trace, double time_scale)
-      : trace_(std::move(trace)), time_scale_(time_scale) {}
+  /// max_tokens: the limit that every request declares; 0 = none, -1 = its own length.
+  TraceWorkload(std::shared_ptr<const Trace> trace, double time_scale, std::int32_t max_tokens)
+      : trace_(std::move(trace)), time_scale_(time_scale), max_tokens_(max_tokens) {}
   bool next(RequestSpec& spec) override {
     if (cursor_ >= trace_->rows.size()) return false;
     const TraceRow& row = trace_->rows[cursor_++];
@@ -38,6 +40,8 @@ class TraceWorkload : public Workload {
     spec.arrival_s = row.arrival_s * time_scale_;
     spec.prompt_tokens = static_cast<std::int32_t>(row.prompt_tokens);
     spec.output_tokens = static_cast<std::int32_t>(row.output_tokens);
+    if (max_tokens_ > 0) spec.output_tokens = std::min(spec.output_tokens, max_tokens_);
+    spec.max_tokens = max_tokens_ < 0 ? spec.output_tokens : max_tokens_;
     spec.priority = row.priority;
     spec.klass = std::max(row.class_index, 0);
     spec.session = row.session;
@@ -50,6 +54,7 @@ class TraceWorkload : public Workload {
  private:
   std::shared_ptr<const Trace> trace_;
   double time_scale_;
+  std::int32_t max_tokens_;
   std::size_t cursor_ = 0;
 };
 
@@ -58,8 +63,12 @@ int trace_open(lua_State* L) {
   const std::string format = check_text(L, 2, "trace: format");
   const double limit = check_number(L, 3, "trace: limit");
   const double time_scale = check_number(L, 5, "trace: time_scale");
+  const double max_tokens = check_number(L, 6, "trace: max_output_tokens");
   if (!(limit >= 0 && limit < 1e15) || !(time_scale >= 0 && std::isfinite(time_scale))) {
     throw Error("trace", "limit and time_scale must be 0 or more");
+  }
+  if (!(max_tokens >= -1 && max_tokens <= std::numeric_limits<std::int32_t>::max())) {
+    throw Error("trace", "max_output_tokens must be a whole number or \"exact\"");
   }
   TraceOptions options;
   if (!format.empty()) options.format = trace_format(format, "trace: format");
@@ -68,6 +77,7 @@ int trace_open(lua_State* L) {
   auto box = std::make_shared<TraceBox>();
   box->trace = std::make_shared<Trace>(read_trace(path, options));
   box->time_scale = time_scale;
+  box->max_tokens = static_cast<std::int32_t>(max_tokens);
   push_object<TraceBox>(L, box);
   return 1;
 }
@@ -270,7 +280,7 @@ int serve_open(lua_State* L) {
   options.classes = class_names(given);
   if (is_object<TraceBox>(L, 5)) {
     const auto& box = check_object<TraceBox>(L, 5, "workload");
-    run->workload = std::make_unique<TraceWorkload>(box->trace, box->time_scale);
+    run->workload = std::make_unique<TraceWorkload>(box->trace, box->time_scale, box->max_tokens);
     if (options.classes.empty()) options.classes = box->trace->classes;
   } else {
     lua_pushvalue(L, 5);

@@ -8,6 +8,24 @@ local arrivals = {}
 ---@return table<string, rooflua.Parameter>
 function arrivals.parameters(more) end
 
+--- The declaration of the parameter max_output_tokens, which every workload takes.
+---@param default integer|string?
+---@return rooflua.Parameter
+function arrivals.limit_parameter(default) end
+
+--- The workload's declared limit, checked: tokens, "exact", or 0 for none.
+---@param workload table
+---@return integer|string
+function arrivals.limit(workload) end
+
+--- The length of an answer under that limit, and the request's fields with the limit in them.
+---@param limit integer|string
+---@param output_tokens integer
+---@param fields table?
+---@return integer output_tokens
+---@return table? fields
+function arrivals.declare(limit, output_tokens, fields) end
+
 --- The iterator of an open-loop workload.
 ---@param workload table rate_per_s, num_requests, prompt_tokens, output_tokens
 ---@param rng rooflua.Random

@@ -1,4 +1,5 @@
 --- Clients that wait for their answer, think, and ask again.
+local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
 
@@ -20,13 +21,15 @@ local ClosedLoop = policy.define {
       doc = "Prompt length: a number or { distribution = ... }." },
     output_tokens = { default = 128, type = "any", unit = "tokens",
       doc = "Answer length, likewise." },
+    max_output_tokens = arrivals.limit_parameter(),
   },
 }
 
 local function one_more(state, at_s)
   if state.sent >= state.count then return nil end
   state.sent = state.sent + 1
-  return at_s, state.prompt(state.prompts), state.output(state.outputs)
+  local prompt = state.prompt(state.prompts)
+  return at_s, prompt, arrivals.declare(state.limit, state.output(state.outputs))
 end
 
 local function next_request(state)
@@ -51,6 +54,7 @@ function ClosedLoop:requests(rng)
     thinking = rng:stream("think_time"),
     prompt = lengths.sampler(self.prompt_tokens, "workload.prompt_tokens"),
     output = lengths.sampler(self.output_tokens, "workload.output_tokens"),
+    limit = arrivals.limit(self),
     clients = self.clients,
     think_time_s = self.think_time_s,
     count = self.num_requests,

@@ -1,4 +1,5 @@
 --- Conversations: each turn repeats the whole history and adds to it, after a pause for thought.
+local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
 
@@ -23,6 +24,7 @@ local MultiTurn = policy.define {
       doc = "New prompt tokens of a turn." },
     output_tokens = { default = 256, type = "any", unit = "tokens",
       doc = "Answer length of a turn." },
+    max_output_tokens = arrivals.limit_parameter(),
     max_context_tokens = { default = 32768, unit = "tokens", min = 1, integer = true,
       doc = "A session whose next turn would pass this ends." },
   },
@@ -32,7 +34,8 @@ local MultiTurn = policy.define {
 local IDS_PER_SESSION = 65536
 
 local function turn(state, session, at_s)
-  local prompt, output = state.prompt(state.prompts), state.output(state.outputs)
+  local prompt = state.prompt(state.prompts)
+  local output, fields = arrivals.declare(state.limit, state.output(state.outputs), {})
   local history = session.tokens
   if history + prompt + output > state.max_context_tokens and session.turn > 0 then return nil end
   session.turn = session.turn + 1
@@ -40,7 +43,7 @@ local function turn(state, session, at_s)
   local content = {}
   for i = 1, #session.content do content[i] = session.content[i] end
   content[#content + 1] = { base, prompt }
-  local fields = { session = session.index, content = content, output_content = base + 1 }
+  fields.session, fields.content, fields.output_content = session.index, content, base + 1
   session.content = {}
   for i = 1, #content do session.content[i] = content[i] end
   session.content[#content + 1] = { base + 1, output }
@@ -83,6 +86,7 @@ function MultiTurn:requests(rng)
     turns = lengths.sampler(self.turns, "workload.turns"),
     prompt = lengths.sampler(self.prompt_tokens, "workload.prompt_tokens"),
     output = lengths.sampler(self.output_tokens, "workload.output_tokens"),
+    limit = arrivals.limit(self),
     rate = self.session_rate_per_s,
     think_time_s = self.think_time_s,
     system_tokens = self.system_tokens,

@@ -15,6 +15,7 @@ local Presets = policy.define {
       doc = "Mean arrival rate." },
     num_requests = { default = 1000, unit = "requests", min = 1, integer = true,
       doc = "How many." },
+    max_output_tokens = arrivals.limit_parameter(),
     even = { default = false, doc = "Evenly spaced arrivals instead of Poisson." },
   },
 }
@@ -40,6 +41,7 @@ function Presets:requests(rng)
     output_tokens = chosen[2],
     rate_per_s = self.rate_per_s,
     num_requests = self.num_requests,
+    max_output_tokens = self.max_output_tokens,
   }, rng, self.even and even_gap or exponential_gap)
 end
 

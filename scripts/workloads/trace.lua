@@ -1,4 +1,5 @@
 --- Requests as they were recorded.
+local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 local trace = require "rooflua.trace"
 
@@ -17,6 +18,7 @@ local Trace = policy.define {
     limit = { default = 0, unit = "requests", min = 0, integer = true,
       doc = "Only the first so many; 0 = all." },
     sort = { default = false, doc = "Accept rows that are not in order of arrival." },
+    max_output_tokens = arrivals.limit_parameter(),
     time_scale = { default = 1.0, unit = "1", min = 0,
       doc = "Multiplies arrival times: 0.5 is twice the load, 0 all at once." },
   },
@@ -24,7 +26,7 @@ local Trace = policy.define {
 
 --- A native stream: rows never become Lua values.
 function Trace:requests()
-  return trace.open(self.path, self.format, self.limit, self.sort, self.time_scale)
+  return trace.open(self.path, self.format, self.limit, self.sort, self.time_scale, arrivals.limit(self))
 end
 
 return Trace

@@ -1,4 +1,5 @@
 --- What `vllm bench serve --dataset-name random` sends, with its exact arrival rule.
+local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 
 ---@class workloads.VllmBench: rooflua.Workload
@@ -26,6 +27,7 @@ local VllmBench = policy.define {
       doc = "Lengths are uniform in [L(1-r), L(1+r)]." },
     random_prefix_len = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Prefix that all prompts share." },
+    max_output_tokens = arrivals.limit_parameter "exact",
   },
 }
 
@@ -59,8 +61,8 @@ local function next_request(state)
   local prompt = length(state.prompts, workload.random_input_len, workload.random_range_ratio)
   local output = length(state.outputs, workload.random_output_len, workload.random_range_ratio)
   local prefix = workload.random_prefix_len
-  if prefix == 0 then return state.times[state.sent], prompt, output end
-  return state.times[state.sent], prefix + prompt, output, { content = { { 1, prefix }, { 0, prompt } } }
+  local fields = prefix > 0 and { content = { { 1, prefix }, { 0, prompt } } } or nil
+  return state.times[state.sent], prefix + prompt, arrivals.declare(state.limit, output, fields)
 end
 
 ---@param rng rooflua.Random
@@ -71,10 +73,10 @@ function VllmBench:requests(rng)
     prompts = rng:stream("prompt_tokens"),
     outputs = rng:stream("output_tokens"),
     shares_content = self.random_prefix_len > 0,
+    limit = arrivals.limit(self),
     workload = self,
     sent = 0,
   }
 end
-
 
 return VllmBench

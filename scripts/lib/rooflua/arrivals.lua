@@ -5,6 +5,43 @@ local lengths = require "rooflua.lengths"
 
 local arrivals = {}
 
+--- The parameter `max_output_tokens`, which every workload takes: the limit that clients declare.
+--- @param default integer|string|nil 0 if nil
+function arrivals.limit_parameter(default)
+  return { default = default or 0, type = "any", unit = "tokens", source = "vLLM: max_tokens of a request",
+    doc = "Limit that a request declares to the scheduler, and at which its answer is cut; \"exact\": its "
+      .. "answer's length, as benchmarks that ignore the end token send it; 0 = none." }
+end
+
+local function check_limit(limit, what)
+  if limit == "exact" then return end
+  if type(limit) ~= "number" or not (limit >= 0 and limit < 2147483648) or limit % 1 ~= 0 then
+    core.fail("%s: expected a whole number >= 0 or \"exact\", found %s", what, core.describe(limit))
+  end
+end
+
+--- The declared limit of a workload, checked.
+function arrivals.limit(workload)
+  local limit = core.table(workload, "arrivals.limit: workload").max_output_tokens
+  if limit == nil then return 0 end
+  check_limit(limit, "workload.max_output_tokens")
+  return limit
+end
+
+--- What a request with that limit sends: the length of its answer, and its fields with the limit in them.
+--- @param limit integer|string from arrivals.limit
+--- @param fields table|nil
+function arrivals.declare(limit, output_tokens, fields)
+  if limit == 0 then return output_tokens, fields end
+  check_limit(limit, "arrivals.declare: limit")
+  core.whole(output_tokens, "arrivals.declare: output_tokens", 1)
+  fields = fields == nil and {} or core.table(fields, "arrivals.declare: fields")
+  if limit ~= "exact" and output_tokens > limit then output_tokens = limit end
+  fields.max_output_tokens = limit == "exact" and output_tokens or limit
+  return output_tokens, fields
+end
+local declare = arrivals.declare
+
 --- Parameters that open-loop workloads share.
 function arrivals.parameters(more)
   local params = {
@@ -16,6 +53,7 @@ function arrivals.parameters(more)
       doc = "Prompt length: a number or { distribution = ... }." },
     output_tokens = { default = 128, type = "any", unit = "tokens",
       doc = "Answer length, likewise." },
+    max_output_tokens = arrivals.limit_parameter(),
     prefix_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Prompt tokens that requests of one prefix group share, in front of prompt_tokens." },
     prefix_groups = { default = 1, unit = "groups", min = 1, integer = true,
@@ -32,10 +70,13 @@ local function next_request(state)
   state.sent = state.sent + 1
   state.clock_s = state.clock_s + state.gap(state)
   local prompt, output = state.prompt(state.prompts), state.output(state.outputs)
-  if state.prefix_tokens == 0 then return state.clock_s, prompt, output end
-  local group = state.groups:integer(1, state.prefix_groups)
-  local content = { { group, state.prefix_tokens }, { 0, prompt } }
-  return state.clock_s, prompt + state.prefix_tokens, output, { content = content }
+  local fields
+  if state.prefix_tokens > 0 then
+    local group = state.groups:integer(1, state.prefix_groups)
+    fields = { content = { { group, state.prefix_tokens }, { 0, prompt } } }
+    prompt = prompt + state.prefix_tokens
+  end
+  return state.clock_s, prompt, declare(state.limit, output, fields)
 end
 
 --- The iterator of an open-loop workload.
@@ -57,6 +98,7 @@ function arrivals.open_loop(workload, rng, gap)
     groups = rng:stream("prefix_groups"),
     prompt = lengths.sampler(workload.prompt_tokens, "workload.prompt_tokens"),
     output = lengths.sampler(workload.output_tokens, "workload.output_tokens"),
+    limit = arrivals.limit(workload),
     rate = workload.rate_per_s,
     prefix_tokens = workload.prefix_tokens or 0,
     prefix_groups = workload.prefix_groups or 1,

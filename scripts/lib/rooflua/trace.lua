@@ -10,9 +10,12 @@ local trace = {}
 --- @param limit number only the first so many; 0 = all
 --- @param sort boolean accept rows that are not in order of arrival
 --- @param time_scale number multiplies arrival times
-function trace.open(path, format, limit, sort, time_scale)
+--- @param max_output_tokens integer|string|nil what requests declare, as in arrivals.limit
+function trace.open(path, format, limit, sort, time_scale, max_output_tokens)
+  if max_output_tokens == "exact" then max_output_tokens = -1 end
   path = files.find(path, "workload: path", "file")
-  return native.trace_open(path, format or "", limit or 0, sort or false, time_scale or 1)
+  return native.trace_open(path, format or "", limit or 0, sort or false, time_scale or 1,
+    max_output_tokens or 0)
 end
 
 return trace
