@@ -93,8 +93,9 @@ local function price(database, name, kind, count, shape, launch_s)
     time_s = time_s > launch_s and time_s - launch_s or 0
     if listening() then note = "in the same call; " .. note end
   end
-  return keep(name, kind, time_s, e.evidence, count, e.flop, e.bytes, e.mfu, bounds[e.bound],
+  local seconds, bound = keep(name, kind, time_s, e.evidence, count, e.flop, e.bytes, e.mfu, bounds[e.bound],
     shape, note)
+  return seconds, bound
 end
 
 --- [m,k] x [k,n], the shape of one rank.
@@ -102,8 +103,9 @@ function cost.gemm(db, m, k, n, dtype, count, name)
   count = count or 1
   check_count(count, "cost.gemm")
   ask.gemm(db, m, k, n, dtype, estimate, "cost.gemm")
-  return price(db, name, "gemm", count, listening() and string.format("m=%.14g k=%.14g n=%.14g %s", m, k,
-    n, dtype or "bf16"))
+  local seconds, bound = price(db, name, "gemm", count,
+    listening() and string.format("m=%.14g k=%.14g n=%.14g %s", m, k, n, dtype or "bf16"))
+  return seconds, bound
 end
 
 local function check_shape(shape, what)
@@ -123,10 +125,11 @@ function cost.attention_prefill(db, shape, new_tokens, context_tokens, count, na
   ask.prefill(db, shape.heads, shape.kv_heads, shape.head_dim, new_tokens, context_tokens,
     shape.tp or 1,
     shape.kv_dtype, estimate, "cost.attention_prefill")
-  return price(db, name, "attention_prefill", count,
+  local seconds, bound = price(db, name, "attention_prefill", count,
     listening() and string.format("new=%.14g context=%.14g heads=%d/%d tp=%d", new_tokens, context_tokens,
       shape.heads, shape.kv_heads, shape.tp or 1),
     launch_s)
+  return seconds, bound
 end
 
 --- One token for each of `batch` requests; contexts as a sum, because KV bytes decide.
@@ -144,10 +147,11 @@ function cost.attention_decode(db, shape, batch_size, context_tokens_sum, contex
   ask.decode(db, shape.heads, shape.kv_heads, shape.head_dim, batch_size,
     context_tokens_sum / batch_size,
     shape.tp or 1, shape.kv_dtype, estimate, "cost.attention_decode")
-  return price(db, name, "attention_decode", count,
+  local seconds, bound = price(db, name, "attention_decode", count,
     listening() and string.format("batch=%.14g context=%.14g heads=%d/%d tp=%d", batch_size,
       context_tokens_sum / batch_size,
       shape.heads, shape.kv_heads, shape.tp or 1))
+  return seconds, bound
 end
 
 --- Any op of db:lookup, priced: grouped GEMM, MLA, linear attention, elementwise.
@@ -155,7 +159,8 @@ function cost.lookup(db, query, count, name)
   count = count or 1
   check_count(count, "cost.lookup")
   ask.lookup(db, query, estimate, "cost.lookup")
-  return price(db, name, query.op, count, listening() and cost.query_text(query))
+  local seconds, bound = price(db, name, query.op, count, listening() and cost.query_text(query))
+  return seconds, bound
 end
 
 function cost.query_text(query)
@@ -185,8 +190,9 @@ local function collective(kind_code, kind, target, bytes, ranks, count, name)
     end
     status = abi.collective(context, hardware, bytes, ranks, kind_code, estimate)
     if status == 0 then
-      return keep(name, kind, estimate.latency_s, estimate.evidence, count, 0, bytes, nan, "link",
+      local seconds, bound = keep(name, kind, estimate.latency_s, estimate.evidence, count, 0, bytes, nan, "link",
         shape, "two lines over the link bandwidth")
+      return seconds, bound
     end
   end
   return fail("%s: %s", what, ffi.string(abi.message(context)))
@@ -210,8 +216,9 @@ function cost.memory(hardware, bytes, count, name)
   if own == nil or own.memory_bytes_per_s == nil then
     fail("cost.memory: hardware: expected Hardware, found %s", core.describe(hardware))
   end
-  return keep(name, "memory", bytes / own.memory_bytes_per_s, 4, count, 0, bytes, nan, "memory",
+  local seconds, bound = keep(name, "memory", bytes / own.memory_bytes_per_s, 4, count, 0, bytes, nan, "memory",
     listening() and string.format("bytes=%.14g", bytes), "bytes over bandwidth")
+  return seconds, bound
 end
 
 -- Formulas: cost.flop.*, cost.bytes.* -------------------------------------------------------------------

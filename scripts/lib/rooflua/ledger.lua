@@ -124,13 +124,13 @@ function ledger.memoize(fn)
   end
   local function miss(key) return keep(key, native.price_apart(fn, key)) end
   return function(key)
-    if rows then return fn(key) end
+    if rows then return (fn(key)) end
     local time_s = times[key]
     if time_s == nil then
       if type(key) ~= "number" or key ~= key then
         fail("a memoized function takes one number, found %s", core.describe(key))
       end
-      return miss(key)
+      return (miss(key))
     end
     local code = codes[key]
     if code >= 0 then
@@ -153,12 +153,12 @@ function ledger.memoize2(fn)
     return fn((key - b) / base, b)
   end)
   return function(a, b)
-    if rows then return fn(a, b) end
+    if rows then return (fn(a, b)) end
     if type(a) == "number" and type(b) == "number" and a >= 0 and a < base and b >= 0 and
       b < base and a % 1 == 0 and b % 1 == 0 then
-      return one(a * base + b)
+      return (one(a * base + b))
     end
-    return fn(a, b)
+    return (fn(a, b))
   end
 end
 

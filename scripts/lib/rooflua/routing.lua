@@ -23,7 +23,7 @@ local signal_fields = {
   total_blocks = function(s) return s.total_blocks end,
   outstanding = function(s) return s.outstanding end,
   --- Tokens of the request being routed that this replica has cached; never stale.
-  prefix_hit_tokens = function(_, index) return C.route_cached_tokens(B, index) end,
+  prefix_hit_tokens = function(_, index) return (C.route_cached_tokens(B, index)) end,
 }
 
 local Signals = ffi.metatype("rooflua_replica_signals_handle", {
@@ -32,7 +32,7 @@ local Signals = ffi.metatype("rooflua_replica_signals_handle", {
     local field = signal_fields[key]
     if not field then unknown("a replica's signals", key, signal_fields) end
     if handle.index >= route.replica_count then fail("there is no such replica") end
-    return field(route.signals + handle.index, handle.index)
+    return (field(route.signals + handle.index, handle.index))
   end,
   __newindex = function() fail("signals are read-only") end,
   __metatable = false,
@@ -45,7 +45,7 @@ ffi.metatype("rooflua_candidates_handle", {
     if i == "now_s" then return route.now_s end
     if i == "signals_s" then return route.signals_s end
     if type(i) ~= "number" or not (i >= 1 and i <= route.candidate_count) or i % 1 ~= 0 then return nil end
-    return Signals(route.candidates[i - 1])
+    return (Signals(route.candidates[i - 1]))
   end,
   __newindex = function() fail("the list of replicas is read-only") end,
   __metatable = false,

@@ -1,6 +1,9 @@
 --- What a policy sees of a running simulation: the replica, its requests, the plan, the batch. All of
 --- it is read in place from the engine; handles carry an epoch, positions are checked, and nothing is
 --- valid outside the call that was given it.
+--
+-- Results are put in parentheses where a call would else be a tail call: LuaJIT counts tail calls
+-- against the unrolling of loops, and a policy with fifteen of them in a row would not be compiled.
 local ffi = require "ffi"
 local native = require "rooflua.native"
 local random = require "rooflua.random"
@@ -129,7 +132,7 @@ local request_fields = {
   arrival_s = function(r) return r.arrival_s end,
   prompt_tokens = function(r) return r.prompt_tokens end,
   cached_tokens = function(r, handle)
-    if r.phase == WAITING then return C.cached_tokens(B, handle.slot) end
+    if r.phase == WAITING then return (C.cached_tokens(B, handle.slot)) end
     return r.cached_tokens
   end,
   context_tokens = function(r) return r.context_tokens + steps_since(r) end,
@@ -146,17 +149,17 @@ local request_fields = {
   preemptions = function(r) return r.preemptions end,
   priority = function(r) return r.priority end,
   class = function(r) return r.klass end,
-  session = function(r) return optional(r.session, -1) end,
+  session = function(r) return (optional(r.session, -1)) end,
   prefix = function(r) return r.prefix end,
-  max_output_tokens = function(r) return optional(r.max_tokens, 0) end,
-  predicted_output_tokens = function(r) return optional(r.predicted_tokens, -1) end,
+  max_output_tokens = function(r) return (optional(r.max_tokens, 0)) end,
+  predicted_output_tokens = function(r) return (optional(r.predicted_tokens, -1)) end,
 }
 
 Handle = ffi.metatype("rooflua_request_handle", {
   __index = function(handle, key)
     local field = request_fields[key]
     if not field then unknown("a request", key, request_fields) end
-    return field(request_at(handle), handle)
+    return (field(request_at(handle), handle))
   end,
   __newindex = function() fail("a request is read-only; act through the plan") end,
   __eq = function(a, b)
@@ -168,7 +171,7 @@ Handle = ffi.metatype("rooflua_request_handle", {
 })
 
 local function handle_of(slot)
-  return Handle(slot, B.requests[slot].epoch)
+  return (Handle(slot, B.requests[slot].epoch))
 end
 
 local function slot_of(request, verb)
@@ -214,13 +217,13 @@ local function element(list, i)
   if type(i) ~= "number" or not (i >= 1 and i <= count) or i % 1 ~= 0 then return nil end
   local kind, view = list.kind, B.view
   if i == count then
-    if kind == WAITING_LIST then return handle_of(view.waiting_tail) end
-    if kind == PREFILLING_LIST then return handle_of(view.prefilling_tail) end
-    return handle_of(view.running_tail)
+    if kind == WAITING_LIST then return (handle_of(view.waiting_tail)) end
+    if kind == PREFILLING_LIST then return (handle_of(view.prefilling_tail)) end
+    return (handle_of(view.running_tail))
   end
   local head = kind == WAITING_LIST and view.waiting_head
     or kind == PREFILLING_LIST and view.prefilling_head or view.running_head
-  if i == 1 then return handle_of(head) end
+  if i == 1 then return (handle_of(head)) end
   local cursor = cursors[kind]
   local slot
   if cursor.change == B.change and cursor.index <= i and cursor.index > 0 then
@@ -229,7 +232,7 @@ local function element(list, i)
     slot = walk(kind, view, head, i - 1)
   end
   cursor.change, cursor.index, cursor.slot = B.change, i, slot
-  return handle_of(slot)
+  return (handle_of(slot))
 end
 
 local function next_element(list, i)
@@ -255,7 +258,7 @@ local replica_fields = {
   decodes = function(v) return v.decodes end,
   decode_context_tokens = function(v) return v.decode_context_tokens end,
   decode_steps = function(v) return v.decode_index end,
-  decode_blocks = function() return C.decode_blocks(B) end,
+  decode_blocks = function() return (C.decode_blocks(B)) end,
   seats = function(v) return v.running end,
   finishing = function(v) return v.draining end,
   free_blocks = function(v) return v.free_blocks end,
@@ -264,7 +267,7 @@ local replica_fields = {
   free_tokens = function(v) return v.free_blocks * v.block_size end,
   waiting_tokens = function(v) return v.waiting_tokens end,
   async_depth = function(v) return v.async_depth end,
-  max_model_len = function(v) return optional(v.max_model_len, 0) end,
+  max_model_len = function(v) return (optional(v.max_model_len, 0)) end,
 }
 local replica_methods = {
   waiting = function() need_view() return waiting_list end,
@@ -275,7 +278,7 @@ local replica_methods = {
 ffi.metatype("rooflua_replica_handle", {
   __index = function(_, key)
     local field = replica_fields[key]
-    if field then return field(need_view()) end
+    if field then return (field(need_view())) end
     local method = replica_methods[key]
     if not method then unknown("a replica", key, replica_fields, replica_methods) end
     return method
@@ -319,30 +322,30 @@ local plan_methods = {
   end,
   decode = function(_, request)
     need_plan()
-    return settle(C.decode(B, slot_of(request, "decode")))
+    return (settle(C.decode(B, slot_of(request, "decode"))))
   end,
   prefill = function(_, request, tokens)
     need_plan()
-    return settle(C.prefill(B, slot_of(request, "prefill"), number(tokens, "prefill", "tokens")))
+    return (settle(C.prefill(B, slot_of(request, "prefill"), number(tokens, "prefill", "tokens"))))
   end,
   admit = function(_, request, tokens, hold_tokens, fit_tokens, spare_blocks)
     need_plan()
-    return settle(C.admit(B, slot_of(request, "admit"), number(tokens, "admit", "tokens"),
+    return (settle(C.admit(B, slot_of(request, "admit"), number(tokens, "admit", "tokens"),
       hold_tokens and number(hold_tokens, "admit", "tokens to hold") or 0,
       fit_tokens and number(fit_tokens, "admit", "tokens to fit") or 0,
-      spare_blocks and number(spare_blocks, "admit", "spare blocks") or 0))
+      spare_blocks and number(spare_blocks, "admit", "spare blocks") or 0)))
   end,
   preempt = function(_, request)
     need_plan()
-    return settle(C.preempt(B, slot_of(request, "preempt")))
+    return (settle(C.preempt(B, slot_of(request, "preempt"))))
   end,
   reject = function(_, request)
     need_plan()
-    return settle(C.reject(B, slot_of(request, "reject")))
+    return (settle(C.reject(B, slot_of(request, "reject"))))
   end,
   wake_at = function(_, time_s)
     need_plan()
-    return settle(C.wake_at(B, number(time_s, "wake_at", "seconds")))
+    return (settle(C.wake_at(B, number(time_s, "wake_at", "seconds"))))
   end,
 }
 local plan_fields = {
@@ -361,7 +364,7 @@ ffi.metatype("rooflua_plan_handle", {
     local field = plan_fields[key]
     if not field then unknown("a plan", key, plan_fields, plan_methods) end
     need_plan()
-    return field(B.plan_view)
+    return (field(B.plan_view))
   end,
   __newindex = function() fail("a plan has methods, not fields to set") end,
   __metatable = false,
@@ -379,7 +382,7 @@ end
 
 --- The waiting queue's key of the request in `slot`.
 function serving.key(instance, slot)
-  return instance:key(handle_of(slot))
+  return (instance:key(handle_of(slot)))
 end
 
 --- A deep copy of plain state: tables and random streams; functions and objects are shared.
