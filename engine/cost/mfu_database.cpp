@@ -145,10 +145,11 @@ class Database final : public MfuDatabase {
     reference_ = native && is_reference(name_);
     native_ = native && !reference_;
     peaks_.fill(-1);
+    modelled_.fill(-1);
   }
 
   const Estimate& estimate(const Query& query) const override {
-    if (is_modelled_decode(query.op)) {
+    if (is_modelled_attention(query.op)) {
       check(query, false);
       fresh_ = modelled_kernel(query, *options_.hardware);
       add_work(query, fresh_);
@@ -195,11 +196,13 @@ class Database final : public MfuDatabase {
   }
 
  private:
-  /// Decode attention that nothing but the model can price. It is computed as fast as remembered,
-  /// and hardly ever asked twice: a batch's context grows with every step.
-  bool is_modelled_decode(Op op) const {
-    if (op != Op::attention_decode && op != Op::mla_decode) return false;
-    signed char& known = modelled_decode_[op == Op::mla_decode ? 1 : 0];
+  /// Attention that nothing but the model can price. It is computed as fast as it would be found
+  /// again, and decodes are hardly ever asked twice: the context grows with every step.
+  bool is_modelled_attention(Op op) const {
+    const bool attention = op == Op::attention_prefill || op == Op::attention_decode ||
+                           op == Op::mla_prefill || op == Op::mla_decode;
+    if (!attention) return false;
+    signed char& known = modelled_[static_cast<std::size_t>(op)];
     if (known < 0) {
       known = native_ && options_.hardware && options_.hardware->tables_from.empty() &&
               !options_.donor && !store_->has(op);
@@ -324,7 +327,7 @@ class Database final : public MfuDatabase {
   bool reference_ = false, native_ = false;  // InferSim's or BLIS' own policy; one of our own
   mutable EstimateCache cache_;
   mutable Estimate fresh_;
-  mutable std::array<signed char, 2> modelled_decode_{-1, -1};
+  mutable std::array<signed char, op_count> modelled_;  // -1: not known yet
   mutable std::vector<const KernelTable*> tables_;
   mutable std::array<double, 7> peaks_{};
   mutable std::shared_ptr<const MfuDatabase> donor_;

@@ -74,6 +74,12 @@ inline double whole_above(double x) {
   return near + (near < x ? 1.0 : 0.0);
 }
 
+/// floor, likewise.
+inline double whole_below(double x) {
+  const double above = whole_above(x);
+  return above - (above > x ? 1.0 : 0.0);
+}
+
 /// Bytes per element of a GEMM's three sides.
 struct Elements {
   double in, weight, out;
@@ -220,13 +226,13 @@ Priced prefill(const Query& query, const Attention& shape, const Gpu& gpu) {
   const double batch = requests(query);
   const double flop = batch * shape.flop_per_pair * flop::causal_pairs(t, p);
   const double group = shape.heads / shape.kv_heads;
-  const double tiles = std::ceil(t * group / tile_rows) * shape.kv_heads * batch;
+  const double tiles = whole_above(t * group / tile_rows) * shape.kv_heads * batch;
   const double math = gpu.peak * modelled::attention_math;
   const double row_flop = 2 * tile_rows * shape.width;  // of one tile against one key
   const double tile = modelled::prefill_tile_s + row_flop * tile_rows / 2 / (math / gpu.sms);
   const double everything = flop / math + tiles * tile / gpu.sms;
   // The tile that sees all keys; idle SMs may share its context.
-  const double shares = std::max(1.0, std::floor(gpu.sms / tiles));
+  const double shares = std::max(1.0, whole_below(gpu.sms / tiles));
   const double length = std::max(std::min(p + t, least_split), (p + t) / shares);
   const double longest = row_flop * length / (math / gpu.sms) + tile;
   const double bytes = batch * ((p + t) * shape.kv_bytes_per_token + t * shape.io_bytes_per_token);
