@@ -207,10 +207,11 @@ function Kernels:linear_attention(batch)
 end
 
 --- Attention of all prefill chunks, and the rows of latent KV that they expand again.
+--- @param chunks integer how many there are
 --- @param alone boolean no decodes share the call
-function Kernels:prefill_time(prefills, alone)
+function Kernels:prefill_time(prefills, chunks, alone)
   local attention_s, rows = 0, 0
-  for i = 1, #prefills do
+  for i = 1, chunks do
     local prefill = prefills[i]
     local t, p = prefill.new_tokens, prefill.context_tokens
     attention_s = attention_s + self:prefill_attention(t, p, alone and i == 1)
@@ -227,17 +228,19 @@ end
 
 -- The step -------------------------------------------------------------------------------------
 
---- Time on the GPU.
+--- Time on the GPU. The batch is read before anything is looked up: compiled code would have to
+--- make it an object of its own to read it again behind a call.
 function Kernels:gpu_time(batch)
-  local prefills, decodes, tokens = batch.prefills, batch.decodes, batch.tokens
-  local time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(batch.requests)
+  local prefills, decodes, tokens, requests = batch.prefills, batch.decodes, batch.tokens, batch.requests
+  local chunks = #prefills
+  local time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(requests)
   local attention_s = 0
   if decodes > 0 then
     attention_s = self:decode_attention(decodes, batch.decode_context_tokens)
     if self.decode_rows_time then time_s = time_s + self.decode_rows_time(decodes) end
   end
-  if #prefills > 0 then
-    local prefill_s, rows_s = self:prefill_time(prefills, decodes == 0)
+  if chunks > 0 then
+    local prefill_s, rows_s = self:prefill_time(prefills, chunks, decodes == 0)
     attention_s, time_s = self:both(prefill_s, attention_s), time_s + rows_s
   end
   if self.linear then time_s = time_s + self:linear_attention(batch) end
@@ -250,8 +253,8 @@ end
 ---@return number time_s the step period
 function Kernels:time(batch)
   if batch.tokens == 0 then return 0 end
-  local gpu_s = self:gpu_time(batch)
   local host_s = self.host_step_s + self.host_request_s * batch.requests
+  local gpu_s = self:gpu_time(batch)
   if not self.asynchronous then return gpu_s + cost.record("host", host_s, "assumed") end
   if host_s <= gpu_s then return gpu_s end
   return gpu_s + cost.record("host", host_s - gpu_s, "assumed")
