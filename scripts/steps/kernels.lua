@@ -25,6 +25,7 @@ local physics = require "steps.kernels.physics"
 ---@field host_step_s number
 ---@field host_request_s number
 ---@field sampler_s number
+---@field sorted_logit_s number
 ---@field small_kernel_s number
 ---@field small_kernel_bandwidth number
 ---@field attention_launch_s number
@@ -49,6 +50,10 @@ local Kernels = policy.define {
     sampler_s = {
       default = 150e-6, unit = "s", min = 0, source = "some ten small kernels outside the graph",
       doc = "Sampling on the GPU, per step.",
+    },
+    sorted_logit_s = {
+      default = 0.0, unit = "s", min = 0, source = "0.14 ns: vLLM pull request 40376, 128 rows of 131,072",
+      doc = "Per request and word of the vocabulary, where top-p or top-k sampling sorts the logits; 0 = it does not.",
     },
     small_kernel_s = {
       default = 3e-6, unit = "s", min = 0, source = "launch, ramp and tail of norm and rope kernels on H100",
@@ -95,6 +100,7 @@ function Kernels:bind(context)
   self.physics = physics.of(hardware, context.mfu, deployment.max_num_batched_tokens)
   self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens)
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
+  self.sorted_row_s = self.sorted_logit_s * model.vocab_size
   self:bind_operations(cost.layers(model, deployment), deployment)
 end
 
@@ -244,7 +250,8 @@ function Kernels:gpu_time(batch)
     attention_s, time_s = self:both(prefill_s, attention_s), time_s + rows_s
   end
   if self.linear then time_s = time_s + self:linear_attention(batch) end
-  time_s = time_s + attention_s + cost.record("sampler", self.sampler_s, "assumed")
+  local sampler_s = self.sampler_s + self.sorted_row_s * batch.requests
+  time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
   if tokens <= self.graph_tokens then return time_s end
   return math.max(time_s, self.kernel_count * self.eager_kernel_s)
 end
