@@ -18,6 +18,10 @@ local private = {
   repl_pretty = true, repl_reload = true, repl_tree = true, breakdown = true, describe = true, check = true,
   check_rules = true, check_forecast = true, locate = true,
 }
+for _, part in ipairs { "", "_cases", "_engines", "_measured", "_replay", "_beliefs", "_question", "_score",
+  "_run", "_sampling", "_layers", "_interval", "_totals", "_text" } do
+  private["validate" .. part] = true
+end
 
 -- The allow-list ------------------------------------------------------------------------------------
 

@@ -35,9 +35,9 @@ local function chosen_cases(folder, only)
   return out, all
 end
 
-local function value_of(text)
-  if text == "true" or text == "false" then return text == "true" end
-  return tonumber(text) or text
+local function value_of(given)
+  if given == "true" or given == "false" then return given == "true" end
+  return tonumber(given) or given
 end
 
 --- "key=value" for the first step model and others of its kind; "engine.key=value" for every engine.
@@ -167,7 +167,7 @@ local function report(by_belief, ran)
   local failures = text.failures(current.results, current.beliefs)
   if failures ~= "" then parts[#parts + 1] = "Did not run\n" .. failures end
   parts[#parts + 1] = "Parameters; none of them knows a model or a run\n"
-    .. text.parameters(engines_used(), beliefs.steps(main, current.parameters))
+    .. text.parameters(engines_used(), beliefs.steps(main, nil, current.parameters))
   return table.concat(parts, "\n\n")
 end
 

@@ -78,11 +78,11 @@ function beliefs.tables(belief, options, about, case)
   return opened[key].database, opened[key].text
 end
 
---- The step model, with parameters of this run set.
-function beliefs.steps(belief, parameters)
+--- The step model, with parameters of this run, then those of the user.
+function beliefs.steps(belief, of_run, of_user)
   local steps = scenario.policy("validate", "steps", belief.steps)
-  if not parameters then return steps end
-  return policy.with(steps, parameters)
+  if steps.name == "kernels" and of_run then steps = policy.with(steps, of_run) end
+  return of_user and policy.with(steps, of_user) or steps
 end
 
 --- Where tables are, unless said: `tables` beside the folder of measured runs.

@@ -4,7 +4,7 @@ local core = require "rooflua.core"
 
 local engines = {}
 
---- Each: names of the engine (a pattern of its lower-case text), versions from..to, and parameters
+--- Each: names of the engine (a pattern of its lower-case text), versions from .. below to, and parameters
 --- {value, source}. Later entries stand before earlier ones.
 local known = {
   {
@@ -17,9 +17,12 @@ local known = {
       seats = { 1024, "vLLM V1 API server, GPU of 70 GiB and more" },
       budget = { 8192, "vLLM V1 API server, GPU of 70 GiB and more" },
       client_frontend_s = { 0.008, "fit: see docs/VALIDATION.md" },
+      sorted_logit_s = { 0, "set where a release sorts logits" },
       server_frontend_s = { 0.0018, "guidellm stage 0: median of ttft - queue - prefill" },
     },
   },
+  { label = "vLLM V1, sorting sampler", pattern = "vllm", from = 0.08, to = 0.16, scheduler = "vllm_v1",
+    parameters = { sorted_logit_s = { 0.14e-9, "vLLM pull request 40376: 128 rows of 131,072 logits in 2.3 ms" } } },
   { label = "vLLM V1, asynchronous", pattern = "vllm", from = 0.14, scheduler = "vllm_v1",
     parameters = { async_depth = { 2, "vLLM 0.15 default: asynchronous scheduling on" } } },
   {
@@ -53,6 +56,7 @@ end
 
 local function fits(entry, text, version)
   if not text:find(entry.pattern) then return false end
+  if entry.to and (version == nil or version >= entry.to) then return false end
   return not entry.from or (version ~= nil and version >= entry.from)
 end
 

@@ -5,6 +5,7 @@ local beliefs = require "rooflua.validate_beliefs"
 local engines = require "rooflua.validate_engines"
 local measured = require "rooflua.validate_measured"
 local question = require "rooflua.validate_question"
+local sampling = require "rooflua.validate_sampling"
 local scenario = require "rooflua.scenario"
 local score = require "rooflua.validate_score"
 local serve = require "rooflua.serve"
@@ -129,7 +130,7 @@ end
 function run.case(case, about, belief, options)
   local known = facts(case, options.all)
   local database, text = beliefs.tables(belief, options, about, case)
-  local steps = beliefs.steps(belief, options.parameters)
+  local steps = beliefs.steps(belief, sampling.parameters(about.model, about.engine), options.parameters)
   local out = { tables = text }
   if known.steps then
     local times, evidence = price_steps(case, known, about.engine, about.hardware, steps, database)
