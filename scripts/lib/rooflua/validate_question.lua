@@ -50,7 +50,8 @@ end
 local function stages_of(case, measured)
   local row = measured.row
   if not row or not row.stage then
-    return { { rate_per_s = case.settings.rate_per_s, duration_s = case.settings.duration_s } }
+    return { { rate_per_s = case.settings.rate_per_s or measured.settings.rate_per_s,
+      duration_s = case.settings.duration_s or measured.settings.duration_s } }
   end
   local stages = {}
   for _, each in ipairs(measured.rows) do
@@ -80,7 +81,7 @@ local function workload(case, measured, seed)
       output_tokens = output })
   end
   local stages = stages_of(case, measured)
-  if not stages[1].rate_per_s then
+  if not stages[1].rate_per_s or not stages[1].duration_s then
     core.fail("%s: workload: neither a rate (Poisson R rps D s), a closed loop (c=N) nor a static batch", case.where)
   end
   local shared = measured.row and measured.row.system_prompt_len and distinct_prompts or nil
