@@ -115,7 +115,10 @@ local function facts(case, all)
 end
 
 --- Lets go of what was read for a case.
-function run.forget(case) facts_of[case] = nil end
+function run.forget(case)
+  facts_of[case] = nil
+  collectgarbage() -- simulations are large, and Lua does not see it
+end
 
 --- What a case is about; fails with a reason where that cannot be found out.
 function run.describe(case, overrides)
