@@ -114,10 +114,11 @@ local function facts(case, all)
   return facts_of[case]
 end
 
---- Lets go of what was read for a case.
+--- Lets go of what was read for a case. Simulations are large, and Lua does not see it.
 function run.forget(case)
+  local known = facts_of[case]
   facts_of[case] = nil
-  collectgarbage() -- simulations are large, and Lua does not see it
+  if known and (known.requests or known.row) then collectgarbage() end
 end
 
 --- What a case is about; fails with a reason where that cannot be found out.
