@@ -65,7 +65,9 @@ std::string in_one_line(std::string text) {
 
 class Prompt {
  public:
-  explicit Prompt(const std::filesystem::path& home) : vm_(options(home)) {}
+  explicit Prompt(const std::filesystem::path& home) : vm_(options(home)) {
+    vm_.call("rooflua.repl", "settle", {});  // a library that does not load is told once
+  }
 
   /// @param line  number of the first line of `text` in a piped session, 0 at the prompt
   Outcome evaluate(const std::string& text, int line) {

@@ -44,7 +44,7 @@ session.environment.require = chunks.require
 session.environment.pairs = core.sorted_pairs
 session.environment.help = function(topic)
   if topic == nil then return commands.help(session) end
-  print(pretty.clipped(help.text(topic), session.width))
+  print(pretty.wrapped(help.text(topic), session.width))
 end
 
 --- "x?" as a call of help: "Live:set" of sim.set, "schedulers.sjf" of its name, else the value.
@@ -60,6 +60,7 @@ end
 local function note_unknown(text)
   local name = text:match "^%s*([%a_][%w_]*)%s*$"
   if not name or name == "nil" or name == "_" then return end
+  if name == "sim" then return io.stderr:write "-- no simulation is open; :open FILE\n" end
   local known = complete.library()
   for _, key in ipairs(core.sorted_keys(session.environment)) do known[#known + 1] = key end
   for _, key in ipairs(core.sorted_keys(_G)) do known[#known + 1] = key end

@@ -303,7 +303,7 @@ list.reload = { usage = ":reload", doc = "reads edited policy files; simulations
 list.help = { argument = "topic", usage = ":help [TOPIC]", doc = "this; or help on cost.gemm, schedulers.sjf, ...",
   run = function(session, arguments)
     if arguments == "" then return commands.help(session) end
-    say(session, help.text(arguments))
+    print(pretty.wrapped(help.text(arguments), session.width))
   end }
 
 list.quit = { usage = ":quit", doc = "Ctrl-D does it too", run = function() return "quit" end }

@@ -78,6 +78,12 @@ local function keys_of(value)
     keys[#keys + 1], keys[#keys + 2] = "help", "list"
     return keys
   end
+  for _, name in ipairs(complete.library()) do
+    if rawequal(value, package.loaded["rooflua." .. name]) then
+      add(require("rooflua.chunks").public(name)) -- without what only the library should call
+      return keys
+    end
+  end
   add(value)
   if policy.is_instance(value) then add(policy.parameters(value)) end
   return keys

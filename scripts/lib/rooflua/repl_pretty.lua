@@ -144,19 +144,21 @@ local function clipped(text, width)
 end
 pretty.clipped = clipped
 
---- Words that go on in the next line, indented.
+--- What is too long for a line goes on in the next one, indented.
 function pretty.wrapped(text, width)
   local lines = {}
   for line in (text .. "\n"):gmatch "(.-)\n" do
-    local now = ""
-    for word in line:gmatch "%S+" do
-      if now ~= "" and units.width(now) + 1 + units.width(word) > width then
-        lines[#lines + 1], now = now, "  " .. word
+    local indent = line:match "^%s*"
+    local now, empty = indent, true
+    for gap, word in line:sub(#indent + 1):gmatch "(%s*)(%S+)" do
+      if not empty and units.width(now) + #gap + units.width(word) > width then
+        lines[#lines + 1], now = now, indent .. "  " .. word
       else
-        now = now == "" and word or now .. " " .. word
+        now = now .. gap .. word
       end
+      empty = false
     end
-    lines[#lines + 1] = now
+    lines[#lines + 1] = empty and "" or now
   end
   return core.join(lines, "\n")
 end
@@ -188,7 +190,8 @@ end
 
 local function many_lines(fields, depth, unit, seen, width)
   local keys, longest, lines = core.sorted_keys(fields), 0, {}
-  for i = 1, math.min(#keys, most_items) do longest = math.max(longest, units.width(key_text(keys[i]))) end
+  local function label(key) return type(key) == "string" and key:find "^[%w_ ]+$" and key or key_text(key) end
+  for i = 1, math.min(#keys, most_items) do longest = math.max(longest, units.width(label(keys[i]))) end
   longest = math.min(longest, 28)
   local indent = ("  "):rep(depth + 1)
   local most = type(keys[1]) == "number" and not scalar(fields[keys[1]]) and 5 or most_items
@@ -198,7 +201,7 @@ local function many_lines(fields, depth, unit, seen, width)
     if key == "count" then own = "" end
     if key == "evidence" then own = "share" end
     local text = show(fields[key], width - longest - 3 - #indent, depth + 1, own or unit, seen)
-    lines[#lines + 1] = indent .. units.padded(key_text(key), longest) .. "  " .. text
+    lines[#lines + 1] = indent .. units.padded(label(key), longest) .. "  " .. text
   end
   if #keys > most then lines[#lines + 1] = indent .. ("... %d more"):format(#keys - most) end
   return core.join(lines, "\n")
