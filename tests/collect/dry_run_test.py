@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -111,7 +110,8 @@ class DryRun(rehearsal.Case):
         done = rehearsal.rehearse(self.out, "--only", "memory")
         self.assertEqual(done.returncode, 2)
         self.assertIn("measured with another kernel, which is not here", done.stderr)
-        (self.tables / "tables.toml").write_text(words.replace("CPU (a rehearsal: no measurement of a GPU)", "NVIDIA H200"))
+        rehearsed = "CPU (a rehearsal: no measurement of a GPU)"
+        (self.tables / "tables.toml").write_text(words.replace(rehearsed, "NVIDIA H200"))
         done = rehearsal.rehearse(self.out, "--only", "memory")
         self.assertEqual(done.returncode, 2)
         self.assertIn("measured on NVIDIA H200", done.stderr)
@@ -128,7 +128,8 @@ class Mistakes(rehearsal.Case):
         self._fails("unknown GPU 'h200-sxn' (did you mean 'h200-sxm'?", "--gpu", "h200-sxn", "--plan")
 
     def test_an_op_that_does_not_exist(self) -> None:
-        self._fails("unknown op or table 'gemms' (did you mean 'gemm'?", "--gpu", "h200-sxm", "--only", "gemms", "--plan")
+        self._fails("unknown op or table 'gemms' (did you mean 'gemm'?", "--gpu", "h200-sxm", "--only", "gemms",
+                    "--plan")
 
     def test_numbers_of_a_cpu_do_not_get_into_bench_data(self) -> None:
         self._fails("add --dry-run", "--gpu", "h200-sxm", "--device", "cpu", "--out", str(self.out))
@@ -141,7 +142,8 @@ class Mistakes(rehearsal.Case):
 
     def test_no_torch(self) -> None:
         (self.out / "torch.py").write_text("raise ImportError('hidden by a test')\n")
-        self._fails("needs PyTorch (hidden by a test)", "--gpu", "h200-sxm", "--out", str(self.out), PYTHONPATH=str(self.out))
+        self._fails("needs PyTorch (hidden by a test)", "--gpu", "h200-sxm", "--out", str(self.out),
+                    PYTHONPATH=str(self.out))
 
     def test_the_plan_needs_neither_torch_nor_a_gpu(self) -> None:
         (self.out / "torch.py").write_text("raise ImportError('hidden by a test')\n")
@@ -182,4 +184,4 @@ class Jobs(rehearsal.Case):
             self.skipTest("PyYAML is not installed")
         documents = list(yaml.safe_load_all(text))
         self.assertEqual([each["kind"] for each in documents], ["PersistentVolumeClaim", "Job"])
-        self.assertEqual(json.loads(json.dumps(documents[1]))["spec"]["template"]["spec"]["restartPolicy"], "OnFailure")
+        self.assertEqual(documents[1]["spec"]["template"]["spec"]["restartPolicy"], "OnFailure")

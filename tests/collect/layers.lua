@@ -4,8 +4,11 @@ local cost = require "rooflua.cost"
 local spec = require "rooflua.spec"
 
 -- A GPU that everything fits on: this is about shapes.
-local vast = { name = "vast", architecture = "hopper", memory_gb = 1e5, usable_memory_gib = 9e4, memory_gb_per_s = 4800,
-  link_gb_per_s = 450, sms = 132, clock_mhz = 1980, l2_mib = 50, peak_tflop_per_s = { bf16 = 989, fp8 = 1979, fp16 = 989 } }
+local vast = {
+  name = "vast", architecture = "hopper", memory_gb = 1e5, usable_memory_gib = 9e4, memory_gb_per_s = 4800,
+  link_gb_per_s = 450, sms = 132, clock_mhz = 1980, l2_mib = 50,
+  peak_tflop_per_s = { bf16 = 989, fp8 = 1979, fp16 = 989 },
+}
 
 for _, name in ipairs(spec.models()) do
   local model = spec.model(name)

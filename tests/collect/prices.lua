@@ -25,7 +25,8 @@ for _, info in ipairs(db:tables()) do
     end
   end
 end
-for _, op in ipairs { "gemm", "attention_prefill", "attention_decode", "grouped_gemm", "memory", "launch", "elementwise" } do
+local wanted = { "gemm", "attention_prefill", "attention_decode", "grouped_gemm", "memory", "launch", "elementwise" }
+for _, op in ipairs(wanted) do
   assert(seen[op], "no table of " .. op)
 end
 local _, experts = db:lookup { op = "grouped_gemm", experts = 4, experts_per_token = 2, hidden_size = 32,

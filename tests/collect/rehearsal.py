@@ -20,7 +20,8 @@ needs_torch = unittest.skipUnless(HAS_TORCH, "PyTorch is not installed (python3-
 
 
 def rooflua(*given: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(PROGRAM[0]), *given], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([str(PROGRAM[0]), *given], cwd=ROOT, capture_output=True, text=True, timeout=120,
+                          check=False)
 
 
 def command(out: Path, *more: str) -> list[str]:

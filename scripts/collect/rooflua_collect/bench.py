@@ -91,11 +91,13 @@ class Bench:
     """Where kernels run.
 
     cache_bytes  last-level cache: inputs are rotated through more than twice as much
+    stream       where a GPU's kernels are timed: graphs are not captured on the default stream
     """
 
     device: torch.device
     pool: Pool
     cache_bytes: int
+    stream: torch.cuda.Stream | None = None
 
     @property
     def on_gpu(self) -> bool:
@@ -120,6 +122,13 @@ def relative_error(found: torch.Tensor, reference: torch.Tensor) -> float:
     norm = torch.linalg.norm(b).item()
     gap = torch.linalg.norm(a - b).item()
     return gap / norm if norm > 0 else (0.0 if gap == 0 else math.inf)
+
+
+def rows_of(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    """x[rows] in float32, also of 8-bit floats, which not every version can index."""
+    if x.element_size() == 1:
+        return x.view(torch.uint8)[rows].view(x.dtype).float()
+    return x[rows].float()
 
 
 def some_indices(count: int, most: int, device: torch.device) -> torch.Tensor:

@@ -21,7 +21,8 @@ class Form:
 FORMS: dict[str, Form] = {
     "gemm": Form(("m", "k", "n"), "2mkn", ("bf16", "fp8"), "m"),
     "attention_prefill": Form(
-        ("heads", "kv_heads", "head_dim", "batch", "context_tokens", "new_tokens"), "causal_half", ("bf16",), "new_tokens"
+        ("heads", "kv_heads", "head_dim", "batch", "context_tokens", "new_tokens"),
+        "causal_half", ("bf16",), "new_tokens",
     ),
     "attention_decode": Form(
         ("heads", "kv_heads", "head_dim", "kv_dtype", "batch", "context_tokens"), "full", ("bf16",), "context_tokens"

@@ -84,8 +84,8 @@ class Collection:
                 self._open(name)
             todo = [case for case in self.cases if self._is_open(case)]
             self.done = len(self.cases) - len(todo)
-            for family, cases in groupby(todo, key=lambda case: (case.op, case.values[0] if case.op == "all_reduce" else 0)):
-                step = self._all_reduce if family[0] == "all_reduce" else self._rows
+            for (op, _ranks), cases in groupby(todo, key=_family):
+                step = self._all_reduce if op == "all_reduce" else self._rows
                 if not step(list(cases)):
                     return BUDGET
             return INCOMPLETE if any(self.provenance.refused(name) for name in self.tables) else DONE
@@ -101,8 +101,8 @@ class Collection:
         self.rows_before[name] = len(table.rows)
         there = self.provenance.of(name).get("gpu", self.machine.gpu)
         if table.rows and there != self.machine.gpu:
-            raise Problem(f"{table.path}: its rows were measured on {there}; this is {self.machine.gpu}. Choose another "
-                          "--out")
+            raise Problem(f"{table.path}: its rows were measured on {there}; this is {self.machine.gpu}. "
+                          "Choose another --out")
 
     def _is_open(self, case: Case) -> bool:
         return case not in self.tables[case.table] and "/".join(case.key) not in self.provenance.refused(case.table)
@@ -145,7 +145,9 @@ class Collection:
         except (RuntimeError, ValueError, TypeError, NotImplementedError, ImportError, AttributeError) as error:
             self._look_after(case, error)
             raise Refused(f"{type(error).__name__}: {error}") from None
-        self.provenance.of(case.table)["timer"] = timing.timer_name(self.bench, prepared)
+        entry, timer = self.provenance.of(case.table), timing.timer_name(self.bench, prepared)
+        if timer not in entry.get("timer", "").split(", "):
+            entry["timer"] = ", ".join(each for each in (entry.get("timer"), timer) if each)
         return found
 
     @staticmethod
@@ -238,7 +240,7 @@ class Collection:
                 if isinstance(answer, str):
                     self._refuse(case, answer)
                 else:
-                    entry["timer"] = answer.timer if answer.timer == "wall" else "graph or kernel, by mode"
+                    entry["timer"] = answer.timer if answer.timer == "wall" else "graph, kernel (by mode)"
                     self._add(case, answer)
                 if self.limits.reached:
                     return False
@@ -286,6 +288,11 @@ class Collection:
             self._record(name, f"before: {self.machine.clocks}; after: {after}")
             table.close()
         self.provenance.save()
+
+
+def _family(case: Case) -> tuple[str, int]:
+    """Cases measured together: an all-reduce has processes for each number of ranks."""
+    return case.op, case["ranks"] if case.op == "all_reduce" else 0
 
 
 def stops(limits: Limits) -> Callable[[int, object], None]:

@@ -36,14 +36,16 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="ops or tables, with commas: gemm,decode,gemm_fp8")
     parser.add_argument("--quick", action="store_true", help="the coarse grid only, and two minutes at most")
     parser.add_argument("--budget-s", type=float, help="stop cleanly between rows after so many seconds")
-    parser.add_argument("--most-level", type=int, choices=range(4), default=3, help="how fine: 0 coarse .. 3 (default)")
+    parser.add_argument("--most-level", type=int, choices=range(4), default=3,
+                        help="how fine: 0 coarse .. 3 (default)")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--dry-run", action="store_true", help="a few tiny rows, as a rehearsal; needs --out")
     parser.add_argument("--plan", action="store_true", help="say what would be measured and about how long it takes")
     parser.add_argument("--retry", action="store_true", help="measure rows again that were refused")
     parser.add_argument("--models", type=Path, default=HOME / "scenarios/models", help="folder of model files")
     parser.add_argument("--report", type=Path, help="where the report goes (default: report.md beside the tables)")
-    parser.add_argument("--rooflua", type=Path, help="the program that verifies (default: of this checkout, or on the PATH)")
+    parser.add_argument("--rooflua", type=Path,
+                        help="the program that verifies (default: of this checkout, or on the PATH)")
     parser.add_argument("--pause-s", type=float, default=0.0, help=argparse.SUPPRESS)
     return parser.parse_args(given)
 

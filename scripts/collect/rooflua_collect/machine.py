@@ -32,7 +32,8 @@ def open_device(kind: str) -> torch.device:
         return torch.device("cpu")
     if not torch.cuda.is_available():
         built = "" if torch.version.cuda else " (this torch was built without CUDA)"
-        raise Problem(f"PyTorch {torch.__version__} sees no GPU{built}. To rehearse without one: --device cpu --dry-run")
+        raise Problem(f"PyTorch {torch.__version__} sees no GPU{built}. To rehearse without one: "
+                      "--device cpu --dry-run")
     return torch.device("cuda", torch.cuda.current_device())
 
 
@@ -44,7 +45,7 @@ def open_bench(device: torch.device) -> Bench:
         return Bench(device, Pool(device, REHEARSAL_POOL_BYTES), 0)
     free, _total = torch.cuda.mem_get_info(device)
     cache = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or 64 * 2**20
-    return Bench(device, Pool(device, min(POOL_BYTES, int(POOL_SHARE * free))), cache)
+    return Bench(device, Pool(device, min(POOL_BYTES, int(POOL_SHARE * free))), cache, torch.cuda.Stream(device))
 
 
 def describe(device: torch.device) -> Machine:

@@ -62,8 +62,8 @@ class Provenance:
             if not entry:
                 continue
             parts.append(f"\n[{name}]\n")
-            known = [key for key in KEYS if key in entry]
-            parts += [f"{key} = {_toml(entry[key])}\n" for key in known + [key for key in sorted(entry) if key not in KEYS]]
+            keys = [key for key in KEYS if key in entry] + sorted(set(entry) - set(KEYS))
+            parts += [f"{key} = {_toml(entry[key])}\n" for key in keys]
         replace(self.path, "".join(parts))
 
 

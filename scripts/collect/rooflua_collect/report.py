@@ -63,15 +63,16 @@ def _utilisation(gpu: Gpu, rows: list[tuple[Case, tuple[float, float, float]]]) 
     mfu = [(flop_of(case) / (us * 1e-6 * peak), case) for case, (us, _, _) in rows if flop_of(case) > 0 and peak > 0]
     if mfu:
         best, where = max(mfu, key=lambda each: each[0])
-        lines.append(f"MFU {min(mfu, key=lambda each: each[0])[0]:.2g} .. {best:.3f}, median "
-                     f"{statistics.median(each for each, _ in mfu):.2g}; best {best * peak / 1e12:.0f} TFLOP/s at {where}")
+        least, middle = min(each for each, _ in mfu), statistics.median(each for each, _ in mfu)
+        lines.append(f"MFU {least:.2g} .. {best:.3g}, median {middle:.2g}; "
+                     f"best {best * peak / 1e12:.3g} TFLOP/s at {where}")
         if best > 1:
             lines.append("MFU above 1: more than the datasheet allows")
     moved = [(bytes_of(case) / (us * 1e-6), case) for case, (us, _, _) in rows if bytes_of(case) > 0]
     if moved and rows[0][0].op != "all_reduce":
         fastest, where = max(moved, key=lambda each: each[0])
-        lines.append(f"bandwidth up to {fastest / 1e12:.2f} TB/s, {100 * fastest / gpu.bytes_per_s:.0f} % of the datasheet, "
-                     f"at {where}")
+        share = 100 * fastest / gpu.bytes_per_s
+        lines.append(f"bandwidth up to {fastest / 1e12:.3g} TB/s, {share:.0f} % of the datasheet, at {where}")
     return lines
 
 
@@ -101,5 +102,5 @@ def _spread(rows: list[tuple[Case, tuple[float, float, float]]]) -> str:
         return "no spread recorded"
     worst, where = max(ratios, key=lambda each: each[0])
     wide = sum(ratio > WIDE for ratio, _ in ratios)
-    return (f"p90 over p10: median {statistics.median(ratio for ratio, _ in ratios):.3f}, above {WIDE} in {wide} rows, "
-            f"most {worst:.2f} at {where}")
+    middle = statistics.median(ratio for ratio, _ in ratios)
+    return f"p90 over p10: median {middle:.3f}, above {WIDE} in {wide} rows, most {worst:.2f} at {where}"

@@ -84,7 +84,8 @@ def attention_prefill(models: list[m.Model], dtype: str) -> Iterator[Case]:
                 values = (*heads, batch, 0, new)
                 yield Case(f"attention_prefill_{dtype}", "attention_prefill", values, _sum(shape_level, level))
         chunks = ((512, 2048), (128, 8192), (32, 1024, 4096), (16, 256))
-        for level, (new, context) in levels(chunks, ((4096,), (1024, 16384), (65536,), (512, 2048, 8192, 32768, 131072))):
+        prior = ((4096,), (1024, 16384), (65536,), (512, 2048, 8192, 32768, 131072))
+        for level, (new, context) in levels(chunks, prior):
             values = (*heads, 1, context, new)
             yield Case(f"attention_prefill_{dtype}", "attention_prefill", values, _sum(shape_level, level))
 

@@ -11,6 +11,7 @@ of the device and the events see no gap.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -60,17 +61,19 @@ def timer_name(bench: Bench, prepared: Prepared) -> str:
     return "graph" if prepared.graph else "kernel"
 
 
-def measure(bench: Bench, prepared: Prepared, repeats: int = REPEATS) -> Timing:
-    """Warm-up, then `repeats` repeats."""
-    if not bench.on_gpu:
-        return _wall(prepared, repeats)
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        calls = calls_per_repeat(_rough_us(prepared), prepared.sets)
-        burst = _burst(prepared, calls, stream)
-        times = _between_events(burst, repeats, calls)
-    torch.cuda.current_stream().wait_stream(stream)
+def measure(bench: Bench, prepared: Prepared, repeats: int = REPEATS, calls: int | None = None) -> Timing:
+    """Warm-up, then `repeats` repeats of `calls` calls each.
+
+    calls  None: as many as a repeat needs. Processes that must call equally often have to say
+    """
+    if bench.stream is None:
+        return _wall(prepared, repeats, calls)
+    bench.stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(bench.stream):
+        rough_us = _rough_us(prepared)
+        many = calls or calls_per_repeat(rough_us, prepared.sets)
+        times = _between_events(_burst(prepared, many, bench.stream), repeats, many)
+    torch.cuda.current_stream().wait_stream(bench.stream)
     return summary(times, timer_name(bench, prepared))
 
 
@@ -108,8 +111,14 @@ def _burst(prepared: Prepared, calls: int, stream: torch.cuda.Stream) -> Callabl
         return launch
     stream.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
+    graph.capture_begin()  # torch.cuda.graph() would collect garbage for each row
+    try:
         launch()
+    except BaseException:
+        with contextlib.suppress(RuntimeError):
+            graph.capture_end()  # the capture is void; its error says less than the first one
+        raise
+    graph.capture_end()
     return graph.replay
 
 
@@ -126,16 +135,16 @@ def _between_events(burst: Callable[[], None], repeats: int, calls: int) -> list
     return [before.elapsed_time(after) * 1e3 / calls for before, after in zip(events, events[1:])]
 
 
-def _wall(prepared: Prepared, repeats: int) -> Timing:
+def _wall(prepared: Prepared, repeats: int, calls: int | None) -> Timing:
     for i in range(WARM_UP):
         prepared.call(i % prepared.sets)
     begin = time.perf_counter()
     prepared.call(0)
-    calls = max(1, min(20, math.ceil(50e-6 / max(time.perf_counter() - begin, 1e-9))))
+    many = calls or max(1, min(20, math.ceil(50e-6 / max(time.perf_counter() - begin, 1e-9))))
     times = []
     for repeat in range(repeats):
         begin = time.perf_counter()
-        for i in range(calls):
+        for i in range(many):
             prepared.call((repeat + i) % prepared.sets)
-        times.append((time.perf_counter() - begin) * 1e6 / calls)
+        times.append((time.perf_counter() - begin) * 1e6 / many)
     return summary(times, "wall")

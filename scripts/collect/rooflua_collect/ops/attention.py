@@ -152,7 +152,8 @@ def _sdpa(backend: str, causal: bool) -> Attend | None:
 def _torch_decode() -> list[Kernel]:
     """One query needs no mask."""
     backends = (("torch SDPA, flash", "FLASH_ATTENTION"), ("torch SDPA, cuDNN", "CUDNN_ATTENTION"))
-    return [Kernel(name, torch_version(), _of(attend)) for name, backend in backends if (attend := _sdpa(backend, False))]
+    found = [(name, _sdpa(backend, causal=False)) for name, backend in backends]
+    return [Kernel(name, torch_version(), _of(attend)) for name, attend in found if attend]
 
 
 def _flash_aligned_to_end(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -164,7 +165,7 @@ def _flash_aligned_to_end(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> 
 
 def _torch_prefill(variant_name: str) -> list[Kernel]:
     found = []
-    if variant_name == "" and (attend := _sdpa("CUDNN_ATTENTION", True)):
+    if variant_name == "" and (attend := _sdpa("CUDNN_ATTENTION", causal=True)):
         found.append(Kernel("torch SDPA, cuDNN", torch_version(), _of(attend)))
     if hasattr(torch.ops.aten, "_flash_attention_forward"):
         found.append(Kernel("torch flash attention", torch_version(), _of(_flash_aligned_to_end)))

@@ -56,7 +56,8 @@ def _norm(bench: Bench, case: Case, fused: bool) -> Prepared:
         rows = some_indices(tokens, CHECKED, bench.device)
         both = sets[0][0][rows].float() + sets[0][1][rows].float()
         reference = both * torch.rsqrt(both.square().mean(-1, keepdim=True) + EPSILON) * weight.float()
-        return max(relative_error(normed[rows], reference), relative_error(added[rows], both)) + _unwritten(normed, added)
+        errors = relative_error(normed[rows], reference), relative_error(added[rows], both)
+        return max(errors) + _unwritten(normed, added)
 
     return Prepared(call, len(sets), error, keep=[weight, normed, added])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from rooflua_collect.bench import Bench, Prepared, relative_error, some_indices
+from rooflua_collect.bench import Bench, Prepared, relative_error, rows_of, some_indices
 from rooflua_collect.cases import Case, bytes_of
 from rooflua_collect.kernels import Kernel, torch_version
 
@@ -26,15 +26,15 @@ def kernels(_bench: Bench, table: str, _variant: str) -> list[Kernel]:
 def _inputs(bench: Bench, case: Case, dtype: torch.dtype) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Sets of x [m, k] and w [n, k]."""
     m, k, n = case["m"], case["k"], case["n"]
-    draw = bench.pool.draw()
-    return [(draw.take(m, k, dtype=dtype), draw.take(n, k, dtype=dtype)) for _ in range(bench.sets_for(bytes_of(case)))]
+    draw, sets = bench.pool.draw(), bench.sets_for(bytes_of(case))
+    return [(draw.take(m, k, dtype=dtype), draw.take(n, k, dtype=dtype)) for _ in range(sets)]
 
 
-def _error(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor, scale: float = 1.0) -> float:
+def _error(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor) -> float:
     """Some rows and columns of out [m, n] against float32."""
     rows = some_indices(out.shape[0], CHECKED, out.device)
     columns = some_indices(out.shape[1], CHECKED, out.device)
-    reference = scale * (x[rows].float() @ w[columns].float().t())
+    reference = rows_of(x, rows) @ rows_of(w, columns).t()
     # every element must have been written, not only those that are compared
     if not bool(torch.isfinite(out).all()):
         return float("nan")
@@ -63,7 +63,8 @@ def _prepare_fp8(bench: Bench, case: Case) -> Prepared:
 
     def call(i: int) -> torch.Tensor:
         x, w = sets[i]
-        return torch._scaled_mm(x, w.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=True, out=out)
+        return torch._scaled_mm(x, w.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=True,
+                                out=out)
 
     def error() -> float:
         result = call(0)

@@ -101,5 +101,6 @@ def split_kv_decode(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.
                                       GROUP=group, PADDED=padded, DIM=dim, STEP=BLOCK, WHOLE=splits == 1,
                                       num_warps=4, num_stages=3)
     if splits > 1:
-        _combine[(batch * heads,)](partial, lse, out, splits, DIM=dim, SLOTS=triton.next_power_of_2(splits), num_warps=4)
+        _combine[(batch * heads,)](partial, lse, out, splits, DIM=dim, SLOTS=triton.next_power_of_2(splits),
+                                   num_warps=4)
     return out

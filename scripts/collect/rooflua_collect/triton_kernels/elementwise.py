@@ -12,7 +12,8 @@ def _add_norm(x, residual, weight, normed, added, width, epsilon, COLUMNS: tl.co
     column = tl.arange(0, COLUMNS)
     there = column < width
     at = tl.program_id(0).to(tl.int64) * width + column
-    both = tl.load(x + at, mask=there, other=0.0).to(tl.float32) + tl.load(residual + at, mask=there, other=0.0).to(tl.float32)
+    both = tl.load(x + at, mask=there, other=0.0).to(tl.float32)
+    both += tl.load(residual + at, mask=there, other=0.0).to(tl.float32)
     tl.store(added + at, both.to(tl.bfloat16), mask=there)
     scale = 1.0 / tl.sqrt(tl.sum(both * both, 0) / width + epsilon)
     out = both * scale * tl.load(weight + column, mask=there, other=0.0).to(tl.float32)
