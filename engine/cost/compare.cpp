@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include "cost/lookup_keyed.h"
+#include "cost/questions.h"
 
 namespace rooflua {
 namespace {
@@ -43,15 +43,13 @@ Agreement agreement_of(const KernelTable& table, Evidence evidence, std::vector<
 std::vector<Agreement> compare(const MfuDatabase& answers, const MfuDatabase& reference) {
   std::vector<Agreement> result;
   for (const KernelTable* table : reference.tables()) {
-    if (!table->variant.empty()) continue;
-    const bool has_usual = has_usual_distribution(*table);
+    if (!table->variant.empty() && table->variant != "single") continue;
     std::map<Evidence, std::vector<Ratio>> found;
-    for (const KernelRow& row : table->rows) {
-      if (!(row.latency_s > 0)) continue;
-      if (table->op == Op::grouped_gemm && !is_usual_distribution(*table, row, has_usual)) continue;
-      const Estimate& estimate = answers.estimate(query_of(*table, row));
-      const double ratio = estimate.latency_s / row.latency_s;
-      if (ratio > 0 && std::isfinite(ratio)) found[estimate.evidence].push_back({ratio, row.line});
+    for (const Question& question : questions_of(*table)) {
+      const Estimate& estimate = answers.estimate(question.query);
+      const double ratio = estimate.latency_s / question.measured_s;
+      const int line = table->rows[static_cast<std::size_t>(question.row)].line;
+      if (ratio > 0 && std::isfinite(ratio)) found[estimate.evidence].push_back({ratio, line});
     }
     for (auto& [evidence, ratios] : found) result.push_back(agreement_of(*table, evidence, ratios));
   }

@@ -19,9 +19,9 @@ struct Agreement {
   int worst_line = 0;                   // its line in the table's file
 };
 
-/// Per table of `reference` and evidence, in that order. Tables of a kernel variant (block-scaled
-/// FP8, NCCL, one GEMM of a pair of experts') are passed over: no query names them. Of routed
-/// experts' distributions only the usual one counts, where a table has it.
+/// Per table of `reference` and evidence, in that order, over the questions of its rows
+/// (cost/questions.h). Tables of a kernel variant (block-scaled FP8, NCCL) are passed over: no
+/// query names them.
 std::vector<Agreement> compare(const MfuDatabase& answers, const MfuDatabase& reference);
 
 /// For people; one line per entry.

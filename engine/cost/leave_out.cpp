@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cost/mfu_database.h"
+#include "cost/questions.h"
 
 namespace rooflua {
 namespace {
@@ -43,18 +44,27 @@ Key shape_of(const KernelTable& table, const KernelRow& row) {
   return key;
 }
 
-/// The table without the rows that share a key with the one that is asked for.
-KernelTable without(const KernelTable& table, const KernelRow& asked, Leave leave) {
+Key key_of(const KernelTable& table, int row, Leave leave) {
+  const KernelRow& asked = table.rows[static_cast<std::size_t>(row)];
+  Key key = leave == Leave::row ? point_of(asked) : shape_of(table, asked);
+  if (table.op == Op::grouped_gemm) key.first[7] = 0;  // whatever kernel and distribution
+  return key;
+}
+
+/// The table without the rows that share a key with those that a question is about.
+KernelTable without(const KernelTable& table, const Question& question, Leave leave) {
   KernelTable rest = table;
-  if (table.op != Op::all_reduce) rest.variant.clear();  // alone it is nobody's stand-in
+  // Alone, a variant of a kernel is nobody's stand-in; what says how rows are read stays.
+  if (table.variant != "single" && table.op != Op::all_reduce) rest.variant.clear();
   rest.rows.clear();
   rest.parts.clear();
   const std::size_t width = table.part_names.size();
-  const Key gone = leave == Leave::row ? point_of(asked) : shape_of(table, asked);
+  const Key gone = key_of(table, question.row, leave);
+  const Key other = question.also < 0 ? gone : key_of(table, question.also, leave);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const KernelRow& row = table.rows[i];
-    if ((leave == Leave::row ? point_of(row) : shape_of(table, row)) == gone) continue;
-    rest.rows.push_back(row);
+    const Key key = key_of(table, static_cast<int>(i), leave);
+    if (key == gone || key == other) continue;
+    rest.rows.push_back(table.rows[i]);
     for (std::size_t part = 0; part < width; ++part) rest.parts.push_back(table.part(i, part));
   }
   return rest;
@@ -85,26 +95,26 @@ std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& look
   const DatabaseOptions options = options_of(lookup, hardware);
   MfuDatabase::from_tables({}, options);  // throws where there is no such lookup
   std::vector<LeftOut> result;
-  if (table.variant == "single" && table.op == Op::grouped_gemm) return result;
   std::map<Key, int> times;
   for (const KernelRow& row : table.rows) ++times[point_of(row)];
+  const std::vector<Question> questions = questions_of(table);
   const std::size_t most = static_cast<std::size_t>(std::max(1, most_rows));
-  const std::size_t stride = std::max<std::size_t>(1, (table.rows.size() + most - 1) / most);
+  const std::size_t stride = std::max<std::size_t>(1, (questions.size() + most - 1) / most);
   std::map<Key, std::shared_ptr<const MfuDatabase>> databases;  // of a shape, asked more than once
-  for (std::size_t i = 0; i < table.rows.size(); i += stride) {
-    const KernelRow& row = table.rows[i];
-    if (times[point_of(row)] > 1 || !(row.latency_s > 0)) continue;
+  for (std::size_t i = 0; i < questions.size(); i += stride) {
+    const Question& question = questions[i];
+    if (times[point_of(table.rows[static_cast<std::size_t>(question.row)])] > 1) continue;
     std::shared_ptr<const MfuDatabase> database;
     std::shared_ptr<const MfuDatabase>& kept =
-        leave == Leave::shape ? databases[shape_of(table, row)] : database;
+        leave == Leave::shape ? databases[key_of(table, question.row, leave)] : database;
     if (kept == nullptr) {
-      KernelTable rest = without(table, row, leave);
+      KernelTable rest = without(table, question, leave);
       if (rest.rows.empty()) continue;
       kept = MfuDatabase::from_tables({std::move(rest)}, options);
     }
-    const Estimate estimate = kept->estimate(query_of(table, row));
-    LeftOut found{static_cast<int>(i), row.latency_s, estimate.latency_s, estimate.distance,
-                  estimate.evidence};
+    const Estimate estimate = kept->estimate(question.query);
+    const LeftOut found{question.row, question.measured_s, estimate.latency_s, estimate.distance,
+                        estimate.evidence};
     if (std::isfinite(found.error())) result.push_back(found);
   }
   return result;

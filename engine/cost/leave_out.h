@@ -27,8 +27,9 @@ struct LeftOut {
   double error() const { return predicted_s / measured_s - 1; }
 };
 
-/// At most `most_rows` rows, spread evenly over the table. Rows with a twin are passed over (the
-/// twin would answer), and tables whose rows no query asks for alone (one GEMM of a pair).
+/// At most `most_rows` of a table's questions (cost/questions.h), spread evenly over it. Rows with
+/// a twin are passed over: the twin would answer. Where a question is about two rows, both are
+/// taken away.
 /// @param lookup  a named strategy
 /// @throws Error for a lookup of another name
 std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& lookup,

@@ -100,6 +100,32 @@ TEST_CASE("without its whole shape a row has stand-ins only") {
   }
 }
 
+TEST_CASE("experts in tables of ours are asked for as pairs, and both halves are taken away") {
+  KernelTable table;
+  table.name = "grouped_gemm_bf16";
+  table.op = Op::grouped_gemm;
+  table.variant = "single";
+  table.axes = axis_names(Op::grouped_gemm);
+  table.labels = {"balanced", "power_law_1.01"};
+  for (const double distribution : {0.0, 1.0}) {
+    for (const double tokens : {100.0, 200.0, 300.0}) {
+      for (const bool up : {true, false}) {
+        KernelRow row;
+        row.shape = {8, 1, 8, 2, up ? 1000.0 : 2000.0, up ? 4000.0 : 1000.0, tokens, distribution};
+        row.latency_s = (up ? 20e-6 : 10e-6) + tokens * 1e-8 + (distribution == 0 ? 1 : 0);
+        table.rows.push_back(row);
+      }
+    }
+  }
+  const auto rows = leave_out(table, "latency_linear", h200(), Leave::row, 100);
+  REQUIRE(rows.size() == 3);  // the usual distribution, one question per pair
+  const LeftOut& middle = at(rows, 8);
+  CHECK(middle.measured_s == Approx(34e-6));
+  CHECK(std::abs(middle.error()) < 1e-12);
+  CHECK(middle.evidence == Evidence::interpolated);
+  CHECK(middle.distance > 0);
+}
+
 TEST_CASE("an unknown lookup is named, with what is known") {
   CHECK_THROWS_WITH(leave_out(straight(), "latency_liner", h200(), Leave::row, 10),
                     Catch::Contains("latency_linear"));
@@ -131,8 +157,8 @@ TEST_CASE("the error of the vLLM tables of an H200 grows with the distance, row 
   const auto database = open("aic", Layout::aic, "h200_sxm", "h200-sxm");
   std::printf("H200, latency_linear: table, rows, mean error between rows, of absent shapes\n");
   for (const KernelTable* table : database->tables()) {
-    const bool checked = table->op == Op::gemm || table->op == Op::attention_decode ||
-                         table->op == Op::attention_prefill;
+    const bool checked = table->op == Op::gemm || table->op == Op::grouped_gemm ||
+                         table->op == Op::attention_decode || table->op == Op::attention_prefill;
     if (!checked) continue;
     const auto row = leave_out(*table, "latency_linear", database->hardware(), Leave::row, 60);
     const auto shape = leave_out(*table, "latency_linear", database->hardware(), Leave::shape, 60);
