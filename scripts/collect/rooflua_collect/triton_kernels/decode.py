@@ -6,8 +6,6 @@ A program takes one KV head of one request and one slice of the context, for all
 kernel adds up the slices by their log-sum-exp. Few requests are cut into many slices, to fill the GPU.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Fused element-wise kernels: one program per token (and block of columns)."""
 
-from __future__ import annotations
-
 import torch
 import triton
 import triton.language as tl

@@ -4,8 +4,6 @@ The rows of each expert are cut into tiles; a list says which expert and rows a 
 does one tile and one block of columns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch
@@ -23,7 +21,7 @@ class Tiles:
     height: int
 
     @staticmethod
-    def of(counts: list[int], device: torch.device) -> Tiles:
+    def of(counts: list[int], device: torch.device) -> "Tiles":
         """Tile height by the rows of the experts that have any: few rows, low tiles."""
         busy = [count for count in counts if count > 0]
         mean = sum(busy) / max(1, len(busy))
