@@ -20,12 +20,15 @@ std::string text_of(const Json& object, const char* key) {
 }
 
 /// One scenario in a state of its own: scenarios share nothing.
-Json check_one(const std::string& file, const std::filesystem::path& home) {
+Json check_one(const std::string& file, const std::vector<std::string>& set,
+               const std::filesystem::path& home) {
   script::VmOptions options;
   options.home = home;
   options.print_to_stderr = true;
   script::Vm vm(options);
-  return vm.call("rooflua.check", "file", {Json(file)});
+  Json sets = Json::array();
+  for (const std::string& each : set) sets.push_back(each);
+  return vm.call("rooflua.check", "file", {Json(file), std::move(sets)});
 }
 
 std::string headline(const Json& finding) {
@@ -61,12 +64,12 @@ void print(const Json& checked, const std::filesystem::path& home) {
 
 }  // namespace
 
-int check(const std::vector<std::string>& scenarios, const std::string& json,
-          const std::filesystem::path& home) {
+int check(const CheckArguments& arguments, const std::filesystem::path& home) {
+  const std::string& json = arguments.json;
   bool failed = false;
   Json all = Json::array();
-  for (const std::string& file : scenarios) {
-    Json checked = check_one(file, home);
+  for (const std::string& file : arguments.scenarios) {
+    Json checked = check_one(file, arguments.set, home);
     failed |= checked.find("errors")->number() > 0;
     if (json != "-") print(checked, home);
     all.push_back(std::move(checked));

@@ -28,6 +28,12 @@ struct RunArguments {
   bool quiet = false;
 };
 
+struct CheckArguments {
+  std::vector<std::string> scenarios;
+  std::vector<std::string> set;  // key=value
+  std::string json;              // a file, or "-" for stdout
+};
+
 struct StepArguments {
   std::string model, hardware;
   int tp = 1;
@@ -40,9 +46,8 @@ struct StepArguments {
 };
 
 int run(const RunArguments& arguments, const std::filesystem::path& home);
-/// What is wrong or doubtful in scenarios, and what their time would rest on; `json` as in run.
-int check(const std::vector<std::string>& scenarios, const std::string& json,
-          const std::filesystem::path& home);
+/// What is wrong or doubtful in scenarios, and what their time would rest on.
+int check(const CheckArguments& arguments, const std::filesystem::path& home);
 /// `rooflua new`: a starting scenario at NAME(.lua); never overwrites.
 int fresh(const std::string& name, const std::filesystem::path& home);
 int step(const StepArguments& arguments, const std::filesystem::path& home);

@@ -133,13 +133,12 @@ void add_data(CLI::App& app, Door& door) {
 
 void add_small_commands(CLI::App& app, Door& door) {
   auto* check = app.add_subcommand("check", "Find mistakes in scenarios without running them");
-  auto* scenarios = new std::vector<std::string>;
-  auto* findings = new std::string;
-  check->add_option("scenario", *scenarios, "Lua files")->required();
-  check->add_option("--json", *findings, "Write the findings to a file (- = stdout, alone)");
-  check->callback([=, &door] {
-    door = [=](const fs::path& home) { return app::check(*scenarios, *findings, home); };
-  });
+  auto* checked = new app::CheckArguments;
+  check->add_option("scenario", checked->scenarios, "Lua files")->required();
+  check->add_option("--set", checked->set, "key=value, as in run")->allow_extra_args(false);
+  check->add_option("--json", checked->json, "Write the findings to a file (- = stdout, alone)");
+  check->callback(
+      [=, &door] { door = [=](const fs::path& home) { return app::check(*checked, home); }; });
 
   auto* fresh = app.add_subcommand("new", "Write a commented starting scenario");
   auto* name = new std::string;

@@ -133,6 +133,15 @@ TEST_CASE("a finding of some variants says of which, and the line is shown") {
       contains(said.text, "    9 |   vary = { ['deployment.memory_utilization'] = { 0.9, 95 } },"));
 }
 
+TEST_CASE("what the command line sets is checked too") {
+  const std::string file = written(scenario(""));
+  CHECK(rooflua::test::rooflua("check " + file + " --set workload.rate_per_s=2").status == 0);
+  const Said said =
+      rooflua::test::rooflua("check " + file + " --set deployment.memory_utilization=50");
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "50 % is 0.5"));
+}
+
 TEST_CASE("files that are no scenario are findings, not crashes") {
   CHECK(check("return 5").status == 1);
   CHECK(check("return {").status == 1);

@@ -1,6 +1,7 @@
 // run --html: the page agrees with --json, is well-formed, and is the same every time.
 
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "base/json.h"
@@ -61,6 +62,34 @@ std::string cell_of(const std::string& figure) {
   return "<td class=\"n\">" + figure + "</td>";
 }
 
+/// Texts of the cells between two places.
+std::vector<std::string> cells(const std::string& row) {
+  std::vector<std::string> out;
+  for (std::size_t at = row.find("<t"); at != std::string::npos; at = row.find("<t", at + 1)) {
+    if (row[at + 2] != 'h' && row[at + 2] != 'd') continue;
+    const std::size_t begin = row.find('>', at) + 1;
+    out.push_back(row.substr(begin, row.find("</t", begin) - begin));
+  }
+  return out;
+}
+
+/// The first table after `heading`: header -> cell of the row that begins with `first`.
+std::map<std::string, std::string> row_of(const std::string& page, const std::string& heading,
+                                          const std::string& first) {
+  const std::size_t table = page.find("<table>", page.find(heading));
+  const std::string text = page.substr(table, page.find("</table>", table) - table);
+  std::vector<std::string> header;
+  std::map<std::string, std::string> out;
+  for (std::size_t at = text.find("<tr>"); at != std::string::npos;
+       at = text.find("<tr>", at + 1)) {
+    const std::vector<std::string> row = cells(text.substr(at, text.find("</tr>", at) - at));
+    if (header.empty()) header = row;
+    if (row.at(0) != first) continue;
+    for (std::size_t i = 0; i < row.size(); ++i) out[header.at(i)] = row[i];
+  }
+  return out;
+}
+
 void check_page(const std::string& text) {
   CHECK(ill_formed(text) == "");
   for (const char* outside : {"http:", "https:", "src=", "url(", "@import", "<link"})
@@ -78,16 +107,28 @@ TEST_CASE("a report of served variants shows what --json says") {
        {"Summary", "Against scheduler.max_num_batched_tokens", "Differences to the first",
         "Latencies", "Over time", "Where the time of a step goes", "Parameters"})
     CHECK(count_of(page.text, std::string("\">") + section) >= 1);
-  for (const Json& variant : page.document.find("variants")->items()) {
+  const Json::Array& variants = page.document.find("variants")->items();
+  const double first_per_s = variants[0].find("summary")->find("output_tokens_per_s")->number();
+  for (const Json& variant : variants) {
     const Json& summary = *variant.find("summary");
-    CHECK(count_of(page.text, cell_of(figure(summary.find("requests_per_s")->number()))) >= 1);
-    for (const char* metric : {"ttft_s", "tpot_s"}) {
-      for (const char* rank : {"p50", "p99"}) {
-        const double time_s = summary.find(metric)->find(rank)->number();
-        INFO(metric << " " << rank);
-        CHECK(count_of(page.text, cell_of(figure(time_s * 1e3))) >= 1);
-      }
-    }
+    const std::string& name = variant.find("name")->text();
+    auto row = row_of(page.text, ">Summary</h2>", name);
+    const auto time = [&](const char* metric, const char* rank) {
+      return figure(summary.find(metric)->find(rank)->number() * 1e3);
+    };
+    CHECK(row["requests/s"] == figure(summary.find("requests_per_s")->number()));
+    CHECK(row["TTFT p50 ms"] == time("ttft_s", "p50"));
+    CHECK(row["TTFT p99 ms"] == time("ttft_s", "p99"));
+    CHECK(row["TPOT mean ms"] == time("tpot_s", "mean"));
+    CHECK(row["TPOT p99 ms"] == time("tpot_s", "p99"));
+    CHECK(row["ITL p99 ms"] == time("itl_s", "p99"));
+    CHECK(row["E2E p99 ms"] == time("e2e_s", "p99"));
+    CHECK(row["completed"] == "300");
+    if (&variant == &variants[0]) continue;
+    auto change = row_of(page.text, ">Differences to the first variant</h2>", name);
+    CHECK(std::stod(change["tokens/s"]) ==
+          Approx(100 * (summary.find("output_tokens_per_s")->number() / first_per_s - 1))
+              .margin(0.051));
   }
   CHECK(count_of(page.text, "<figure>") ==
         14);  // 1 evidence, 3 trends, 4 latencies, 5 times, 1 ops

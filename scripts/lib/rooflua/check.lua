@@ -216,7 +216,9 @@ local function check_variants(path, opened, out)
 end
 
 --- {file, kind, variants, errors, warnings, findings = {{level, file, line, message}}, forecast, notes}
-function check.file(path)
+---@param path string
+---@param sets string[]? "key=value" of the command line
+function check.file(path, sets)
   local out = collector(path)
   out.notes = json.array {}
   local result = { file = path, kind = "", variants = 0, forecast = json.array {} }
@@ -226,7 +228,7 @@ function check.file(path)
   elseif type(returned) ~= "table" then
     out.caught("expected the file to return a table, found " .. core.describe(returned))
   else
-    local opened, found = pcall(scenario.open_table, known_keys(returned, out), { file = path })
+    local opened, found = pcall(scenario.open_table, known_keys(returned, out), { file = path, set = sets })
     if not opened then
       out.caught(found)
     else
