@@ -23,6 +23,13 @@ std::unique_ptr<script::Vm> library(const std::filesystem::path& home) {
   return std::make_unique<script::Vm>(options);
 }
 
+void print_policies(const std::string& folder, const std::filesystem::path& home) {
+  const Json policies = library(home)->call("rooflua", "list", {Json(folder)});
+  for (const Json& each : policies.items()) {
+    std::printf("%-22s %s\n", each.find("name")->text().c_str(), each.find("doc")->text().c_str());
+  }
+}
+
 }  // namespace
 
 int list(const std::string& kind, const std::filesystem::path& home) {
@@ -35,12 +42,9 @@ int list(const std::string& kind, const std::filesystem::path& home) {
     print_names(hardware_names(home));
   } else if (kind == "lookups") {
     print_names(lookup_names());
+    print_policies("lookup", home);  // those of scripts/lookup
   } else if (std::find(known.begin(), known.end(), kind) != known.end()) {
-    const Json policies = library(home)->call("rooflua", "list", {Json(kind)});
-    for (const Json& each : policies.items()) {
-      std::printf("%-22s %s\n", each.find("name")->text().c_str(),
-                  each.find("doc")->text().c_str());
-    }
+    print_policies(kind, home);
   } else {
     throw Error("list", unknown_name("kind", kind, known));
   }

@@ -205,14 +205,7 @@ void fill_abi(AbiTable& abi) {
 
 void answer(Context& context, const MfuDatabase& database, AbiEstimate* out) {
   const Query query = context.query;  // a user's lookup may ask questions of its own
-  context.may_call_lua = true;
-  try {
-    copy(database.estimate(query), out);
-  } catch (const std::exception&) {
-    context.may_call_lua = false;
-    throw;
-  }
-  context.may_call_lua = false;
+  copy(database.estimate(query), out);
 }
 
 }  // namespace rooflua::script

@@ -1,6 +1,7 @@
 // MFU databases: opening them, their tables and rows, and lookups written in Lua.
 
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -78,9 +79,31 @@ int with_lookup(lua_State* L) {
   return 1;
 }
 
+/// Runs `call` where a lookup in Lua may run: it finds this state in the context, and the
+/// permission.
+template <class Call>
+auto with_lua(lua_State* L, Call call) {
+  struct Restore {
+    Context& context;
+    lua_State* state;
+    bool allowed;
+    ~Restore() {
+      context.L = state;
+      context.may_call_lua = allowed;
+    }
+  };
+  Context& context = context_of(L);
+  const Restore restore{context, context.L, context.may_call_lua};
+  context.L = L;
+  context.may_call_lua = true;
+  return call();
+}
+
 int describe_last(lua_State* L) {
   const MfuDatabase& database = database_at(L, "estimate.note");
-  const std::string text = database.describe(context_of(L).query);
+  const Query query = context_of(L).query;  // a user's lookup may ask questions of its own
+  const std::string text = with_lua(L, [&] { return database.describe(query); });
+  context_of(L).query = query;
   lua_pushlstring(L, text.data(), text.size());
   return 1;
 }
@@ -89,15 +112,7 @@ int describe_last(lua_State* L) {
 int retry(lua_State* L) {
   const auto database = check_object<MfuDatabase>(L, 1, "db:with");
   auto* out = static_cast<AbiEstimate*>(const_cast<void*>(lua_topointer(L, 2)));
-  Context& context = context_of(L);
-  lua_State* main = std::exchange(context.L, L);
-  try {
-    answer(context, *database, out);
-  } catch (const std::exception&) {
-    context.L = main;
-    throw;
-  }
-  context.L = main;
+  with_lua(L, [&] { answer(context_of(L), *database, out); });
   return 0;
 }
 
@@ -244,16 +259,34 @@ int list_lookups(lua_State* L) {
   return 1;
 }
 
-void push_table_view(lua_State* L, Context& context, const KernelTable& table) {
-  const auto found = context.table_views.find(&table);
-  if (found != context.table_views.end()) {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, found->second);
-    return;
+/// The tables that one lookup has seen, as Lua sees them. It lives no longer than the lookup, which
+/// keeps its tables: an address is not taken by another table meanwhile.
+struct TableViews {
+  std::weak_ptr<Context> home;
+  std::map<const KernelTable*, int> references;
+
+  explicit TableViews(std::weak_ptr<Context> context) : home(std::move(context)) {}
+  ~TableViews() {  // perhaps inside a garbage collection: the next push lets go of the views
+    const auto context = home.lock();
+    if (context == nullptr) return;
+    for (const auto& [table, reference] : references) context->stale_views.push_back(reference);
   }
-  push_table(L, table, implied_peak(table).median.in_base_units());
-  lua_pushvalue(L, -1);
-  context.table_views[&table] = luaL_ref(L, LUA_REGISTRYINDEX);
-}
+  TableViews(const TableViews&) = delete;
+  TableViews& operator=(const TableViews&) = delete;
+
+  void push(lua_State* L, Context& context, const KernelTable& table) {
+    for (const int stale : context.stale_views) luaL_unref(L, LUA_REGISTRYINDEX, stale);
+    context.stale_views.clear();
+    const auto found = references.find(&table);
+    if (found != references.end()) {
+      lua_rawgeti(L, LUA_REGISTRYINDEX, found->second);
+      return;
+    }
+    push_table(L, table, implied_peak(table).median.in_base_units());
+    lua_pushvalue(L, -1);
+    references[&table] = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
+};
 
 UserAnswer read_answer(lua_State* L, bool returns_mfu, const std::string& name) {
   const std::string where = "lookup " + name;
@@ -325,6 +358,7 @@ UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const 
   // Kept until the state closes: a database may outlive its userdata inside the engine.
   const int reference = luaL_ref(L, LUA_REGISTRYINDEX);
   const std::weak_ptr<Context> home = context_of(L).weak_from_this();
+  const auto views = std::make_shared<TableViews>(home);
   return [=](const KernelTable& table, const Query& query) -> UserAnswer {
     const auto context = home.lock();
     if (context == nullptr) throw Error("lookup " + name, "its Lua state was closed");
@@ -332,7 +366,7 @@ UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const 
     lua_State* state = context->L;
     const int top = lua_gettop(state);
     lua_rawgeti(state, LUA_REGISTRYINDEX, reference);
-    push_table_view(state, *context, table);
+    views->push(state, *context, table);
     push_query(state, query);
     context->may_call_lua = false;
     const int status = lua_pcall(state, 2, 2, 0);

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cost/ledger.h"
 #include "cost/mfu_database.h"
@@ -49,8 +49,9 @@ struct Context : std::enable_shared_from_this<Context> {
   bool may_call_lua =
       false;  // false inside FFI calls: a user's lookup must wait (status needs_lua)
 
+  std::vector<int> stale_views;  // registry references that lookups left behind
+
   Ledger ledger;  // seconds per evidence; Lua adds to its state in place
-  std::map<const KernelTable*, int> table_views;  // registry references, for user lookups
 };
 
 /// The context of a state. @throws Error if the library is not open in it

@@ -1,4 +1,5 @@
 --- All prefills of a step as one group: what an engine runs.
+local by_length = require "bucketing.group.by_length"
 local policy = require "rooflua.policy"
 
 ---@class bucketing.Fused
@@ -8,23 +9,18 @@ local Fused = policy.define {
   doc = "One group with all prefills, priced at the mean length (weighted by new tokens).",
   source = "vLLM flattens all prefills of a step into one forward pass",
   params = {
-    key = {
-      default = "context_plus_new", values = { "new", "context_plus_new" },
-      doc = "Length of a request: its new tokens, or with the tokens in its KV cache.",
-    },
+    key = by_length.key_parameter "context_plus_new",
   },
 }
 
---- @return table groups one, or none; as in bucketing.exact
+--- @return table groups one, or none; as in group/by_length
 function Fused:groups(prefills)
   if #prefills == 0 then return {} end
-  local with_context = self.key == "context_plus_new"
   local group = { requests = #prefills, new_tokens = 0, seq_len = 0, members = {} }
   local weighted = 0
   for i = 1, #prefills do
     local prefill = prefills[i]
-    local length = prefill.new_tokens
-    if with_context then length = length + prefill.context_tokens end
+    local length = by_length.length(prefill, self.key)
     group.new_tokens = group.new_tokens + prefill.new_tokens
     weighted = weighted + prefill.new_tokens * length
     group.members[i] = i

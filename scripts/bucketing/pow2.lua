@@ -1,4 +1,5 @@
 --- Groups prefills by the next power of two of their length.
+local by_length = require "bucketing.group.by_length"
 local policy = require "rooflua.policy"
 
 ---@class bucketing.Pow2
@@ -18,14 +19,9 @@ local Pow2 = policy.define {
       default = 65536, unit = "tokens", min = 1, source = "inference-sim",
       doc = "Longer requests share this group.",
     },
-    key = {
-      default = "context_plus_new", values = { "new", "context_plus_new" },
-      doc = "Length of a request: its new tokens, or with the tokens in its KV cache.", source = "inference-sim",
-    },
+    key = by_length.key_parameter("context_plus_new", "inference-sim"),
   },
 }
-
-local function shorter(a, b) return a.seq_len < b.seq_len end
 
 --- The smallest power of two times `smallest` that holds `length`, at most `largest`.
 function Pow2:bucket(length)
@@ -34,26 +30,9 @@ function Pow2:bucket(length)
   return bucket
 end
 
---- @return table groups ascending by seq_len, as in bucketing.exact
+--- @return table groups ascending by seq_len, as in group/by_length
 function Pow2:groups(prefills)
-  local groups, group_of = {}, {}
-  local with_context = self.key == "context_plus_new"
-  for i = 1, #prefills do
-    local prefill = prefills[i]
-    local length = prefill.new_tokens
-    if with_context then length = length + prefill.context_tokens end
-    local bucket = self:bucket(length)
-    local group = group_of[bucket]
-    if not group then
-      group = { requests = 0, new_tokens = 0, seq_len = bucket, members = {} }
-      group_of[bucket] = group
-      groups[#groups + 1] = group
-    end
-    group.requests = group.requests + 1
-    group.new_tokens = group.new_tokens + prefill.new_tokens
-    group.members[group.requests] = i
-  end
-  if #groups > 1 then table.sort(groups, shorter) end
+  local groups = by_length.groups(self, prefills)
   return groups
 end
 

@@ -1,4 +1,5 @@
 --- Splits the prefills of a step, sorted by length, into groups of equally many requests.
+local by_length = require "bucketing.group.by_length"
 local policy = require "rooflua.policy"
 
 ---@class bucketing.Quantile
@@ -12,23 +13,18 @@ local Quantile = policy.define {
       default = 4, unit = "groups", min = 1,
       doc = "Groups, where there are that many requests.",
     },
-    key = {
-      default = "context_plus_new", values = { "new", "context_plus_new" },
-      doc = "Length of a request: its new tokens, or with the tokens in its KV cache.",
-    },
+    key = by_length.key_parameter "context_plus_new",
   },
 }
 
 local most_prefills = 1048576  -- of a step: two whole numbers fit one double
 
---- @return table groups ascending by seq_len, as in bucketing.exact
+--- @return table groups ascending by seq_len, as in group/by_length
 function Quantile:groups(prefills)
   local count = #prefills
-  local with_context = self.key == "context_plus_new"
   local lengths, order = {}, {}
   for i = 1, count do
-    local prefill = prefills[i]
-    lengths[i] = prefill.new_tokens + (with_context and prefill.context_tokens or 0)
+    lengths[i] = by_length.length(prefills[i], self.key)
     order[i] = lengths[i] * most_prefills + i  -- plain numbers sort without a function made per step
   end
   table.sort(order)

@@ -50,6 +50,37 @@ TEST_CASE("a function in Lua can be the lookup, and is asked once per shape") {
   )") == "1: gemm 32 2 2e-05 m: 3.2e-05 assumed");
 }
 
+TEST_CASE("a lookup sees the tables of its own database, whatever was at their address before") {
+  const Tables tables;
+  script::VmOptions options = sandbox_options();
+  options.trusted = true;
+  script::Vm vm(options);
+  CHECK(run(vm, tables.open() + "local function reopen() " + tables.open() + " return db end" + R"(
+    local shown
+    for round = 1, 60 do
+      local seen
+      local again = reopen()
+      local mine = again:with(function(t) seen = t; return 1, "assumed" end)
+      mine:gemm(round, 4096, 4096)
+      if shown and rawequal(shown, seen) then return "round " .. round .. " saw another's table" end
+      shown = seen
+      again, mine = nil, nil
+      collectgarbage()
+    end
+    return "each its own"
+  )") == "each its own");
+}
+
+TEST_CASE("an explanation may ask a lookup in Lua") {
+  const Tables tables;
+  script::Vm vm(sandbox_options());
+  CHECK(run(vm, tables.open() + R"(
+    local mine = db:with(function(t, query) return 1e-5, "assumed" end, { name = "mine" })
+    local tree = cost.explain(function() return (cost.gemm(mine, 32, 4096, 4096, "fp8")) end)
+    return tree.rows[1].note
+  )") == "assumed: lookup mine over gemm/h20/data.csv");
+}
+
 TEST_CASE("a policy can be the lookup, returning an MFU") {
   const Tables tables;
   script::Vm vm(sandbox_options());

@@ -290,9 +290,27 @@ end
 
 local with_options = { "returns", "name" }
 
+--- A name that is not native is a file of scripts/lookup; a class stands for its defaults.
+local function lookup_of(lookup)
+  if type(lookup) == "string" then
+    local names, in_lua = native.list_lookups(), native.list_folder(native.home .. "/scripts/lookup", ".lua")
+    for _, name in ipairs(names) do
+      if name == lookup then return lookup end
+    end
+    for i, name in ipairs(in_lua) do
+      if name == lookup then return require("lookup." .. name) {} end
+      names[#names + 1] = in_lua[i]
+    end
+    fail("lookup: %s", native.unknown_name("lookup", lookup, names))
+  end
+  if require("rooflua.policy").is_class(lookup) then return lookup {} end
+  return lookup
+end
+
 --- Same tables, another strategy: a name, a function (table, query) -> value, evidence, or a policy.
 function methods.with(db, lookup, options)
   check(db, "db:with")
+  lookup = lookup_of(lookup)
   if type(lookup) == "string" then return adopt(native.with_lookup(db, lookup)) end
   options = options and core.table(options, "db:with") or {}
   core.check_keys(options, with_options, "db:with")
@@ -349,12 +367,13 @@ function mfu.open(options)
   end
   core.check_keys(options, open_keys, "mfu.open")
   local plain, lookup = {}, options.lookup
+  if lookup ~= nil then lookup = lookup_of(lookup) end
   for key, value in pairs(options) do plain[key] = value end
   if plain.hardware ~= nil then plain.hardware = spec.hardware(plain.hardware) end
   if plain.gpu ~= nil and plain.path == nil and plain.hardware == nil then
     plain.hardware = spec.hardware(plain.gpu)
   end
-  if type(lookup) ~= "string" then plain.lookup = nil end
+  plain.lookup = type(lookup) == "string" and lookup or nil
   if plain.path ~= nil then plain.path = files.find(plain.path, "mfu.open: path", "folder of tables") end
   local database = adopt(native.open_database(plain))
   if lookup ~= nil and type(lookup) ~= "string" then return methods.with(database, lookup) end

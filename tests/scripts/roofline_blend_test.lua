@@ -1,0 +1,205 @@
+-- lookup/roofline_blend: laws on made-up tables, and rows and shapes left out of measured ones.
+local test = dofile "tests/scripts/harness.lua"
+local bound = dofile "tests/scripts/bound_steps.lua"
+local rooflua = require "rooflua"
+local Blend = require "lookup.roofline_blend"
+
+local axes = { "m", "k", "n" }
+
+--- A GEMM table whose latency is a function of the shape.
+local function gemm_table(latency_s, points)
+  local rows = {}
+  for i, point in ipairs(points) do
+    rows[i] = { m = point[1], k = point[2], n = point[3], kv_dtype = "bf16", latency_s = latency_s(unpack(point)) }
+  end
+  return { rows = rows, axes = axes, name = "made up", dtype = "bf16", op = "gemm" }
+end
+
+local function ask(table_of, m, k, n, parameters)
+  return Blend(parameters or {}):lookup(table_of, { op = "gemm", m = m, k = k, n = n, tp = 1, dtype = "bf16",
+                                                    kv_dtype = "bf16" })
+end
+
+local grid = {}
+for _, m in ipairs { 16, 64, 256, 4096 } do
+  for _, k in ipairs { 1024, 4096 } do
+    for _, n in ipairs { 2048, 8192 } do grid[#grid + 1] = { m, k, n } end
+  end
+end
+local function ideal(m, k, n)  -- 5 us, and a roofline at 100 flop per byte
+  return 5e-6 + math.max(2 * m * k * n, 100 * 2 * (m * k + k * n + m * n)) / 1e14
+end
+
+test("a measured row is returned as it is", function()
+  local table_of = gemm_table(function(m, k, n) return ideal(m, k, n) * (1 + (m * 7 + k + n) % 5 / 10) end, grid)
+  for _, row in ipairs(table_of.rows) do
+    local latency_s, evidence = ask(table_of, row.m, row.k, row.n)
+    test.equal(latency_s, row.latency_s)
+    test.equal(evidence, "measured")
+  end
+end)
+
+test("kernels that are a floor and a roofline are found exactly where nobody measured", function()
+  local table_of = gemm_table(function(m, k, n) return ideal(m, k, n) - 5e-6 end, grid)
+  for _, x in ipairs { { 100, 2000, 3000 }, { 20, 1024, 8192 }, { 9000, 9000, 9000 }, { 1, 512, 512 } } do
+    local latency_s = ask(table_of, x[1], x[2], x[3])
+    test.near(latency_s, ideal(x[1], x[2], x[3]) - 5e-6, 1e-12)
+  end
+end)
+
+test("a factor that all kernels share is kept, whatever the neighbours and their weights", function()
+  local one, three = gemm_table(ideal, grid), gemm_table(function(m, k, n) return 3 * ideal(m, k, n) end, grid)
+  local choices = { {}, { neighbours = 1 }, { neighbours = 9, power = 0 }, { ridge_flop_per_byte = 300 } }
+  for _, parameters in ipairs(choices) do
+    test.near((ask(three, 100, 2000, 3000, parameters)), 3 * (ask(one, 100, 2000, 3000, parameters)), 1e-12)
+  end
+end)
+
+test("between neighbours it interpolates, beyond them it extrapolates, and another head count stands in", function()
+  local table_of = gemm_table(ideal, grid)
+  test.equal(select(2, ask(table_of, 100, 2000, 3000, { neighbours = 8 })), "interpolated")
+  test.equal(select(2, ask(table_of, 5000, 2000, 3000, { neighbours = 8 })), "extrapolated")
+  local rows = {}
+  for i, context in ipairs { 512, 2048 } do
+    rows[i] = { heads = 8, kv_heads = 2, head_dim = 128, batch = 4, context_tokens = context, kv_dtype = "bf16",
+                latency_s = context * 1e-8 }
+  end
+  local decode = { rows = rows, name = "made up", dtype = "bf16", op = "attention_decode",
+                   axes = { "heads", "kv_heads", "head_dim", "batch", "context_tokens" } }
+  local function evidence(heads, tp)
+    return select(2, Blend {}:lookup(decode, {
+      op = "attention_decode", heads = heads, kv_heads = heads / 4, head_dim = 128, batch = 4, context_tokens = 1000,
+      tp = tp, kv_dtype = "bf16",
+    }))
+  end
+  test.equal(evidence(32, 4), "interpolated")  -- 8 heads on each rank
+  test.equal(evidence(32, 1), "stand_in")
+end)
+
+test("what it cannot answer is an error that says why", function()
+  local table_of = gemm_table(ideal, grid)
+  test.raises("no roofline of linear_attention", function()
+    Blend {}:lookup(table_of, { op = "linear_attention", kv_dtype = "bf16" })
+  end)
+  test.raises("has no rows of fp8", function()
+    Blend {}:lookup(table_of, { op = "gemm", m = 1, k = 1, n = 1, tp = 1, kv_dtype = "fp8" })
+  end)
+end)
+
+-- On InferSim's tables ---------------------------------------------------------------------------
+
+local function open(gpu, lookup)
+  return rooflua.mfu.open { path = test.shared "tables/infersim/bench_data", layout = "infersim", gpu = gpu,
+                            lookup = lookup }
+end
+
+--- Mean errors of several lookups at the GEMMs of each (k, n), the whole (k, n) being left out.
+local function shapes_left_out(gpu, lookups)
+  local groups, order = {}, {}
+  for _, row in ipairs(open(gpu):rows("gemm/" .. gpu .. "/data.csv")) do
+    local key = row.k .. " " .. row.n
+    if not groups[key] then
+      groups[key], order[#order + 1] = {}, key
+    end
+    table.insert(groups[key], row)
+  end
+  local folder = os.tmpname()
+  os.remove(folder)
+  assert(os.execute(("mkdir -p %s/gemm/%s"):format(folder, gpu)) == 0)
+  local errors, count = {}, 0
+  for _, left in ipairs(order) do
+    local file = assert(io.open(("%s/gemm/%s/data.csv"):format(folder, gpu), "w"))
+    file:write "m,k,n,latency_us,mfu\n"
+    for _, key in ipairs(order) do
+      for _, row in ipairs(key == left and {} or groups[key]) do
+        file:write(("%d,%d,%d,%.17g,%.17g\n"):format(row.m, row.k, row.n, row.latency_s * 1e6, row.listed_mfu))
+      end
+    end
+    file:close()
+    local database = rooflua.mfu.open { path = folder, layout = "infersim", gpu = gpu }
+    for _, row in ipairs(groups[left]) do
+      count = count + 1
+      for key, lookup in pairs(lookups) do
+        local name = type(key) == "string" and key or lookup
+        local _, estimate = database:with(lookup):gemm(row.m, row.k, row.n, "fp8")
+        errors[name] = (errors[name] or 0) + math.abs(estimate.latency_s / row.latency_s - 1)
+      end
+    end
+  end
+  os.execute("rm -r " .. folder)
+  for name, sum in pairs(errors) do errors[name] = sum / count end
+  return errors
+end
+
+local function said(gpu, errors)
+  print(("  %s, a (k, n) left out: nearest %.1f %%, latency_linear %.1f %%, roofline_blend %.1f %%"):format(gpu,
+    100 * errors.nearest, 100 * errors.latency_linear, 100 * errors.roofline_blend))
+end
+
+test("of the 34 GEMM shapes of InferSim's H20 any one is predicted from the others within 4 %", function()
+  local errors = shapes_left_out("h20", { "nearest", "latency_linear", "roofline_blend" })
+  said("h20", errors)
+  test.check(errors.roofline_blend < 0.04 and errors.roofline_blend < 0.7 * errors.latency_linear)
+end)
+
+test("of the 10 GEMM shapes of its H800 no better than by latency_linear, and only with that GPU's ridge", function()
+  local blend = Blend { ridge_flop_per_byte = 412 }
+  local errors = shapes_left_out("h800", { "nearest", "latency_linear", roofline_blend = blend })
+  said("h800", errors)
+  test.near(errors.roofline_blend, errors.latency_linear, 0.1)
+end)
+
+--- Mean error between rows, rows left out one by one.
+local function rows_left_out(table_of, keep)
+  local sum, count = 0, 0
+  for i, row in ipairs(table_of.rows) do
+    local rest, query = {}, { op = table_of.op, tp = 1, kv_dtype = row.kv_dtype, dtype = table_of.dtype }
+    for j, other in ipairs(table_of.rows) do
+      if j ~= i then rest[#rest + 1] = other end
+    end
+    for _, axis in ipairs(table_of.axes) do query[axis] = row[axis] end
+    local latency_s, evidence = Blend {}:lookup(setmetatable({ rows = rest }, { __index = table_of }), query)
+    if evidence == keep then
+      sum, count = sum + math.abs(latency_s / row.latency_s - 1), count + 1
+    end
+  end
+  return sum / count, count
+end
+
+test("rows left out of InferSim's H20 tables: prefill within 3 %, GEMM within 4 %, decode within 10 %", function()
+  local seen = {}
+  local database = open("h20", function(table_of)
+    seen[1] = table_of
+    return 1, "assumed"
+  end)
+  database:gemm(7, 7, 7, "fp8")
+  test.check(rows_left_out(seen[1], "interpolated") < 0.04)
+  database:prefill(32, 8, 128, 777)
+  test.check(rows_left_out(seen[1], "interpolated") < 0.03)
+  database:decode(32, 8, 128, 7, 777)
+  test.check(rows_left_out(seen[1], "interpolated") < 0.10)
+end)
+
+test("a scenario uses it by class, by instance and by name, and explains what it rests on", function()
+  local times = {}
+  for i, lookup in ipairs { Blend, Blend {}, "roofline_blend" } do
+    local steps = bound.bind(require "steps.kernels" {}, {
+      model = "qwen3-8b", hardware = "h20", mfu = open("h20", lookup), deployment = { weights = "fp8" },
+    })
+    local tree = rooflua.cost.explain(function() return steps:time(bound.mixed(700, 0, 20, 900)) end)
+    times[i] = tree.time_s
+    local notes = {}
+    for j, row in ipairs(tree.rows) do notes[j] = row.note end
+    test.check(table.concat(notes, "\n"):find("lookup roofline_blend over gemm/h20/data.csv", 1, true))
+  end
+  test.equal(times[1], times[2])
+  test.equal(times[1], times[3])
+end)
+
+test("a misspelt lookup is suggested", function()
+  test.raises("did you mean 'roofline_blend'", function()
+    rooflua.mfu.open { gpu = "h20", lookup = "rooflin_blend" }
+  end)
+end)
+
+test.finish()
