@@ -48,8 +48,8 @@ void RequestsCsv::on_done(const RequestDone& done) {
   }
   out_ << ",";
   number(done.session);
-  number(done.replica);
-  number(done.prefill_replica);
+  number(done.replica < 0 ? -1 : done.replica + 1);  // from 1, as scripts count
+  number(done.prefill_replica < 0 ? -1 : done.prefill_replica + 1);
   out_ << name(done.outcome) << ",";
   out_.seconds(done.arrival) << "," << done.prompt_tokens << "," << done.output_tokens << ","
                              << done.cached_tokens << "," << done.preemptions << ","

@@ -16,7 +16,7 @@ namespace rooflua {
 /// id,class,session,replica,prefill_replica,outcome,arrival_s,prompt_tokens,output_tokens,
 /// cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s: one row per request as it
 /// ends, in that order; times exact to the picosecond, cells empty where a request did not get
-/// that far. Memory does not grow.
+/// that far. Replicas count from 1. Memory does not grow.
 class RequestsCsv : public Observer {
  public:
   RequestsCsv(std::ostream& out, std::string name, std::vector<std::string> classes = {});

@@ -239,7 +239,7 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
     ReplicaSummary replica;
     replica.requests = describe(i < replicas_.size() ? replicas_[i] : Group{}, Member::replica,
                                 static_cast<std::int32_t>(i), &all);
-    replica.requests.name = std::to_string(i);
+    replica.requests.name = std::to_string(i + 1);
     replica.steps = seen.steps;
     replica.preemptions = seen.preemptions;
     replica.busy_frac = rate(static_cast<double>(seen.busy), duration_ps);

@@ -66,7 +66,7 @@ void Timeline::name_process(std::int64_t process, const std::string& name) {
 Timeline::Counters& Timeline::replica(std::int32_t index) {
   const auto i = static_cast<std::size_t>(index);
   if (i >= replicas_.size()) replicas_.resize(i + 1);
-  if (!replicas_[i].known) name_process(process_of(index), "replica " + std::to_string(index));
+  if (!replicas_[i].known) name_process(process_of(index), "replica " + std::to_string(index + 1));
   replicas_[i].known = true;
   return replicas_[i];
 }
@@ -130,7 +130,7 @@ void Timeline::on_done(const RequestDone& done) {
   open_event("b", requests_process, done.arrival);
   out_ << ",\"cat\":\"request\",\"id\":" << done.id
        << ",\"name\":\"request\",\"args\":{\"request\":" << done.id
-       << ",\"replica\":" << done.replica << ",\"prompt_tokens\":" << done.prompt_tokens
+       << ",\"replica\":" << done.replica + 1 << ",\"prompt_tokens\":" << done.prompt_tokens
        << ",\"output_tokens\":" << done.output_tokens << ",\"cached_tokens\":" << done.cached_tokens
        << ",\"preemptions\":" << done.preemptions << ",\"outcome\":\"" << name(done.outcome)
        << "\"";

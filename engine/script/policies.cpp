@@ -97,7 +97,7 @@ void LuaScheduler::plan(const Replica& replica, Plan& plan) {
   call_plan_.push();
   instance_.push();
   if (lua_pcall(L_, 1, 0, 0) != 0) {
-    rethrow(L_, "scheduler, " + seconds_text(view.now_s) + ", replica " + std::to_string(view.index));
+    rethrow(L_, "scheduler, " + seconds_text(view.now_s) + ", replica " + std::to_string(view.index + 1));
   }
 }
 
@@ -159,7 +159,7 @@ void LuaStepModel::price(const Batch& batch, StepPrice& price) {
   instance_.push();
   const int status = lua_pcall(L_, 1, 1, 0);
   state_->border.batch = nullptr;
-  if (status != 0) rethrow(L_, "step model, replica " + std::to_string(batch.replica));
+  if (status != 0) rethrow(L_, "step model, replica " + std::to_string(batch.replica + 1));
   price.time_s = lua_tonumber(L_, -1);
   const bool number = lua_type(L_, -1) == LUA_TNUMBER;
   lua_pop(L_, 1);

@@ -97,7 +97,7 @@ std::int32_t Plan::refuse(const char* verb, Refusal refusal, std::int32_t slot) 
 std::string Plan::refusal_text() const {
   char text[96];
   std::snprintf(text, sizeof text, "at %.9g s, replica %d, plan %lld: ", seconds(now_),
-                replica_->view_.index, static_cast<long long>(serial_));
+                replica_->view_.index + 1, static_cast<long long>(serial_));
   std::string message = std::string(text) + verb_;
   const std::int32_t slot = view_.refused_request;
   const bool exists = slot >= 0 && slot < replica_->requests_->slots();

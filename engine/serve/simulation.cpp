@@ -250,7 +250,7 @@ std::int32_t Simulation::choose(std::int32_t slot, std::int32_t stage) {
   view.simulation = this;
   const std::int32_t chosen = bindings_.router->route(requests_[slot], view);
   if (std::find(candidates.begin(), candidates.end(), chosen) == candidates.end())
-    throw Error("router", "route: found replica " + std::to_string(chosen) + " for request " +
+    throw Error("router", "route: found replica " + std::to_string(chosen + 1) + " for request " +
                               std::to_string(requests_[slot].id) + "; " +
                               std::to_string(candidates.size()) + " of " +
                               std::to_string(replica_count()) + " replicas may take it");

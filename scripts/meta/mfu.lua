@@ -21,7 +21,7 @@ local mfu = {}
 ---@class rooflua.Database
 ---@field hardware rooflua.Hardware?
 ---@field layout string
----@field lookup string name of the strategy
+---@field strategy string name of the lookup
 ---@field tables_loaded integer tables read so far: they are read when first asked for
 local Database = {}
 

@@ -17,8 +17,8 @@ TEST_CASE("one row per request, times exact, cells empty where it did not get th
         "id,class,session,replica,prefill_replica,outcome,arrival_s,prompt_tokens,output_tokens,"
         "cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s\n"
         "2,batch,,,,exceeds_kv_cache,0.002,100000,0,0,0,0,,,,\n"
-        "0,batch,7,0,,completed,0,100,4,0,0,0,0,0.01,0.0026666666666666666,0.018\n"
-        "1,\"chat, fast\",7,0,,completed,0.001,50,3,0,0,0,0.009,0.013,0.002,0.017\n");
+        "0,batch,7,1,,completed,0,100,4,0,0,0,0,0.01,0.0026666666666666666,0.018\n"
+        "1,\"chat, fast\",7,1,,completed,0.001,50,3,0,0,0,0.009,0.013,0.002,0.017\n");
 }
 
 TEST_CASE("the rows of a run are a trace that replays") {

@@ -44,7 +44,7 @@ TEST_CASE("a scheduler that does the impossible is told what it did") {
                       p.admit(slot, 16);
                       p.admit(slot, 16);
                     }),
-                    Contains("at 0 s, replica 0, plan 0: admit(request 0, prefilling)") &&
+                    Contains("at 0 s, replica 1, plan 0: admit(request 0, prefilling)") &&
                         Contains("only a waiting request"));
   CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) { p.admit(head(r), 17); }),
                     Contains("more tokens than the request has pending"));

@@ -275,6 +275,7 @@ function chunks.run_trusted(path, ...)
   local folder = path:match "^(.*)/[^/]*$" or "."
   package.path = folder .. "/?.lua;" .. package.path
   globals.arg = { [0] = path, ... }
+  globals.pairs = core.pairs
   native.load_chunk(path, "@" .. path)(...)
 end
 

@@ -4,7 +4,7 @@ local native = require "rooflua.native"
 
 local core = {}
 
-local type, next, rawget, setmetatable, getmetatable = type, next, rawget, setmetatable, getmetatable
+local type, pairs, next, rawget, setmetatable, getmetatable = type, pairs, next, rawget, setmetatable, getmetatable
 local tostring, select, unpack, sort, concat = tostring, select, unpack, table.sort, table.concat
 local format, floor = string.format, math.floor
 
@@ -69,7 +69,7 @@ local sorted_keys = core.sorted_keys
 
 --- pairs in an order that does not depend on hashes.
 function core.sorted_pairs(t)
-  local meta = getmetatable(t)
+  local meta = debug.getmetatable(t)
   if type(meta) == "table" and meta.__pairs then return meta.__pairs(t) end
   local fields = core.fields_of and core.fields_of(t)
   if fields then t = fields end
@@ -85,6 +85,15 @@ function core.sorted_pairs(t)
     until value ~= nil
     return key, value
   end
+end
+
+--- pairs for trusted scripts: of views, engine objects and what has __pairs, as scripts see them; else as ever.
+function core.pairs(t)
+  local meta = debug.getmetatable(t)
+  if type(t) == "userdata" or type(meta) == "table" and (rawget(meta, "__pairs") or core.contents[t]) then
+    return core.sorted_pairs(t)
+  end
+  return pairs(t)
 end
 
 -- Read-only tables: an empty table in front of the real one. `contents` finds the real one again.

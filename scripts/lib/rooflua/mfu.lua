@@ -82,17 +82,18 @@ local function adopt(object)
     local own = database_fields[self]
     if key == "tables_loaded" then return native.database_fields(self).tables_loaded end
     if key == "hardware" or (own and own[key] ~= nil) then return own and own[key] end
-    local known = { "hardware", "layout", "lookup", "tables_loaded" }
+    local known = { "hardware", "layout", "strategy", "tables_loaded" }
     for _, name in ipairs(core.sorted_keys(methods)) do known[#known + 1] = name end
     return fail("Database: %s", native.unknown_name("field", tostring(key), known))
   end, function(self)
     local own = database_fields[self]
-    return "Database " .. (own.hardware and own.hardware.name or own.layout) .. " (" .. own.lookup
+    return "Database " .. (own.hardware and own.hardware.name or own.layout) .. " (" .. own.strategy
       .. ")"
   end)
   database_meta = meta
   local own = native.database_fields(object)
   if own.hardware then spec.adopt(own.hardware, "Hardware") end
+  own.strategy, own.lookup = own.lookup, nil  -- db:lookup{...} is a method
   database_fields[object] = own
   local view = setmetatable({}, View)
   view_data[view] = ffi.new "rooflua_estimate"
