@@ -97,7 +97,8 @@ void LuaScheduler::plan(const Replica& replica, Plan& plan) {
   call_plan_.push();
   instance_.push();
   if (lua_pcall(L_, 1, 0, 0) != 0) {
-    rethrow(L_, "scheduler, " + seconds_text(view.now_s) + ", replica " + std::to_string(view.index + 1));
+    rethrow(L_, "scheduler, " + seconds_text(view.now_s) + ", replica " +
+                    std::to_string(view.index + 1));
   }
 }
 
