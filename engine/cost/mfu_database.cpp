@@ -134,6 +134,11 @@ std::string words(const Trace& trace) {
   return text;
 }
 
+bool is_attention(Op op) {
+  return op == Op::attention_prefill || op == Op::attention_decode || op == Op::mla_prefill ||
+         op == Op::mla_decode;
+}
+
 class Database final : public MfuDatabase {
  public:
   Database(DatabaseOptions options, std::shared_ptr<const TableStore> store, std::string lookup,
@@ -149,7 +154,9 @@ class Database final : public MfuDatabase {
   }
 
   const Estimate& estimate(const Query& query) const override {
-    if (is_modelled_attention(query.op)) {
+    // As fast to compute as to find again, and decodes are hardly ever asked twice: the context
+    // grows with every step.
+    if (is_attention(query.op) && only_models(query.op)) {
       check(query, false);
       fresh_ = modelled_kernel(query, *options_.hardware);
       add_work(query, fresh_);
@@ -163,6 +170,15 @@ class Database final : public MfuDatabase {
     slot.key = key;
     slot.estimate = estimate;
     return slot.estimate;
+  }
+
+  bool only_models(Op op) const override {
+    signed char& known = modelled_[static_cast<std::size_t>(op)];
+    if (known < 0) {
+      known = native_ && options_.hardware && !store_->has(op) &&
+              (donor() == nullptr || donor()->only_models(op));
+    }
+    return known != 0;
   }
 
   std::string describe(const Query& query) const override {
@@ -196,20 +212,6 @@ class Database final : public MfuDatabase {
   }
 
  private:
-  /// Attention that nothing but the model can price. It is computed as fast as it would be found
-  /// again, and decodes are hardly ever asked twice: the context grows with every step.
-  bool is_modelled_attention(Op op) const {
-    const bool attention = op == Op::attention_prefill || op == Op::attention_decode ||
-                           op == Op::mla_prefill || op == Op::mla_decode;
-    if (!attention) return false;
-    signed char& known = modelled_[static_cast<std::size_t>(op)];
-    if (known < 0) {
-      known = native_ && options_.hardware && options_.hardware->tables_from.empty() &&
-              !options_.donor && !store_->has(op);
-    }
-    return known != 0;
-  }
-
   void add_work(const Query& query, Estimate& estimate) const {
     estimate.flop = flop_of(query);
     estimate.bytes = bytes_of(query);
@@ -267,6 +269,7 @@ class Database final : public MfuDatabase {
   bool borrow(const Query& query, Estimate& estimate, Trace* trace) const {
     const MfuDatabase* lender = donor();
     if (lender == nullptr || !options_.hardware || !lender->hardware()) return false;
+    if (lender->only_models(query.op)) return false;
     const Estimate& lent = lender->estimate(query);
     if (lent.evidence >= Evidence::modelled) return false;
     const Hardware& own = *options_.hardware;

@@ -88,6 +88,10 @@ class MfuDatabase {
   /// the op
   virtual const Estimate& estimate(const Query& query) const = 0;
 
+  /// Whether nothing but the modelled kernel can price this op: no table of it here, nor in the
+  /// tables of the GPU that lends.
+  virtual bool only_models(Op op) const = 0;
+
   /// What the answer rests on, in words: table, rows and their lines, or why there is none.
   virtual std::string describe(const Query& query) const = 0;
 
