@@ -19,8 +19,20 @@ std::int32_t whole(double value) noexcept {
   return integer == value ? integer : -1;
 }
 
-std::int32_t changed(ServeBorder* border, std::int32_t status) noexcept {
-  ++border->change;
+/// After an operation that may have moved requests between the lists: positions that a script
+/// remembers are stale. Decodes and prefills of seated requests leave every list as it is, so that a
+/// policy can walk along while it plans.
+std::int32_t moved(ServeBorder* border, std::int32_t status) noexcept {
+  if (status != 0) ++border->change;
+  return status;
+}
+
+/// The same of operations that take others' seats on the way, or nobody's.
+template <class Operation>
+std::int32_t shedding(ServeBorder* border, Operation operation) noexcept {
+  const std::int32_t before = border->plan->view().preempted;
+  const std::int32_t status = operation();
+  if (border->plan->view().preempted != before) ++border->change;
   return status;
 }
 
@@ -28,34 +40,34 @@ std::int32_t decode_all(ServeBorder* border, double limit) noexcept {
   const std::int32_t most = limit == Plan::everybody ? Plan::everybody : whole(limit);
   // -1 means everybody to the plan; anything else that is not a number must be refused there.
   const bool nonsense = limit != Plan::everybody && most < 0;
-  return changed(border, border->plan->try_decode_all(nonsense ? -3 : most));
+  return shedding(border, [&] { return border->plan->try_decode_all(nonsense ? -3 : most); });
 }
 
 std::int32_t shed(ServeBorder* border, double slot) noexcept {
-  return changed(border, border->plan->try_shed(whole(slot)));
+  return shedding(border, [&] { return border->plan->try_shed(whole(slot)); });
 }
 
 std::int32_t decode(ServeBorder* border, double slot) noexcept {
-  return changed(border, border->plan->try_decode(whole(slot)));
+  return border->plan->try_decode(whole(slot));
 }
 
 std::int32_t prefill(ServeBorder* border, double slot, double tokens) noexcept {
-  return changed(border, border->plan->try_prefill(whole(slot), whole(tokens)));
+  return border->plan->try_prefill(whole(slot), whole(tokens));
 }
 
 std::int32_t admit(ServeBorder* border, double slot, double tokens, double hold_tokens,
                    double fit_tokens, double spare_blocks) noexcept {
   const Admission admission{whole(tokens), whole(hold_tokens), whole(fit_tokens),
                             whole(spare_blocks)};
-  return changed(border, border->plan->try_admit(whole(slot), admission));
+  return moved(border, border->plan->try_admit(whole(slot), admission));
 }
 
 std::int32_t preempt(ServeBorder* border, double slot) noexcept {
-  return changed(border, border->plan->try_preempt(whole(slot)));
+  return moved(border, border->plan->try_preempt(whole(slot)));
 }
 
 std::int32_t reject(ServeBorder* border, double slot) noexcept {
-  return changed(border, border->plan->try_reject(whole(slot)));
+  return moved(border, border->plan->try_reject(whole(slot)));
 }
 
 std::int32_t wake_at(ServeBorder* border, double time_s) noexcept {

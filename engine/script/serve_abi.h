@@ -28,7 +28,7 @@ struct ServeBorder {
   const Replica* replica = nullptr;
   std::int32_t slots = 0;
   std::int32_t live = 0;    // 0 nobody is asked; 1 a scheduler; 2 a router; 3 a look from outside
-  std::int32_t change = 0;  // grows with every plan operation: list positions are stale
+  std::int32_t change = 0;  // grows whenever lists may have changed: positions are stale
   std::int32_t batch_live = 0;
 };
 static_assert(sizeof(ServeBorder) == 72);

@@ -67,6 +67,21 @@ TEST_CASE("many values are sorted as few are") {
   }
 }
 
+TEST_CASE("values that differ in their last digits only are sorted too") {
+  Noise noise;
+  for (const int alike : {1, 20, 20000}) {  // how many share all but their last digits
+    std::vector<double> values;
+    for (int i = 0; i < 20000; ++i) {
+      const double high = 1 + static_cast<double>(noise.next() % (20000 / static_cast<unsigned>(alike)));
+      values.push_back(high + static_cast<double>(noise.next() % 1000) * 1e-12);
+    }
+    std::vector<double> sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    statistics(values);
+    CHECK(values == sorted);
+  }
+}
+
 TEST_CASE("nothing has no statistics") {
   std::vector<double> none;
   CHECK(statistics(none).count == 0);

@@ -1,0 +1,73 @@
+#!/bin/bash
+# What the simulator costs, from outside: user CPU time (the best of several processes: other work on a
+# machine only ever adds), requests and steps per second, ns per step, the share of time spent in Lua
+# (compiled or interpreted, by perf, where it is installed), memory, and the traces that were given up.
+#   tests/bench/report.sh [REPEATS]        from the source tree, after a release build
+set -eu
+cd "$(dirname -- "$0")/../.."
+repeats=${1:-5}
+program=build/release/bin/rooflua
+traces=../shared/data/traces
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+TIMEFORMAT=%3U
+
+# best ARGUMENTS...: the least user CPU seconds of `rooflua run ARGUMENTS`; its report in $scratch/out.
+best() {
+  for _ in $(seq "$repeats"); do
+    { time "$program" run "$@" --quiet >"$scratch/out" 2>"$scratch/err"; } 2>&1
+  done | sort -n | head -n 1
+}
+
+# field NAME: a number of the report, without its commas.
+field() { sed -n "s/.*$1 *\([0-9,]*\).*/\1/p" "$scratch/out" | head -n 1 | tr -d ,; }
+
+lua_share() {
+  command -v perf >/dev/null || { echo '-'; return; }
+  perf record -q -F 2000 -e cpu-clock:u -o "$scratch/perf" "$program" run "$@" --quiet >/dev/null 2>&1 || true
+  perf report -i "$scratch/perf" --no-children --stdio --sort dso 2>/dev/null |
+    awk '/^ .*%/ && (/luajit/ || /JIT/) { sum += $1 } END { printf "%.0f %%", sum }'
+}
+
+# Traces given up while the compiler looked for them; in a steady state there are none (serving_compiled_test.lua).
+aborts() {
+  "$program" run "$@" --quiet --jit-log 2>&1 >/dev/null | sed -n 's/.*(\([0-9]*\) times)$/\1/p' |
+    awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+report() {
+  local name=$1; shift
+  local user requests steps
+  user=$(best "$@")
+  requests=$(field requests) steps=$(field steps:)
+  /usr/bin/time -f %M -o "$scratch/memory" "$program" run "$@" --quiet >/dev/null 2>&1
+  awk -v name="$name" -v user="$user" -v requests="$requests" -v steps="$steps" -v lua="$(lua_share "$@")" \
+    -v memory="$(tail -n 1 "$scratch/memory")" -v aborts="$(aborts "$@")" 'BEGIN {
+      printf "%-18s %7.3f s  %9.0f requests/s  %9.0f steps/s  %5.0f ns/step  Lua %s  %6.1f MB  %d aborts\n",
+        name, user, requests / user, steps / user, user / steps * 1e9, lua, memory / 1024, aborts }'
+}
+
+# slope NAME SMALL LARGE COUNT ARGUMENTS...: what one more of COUNT costs.
+slope() {
+  local name=$1 small=$2 large=$3 count=$4; shift 4
+  local low high
+  low=$(best "$@" --set "$small"); high=$(best "$@" --set "$large")
+  awk -v name="$name" -v low="$low" -v high="$high" -v count="$count" \
+    'BEGIN { printf "%-18s %7.3f s, %7.3f s: %8.1f ns each\n", name, low, high, (high - low) / count * 1e9 }'
+}
+
+for count in 10000 100000 1000000 10000000; do
+  report "saturated $count" tests/bench/saturated_1m.lua --set workload.num_requests=$count
+done
+report "sparse 1000000" tests/bench/sparse_1m.lua
+for seats in 16 256 4096; do
+  slope "decode at $seats" workload.output_tokens=1000 workload.output_tokens=100000 495000 tests/bench/decode_steps.lua \
+    --set scheduler.max_num_seqs=$seats --set workload.clients=$seats --set workload.num_requests=$((5 * seats))
+done
+if [ -e "$traces/blis_chatbot_poisson30_100k.csv" ]; then
+  for count in 10k 100k; do
+    report "blis $count" tests/bench/race_blis.lua --set workload.path=$traces/blis_chatbot_poisson30_$count.csv
+  done
+  slope "blis per request" workload.path=$traces/blis_chatbot_poisson30_10k.csv \
+    workload.path=$traces/blis_chatbot_poisson30_100k.csv 90000 tests/bench/race_blis.lua
+fi
