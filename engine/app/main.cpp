@@ -43,7 +43,9 @@ void add_run(CLI::App& app, Door& door) {
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
       ->check(CLI::Range(1, 1024));
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
-  command->add_option("--requests", a->requests, "Write one CSV row per request");
+  command->add_option(
+      "--requests", a->requests,
+      "One row per request as CSV; to F.json, the result file of vLLM's serving benchmark");
   command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
   command->add_option("--html", a->html, "Write a report as one self-contained page");
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
@@ -53,7 +55,9 @@ void add_run(CLI::App& app, Door& door) {
       ->expected(0, 1)
       ->default_str("0");
   command->add_flag("--trusted", a->trusted, "Give the scenario the full standard library");
-  command->add_option("--timeout", a->timeout_s, "CPU seconds after which the run is stopped");
+  command->add_option(
+      "--timeout", a->timeout_s,
+      "CPU seconds (of each worker) after which the run is stopped; what is known is reported");
   command->add_flag("--jit-log", a->jit_log, "Report Lua lines that could not be compiled");
   command->add_flag("--quiet", a->quiet, "No progress, no notes");
   command->callback(

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -9,6 +10,7 @@
 #include "measure/html_report.h"
 #include "measure/report.h"
 #include "measure/result.h"
+#include "script/interrupt.h"
 #include "script/read_scenario.h"
 #include "script/vm.h"
 
@@ -68,8 +70,10 @@ std::string compare_variants(const std::vector<script::VariantResult>& results,
                              const std::string& file) {
   std::vector<Variant> variants;
   for (const script::VariantResult& each : results) {
+    if (!each.known()) continue;
     Variant variant;
     variant.name = each.document.find("name")->text();
+    if (each.partial() != nullptr) variant.name += " (partial)";
     variant.summary = summary_from_json(*each.document.find("summary"), file);
     variants.push_back(std::move(variant));
   }
@@ -79,6 +83,7 @@ std::string compare_variants(const std::vector<script::VariantResult>& results,
 /// "max_num_seqs=4: 12 failed (exceeds_kv_cache)" for every variant with failures.
 void print_failures(const std::vector<script::VariantResult>& results) {
   for (const script::VariantResult& each : results) {
+    if (!each.known()) continue;
     const Json* failed = each.document.find("summary")->find("failed");
     if (failed == nullptr || !failed->is_object()) continue;
     for (const Json::Member& reason : failed->members()) {
@@ -88,15 +93,38 @@ void print_failures(const std::vector<script::VariantResult>& results) {
   }
 }
 
+bool is_partial(const std::vector<script::VariantResult>& results) {
+  return std::any_of(results.begin(), results.end(), [](const script::VariantResult& each) {
+    return !each.known() || each.partial() != nullptr;
+  });
+}
+
+/// What was stopped, and what was not begun.
+void print_partial(const script::Scenario& scenario,
+                   const std::vector<script::VariantResult>& results) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::string& name = scenario.variants()[i].name;
+    const Json* partial = results[i].partial();
+    if (!results[i].known()) std::printf("%s: PARTIAL: not run\n", name.c_str());
+    if (partial == nullptr) continue;
+    std::printf("%s: %s\n", name.c_str(), script::partial_line(*partial).c_str());
+  }
+}
+
 void print_report(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
   if (!scenario.title().empty()) std::printf("%s\n\n", scenario.title().c_str());
-  const std::string own = scenario.report(results);
+  const bool partial = is_partial(results);
+  // A scenario's own report is written for all of its variants, over their whole length.
+  const std::string own = partial ? "" : scenario.report(results);
   if (scenario.kind() == "serve" && results.size() > 1) {
     std::fputs(compare_variants(results, arguments.scenario).c_str(), stdout);
     print_failures(results);
+    print_partial(scenario, results);
   } else if (own.empty() || results.size() == 1 || arguments.explain) {
-    for (const script::VariantResult& each : results) std::printf("%s\n", each.text.c_str());
+    for (const script::VariantResult& each : results) {
+      if (each.known()) std::printf("%s\n", each.text.c_str());
+    }
   }
   if (!own.empty()) std::printf("\n%s\n", own.c_str());
 }
@@ -105,14 +133,24 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
                 const RunArguments& arguments) {
   HtmlReport report;
   report.document = scenario.document(results);
-  for (const script::VariantResult& each : results) report.drawings.push_back(each.drawing);
-  report.own_text = scenario.report(results);
+  for (const script::VariantResult& each : results) {
+    if (each.known()) report.drawings.push_back(each.drawing);
+  }
+  if (!is_partial(results)) report.own_text = scenario.report(results);
   std::ifstream in(arguments.scenario, std::ios::binary);
   report.source.assign(std::istreambuf_iterator<char>(in), {});
   report.set = arguments.set;
   report.parameters = scenario.parameters();
   std::ofstream out(arguments.html, std::ios::binary);
   if (!(out << html_report(report))) throw Error(arguments.html, "cannot be written");
+}
+
+/// Where the scripts were when a signal found them.
+void tell_where(const std::vector<script::VariantResult>& results) {
+  for (const script::VariantResult& each : results) {
+    const Json* message = each.partial() != nullptr ? each.partial()->find("message") : nullptr;
+    if (message != nullptr) std::fprintf(stderr, "rooflua: %s\n", message->text().c_str());
+  }
 }
 
 /// --strict: the variants whose time rests too much on what nobody measured.
@@ -135,6 +173,7 @@ bool too_doubtful(const std::vector<script::VariantResult>& results,
 
 bool nothing_completed(const std::vector<script::VariantResult>& results) {
   for (const script::VariantResult& each : results) {
+    if (!each.known()) continue;
     const Json* completed = each.document.find("summary")->find("completed");
     if (completed != nullptr && completed->integer() > 0) return false;
   }
@@ -143,9 +182,12 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
 
 }  // namespace
 
-int run(const RunArguments& arguments, const std::filesystem::path& home) {
-  for (const std::string& path :
-       {arguments.json, arguments.requests, arguments.trace, arguments.html}) {
+namespace {
+
+constexpr int interrupted_status = 130;  // as a shell says of a program that SIGINT ended
+
+int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
+  for (const std::string& path : {arguments.json, arguments.requests, arguments.trace, arguments.html}) {
     const auto folder = std::filesystem::path(path).parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder)) {
       throw Error(path, "cannot be written: there is no folder " + folder.string());
@@ -165,11 +207,27 @@ int run(const RunArguments& arguments, const std::filesystem::path& home) {
   if (arguments.json != "-") print_report(scenario, results, arguments);
   if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
   if (!arguments.html.empty()) write_page(scenario, results, arguments);
+  if (is_partial(results)) {
+    tell_where(results);
+    return script::last_stop() == script::StopReason::interrupted ? interrupted_status : 1;
+  }
   if (scenario.kind() == "serve" && nothing_completed(results)) {
     std::fprintf(stderr, "rooflua: no request was completed\n");
     return 1;
   }
   return too_doubtful(results, arguments) ? 1 : 0;
+}
+
+}  // namespace
+
+int run(const RunArguments& arguments, const std::filesystem::path& home) {
+  try {
+    return run_all(arguments, home);
+  } catch (const Error& error) {
+    if (script::last_stop() != script::StopReason::interrupted) throw;
+    std::fprintf(stderr, "rooflua: %s\n", error.what());
+    return interrupted_status;
+  }
 }
 
 }  // namespace rooflua::app

@@ -1,12 +1,17 @@
 #include "app/workers.h"
 
+#include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "script/interrupt.h"
 
 namespace rooflua::app {
 
@@ -26,15 +31,39 @@ void write_all(int pipe, const std::string& text) {
   }
 }
 
-std::string read_all(int pipe) {
-  std::string text;
-  char buffer[65536];
-  for (ssize_t n; (n = ::read(pipe, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(n));
-  return text;
+bool was_stopped() {
+  return script::last_stop() != script::StopReason::none;
 }
 
-/// One line per variant: {variant, document, text, evidence} or {variant, error}.
+/// All that the workers write. A Ctrl-C of this process is passed on to them, once.
+std::vector<std::string> read_all(const std::vector<Worker>& workers) {
+  std::vector<std::string> texts(workers.size());
+  std::vector<pollfd> open;
+  for (const Worker& each : workers) open.push_back({each.pipe, POLLIN, 0});
+  bool told = false;
+  for (std::size_t left = open.size(); left > 0;) {
+    ::poll(open.data(), open.size(), 100);
+    if (was_stopped() && !told) {
+      told = true;
+      for (const Worker& each : workers) ::kill(each.process, SIGTERM);
+    }
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      if (open[i].fd < 0 || (open[i].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
+      char buffer[65536];
+      const ssize_t n = ::read(open[i].fd, buffer, sizeof buffer);
+      if (n > 0) {
+        texts[i].append(buffer, static_cast<std::size_t>(n));
+      } else {
+        open[i].fd = -1;  // poll passes over it
+        --left;
+      }
+    }
+  }
+  return texts;
+}
+
+/// One line per variant: {variant, document, text, evidence} or {variant, error}; the last one of a
+/// worker that was stopped may be {variant, stopped}.
 void work(std::size_t first, std::size_t step, std::size_t count, int pipe,
           const std::function<script::VariantResult(std::size_t)>& run) {
   for (std::size_t variant = first; variant < count; variant += step) {
@@ -50,9 +79,10 @@ void work(std::size_t first, std::size_t step, std::size_t count, int pipe,
       line["sketch"] = std::move(result.drawing.sketch);
       line["breakdown"] = std::move(result.drawing.breakdown);
     } catch (const std::exception& error) {
-      line["error"] = std::string(error.what());
+      line[was_stopped() ? "stopped" : "error"] = std::string(error.what());
     }
     write_all(pipe, dump_json(line) + "\n");
+    if (was_stopped()) return;
   }
 }
 
@@ -65,6 +95,8 @@ Worker start(std::size_t first, std::size_t step, std::size_t count,
   if (process < 0) throw Error("--jobs", "a worker process could not be started");
   if (process == 0) {
     ::close(ends[0]);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    script::continue_in_worker();
     work(first, step, count, ends[1], run);
     ::close(ends[1]);
     _exit(0);
@@ -73,15 +105,16 @@ Worker start(std::size_t first, std::size_t step, std::size_t count,
   return {process, ends[0]};
 }
 
-void read_results(const std::string& text, std::vector<script::VariantResult>& results,
-                  std::vector<char>& there) {
+/// @return why a variant was stopped before anything was known; "" if none was
+std::string read_results(const std::string& text, std::vector<script::VariantResult>& results) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) return;  // cut off: that variant is missing
+    if (end == std::string::npos) break;  // cut off: that variant is missing
     const Json line = parse_json(std::string_view(text).substr(begin, end - begin), "worker");
     begin = end + 1;
     const auto variant = static_cast<std::size_t>(line.find("variant")->integer());
     if (const Json* error = line.find("error")) throw Error("", error->text());
+    if (const Json* stopped = line.find("stopped")) return stopped->text();
     script::VariantResult& result = results[variant];
     result.document = *line.find("document");
     result.text = line.find("text")->text();
@@ -89,7 +122,19 @@ void read_results(const std::string& text, std::vector<script::VariantResult>& r
     for (std::size_t i = 0; i < result.evidence.size(); ++i)
       result.evidence[i] = shares[i].number();
     result.drawing = {*line.find("sketch"), *line.find("breakdown")};
-    there[variant] = 1;
+  }
+  return "";
+}
+
+/// In this process, until something stops it.
+void run_here(std::vector<script::VariantResult>& results,
+              const std::function<script::VariantResult(std::size_t)>& run) {
+  for (std::size_t variant = 0; variant < results.size() && !was_stopped(); ++variant) {
+    try {
+      results[variant] = run(variant);
+    } catch (const Error&) {
+      if (variant == 0 || !was_stopped()) throw;
+    }
   }
 }
 
@@ -100,22 +145,32 @@ std::vector<script::VariantResult> in_workers(
   std::vector<script::VariantResult> results(count);
   const std::size_t workers = std::min<std::size_t>(static_cast<std::size_t>(jobs), count);
   if (workers <= 1) {
-    for (std::size_t variant = 0; variant < count; ++variant) results[variant] = run(variant);
+    run_here(results, run);
     return results;
   }
   std::vector<Worker> started;
   for (std::size_t i = 0; i < workers; ++i) started.push_back(start(i, workers, count, run));
-  std::vector<char> there(count, 0);
-  std::vector<std::string> texts;
+  const std::vector<std::string> texts = read_all(started);
+  std::vector<char> complete;
   for (const Worker& each : started) {
-    texts.push_back(read_all(each.pipe));
     ::close(each.pipe);
     int status = 0;
     ::waitpid(each.process, &status, 0);
+    complete.push_back(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   }
-  for (const std::string& text : texts) read_results(text, results, there);
+  std::string stopped;
+  for (const std::string& text : texts) {
+    const std::string why = read_results(text, results);
+    if (stopped.empty()) stopped = why;
+  }
+  bool anything = false, partial = !stopped.empty();
+  for (const script::VariantResult& each : results) {
+    anything |= each.known();
+    partial |= each.partial() != nullptr;
+  }
+  if (!anything && partial) throw Error("", stopped);
   for (std::size_t variant = 0; variant < count; ++variant) {
-    if (there[variant] == 0)
+    if (!results[variant].known() && (!partial || complete[variant % workers] == 0))
       throw Error("variant " + std::to_string(variant + 1), "its worker process died");
   }
   return results;

@@ -1,6 +1,7 @@
 #include "measure/requests_out.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/csv.h"
@@ -61,49 +62,125 @@ void RequestsCsv::on_done(const RequestDone& done) {
   span(done.arrival, done.last_token, "\n");
 }
 
-void VllmBench::on_done(const RequestDone& done) {
-  done_.push_back(done);
+// --- vLLM's benchmark
+
+void VllmBench::on_queued(const Request& request, Picoseconds) {
+  live_[request.id].replica = request.replica;
 }
 
-Json VllmBench::result(const Summary& summary, const std::string& model) const {
-  std::vector<RequestDone> rows = done_;
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-  Json out = Json::object();
-  out["backend"] = "rooflua";
-  out["model_id"] = model;
-  out["num_prompts"] = summary.requests;
+void VllmBench::on_preempt(const Request& request, Picoseconds) {
+  Tokens& tokens = live_[request.id];
+  const bool in_flight = request.emitted_tokens > tokens.landed;
+  tokens.decode_in_flight = in_flight && tokens.decoding;
+  tokens.prefill_in_flight = in_flight && !tokens.decoding;
+  tokens.decoding = false;
+}
+
+void VllmBench::token(Tokens& tokens, Picoseconds now) {
+  if (tokens.last != never) tokens.gaps.push_back(now - tokens.last);
+  tokens.last = now;
+  ++tokens.landed;
+}
+
+void VllmBench::on_step(const StepSeen& step) {
+  if (step.batch->decodes > 0) {
+    for (auto& [id, tokens] : live_) {
+      if (tokens.replica != step.replica || (!tokens.decoding && !tokens.decode_in_flight))
+        continue;
+      const bool skipped =
+          std::find(step.skipped.begin(), step.skipped.end(), id) != step.skipped.end();
+      if (!skipped) token(tokens, step.end);
+      tokens.decode_in_flight = false;
+    }
+  }
+  for (const PrefillWork& work : step.prefills) {
+    if (work.completes == 0) continue;
+    Tokens& tokens = live_[work.id];
+    token(tokens, step.end);
+    tokens.decoding = !tokens.prefill_in_flight;
+    tokens.prefill_in_flight = false;
+  }
+}
+
+/// Handed over: the token of the prefill replica is not sent.
+void VllmBench::on_transfer(const TransferSeen& transfer) {
+  live_[transfer.id] = Tokens{};
+}
+
+void VllmBench::on_done(const RequestDone& done) {
+  done_.push_back(done);
+  const auto found = live_.find(done.id);
+  if (found == live_.end()) return;
+  gaps_[done.id] = std::move(found->second.gaps);
+  live_.erase(found);
+}
+
+namespace {
+
+/// Traffic as the command line of vLLM's benchmark would have had it.
+void add_traffic(Json& out, const VllmBenchOptions& options) {
+  const auto number = [](const std::optional<double>& value) {
+    if (!value) return Json();
+    return std::isfinite(*value) ? Json(*value) : Json("inf");
+  };
+  out["request_rate"] = number(options.request_rate);
+  out["burstiness"] = number(options.burstiness);
+  out["max_concurrency"] = options.max_concurrency ? Json(*options.max_concurrency) : Json();
+}
+
+void add_totals(Json& out, const Summary& summary, std::int64_t ended) {
+  const double all = static_cast<double>(summary.prompt_tokens + summary.output_tokens);
   out["duration"] = summary.duration_s;
   out["completed"] = summary.completed;
-  out["failed"] = static_cast<std::int64_t>(rows.size()) - summary.completed;
+  out["failed"] = ended - summary.completed;
   out["total_input_tokens"] = summary.prompt_tokens;
   out["total_output_tokens"] = summary.output_tokens;
   out["request_throughput"] = summary.requests_per_s;
   out["request_goodput"] = summary.goodput_per_s ? Json(*summary.goodput_per_s) : Json();
   out["output_throughput"] = summary.output_tokens_per_s;
-  out["total_token_throughput"] =
-      summary.duration_s > 0
-          ? static_cast<double>(summary.prompt_tokens + summary.output_tokens) / summary.duration_s
-          : 0.0;
-  out["max_output_tokens_per_s"] = summary.peak_output_tokens_per_s;
-  out["max_concurrent_requests"] = summary.peak_concurrency;
-  statistics_ms(out, "ttft", summary.ttft_s);
-  statistics_ms(out, "tpot", summary.tpot_s);
-  statistics_ms(out, "itl", summary.itl_s);
-  statistics_ms(out, "e2el", summary.e2e_s);
+  out["total_token_throughput"] = summary.duration_s > 0 ? all / summary.duration_s : 0.0;
+}
+
+}  // namespace
+
+Json VllmBench::result(const Summary& summary, const VllmBenchOptions& options) const {
+  std::vector<RequestDone> rows = done_;
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  Json out = Json::object();
+  out["date"] = "";  // the same run gives the same bytes
+  out["endpoint_type"] = "rooflua";
+  out["backend"] = "rooflua";
+  out["label"] = options.label;
+  out["model_id"] = options.model;
+  out["tokenizer_id"] = options.model;
+  out["num_prompts"] = summary.requests;
+  add_traffic(out, options);
+  add_totals(out, summary, static_cast<std::int64_t>(rows.size()));
   for (const char* key :
-       {"input_lens", "output_lens", "start_times", "ttfts", "tpots", "e2els", "errors"}) {
+       {"input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors"}) {
     out[key] = Json::array();
   }
   for (const RequestDone& row : rows) {
     const bool ok = row.outcome == Outcome::completed;
+    Json itl = Json::array();
+    if (const auto gaps = gaps_.find(row.id); ok && gaps != gaps_.end()) {
+      for (const Picoseconds gap : gaps->second) itl.push_back(seconds(gap));
+    }
     out["input_lens"].push_back(row.prompt_tokens);
     out["output_lens"].push_back(ok ? row.output_tokens : 0);
-    out["start_times"].push_back(seconds(row.arrival));
     out["ttfts"].push_back(ok ? seconds(row.first_token - row.arrival) : 0.0);
-    out["tpots"].push_back(ok && row.output_tokens > 1 ? tpot_s(row) : 0.0);
-    out["e2els"].push_back(ok ? seconds(row.last_token - row.arrival) : 0.0);
+    out["itls"].push_back(std::move(itl));
+    out["start_times"].push_back(seconds(row.arrival));
+    out["generated_texts"].push_back("");
     out["errors"].push_back(ok ? Json("") : Json(name(row.outcome)));
   }
+  out["max_output_tokens_per_s"] = summary.peak_output_tokens_per_s;
+  out["max_concurrent_requests"] = summary.peak_concurrency;
+  out["rtfx"] = 0.0;
+  statistics_ms(out, "ttft", summary.ttft_s);
+  statistics_ms(out, "tpot", summary.tpot_s);
+  statistics_ms(out, "itl", summary.itl_s);
+  statistics_ms(out, "e2el", summary.e2e_s);
   return out;
 }
 

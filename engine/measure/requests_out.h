@@ -2,6 +2,8 @@
 // One row per request: our CSV, which is also a trace to replay (serve/traces.h), and the result
 // file of vLLM's serving benchmark.
 
+#include <map>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -29,16 +31,43 @@ class RequestsCsv : public Observer {
   std::vector<std::string> classes_;
 };
 
-/// Keeps about 130 bytes per request for the arrays of vLLM's file. It has what `vllm bench serve
-/// --save-detailed` has, but for texts and `itls` (the gaps of every request); times are seconds
-/// in arrays and milliseconds in the statistics, as there.
+/// What `vllm bench serve --save-result --save-detailed` says of the traffic, where the workload
+/// knows it.
+struct VllmBenchOptions {
+  std::string model;  // model_id
+  std::string label;
+  std::optional<double> request_rate;  // per second; infinite is "inf"; none: null
+  std::optional<double> burstiness;
+  std::optional<std::int64_t> max_concurrency;
+};
+
+/// The result file of vLLM's serving benchmark, with its names, units (seconds in arrays,
+/// milliseconds in statistics) and definitions. Statistics are those of `summary`; arrays are in
+/// order of arrival. Keeps about 130 bytes per request and 8 per token.   @source SERVING A4
 class VllmBench : public Observer {
  public:
+  void on_queued(const Request& request, Picoseconds now) override;
+  void on_preempt(const Request& request, Picoseconds now) override;
+  void on_step(const StepSeen& step) override;
+  void on_transfer(const TransferSeen& transfer) override;
   void on_done(const RequestDone& done) override;
-  Json result(const Summary& summary, const std::string& model) const;
+  Json result(const Summary& summary, const VllmBenchOptions& options) const;
 
  private:
+  struct Tokens {  // of a live request
+    std::int32_t replica = -1;
+    bool decoding = false;
+    // preempted, but the step that lands next still has a token of it: decoded, or of its prefill
+    bool decode_in_flight = false, prefill_in_flight = false;
+    Picoseconds last = never;
+    std::int32_t landed = 0;
+    std::vector<Picoseconds> gaps;
+  };
+  void token(Tokens& tokens, Picoseconds now);
+
+  std::map<std::int32_t, Tokens> live_;
   std::vector<RequestDone> done_;
+  std::map<std::int32_t, std::vector<Picoseconds>> gaps_;  // by id, of those that ended
 };
 
 }  // namespace rooflua

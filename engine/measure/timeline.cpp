@@ -151,8 +151,9 @@ void Timeline::on_done(const RequestDone& done) {
 void Timeline::finish() {
   out_ << "\n],\"otherData\":{\"requests\":" << requests_
        << ",\"requests_shown\":" << std::min(requests_, options_.requests)
-       << ",\"steps\":" << steps_ << ",\"steps_shown\":" << std::min(steps_, options_.steps)
-       << "}}\n";
+       << ",\"steps\":" << steps_ << ",\"steps_shown\":" << std::min(steps_, options_.steps);
+  if (!partial_.is_null()) out_ << ",\"partial\":" << dump_json(partial_);
+  out_ << "}}\n";
   out_.flush();
 }
 

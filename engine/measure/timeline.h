@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "measure/text_out.h"
 #include "serve/observer.h"
 
@@ -31,6 +33,8 @@ class Timeline : public Observer {
   void on_transfer(const TransferSeen& transfer) override;
   void on_done(const RequestDone& done) override;
 
+  /// The run was stopped: `why` becomes otherData.partial.
+  void partial(Json why) { partial_ = std::move(why); }
   /// Closes the document; call once. @throws Error if something could not be written
   void finish();
 
@@ -51,6 +55,7 @@ class Timeline : public Observer {
   TimelineOptions options_;
   std::vector<Counters> replicas_;
   std::int64_t requests_ = 0, steps_ = 0;
+  Json partial_;  // null: the run went to its end
 };
 
 }  // namespace rooflua

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/fields.h"
@@ -233,6 +234,27 @@ void read_policies(lua_State* L, int first, Run& run) {
   }
 }
 
+/// given.bench: {model, label, request_rate, burstiness, max_concurrency}
+VllmBenchOptions traffic_of(const Json& given) {
+  VllmBenchOptions out;
+  const Json* bench = given.find("bench");
+  if (bench == nullptr || !bench->is_object()) return out;
+  const auto number = [&](const char* key) -> std::optional<double> {
+    const Json* value = bench->find(key);
+    if (value == nullptr || value->is_null()) return std::nullopt;
+    return value->is_number() ? value->number() : std::numeric_limits<double>::infinity();
+  };
+  for (const auto& [key, text] : {std::pair{"model", &out.model}, {"label", &out.label}}) {
+    if (const Json* value = bench->find(key); value != nullptr && value->is_text())
+      *text = value->text();
+  }
+  out.request_rate = number("request_rate");
+  out.burstiness = number("burstiness");
+  if (const auto most = number("max_concurrency"))
+    out.max_concurrency = static_cast<std::int64_t>(*most);
+  return out;
+}
+
 void open_outputs(const Json& given, const std::vector<std::string>& classes, Run& run) {
   const auto open = [&](const char* key) -> std::unique_ptr<std::ofstream> {
     const Json* path = given.find(key);
@@ -241,9 +263,14 @@ void open_outputs(const Json& given, const std::vector<std::string>& classes, Ru
     if (!*file) throw Error(path->text(), "cannot be written");
     return file;
   };
-  if ((run.requests_file = open("requests_path"))) {
-    run.requests = std::make_unique<RequestsCsv>(*run.requests_file,
-                                                 given.find("requests_path")->text(), classes);
+  const Json* requests_path = given.find("requests_path");
+  run.requests_file = open("requests_path");
+  if (run.requests_file != nullptr && requests_path->text().ends_with(".json")) {
+    run.vllm_bench = std::make_unique<VllmBench>();
+    run.vllm_traffic = traffic_of(given);
+  } else if (run.requests_file != nullptr) {
+    run.requests =
+        std::make_unique<RequestsCsv>(*run.requests_file, requests_path->text(), classes);
   }
   if ((run.trace_file = open("trace_path"))) {
     TimelineOptions options;
@@ -330,6 +357,42 @@ int serve_advance(lua_State* L) {
   return 0;
 }
 
+/// serve_run_or_stop(run): to its end, or to where Ctrl-C or the time limit stops it. Nothing, or
+/// {stopped_by, message, clock_s, finished, sent}: then the run cannot go on, and its observers
+/// were told of every request that was left.
+int serve_run_or_stop(lua_State* L) {
+  Run& run = check_run(L);
+  std::string message;
+  const StopGently gently;
+  try {
+    while (stop_requested().load(std::memory_order_relaxed) == 0 && run.simulation->advance()) {
+    }
+  } catch (const Error& error) {
+    if (stop_requested() == 0) throw;
+    message = error.what();
+  }
+  if (run.progress) run.progress->clear();
+  const StopReason reason = absorb_stop();
+  if (reason == StopReason::none) return 0;
+  for (const RequestDone& each : run.simulation->unfinished()) {
+    for (Observer* observer : std::initializer_list<Observer*>{
+             run.requests.get(), run.vllm_bench.get(), run.timeline.get()}) {
+      if (observer != nullptr) observer->on_done(each);
+    }
+  }
+  const Totals& totals = run.simulation->totals();
+  Json out = Json::object();
+  out["stopped_by"] = reason == StopReason::timeout ? "timeout" : "interrupt";
+  out["clock_s"] = run.simulation->now_s();
+  out["finished"] = std::accumulate(totals.ended.begin(), totals.ended.end(), std::int64_t{0});
+  out["sent"] = totals.arrived;
+  if (!message.empty()) out["message"] = message;
+  if (run.timeline) run.timeline->partial(out);
+  run.partial = out;
+  push_json(L, out, false);
+  return 1;
+}
+
 int serve_step(lua_State* L) {
   bool more = false;
   go_on(check_run(L), [&](Simulation& simulation) { more = simulation.step(); });
@@ -345,11 +408,17 @@ int serve_now(lua_State* L) {
 int serve_finish(lua_State* L) {
   Run& run = check_run(L);
   if (run.requests) run.requests->finish();
+  if (run.vllm_bench && run.requests_file) {
+    Json document = run.vllm_bench->result(run.summary->summary(), run.vllm_traffic);
+    if (!run.partial.is_null()) document["partial"] = run.partial;
+    *run.requests_file << dump_json(document) << "\n";
+    if (!*run.requests_file) throw Error("--requests", "could not be written");
+  }
   if (run.timeline) run.timeline->finish();
-  if (run.requests_file) run.requests_file->close();
-  if (run.trace_file) run.trace_file->close();
   run.requests.reset();
   run.timeline.reset();
+  run.requests_file.reset();
+  run.trace_file.reset();
   return 0;
 }
 
@@ -449,6 +518,7 @@ void bind_serve(lua_State* L) {
   set_function(L, "trace_rows", guarded<trace_rows>);
   set_function(L, "serve_open", guarded<serve_open>);
   set_function(L, "serve_advance", guarded<serve_advance>);
+  set_function(L, "serve_run_or_stop", guarded<serve_run_or_stop>);
   set_function(L, "serve_step", guarded<serve_step>);
   set_function(L, "serve_now", guarded<serve_now>);
   set_function(L, "serve_finish", guarded<serve_finish>);

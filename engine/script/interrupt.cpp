@@ -20,6 +20,8 @@ std::atomic<int> stop{0};
 std::atomic<int> interrupts{0};
 std::atomic<int> expiries{0};
 std::atomic<int> gentle{0};  // loops that look at `stop` themselves
+std::atomic<int> last{0};
+std::atomic<bool> absorbed{false};
 double limit_s = 0;
 timer_t timer{}, patience{};
 struct sigaction old_interrupt, old_timer, old_patience;
@@ -49,8 +51,10 @@ void stop_hook(lua_State* L, lua_Debug*) {
 }
 
 void arm(StopReason reason) {
+  if (absorbed.load()) return;
   int none = 0;
   stop.compare_exchange_strong(none, static_cast<int>(reason));
+  last = stop.load();
   if (lua_State* L = owner.load()) {
     lua_sethook(L, stop_hook, LUA_MASKCOUNT, 1);  // not calls: message handlers must run
     ::raise(SIGPROF);
@@ -81,8 +85,10 @@ void on_interrupt(int) {
   const int before = interrupts.fetch_add(1);
   if (before >= 2) end_process("rooflua: interrupted three times\n", 130);
   if (before > 0 || gentle == 0) return arm(StopReason::interrupted);
+  if (absorbed.load()) return;
   int none = 0;
   stop.compare_exchange_strong(none, static_cast<int>(StopReason::interrupted));
+  last = stop.load();
   if (!wait_patiently(StopGently::patience_s)) arm(StopReason::interrupted);
 }
 
@@ -90,7 +96,12 @@ void on_patience(int) {
   if (stop != 0) arm(StopReason::interrupted);
 }
 
+void on_passed_on(int) {
+  arm(StopReason::interrupted);
+}
+
 void on_timer(int) {
+  if (absorbed.load()) return;
   if (expiries.fetch_add(1) >= 1) {
     end_process("rooflua: the time limit passed inside a call that cannot be interrupted\n", 1);
   }
@@ -116,15 +127,20 @@ timer_t make_timer(clockid_t clock, int signal) {
   return made;
 }
 
+/// From now on; 0 = never.
+void set_timer(double timeout_s) {
+  itimerspec when{};
+  when.it_value = to_timespec(timeout_s);
+  when.it_interval = to_timespec(timeout_s > 0 ? grace_s : 0);
+  timer_settime(timer, 0, &when, nullptr);
+}
+
 void start_timer(double timeout_s) {
   limit_s = timeout_s;
   expiries = 0;
   set_handler(timer_signal(), on_timer, &old_timer);
   timer = make_timer(CLOCK_PROCESS_CPUTIME_ID, timer_signal());
-  itimerspec when{};
-  when.it_value = to_timespec(timeout_s);
-  when.it_interval = to_timespec(grace_s);
-  timer_settime(timer, 0, &when, nullptr);
+  set_timer(timeout_s);
 }
 
 }  // namespace
@@ -148,6 +164,28 @@ StopGently::~StopGently() {
   --gentle;
 }
 
+StopReason last_stop() {
+  return static_cast<StopReason>(last.load());
+}
+
+StopReason absorb_stop() {
+  const StopReason reason = stop_reason();
+  if (reason == StopReason::none) return reason;
+  absorbed = true;
+  if (limit_s > 0) set_timer(0);
+  if (lua_State* L = owner.load()) lua_sethook(L, nullptr, 0, 0);
+  stop = 0;
+  return reason;
+}
+
+void continue_in_worker() {
+  if (owner.load() == nullptr) return;
+  set_handler(SIGTERM, on_passed_on, nullptr);
+  if (limit_s <= 0) return;
+  timer = make_timer(CLOCK_PROCESS_CPUTIME_ID, timer_signal());
+  set_timer(limit_s);
+}
+
 Interrupt::Interrupt(lua_State* L, bool ctrl_c, double timeout_s)
     : ctrl_c_(ctrl_c), timeout_s_(timeout_s) {
   if (!ctrl_c && timeout_s <= 0) return;
@@ -155,7 +193,10 @@ Interrupt::Interrupt(lua_State* L, bool ctrl_c, double timeout_s)
   if (!owner.compare_exchange_strong(nobody, L)) return;
   active_ = true;
   stop = 0;
+  last = 0;
   interrupts = 0;
+  absorbed = false;
+  limit_s = 0;
   luaJIT_profile_start(L, "li1000000000", ignore_tick, nullptr);
   if (ctrl_c) {
     set_handler(patience_signal(), on_patience, &old_patience);
@@ -189,10 +230,7 @@ void Interrupt::clear() {
   interrupts = 0;
   if (timeout_s_ > 0 && expiries.exchange(0) > 0) {
     // the limit counts once; a further script of the same VM starts a new one
-    itimerspec when{};
-    when.it_value = to_timespec(timeout_s_);
-    when.it_interval = to_timespec(grace_s);
-    timer_settime(timer, 0, &when, nullptr);
+    set_timer(timeout_s_);
   }
 }
 

@@ -54,4 +54,16 @@ StopReason stop_reason();
 /// "interrupted", or which limit passed.
 std::string stop_message();
 
+/// Takes note of a stop and lifts it: the hook and the timer are off, so that what is known can be
+/// reported and files be closed. Later signals stop nothing any more (the third Ctrl-C still ends
+/// the process). Answers why; `none` if nobody asked to stop.
+StopReason absorb_stop();
+
+/// Why something was last stopped in this process; survives clear() and absorb_stop().
+StopReason last_stop();
+
+/// In a forked worker: the time limit counts from here (timers are not inherited), and SIGTERM,
+/// by which the parent passes a Ctrl-C on, stops as SIGINT does, however often it comes.
+void continue_in_worker();
+
 }  // namespace rooflua::script

@@ -7,6 +7,7 @@
 #include "base/fields.h"
 #include "measure/report.h"
 #include "measure/step_report.h"
+#include "measure/table.h"
 
 namespace rooflua::script {
 
@@ -178,6 +179,10 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
   if (kind_ == "serve") {
     out.document["summary"] = parse_json(result.find("summary")->text(), file_);
     out.evidence = shares_of(*out.document.find("summary")->find("evidence"));
+    if (const Json* partial = result.find("partial"); partial != nullptr && partial->is_object()) {
+      out.document["partial"] = *partial;
+      out.text += partial_line(*partial) + "\n\n";
+    }
     out.text += text_of(result, "text");
     if (const Json* sketch = result.find("sketch"))
       out.drawing.sketch = parse_json(sketch->text(), file_);
@@ -219,9 +224,31 @@ Json Scenario::document(const std::vector<VariantResult>& results) const {
   out["kind"] = kind_;
   out["seed"] = seed_;
   Json all = Json::array();
-  for (const VariantResult& each : results) all.push_back(each.document);
+  Json stopped = Json::object();
+  Json not_run = Json::array();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const VariantResult& each = results[i];
+    if (const Json* partial = each.partial()) stopped["stopped_by"] = *partial->find("stopped_by");
+    if (each.known()) {
+      all.push_back(each.document);
+    } else {
+      not_run.push_back(variants_[i].name);
+    }
+  }
+  if (!stopped.members().empty() || !not_run.items().empty()) {
+    stopped["not_run"] = std::move(not_run);
+    out["partial"] = std::move(stopped);
+  }
   out["variants"] = std::move(all);
   return out;
+}
+
+std::string partial_line(const Json& partial) {
+  const bool timeout = partial.find("stopped_by")->text() == "timeout";
+  return std::string("PARTIAL: stopped by ") + (timeout ? "--timeout" : "Ctrl-C") +
+         " when the clock stood at " + duration(partial.find("clock_s")->number()) + "; " +
+         grouped(partial.find("finished")->integer()) + " of " +
+         grouped(partial.find("sent")->integer()) + " requests sent had finished";
 }
 
 double doubtful_percent(const std::array<double, evidence_count>& shares) {

@@ -32,7 +32,16 @@ struct VariantResult {
   std::string text;  // for people
   std::array<double, evidence_count> evidence{};  // shares of time; all 0 where there is no time
   VariantDrawing drawing;                         // where RunOutputs::sketch asked for it
+
+  bool known() const { return document.is_object(); }  // false: stopped before it could begin
+  /// What a stopped run knows: the document's `partial` {stopped_by, clock_s, finished, sent}; null
+  /// where it went to its end.
+  const Json* partial() const { return known() ? document.find("partial") : nullptr; }
 };
+
+/// "PARTIAL: stopped by --timeout when the clock stood at 12.3 s; 20 of 45 requests sent had
+/// finished"
+std::string partial_line(const Json& partial);
 
 /// Files that a run of kind "serve" writes as it goes; empty = none.
 struct RunOutputs {
@@ -63,6 +72,8 @@ class Scenario {
   /// Everything that was given and every declared parameter: [{path, value, unit, note}].
   Json parameters();
   /// {schema, scenario, title, kind, seed, variants: [...]}
+  /// {schema, scenario, title, kind, seed, variants: [...]}; of a run that was stopped also
+  /// partial: {stopped_by, not_run: [names of variants that are missing]}
   Json document(const std::vector<VariantResult>& results) const;
 
  private:

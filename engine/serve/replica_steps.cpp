@@ -194,6 +194,12 @@ void Replica::advance_common(Plan& plan, Step& step) {
 }
 
 void Replica::advance_singles(Plan& plan, Step& step) {
+  if (static_cast<std::int32_t>(plan.singles_.size()) < view_.decodes) {
+    for (std::int32_t slot = view_.running_head; slot >= 0; slot = request(slot).next) {
+      if (request(slot).phase == Phase::decoding && !plan.planned(slot))
+        step.skipped.push_back(request(slot).id);
+    }
+  }
   for (const std::int32_t slot : plan.singles_) {
     Progress& progress = requests_->progress(slot);
     if (progress.token_from < decode_index_) {

@@ -54,6 +54,8 @@ std::string_view name(Outcome outcome) {
       return "starved";
     case Outcome::rejected:
       return "rejected";
+    case Outcome::unfinished:
+      return "unfinished";
   }
   return "unknown";
 }

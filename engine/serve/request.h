@@ -79,8 +79,9 @@ enum class Outcome : std::int32_t {
   exceeds_max_model_len,  // the prompt leaves no room for a token
   starved,                // the scheduler plans nothing, for ever
   rejected,               // by the scheduler
+  unfinished,             // the run was stopped; only Simulation::unfinished() says so
 };
-inline constexpr int outcome_count = 5;
+inline constexpr int outcome_count = 6;
 std::string_view name(Outcome outcome);
 
 /// What the engine alone knows of a live request.

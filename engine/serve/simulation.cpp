@@ -309,8 +309,8 @@ class Simulation::Inbox : public FollowUps {
   Picoseconds now_;
 };
 
-/// The end of a request, whichever: told to observers, then to the workload.
-void Simulation::finish(std::int32_t slot, Outcome outcome) {
+/// What observers are told of the request in this slot.
+RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   const Request& request = requests_[slot];
   const Progress& progress = requests_.progress(slot);
   const Picoseconds delay = progress.first_token == never ? 0 : frontend_token_;
@@ -335,8 +335,14 @@ void Simulation::finish(std::int32_t slot, Outcome outcome) {
   done.klass = request.klass;
   done.session = request.session;
   done.output_content = progress.output_content;
+  return done;
+}
+
+/// The end of a request, whichever: told to observers, then to the workload.
+void Simulation::finish(std::int32_t slot, Outcome outcome) {
+  const RequestDone done = describe(slot, outcome);
   for (Replica& replica : replicas_) replica.forget(slot);
-  --outstanding_[static_cast<std::size_t>(request.replica)];
+  --outstanding_[static_cast<std::size_t>(done.replica)];
   requests_.close(slot);
   ++totals_.ended[static_cast<std::size_t>(outcome)];
   totals_.last_end = std::max(totals_.last_end, done.now);

@@ -80,6 +80,10 @@ class Simulation {
   }
   const ClusterConfig& config() const { return config_; }
 
+  /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
+  /// output_tokens landed or are in flight, and their last_token is not known.
+  std::vector<RequestDone> unfinished() const;
+
   /// From the next plan on, other policies. The scheduler of `replica` is asked at its next plan.
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
@@ -124,6 +128,7 @@ class Simulation {
   void queue(std::int32_t slot, std::int32_t replica);
   void hand_over(std::int32_t slot, std::int32_t from);
   void finish(std::int32_t slot, Outcome outcome);
+  RequestDone describe(std::int32_t slot, Outcome outcome) const;
   void post(Delivery delivery);
   bool alarm_holds(const Alarm& alarm) const;
   void touch(std::int32_t replica);

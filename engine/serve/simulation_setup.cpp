@@ -97,6 +97,21 @@ std::int32_t Simulation::slot_of(std::int32_t id) const {
   return -1;
 }
 
+std::vector<RequestDone> Simulation::unfinished() const {
+  std::vector<RequestDone> out;
+  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
+    const Request& request = requests_[slot];
+    if (request.phase == Phase::absent || request.id < 0) continue;
+    RequestDone each = describe(slot, Outcome::unfinished);
+    each.last_token = never;
+    if (request.replica >= 0)
+      each.output_tokens = emitted_tokens(replica(request.replica).view(), request);
+    out.push_back(each);
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return out;
+}
+
 void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   bindings_.schedulers[static_cast<std::size_t>(index)] = &policy;

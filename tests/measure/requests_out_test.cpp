@@ -40,7 +40,10 @@ TEST_CASE("vLLM's benchmark file has its names and units") {
   SummaryObserver summary;
   test::play(bench);
   test::play(summary);
-  const Json json = bench.result(summary.summary(), "llama-2-7b");
+  VllmBenchOptions traffic;
+  traffic.model = "llama-2-7b";
+  traffic.request_rate = 4;
+  const Json json = bench.result(summary.summary(), traffic);
   CHECK(json.find("completed")->integer() == 2);
   CHECK(json.find("failed")->integer() == 1);
   CHECK(json.find("total_output_tokens")->integer() == 7);
@@ -52,4 +55,7 @@ TEST_CASE("vLLM's benchmark file has its names and units") {
   CHECK(json.find("output_lens")->items().at(2).integer() == 0);
   CHECK(json.find("ttfts")->items().at(1).number() == 0.013);
   CHECK(json.find("errors")->items().at(2).text() == "exceeds_kv_cache");
+  CHECK(json.find("model_id")->text() == "llama-2-7b");
+  CHECK(json.find("request_rate")->number() == 4);
+  CHECK(json.find("max_concurrency")->is_null());
 }

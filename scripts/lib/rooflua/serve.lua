@@ -213,10 +213,26 @@ local function adopt(state)
   return setmetatable(live, live_meta)
 end
 
+--- The traffic as vLLM's benchmark would have been told of it, as far as the workload says.
+local function bench(given, file, replicas)
+  local workload = need(file, "workload", given.workload, "requests")
+  local parameters = policy.parameters(workload)
+  local burstiness = { poisson = 1, gamma = parameters.shape, constant = math.huge,
+    vllm_bench = parameters.burstiness }
+  local function number(value)
+    if type(value) ~= "number" then return nil end
+    return value < math.huge and value or "inf"
+  end
+  return { model = replicas[1].prepared.model.name, label = given.title,
+    request_rate = number(parameters.request_rate or parameters.rate_per_s),
+    burstiness = number(burstiness[workload.name]), max_concurrency = number(parameters.clients) }
+end
+
 local function open(file, given, options)
   local prepared = prepare(file, given)
   local replicas = prepared.replicas
-  local config = { replicas = {}, frontend = prepared.frontend, slo = prepared.slo, transfer = prepared.transfer,
+  local config = { bench = options and options.requests_path and bench(given, file, replicas) or nil,
+    replicas = {}, frontend = prepared.frontend, slo = prepared.slo, transfer = prepared.transfer,
     exact_requests = given.metrics and given.metrics.exact_requests }
   for i, each in ipairs(replicas) do config.replicas[i] = each.config end
   for key, value in pairs(options or {}) do config[key] = value end
@@ -250,15 +266,17 @@ function serve.follow(given, id)
   return runs[live].run
 end
 
---- One variant for the program: {summary = JSON text, text = report, evidence is in the summary}.
+--- One variant for the program: {summary = JSON text, text = report, evidence is in the summary}. A run that Ctrl-C
+--- or the time limit stopped has `partial` as well: what is known so far.
 function serve.run_variant(file, given, options)
   local outputs = {}
   for _, key in ipairs { "requests_path", "trace_path", "progress", "sketch" } do outputs[key] = options[key] end
   local live = open(file, given, outputs)
-  live:run()
   local run = runs[live].run
+  local partial = native.serve_run_or_stop(run)
   native.serve_finish(run)
-  local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run) }
+  local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
+    partial = partial }
   local sketch, steps = native.serve_sketch(run)
   if sketch then
     result.sketch = sketch

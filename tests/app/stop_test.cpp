@@ -1,0 +1,213 @@
+// A run that is stopped half way says what it knows: by the time limit, by Ctrl-C at a terminal,
+// and by SIGINT of the parent alone where workers run.
+
+#include <pty.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "base/json.h"
+#include "tests/app/program.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("rooflua_stop_" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name) << text;
+    return file(name);
+  }
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path / name).rdbuf();
+    return text.str();
+  }
+};
+
+/// Hours of simulation: nobody waits for its end.
+std::string endless(const std::string& more = "") {
+  return "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200', seed = 5,\n"
+         "  workload = require 'workloads.poisson' { rate_per_s = 20, num_requests = 1e9,\n"
+         "    prompt_tokens = 300, output_tokens = { distribution = 'uniform', min = 5, max = 40 "
+         "} },\n" +
+         more + "}\n";
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+/// Runs the program at a terminal of its own, does `act` to it once its progress bar shows requests
+/// (a bar is drawn at terminals only), and returns what the terminal saw.
+template <class Act>
+Said at_terminal(const std::vector<std::string>& arguments, double wait_s, Act act) {
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::vector<std::string> words{ROOFLUA_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> raw;
+    for (std::string& each : words) raw.push_back(each.data());
+    raw.push_back(nullptr);
+    if (chdir(source_dir().c_str()) == 0) execv(raw[0], raw.data());
+    _exit(99);
+  }
+  usleep(static_cast<useconds_t>(wait_s * 1e6));
+  act(child, terminal);
+  Said said;
+  std::array<char, 4096> buffer;
+  for (ssize_t n; (n = ::read(terminal, buffer.data(), buffer.size())) > 0;)
+    said.text.append(buffer.data(), static_cast<std::size_t>(n));
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(terminal);
+  said.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return said;
+}
+
+void press_ctrl_c(pid_t, int terminal) {
+  REQUIRE(::write(terminal, "\x03", 1) == 1);
+}
+
+/// finished, sent of a document's `partial`, checked against its summary.
+void check_partial(const Json& variant, const std::string& by) {
+  const Json* partial = variant.find("partial");
+  REQUIRE(partial != nullptr);
+  CHECK(partial->find("stopped_by")->text() == by);
+  const Json& summary = *variant.find("summary");
+  CHECK(partial->find("sent")->integer() == summary.find("requests")->integer());
+  CHECK(partial->find("finished")->integer() == summary.find("completed")->integer());
+  CHECK(partial->find("finished")->integer() > 0);
+  CHECK(partial->find("clock_s")->number() >= summary.find("duration_s")->number());
+}
+
+}  // namespace
+
+TEST_CASE("the time limit ends a run with what is known, in every file") {
+  const Folder folder;
+  const Said said = rooflua::test::rooflua(
+      "run " + folder.write("a.lua", endless()) + " --timeout 0.4 --json " + folder.file("a.json") +
+      " --requests " + folder.file("a.csv") + " --trace " + folder.file("t.json"));
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "PARTIAL: stopped by --timeout when the clock stood at "));
+  CHECK(contains(said.text, "TTFT"));
+  const Json document = parse_json(folder.read("a.json"), "a.json");
+  CHECK(document.find("partial")->find("stopped_by")->text() == "timeout");
+  const Json& variant = document.find("variants")->items().at(0);
+  check_partial(variant, "timeout");
+  const Json& partial = *variant.find("partial");
+  const auto sent = static_cast<std::size_t>(partial.find("sent")->integer());
+  const auto finished = static_cast<std::size_t>(partial.find("finished")->integer());
+  const std::string rows = folder.read("a.csv");
+  CHECK(count(rows, ",completed,") == finished);
+  CHECK(count(rows, ",unfinished,") == sent - finished);
+  const Json trace = parse_json(folder.read("t.json"), "t.json");
+  CHECK(trace.find("otherData")->find("partial")->find("sent")->integer() ==
+        static_cast<std::int64_t>(sent));
+  const Said vllm = rooflua::test::rooflua("run " + folder.file("a.lua") +
+                                           " --timeout 0.3 --requests " + folder.file("v.json"));
+  CHECK(vllm.status == 1);
+  const Json bench = parse_json(folder.read("v.json"), "v.json");
+  CHECK(bench.find("partial")->find("stopped_by")->text() == "timeout");
+  CHECK(bench.find("completed")->integer() > 0);
+}
+
+TEST_CASE("a limit that a run does not reach leaves no trace of itself") {
+  const Folder folder;
+  const std::string file =
+      folder.write("a.lua",
+                   "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200',\n"
+                   "  workload = require 'workloads.poisson' { num_requests = 20 } }\n");
+  const Said with = rooflua::test::rooflua("run " + file + " --timeout 100 --json -");
+  const Said without = rooflua::test::rooflua("run " + file + " --json -");
+  CHECK(with.status == 0);
+  CHECK(with.text == without.text);
+  CHECK(!contains(with.text, "partial"));
+}
+
+TEST_CASE("a policy that never returns is stopped, and what came before it is reported") {
+  const Folder folder;
+  const std::string policy =
+      "local policy = require 'rooflua.policy'\n"
+      "local Stuck = policy.define { name = 'stuck', doc = 'stops thinking after a while',\n"
+      "  params = { after_s = { default = 5, unit = 's', doc = 'then' } } }\n"
+      "function Stuck:plan(replica, plan)\n"
+      "  plan:decode_all()\n"
+      "  local waiting = replica:waiting()\n"
+      "  while #waiting > 0 do plan:admit(waiting[1], waiting[1].pending_tokens) end\n"
+      "  while replica.now_s > self.after_s do end\n"
+      "end\n";
+  const std::string file = folder.write("a.lua", policy + endless("  scheduler = Stuck {}\n"));
+  const Said said = rooflua::test::rooflua("run " + file + " --timeout 0.5 2>&1");
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "PARTIAL: stopped by --timeout when the clock stood at 5."));
+  CHECK(contains(said.text, "a.lua:8: stopped after 0.5 s of CPU time"));
+}
+
+TEST_CASE("Ctrl-C at a terminal prints what is known and exits with 130") {
+  const Folder folder;
+  const Said said =
+      at_terminal({"run", folder.write("a.lua", endless()), "--json", folder.file("a.json")}, 0.7,
+                  press_ctrl_c);
+  CHECK(said.status == 130);
+  CHECK(contains(said.text, "PARTIAL: stopped by Ctrl-C when the clock stood at "));
+  CHECK(contains(said.text, "TTFT"));
+  check_partial(parse_json(folder.read("a.json"), "a.json").find("variants")->items().at(0),
+                "interrupt");
+}
+
+TEST_CASE("Ctrl-C before anything is known says so, and exits with 130 as well") {
+  const Folder folder;
+  const std::string file =
+      folder.write("a.lua", "local n = 0\nwhile n >= 0 do n = n + 1 end\nreturn {}\n");
+  const Said said = at_terminal({"run", file}, 0.2, press_ctrl_c);
+  CHECK(said.status == 130);
+  CHECK(contains(said.text, "interrupted"));
+}
+
+TEST_CASE("workers are stopped too, by the terminal and by a signal to the parent alone") {
+  const Folder folder;
+  const std::string file =
+      folder.write("a.lua", endless("  vary = { ['scheduler.max_num_seqs'] = { 4, 8, 16 } },\n"
+                                    "  report = function(results) return results[3].name end\n"));
+  const std::vector<std::string> arguments{"run", file,     "--jobs",
+                                           "2",   "--json", folder.file("a.json")};
+  const auto parent_alone = [](pid_t child, int) { kill(child, SIGINT); };
+  for (const bool by_key : {true, false}) {
+    const Said said = by_key ? at_terminal(arguments, 0.8, press_ctrl_c)
+                             : at_terminal(arguments, 0.8, parent_alone);
+    INFO(said.text);
+    CHECK(said.status == 130);
+    CHECK(contains(said.text, "max_num_seqs=4 (partial)"));
+    CHECK(contains(said.text, "max_num_seqs=16: PARTIAL: not run"));
+    const Json document = parse_json(folder.read("a.json"), "a.json");
+    REQUIRE(document.find("variants")->items().size() == 2);
+    for (const Json& variant : document.find("variants")->items())
+      check_partial(variant, "interrupt");
+    CHECK(document.find("partial")->find("not_run")->items().at(0).text() == "max_num_seqs=16");
+  }
+}
+
+TEST_CASE("every worker has the time limit for itself") {
+  const Folder folder;
+  const std::string file =
+      folder.write("a.lua", endless("  vary = { ['scheduler.max_num_seqs'] = { 4, 8 } },\n"));
+  const Said said = rooflua::test::rooflua("run " + file + " --jobs 2 --timeout 0.3 --json -");
+  CHECK(said.status == 1);
+  const Json document = parse_json(said.text, "stdout");
+  REQUIRE(document.find("variants")->items().size() == 2);
+  for (const Json& variant : document.find("variants")->items()) check_partial(variant, "timeout");
+}
