@@ -19,6 +19,7 @@ struct RunArguments {
   std::string requests;  // per-request CSV
   std::string trace;     // Chrome trace
   std::string html;      // a report as one page
+  std::optional<long> why;  // a request to follow
   bool explain = false;
   std::optional<double>
       strict_percent;  // share of time allowed to be extrapolated, stand_in or assumed

@@ -48,6 +48,8 @@ void add_run(CLI::App& app, Door& door) {
       "One row per request as CSV; to F.json, the result file of vLLM's serving benchmark");
   command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
   command->add_option("--html", a->html, "Write a report as one self-contained page");
+  command->add_option("--why", a->why, "Say where the time of request N went (from 0, by arrival)")
+      ->check(CLI::Range(0L, 2147483647L));
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
   command
       ->add_option("--strict", a->strict_percent,

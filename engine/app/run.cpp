@@ -58,6 +58,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   script::RunOutputs outputs;
   const std::size_t count = scenario.variants().size();
   outputs.requests = numbered(arguments.requests, variant, count);
+  outputs.why = arguments.why;
   outputs.trace = numbered(arguments.trace, variant, count);
   outputs.sketch = !arguments.html.empty();
   if (!arguments.quiet && arguments.jobs == 1) outputs.progress = scenario.variants()[variant].name;

@@ -2,49 +2,40 @@
 
 #include <algorithm>
 
-#include "measure/report.h"
-#include "measure/table.h"
+#include "serve/replica.h"
 
 namespace rooflua {
 
 namespace {
-
-constexpr std::array<std::string_view, whereabouts_count> names = {"frontend",
-                                                                   "queue, replica idle",
-                                                                   "queue behind prefill",
-                                                                   "queue behind decode",
-                                                                   "prefill",
-                                                                   "prefill stalled",
-                                                                   "decode",
-                                                                   "decode beside prefill",
-                                                                   "decode stalled",
-                                                                   "preempted",
-                                                                   "recompute",
-                                                                   "KV transfer"};
-
-constexpr std::array<const char*, whereabouts_count> keys = {
-    "frontend_s",       "queue_idle_s",      "queue_prefill_s", "queue_decode_s",
-    "prefill_s",        "prefill_stalled_s", "decode_s",        "decode_mixed_s",
-    "decode_stalled_s", "preempted_s",       "recompute_s",     "transfer_s"};
-
-constexpr std::array<const char*, 4> bounds = {"unknown", "compute", "memory", "link"};
 
 bool worked(Whereabouts w) {
   return w == Whereabouts::prefill || w == Whereabouts::recompute || w == Whereabouts::decode ||
          w == Whereabouts::decode_mixed;
 }
 
-Picoseconds total(const Why& why) {
-  Picoseconds sum = 0;
-  for (const Picoseconds part : why.time) sum += part;
-  return sum;
+bool waits(Whereabouts w) {
+  return w == Whereabouts::queue_prefill || w == Whereabouts::queue_decode ||
+         w == Whereabouts::preempted;
+}
+
+/// Divides `whole` by weights; the parts add up to it exactly.
+template <class Weights, class Weight, class Give>
+void divide(Picoseconds whole, const Weights& weights, Weight weight, Give give) {
+  double total = 0, sum = 0;
+  for (const auto& each : weights) total += weight(each);
+  Picoseconds given = 0;
+  std::size_t left = weights.size();
+  for (const auto& each : weights) {
+    sum += weight(each);
+    const bool last = --left == 0;
+    const Picoseconds upto =
+        last ? whole : static_cast<Picoseconds>(static_cast<double>(whole) * (sum / total));
+    give(each, upto - given);
+    given = upto;
+  }
 }
 
 }  // namespace
-
-std::string_view name(Whereabouts whereabouts) {
-  return names[static_cast<std::size_t>(whereabouts)];
-}
 
 void WhyObserver::pass(Whereabouts whereabouts, Picoseconds until) {
   if (until <= since_) return;
@@ -66,13 +57,17 @@ void WhyObserver::on_queued(const Request& request, Picoseconds now) {
 void WhyObserver::on_preempt(const Request& request, Picoseconds) {
   if (request.id != request_) return;
   phase_ = Phase::preempted;
+  ++why_.lost_seats;
+  for (Planned& each : planned_[replica_]) each.seat_was_lost = true;
 }
 
-Whereabouts WhyObserver::during(const StepSeen& step) const {
+Whereabouts WhyObserver::during(const StepSeen& step, const Planned* planned) const {
   for (const PrefillWork& prefill : step.prefills) {
     if (prefill.id != request_) continue;
     return prefill.context_tokens < reached_ ? Whereabouts::recompute : Whereabouts::prefill;
   }
+  if (planned != nullptr && planned->works)
+    return step.prefills.empty() ? Whereabouts::decode : Whereabouts::decode_mixed;
   switch (phase_) {
     case Phase::preempted:
       return Whereabouts::preempted;
@@ -92,26 +87,123 @@ Whereabouts WhyObserver::during(const StepSeen& step) const {
   return step.prefills.empty() ? Whereabouts::queue_decode : Whereabouts::queue_prefill;
 }
 
+/// What was known of the step of this replica that ends now.
+std::optional<WhyObserver::Planned> WhyObserver::landed(std::int32_t replica) {
+  const auto found = planned_.find(replica);
+  if (found == planned_.end() || found->second.empty()) return std::nullopt;
+  std::optional<Planned> out = std::move(found->second.front());
+  found->second.pop_front();
+  return out;
+}
+
 void WhyObserver::on_step(const StepSeen& step) {
+  const std::optional<Planned> planned = landed(step.replica);
   if (step.replica != replica_ || phase_ == Phase::away || step.end <= since_) return;
   pass(phase_ == Phase::preempted ? Whereabouts::preempted : Whereabouts::queue_idle, step.start);
-  const Whereabouts whereabouts = during(step);
+  const Whereabouts whereabouts = during(step, planned ? &*planned : nullptr);
   ++why_.steps[static_cast<std::size_t>(whereabouts)];
-  const double part_s = seconds(step.end - since_);
+  const Picoseconds part = step.end - since_;
+  const double part_s = seconds(part);
   pass(whereabouts, step.end);
   for (const PrefillWork& prefill : step.prefills) {
-    if (prefill.id != request_) continue;
+    if (prefill.id != request_ || (planned && planned->seat_was_lost)) continue;
     phase_ = prefill.completes != 0 ? Phase::decoding : Phase::seated;
     reached_ = std::max(reached_, prefill.context_tokens + prefill.new_tokens);
   }
+  if (planned && waits(whereabouts)) count_waiting(step, *planned, part);
   if (!worked(whereabouts)) return;
+  if (planned) {
+    divide(
+        part, planned->ops, [](const OpTime& op) { return op.time_s; },
+        [&](const OpTime& op, Picoseconds time) {
+          why_.ops[{whereabouts, op.name, op.evidence}] += time;
+        });
+  }
   if (whereabouts == Whereabouts::decode || whereabouts == Whereabouts::decode_mixed) ++reached_;
   const StepPrice& price = *step.price;
   const auto bound = static_cast<std::size_t>(price.bound);
-  why_.bound_s[bound < bounds.size() ? bound : 0] += part_s;
+  why_.bound_s[bound < why_.bound_s.size() ? bound : 0] += part_s;
   for (int i = 0; i < evidence_count && price.time_s > 0; ++i) {
     why_.evidence.seconds[i] += price.evidence_s[i] * (part_s / price.time_s);
   }
+}
+
+/// A step that it waited through: why, and behind whom.
+void WhyObserver::count_waiting(const StepSeen& step, const Planned& planned, Picoseconds part) {
+  std::vector<std::pair<std::int32_t, double>> holders = planned.holders;
+  if (!planned.waited) {
+    for (const PrefillWork& prefill : step.prefills)
+      holders.emplace_back(prefill.id, prefill.new_tokens);
+    if (step.batch->decodes > 0) holders.emplace_back(Why::anybody, step.batch->decodes);
+  }
+  if (holders.empty()) holders.emplace_back(Why::anybody, 1.0);
+  const Held held = planned.waited ? planned.held : Held::pipeline;
+  why_.held[static_cast<std::size_t>(held)] += part;
+  divide(
+      part, holders, [](const auto& holder) { return holder.second; },
+      [&](const auto& holder, Picoseconds time) { why_.behind[holder.first] += time; });
+}
+
+bool WhyObserver::works_for_it(const Batch& batch) const {
+  if (batch.replica != replica_ || batch.origin == nullptr) return false;
+  for (std::int32_t i = 0; i < batch.prefill_count; ++i) {
+    if (batch.prefills[i].id == request_) return true;
+  }
+  if (phase_ == Phase::away || batch.decodes == 0) return false;
+  const std::vector<std::int32_t> ids = decode_ids(batch);
+  return std::find(ids.begin(), ids.end(), request_) != ids.end();
+}
+
+void WhyObserver::planned(const Batch& batch, bool works, std::vector<OpTime> ops) {
+  Planned out;
+  out.works = works;
+  out.ops = std::move(ops);
+  if (works && out.ops.empty()) out.ops.push_back({"unrecorded", Evidence::assumed, 1});
+  if (batch.replica == replica_ && (phase_ == Phase::waiting || phase_ == Phase::preempted))
+    find_holders(batch, out);
+  planned_[batch.replica].push_back(std::move(out));
+}
+
+void WhyObserver::find_holders(const Batch& batch, Planned& out) const {
+  const Replica& replica = *batch.origin;
+  const ReplicaView& view = replica.view();
+  std::vector<std::pair<std::int32_t, double>> ahead, seats, contexts, work;
+  std::int32_t slot = view.waiting_head;
+  for (; slot >= 0 && replica.request(slot).id != request_; slot = replica.request(slot).next)
+    ahead.emplace_back(replica.request(slot).id, 1.0);
+  if (slot < 0) return;
+  for (std::int32_t s = view.running_head; s >= 0; s = replica.request(s).next) {
+    const Request& holder = replica.request(s);
+    seats.emplace_back(holder.id, 1.0);
+    contexts.emplace_back(holder.id, std::max(1, context_tokens(view, holder)));
+  }
+  for (const std::int32_t id : decode_ids(batch)) work.emplace_back(id, 1.0);
+  for (std::int32_t i = 0; i < batch.prefill_count; ++i)
+    work.emplace_back(batch.prefills[i].id, batch.prefills[i].new_tokens);
+  const Request& request = replica.request(slot);
+  const std::int32_t sequence = request.prompt_tokens + request.emitted_tokens;
+  const std::int32_t needed =
+      blocks_for(sequence, view.block_size) - replica.cached_tokens(slot) / view.block_size;
+  const auto because = [&](Held held, auto& holders) {
+    out.waited = true;
+    out.held = held;
+    out.holders = std::move(holders);
+  };
+  if (view.max_num_seqs > 0 && view.running >= view.max_num_seqs)
+    return because(Held::seats, seats);
+  if (view.max_num_batched_tokens > 0 && batch.tokens >= view.max_num_batched_tokens)
+    return because(Held::budget, work);
+  if (!replica.preempted_now().empty()) return because(Held::preempting, contexts);
+  if (view.free_blocks < needed) return because(Held::cache, contexts);
+  if (!ahead.empty()) return because(Held::order, ahead);
+  because(Held::choice, work);
+}
+
+void FollowedSteps::price(const Batch& batch, StepPrice& price) {
+  std::vector<OpTime> ops;
+  const bool works = observer_->works_for_it(batch);
+  works ? explain_(batch, price, ops) : inner_->price(batch, price);
+  observer_->planned(batch, works, std::move(ops));
 }
 
 void WhyObserver::on_transfer(const TransferSeen& transfer) {
@@ -128,62 +220,6 @@ void WhyObserver::on_done(const RequestDone& done) {
   phase_ = Phase::away;
   why_.done = done;
   answer_ = why_;
-}
-
-std::string report(const Why& why) {
-  const Picoseconds whole = total(why);
-  const RequestDone& done = why.done;
-  std::string out = "request " + std::to_string(done.id) + "  " + grouped(done.prompt_tokens) +
-                    " tokens in, " + grouped(done.output_tokens) + " out, " +
-                    std::string(name(done.outcome));
-  if (done.first_token != never)
-    out += ", TTFT " + duration(seconds(done.first_token - done.arrival));
-  if (done.cached_tokens > 0) out += ", " + grouped(done.cached_tokens) + " cached";
-  out += "\n\n";
-  Table table;
-  for (std::size_t i = 0; i < whereabouts_count; ++i) {
-    if (why.time[i] == 0) continue;
-    const double share = static_cast<double>(why.time[i]) / static_cast<double>(whole);
-    table.add({std::string(names[i]), duration(seconds(why.time[i])), percent(share),
-               why.steps[i] > 0 ? grouped(why.steps[i]) + " steps" : ""});
-  }
-  table.rule();
-  table.add({"end to end", duration(seconds(whole)), "100.0 %"});
-  out += table.text(2) + "\nits own steps rest on " + evidence_line(why.evidence.shares()) + "\n";
-  double sum_s = 0;
-  for (const double part : why.bound_s) sum_s += part;
-  if (sum_s <= 0 || why.bound_s[0] == sum_s) return out;
-  std::string parts;
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    if (why.bound_s[i] <= 0) continue;
-    parts += (parts.empty() ? "" : ", ") + std::string(bounds[i]) + " " +
-             percent(why.bound_s[i] / sum_s);
-  }
-  return out + "and are bound by " + parts + "\n";
-}
-
-Json to_json(const Why& why) {
-  Json out = Json::object();
-  out["request"] = why.done.id;
-  out["outcome"] = name(why.done.outcome);
-  out["e2e_s"] = seconds(total(why));
-  for (std::size_t i = 0; i < whereabouts_count; ++i) out[keys[i]] = seconds(why.time[i]);
-  out["steps"] = Json::object();
-  for (std::size_t i = 0; i < whereabouts_count; ++i) {
-    const std::string_view key = keys[i];
-    if (why.steps[i] > 0) out["steps"][key.substr(0, key.size() - 2)] = why.steps[i];
-  }
-  out["evidence"] = Json::object();
-  const auto shares = why.evidence.shares();
-  for (int i = 0; i < evidence_count; ++i) {
-    const double share = shares[static_cast<std::size_t>(i)];
-    if (share > 0) out["evidence"][name(static_cast<Evidence>(i))] = share;
-  }
-  out["bound_s"] = Json::object();
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    if (why.bound_s[i] > 0) out["bound_s"][bounds[i]] = why.bound_s[i];
-  }
-  return out;
 }
 
 }  // namespace rooflua

@@ -191,6 +191,18 @@ Bindings bindings_of(Run& run) {
   Bindings bindings;
   for (const auto& each : run.schedulers) bindings.schedulers.push_back(each.get());
   for (const auto& each : run.steps) bindings.steps.push_back(each.get());
+  if (run.why != nullptr) {
+    run.followed.clear();
+    for (std::size_t i = 0; i < bindings.steps.size(); ++i) {
+      LuaStepModel* model = run.steps[i].get();
+      run.followed.push_back(std::make_unique<FollowedSteps>(
+          *bindings.steps[i], *run.why,
+          [model](const Batch& batch, StepPrice& price, std::vector<OpTime>& ops) {
+            model->explain(batch, price, ops);
+          }));
+      bindings.steps[i] = run.followed.back().get();
+    }
+  }
   if (run.recording != nullptr) {
     run.recording->steps.clear();
     for (StepModel*& model : bindings.steps) {

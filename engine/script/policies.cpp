@@ -150,21 +150,45 @@ LuaStepModel::LuaStepModel(lua_State* L, ServeState& state)
     : L_(L), state_(&state), evidence_s_(context_of(L).ledger.state().account.seconds) {
   instance_ = LuaReference(L);
   call_price_ = library_function(L, "rooflua.pricing", "price");
+  call_explain_ = library_function(L, "rooflua.pricing", "explain");
 }
 
-void LuaStepModel::price(const Batch& batch, StepPrice& price) {
+/// Leaves `results` values on the stack.
+void LuaStepModel::call(const LuaReference& function, const Batch& batch, int results) {
   state_->batch = batch;
   state_->border.batch = &batch;
   std::fill_n(evidence_s_, evidence_count, 0.0);
-  call_price_.push();
+  function.push();
   instance_.push();
-  const int status = lua_pcall(L_, 1, 1, 0);
+  const int status = lua_pcall(L_, 1, results, 0);
   state_->border.batch = nullptr;
   if (status != 0) rethrow(L_, "step model, replica " + std::to_string(batch.replica + 1));
-  price.time_s = lua_tonumber(L_, -1);
-  const bool number = lua_type(L_, -1) == LUA_TNUMBER;
+}
+
+void LuaStepModel::price(const Batch& batch, StepPrice& price) {
+  call(call_price_, batch, 1);
+  read_price(-1, price);
   lua_pop(L_, 1);
+}
+
+void LuaStepModel::explain(const Batch& batch, StepPrice& price, std::vector<OpTime>& ops) {
+  call(call_explain_, batch, 2);
+  read_price(-2, price);
+  const Json rows = to_json(L_, lua_gettop(L_), "step model");
+  lua_pop(L_, 2);
+  for (const Json& row : rows.is_array() ? rows.items() : Json::Array{}) {
+    const Evidence evidence =
+        parse_evidence(row.find("evidence")->text()).value_or(Evidence::assumed);
+    ops.push_back({row.find("name")->text(), evidence, row.find("seconds")->number()});
+  }
+}
+
+/// The time at that place of the stack, and the ledger.
+void LuaStepModel::read_price(int index, StepPrice& price) const {
+  const bool number = lua_type(L_, index) == LUA_TNUMBER;
+  price.time_s = lua_tonumber(L_, index);
   if (!number || !(price.time_s >= 0 && std::isfinite(price.time_s))) {
+    lua_pop(L_, -index);
     throw Error("steps", "time(batch) must return seconds, finite and >= 0; found " +
                              (number ? json_number(price.time_s) : std::string("another type")));
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "measure/why.h"
 #include "script/serve_abi.h"
 #include "script/stack.h"
 #include "serve/policy.h"
@@ -79,11 +80,16 @@ class LuaStepModel : public StepModel {
  public:
   LuaStepModel(lua_State* L, ServeState& state);
   void price(const Batch& batch, StepPrice& price) override;
+  /// The same price, operation by operation: slow.
+  void explain(const Batch& batch, StepPrice& price, std::vector<OpTime>& ops);
 
  private:
+  void call(const LuaReference& function, const Batch& batch, int results);
+  void read_price(int index, StepPrice& price) const;
+
   lua_State* L_;
   ServeState* state_;
-  LuaReference instance_, call_price_;
+  LuaReference instance_, call_price_, call_explain_;
   double* evidence_s_;  // the ledger's accumulator
 };
 

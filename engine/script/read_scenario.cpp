@@ -170,6 +170,7 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
     if (!path.empty()) options[key] = path;
   }
   if (outputs.sketch) options["sketch"] = true;
+  if (outputs.why) options["why"] = std::int64_t{*outputs.why};
   const Json result = vm_->call(module, "run", {Json(static_cast<double>(variant + 1)), options});
   VariantResult out;
   out.document = Json::object();
@@ -187,6 +188,10 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
     if (const Json* sketch = result.find("sketch"))
       out.drawing.sketch = parse_json(sketch->text(), file_);
     if (const Json* breakdown = result.find("breakdown")) out.drawing.breakdown = *breakdown;
+    if (const Json* why = result.find("why"); why != nullptr && why->is_object()) {
+      out.document["why"] = *why;
+      out.text += "\n" + text_of(result, "why_text");
+    }
     return out;
   }
   out.evidence = shares_of(*result.find("evidence"));

@@ -48,6 +48,7 @@ struct RunOutputs {
   std::string requests, trace;
   std::string progress;  // title of a progress bar
   bool sketch = false;   // what a report in HTML draws
+  std::optional<long> why;  // a request to follow
 };
 
 class Scenario {

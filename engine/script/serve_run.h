@@ -38,6 +38,7 @@ struct Run {
   std::vector<std::unique_ptr<JournalledSteps>> journalled;
   std::unique_ptr<Sketch> sketch;
   std::vector<std::unique_ptr<SampledSteps>> sampled;
+  std::vector<std::unique_ptr<FollowedSteps>> followed;
   std::unique_ptr<Simulation> simulation;
   bool broken = false;  // an error left the simulation in the middle of an instant
 };

@@ -1,5 +1,6 @@
 // Observers on real runs of the engine, with native policies.
 
+#include <map>
 #include <sstream>
 
 #include "measure/requests_out.h"
@@ -113,6 +114,113 @@ TEST_CASE("the time of every request is explained to the last picosecond") {
     }
     CHECK(preempted >= 10);
     CHECK(recomputed >= 5);  // the others kept whole blocks in the cache
+  }
+}
+
+namespace {
+
+/// Two operations a step: 1/3 of it measured, the rest assumed.
+void explain_linear(LinearSteps& model, const Batch& batch, StepPrice& price,
+                    std::vector<OpTime>& ops) {
+  model.price(batch, price);
+  ops = {{"first", Evidence::measured, price.time_s / 3},
+         {"second", Evidence::assumed, price.time_s - price.time_s / 3}};
+}
+
+/// The run of `bench` with one request followed, step by step.
+Why followed(Bench& bench, std::vector<RequestSpec> specs, std::int32_t id) {
+  ListedWorkload workload(std::move(specs));
+  WhyObserver observer(id);
+  FollowedSteps steps(bench.model, observer,
+                      [&](const Batch& batch, StepPrice& price, std::vector<OpTime>& ops) {
+                        explain_linear(bench.model, batch, price, ops);
+                      });
+  Bindings b = bench.bindings(workload);
+  b.steps.assign(b.steps.size(), &steps);
+  b.observers = {&observer};
+  simulate(bench.cluster, b);
+  REQUIRE(observer.why().has_value());
+  return *observer.why();
+}
+
+Picoseconds at(const Why& why, Whereabouts w) {
+  return why.time[static_cast<std::size_t>(w)];
+}
+
+}  // namespace
+
+TEST_CASE("operations and reasons add up to their headings, to the last picosecond") {
+  for (const std::int32_t depth : {1, 2}) {
+    Recorder recorder;
+    Tight(depth).observe({&recorder});
+    std::vector<std::int32_t> ids{0, 50, 133, 200, 301, 399};
+    for (const RequestDone& done : recorder.done) {
+      if (done.preemptions > 0 && ids.size() < 26) ids.push_back(done.id);
+    }
+    REQUIRE(ids.size() == 26);
+    std::array<Picoseconds, held_count> reasons{};
+    for (const std::int32_t id : ids) {
+      Tight bench(depth);
+      const Why why = followed(bench, requests(400), id);
+      const RequestDone& done = recorder.of(id);
+      Picoseconds sum = 0;
+      for (const Picoseconds part : why.time) sum += part;
+      CHECK(sum == done.last_token - done.arrival);  // followed or not, the same run
+      CHECK(why.lost_seats == done.preemptions);
+      std::array<Picoseconds, whereabouts_count> of_ops{};
+      for (const auto& [op, time] : why.ops)
+        of_ops[static_cast<std::size_t>(std::get<0>(op))] += time;
+      for (const Whereabouts w : {Whereabouts::prefill, Whereabouts::recompute, Whereabouts::decode,
+                                  Whereabouts::decode_mixed})
+        CHECK(of_ops[static_cast<std::size_t>(w)] == at(why, w));
+      Picoseconds held = 0, behind = 0;
+      for (std::size_t i = 0; i < held_count; ++i) {
+        held += why.held[i];
+        reasons[i] += why.held[i];
+      }
+      for (const auto& [holder, time] : why.behind) behind += time;
+      const Picoseconds waited = at(why, Whereabouts::queue_prefill) +
+                                 at(why, Whereabouts::queue_decode) +
+                                 at(why, Whereabouts::preempted);
+      CHECK(held == behind);
+      CHECK(held == waited);
+      CHECK(why.behind.count(id) == 0);
+    }
+    for (const Held reason : {Held::cache, Held::order, Held::preempting, Held::pipeline})
+      CHECK(reasons[static_cast<std::size_t>(reason)] > 0);
+  }
+}
+
+TEST_CASE("who waits is told what for, and behind whom") {
+  SECTION("one seat: three steps of request 0, then the rest of those of request 1") {
+    Bench bench(1000, 64);
+    bench.replica().max_num_seqs = 1;
+    const Why why = followed(bench, {spec(0, 32, 3), spec(0, 32, 2), spec(0, 32, 1)}, 2);
+    CHECK(why.held[static_cast<std::size_t>(Held::seats)] == picoseconds(5.0, "test"));
+    CHECK(why.behind == std::map<std::int32_t, Picoseconds>{{0, picoseconds(3.0, "test")},
+                                                            {1, picoseconds(2.0, "test")}});
+    CHECK(at(why, Whereabouts::prefill) == picoseconds(1.0, "test"));
+    CHECK(why.ops.at({Whereabouts::prefill, "first", Evidence::measured}) == 333'333'333'333);
+    CHECK(why.ops.at({Whereabouts::prefill, "second", Evidence::assumed}) == 666'666'666'667);
+  }
+  SECTION("a budget of 64: 48 tokens of request 0 and 16 of request 1 fill the first step") {
+    Bench bench(1000, 64);
+    const Why why = followed(bench, {spec(0, 48, 1), spec(0, 20, 1), spec(0, 8, 1)}, 2);
+    CHECK(why.held[static_cast<std::size_t>(Held::budget)] == picoseconds(1.0, "test"));
+    CHECK(why.behind == std::map<std::int32_t, Picoseconds>{{0, picoseconds(0.75, "test")},
+                                                            {1, picoseconds(0.25, "test")}});
+  }
+  SECTION("six blocks: request 0 holds four of them for two steps") {
+    Bench bench(6, 256);
+    const Why why = followed(bench, {spec(0, 64, 1), spec(0, 48, 1)}, 1);
+    CHECK(why.held[static_cast<std::size_t>(Held::cache)] == picoseconds(1.0, "test"));
+    CHECK(why.behind == std::map<std::int32_t, Picoseconds>{{0, picoseconds(1.0, "test")}});
+  }
+  SECTION("it came while a step ran") {
+    Bench bench(1000, 64);
+    const Why why = followed(bench, {spec(0, 32, 2), spec(0.25, 32, 1)}, 1);
+    CHECK(why.held[static_cast<std::size_t>(Held::pipeline)] == picoseconds(0.75, "test"));
+    CHECK(why.behind == std::map<std::int32_t, Picoseconds>{{0, picoseconds(0.75, "test")}});
   }
 }
 

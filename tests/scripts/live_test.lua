@@ -86,6 +86,55 @@ test("why accounts for every second of a request", function()
   test.near(sum, document.e2e_s, 1e-12)
 end)
 
+test("why tells the operations of the kernel model and what was waited for, and changes nothing", function()
+  local given = scenario { async_depth = 2 }
+  local ids, done = {}, serve.run(given).summary
+  for id = 20, 199, 30 do ids[#ids + 1] = id end
+  for _, id in ipairs(ids) do
+    local text, why = measure.why(given, id)
+    local of = { prefill = 0, recompute = 0, decode = 0, decode_mixed = 0 }
+    local seen = {}
+    for _, row in ipairs(why.ops) do
+      of[row.phase] = of[row.phase] + row.time_s
+      seen[row.op] = true
+      test.near(row.share, row.time_s / why.e2e_s, 1e-12)
+    end
+    for phase, time_s in pairs(of) do test.near(time_s, why[phase .. "_s"], 1e-12, phase) end
+    for _, op in ipairs { "qkv", "gate_up", "attention_decode", "lm_head" } do
+      test.check(seen[op], "no %s among the operations of request %d", op, id)
+      test.check(text:find(op, 1, true), "no %s in the report", op)
+    end
+    local waited, behind = 0, 0
+    for _, time_s in pairs(why.waited or {}) do waited = waited + time_s end
+    for _, row in ipairs(why.behind or {}) do behind = behind + row.time_s end
+    test.near(waited, why.queue_prefill_s + why.queue_decode_s + why.preempted_s, 1e-12)
+    test.near(behind, waited, 1e-12)
+  end
+  test.equal(json.encode(serve.run(given).summary), json.encode(done))
+end)
+
+test("a correction is part of the operation it corrects, a step correction an operation of its own", function()
+  local policy = require "rooflua.policy"
+  local Half = policy.define { name = "half", doc = "Half of the qkv.", params = {} }
+  function Half:op(op, time_s) return op.name == "qkv" and time_s / 2 or time_s end
+  local Slow = policy.define { name = "slow", doc = "A tenth more.", params = {} }
+  function Slow:step(_, time_s) return time_s * 1.1 end
+  local function prefill(corrections)
+    local _, why = measure.why(scenario { corrections = corrections }, 0)
+    local out = { whole = why.prefill_s }
+    for _, row in ipairs(why.ops) do
+      if row.phase == "prefill" then out[row.op] = row.time_s end
+    end
+    return out
+  end
+  local plain, half, slow = prefill(nil), prefill { Half {} }, prefill { Slow {} }
+  test.check(half.qkv < plain.qkv, "qkv was not corrected")
+  test.near(plain.qkv - half.qkv, plain.whole - half.whole, 1e-6)
+  test.near(half.gate_up, plain.gate_up, 1e-6)
+  test.near(slow.slow, 0.1 * plain.whole, 1e-6)
+  test.near(slow.qkv, plain.qkv, 1e-6)
+end)
+
 test("runs are compared metric by metric", function()
   local rows = measure.compare { serve.run(scenario()), serve.run(scenario { seed = 5 }) }
   test.equal(rows[1][1], "metric")

@@ -1,5 +1,6 @@
 --- Prices the batch that the engine is about to run: the step model, then the step corrections.
 local batch = require "rooflua.batch"
+local cost = require "rooflua.cost"
 local ledger = require "rooflua.ledger"
 local serving = require "rooflua.serving"
 
@@ -23,6 +24,31 @@ function pricing.price(bound)
   end
   expire()
   return time_s
+end
+
+--- The same price, and what it consists of: rows of {name, evidence, seconds}, corrections with what they correct.
+function pricing.explain(bound)
+  apply(bound.all)
+  local now, time_s = live(), nil
+  local steps, rows = bound.steps, {}
+  local tree = cost.explain(function()
+    time_s = steps:time(now)
+    return time_s
+  end)
+  for _, list in ipairs { tree.rows, tree.corrections } do
+    for _, row in ipairs(list) do
+      rows[#rows + 1] = { name = row.of or row.name, evidence = row.evidence, seconds = row.time_s * row.count }
+    end
+  end
+  for _, correction in ipairs(bound.corrections or {}) do
+    local before_s = time_s
+    time_s = correction:step(now, before_s)
+    if time_s ~= before_s then
+      rows[#rows + 1] = { name = correction.name, evidence = "assumed", seconds = time_s - before_s }
+    end
+  end
+  expire()
+  return time_s, rows
 end
 
 return pricing

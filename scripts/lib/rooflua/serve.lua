@@ -270,13 +270,17 @@ end
 --- or the time limit stopped has `partial` as well: what is known so far.
 function serve.run_variant(file, given, options)
   local outputs = {}
-  for _, key in ipairs { "requests_path", "trace_path", "progress", "sketch" } do outputs[key] = options[key] end
+  for _, key in ipairs { "requests_path", "trace_path", "progress", "sketch", "why" } do outputs[key] = options[key] end
   local live = open(file, given, outputs)
   local run = runs[live].run
   local partial = native.serve_run_or_stop(run)
   native.serve_finish(run)
+  local why_text, why = native.serve_why(run)
+  if options.why and not (why or partial) then
+    scenario.wrong(file, "--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
+  end
   local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
-    partial = partial }
+    partial = partial, why = why, why_text = why_text }
   local sketch, steps = native.serve_sketch(run)
   if sketch then
     result.sketch = sketch
