@@ -79,9 +79,34 @@ void Timeline::counter(std::int32_t index, Picoseconds time, const char* name, s
   out_ << ",\"name\":\"" << name << "\",\"args\":{\"" << name << "\":" << value << "}}";
 }
 
+/// Its last step is over and no other began: nothing runs.
+void Timeline::rest(std::int32_t index) {
+  Counters& counters = replica(index);
+  counter(index, counters.end, "batch tokens", 0, counters.tokens);
+  counter(index, counters.end, "running", 0, counters.running);
+  counter(index, counters.end, "waiting", 0, counters.queue);
+  counter(index, counters.end, "KV blocks", counters.left_blocks, counters.blocks);
+}
+
+/// Who was preempted and is prefilled again has a seat.
+void Timeline::resume(const StepSeen& step) {
+  if (unseated_.empty()) return;
+  for (const PrefillWork& prefill : step.prefills) {
+    const auto found = unseated_.find(prefill.id);
+    if (found == unseated_.end() || found->second >= step.end) continue;
+    if (step.planned < found->second) continue;  // planned before it lost its seat
+    if (requests_ < options_.requests) span(prefill.id, "preempted", found->second, step.start);
+    unseated_.erase(found);
+  }
+}
+
 void Timeline::on_step(const StepSeen& step) {
+  resume(step);
   if (++steps_ > options_.steps) return;
   Counters& counters = replica(step.replica);
+  if (step.start > counters.end && counters.end > 0) rest(step.replica);
+  counters.end = step.end;
+  counters.left_blocks = step.left_blocks;
   counter(step.replica, step.start, "waiting", step.waiting, counters.queue);
   counter(step.replica, step.start, "running", step.running, counters.running);
   counter(step.replica, step.start, "batch tokens", step.batch->tokens, counters.tokens);
@@ -108,6 +133,7 @@ void Timeline::on_step(const StepSeen& step) {
 }
 
 void Timeline::on_preempt(const Request& request, Picoseconds now) {
+  unseated_.try_emplace(request.id, now);
   if (steps_ > options_.steps || request.replica < 0) return;
   replica(request.replica);
   open_event("i", process_of(request.replica), now);
@@ -126,14 +152,14 @@ void Timeline::on_transfer(const TransferSeen& transfer) {
 }
 
 void Timeline::on_done(const RequestDone& done) {
+  unseated_.erase(done.id);
   if (++requests_ > options_.requests) return;
   open_event("b", requests_process, done.arrival);
-  out_ << ",\"cat\":\"request\",\"id\":" << done.id
-       << ",\"name\":\"request\",\"args\":{\"request\":" << done.id
-       << ",\"replica\":" << done.replica + 1 << ",\"prompt_tokens\":" << done.prompt_tokens
-       << ",\"output_tokens\":" << done.output_tokens << ",\"cached_tokens\":" << done.cached_tokens
-       << ",\"preemptions\":" << done.preemptions << ",\"outcome\":\"" << name(done.outcome)
-       << "\"";
+  out_ << ",\"cat\":\"request\",\"id\":" << done.id << ",\"name\":\"request " << done.id
+       << "\",\"args\":{\"request\":" << done.id << ",\"replica\":" << done.replica + 1
+       << ",\"prompt_tokens\":" << done.prompt_tokens << ",\"output_tokens\":" << done.output_tokens
+       << ",\"cached_tokens\":" << done.cached_tokens << ",\"preemptions\":" << done.preemptions
+       << ",\"outcome\":\"" << name(done.outcome) << "\"";
   if (static_cast<std::size_t>(done.klass) < options_.classes.size()) {
     out_ << ",\"class\":" << json_text(options_.classes[static_cast<std::size_t>(done.klass)]);
   }
@@ -145,10 +171,13 @@ void Timeline::on_done(const RequestDone& done) {
   if (done.scheduled != never) span(done.id, "prefill", scheduled, first);
   if (done.first_token != never) span(done.id, "decode", first, end);
   open_event("e", requests_process, end);
-  out_ << ",\"cat\":\"request\",\"id\":" << done.id << ",\"name\":\"request\"}";
+  out_ << ",\"cat\":\"request\",\"id\":" << done.id << ",\"name\":\"request " << done.id << "\"}";
 }
 
 void Timeline::finish() {
+  for (std::size_t i = 0; i < replicas_.size() && partial_.is_null(); ++i) {
+    if (replicas_[i].known) rest(static_cast<std::int32_t>(i));
+  }
   out_ << "\n],\"otherData\":{\"requests\":" << requests_
        << ",\"requests_shown\":" << std::min(requests_, options_.requests)
        << ",\"steps\":" << steps_ << ",\"steps_shown\":" << std::min(steps_, options_.steps);

@@ -3,10 +3,12 @@
 //
 // One process per replica with its steps on one track, named (and so coloured) by what they hold
 // and what bounds them ("decode, memory"), preemptions as marks, and counters for its queue, its
-// running requests, the tokens of its batch and its KV cache. One process with a span per
-// request: queue, prefill, decode. Written as the run goes; memory does not grow with it.
+// running requests, the tokens of its batch and its KV cache, which fall to rest while it idles.
+// One process with a span per request: queue, prefill, decode, and within them the times when it
+// was preempted. Written as the run goes; memory does not grow with it.
 
 #include <cstdint>
+#include <map>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -42,9 +44,13 @@ class Timeline : public Observer {
   struct Counters {
     bool known = false;
     std::int64_t queue = -1, running = -1, tokens = -1, blocks = -1;
+    Picoseconds end = 0;  // of its last step
+    std::int64_t left_blocks = 0;
   };
 
   Counters& replica(std::int32_t index);
+  void rest(std::int32_t index);
+  void resume(const StepSeen& step);
   void open_event(const char* phase, std::int64_t process, Picoseconds time);
   void name_process(std::int64_t process, const std::string& name);
   void counter(std::int32_t index, Picoseconds time, const char* name, std::int64_t value,
@@ -54,6 +60,7 @@ class Timeline : public Observer {
   TextOut out_;
   TimelineOptions options_;
   std::vector<Counters> replicas_;
+  std::map<std::int32_t, Picoseconds> unseated_;  // preempted requests, since when
   std::int64_t requests_ = 0, steps_ = 0;
   Json partial_;  // null: the run went to its end
 };

@@ -190,7 +190,10 @@ std::vector<std::unique_ptr<Policy>> wrap_list(lua_State* L, int index, State& s
 Bindings bindings_of(Run& run) {
   Bindings bindings;
   for (const auto& each : run.schedulers) bindings.schedulers.push_back(each.get());
-  for (const auto& each : run.steps) bindings.steps.push_back(each.get());
+  for (const auto& each : run.steps) {
+    each->tell_bounds(run.timeline != nullptr);
+    bindings.steps.push_back(each.get());
+  }
   if (run.why != nullptr) {
     run.followed.clear();
     for (std::size_t i = 0; i < bindings.steps.size(); ++i) {

@@ -150,6 +150,7 @@ LuaStepModel::LuaStepModel(lua_State* L, ServeState& state)
     : L_(L), state_(&state), evidence_s_(context_of(L).ledger.state().account.seconds) {
   instance_ = LuaReference(L);
   call_price_ = library_function(L, "rooflua.pricing", "price");
+  call_bounded_ = library_function(L, "rooflua.pricing", "bounded");
   call_explain_ = library_function(L, "rooflua.pricing", "explain");
 }
 
@@ -166,16 +167,24 @@ void LuaStepModel::call(const LuaReference& function, const Batch& batch, int re
 }
 
 void LuaStepModel::price(const Batch& batch, StepPrice& price) {
+  if (tells_bounds_) {
+    call(call_bounded_, batch, 2);
+    price.bound = static_cast<std::int32_t>(lua_tointeger(L_, -1));
+    read_price(-2, price);
+    lua_pop(L_, 2);
+    return;
+  }
   call(call_price_, batch, 1);
   read_price(-1, price);
   lua_pop(L_, 1);
 }
 
 void LuaStepModel::explain(const Batch& batch, StepPrice& price, std::vector<OpTime>& ops) {
-  call(call_explain_, batch, 2);
-  read_price(-2, price);
+  call(call_explain_, batch, 3);
+  price.bound = static_cast<std::int32_t>(lua_tointeger(L_, -2));
+  read_price(-3, price);
   const Json rows = to_json(L_, lua_gettop(L_), "step model");
-  lua_pop(L_, 2);
+  lua_pop(L_, 3);
   for (const Json& row : rows.is_array() ? rows.items() : Json::Array{}) {
     const Evidence evidence =
         parse_evidence(row.find("evidence")->text()).value_or(Evidence::assumed);

@@ -80,7 +80,9 @@ class LuaStepModel : public StepModel {
  public:
   LuaStepModel(lua_State* L, ServeState& state);
   void price(const Batch& batch, StepPrice& price) override;
-  /// The same price, operation by operation: slow.
+  /// Whether prices say what bounds a step (StepPrice::bound). Slower: for traces.
+  void tell_bounds(bool on) { tells_bounds_ = on; }
+  /// The same price with its bound, operation by operation: slow.
   void explain(const Batch& batch, StepPrice& price, std::vector<OpTime>& ops);
 
  private:
@@ -89,7 +91,8 @@ class LuaStepModel : public StepModel {
 
   lua_State* L_;
   ServeState* state_;
-  LuaReference instance_, call_price_, call_explain_;
+  LuaReference instance_, call_price_, call_bounded_, call_explain_;
+  bool tells_bounds_ = false;
   double* evidence_s_;  // the ledger's accumulator
 };
 

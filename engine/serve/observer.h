@@ -46,6 +46,7 @@ struct StepSeen {
   const StepPrice* price = nullptr;
   std::int32_t waiting = 0, running = 0;  // right after the plan
   std::int32_t used_blocks = 0, total_blocks = 0;
+  std::int32_t left_blocks = 0;  // in use right after it
   /// Inter-token gaps of all tokens that land now and are not a request's first: `common_gaps`
   /// gaps of length `common_gap`, and the others one by one.
   Picoseconds common_gap = 0;

@@ -310,6 +310,7 @@ StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
   seen.running = step.running;
   seen.used_blocks = step.used_blocks;
   seen.total_blocks = config_.kv_blocks;
+  seen.left_blocks = kv_.used_blocks();
   seen.other_gaps = gaps;
   seen.prefills = step.prefills;
   seen.skipped = step.skipped;

@@ -1,4 +1,5 @@
 #include <fstream>
+#include <map>
 
 #include "base/json.h"
 #include "tests/app/program.h"
@@ -124,7 +125,12 @@ TEST_CASE("requests and timeline are written beside the report") {
   while (std::getline(in, line)) ++lines;
   CHECK(lines == 41);
   const Json timeline = read_json(numbered(trace, ".json"));
-  CHECK(timeline.find("traceEvents") != nullptr);
+  std::map<std::string, int> names;
+  for (const Json& event : timeline.find("traceEvents")->items())
+    ++names[event.find("name")->text()];
+  CHECK(names["decode, memory"] > 0);  // steps are named, and so coloured, by what bounds them
+  CHECK(names["prefill, compute"] > 0);
+  CHECK(names["request 0"] > 0);
 }
 
 TEST_CASE("mistakes in a scenario name file, key and what would be right") {

@@ -70,8 +70,49 @@ TEST_CASE("counters are written when they change") {
   const Json trace = trace_of();
   std::map<std::string, int> count;
   for (const Json* event : events(trace, "C")) ++count[event->find("name")->text()];
+  // and once more at the end, where they fall to rest
   CHECK(count == std::map<std::string, int>{
-                     {"KV blocks", 3}, {"batch tokens", 3}, {"running", 2}, {"waiting", 2}});
+                     {"KV blocks", 4}, {"batch tokens", 4}, {"running", 3}, {"waiting", 3}});
+}
+
+TEST_CASE("counters rest while a replica idles and after its last step") {
+  std::ostringstream out;
+  Timeline timeline(out, "trace");
+  test::play_step(timeline, {0, 10 * test::ms, 0, 100, 0, 2, 7, 0, Evidence::measured, 1}, 0);
+  test::play_step(timeline,
+                  {50 * test::ms, 60 * test::ms, 1, 30, 0, 0, 3, 0, Evidence::measured, 1}, 1);
+  timeline.finish();
+  const Json trace = parse_json(out.str(), "trace");
+  std::map<std::string, std::vector<std::pair<double, double>>> values;  // us, value
+  for (const Json* event : events(trace, "C")) {
+    const std::string& name = event->find("name")->text();
+    values[name].emplace_back(event->find("ts")->number(),
+                              event->find("args")->find(name)->number());
+  }
+  using Line = std::vector<std::pair<double, double>>;
+  CHECK(values["batch tokens"] == Line{{0, 100}, {10000, 0}, {50000, 30}, {60000, 0}});
+  CHECK(values["running"] == Line{{0, 1}, {10000, 0}, {50000, 1}, {60000, 0}});
+  CHECK(values["waiting"] == Line{{0, 2}, {10000, 0}});
+  CHECK(values["KV blocks"] == Line{{0, 7}, {10000, 0}, {50000, 3}, {60000, 0}});
+}
+
+TEST_CASE(
+    "a preempted request has a span from the loss of its seat to the step that computes again") {
+  std::ostringstream out;
+  Timeline timeline(out, "trace");
+  timeline.on_preempt(test::request(1, 0), 5 * test::ms);
+  test::play_step(timeline, {0, 10 * test::ms, 1, 100, 0, 0, 7, 0, Evidence::measured, 1}, 0);
+  test::play_step(timeline, {10 * test::ms, 20 * test::ms, 0, 9, 0, 0, 7, 0, Evidence::measured, 1},
+                  1);
+  test::play_step(timeline, {20 * test::ms, 30 * test::ms, 1, 9, 0, 0, 7, 0, Evidence::measured, 1},
+                  2);
+  timeline.finish();
+  const Json trace = parse_json(out.str(), "trace");
+  const auto begins = events(trace, "b"), ends = events(trace, "e");
+  REQUIRE(begins.size() == 1);
+  CHECK(begins[0]->find("name")->text() == "preempted");
+  CHECK(begins[0]->find("ts")->number() == 5000);
+  CHECK(ends[0]->find("ts")->number() == 20000);
 }
 
 TEST_CASE("preemptions are marked on the track of their replica") {
