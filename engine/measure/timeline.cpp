@@ -151,15 +151,17 @@ void Timeline::on_transfer(const TransferSeen& transfer) {
   if (requests_ < options_.requests) span(transfer.id, "KV transfer", transfer.start, transfer.end);
 }
 
+// Requests share a name: viewers group spans by it, and pack a group into few rows.
 void Timeline::on_done(const RequestDone& done) {
   unseated_.erase(done.id);
   if (++requests_ > options_.requests) return;
   open_event("b", requests_process, done.arrival);
-  out_ << ",\"cat\":\"request\",\"id\":" << done.id << ",\"name\":\"request " << done.id
-       << "\",\"args\":{\"request\":" << done.id << ",\"replica\":" << done.replica + 1
-       << ",\"prompt_tokens\":" << done.prompt_tokens << ",\"output_tokens\":" << done.output_tokens
-       << ",\"cached_tokens\":" << done.cached_tokens << ",\"preemptions\":" << done.preemptions
-       << ",\"outcome\":\"" << name(done.outcome) << "\"";
+  out_ << ",\"cat\":\"request\",\"id\":" << done.id
+       << ",\"name\":\"request\",\"args\":{\"request\":" << done.id
+       << ",\"replica\":" << done.replica + 1 << ",\"prompt_tokens\":" << done.prompt_tokens
+       << ",\"output_tokens\":" << done.output_tokens << ",\"cached_tokens\":" << done.cached_tokens
+       << ",\"preemptions\":" << done.preemptions << ",\"outcome\":\"" << name(done.outcome)
+       << "\"";
   if (static_cast<std::size_t>(done.klass) < options_.classes.size()) {
     out_ << ",\"class\":" << json_text(options_.classes[static_cast<std::size_t>(done.klass)]);
   }
@@ -171,7 +173,7 @@ void Timeline::on_done(const RequestDone& done) {
   if (done.scheduled != never) span(done.id, "prefill", scheduled, first);
   if (done.first_token != never) span(done.id, "decode", first, end);
   open_event("e", requests_process, end);
-  out_ << ",\"cat\":\"request\",\"id\":" << done.id << ",\"name\":\"request " << done.id << "\"}";
+  out_ << ",\"cat\":\"request\",\"id\":" << done.id << ",\"name\":\"request\"}";
 }
 
 void Timeline::finish() {
