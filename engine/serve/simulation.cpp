@@ -11,7 +11,10 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::int64_t patience = 1'000'000;  // plans or preemptions that lead nowhere, in a row
+constexpr std::int64_t patience = 1'000'000;  // plans that lead nowhere, in a row
+// Preemptions of one replica without a token that lands there. vLLM itself can get there: by
+// priority, requests of equal rank whose prompts are cut to chunks take each other's blocks.
+constexpr std::int64_t most_fruitless = 100'000;
 
 constexpr auto later = [](const auto& a, const auto& b) { return a.later_than(b); };
 
@@ -93,7 +96,7 @@ void Simulation::land_steps() {
     const StepSeen seen = replica.land(now_, gaps_, hands_over);
     ++totals_.steps;
     if (!hands_over) totals_.output_tokens += seen.batch->sampled;
-    if (seen.batch->sampled > 0) fruitless_preemptions_ = 0;
+    if (seen.batch->sampled > 0) fruitless_[static_cast<std::size_t>(due.replica)] = 0;
     for (Observer* observer : bindings_.observers) observer->on_step(seen);
     for (const std::int32_t slot : finishing_) {
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
@@ -142,6 +145,10 @@ void Simulation::fill_pipeline(std::int32_t index) {
   // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
   if (replica.executing()) return;
   if (replica.planned_steps() > 0) start(replica);
+  if (fruitless_[static_cast<std::size_t>(index)] > most_fruitless) {
+    if (replica.planned_steps() > 0) return;  // what is in flight lands first
+    starve_fighters(replica);
+  }
   while (replica.planned_steps() < replica.config().async_depth) {
     fail_doomed(replica);
     const bool ask = replica.must_ask(scheduler, now_);
@@ -174,30 +181,44 @@ void Simulation::start(Replica& replica) {
 void Simulation::tell_preemptions(Replica& replica) {
   const auto preempted = replica.preempted_now();
   totals_.preemptions += static_cast<std::int64_t>(preempted.size());
-  fruitless_preemptions_ += static_cast<std::int64_t>(preempted.size());
-  if (fruitless_preemptions_ > patience)
-    throw Error("scheduler", "at " + std::to_string(now_s()) + " s: " + std::to_string(patience) +
-                                 " preemptions without a single token in between");
+  fruitless_[static_cast<std::size_t>(replica.view().index)] +=
+      static_cast<std::int64_t>(preempted.size());
   for (Observer* observer : bindings_.observers) {
     for (const std::int32_t slot : preempted) observer->on_preempt(requests_[slot], now_);
   }
 }
 
-/// Nothing can happen any more: whoever is left fails. True if somebody was.
-bool Simulation::starve() {
-  const std::int64_t before = requests_.alive();
-  for (Replica& replica : replicas_) fail_doomed(replica);
+/// Those for whom `left_behind` holds fail, in order of arrival.
+template <class LeftBehind>
+void Simulation::starve_who(LeftBehind left_behind) {
   std::vector<std::pair<std::int32_t, std::int32_t>> left;  // id, slot
   for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
     const Phase phase = requests_[slot].phase;
-    if (phase == Phase::waiting || phase == Phase::prefilling || phase == Phase::decoding)
-      left.emplace_back(requests_[slot].id, slot);
+    if (phase != Phase::waiting && phase != Phase::prefilling && phase != Phase::decoding) continue;
+    if (left_behind(requests_[slot])) left.emplace_back(requests_[slot].id, slot);
   }
   std::sort(left.begin(), left.end());
   for (const auto& [id, slot] : left) {
     at(requests_[slot].replica).evict(slot);
     finish(slot, Outcome::starved);
   }
+}
+
+/// They took each other's seats for ever: who has one on this replica, or lost one, fails. Those
+/// who never ran may still.
+void Simulation::starve_fighters(const Replica& replica) {
+  const std::int32_t index = replica.view().index;
+  fruitless_[static_cast<std::size_t>(index)] = 0;
+  starve_who([&](const Request& request) {
+    return request.replica == index && (request.phase != Phase::waiting || request.preemptions > 0);
+  });
+}
+
+/// Nothing can happen any more: whoever is left fails. True if somebody was.
+bool Simulation::starve() {
+  const std::int64_t before = requests_.alive();
+  for (Replica& replica : replicas_) fail_doomed(replica);
+  starve_who([](const Request&) { return true; });
   return requests_.alive() < before || !deliveries_.empty();
 }
 

@@ -15,7 +15,9 @@
 //      made, so with async_depth 2 plan k+1 is made when step k starts and sees the state after
 //      update(k-1): what arrives during step k can run in step k+2 at the earliest; an idle replica
 //      plans twice at one instant.) While a step is running, arrivals only queue.
-//   5. when nothing is running, sent, transferred or due and requests are left, they fail: starved
+//   5. a replica that preempted 100,000 times without a token that landed: those who have or had a
+//      seat there fail: starved
+//   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
 // Signals of a router with staleness s are those before the first event at or after k*s.
 
 #include <array>
@@ -122,6 +124,9 @@ class Simulation {
   void tell_preemptions(Replica& replica);
   void fail_doomed(Replica& replica);
   bool starve();
+  void starve_fighters(const Replica& replica);
+  template <class LeftBehind>
+  void starve_who(LeftBehind left_behind);
   void send(std::int32_t slot);
   void route(std::int32_t slot, std::int32_t stage);
   std::int32_t choose(std::int32_t slot, std::int32_t stage);
@@ -159,7 +164,8 @@ class Simulation {
   Picoseconds frontend_token_ = 0;
   std::vector<Picoseconds> gaps_;
   std::vector<std::int32_t> finishing_;
-  std::int64_t idle_asks_ = 0, fruitless_preemptions_ = 0;
+  std::int64_t idle_asks_ = 0;
+  std::vector<std::int64_t> fruitless_;  // per replica: preemptions since a token landed there
   Totals totals_;
 };
 

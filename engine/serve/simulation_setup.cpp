@@ -44,6 +44,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
     if (replica.role == Role::decode) decode_candidates_.push_back(i);
   }
   outstanding_.assign(replicas_.size(), 0);
+  fruitless_.assign(replicas_.size(), 0);
   is_touched_.assign(replicas_.size(), 0);
   signals_.resize(replicas_.size());
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");

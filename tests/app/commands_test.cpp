@@ -241,3 +241,20 @@ TEST_CASE("data commands describe, verify and import") {
           .status == 0);
   CHECK(std::filesystem::exists(std::filesystem::path(to) / "h100" / "gemm_fp8.csv"));
 }
+
+TEST_CASE("a livelock of vLLM's own ends with the reason, in seconds") {
+  const std::string file = temporary(
+      "livelock.lua",
+      "return { model = 'llama-3.1-8b', hardware = 'h200',\n"
+      "  deployment = { kv_blocks = 10, prefix_caching = false },\n"
+      "  workload = require 'workloads.vllm_bench' { request_rate = math.huge, num_prompts = 2,\n"
+      "    random_input_len = 128, random_output_len = 8 },\n"
+      "  scheduler = require 'schedulers.priority' { max_num_seqs = 8, max_num_batched_tokens = "
+      "64,\n"
+      "    long_prefill_token_threshold = 16, scheduler_reserve_full_isl = false } }\n");
+  const Said said = rooflua::test::rooflua("run " + file + " --timeout 60 2>&1");
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "0 of 2 completed (2 starved)"));
+  CHECK(!contains(said.text, "PARTIAL"));
+  std::filesystem::remove(file);
+}

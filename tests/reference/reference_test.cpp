@@ -59,6 +59,39 @@ TEST_CASE("the engine and a literal vLLM V1 agree in every request's times") {
   CHECK(coverage.with_resume_hits >= 100);
 }
 
+TEST_CASE("where vLLM V1 itself never ends, the engine ends and says that they starved") {
+  // Two prompts of equal rank, cut to chunks of 16, in a cache that holds little more than one: the
+  // first of the running list is the victim, so they take each other's blocks for ever.
+  for (const int depth : {1, 2}) {
+    ServingCase question;
+    question.config.by_priority = true;
+    question.config.prefix_caching = question.config.reserve_full_isl = false;
+    question.config.long_prefill_token_threshold = 16;
+    question.config.max_num_batched_tokens = 64;
+    question.config.max_num_seqs = 8;
+    question.config.blocks = 10;
+    question.config.async_depth = depth;
+    question.tariff.step = 1000;
+    question.prompts.resize(2);
+    for (Prompt& prompt : question.prompts) {
+      prompt.plain.prompt = 128;
+      prompt.plain.output = prompt.plain.max_new = 8;
+    }
+    question.spell_tokens();
+    CHECK_THROWS_WITH(run_vllm_v1(question.config, question.requests(), question.tariff),
+                      "no end in sight");
+    VllmThroughPlan scheduler(question.config, false, false);
+    const History history = run_engine(question, scheduler);
+    CHECK(!history.finished);
+    CHECK(history.requests[0].tokens + history.requests[1].tokens == 0);
+    question.part_arrivals();  // one picosecond apart: the later one is the victim, and both end
+    const History apart = run_vllm_v1(question.config, question.requests(), question.tariff);
+    CHECK(apart.requests[1].tokens == 8);
+    VllmThroughPlan again(question.config, false, false);
+    CHECK(difference(apart, run_engine(question, again)).empty());
+  }
+}
+
 TEST_CASE("the engine and a literal SGLang agree in every request's times") {
   Coverage coverage;
   const auto [first, last] = seeds(1, 1000);

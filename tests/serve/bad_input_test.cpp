@@ -139,13 +139,29 @@ TEST_CASE("a scheduler that plans nothing for ever starves its requests, it does
   CHECK(simulate(bench.cluster, bindings).ended[static_cast<int>(Outcome::starved)] == 1);
 }
 
-TEST_CASE("preempting for ever is an error") {
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) {
-                      const std::int32_t seated = r.view().running_head;
-                      if (seated >= 0) p.preempt(seated);
-                      if (p.view().preempted == 0) p.admit(head(r), 1);
-                    }),
-                    Contains("preemptions without a single token"));
+TEST_CASE("requests that are preempted for ever starve, and those behind them still run") {
+  for (const std::int32_t depth : {1, 2}) {
+    Bench bench(10, 64);
+    bench.replica().async_depth = depth;
+    // Request 0 is admitted and preempted in turn; once it is gone, the others are served.
+    Scripted fights([](const Replica& r, Plan& p) {
+      const std::int32_t seated = r.view().running_head;
+      if (seated >= 0 && r.request(seated).id == 0) p.preempt(seated);
+      if (p.view().preempted > 0) return;
+      if (r.view().decodes > 0) p.decode_all();
+      if (r.view().running == 0 && r.view().waiting > 0)
+        p.admit(r.view().waiting_head, r.request(r.view().waiting_head).id == 0 ? 1 : 16);
+    });
+    ListedWorkload workload({spec(0, 16, 3), spec(0.5, 16, 3), spec(1e6, 16, 2)});
+    Bindings bindings = bench.bindings(workload);
+    bindings.schedulers = {&fights};
+    const Totals totals = simulate(bench.cluster, bindings);
+    CHECK(totals.ended[static_cast<int>(Outcome::starved)] == 1);
+    CHECK(totals.ended[0] == 2);
+    CHECK(bench.recorder.of(0).outcome == Outcome::starved);
+    CHECK(bench.recorder.of(0).preemptions > 100'000);
+    CHECK(bench.recorder.of(1).outcome == Outcome::completed);
+  }
 }
 
 TEST_CASE("a scheduler's own exception ends the run and reaches the caller") {
