@@ -59,6 +59,10 @@ void KvCache::take(std::int32_t more) {
   if (index_ == PrefixIndex::own) pop(more);
 }
 
+bool KvCache::shares_output(const Request& request, const Progress& progress) const {
+  return index_ == PrefixIndex::shared && prefixes_.shares_output(request, progress);
+}
+
 void KvCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
                        std::int32_t full) {
   if (index_ == PrefixIndex::shared) prefixes_.remember(slot, request, progress, full);

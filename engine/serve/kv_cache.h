@@ -54,6 +54,9 @@ class KvCache {
   void grow(std::int32_t slot, std::int32_t more);
   /// `more` blocks for decoding requests together; who gets which block makes no difference.
   void take(std::int32_t more);
+  /// Whether others may ask for what the request generates: then each block counts as soon as its
+  /// last token is known and scheduled.
+  bool shares_output(const Request& request, const Progress& progress) const;
   /// The first `full` blocks of the request carry content from now on (as soon as scheduled).
   void remember(std::int32_t slot, const Request& request, const Progress& progress,
                 std::int32_t full);

@@ -145,6 +145,7 @@ std::int32_t Plan::try_decode_all(std::int32_t limit) noexcept {
   if (!bound && need <= replica_->kv_.free_blocks()) {
     replica_->kv_.take(need);
     replica_->sync_blocks();
+    replica_->fill_all(serial_);
     whole_ = true;
     view_.tokens += eligible;
     view_.decodes += eligible;
@@ -179,6 +180,7 @@ std::int32_t Plan::walk() noexcept {
       continue;
     }
     if (crosses) replica.kv_.take(1);
+    replica.fill(slot);
     progress.planned = serial_;
     ++walk_count_;
     ++view_.tokens;
@@ -218,6 +220,7 @@ std::int32_t Plan::try_decode(std::int32_t slot) noexcept {
     replica_->sync_blocks();
     ++single_crossings_;
   }
+  replica_->fill(slot);
   replica_->requests_->progress(slot).planned = serial_;
   singles_.push_back(slot);
   ++view_.tokens;

@@ -178,6 +178,10 @@ std::int32_t PrefixCache::public_blocks(const Progress& progress) const {
   return static_cast<std::int32_t>(tokens / block_size_);
 }
 
+bool PrefixCache::shares_output(const Request& request, const Progress& progress) const {
+  return std::int64_t{public_blocks(progress)} * block_size_ > request.prompt_tokens;
+}
+
 void PrefixCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
                            std::int32_t full) {
   if (!progress.segments.empty())
@@ -188,6 +192,10 @@ void PrefixCache::index_blocks(std::int32_t slot, const Request& request, const 
                                std::int32_t full) {
   Chain& own = chain(slot);
   if (own.remembered >= full) return;
+  while (static_cast<std::int32_t>(own.blocks.size()) < full) {
+    own.blocks.push_back(loose_.back());
+    loose_.pop_back();
+  }
   extend_hashes(own, request, progress, full);
   for (std::int32_t j = own.remembered; j < full; ++j)
     add_content(own.blocks[static_cast<std::size_t>(j)], own.hashes[static_cast<std::size_t>(j)]);

@@ -9,7 +9,8 @@
 // queue.
 //
 // A block's identity is never used for anything but its content and its place in the queue, so
-// blocks that decoding requests take are pooled and told apart only when they are released.
+// blocks that decoding requests take are pooled and told apart only when they get content or are
+// released.
 
 #include <cstdint>
 #include <vector>
@@ -48,6 +49,7 @@ class PrefixCache {
   void seat(std::int32_t slot, std::int32_t hit_blocks, std::int32_t fresh);
   void grow(std::int32_t slot, std::int32_t more);
   void take(std::int32_t more);
+  bool shares_output(const Request& request, const Progress& progress) const;
   void remember(std::int32_t slot, const Request& request, const Progress& progress,
                 std::int32_t full);
   /// @returns how many blocks became free

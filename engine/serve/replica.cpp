@@ -274,6 +274,7 @@ Plan& Replica::repeat_plan(Picoseconds now) {
   plan_.reset(now, plans_++);
   kv_.take(crossings_now());
   sync_blocks();
+  fill_all(plan_.serial_);
   plan_.whole_ = true;
   plan_.view_.tokens = plan_.view_.decodes = view_.decodes;
   return plan_;

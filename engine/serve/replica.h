@@ -36,6 +36,7 @@ struct Step {
   std::vector<std::int32_t> stamps;     // slots whose last token is this one
   std::vector<std::int32_t> finishing;  // slots, in admission order
   std::vector<std::int32_t> skipped;    // ids
+  std::vector<std::int32_t> fills;      // slots: a token of this step ends a block that is planned
 };
 
 class Replica {
@@ -122,6 +123,10 @@ class Replica {
   void count_crossing(Progress& progress, std::int32_t phase);
   void outgrow(std::int32_t slot);
   bool crosses_now(std::int32_t slot) const;
+  void count_filling(std::int32_t slot, std::int32_t phase);
+  void fill_all(std::int64_t plan);
+  void fill(std::int32_t slot);
+  bool token_in_flight(std::int32_t slot) const;
   std::int32_t crossings_now() const;
 
   // commit
@@ -152,10 +157,11 @@ class Replica {
   std::int32_t phase_ = 0;  // decode_index_ modulo block_size
   std::int64_t plans_ = 0;
   std::int64_t seats_given_ = 0;
-  std::vector<std::int32_t> crossings_;  // by decode index modulo block_size
-  std::vector<std::int32_t> wheel_;      // heads of lists, by event_at modulo its size
-  std::vector<std::int32_t> fresh_;      // decoding, and not yet at the common pace
-  Picoseconds common_token_ = 0;         // when the common decodes' last token landed
+  std::vector<std::int32_t> crossings_;             // by decode index modulo block_size
+  std::vector<std::int32_t> wheel_;                 // heads of lists, by event_at modulo its size
+  std::vector<std::int32_t> fresh_;                 // decoding, and not yet at the common pace
+  std::vector<std::vector<std::int32_t>> fillers_;  // slots by Progress::filling; mostly none
+  Picoseconds common_token_ = 0;                    // when the common decodes' last token landed
   std::map<std::pair<double, std::int32_t>, std::int32_t> by_key_;  // (key, id) -> slot
   bool keyed_ = false;
 

@@ -29,6 +29,52 @@ void Replica::count_crossing(Progress& progress, std::int32_t phase) {
   if (phase >= 0) ++crossings_[static_cast<std::size_t>(phase)];
 }
 
+/// Moves a request between the lists of who fills a block when; -1 is none of them.
+void Replica::count_filling(std::int32_t slot, std::int32_t phase) {
+  Progress& progress = requests_->progress(slot);
+  if (fillers_.empty()) fillers_.resize(static_cast<std::size_t>(config_.block_size));
+  if (progress.filling >= 0) std::erase(fillers_[static_cast<std::size_t>(progress.filling)], slot);
+  progress.filling = phase;
+  if (phase >= 0) fillers_[static_cast<std::size_t>(phase)].push_back(slot);
+}
+
+/// Whether the last token of a decoding request belongs to the step that is planned behind none.
+bool Replica::token_in_flight(std::int32_t slot) const {
+  if (planned_steps_ == 0) return false;
+  const Step& step = steps_[static_cast<std::size_t>((first_step_ + planned_steps_ - 1) & 1)];
+  if (step.decode_ordinal >= requests_->progress(slot).token_from) return true;
+  const auto completes = [&](const PrefillWork& work) {
+    return work.slot == slot && work.completes != 0;
+  };
+  return std::find(step.own_pace.begin(), step.own_pace.end(), slot) != step.own_pace.end() ||
+         std::any_of(step.prefills.begin(), step.prefills.end(), completes);
+}
+
+/// Everybody who decodes and was not planned one by one in this plan.
+void Replica::fill_all(std::int64_t plan) {
+  if (fillers_.empty()) return;
+  std::vector<std::int32_t> slots = fillers_[static_cast<std::size_t>(phase_)];
+  std::sort(slots.begin(), slots.end(), [this](std::int32_t a, std::int32_t b) {
+    return requests_->progress(a).seat < requests_->progress(b).seat;
+  });
+  for (const std::int32_t slot : slots) {
+    if (requests_->progress(slot).planned != plan) fill(slot);
+  }
+}
+
+/// A decode is planned. If it fills a block whose last token is known, the block carries content
+/// from now on; if that token is in flight, from when it lands.
+void Replica::fill(std::int32_t slot) {
+  const Progress& progress = requests_->progress(slot);
+  if (progress.filling != phase_) return;
+  if (token_in_flight(slot)) {
+    step_at(planned_steps_ - 1).fills.push_back(slot);
+  } else {
+    const std::int32_t tokens = context_tokens(view_, request(slot)) + 1;
+    kv_.remember(slot, request(slot), progress, tokens / config_.block_size);
+  }
+}
+
 /// From this decode index on it needs blocks again: what it held beyond its context is used up.
 void Replica::outgrow(std::int32_t slot) {
   cancel_event(slot);
@@ -74,6 +120,10 @@ void Replica::join_decoders(std::int32_t slot) {
     const std::int32_t phase = phase_ - request.context_tokens % config_.block_size;
     count_crossing(progress, phase < 0 ? phase + config_.block_size : phase);
   }
+  if (kv_.shares_output(request, progress)) {
+    const std::int32_t size = config_.block_size;
+    count_filling(slot, (phase_ + size - 1 - request.context_tokens % size) % size);
+  }
   schedule_event(slot);
   fresh_.push_back(slot);
   ++view_.decodes;
@@ -86,6 +136,7 @@ void Replica::leave_decoders(std::int32_t slot) {
   Progress& progress = requests_->progress(slot);
   cancel_event(slot);
   count_crossing(progress, -1);
+  if (progress.filling >= 0) count_filling(slot, -1);
   if (progress.token_from >= decode_index_) std::erase(fresh_, slot);
   const auto steps =
       static_cast<std::int32_t>(decode_index_ - static_cast<std::int64_t>(request.joined));
@@ -109,6 +160,7 @@ void Replica::shift(std::int32_t slot, std::int32_t steps) {
   progress.token_from = decode_index_;
   const std::int32_t size = config_.block_size;
   if (progress.crossing >= 0) count_crossing(progress, (progress.crossing - steps + size) % size);
+  if (progress.filling >= 0) count_filling(slot, (progress.filling - steps + size) % size);
   schedule_event(slot);
   view_.decode_context_tokens += steps;
 }
@@ -139,6 +191,7 @@ Step& Replica::commit(Plan& plan, const StepPrice& price, Picoseconds now) {
   step.stamps.clear();
   step.finishing.clear();
   step.skipped.clear();
+  step.fills.clear();
   step.prefills.swap(plan.prefills_);
   step.serial = plan.serial_;
   step.planned = now;
@@ -278,6 +331,12 @@ StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
     common_token_ = now;
   }
   for (const std::int32_t slot : step.stamps) requests_->progress(slot).last_token = now;
+  for (const std::int32_t slot : step.fills) {
+    const Phase phase = request(slot).phase;
+    if (phase != Phase::decoding && phase != Phase::draining) continue;  // it lost its seat
+    kv_.remember(slot, request(slot), requests_->progress(slot),
+                 context_tokens(view_, request(slot)) / config_.block_size);
+  }
   for (const PrefillWork& work : step.prefills) {
     if (work.completes == 0 || keep_blocks) continue;
     Progress& progress = requests_->progress(work.slot);

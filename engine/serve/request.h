@@ -104,6 +104,7 @@ struct Progress {
   std::int32_t first_hit_tokens = 0;  // prefix hits at the first admission
   std::int32_t wheel_next = -1, wheel_previous = -1;
   std::int32_t crossing = -1;  // index modulo block_size when it needs a block; -1: not yet
+  std::int32_t filling = -1;   // likewise, when it fills one whose content others may ask for
   std::uint64_t output_content = 0;
   std::vector<Segment> segments;  // empty = private
 };

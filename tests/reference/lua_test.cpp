@@ -34,7 +34,6 @@ TEST_CASE("every shipped scheduler gives the same times on the engine and on the
     const Check check = [&](const ServingCase& question) {
       const std::string parameters = trial.parameters(question);
       const History expected = run_naive(question, *lua.make(trial.scheduler, parameters));
-      if (!question.in_order(expected)) return std::string();
       return difference(expected, run_engine(question, *lua.make(trial.scheduler, parameters)));
     };
     for (std::uint64_t seed = first; seed <= last; ++seed) {
@@ -53,7 +52,6 @@ TEST_CASE("schedulers/vllm_v1.lua and priority.lua do what a literal vLLM V1 doe
   LuaSchedulers lua;
   const Check check = [&](const ServingCase& question) {
     const History expected = run_vllm_v1(question.config, question.requests(), question.tariff);
-    if (!question.in_order(expected)) return std::string();
     const std::string name = question.config.by_priority ? "priority" : "vllm_v1";
     const auto scheduler = lua.make(name, vllm_parameters(question.config));
     return difference(expected, run_engine(question, *scheduler));

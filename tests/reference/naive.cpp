@@ -102,7 +102,6 @@ Rows NaiveReplica::schedule(Ps now) {
     const bool completes = r->computed + r->planned == r->sequence();
     rows.push_back({r->id, r->computed, r->planned, r->phase == Phase::prefilling, completes});
     r->computed += r->planned;
-    cache_blocks(*r, r->computed);
     if (!completes) continue;
     r->output += 1;
     r->phase = r->output >= stop_at(*r) ? Phase::draining : Phase::decoding;
@@ -115,8 +114,10 @@ void NaiveReplica::update(const Rows& rows) {
   for (const Row& row : rows) {
     if (!row.samples) continue;
     NaiveRequest& r = requests_[static_cast<std::size_t>(row.id)];
-    if (++r.landed < stop_at(r)) continue;
+    ++r.landed;
     const auto seat = std::find(running_.begin(), running_.end(), &r);
+    if (seat != running_.end()) cache_blocks(r, r.computed);
+    if (r.landed < stop_at(r)) continue;
     if (seat != running_.end()) {
       running_.erase(seat);
       release(r);
@@ -161,9 +162,11 @@ std::vector<int> NaiveReplica::lookup(NaiveRequest& r) {
   return hits;
 }
 
+/// The blocks that are full with the first `tokens` tokens carry content, if those are known.
 void NaiveReplica::cache_blocks(NaiveRequest& r, int tokens) {
   if (!config_.prefix_caching) return;
   know_hashes(r);
+  tokens = std::min(tokens, r.given->plain.prompt + r.landed);
   for (; (r.hashed + 1) * config_.block_size <= tokens; ++r.hashed) {
     const auto j = static_cast<std::size_t>(r.hashed);
     pool_.set_hash(r.blocks[j], r.hashes[j]);

@@ -28,6 +28,7 @@ bool NaivePlan::give_token(NaiveRequest& r) {
     r.blocks.push_back(naive_->pool_.pop());
   }
   r.planned = 1;
+  naive_->cache_blocks(r, r.computed + 1);
   ++view_.decodes;
   ++view_.tokens;
   return true;

@@ -50,7 +50,7 @@ struct ServingCase {
   /// No two requests arrive together: among equals vLLM's victim is the first in the running list,
   /// so that two prompts cut to chunks can take each other's blocks for ever.
   void part_arrivals();
-  /// Whether every turn came after the end of what it repeats (else it is no session).
+  /// Whether every turn came after the end of what it repeats.
   bool in_order(const History& history) const;
 };
 
