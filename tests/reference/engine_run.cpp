@@ -16,7 +16,7 @@ void TariffSteps::price(const Batch& batch, StepPrice& price) {
 }
 
 void Scribe::on_step(const StepSeen& step) {
-  StepLog log{step.planned, step.start, step.end, {}};
+  StepLog log{step.planned, step.start, step.end, {}, step.replica};
   for (const PrefillWork& work : step.prefills)
     log.rows.push_back({work.id, work.context_tokens, work.new_tokens, true, work.completes == 1});
   if (step.batch->decodes > 0)
@@ -34,14 +34,13 @@ void Scribe::on_done(const RequestDone& done) {
   served.tokens = done.output_tokens;
   served.preemptions = done.preemptions;
   served.cached = done.cached_tokens;
+  served.replica = done.replica;
+  served.prefill_replica = done.prefill_replica;
   history.preemptions += done.preemptions;
   if (done.outcome != Outcome::completed) history.finished = false;
 }
 
-namespace {
-
-ReplicaConfig replica_config(const ServingCase& question) {
-  const VllmConfig& c = question.config;
+ReplicaConfig replica_config(const VllmConfig& c, bool real_blocks) {
   ReplicaConfig replica;
   replica.kv_blocks = c.blocks;
   replica.block_size = c.block_size;
@@ -50,21 +49,17 @@ ReplicaConfig replica_config(const ServingCase& question) {
   replica.max_model_len = c.max_model_len == VllmConfig{}.max_model_len ? 0 : c.max_model_len;
   replica.async_depth = c.async_depth;
   replica.prefix_caching = c.prefix_caching;
-  replica.real_blocks = question.seed % 3 == 0;
+  replica.real_blocks = real_blocks;
   return replica;
 }
 
-}  // namespace
-
-EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
-                     std::vector<Observer*> listeners)
-    : segments_(question.prompts.size()),
-      steps_(question.tariff),
-      scribe_(question.prompts.size()) {
+std::vector<RequestSpec> specs_of(const ServingCase& question,
+                                  std::vector<std::vector<Segment>>& segments) {
+  segments.resize(question.prompts.size());
   std::vector<RequestSpec> specs;
   for (std::size_t id = 0; id < question.prompts.size(); ++id) {
     const Prompt& prompt = question.prompts[id];
-    for (const auto& [content, count] : prompt.segments) segments_[id].push_back({content, count});
+    for (const auto& [content, count] : prompt.segments) segments[id].push_back({content, count});
     RequestSpec spec;
     spec.arrival_s = seconds(prompt.plain.arrival);
     spec.prompt_tokens = prompt.plain.prompt;
@@ -72,14 +67,21 @@ EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
     spec.max_tokens = prompt.plain.max_new;
     spec.predicted_tokens = prompt.plain.predicted;
     spec.priority = prompt.plain.priority;
-    spec.segments = segments_[id];
+    spec.segments = segments[id];
     spec.output_content = prompt.output_content;
     specs.push_back(spec);
   }
+  return specs;
+}
+
+EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
+                     std::vector<Observer*> listeners)
+    : steps_(question.tariff), scribe_(question.prompts.size()) {
+  std::vector<RequestSpec> specs = specs_of(question, segments_);
   workload_ = std::make_unique<ListedWorkload>(std::move(specs));
   listeners.push_back(&scribe_);
   ClusterConfig config;
-  config.replicas = {replica_config(question)};
+  config.replicas = {replica_config(question.config, question.seed % 3 == 0)};
   const Bindings bindings{{&scheduler}, {&steps_}, nullptr, workload_.get(), std::move(listeners)};
   simulation_ = std::make_unique<Simulation>(config, bindings);
 }

@@ -27,6 +27,11 @@ class Scribe : public Observer {
   History history;
 };
 
+/// What a question asks of the engine: its requests (their segments live in `segments`), a replica.
+std::vector<RequestSpec> specs_of(const ServingCase& question,
+                                  std::vector<std::vector<Segment>>& segments);
+ReplicaConfig replica_config(const VllmConfig& config, bool real_blocks);
+
 /// A simulation of a question with everything it needs; one replica.
 class EngineRun {
  public:

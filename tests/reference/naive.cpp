@@ -22,8 +22,9 @@ ReplicaConfig board_config(const VllmConfig& c) {
 
 }  // namespace
 
-NaiveReplica::NaiveReplica(const ServingCase& question, SchedulerPolicy& policy)
+NaiveReplica::NaiveReplica(const ServingCase& question, SchedulerPolicy& policy, Role role)
     : config_(question.config),
+      role_(role),
       policy_(&policy),
       pool_(question.config.blocks, question.config.prefix_caching),
       requests_(question.prompts.size()),
@@ -42,7 +43,8 @@ NaiveRequest* NaiveReplica::at_slot(int slot) {
 }
 
 int NaiveReplica::stop_at(const NaiveRequest& r) const {
-  return std::min(r.given->plain.output, config_.max_model_len - r.given->plain.prompt);
+  const int output = role_ == Role::prefill ? 1 : r.given->plain.output;
+  return std::min(output, config_.max_model_len - r.given->plain.prompt);
 }
 
 int NaiveReplica::ceil_blocks(int tokens) const {
@@ -120,10 +122,50 @@ void NaiveReplica::update(const Rows& rows) {
     if (r.landed < stop_at(r)) continue;
     if (seat != running_.end()) {
       running_.erase(seat);
-      release(r);
+      if (role_ != Role::prefill) release(r);
     }
     r.phase = Phase::pending;
   }
+}
+
+// --- a cluster's
+
+void NaiveReplica::arrive_with(int id, int remote_tokens) {
+  requests_[static_cast<std::size_t>(id)].remote = remote_tokens;
+  arrive(id);
+}
+
+std::vector<int> NaiveReplica::handed_over(const Rows& rows) const {
+  std::vector<int> ids;
+  for (const Row& row : rows)
+    if (row.samples && request(row.id).landed >= stop_at(request(row.id))) ids.push_back(row.id);
+  return ids;
+}
+
+void NaiveReplica::release_kept(int id) {
+  release(requests_[static_cast<std::size_t>(id)]);
+}
+
+Ps NaiveReplica::wake() const {
+  return plan_.wake_s() < 0 ? unset : picoseconds(plan_.wake_s(), "wake");
+}
+
+ReplicaSignals NaiveReplica::signals() const {
+  ReplicaSignals out;
+  for (const NaiveRequest* r : waiting_) out.waiting_tokens += r->sequence();
+  for (const NaiveRequest* r : running_) {
+    out.prefilling += r->phase == Phase::prefilling;
+    if (r->phase != Phase::decoding) continue;
+    ++out.decodes;
+    out.context_tokens += r->computed;
+  }
+  out.waiting = static_cast<std::int32_t>(waiting_.size());
+  out.running = static_cast<std::int32_t>(running_.size());
+  out.total_blocks = config_.blocks;
+  out.free_blocks = pool_.free_blocks();
+  out.kv_used_frac = static_cast<double>(out.total_blocks - out.free_blocks) / out.total_blocks;
+  out.role = role_;
+  return out;
 }
 
 void NaiveReplica::report(History& history) const {
@@ -251,8 +293,8 @@ void NaiveReplica::show_request(NaiveRequest& r) {
   shown.preemptions = r.preemptions;
   shown.cached_tokens = r.phase == Phase::waiting ? 0 : r.seat_hit;
   // The board's own cache is empty; a waiting request's hits are shown as if they had been sent.
-  arena_.progress(r.slot).remote_tokens =
-      r.phase == Phase::waiting ? static_cast<int>(lookup(r).size()) * config_.block_size : 0;
+  const int hits = static_cast<int>(lookup(r).size()) * config_.block_size;
+  arena_.progress(r.slot).remote_tokens = r.phase == Phase::waiting ? std::max(hits, r.remote) : 0;
 }
 
 History run_naive(const ServingCase& question, SchedulerPolicy& scheduler) {

@@ -139,7 +139,8 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   const VllmConfig& config = naive_->config_;
   BlockPool& pool = naive_->pool_;
   const std::vector<int> hits = naive_->lookup(*r);
-  const int hit_blocks = static_cast<int>(hits.size()), ready = hit_blocks * config.block_size;
+  const int hit_blocks = static_cast<int>(hits.size());
+  const int ready = std::max(hit_blocks * config.block_size, r->remote);
   if (wish.tokens > r->sequence() - ready) return refuse("admit", Refusal::too_many_tokens, slot);
   if (bursts(wish.tokens)) return refuse("admit", Refusal::over_budget, slot);
   const int seats = static_cast<int>(naive_->running_.size());
@@ -163,6 +164,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   }
   r->ever_seated = r->fresh = true;
   r->seat_hit = r->computed = ready;
+  r->remote = 0;
   r->phase = Phase::prefilling;
   r->planned = wish.tokens;
   std::erase(naive_->waiting_, r);
@@ -201,6 +203,7 @@ std::int32_t NaivePlan::try_preempt(std::int32_t slot) noexcept {
   if (std::find(running.begin(), running.end(), r) == running.end())
     return refuse("preempt", Refusal::not_seated, slot);
   if (r->fresh) return refuse("preempt", Refusal::admitted_now, slot);
+  if (r->phase == Phase::draining && naive_->role_ == Role::prefill) return 0;
   take_away(*r);
   naive_->show();
   return 1;

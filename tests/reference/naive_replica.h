@@ -28,6 +28,7 @@ struct NaiveRequest {
   Ps scheduled = unset;  // the plan that admitted it first, even if it lost its seat in that plan
   std::vector<int> blocks, hashes;
   int hashed = 0;  // blocks that carry content
+  int remote = 0;  // KV that another replica sent
 
   int sequence() const { return given->plain.prompt + output; }
 };
@@ -59,6 +60,7 @@ class NaivePlan : public Plan {
   std::int32_t try_reject(std::int32_t slot) noexcept override;
   std::int32_t try_wake_at(double time_s) noexcept override;
   bool decoded_together() const { return all_asked_; }
+  double wake_s() const { return view_.wake_s; }
   std::int32_t taken_away() const { return view_.preempted + view_.rejected; }
 
  private:
@@ -76,13 +78,25 @@ class NaivePlan : public Plan {
 
 class NaiveReplica : public Engine {
  public:
-  NaiveReplica(const ServingCase& question, SchedulerPolicy& policy);
+  NaiveReplica(const ServingCase& question, SchedulerPolicy& policy, Role role = Role::both);
 
   void arrive(int id) override;
   Rows schedule(Ps now) override;
   void update(const Rows& rows) override;
   bool took_away() const override { return plan_.taken_away() > 0; }
   void report(History& history) const override;
+
+  // --- for a cluster
+  /// It comes with the KV of so many tokens.
+  void arrive_with(int id, int remote_tokens);
+  /// Prefill replicas: who finished in that step, and keeps its blocks until they are released.
+  std::vector<int> handed_over(const Rows& rows) const;
+  void release_kept(int id);
+  const NaiveRequest& request(int id) const { return requests_[static_cast<std::size_t>(id)]; }
+  bool idle() const { return running_.empty() && waiting_.empty(); }
+  /// When it wants to be asked again; unset: only when something happens.
+  Ps wake() const;
+  ReplicaSignals signals() const;
 
  private:
   friend class NaivePlan;
@@ -104,6 +118,7 @@ class NaiveReplica : public Engine {
   void show_request(NaiveRequest& r);
 
   VllmConfig config_;
+  Role role_;
   SchedulerPolicy* policy_;
   BlockPool pool_;
   std::vector<NaiveRequest> requests_;

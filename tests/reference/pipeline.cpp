@@ -34,7 +34,7 @@ History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth
             const Price& price) {
   History history;
   for (const PlainRequest& request : requests)
-    history.requests.push_back({request.arrival, unset, unset, unset, 0, 0, 0});
+    history.requests.push_back({.arrival = request.arrival});
 
   std::deque<StepLog> planned;  // the front is running, if any is
   std::size_t next = 0;
@@ -79,13 +79,15 @@ std::string text(const Served& served) {
   std::ostringstream out;
   out << "arrival " << served.arrival << " scheduled " << served.scheduled << " first "
       << served.first << " last " << served.last << " tokens " << served.tokens << " preemptions "
-      << served.preemptions << " cached " << served.cached;
+      << served.preemptions << " cached " << served.cached << " replica " << served.replica
+      << " prefill replica " << served.prefill_replica;
   return out.str();
 }
 
 std::string text(const StepLog& step) {
   std::ostringstream out;
-  out << "planned " << step.planned << " [" << step.start << ", " << step.end << ")";
+  out << "replica " << step.replica << " planned " << step.planned << " [" << step.start << ", "
+      << step.end << ")";
   for (const Row& row : step.rows)
     out << " " << row.id << (row.prefill ? ":p" : ":d") << row.context << "+" << row.tokens
         << (row.samples ? "!" : "");

@@ -49,13 +49,15 @@ struct Served {
   Ps arrival = unset, scheduled = unset, first = unset, last = unset;
   int tokens = 0;
   int preemptions = 0;
-  int cached = 0;  // prefix hits at the first admission, tokens
+  int cached = 0;                         // prefix hits at the first admission, tokens
+  int replica = 0, prefill_replica = -1;  // where it ended; where its prompt was computed, if apart
   bool operator==(const Served&) const = default;
 };
 
 struct StepLog {
   Ps planned = 0, start = 0, end = 0;
   Rows rows;
+  int replica = 0;
 };
 
 /// Everything that happened.

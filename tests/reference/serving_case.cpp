@@ -209,7 +209,7 @@ namespace {
 
 /// The decodes of a step as the engine's observer sees them.
 StepLog summed(const StepLog& step) {
-  StepLog out{step.planned, step.start, step.end, {}};
+  StepLog out{step.planned, step.start, step.end, {}, step.replica};
   Row decodes{-1, 0, 0, false, true};
   for (const Row& row : step.rows) {
     if (row.prefill) {
@@ -229,7 +229,8 @@ StepLog summed(const StepLog& step) {
 std::string difference(const History& expected, const History& found) {
   for (std::size_t k = 0; k < std::min(expected.steps.size(), found.steps.size()); ++k) {
     const StepLog a = summed(expected.steps[k]), b = summed(found.steps[k]);
-    const bool same_times = a.planned == b.planned && a.start == b.start && a.end == b.end;
+    const bool same_times =
+        a.replica == b.replica && a.planned == b.planned && a.start == b.start && a.end == b.end;
     if (same_times && a.rows == b.rows) continue;
     return "step " + std::to_string(k) + "\n    expected " + text(expected.steps[k]) +
            "\n    found    " + text(found.steps[k]);

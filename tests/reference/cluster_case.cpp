@@ -1,0 +1,202 @@
+#include "tests/reference/cluster_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "serve/replica.h"
+#include "tests/reference/chaos.h"
+#include "tests/reference/engine_run.h"
+#include "tests/reference/plan_policies.h"
+
+namespace rooflua::reference {
+
+namespace {
+
+/// First come first served; admits nobody before the head of the queue is `hold` old, and asks to
+/// be woken then.
+class Sleeper : public SchedulerPolicy {
+ public:
+  Sleeper(const VllmConfig& config, Ps hold, bool always)
+      : budget_(config.max_num_batched_tokens), hold_(hold), always_(always) {}
+  bool every_step() const override { return always_; }
+
+  void plan(const Replica& replica, Plan& plan) override {
+    const ReplicaView& view = replica.view();
+    plan.decode_all(view.decodes > budget_ ? budget_ : Plan::everybody);
+    if (!continue_prompts(replica, plan)) return;
+    if (plan.view().preempted > 0 || view.waiting == 0) return;
+    const rooflua::Request& head = replica.request(view.waiting_head);
+    const Ps opens = std::llround(head.arrival_s * 1e12) + hold_;
+    if (std::llround(view.now_s * 1e12) < opens && head.emitted_tokens == 0)
+      return plan.wake_at(seconds(opens));
+    while (view.waiting > 0 && plan.view().tokens < budget_) {
+      const std::int32_t slot = view.waiting_head;
+      const int pending = replica.request(slot).prompt_tokens +
+                          replica.request(slot).emitted_tokens - replica.cached_tokens(slot);
+      if (!plan.admit(slot, std::min(pending, budget_ - plan.view().tokens))) return;
+    }
+  }
+
+ private:
+  bool continue_prompts(const Replica& replica, Plan& plan) const {
+    const ReplicaView& view = replica.view();
+    for (std::int32_t slot = view.prefilling_head; slot >= 0 && plan.view().tokens < budget_;) {
+      const int tokens =
+          std::min(pending_tokens(view, replica.request(slot)), budget_ - plan.view().tokens);
+      while (!plan.prefill(slot, tokens)) {
+        const std::int32_t victim = view.running_tail;
+        if (!plan.preempt(victim) || victim == slot) return false;  // its KV is still to be sent
+      }
+      slot = replica.request(slot).next_prefilling;
+    }
+    return true;
+  }
+
+  int budget_;
+  Ps hold_;
+  bool always_;
+};
+
+/// The candidate with the least of something; ties to the first.
+class CaseRouter : public Router {
+ public:
+  explicit CaseRouter(const ClusterCase& cluster)
+      : kind_(cluster.router), staleness_(cluster.staleness), dice_(cluster.question.seed) {}
+  double staleness_s() const override { return seconds(staleness_); }
+  std::int32_t route(const rooflua::Request&, const RouteView& view) override {
+    const std::int32_t count = view.candidate_count;
+    if (kind_ == 0) return view.candidates[turn_++ % count];
+    if (kind_ == 4) return view.candidates[dice_.between(0, count - 1)];
+    std::int32_t best = view.candidates[0];
+    for (std::int32_t i = 1; i < count; ++i) {
+      const std::int32_t each = view.candidates[i];
+      if (load(view.signals[each]) < load(view.signals[best])) best = each;
+    }
+    return best;
+  }
+
+ private:
+  double load(const ReplicaSignals& s) const {
+    if (kind_ == 1) return s.outstanding;
+    if (kind_ == 2) return s.waiting_tokens + s.context_tokens + s.prefilling + 0.5 * s.running;
+    return s.kv_used_frac + s.waiting + 1e-3 * s.decodes;
+  }
+  int kind_;
+  Ps staleness_;
+  Dice dice_;
+  std::int32_t turn_ = 0;
+};
+
+/// Seats, budget, depth and cache of one replica; at least the longest request fits.
+void draw_replica(Dice& dice, const ServingCase& question, ClusterReplica& out) {
+  int longest = 1;
+  for (const Prompt& prompt : question.prompts)
+    longest = std::max(longest, prompt.plain.prompt + prompt.plain.output);
+  VllmConfig& c = out.config = question.config;
+  c.max_num_seqs = dice.between(1, dice.chance(50) ? 4 : 64);
+  c.max_num_batched_tokens = dice.between(64, dice.chance(50) ? 256 : 2048);
+  c.async_depth = dice.between(1, 2);
+  if (dice.chance(30)) c.block_size = dice.between(1, 32);
+  const int least = (longest + c.block_size - 1) / c.block_size;
+  c.blocks = dice.between(least, dice.chance(60) ? 2 * least : 8 * least);
+  out.tariff = question.tariff;
+  if (dice.chance(50)) out.tariff.step = dice.between(1, 5000);
+}
+
+}  // namespace
+
+ClusterCase draw_cluster(std::uint64_t seed) {
+  ClusterCase out;
+  out.question = draw_case(seed, Range{50, true, true, false, false});
+  out.question.config.chunked_prefill = true;
+  Dice dice(seed * 7919 + 1);
+  const bool apart = dice.chance(40);
+  const int prefills = apart ? dice.between(1, 3) : 0;
+  const int count = apart ? prefills + dice.between(1, 3) : dice.between(2, 5);
+  for (int i = 0; i < count; ++i) {
+    ClusterReplica replica;
+    draw_replica(dice, out.question, replica);
+    if (apart) replica.role = i < prefills ? Role::prefill : Role::decode;
+    replica.policy = replica.role == Role::prefill ? 2 : dice.between(0, 2);
+    if (dice.chance(50)) replica.hold = dice.between(1, 1 << dice.between(4, 18));
+    out.replicas.push_back(replica);
+  }
+  out.router = dice.between(0, 4);
+  if (dice.chance(50)) out.staleness = dice.between(1, 1 << dice.between(4, 18));
+  if (dice.chance(40)) {
+    out.frontend_base = dice.between(0, 3000);
+    out.frontend_prompt_token = dice.between(0, 20);
+    out.frontend_output_token = dice.between(0, 3000);
+  }
+  out.transfer_alpha = dice.between(0, 20000);
+  out.transfer_token = dice.between(0, 200);
+  return out;
+}
+
+std::string text(const ClusterCase& cluster) {
+  std::ostringstream out;
+  out << "router " << cluster.router << " staleness " << cluster.staleness << " frontend "
+      << cluster.frontend_base << " " << cluster.frontend_prompt_token << " "
+      << cluster.frontend_output_token << " transfer " << cluster.transfer_alpha << " + "
+      << cluster.transfer_token << " per token\n";
+  for (const ClusterReplica& r : cluster.replicas) {
+    out << "  replica: role " << static_cast<int>(r.role) << " policy " << r.policy << " hold "
+        << r.hold << " seats " << r.config.max_num_seqs << " budget "
+        << r.config.max_num_batched_tokens << " blocks " << r.config.blocks << " x "
+        << r.config.block_size << " depth " << r.config.async_depth << " step " << r.tariff.step
+        << "\n";
+  }
+  return out.str() + text(cluster.question);
+}
+
+ServingCase of_replica(const ClusterCase& cluster, std::size_t replica) {
+  ServingCase out = cluster.question;
+  out.config = cluster.replicas[replica].config;
+  out.tariff = cluster.replicas[replica].tariff;
+  return out;
+}
+
+std::unique_ptr<SchedulerPolicy> make_scheduler(const ClusterCase& cluster, std::size_t replica) {
+  const ClusterReplica& r = cluster.replicas[replica];
+  const std::uint64_t seed = cluster.question.seed + 31 * replica;
+  if (r.policy == 0)
+    return std::make_unique<VllmThroughPlan>(r.config, seed % 5 == 0, seed % 7 == 0);
+  if (r.policy == 1) return std::make_unique<Chaos>(seed);
+  return std::make_unique<Sleeper>(r.config, r.hold, seed % 3 == 0);
+}
+
+std::unique_ptr<Router> make_router(const ClusterCase& cluster) {
+  return std::make_unique<CaseRouter>(cluster);
+}
+
+History run_engine(const ClusterCase& cluster) {
+  std::vector<std::vector<Segment>> segments;
+  ListedWorkload workload(specs_of(cluster.question, segments));
+  std::vector<std::unique_ptr<SchedulerPolicy>> schedulers;
+  std::vector<std::unique_ptr<TariffSteps>> steps;
+  const std::unique_ptr<Router> router = make_router(cluster);
+  Scribe scribe(cluster.question.prompts.size());
+  ClusterConfig config;
+  Bindings bindings;
+  for (std::size_t i = 0; i < cluster.replicas.size(); ++i) {
+    const ClusterReplica& r = cluster.replicas[i];
+    config.replicas.push_back(replica_config(r.config, cluster.question.seed % 3 == 0));
+    config.replicas.back().role = r.role;
+    schedulers.push_back(make_scheduler(cluster, i));
+    steps.push_back(std::make_unique<TariffSteps>(r.tariff));
+    bindings.schedulers.push_back(schedulers.back().get());
+    bindings.steps.push_back(steps.back().get());
+  }
+  config.frontend = {seconds(cluster.frontend_base), seconds(cluster.frontend_prompt_token),
+                     seconds(cluster.frontend_output_token)};
+  config.transfer = {seconds(cluster.transfer_alpha), 1e12,
+                     static_cast<double>(cluster.transfer_token)};
+  bindings.router = router.get();
+  bindings.workload = &workload;
+  bindings.observers = {&scribe};
+  simulate(config, bindings);
+  return scribe.history;
+}
+
+}  // namespace rooflua::reference

@@ -1,0 +1,44 @@
+#pragma once
+// Random questions to clusters: replicas of their own hardware, seats and budgets, routers with
+// fresh and stale signals, a frontend, prefill and decode apart, and schedulers that sleep.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "serve/simulation.h"
+#include "tests/reference/serving_case.h"
+
+namespace rooflua::reference {
+
+struct ClusterReplica {
+  VllmConfig config;
+  Tariff tariff;
+  Role role = Role::both;
+  int policy = 0;  // 0: vLLM V1, 1: dice, 2: first come first served, after a while
+  Ps hold = 0;     // of policy 2: so long after its arrival nobody is admitted
+};
+
+struct ClusterCase {
+  ServingCase question;  // the requests; its configuration is that of no replica
+  std::vector<ClusterReplica> replicas;
+  int router = 0;    // 0: in turn, 1: outstanding, 2: waiting tokens, 3: cache, 4: dice
+  Ps staleness = 0;  // of its signals
+  Ps frontend_base = 0, frontend_prompt_token = 0, frontend_output_token = 0;
+  Ps transfer_alpha = 0, transfer_token = 0;
+  bool apart() const { return replicas.front().role != Role::both; }
+};
+
+ClusterCase draw_cluster(std::uint64_t seed);
+std::string text(const ClusterCase& cluster);
+
+/// Fresh instances, the same for both simulators.
+std::unique_ptr<SchedulerPolicy> make_scheduler(const ClusterCase& cluster, std::size_t replica);
+std::unique_ptr<Router> make_router(const ClusterCase& cluster);
+/// The replica as a question of one.
+ServingCase of_replica(const ClusterCase& cluster, std::size_t replica);
+
+History run_engine(const ClusterCase& cluster);
+History run_naive(const ClusterCase& cluster);
+
+}  // namespace rooflua::reference

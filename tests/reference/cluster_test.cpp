@@ -1,0 +1,52 @@
+// Clusters against a naive cluster: routers with stale signals, prefill and decode apart,
+// frontends, mixed replicas, schedulers that sleep.
+
+#include <cstdio>
+
+#include "tests/catch.h"
+#include "tests/reference/cluster_case.h"
+#include "tests/reference/random_questions.h"
+#include "tests/reference/shrink.h"
+
+namespace rooflua::reference {
+
+TEST_CASE("the engine and a naive cluster agree in every step and every request's times") {
+  Coverage coverage;
+  int apart = 0, stale = 0, frontends = 0, sleepers = 0, spread = 0, routers[5] = {};
+  const auto [first, last] = seeds(1, 400);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const ClusterCase cluster = draw_cluster(seed);
+    INFO("seed " << seed << "\n" << text(cluster));
+    const History expected = run_naive(cluster);
+    const std::string differs = difference(expected, run_engine(cluster));
+    REQUIRE(differs == "");
+    coverage.add(expected);
+    apart += cluster.apart();
+    stale += cluster.staleness > 0;
+    frontends += cluster.frontend_base > 0;
+    ++routers[cluster.router];
+    bool sleeps = false, elsewhere = false;
+    for (const ClusterReplica& each : cluster.replicas) sleeps |= each.policy == 2 && each.hold > 0;
+    for (const Served& each : expected.requests)
+      elsewhere |= each.replica != expected.requests.front().replica;
+    sleepers += sleeps;
+    spread += elsewhere;
+  }
+  coverage.print("clusters", first, last);
+  std::printf("prefill apart %d, stale signals %d, frontends %d, sleeping schedulers %d\n", apart,
+              stale, frontends, sleepers);
+  CHECK(coverage.questions >= 200);
+  CHECK(coverage.unfinished * 20 <
+        coverage.questions);  // dice may lock each other out: both starve
+  CHECK(coverage.with_preemption >= 50);
+  CHECK(coverage.with_resume_hits >= 20);
+  CHECK(coverage.with_prefix_hits >= 50);
+  CHECK(apart >= 100);
+  CHECK(stale >= 100);
+  CHECK(frontends >= 100);
+  CHECK(sleepers >= 100);
+  CHECK(spread >= 200);
+  for (const int each : routers) CHECK(each >= 40);
+}
+
+}  // namespace rooflua::reference

@@ -1,0 +1,279 @@
+// The naive cluster: every instant, every replica, every parcel is looked at; the state of all
+// replicas is written down after every instant, so that stale signals are looked up, not kept.
+//
+// At one instant: ends of steps by replica, KV that arrives in the order it was sent, requests that
+// leave the frontend in the order they were sent, requests that are sent; then the replicas that
+// saw something, by index, plan.
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <stdexcept>
+
+#include "tests/reference/cluster_case.h"
+#include "tests/reference/naive_replica.h"
+
+namespace rooflua::reference {
+
+namespace {
+
+struct Parcel {  // KV on its way
+  Ps arrives = 0;
+  int id = 0, from = 0, to = 0;
+};
+
+class NaiveCluster {
+ public:
+  explicit NaiveCluster(const ClusterCase& cluster)
+      : cluster_(cluster), router_(make_router(cluster)), count_(cluster.replicas.size()) {
+    for (std::size_t i = 0; i < count_; ++i) questions_.push_back(of_replica(cluster, i));
+    for (std::size_t i = 0; i < count_; ++i) {
+      schedulers_.push_back(make_scheduler(cluster, i));
+      engines_.push_back(
+          std::make_unique<NaiveReplica>(questions_[i], *schedulers_[i], cluster.replicas[i].role));
+    }
+    planned_.resize(count_);
+    running_.assign(count_, false);
+    wake_.assign(count_, unset);
+    outstanding_.assign(count_, 0);
+    sent_.assign(prompts().size(), false);
+    for (const Prompt& prompt : prompts())
+      history_.requests.push_back({.arrival = prompt.plain.arrival});
+    remember(unset);
+  }
+
+  History run() {
+    for (std::optional<Ps> next = next_instant(); next; next = next_instant()) {
+      now_ = *next;
+      touched_.assign(count_, false);
+      for (std::size_t i = 0; i < count_; ++i) land(i);
+      deliver_parcels();
+      leave_frontend();
+      for (std::size_t i = 0; i < count_; ++i) plan(i);
+      remember(now_);
+      if (history_.steps.size() > 200000) throw std::runtime_error("no end in sight");
+    }
+    report();
+    return history_;
+  }
+
+ private:
+  const std::vector<Prompt>& prompts() const { return cluster_.question.prompts; }
+  Served& served(int id) { return history_.requests[static_cast<std::size_t>(id)]; }
+
+  /// When a request is at the router: sent, and through the frontend.
+  Ps at_router(std::size_t id) const {
+    const PlainRequest& plain = prompts()[id].plain;
+    return plain.arrival + cluster_.frontend_base + cluster_.frontend_prompt_token * plain.prompt;
+  }
+
+  std::optional<Ps> next_instant() const {
+    std::optional<Ps> next;
+    const auto consider = [&](Ps time) {
+      if (time != unset && time >= now_ && (!next || time < *next)) next = time;
+    };
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (running_[i]) consider(planned_[i].front().end);
+      if (!running_[i] && wake_[i] > now_) consider(wake_[i]);
+    }
+    for (const Parcel& parcel : parcels_) consider(parcel.arrives);
+    for (std::size_t id = 0; id < prompts().size(); ++id)
+      if (!sent_[id]) consider(at_router(id));
+    // The frontend counts as an instant too: whoever is sent is seen there.
+    for (const Prompt& prompt : prompts())
+      if (prompt.plain.arrival > now_) consider(prompt.plain.arrival);
+    return next;
+  }
+
+  void land(std::size_t i) {
+    if (!running_[i] && wake_[i] == now_) touched_[i] = true;
+    if (!running_[i] || planned_[i].front().end != now_) return;
+    StepLog step = std::move(planned_[i].front());
+    planned_[i].pop_front();
+    running_[i] = false;
+    touched_[i] = true;
+    const bool prefills = cluster_.replicas[i].role == Role::prefill;
+    for (const Row& row : step.rows) {
+      if (!row.samples || prefills) continue;
+      Served& s = served(row.id);
+      if (s.tokens++ == 0) s.first = now_ + cluster_.frontend_output_token;
+      s.last = now_ + cluster_.frontend_output_token;
+    }
+    engines_[i]->update(step.rows);
+    for (const int id : engines_[i]->handed_over(step.rows)) {
+      const NaiveRequest& r = engines_[i]->request(id);
+      Served& s = served(id);
+      s.preemptions += r.preemptions;
+      if (s.scheduled == unset) s.scheduled = r.scheduled;
+      if (prefills) {
+        s.prefill_replica = static_cast<int>(i);
+        s.cached = r.first_hit;
+        const int to = choose(id, true);
+        const Ps time = cluster_.transfer_alpha + cluster_.transfer_token * r.given->plain.prompt;
+        parcels_.push_back({now_ + std::max<Ps>(1, time), id, static_cast<int>(i), to});
+      } else {
+        if (s.prefill_replica < 0) s.cached = r.first_hit;
+        s.replica = static_cast<int>(i);
+        --outstanding_[i];
+      }
+    }
+    step.replica = static_cast<int>(i);
+    history_.steps.push_back(std::move(step));
+  }
+
+  void deliver_parcels() {
+    std::vector<Parcel> later;
+    for (const Parcel& parcel : std::exchange(parcels_, {})) {
+      if (parcel.arrives != now_) {
+        later.push_back(parcel);
+        continue;
+      }
+      const auto from = static_cast<std::size_t>(parcel.from);
+      engines_[from]->release_kept(parcel.id);
+      --outstanding_[from];
+      touched_[from] = true;
+      queue(parcel.id, parcel.to, prompts()[static_cast<std::size_t>(parcel.id)].plain.prompt - 1);
+    }
+    parcels_ = std::move(later);
+  }
+
+  /// Those with a frontend come before those that are sent now: none is both.
+  void leave_frontend() {
+    for (std::size_t id = 0; id < prompts().size(); ++id) {
+      if (sent_[id] || at_router(id) != now_) continue;
+      sent_[id] = true;
+      queue(static_cast<int>(id), choose(static_cast<int>(id), false), 0);
+    }
+  }
+
+  void queue(int id, int to, int remote_tokens) {
+    const auto i = static_cast<std::size_t>(to);
+    engines_[i]->arrive_with(id, remote_tokens);
+    ++outstanding_[i];
+    touched_[i] = true;
+  }
+
+  // --- routing
+
+  struct Snapshot {
+    Ps time;
+    std::vector<ReplicaSignals> signals;
+  };
+
+  std::vector<ReplicaSignals> look() const {
+    std::vector<ReplicaSignals> out;
+    for (const auto& engine : engines_) out.push_back(engine->signals());
+    return out;
+  }
+
+  void remember(Ps time) {
+    if (cluster_.staleness > 0) past_.push_back({time, look()});
+  }
+
+  /// Signals as they were before the first instant at or after the last tick.
+  std::vector<ReplicaSignals> signals() const {
+    if (cluster_.staleness == 0) return look();
+    const Ps tick = now_ - now_ % cluster_.staleness;
+    const Snapshot* last = &past_.front();
+    for (const Snapshot& each : past_)
+      if (each.time < tick) last = &each;
+    return last->signals;
+  }
+
+  int choose(int id, bool decode_stage) {
+    std::vector<std::int32_t> candidates;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const bool decodes = cluster_.replicas[i].role == Role::decode;
+      if (decodes == decode_stage) candidates.push_back(static_cast<std::int32_t>(i));
+    }
+    if (candidates.size() == 1) return candidates.front();
+    std::vector<ReplicaSignals> seen = signals();
+    for (std::size_t i = 0; i < count_; ++i) seen[i].outstanding = outstanding_[i];
+    RouteView view;
+    view.now_s = seconds(now_);
+    view.signals = seen.data();
+    view.candidates = candidates.data();
+    view.candidate_count = static_cast<std::int32_t>(candidates.size());
+    view.replica_count = static_cast<std::int32_t>(count_);
+    view.decode_stage = decode_stage ? 1 : 0;
+    rooflua::Request request;
+    request.id = id;
+    return router_->route(request, view);
+  }
+
+  // --- steps
+
+  void start_front(std::size_t i) {
+    StepLog& step = planned_[i].front();
+    step.start = now_;
+    step.end = now_ + std::max<Ps>(1, cluster_.replicas[i].tariff(step.rows));
+    running_[i] = true;
+  }
+
+  void plan(std::size_t i) {
+    if (!touched_[i] || running_[i]) return;  // while a step runs, arrivals only queue
+    if (!planned_[i].empty()) start_front(i);
+    const auto depth = static_cast<std::size_t>(cluster_.replicas[i].config.async_depth);
+    while (planned_[i].size() < depth) {
+      StepLog step{now_, 0, 0, engines_[i]->schedule(now_), static_cast<int>(i)};
+      wake_[i] = engines_[i]->wake();
+      if (step.rows.empty() && engines_[i]->took_away() && planned_[i].empty()) continue;
+      if (step.rows.empty()) break;
+      planned_[i].push_back(std::move(step));
+      if (!running_[i]) start_front(i);
+    }
+  }
+
+  /// Nothing can happen any more, and it is not over: it counts where it is.
+  void starved(int id) {
+    Served& s = served(id);
+    history_.finished = false;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const NaiveRequest& r = engines_[i]->request(id);
+      if (r.phase == Phase::absent || static_cast<int>(i) == s.prefill_replica) continue;
+      s.preemptions += r.preemptions;
+      if (s.scheduled == unset) s.scheduled = r.scheduled;
+      if (s.prefill_replica < 0) s.cached = r.first_hit;
+      s.replica = static_cast<int>(i);
+    }
+  }
+
+  void report() {
+    for (std::size_t id = 0; id < prompts().size(); ++id) {
+      const int room = cluster_.question.config.max_model_len - prompts()[id].plain.prompt;
+      if (history_.requests[id].tokens < std::min(prompts()[id].plain.output, room))
+        starved(static_cast<int>(id));
+      history_.preemptions += history_.requests[id].preemptions;
+    }
+    for (const auto& engine : engines_) {
+      History part;
+      part.requests.resize(prompts().size());
+      engine->report(part);
+      history_.resume_hits += part.resume_hits;
+    }
+  }
+
+  const ClusterCase& cluster_;
+  std::unique_ptr<Router> router_;
+  std::size_t count_;
+  std::vector<ServingCase> questions_;  // the replicas point into them
+  std::vector<std::unique_ptr<SchedulerPolicy>> schedulers_;
+  std::vector<std::unique_ptr<NaiveReplica>> engines_;
+  std::vector<std::deque<StepLog>> planned_;  // by replica; the front is running, if any is
+  std::vector<bool> running_, touched_;
+  std::vector<Ps> wake_;
+  std::vector<std::int32_t> outstanding_;
+  std::vector<Parcel> parcels_;
+  std::vector<bool> sent_;
+  std::vector<Snapshot> past_;
+  Ps now_ = 0;
+  History history_;
+};
+
+}  // namespace
+
+History run_naive(const ClusterCase& cluster) {
+  return NaiveCluster(cluster).run();
+}
+
+}  // namespace rooflua::reference
