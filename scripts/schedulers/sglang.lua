@@ -17,8 +17,11 @@ local Sglang = policy.define {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
       doc = "Seats (max_running_requests).",
       source = "SGLang: clamp(pool / context * 512, 2048, 4096)" },
-    schedule_policy = { default = "fcfs", values = { "fcfs", "lof", "lpm" },
-      doc = "Order of the queue: arrival; longest output limit; longest cached prefix." },
+    schedule_policy = { default = "fcfs", values = { "dfs-weight", "fcfs", "lof", "lpm", "random" },
+      doc = "Order of the queue: by cached prefix, the one most wait for first; arrival; longest output limit; "
+        .. "longest cached prefix; shuffled in every step." },
+    random_seed = { default = 0, unit = "1", min = 0, max = 4294967295, integer = true,
+      doc = "Another shuffle of schedule_policy = 'random'." },
     max_prefill_tokens = { default = 16384, unit = "tokens", min = 1, integer = true,
       doc = "Prompt tokens of one step, passed only by a prompt that is alone.",
       source = "SGLang default" },
@@ -86,8 +89,56 @@ local LPM_MOST_WAITING = 128
 --- A hit at most this long does not count where another waiting one will compute the same prefix.
 local IN_BATCH_HIT_TOKENS = 32
 
+--- A product modulo 2^32.
+local function times(a, b)
+  local low, high = bit.band(a, 0xffff), bit.rshift(a, 16)
+  return bit.tobit(low * b + bit.lshift(bit.band(high * b, 0xffff), 16))
+end
+
+--- A whole number that looks random, of four others.
+local function scrambled(seed, id, now_s)
+  local ps = now_s * 1e12
+  local hash = bit.tobit(seed)
+  for _, word in ipairs { id, ps % 4294967296, math.floor(ps / 4294967296) } do
+    hash = bit.bxor(hash, bit.tobit(word))
+    for _ = 1, 2 do hash = times(bit.bxor(hash, bit.rshift(hash, 15)), 0x2c1b) + 0x79b9 end
+    hash = bit.tobit(bit.bxor(hash, bit.rshift(hash, 13)))
+  end
+  return hash
+end
+
+--- Depth first through the radix tree of what waits, at each node the child first that most wait for, and a node
+--- behind its children. Of the tree a script sees the first segment of a prompt and how much of it is cached: prompts
+--- that begin alike are one branch, longer hits are deeper. Who hits nothing is at the root, and last.
+local function depth_first(entries)
+  local weight, first = {}, {}
+  for place, entry in ipairs(entries) do
+    local request = entry.request
+    entry.hit, entry.branch = request.cached_tokens, request.prefix
+    if entry.hit > 0 then
+      weight[entry.branch] = (weight[entry.branch] or 0) + 1
+      first[entry.branch] = first[entry.branch] or place
+    end
+  end
+  table.sort(entries, function(a, b)
+    if a.hit == 0 or b.hit == 0 then
+      if a.hit ~= b.hit then return b.hit == 0 end
+      return a.place < b.place
+    end
+    if a.branch ~= b.branch then
+      local more = weight[a.branch] - weight[b.branch]
+      if more ~= 0 then return more > 0 end
+      return first[a.branch] < first[b.branch]
+    end
+    if a.hit ~= b.hit then return a.hit > b.hit end
+    return a.place < b.place
+  end)
+  return entries
+end
+
 --- Lower goes first. Two prompts share a prefix if the labels of their first segments are the same.
-function Sglang:rank(request, seen)
+function Sglang:rank(request, seen, now_s)
+  if self.schedule_policy == "random" then return scrambled(self.random_seed, request.id, now_s) end
   if self.schedule_policy == "lof" then return -self:max_new_tokens(request) end
   local hit, prefix = request.cached_tokens, request.prefix
   if hit <= IN_BATCH_HIT_TOKENS and prefix ~= 0 then
@@ -98,14 +149,14 @@ function Sglang:rank(request, seen)
 end
 
 --- Waiting requests in the order in which they are tried.
-function Sglang:ordered(waiting)
+function Sglang:ordered(waiting, now_s)
   local fcfs = self.schedule_policy == "fcfs"
     or (self.schedule_policy == "lpm" and #waiting > LPM_MOST_WAITING)
   if fcfs then return nil end
   local entries, seen = {}, {}
-  for i = 1, #waiting do
-    entries[i] = { request = waiting[i], rank = self:rank(waiting[i], seen), place = i }
-  end
+  for i = 1, #waiting do entries[i] = { request = waiting[i], place = i } end
+  if self.schedule_policy == "dfs-weight" then return depth_first(entries) end
+  for _, entry in ipairs(entries) do entry.rank = self:rank(entry.request, seen, now_s) end
   table.sort(entries, function(a, b)
     if a.rank ~= b.rank then return a.rank < b.rank end
     return a.place < b.place
@@ -192,7 +243,7 @@ function Sglang:prefill_first(replica, plan)
   local others = replica.seats - (chunked and 1 or 0)
   local budgets = self:budgets(replica, chunked)
   if chunked and not self:continue_chunked(chunked, budgets, replica, plan) then return end
-  local order = self:ordered(waiting)
+  local order = self:ordered(waiting, replica.now_s)
   local count = #waiting
   for i = 1, count do
     if others + budgets.taken >= self.max_num_seqs then

@@ -103,8 +103,8 @@ std::vector<Trial> trials() {
        sglang_parameters},
       {"sglang", plain, no_budget,  // any order, mixed steps, hits
        [](const ServingCase& q) {
-         const char* orders[] = {"fcfs", "lof", "lpm"};
-         return sglang_parameters(q) + ", schedule_policy = '" + orders[q.seed % 3] +
+         const char* orders[] = {"fcfs", "lof", "lpm", "dfs-weight", "random"};
+         return sglang_parameters(q) + ", schedule_policy = '" + orders[q.seed % 5] +
                 "', enable_mixed_chunk = " + (q.seed % 2 == 0 ? "true" : "false");
        }},
       {"trtllm", plain, [](ServingCase&) {}, trtllm_parameters},

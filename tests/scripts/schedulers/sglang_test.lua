@@ -296,6 +296,60 @@ test("lpm is first come first served while more than 128 wait", function()
   test.equal(second_row(129), "1: B+10")
 end)
 
+-- A and B leave prefixes 1 and 2 of 64 tokens behind. Two wait for prefix 2, one for prefix 1, and C hits nothing: it
+-- came first and is last. E goes first; then one waits for each prefix, and D stands before F. 9 tokens per step keep
+-- them apart.
+test("dfs-weight goes to the prefix that most wait for, and to those who hit nothing last", function()
+  local requests = {
+    { 0, 72, 1, prompt(1, 8, 4) }, { 0, 72, 1, prompt(2, 8, 4) }, { 1.5, 10, 1, limit(4) },
+    { 1.5, 72, 1, prompt(1, 8, 4) }, { 1.5, 72, 1, prompt(2, 8, 4) }, { 1.5, 72, 1, prompt(2, 8, 4) } }
+  local given = { scheduler = steady(0.5, { schedule_policy = "dfs-weight", max_prefill_tokens = 9 }),
+    kv_blocks = 100, prefix_caching = true, requests = requests,
+    rows = [[ 0: A+72
+              1: B+72
+              2: E+8
+              3: D+8
+              4: F+8
+              5: C+10 ]] }
+  expect(given)
+end)
+
+-- A leaves 64 tokens of prefix 1 behind: C's prompt hits all of them, B's, which shares 32 of them, half.
+test("dfs-weight visits the longer hit of a branch first, as a child of the shorter", function()
+  local shorter = { max_output_tokens = 4, content = { { 1, 32 }, { 0, 8 } } }
+  expect { scheduler = steady(0.5, { schedule_policy = "dfs-weight", max_prefill_tokens = 9 }),
+    kv_blocks = 100, prefix_caching = true,
+    requests = { { 0, 72, 1, prompt(1, 8, 4) }, { 0.5, 40, 1, shorter }, { 0.5, 72, 1, prompt(1, 8, 4) } },
+    rows = [[ 0: A+72
+              1: C+8
+              2: B+8 ]] }
+end)
+
+test("random shuffles the queue in every step, by its seed", function()
+  local function order(seed)
+    local requests, names = {}, {}
+    for i = 1, 24 do requests[i] = { 0, 4, 1, limit(1) } end
+    local rows = schedule.run { scheduler = steady(0.5, { schedule_policy = "random", max_num_seqs = 1,
+      random_seed = seed }), kv_blocks = 1000, block_size = 1, requests = requests }
+    for i, row in ipairs(rows) do names[i] = row:match ": (%w+)%+4" end
+    return names
+  end
+  local first = order(1)
+  local text = table.concat(first, " ")
+  test.equal(#first, 24)
+  test.equal(table.concat(order(1), " "), text)
+  test.check(table.concat(order(2), " ") ~= text, "two seeds, one order")
+  -- Who goes first is anybody: 200 seeds, 24 requests, 8.3 each on average.
+  local firsts, different = {}, 0
+  for seed = 1, 200 do
+    local who = order(seed)[1]
+    if not firsts[who] then different = different + 1 end
+    firsts[who] = (firsts[who] or 0) + 1
+  end
+  test.equal(different, 24)
+  for who, times in pairs(firsts) do test.check(times <= 24, "%s came first %d times of 200", who, times) end
+end)
+
 test("no request reserves more than clip_max_new_tokens", function()
   expect { scheduler = steady(0.5, { clip_max_new_tokens = 8 }), kv_blocks = 20, block_size = 1,
     requests = { { 0, 4, 1, limit(1000) } },
