@@ -130,7 +130,7 @@ int serve_request(lua_State* L) {
 int serve_requests(lua_State* L) {
   const Run& run = check_run(L);
   if (run.vllm_bench == nullptr) return 0;
-  push_json(L, run.vllm_bench->result(run.summary->summary(), ""), false);
+  push_json(L, run.vllm_bench->result(run.summary->summary(), run.vllm_traffic), false);
   return 1;
 }
 
