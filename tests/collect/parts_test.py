@@ -122,9 +122,9 @@ class Numbers(unittest.TestCase):
         self.assertEqual(relative_error(right, right), 0)
         self.assertLess(relative_error(right.bfloat16(), right), 0.01)
         self.assertGreater(relative_error(right + 0.1, right), 0.05)
-        poisoned = right.clone()
-        poisoned[3, 3] = float("nan")
-        self.assertFalse(relative_error(poisoned, right) <= 1e9)
+        spoiled = right.clone()
+        spoiled[3, 3] = float("nan")
+        self.assertFalse(relative_error(spoiled, right) <= 1e9)
 
     def test_inputs_are_rotated_through_twice_the_cache(self) -> None:
         import torch

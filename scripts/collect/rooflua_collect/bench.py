@@ -109,7 +109,7 @@ class Bench:
         return max(1, min(MOST_SETS, math.ceil(wanted) + 1)) if wanted > 0.5 else 1
 
     def empty(self, *shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
-        """An output, poisoned with NaN where the dtype has one."""
+        """An output, full of NaN where the dtype has one."""
         tensor = torch.empty(*shape, dtype=dtype, device=self.device)
         if dtype.is_floating_point and torch.finfo(dtype).bits > 8:
             tensor.fill_(float("nan"))

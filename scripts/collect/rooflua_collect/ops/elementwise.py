@@ -120,5 +120,5 @@ def _silu_mul(bench: Bench, case: Case, fused: bool) -> Prepared:
 
 
 def _unwritten(*outs: torch.Tensor) -> float:
-    """NaN if an element kept its poison, else 0."""
+    """NaN if an element was not written, else 0."""
     return 0.0 if all(bool(torch.isfinite(out).all()) for out in outs) else float("nan")
