@@ -59,7 +59,9 @@ Gpu gpu_of(const Hardware& hardware, Dtype dtype) {
 }
 
 /// Arithmetic and traffic overlap, but not perfectly near the ridge: a smooth maximum.
-double fourth_power(double x) { return (x * x) * (x * x); }
+double fourth_power(double x) {
+  return (x * x) * (x * x);
+}
 double overlapped(double a, double b) {
   return std::sqrt(std::sqrt(fourth_power(a) + fourth_power(b)));
 }
@@ -99,7 +101,7 @@ constexpr std::array<Tile, 7> kGemmTiles{
 /// Time on one SM of a tile that walks k: its math or its loads, whichever is slower. Loads stop at
 /// the m rows there are, math does not.
 double tile_time(Tile tile, double m, double n, double k, Elements e, const Gpu& gpu) {
-  const double steps = std::ceil(k / 64) * 64;
+  const double steps = whole_above(k / 64) * 64;
   const double math =
       flop::gemm(tile.rows, steps, tile.columns) / (gpu.peak / gpu.sms * modelled::gemm_math);
   const double loaded = std::min(m, tile.rows) * e.in + std::min(n, tile.columns) * e.weight;
@@ -111,9 +113,9 @@ double gemm_time(double m, double k, double n, Elements e, const Gpu& gpu) {
   const double bytes = bytes::gemm(m, k, n, e.in, e.weight, e.out);
   double best = std::numeric_limits<double>::infinity();
   for (const Tile tile : kGemmTiles) {
-    const double tiles = std::ceil(m / tile.rows) * std::ceil(n / tile.columns);
+    const double tiles = whole_above(m / tile.rows) * whole_above(n / tile.columns);
     for (const double split : {1., 2., 4., 8., 16.}) {
-      const double waves = std::ceil(tiles * split / gpu.sms);
+      const double waves = whole_above(tiles * split / gpu.sms);
       const double math = waves * tile_time(tile, m, n, k / split, e, gpu);
       const double partial_sums = split > 1 ? 2 * 4 * m * n * split : 0;  // fp32, written and read
       const double reduce = split > 1 ? modelled::split_s : 0;
@@ -136,7 +138,7 @@ double grouped_time(double experts, double rows, double k, double n, Elements e,
   const double bytes = experts * bytes::gemm(rows, k, n, e.in, e.weight, e.out);
   double best = std::numeric_limits<double>::infinity();
   for (const Tile tile : tiles) {
-    const double count = experts * std::ceil(rows / tile.rows) * std::ceil(n / tile.columns);
+    const double count = experts * whole_above(rows / tile.rows) * whole_above(n / tile.columns);
     const Tile computed{std::max(tile.rows, 64.0), tile.columns};  // the smallest tensor-core step
     const double waves = std::max(1.0, count / gpu.sms);
     const double math = waves * tile_time(computed, std::min(rows, tile.rows), n, k, e, gpu);
@@ -257,8 +259,9 @@ Priced decode(const Query& query, const Attention& shape, const Gpu& gpu) {
   const double waves = batch * shape.kv_heads * row_tiles / gpu.sms, blocks = context / block;
   const double partial = batch * shape.io_bytes_per_token * 2, fourth_math = fourth_power(math);
   const auto sum_of_fourth_powers = [&](double split, double moved) {
-    const double stream = whole_above(waves * split) *
-                          (modelled::decode_tile_s + whole_above(blocks * (1 / split)) * block_time);
+    const double stream =
+        whole_above(waves * split) *
+        (modelled::decode_tile_s + whole_above(blocks * (1 / split)) * block_time);
     return fourth_power(stream) + fourth_power(gpu.traffic(moved)) + fourth_math;
   };
   std::array<double, splits.size()> sums;
@@ -337,7 +340,7 @@ Seconds quantize_time(double tokens, double width, const Hardware& hardware) {
   const double bytes = bytes::quantize(1, positive(Op::elementwise, "width", width), 2);
   const double row = std::max(modelled::quantize_row_s,
                               bytes / (modelled::quantize_sm_bytes_per_clock * gpu.clock_hz));
-  const double waves = std::ceil(positive(Op::elementwise, "tokens", tokens) / gpu.sms);
+  const double waves = whole_above(positive(Op::elementwise, "tokens", tokens) / gpu.sms);
   return Seconds(modelled::kernel_launch_s + waves * row);
 }
 

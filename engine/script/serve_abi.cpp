@@ -20,8 +20,8 @@ std::int32_t whole(double value) noexcept {
 }
 
 /// After an operation that may have moved requests between the lists: positions that a script
-/// remembers are stale. Decodes and prefills of seated requests leave every list as it is, so that a
-/// policy can walk along while it plans.
+/// remembers are stale. Decodes and prefills of seated requests leave every list as it is, so that
+/// a policy can walk along while it plans.
 std::int32_t moved(ServeBorder* border, std::int32_t status) noexcept {
   if (status != 0) ++border->change;
   return status;

@@ -72,7 +72,8 @@ TEST_CASE("values that differ in their last digits only are sorted too") {
   for (const int alike : {1, 20, 20000}) {  // how many share all but their last digits
     std::vector<double> values;
     for (int i = 0; i < 20000; ++i) {
-      const double high = 1 + static_cast<double>(noise.next() % (20000 / static_cast<unsigned>(alike)));
+      const double high =
+          1 + static_cast<double>(noise.next() % (20000 / static_cast<unsigned>(alike)));
       values.push_back(high + static_cast<double>(noise.next() % 1000) * 1e-12);
     }
     std::vector<double> sorted = values;
