@@ -282,6 +282,15 @@ std::string diagonal_and_bands(const ScatterChart& chart, const Frame& frame) {
   return out;
 }
 
+/// Room above and below the lines of a log axis, so that none runs along the edge.
+Ranges with_room(Ranges ranges, const Axis& y) {
+  if (y.kind == Axis::Kind::log && ranges.y.high > ranges.y.low) {
+    const double by = std::pow(ranges.y.high / ranges.y.low, 0.03);
+    ranges.y.low /= by, ranges.y.high *= by;
+  }
+  return ranges;
+}
+
 /// Both axes of a diagonal show the same, a little more than the data.
 Ranges widened(Ranges ranges, const ScatterChart& chart) {
   if (chart.diagonal && ranges.x.low == ranges.x.low) {
@@ -361,7 +370,8 @@ LineChart quantile_chart(std::string title, Axis value, std::vector<ChartSeries>
 }
 
 std::string svg(const LineChart& chart) {
-  const Frame frame = frame_of(chart.x, chart.y, ranges_of(chart.series, chart.x, chart.y), 290);
+  const Frame frame = frame_of(chart.x, chart.y,
+                               with_room(ranges_of(chart.series, chart.x, chart.y), chart.y), 290);
   std::string lines;
   std::vector<Key> keys;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {

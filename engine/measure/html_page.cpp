@@ -46,6 +46,7 @@ table { border-collapse: collapse; font-size: 0.87rem; font-variant-numeric: tab
 th, td { padding: 0.25rem 0.6rem 0.25rem 0; text-align: left; border-bottom: 1px solid var(--rule);
   vertical-align: top; }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+td:first-child { min-width: 9rem; }
 td.n, th.n { text-align: right; } td.n { white-space: nowrap; }
 .charts { display: grid; gap: 1.2rem 2rem;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); }

@@ -197,9 +197,10 @@ TEST_CASE("two documents are compared within a tolerance") {
 }
 
 TEST_CASE("shipped scenarios are found to be right without running them") {
-  CHECK(rooflua::test::rooflua(
-            "check scenarios/01_hello.lua scenarios/02_chunk_size.lua scenarios/04_switches.lua")
-            .status == 0);
+  const Said said = rooflua::test::rooflua(
+      "check $(ls scenarios/*.lua | grep -v -e 05_two_tables -e 06_infersim_table)");
+  INFO(said.text);
+  CHECK(said.status == 0);
   CHECK(rooflua::test::rooflua("check tests/app/program.h 2>/dev/null").status == 1);
 }
 
