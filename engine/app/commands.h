@@ -77,6 +77,7 @@ struct ValidateArguments {
   std::string only;                // part of a case_id
   std::vector<std::string> steps;  // step models to compare; empty = all known
   std::vector<std::string> set;    // key=value of the first one
+  int intervals = 0;               // replicates per case; 0 = no intervals
   std::string json, html;
 };
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home);

@@ -94,6 +94,10 @@ void add_validate(CLI::App& app, Door& door) {
   command->add_option("--steps", a->steps, "Step model to compare, the first is the main one")
       ->allow_extra_args(false);
   command->add_option("--set", a->set, "key=value of the main step model")->allow_extra_args(false);
+  command
+      ->add_option("--intervals", a->intervals,
+                   "So many replicates per case from the tables' own errors: 90 % intervals")
+      ->check(CLI::Range(0, 1000));
   command->add_option("--json", a->json, "Write the errors to a file (- = stdout, alone)");
   command->add_option("--html", a->html, "Write a page with plots");
   command->callback(

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "app/commands.h"
+#include "app/validate_html.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "measure/progress.h"
@@ -44,6 +45,7 @@ Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   options["only"] = arguments.only;
   options["steps"] = texts(arguments.steps);
   options["set"] = texts(arguments.set);
+  options["intervals"] = static_cast<std::int64_t>(arguments.intervals);
   options["scratch"] = scratch.path.string();
   return options;
 }
@@ -80,7 +82,7 @@ int validate(const ValidateArguments& arguments, const std::filesystem::path& ho
       bar.show(i, done.find("id")->text());
     }
   }
-  const Json result = vm.call(module, "finish", {});
+  const Json result = vm.call(module, "finish", {Json(!arguments.html.empty())});
   if (arguments.json != "-") std::printf("%s\n", result.find("text")->text().c_str());
   if (!arguments.json.empty()) {
     const std::string text = dump_json(*result.find("document"), 2) + "\n";
@@ -90,6 +92,9 @@ int validate(const ValidateArguments& arguments, const std::filesystem::path& ho
       write_file(text, arguments.json);
     }
   }
+  const Json* page = result.find("page");
+  if (!arguments.html.empty() && page != nullptr)
+    write_file(validation_page(*page), arguments.html);
   if (result.find("ran")->integer() > 0) return 0;
   std::fprintf(stderr, "rooflua: no case could run\n");
   return 1;

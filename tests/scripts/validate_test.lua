@@ -32,7 +32,8 @@ end
 
 local function run(options)
   options = options or {}
-  return validate.run { folder = folder, steps = options.steps or { "kernels, shipped data" }, set = options.set }
+  return validate.run { folder = folder, steps = options.steps or { "kernels, shipped data" }, set = options.set,
+    intervals = options.intervals }
 end
 
 local function find(document, id)
@@ -155,6 +156,18 @@ test("a parameter of the engine or of the step model reaches the run", function(
   test.check(slower.ttft_mean > 0.5, "front-end: TTFT %g", slower.ttft_mean)
   local sampled = find(run { set = { "sampler_s=0.01" } }.document, "good").errors
   test.check(sampled.tpot_mean > 0.5, "sampler: TPOT %g", sampled.tpot_mean)
+end)
+
+test("an interval is the same twice, has its simulation inside, and says where the measured value lies", function()
+  write_cases { { id = "good", file = "own.csv" }, { id = "slow", file = "slow.csv" } }
+  local first, second = run { intervals = 20 }, run { intervals = 20 }
+  local a, b = find(first.document, "good").intervals, find(second.document, "good").intervals
+  for metric, one in pairs(a) do
+    test.equal(one.low, b[metric].low, metric)
+    test.check(one.low < 0 and one.high > 0 and one.inside, "%s: %g to %g", metric, one.low, one.high)
+  end
+  test.check(not find(first.document, "slow").intervals.e2e_mean.inside, "twice as slow lies inside")
+  test.check(first.text:find("inside the 90 %% interval"), "the report does not say how often")
 end)
 
 test("engines differ by version and know no model", function()

@@ -4,6 +4,7 @@ local core = require "rooflua.core"
 local beliefs = require "rooflua.validate_beliefs"
 local cases = require "rooflua.validate_cases"
 local json = require "rooflua.json"
+local page = require "rooflua.validate_page"
 local run = require "rooflua.validate_run"
 local text = require "rooflua.validate_text"
 local totals = require "rooflua.validate_totals"
@@ -59,7 +60,8 @@ local function parameters_of(sets)
   return of_steps, of_engines
 end
 
---- @param options table {folder, tables, only, steps = {names}, set = {key=value}, scratch = empty folder}
+--- @param options table {folder, tables, only, steps = {names}, set = {key=value}, scratch = empty folder,
+---   intervals = replicates}
 --- @return table {cases = how many}
 function validate.open(options)
   local folder = options.folder:gsub("/+$", "")
@@ -67,7 +69,8 @@ function validate.open(options)
   local selected, all = chosen_cases(folder, options.only)
   local of_steps, of_engines = parameters_of(options.set)
   current = { folder = folder, selected = selected, results = {}, beliefs = chosen(options.steps),
-    tables = tables, scratch = options.scratch, all = all, parameters = of_steps, engine = of_engines }
+    tables = tables, scratch = options.scratch, all = all, intervals = options.intervals or 0,
+    parameters = of_steps, engine = of_engines }
   return { cases = #selected, tables = tables or "" }
 end
 
@@ -88,7 +91,8 @@ function validate.case(i)
   about.tp, result.about, result.group = case.tp, about, totals.group_of(case, about)
   for n, belief in ipairs(current.beliefs) do
     local options = { tables = current.tables, scratch = current.scratch, all = current.all,
-      parameters = belief.steps == current.beliefs[1].steps and current.parameters or nil }
+      parameters = belief.steps == current.beliefs[1].steps and current.parameters or nil,
+      intervals = n == 1 and current.intervals or 0 }
     local done, found = pcall(run.case, case, about, belief, options)
     result.beliefs[belief.name] = done and found or { problem = problem_text(found) }
     if n == #current.beliefs then run.forget(case) end
@@ -117,7 +121,7 @@ local function case_document(result)
   local main = result.beliefs[current.beliefs[1].name]
   local out = { case_id = result.case.id, rating = result.case.rating, dataset = result.case.dataset,
     group = result.group or "cannot run", errors = main.errors or {}, evidence = main.evidence or {},
-    tables = main.tables, problem = main.problem, others = {} }
+    tables = main.tables, problem = main.problem, intervals = main.intervals, others = {} }
   for i, belief in ipairs(current.beliefs) do
     local found = result.beliefs[belief.name]
     if i > 1 then out.others[belief.name] = { errors = found.errors or {}, problem = found.problem } end
@@ -157,6 +161,10 @@ local function report(by_belief, ran)
     for _, name in ipairs(totals.names(of, prefix)) do groups[#groups + 1] = name end
   end
   parts[#parts + 1] = "Mean of |error| by group, every case the same weight\n" .. text.groups(of, groups)
+  if current.intervals > 0 then
+    parts[#parts + 1] = ("Measured values inside the %d %% interval of the simulation (%d replicates)\n"):format(90,
+      current.intervals) .. text.coverage(current.results, main.name)
+  end
   if #current.beliefs > 1 then
     for _, prefix in ipairs { "vLLM", "TensorRT" } do
       for _, name in ipairs(totals.names(of, prefix)) do
@@ -171,18 +179,22 @@ local function report(by_belief, ran)
   return table.concat(parts, "\n\n")
 end
 
---- @return table {text, document, ran}
-function validate.finish()
+--- @param with_page boolean? the page as well
+--- @return table {text, document, ran, page}
+function validate.finish(with_page)
   local by_belief = {}
   for _, belief in ipairs(current.beliefs) do by_belief[belief.name] = totals.of(current.results, belief.name) end
   local ran = counted()
-  return { text = report(by_belief, ran), document = document(by_belief), ran = ran }
+  local said = report(by_belief, ran)
+  return { text = said, document = document(by_belief), ran = ran,
+    page = with_page and by_belief[current.beliefs[1].name].all and page.of(current, by_belief, said, ran) or nil }
 end
 
 --- What the fidelity test and scripts read: the whole folder at once.
 function validate.run(options)
   local opened = validate.open { folder = options.folder, tables = options.tables or "", only = options.only or "",
-    steps = options.steps or {}, set = options.set or {}, scratch = options.scratch or "" }
+    steps = options.steps or {}, set = options.set or {}, scratch = options.scratch or "",
+    intervals = options.intervals }
   for i = 1, opened.cases do validate.case(i) end
   return validate.finish()
 end

@@ -3,6 +3,7 @@ local core = require "rooflua.core"
 local cost = require "rooflua.cost"
 local beliefs = require "rooflua.validate_beliefs"
 local engines = require "rooflua.validate_engines"
+local interval = require "rooflua.validate_interval"
 local measured = require "rooflua.validate_measured"
 local question = require "rooflua.validate_question"
 local sampling = require "rooflua.validate_sampling"
@@ -53,8 +54,13 @@ local function stated_figures(case)
   return out
 end
 
-local function simulate(case, facts, engine, hardware, steps, database)
-  local given, requests = question.serve(case, facts, engine, hardware, steps, database)
+--- @param twist table? {correction, frontend}: a replicate of an interval
+local function simulate(case, facts, about, steps, database, twist)
+  local given, requests = question.serve(case, facts, about.engine, about.hardware, steps, database)
+  if twist then
+    given.corrections = { twist.correction }
+    given.frontend.base_s = given.frontend.base_s * twist.frontend
+  end
   local result = serve.run(given, { requests = true })
   local figures = score.figures(simulated_requests(result.requests, requests))
   figures.throughput = result.summary.output_tokens_per_s
@@ -82,18 +88,9 @@ local function batch_of(step, input, output)
     decode_context_tokens = math.floor(step.decodes * (input + output / 2)) }
 end
 
-local function price_steps(case, facts, engine, hardware, steps, database)
-  local settings = facts.settings
-  local input, output = settings.input_mean, settings.output_len
-  if not input or not output then core.fail("the run these steps are of is not among the cases") end
-  local prepared = scenario.prepare({
-    model = case.model, hardware = hardware, mfu = database, steps = steps,
-    async_depth = engine.parameters.async_depth[1],
-    deployment = { tp = case.tp, kv_blocks = settings.kv_blocks, max_num_seqs = settings.max_num_seqs,
-      max_num_batched_tokens = settings.max_num_batched_tokens },
-  }, "validate")
-  local bound, shares, times, total_s = scenario.bind_steps(prepared), {}, {}, 0
-  for i, step in ipairs(facts.steps) do
+local function price_all(bound, list, input, output)
+  local shares, times, total_s = {}, {}, 0
+  for i, step in ipairs(list) do
     step.batch = step.batch or batch_of(step, input, output)
     cost.reset()
     times[i] = bound:time(step.batch)
@@ -102,6 +99,24 @@ local function price_steps(case, facts, engine, hardware, steps, database)
     total_s = total_s + times[i]
   end
   for name, seconds in pairs(shares) do shares[name] = seconds / total_s end
+  return times, shares
+end
+
+local function price_steps(case, facts, about, steps, database, twist)
+  local settings = facts.settings
+  local input, output = settings.input_mean, settings.output_len
+  if not input or not output then core.fail("the run these steps are of is not among the cases") end
+  local prepared = scenario.prepare({
+    model = case.model, hardware = about.hardware, mfu = database, steps = steps,
+    async_depth = about.engine.parameters.async_depth[1],
+    deployment = { tp = case.tp, kv_blocks = settings.kv_blocks, max_num_seqs = settings.max_num_seqs,
+      max_num_batched_tokens = settings.max_num_batched_tokens },
+  }, "validate")
+  local bound = scenario.bind_steps(prepared)
+  cost.set_corrections(twist and { twist.correction } or {})
+  local ok, times, shares = pcall(price_all, bound, facts.steps, input, output)
+  cost.set_corrections {}
+  if not ok then error(times, 0) end
   return times, shares
 end
 
@@ -127,27 +142,48 @@ function run.describe(case, overrides)
   return { hardware = hardware, model = model, engine = engines.of(case.engine, overrides) }
 end
 
+--- Errors of one simulation, and what they are errors of.
+local function answer(case, known, about, steps, database, twist)
+  local out = {}
+  if known.steps then
+    local measured_s = {}
+    for i, step in ipairs(known.steps) do measured_s[i] = step.time_s end
+    local times, evidence = price_steps(case, known, about, steps, database, twist)
+    out.errors, out.evidence = score.steps(times, measured_s), evidence
+    out.simulated, out.measured = { step_time = score.mean(times) }, { step_time = score.mean(measured_s) }
+    return out
+  end
+  out.measured = measured_figures(case, known)
+  out.simulated, out.evidence = simulate(case, known, about, steps, database, twist)
+  out.errors = score.errors(out.simulated, out.measured)
+  return out
+end
+
+--- Intervals of the errors, from as many replicates.
+local function intervals(case, known, about, steps, database, count)
+  local setting, replicates = interval.setting(database, about), {}
+  for number = 1, count do
+    local correction, frontend = interval.replicate(number, setting.regions, setting.distances)
+    local twist = { correction = correction, frontend = frontend }
+    replicates[number] = answer(case, known, about, steps, database, twist).errors
+    replicates[number].step_time_median = nil
+  end
+  return interval.of(replicates)
+end
+
 --- @param about table of run.describe
 --- @param belief table of validate_beliefs
---- @param options table {tables = folder, parameters = of the step model, all = cases}
---- @return table {errors, simulated, measured, evidence, tables}
+--- @param options table {tables = folder, scratch, parameters = of the step model, all = cases, intervals = how many}
+--- @return table {errors, simulated, measured, evidence, tables, intervals}
 function run.case(case, about, belief, options)
   local known = facts(case, options.all)
   local database, text = beliefs.tables(belief, options, about, case)
   local steps = beliefs.steps(belief, sampling.parameters(about.model, about.engine), options.parameters)
-  local out = { tables = text }
-  if known.steps then
-    local times, evidence = price_steps(case, known, about.engine, about.hardware, steps, database)
-    local measured_s = {}
-    for i, step in ipairs(known.steps) do measured_s[i] = step.time_s end
-    out.errors, out.evidence = score.steps(times, measured_s), evidence
-    out.simulated = { step_time = score.mean(times) }
-    out.measured = { step_time = score.mean(measured_s) }
-    return out
+  local out = answer(case, known, about, steps, database)
+  out.tables = text
+  if options.intervals > 0 then
+    out.intervals = intervals(case, known, about, steps, database, options.intervals)
   end
-  out.measured = measured_figures(case, known)
-  out.simulated, out.evidence = simulate(case, known, about.engine, about.hardware, steps, database)
-  out.errors = score.errors(out.simulated, out.measured)
   return out
 end
 

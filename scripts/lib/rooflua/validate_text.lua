@@ -1,6 +1,7 @@
 -- The report of a validation, for people: one table per question.
 local core = require "rooflua.core"
 local engines = require "rooflua.validate_engines"
+local interval = require "rooflua.validate_interval"
 local policy = require "rooflua.policy"
 local score = require "rooflua.validate_score"
 
@@ -97,6 +98,28 @@ function text.beliefs(by_belief, beliefs, group)
     end
   end
   return text.aligned(rows, 1)
+end
+
+--- Per group and metric: how often the measured value lies inside, and how wide intervals are.
+function text.coverage(results, belief)
+  local members, rows = {}, { { "group", "metric", "cases", "inside %", "mean width %" } }
+  for _, result in ipairs(results) do
+    local found = result.beliefs[belief]
+    if found and found.intervals then
+      members[result.group] = members[result.group] or {}
+      table.insert(members[result.group], found)
+    end
+  end
+  for _, group in ipairs(core.sorted_keys(members)) do
+    for _, metric in ipairs(score.metrics) do
+      local one = interval.coverage(members[group], metric)
+      if one then
+        rows[#rows + 1] = { group, titles[metric], tostring(one.cases), ("%.0f"):format(one.inside_frac * 100),
+          percent(one.mean_width) }
+      end
+    end
+  end
+  return text.aligned(rows, 2)
 end
 
 --- Everything that did not run, by reason.

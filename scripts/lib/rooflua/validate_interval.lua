@@ -1,0 +1,157 @@
+-- How sure a simulation is, from the tables' own errors: rows of each table are left out and asked for
+-- (db:leave_one_out); the errors, by op, evidence and distance, are what an op's price may be off.
+--
+--     time of an op in replicate r = predicted / (1 + e),   e drawn once per replicate and op
+--
+-- One draw for all steps of a run, because a run asks for the same shapes again and again. What no table
+-- prices is off by a lognormal factor of a declared width. Replicates use streams named by number and
+-- op: the same draws on every machine.
+local cost = require "rooflua.cost"
+local mfu = require "rooflua.mfu"
+local policy = require "rooflua.policy"
+local random = require "rooflua.random"
+local spec = require "rooflua.spec"
+local score = require "rooflua.validate_score"
+
+local interval = {}
+
+--- Width of what is not in a table: sigma of the logarithm.
+interval.widths = {
+  modelled = { 0.20, "bytes over bandwidth, modelled kernels" },
+  assumed = { 0.30, "host, sampler, front-end" },
+}
+--- The interval that is reported.
+interval.low, interval.high = 0.05, 0.95
+
+local rows_left_out = 300
+local typical_tokens = 32
+local fewest = 12 -- errors that make a region of their own
+
+--- 0 measured or beside it, 1 up to half a doubling, 2 further.
+local function distance_bin(distance)
+  if distance <= 0.125 then return 0 end
+  return distance <= 0.5 and 1 or 2
+end
+
+local function region_name(evidence, distance)
+  if evidence == "measured" then return "interpolated/0" end
+  if evidence ~= "interpolated" then return evidence end
+  return evidence .. "/" .. distance_bin(distance)
+end
+
+local function add(regions, op, name, error)
+  local of_op = regions[op] or {}
+  regions[op] = of_op
+  for _, key in ipairs { name, name:match "^%a+_?%a*", "all" } do
+    of_op[key] = of_op[key] or {}
+    table.insert(of_op[key], error)
+  end
+end
+
+local regions_of = setmetatable({}, { __mode = "k" })
+
+--- {op = {region = sorted errors}} of a database, 16-bit tables.
+function interval.regions(database)
+  if regions_of[database] then return regions_of[database] end
+  local regions = {}
+  for _, each in ipairs(database:tables()) do
+    if each.dtype == "bf16" and not each.name:find "nccl" then
+      for _, leave in ipairs { "row", "shape" } do
+        local rows = database:leave_one_out { table = each.name, leave = leave, most_rows = rows_left_out }
+        for _, row in ipairs(rows) do
+          local stranger = each.op == "all_reduce" and leave == "shape" -- another number of ranks is no stand-in
+          if row.error > -1 and not stranger then
+            add(regions, each.op, region_name(row.evidence, row.distance), row.error)
+          end
+        end
+      end
+    end
+  end
+  for _, of_op in pairs(regions) do
+    for _, errors in pairs(of_op) do table.sort(errors) end
+  end
+  regions_of[database] = regions
+  return regions
+end
+
+--- Distance of an op at the batch of a typical step: which region its price lies in.
+local function distances(database, layers, tokens)
+  local out = {}
+  for _, op in ipairs(layers) do
+    if op.op == "gemm" and op.groups == 1 then
+      local _, estimate = database:gemm(tokens, op.k, op.n, op.dtype)
+      out[op.name] = estimate.distance
+    end
+  end
+  return out
+end
+
+local function errors_of(regions, kind, evidence, distance)
+  local of_op = regions[kind]
+  if not of_op then return nil end
+  local name = region_name(evidence, distance)
+  for _, key in ipairs { name, name:match "^%a+_?%a*", "all" } do
+    if of_op[key] and #of_op[key] >= fewest then return of_op[key] end
+  end
+end
+
+--- A correction that draws one factor per op; front-end factor beside it.
+--- @param number integer which replicate
+function interval.replicate(number, regions, distance_of)
+  local factors = {}
+  local streams = random.streams(number)
+  local function factor(name, kind, evidence)
+    local errors = errors_of(regions, kind, evidence, distance_of[name] or 0)
+    local stream = streams:stream("interval " .. name .. " " .. evidence)
+    if errors then return 1 / (1 + score.quantile(errors, stream:uniform())) end
+    local width = (interval.widths[evidence] or interval.widths.modelled)[1]
+    return math.exp(width * stream:normal(0, 1))
+  end
+  local class = policy.define { name = "validate_interval", doc = "One replicate of an interval.", params = {} }
+  function class:op(op, time_s) -- luacheck: ignore 212
+    local key = op.name .. "\0" .. op.evidence
+    factors[key] = factors[key] or factor(op.name, op.kind, op.evidence)
+    return time_s * factors[key]
+  end
+  return class {}, factor("frontend", "frontend", "assumed")
+end
+
+--- What a case's replicates need: regions of its tables, distances of its ops at a typical step.
+function interval.setting(database, about)
+  if not mfu.is_database(database) then return { regions = {}, distances = {} } end
+  local deployment = spec.deployment { model = about.model, hardware = about.hardware, tp = about.tp, kv_blocks = 1024 }
+  return { regions = interval.regions(database),
+    distances = distances(database, cost.layers(about.model, deployment), typical_tokens) }
+end
+
+--- Intervals of errors from those of replicates: {metric = {low, high, inside}}.
+function interval.of(replicates)
+  local lists, out = {}, {}
+  for _, errors in ipairs(replicates) do
+    for metric, value in pairs(errors) do
+      lists[metric] = lists[metric] or {}
+      table.insert(lists[metric], value)
+    end
+  end
+  for metric, values in pairs(lists) do
+    local low, high = score.quantile(values, interval.low), score.quantile(values, interval.high)
+    out[metric] = { low = low, high = high, inside = low <= 0 and high >= 0 }
+  end
+  return out
+end
+
+--- Of cases with intervals: how many, and the share whose measured value lies inside.
+function interval.coverage(found, metric)
+  local cases, inside, width = 0, 0, 0
+  for _, each in ipairs(found) do
+    local one = each.intervals and each.intervals[metric]
+    if one then
+      cases, inside = cases + 1, inside + (one.inside and 1 or 0)
+      width = width + one.high - one.low
+    end
+  end
+  if cases == 0 then return nil end
+  return { cases = cases, inside_frac = inside / cases, mean_width = width / cases }
+end
+
+return interval

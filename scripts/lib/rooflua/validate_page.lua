@@ -1,0 +1,113 @@
+-- The page of a validation: sections of text, tables and measured-against-simulated plots, as a document
+-- that the program draws.
+local json = require "rooflua.json"
+local score = require "rooflua.validate_score"
+local totals = require "rooflua.validate_totals"
+
+local page = {}
+
+local plotted = {
+  { "e2e_mean", "mean end-to-end time" }, { "tpot_mean", "mean time per output token" },
+  { "ttft_p50", "median time to first token" }, { "ttft_mean", "mean time to first token" },
+  { "step_time", "mean step" }, { "throughput", "output tokens per second" },
+}
+
+local function point_of(result, found, metric)
+  local x, y = (found.measured or {})[metric], (found.simulated or {})[metric]
+  if not x or not y or not found.errors[metric] then return nil end
+  local scale = metric == "throughput" and 1 or 1e3
+  return { x = x * scale, y = y * scale,
+    note = ("%s, %s, tp %d: %+.1f %%"):format(result.case.id, result.about.model.name, result.about.tp,
+      found.errors[metric] * 100) }
+end
+
+--- Series {name, points} of results by a key.
+local function series_of(results, metric, belief_of, key_of)
+  local by_name, names = {}, {}
+  for _, result in ipairs(results) do
+    for _, belief in ipairs(belief_of) do
+      local found = result.beliefs[belief.name]
+      local point = found and found.errors and point_of(result, found, metric)
+      if point then
+        local name = key_of(result, belief)
+        if not by_name[name] then
+          by_name[name] = json.array {}
+          names[#names + 1] = name
+        end
+        table.insert(by_name[name], point)
+      end
+    end
+  end
+  local out = json.array {}
+  for i, name in ipairs(names) do out[i] = { name = name, points = by_name[name] } end
+  return out
+end
+
+local function chart(title, metric, series)
+  return { title = title, unit = metric == "throughput" and "1/s" or "ms", series = series }
+end
+
+local function main_charts(current)
+  local out = json.array {}
+  for _, each in ipairs(plotted) do
+    local series = series_of(current.results, each[1], { current.beliefs[1] }, function(result) return result.group end)
+    if #series > 0 then out[#out + 1] = chart(each[2], each[1], series) end
+  end
+  return out
+end
+
+--- Every step model on one group, one chart per metric.
+local function belief_charts(current, group)
+  local members = {}
+  for _, result in ipairs(current.results) do
+    if result.group == group then members[#members + 1] = result end
+  end
+  local out = json.array {}
+  for _, metric in ipairs { "e2e_mean", "tpot_mean", "step_time" } do
+    local series = series_of(members, metric, current.beliefs, function(_, belief) return belief.name end)
+    if #series > 0 then
+      local title = metric == "e2e_mean" and plotted[1][2] or metric == "tpot_mean" and plotted[2][2] or plotted[5][2]
+      out[#out + 1] = chart(title, metric, series)
+    end
+  end
+  return out
+end
+
+local function cell(total) return total and ("%.1f"):format(total.mean_abs_error * 100) or "" end
+
+local function belief_table(current, by_belief, group)
+  local rows = json.array { json.array { "step model", "E2E", "TPOT", "TTFT p50", "TTFT", "step", "tokens/s" } }
+  for _, belief in ipairs(current.beliefs) do
+    local of = by_belief[belief.name][group]
+    if of then
+      local row = json.array { belief.name }
+      for _, metric in ipairs(score.metrics) do row[#row + 1] = cell(of[metric]) end
+      rows[#rows + 1] = row
+    end
+  end
+  return rows
+end
+
+--- @return table {title, lead, sections = {{heading, note, charts, tables, text}}}
+function page.of(current, by_belief, report, ran)
+  local of = by_belief[current.beliefs[1].name]
+  local sections = json.array { {
+    heading = "Measured against simulated",
+    note = "Step model " .. current.beliefs[1].name
+      .. ". On the line they agree; the bands are a factor of 1.1 and of 1.25 each way. Axes are logarithmic.",
+    charts = main_charts(current),
+  } }
+  for _, prefix in ipairs { "vLLM", "TensorRT" } do
+    for _, group in ipairs(totals.names(of, prefix)) do
+      sections[#sections + 1] = { heading = group, tables = json.array { belief_table(current, by_belief, group) },
+        note = "Mean of |error| in percent, every case the same weight, by step model.",
+        charts = #current.beliefs > 1 and belief_charts(current, group) or json.array {} }
+    end
+  end
+  sections[#sections + 1] = { heading = "The whole report", text = report, charts = json.array {} }
+  return { title = "Validation of rooflua on " .. current.folder, sections = sections,
+    lead = ("%d measured cases, %d simulated. Errors are (simulated - measured) / measured."):format(#current.results,
+      ran) }
+end
+
+return page

@@ -1,0 +1,78 @@
+// `rooflua validate` as a program: its documents, its page, its exit status.
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/json.h"
+#include "tests/app/program.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// A folder with one closed loop and one case that cannot run.
+fs::path folder() {
+  const fs::path path =
+      fs::temp_directory_path() / ("rooflua_validate_" + std::to_string(getpid()));
+  fs::create_directories(path);
+  std::ofstream(path / "loop.csv") << "a,b\n1,2\n";
+  std::ofstream(path / "cases.csv")
+      << "case_id,rating,dataset,file,selector,model,gpu,tp,precision,engine,workload,metrics,"
+         "measured,notes\n"
+         "loop,C,own,loop.csv,row,llama-3.1-8b,H200,1,bf16,vLLM 0.15.1,closed loop c=4 in=200 "
+         "out=50,x,e2e_ms=400;tpot_ms=8,\n"
+         "gone,B,own,gone.csv,row,llama-3.1-8b,H200,1,bf16,vLLM 0.15.1,x,x,,\n";
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("validate writes errors as JSON and a page with plots, and counts what cannot run") {
+  const fs::path path = folder();
+  const Said said = rooflua::test::rooflua("validate " + path.string() +
+                                           " --steps kernels --steps roofline_v1 --intervals 3 " +
+                                           "--json - --html " + (path / "page.html").string());
+  CHECK(said.status == 0);
+  const Json document = parse_json(said.text, "validate");
+  REQUIRE(document.find("cases")->items().size() == 2);
+  const Json& loop = document.find("cases")->items()[0];
+  CHECK(loop.find("errors")->find("e2e_mean")->is_number());
+  CHECK(loop.find("evidence")->is_object());
+  const Json& interval = *loop.find("intervals")->find("e2e_mean");
+  CHECK(interval.find("low")->number() <= interval.find("high")->number());
+  CHECK(contains(document.find("cases")->items()[1].find("problem")->text(), "no such file"));
+  const Json& all = *document.find("totals")->find("all")->find("e2e_mean");
+  CHECK(all.find("cases")->integer() == 1);
+  CHECK(all.find("mean_abs_error")->number() == all.find("median_abs_error")->number());
+  CHECK(document.find("others")->find("roofline_v1")->find("totals") != nullptr);
+  const std::string page = read(path / "page.html");
+  CHECK(contains(page, "<svg"));
+  CHECK(contains(page, "2 measured cases, 1 simulated"));
+  fs::remove_all(path);
+}
+
+TEST_CASE("validate fails with a reason: no folder, no case, no writable file") {
+  CHECK(rooflua::test::rooflua("validate /nowhere/at/all 2>&1").status == 2);
+  const fs::path path = folder();
+  const std::string at = "validate " + path.string() + " --steps \"kernels, shipped data\"";
+  Said said = rooflua::test::rooflua(at + " --only gone 2>&1");
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "no case could run"));
+  said = rooflua::test::rooflua(at + " --only nothing 2>&1");
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "no case of 2 has 'nothing' in its case_id"));
+  said = rooflua::test::rooflua(at + " --html /nowhere/page.html 2>&1");
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "there is no folder"));
+  fs::remove_all(path);
+}
