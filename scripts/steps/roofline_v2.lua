@@ -200,7 +200,7 @@ function RooflineV2:bind(context)
   end
   self:bind_gemms(model)
   self.terms = {}
-  self.contexts = contexts_of.new(function(batch_size, context) return self:contribution(batch_size, context) end)
+  self.contexts = contexts_of.new(function(batch_size, tokens) return self:contribution(batch_size, tokens) end)
 end
 
 --- All layers' GEMMs as a function of m alone, remembered.
