@@ -17,6 +17,7 @@ missing_packages() {
   [ -e /usr/include/toml++/toml.h ] || [ -e /usr/include/toml++/toml.hpp ] || printf 'libtomlplusplus-dev '
   [ -e /usr/include/nlopt.h ] || printf 'libnlopt-dev '
   [ -e /usr/include/histedit.h ] || printf 'libedit-dev '
+  [ -e /usr/include/sqlite3.h ] || printf 'libsqlite3-dev '
   [ -d /usr/include/catch2 ] || printf 'catch2 '
   [ -d /usr/include/luajit-2.1 ] || printf 'luajit '
 }

@@ -35,7 +35,7 @@ local package_home = {
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
-  { "nlopt.h", "engine/script/bind_fit" },
+  { "nlopt.h", "engine/script/bind_fit" }, { "sqlite3.h", "engine/measure/result_store" },
   { "catch2/", "tests/catch" },
 }
 local function check_include(path, number, floor, target)

@@ -15,11 +15,12 @@ struct RunArguments {
   std::vector<std::string> set;  // key=value
   std::optional<long> seed;
   int jobs = 1;
-  std::string json;      // a file, or "-" for stdout
-  std::string requests;  // per-request CSV
-  std::string trace;     // Chrome trace
-  std::string html;      // a report as one page
+  std::string json;         // a file, or "-" for stdout
+  std::string requests;     // per-request CSV
+  std::string trace;        // Chrome trace
+  std::string html;         // a report as one page
   std::optional<long> why;  // a request to follow
+  std::string results;      // SQLite file that keeps runs as they finish
   bool explain = false;
   std::optional<double>
       strict_percent;  // share of time allowed to be extrapolated, stand_in or assumed
@@ -46,7 +47,19 @@ struct StepArguments {
   std::string json;
 };
 
+struct CalibrateArguments {
+  std::string scenario;
+  std::vector<std::string> measured;  // vllm bench results or per-request CSV
+  std::vector<std::string> params;    // key paths; empty = the host's time and corrections
+  std::vector<std::string> set;
+  std::optional<long> seed;
+  std::string objective;  // mean or median
+  int evaluations = 0;    // 0 = as it is
+  std::string json;
+};
+
 int run(const RunArguments& arguments, const std::filesystem::path& home);
+int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& home);
 /// What is wrong or doubtful in scenarios, and what their time would rest on.
 int check(const CheckArguments& arguments, const std::filesystem::path& home);
 /// `rooflua new`: a starting scenario at NAME(.lua); never overwrites.

@@ -42,6 +42,9 @@ void add_run(CLI::App& app, Door& door) {
   command->add_option("--seed", a->seed, "Overrides the scenario's seed");
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
       ->check(CLI::Range(1, 1024));
+  command->add_option(
+      "--results", a->results,
+      "Keep every run in this SQLite file; a second time only missing ones are run");
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->add_option(
       "--requests", a->requests,
@@ -102,6 +105,28 @@ void add_validate(CLI::App& app, Door& door) {
   command->add_option("--html", a->html, "Write a page with plots");
   command->callback(
       [a, &door] { door = [a](const fs::path& home) { return app::validate(*a, home); }; });
+}
+
+void add_calibrate(CLI::App& app, Door& door) {
+  auto* command =
+      app.add_subcommand("calibrate", "Fit a scenario's parameters to your own measured runs");
+  auto* a = new app::CalibrateArguments;
+  command->add_option("scenario", a->scenario, "A scenario of kind serve")->required();
+  command
+      ->add_option("--measured", a->measured,
+                   "vllm bench serve --save-result, or a CSV with a row per request; repeatable")
+      ->required()
+      ->allow_extra_args(false);
+  command->add_option("--params", a->params, "Key paths to fit: steps.host_step_s,frontend.base_s")
+      ->delimiter(',');
+  command->add_option("--objective", a->objective, "mean (default) or median of relative errors");
+  command->add_option("--evaluations", a->evaluations, "Simulations per fit (150)")
+      ->check(CLI::Range(1, 1000000));
+  command->add_option("--set", a->set, "key=value of the scenario")->allow_extra_args(false);
+  command->add_option("--seed", a->seed, "Overrides the scenario's seed");
+  command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
+  command->callback(
+      [a, &door] { door = [a](const fs::path& home) { return app::calibrate(*a, home); }; });
 }
 
 void add_data(CLI::App& app, Door& door) {
@@ -221,6 +246,7 @@ int main(int argc, char** argv) {
   Door door;
   add_run(app, door);
   add_step(app, door);
+  add_calibrate(app, door);
   add_data(app, door);
   add_validate(app, door);
   add_small_commands(app, door);

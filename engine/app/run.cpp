@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "app/commands.h"
-#include "app/workers.h"
+#include "app/variants.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "measure/html_report.h"
@@ -63,6 +63,11 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   outputs.sketch = !arguments.html.empty();
   if (!arguments.quiet && arguments.jobs == 1) outputs.progress = scenario.variants()[variant].name;
   if (outputs.progress.empty() && !arguments.quiet && arguments.jobs == 1) outputs.progress = "run";
+  if (scenario.kind() == "search") {
+    outputs.jobs = arguments.jobs;
+    outputs.results = arguments.results;
+    if (!arguments.quiet) outputs.progress = "runs";
+  }
   return scenario.run(variant, op_by_op(scenario, arguments), outputs);
 }
 
@@ -122,7 +127,10 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
     std::fputs(compare_variants(results, arguments.scenario).c_str(), stdout);
     print_failures(results);
     print_partial(scenario, results);
-  } else if (own.empty() || results.size() == 1 || arguments.explain) {
+    const std::string differences = partial ? "" : scenario.over_seeds(results);
+    if (!differences.empty()) std::printf("\n%s\n", differences.c_str());
+  } else if (own.empty() || results.size() == 1 || arguments.explain ||
+             scenario.kind() == "search") {
     for (const script::VariantResult& each : results) {
       if (each.known()) std::printf("%s\n", each.text.c_str());
     }
@@ -144,6 +152,33 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   report.parameters = scenario.parameters();
   std::ofstream out(arguments.html, std::ios::binary);
   if (!(out << html_report(report))) throw Error(arguments.html, "cannot be written");
+}
+
+/// The document of --json; variants that failed are told beside the others.
+Json document(const script::Scenario& scenario, const Ran& ran) {
+  Json out = scenario.document(ran.results);
+  if (ran.failures.empty()) return out;
+  out["failed"] = Json::array();
+  for (const Ran::Failure& each : ran.failures) {
+    Json entry = Json::object();
+    entry["name"] = each.variant;
+    entry["problem"] = each.problem;
+    out["failed"].push_back(std::move(entry));
+  }
+  return out;
+}
+
+/// Says on stderr which variants failed, and how to go on.
+void tell_missing(const Ran& ran, const RunArguments& arguments) {
+  if (arguments.results.empty()) return;
+  for (const Ran::Failure& each : ran.failures) {
+    std::fprintf(stderr, "rooflua: %s: %s\n", each.variant.c_str(), each.problem.c_str());
+  }
+  const auto missing = std::count_if(
+      ran.results.begin(), ran.results.end(),
+      [](const script::VariantResult& each) { return !each.known() || each.partial() != nullptr; });
+  std::fprintf(stderr, "rooflua: %lld of %zu runs are missing; the same command runs only those\n",
+               static_cast<long long>(missing), ran.results.size());
 }
 
 /// Where the scripts were when a signal found them.
@@ -188,7 +223,8 @@ namespace {
 constexpr int interrupted_status = 130;  // as a shell says of a program that SIGINT ended
 
 int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
-  for (const std::string& path : {arguments.json, arguments.requests, arguments.trace, arguments.html}) {
+  for (const std::string& path :
+       {arguments.json, arguments.requests, arguments.trace, arguments.html, arguments.results}) {
     const auto folder = std::filesystem::path(path).parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder)) {
       throw Error(path, "cannot be written: there is no folder " + folder.string());
@@ -200,16 +236,17 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   options.set = arguments.set;
   options.seed = arguments.seed;
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
-  const std::size_t count = scenario.variants().size();
-  const auto results = in_workers(count, arguments.jobs, [&](std::size_t variant) {
+  const Ran ran = run_variants(vm, scenario, arguments, [&](std::size_t variant) {
     return run_variant(scenario, variant, arguments);
   });
+  const std::vector<script::VariantResult>& results = ran.results;
   for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
   if (arguments.json != "-") print_report(scenario, results, arguments);
-  if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
+  if (!arguments.json.empty()) write_document(document(scenario, ran), arguments.json);
   if (!arguments.html.empty()) write_page(scenario, results, arguments);
   if (is_partial(results)) {
     tell_where(results);
+    tell_missing(ran, arguments);
     return script::last_stop() == script::StopReason::interrupted ? interrupted_status : 1;
   }
   if (scenario.kind() == "serve" && nothing_completed(results)) {

@@ -54,8 +54,9 @@ double evaluate(unsigned n, const double* x, double*, void* data) {
 }
 
 nlopt_algorithm algorithm_of(const std::string& name) {
-  const std::vector<std::string> known{"bobyqa", "nelder_mead", "sbplx"};
+  const std::vector<std::string> known{"bobyqa", "direct", "nelder_mead", "sbplx"};
   if (name == "bobyqa") return NLOPT_LN_BOBYQA;
+  if (name == "direct") return NLOPT_GN_DIRECT_L;
   if (name == "nelder_mead") return NLOPT_LN_NELDERMEAD;
   if (name == "sbplx") return NLOPT_LN_SBPLX;
   throw Error("fit: algorithm", unknown_name("algorithm", name, known));
@@ -72,10 +73,10 @@ std::vector<double> numbers_at(lua_State* L, int index, const char* what) {
   return out;
 }
 
-/// minimize(function, start, lower, upper, algorithm, evaluations, tolerance)
+/// minimize(function, start, lower, upper, algorithm, evaluations, tolerance, step)
 ///   -> {value...}, smallest, evaluations   or   nil, what the function raised
 int minimize(lua_State* L) {
-  lua_settop(L, 7);
+  lua_settop(L, 8);
   Search search;
   search.L = L;
   search.function = 1;
@@ -93,7 +94,7 @@ int minimize(lua_State* L) {
   nlopt_set_upper_bounds(opened.get(), upper.data());
   nlopt_set_maxeval(opened.get(), static_cast<int>(check_number(L, 6, "evaluations")));
   nlopt_set_xtol_rel(opened.get(), check_number(L, 7, "tolerance"));
-  const std::vector<double> first_step(x.size(), 0.1);  // coordinates run from 0 to 1
+  const std::vector<double> first_step(x.size(), check_number(L, 8, "step"));
   nlopt_set_initial_step(opened.get(), first_step.data());
   nlopt_set_min_objective(opened.get(), &evaluate, &search);
   double smallest = 0;

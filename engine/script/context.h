@@ -66,6 +66,7 @@ void bind_cost(lua_State* L);
 void bind_random(lua_State* L);
 void bind_serve(lua_State* L);
 void bind_fit(lua_State* L);
+void bind_sweep(lua_State* L);
 /// Fills the leaf functions that Lua reaches through FFI (bind_lookup.cpp).
 void fill_abi(AbiTable& abi);
 /// The question behind an answer to a user's lookup, as a table with the fields its op has.

@@ -178,6 +178,12 @@ StopReason absorb_stop() {
   return reason;
 }
 
+void restart_time_limit() {
+  if (owner.load() == nullptr || limit_s <= 0) return;
+  expiries = 0;
+  set_timer(limit_s);
+}
+
 void continue_in_worker() {
   if (owner.load() == nullptr) return;
   set_handler(SIGTERM, on_passed_on, nullptr);

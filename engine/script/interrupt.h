@@ -66,4 +66,7 @@ StopReason last_stop();
 /// by which the parent passes a Ctrl-C on, stops as SIGINT does, however often it comes.
 void continue_in_worker();
 
+/// The time limit counts from now: for the next of several runs in one worker.
+void restart_time_limit();
+
 }  // namespace rooflua::script

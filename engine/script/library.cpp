@@ -75,6 +75,7 @@ void push_natives(lua_State* L) {
   bind_random(L);
   bind_serve(L);
   bind_fit(L);
+  bind_sweep(L);
 }
 
 }  // namespace

@@ -152,8 +152,23 @@ void Scenario::adopt(const Json& opened) {
   seed_ = opened.find("seed")->integer();
   has_report_ = opened.find("has_report")->boolean();
   for (const Json& each : opened.find("variants")->items()) {
-    variants_.push_back({text_of(each, "name"), *each.find("parameters")});
+    variants_.push_back(
+        {text_of(each, "name"), *each.find("parameters"), each.find("seed")->integer()});
   }
+}
+
+VariantResult variant_result(const Json& document, const std::string& text) {
+  VariantResult out;
+  out.document = document;
+  out.text = text;
+  const Json* summary = document.find("summary");
+  const Json* evidence = summary != nullptr ? summary->find("evidence") : nullptr;
+  if (evidence != nullptr) out.evidence = shares_of(*evidence);
+  return out;
+}
+
+std::string Scenario::fingerprint() {
+  return vm_->call(module, "fingerprint", {}).text();
 }
 
 void Scenario::check() {
@@ -166,11 +181,13 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
   options["explain"] = explain;
   for (const auto& [key, path] : {std::pair{"requests_path", outputs.requests},
                                   {"trace_path", outputs.trace},
-                                  {"progress", outputs.progress}}) {
+                                  {"progress", outputs.progress},
+                                  {"results", outputs.results}}) {
     if (!path.empty()) options[key] = path;
   }
   if (outputs.sketch) options["sketch"] = true;
   if (outputs.why) options["why"] = std::int64_t{*outputs.why};
+  options["jobs"] = outputs.jobs;
   const Json result = vm_->call(module, "run", {Json(static_cast<double>(variant + 1)), options});
   VariantResult out;
   out.document = Json::object();
@@ -199,7 +216,10 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
   summary["evidence"] = evidence_json(out.evidence);
   if (const Json* time_s = result.find("time_s")) summary["time_s"] = *time_s;
   out.document["summary"] = std::move(summary);
-  if (kind_ == "price") {
+  if (kind_ == "search") {
+    out.document["search"] = *result.find("search");
+    out.text += text_of(result, "text");
+  } else if (kind_ == "price") {
     add_price(out, result, explain);
   } else {
     out.document["static"] = *result.find("static");
@@ -219,6 +239,14 @@ std::string Scenario::report(const std::vector<VariantResult>& results) {
 
 Json Scenario::parameters() {
   return vm_->call("rooflua.describe", "parameters", {});
+}
+
+std::string Scenario::over_seeds(const std::vector<VariantResult>& results) {
+  if (results.size() < 4 || results.front().document.find("parameters")->find("seed") == nullptr)
+    return "";
+  Json all = Json::array();
+  for (const VariantResult& each : results) all.push_back(each.document);
+  return vm_->call(module, "over_seeds", {all}).text();
 }
 
 Json Scenario::document(const std::vector<VariantResult>& results) const {

@@ -1,7 +1,6 @@
 #pragma once
 // A scenario as the program sees it: opened and checked, its variants, and what running one gives.
-// The reading itself is scripts/lib/rooflua/scenario.lua; kinds "price" and "static" run here, kind
-// "serve" through rooflua.serve.
+// The reading itself is scripts/lib/rooflua/scenario.lua.
 
 #include <array>
 #include <filesystem>
@@ -24,6 +23,7 @@ struct ScenarioOptions {
 struct ScenarioVariant {
   std::string name;  // "steps.prefill_divisor=1.8"; "" where nothing varies
   Json parameters;
+  std::int64_t seed = 0;
 };
 
 /// What came of one variant.
@@ -42,13 +42,17 @@ struct VariantResult {
 /// "PARTIAL: stopped by --timeout when the clock stood at 12.3 s; 20 of 45 requests sent had
 /// finished"
 std::string partial_line(const Json& partial);
+/// The same of a document that was written down: exact, because numbers in documents are.
+VariantResult variant_result(const Json& document, const std::string& text);
 
 /// Files that a run of kind "serve" writes as it goes; empty = none.
 struct RunOutputs {
   std::string requests, trace;
-  std::string progress;  // title of a progress bar
-  bool sketch = false;   // what a report in HTML draws
+  std::string progress;     // title of a progress bar
+  bool sketch = false;      // what a report in HTML draws
   std::optional<long> why;  // a request to follow
+  std::string results;      // SQLite file of a search
+  int jobs = 1;             // of a search
 };
 
 class Scenario {
@@ -66,12 +70,18 @@ class Scenario {
 
   /// Everything that can be found out without running. @throws Error or LuaError
   void check();
+  /// A hash of everything that results depend on: the scenario, the Lua files, tables and traces
+  /// that it uses, and options.
+  std::string fingerprint();
   /// Runs one variant. `explain` puts the operations of kind "price" into the text.
   VariantResult run(std::size_t variant, bool explain, const RunOutputs& outputs = {});
   /// The scenario's own report of all results; "" if it has none.
   std::string report(const std::vector<VariantResult>& results);
   /// Everything that was given and every declared parameter: [{path, value, unit, note}].
   Json parameters();
+  /// Where variants were run with several seeds: differences from the first, with confidence
+  /// intervals; else "".
+  std::string over_seeds(const std::vector<VariantResult>& results);
   /// {schema, scenario, title, kind, seed, variants: [...]}
   /// {schema, scenario, title, kind, seed, variants: [...]}; of a run that was stopped also
   /// partial: {stopped_by, not_run: [names of variants that are missing]}

@@ -18,10 +18,13 @@ function measure.summary(run) end
 ---@return table document
 function measure.why(scenario, id) end
 
----Runs side by side: rows of metric, one value per run, and the ratio of the last to the first.
+---Runs side by side: rows of metric, one value per run, and the ratio of the last to the first. Of sweeps over
+---seeds: mean differences from the first variant, paired seed by seed, {metric, variant, baseline, mean, difference,
+---low, high, seeds, clear}. options: metrics, level (0.95), method ("t" or "bootstrap").
 ---@param runs table[] at least two
----@return table[] rows the first is the header
-function measure.compare(runs) end
+---@param options table?
+---@return table[] rows
+function measure.compare(runs, options) end
 
 ---Two simulations of the same requests (forks of one, or one scenario under two policies), request by request: how
 ---many got faster and slower, by how much, and under which heading.

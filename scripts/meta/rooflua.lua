@@ -9,6 +9,7 @@
 ---@field policy rooflua.policy declaring policies
 ---@field serve rooflua.serve what happens over time
 ---@field measure rooflua.measure what was seen
+---@field sweep rooflua.sweep many runs of one scenario
 ---@field fit rooflua.fit parameters against measurements
 ---@field random rooflua.random named random streams
 ---@field arrivals rooflua.arrivals what open-loop workloads share

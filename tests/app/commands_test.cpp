@@ -183,6 +183,31 @@ TEST_CASE("a scheduler that talks nonsense ends the run with its line, not with 
   CHECK(contains(message(""), "starved"));
 }
 
+TEST_CASE("a user's own run calibrates a scenario in one command") {
+  const std::string text =
+      "return { model = 'llama-3.1-8b', hardware = 'h200', async_depth = 1,\n"
+      "  steps = require 'steps.kernels' { host_step_s = 0.003 },\n"
+      "  workload = require 'workloads.poisson' { rate_per_s = 10, num_requests = 40,\n"
+      "    prompt_tokens = 200, output_tokens = 20 } }\n";
+  const std::string truth = temporary("truth.lua", text), csv = temporary("measured.csv", "");
+  REQUIRE(rooflua::test::rooflua("run " + truth + " --quiet --requests " + csv).status == 0);
+  const std::string command = "calibrate " + truth +
+                              " --set steps.host_step_s=0.0007 --evaluations 40 --params "
+                              "steps.host_step_s --measured ";
+  const Said said = rooflua::test::rooflua(command + csv + " --json -");
+  REQUIRE(said.status == 0);
+  const Json document = parse_json(said.text, "calibrate");
+  const Json& parameter = document.find("parameters")->items()[0];
+  CHECK(parameter.find("before")->number() == 0.0007);
+  CHECK(parameter.find("after")->number() == Approx(0.003).epsilon(0.02));
+  const Json& error = *document.find("error");
+  CHECK(error.find("after")->number() < error.find("before")->number());
+  CHECK(error.find("left_out")->number() < 0.02);
+  CHECK(contains(rooflua::test::rooflua(command + csv).text, "paste into the scenario"));
+  CHECK(rooflua::test::rooflua(command + "nowhere.csv 2>&1").status == 1);
+  CHECK(rooflua::test::rooflua("calibrate " + truth + " 2>&1").status == 2);
+}
+
 TEST_CASE("--strict fails a run that rests on guesses") {
   CHECK(rooflua::test::rooflua("run scenarios/01_hello.lua --strict=50").status == 0);
   CHECK(rooflua::test::rooflua("run scenarios/01_hello.lua --strict 2>/dev/null").status == 1);

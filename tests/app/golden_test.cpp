@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/json.h"
 #include "tests/app/program.h"
 
 using namespace rooflua::test;
@@ -57,6 +58,25 @@ TEST_CASE("every other question has its answer", "[golden]") {
 TEST_CASE("two databases and two lookups price the same shapes", "[golden]") {
   if (!have_shared("tables/infersim/bench_data")) return;
   compare_with_golden("05_two_tables", "--set mfu.path=../shared/data/tables/infersim/bench_data");
+}
+
+TEST_CASE("two GPUs have a capacity under an SLO, and it is what the scenario expects",
+          "[golden]") {
+  compare_with_golden("20_capacity_planning", "--jobs 2");
+  const Said said =
+      rooflua::test::rooflua("run scenarios/20_capacity_planning.lua --quiet --jobs 2 --json -");
+  const rooflua::Json document = rooflua::parse_json(said.text, "run");
+  const auto& variants = document.find("variants")->items();
+  REQUIRE(variants.size() == 2);
+  double loads[2];
+  for (int i = 0; i < 2; ++i) {
+    const rooflua::Json& search = *variants[static_cast<std::size_t>(i)].find("search");
+    loads[i] = search.find("value")->number();
+    CHECK(search.find("missed_at")->number() <= loads[i] * 1.02);
+    CHECK(search.find("monotone")->boolean());
+  }
+  CHECK(loads[1] > loads[0]);
+  CHECK(loads[1] < 1.43 * loads[0]);
 }
 
 TEST_CASE("InferSim's published points are reproduced", "[golden]") {

@@ -14,6 +14,8 @@ local private = {
   native = true, abi = true, core = true, chunks = true, ledger = true, serving = true, routing = true,
   files = true, scenario = true, jitlog = true, batch = true, prices = true, pricing = true, help = true, units = true,
   paths = true, variants = true, declared = true, sampling = true, metrics = true, predictions = true,
+  sobol = true, fingerprint = true, paired = true, many = true, searching = true, sensitivity = true,
+  exploration_text = true, measured = true, calibrate = true,
   plot = true, differences = true, lookback = true, repl = true, repl_commands = true, repl_complete = true,
   repl_pretty = true, repl_reload = true, repl_tree = true, breakdown = true, describe = true, check = true,
   check_rules = true, check_forecast = true, locate = true,
@@ -121,7 +123,7 @@ end
 
 -- require --------------------------------------------------------------------------------------------
 
-local loaded, loading = {}, {}
+local loaded, loading, read = {}, {}, {} -- read: files that were run, as a set of paths
 
 -- What only the library and the program may touch.
 local hidden = {
@@ -208,6 +210,7 @@ local function sandbox_require(name)
   end
   loading[name] = true
   local ok, result = pcall(function()
+    read[path] = true
     local chunk = native.load_chunk(path, chunk_name(path))
     return setfenv(chunk, environment_for())(name)
   end)
@@ -223,6 +226,9 @@ function environment_for()
   if native.trusted then return trusted_environment(sandbox_require) end
   return sandboxed_environment(sandbox_require)
 end
+
+--- The Lua files that were required so far, sorted.
+function chunks.files() return core.sorted_keys(read) end
 
 --- Forgets what was required from files, so that edited policies take effect.
 ---@return table before module name -> what it gave
@@ -257,6 +263,7 @@ end
 function chunks.load_scenario(path)
   scenario_folder = path:match "^(.*)/[^/]*$" or "."
   files.beside(path)
+  read[path] = true
   return guarded(path, function()
     local chunk = native.load_chunk(path, chunk_name(path))
     return setfenv(chunk, environment_for())()

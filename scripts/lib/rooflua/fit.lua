@@ -28,6 +28,7 @@ local function median(errors)
   return (sorted[half] + sorted[half + 1]) / 2
 end
 
+local known_algorithms = { bobyqa = true, nelder_mead = true, sbplx = true } -- none draws random numbers
 local objectives = { mean = mean, median = median }
 
 --- Absolute relative errors of every figure of these observations.
@@ -55,25 +56,31 @@ local function starting_values(ranges)
   return values
 end
 
---- The smallest error over these observations: {path = value}, error, evaluations. The search is run
---- twice; the second starts where the first stopped, which frees it from a collapsed simplex.
+-- A simulation's error has many small valleys, because a step earlier or later moves every token behind it. So
+-- a part of the evaluations looks over the whole box, and the others go down from the best of it and from the
+-- start; the last stage starts where the one before stopped, with smaller steps.
+local stages = { { share = 0.35, algorithm = "direct", step = 0.1 },
+  { share = 0.4, step = 0.1 }, { share = 0.25, step = 0.02 } }
+
+--- The smallest error over these observations: {path = value}, error, evaluations.
 local function minimise(task, observations)
   local ranges, score = task.ranges, objectives[task.objective]
   local function objective(places)
     return score(errors_of(task.model(values_at(ranges, places)), observations))
   end
-  local start, lower, upper = {}, {}, {}
+  local best, lower, upper = {}, {}, {}
   for i, range in ipairs(ranges) do
-    start[i], lower[i], upper[i] = declared.place(range, range.start), 0, 1
+    best[i], lower[i], upper[i] = declared.place(range, range.start), 0, 1
   end
-  local best, smallest, used = start, nil, 0
-  for round = 1, 2 do
-    local budget = math.max(1, math.floor(task.evaluations * (round == 1 and 0.7 or 0.3)))
-    local places, error_or_problem, evaluations = native.minimize(objective, best, lower, upper, task.algorithm,
-      budget, task.tolerance)
-    if not places then error(error_or_problem, 0) end
+  local smallest, used = objective(best), 1
+  for _, stage in ipairs(stages) do
+    local budget = math.max(1, math.floor((task.evaluations - 1) * stage.share))
+    local places, found, evaluations = native.minimize(objective, best, lower, upper, stage.algorithm or task.algorithm,
+      budget, task.tolerance, stage.step)
+    if not places then error(found, 0) end
     used = used + evaluations
-    if not smallest or error_or_problem < smallest then best, smallest = places, error_or_problem end
+    if found < smallest then best, smallest = places, found end
+    if smallest < task.tolerance then break end -- nothing is left to gain
   end
   return values_at(ranges, best), smallest, used
 end
@@ -139,7 +146,9 @@ local function read(given)
     fail("fit: objective: %s", native.unknown_name("objective", tostring(task.objective),
       core.sorted_keys(objectives)))
   end
-  core.text(task.algorithm, "fit: algorithm")
+  if not known_algorithms[core.text(task.algorithm, "fit: algorithm")] then
+    fail("fit: algorithm: %s", native.unknown_name("algorithm", task.algorithm, core.sorted_keys(known_algorithms)))
+  end
   local subject = predictions.subject(file, given)
   task.ranges = declared.ranges(subject.name, subject.scenario, given.params, "params")
   task.observations = predictions.observations(subject, given.target)
@@ -190,7 +199,7 @@ function fit.report(result)
   for _, each in ipairs(result.parameters) do
     rows[#rows + 1] = { each.path, each.before, each.after, each.min, each.max, each.at_bound and "at its bound" or "" }
   end
-  local errors = { { "group", "figures of", "before", "after", "left out" } }
+  local errors = { { "group", "figures", "before", "after", "left out" } }
   for _, each in ipairs(result.groups) do
     errors[#errors + 1] = { each.name, each.count, percent(each.before), percent(each.after), percent(each.left_out) }
   end

@@ -3,6 +3,8 @@ local native = require "rooflua.native"
 local core = require "rooflua.core"
 local json = require "rooflua.json"
 local differences = require "rooflua.differences"
+local metrics = require "rooflua.metrics"
+local paired = require "rooflua.paired"
 local plot = require "rooflua.plot"
 local serve = require "rooflua.serve"
 
@@ -45,34 +47,22 @@ function measure.why(scenario, id)
   return text, document
 end
 
-local compared = {
-  { "requests_per_s" }, { "output_tokens_per_s" }, { "goodput_per_s" },
-  { "ttft_s", "p50" }, { "ttft_s", "p99" }, { "tpot_s", "p50" }, { "tpot_s", "p99" },
-  { "itl_s", "p99" }, { "e2e_s", "mean" }, { "queue_s", "mean" }, { "kv_used_frac_max" }, { "preemptions" },
-}
+local compared = { "requests_per_s", "output_tokens_per_s", "goodput_per_s", "ttft_s_p50", "ttft_s_p99", "tpot_s_p50",
+  "tpot_s_p99", "itl_s_p99", "e2e_s_mean", "queue_s_mean", "kv_used_frac_max", "preemptions" }
 
-local function figure(summary, path)
-  local value = summary[path[1]]
-  if path[2] then value = type(value) == "table" and value[path[2]] or nil end
-  return type(value) == "number" and value or nil
-end
-
---- Runs side by side: rows of {metric, value of run 1, value of run 2, ..., ratio of the last to the first}.
----@param runs table list of {name = run} pairs or runs
-function measure.compare(runs)
-  core.table(runs, "measure.compare")
-  if #runs < 2 then fail "measure.compare: expected a list of at least two runs" end
+--- One value per run, and the ratio of the last to the first.
+local function side_by_side(runs, names)
   local header, summaries = { "metric" }, {}
   for i, run in ipairs(runs) do
-    summaries[i] = measure.summary(run)
-    header[i + 1] = type(run.name) == "string" and run.name or "run " .. i
+    summaries[i] = { summary = measure.summary(run), gpus = run.gpus }
+    header[i + 1] = type(run.name) == "string" and run.name ~= "" and run.name or "run " .. i
   end
   header[#header + 1] = "ratio"
   local rows = { header }
-  for _, path in ipairs(compared) do
-    local row, first, last = { table.concat(path, " ") }, nil, nil
-    for i, summary in ipairs(summaries) do
-      last = figure(summary, path)
+  for _, metric in ipairs(names) do
+    local row, first, last = { metric }, nil, nil
+    for i, each in ipairs(summaries) do
+      last = metrics.value(each, metric)
       if i == 1 then first = last end
       row[i + 1] = last or "-"
     end
@@ -82,16 +72,50 @@ function measure.compare(runs)
   return rows
 end
 
+local function has_seeds(runs)
+  local seen = {}
+  for _, run in ipairs(runs) do
+    if type(run.parameters) ~= "table" or run.parameters.seed == nil then return false end
+    seen[run.parameters.seed] = true
+  end
+  return next(seen, next(seen)) ~= nil
+end
+
+--- Runs side by side. Where variants were run with several seeds (parameters.seed): mean differences from the
+--- first variant, seed by seed, with confidence intervals.
+---@param runs table list of runs, as sweeps give them
+---@param options table? metrics, level (0.95), method "t" or "bootstrap"
+function measure.compare(runs, options)
+  core.table(runs, "measure.compare")
+  options = core.table(options or {}, "measure.compare: options")
+  core.check_keys(options, { "metrics", "level", "method" }, "measure.compare")
+  if #runs < 2 then fail "measure.compare: expected a list of at least two runs" end
+  local names = metrics.list(options.metrics, "measure.compare: metrics", compared)
+  local level, method = options.level or 0.95, options.method or "t"
+  if type(level) ~= "number" or not (level > 0 and level < 1) then
+    fail("measure.compare: level: expected a share between 0 and 1, found %s", core.describe(level))
+  end
+  if method ~= "t" and method ~= "bootstrap" then
+    fail("measure.compare: method: %s", native.unknown_name("method", tostring(method), { "bootstrap", "t" }))
+  end
+  if not has_seeds(runs) then return side_by_side(runs, names) end
+  local plain = {}
+  for i, run in ipairs(runs) do
+    plain[i] = { summary = measure.summary(run), gpus = run.gpus, parameters = run.parameters, name = run.name }
+  end
+  return paired.compare(plain, { metrics = names, level = level, method = method })
+end
+
 -- Looking -------------------------------------------------------------------------------------------
 
-local metrics = { "e2e_s", "queue_s", "tpot_s", "ttft_s" }
+local per_request = { "e2e_s", "queue_s", "tpot_s", "ttft_s" }
 
 local function metric_of(what, default, where)
   if what == nil then return default end
-  for _, each in ipairs(metrics) do
+  for _, each in ipairs(per_request) do
     if each == what or each == tostring(what) .. "_s" then return each end
   end
-  return fail("%s: %s", where, native.unknown_name("metric", tostring(what), metrics))
+  return fail("%s: %s", where, native.unknown_name("metric", tostring(what), per_request))
 end
 
 local diff_options = { "metric", "names", "top" }

@@ -14,7 +14,7 @@ local statistics = { "mean", "std", "min", "p50", "p90", "p95", "p99", "max" }
 local derived = {
   completed_frac = function(summary) return summary.completed / summary.requests end,
   slo_attainment_frac = function(summary)
-    return summary.goodput_per_s * summary.duration_s / summary.requests
+    return math.floor(summary.goodput_per_s * summary.duration_s + 0.5) / summary.requests -- a count again
   end,
   requests_per_s_per_gpu = function(summary, run) return summary.requests_per_s / run.gpus end,
   output_tokens_per_s_per_gpu = function(summary, run) return summary.output_tokens_per_s / run.gpus end,

@@ -129,6 +129,9 @@ local function check_shape(file, given)
   if kind == "price" and (type(given.price) ~= "table" or #core.plain(given.price) == 0) then
     wrong(file, "price", "expected a list of batches")
   end
+  if kind == "search" and type(given.search) ~= "table" then
+    wrong(file, "search", "expected a table, as in { goal = \"rate\", slo = { ttft_s_p99 = 0.5 }, min = 1, max = 100 }")
+  end
   if given.title ~= nil and type(given.title) ~= "string" then
     wrong(file, "title", "expected text, found %s", core.describe(given.title))
   end
@@ -171,11 +174,14 @@ local function open_table(file, returned, options)
   given = apply_sets(file, given, options and options.set)
   local kind = check_shape(file, given)
   if options and options.seed then given.seed = options.seed end
-  current = { file = file, given = given, kind = kind, variants = variants.of(file, given),
+  current = { file = file, path = options and options.path, set = options and options.set,
+    given = given, kind = kind, variants = variants.of(file, given),
     seed = given.seed or 0 }
   local list = json.array {}
   for i, variant in ipairs(current.variants) do
-    list[i] = { name = variant.name, parameters = variant.parameters }
+    local own = variant.parameters.seed -- vary = { seed = {1, 2, 3} }
+    list[i] = { name = variant.name, parameters = variant.parameters,
+      seed = type(own) == "number" and own or current.seed }
   end
   return { file = file, kind = kind, title = given.title or "", seed = current.seed,
     variants = list,
@@ -185,7 +191,9 @@ end
 --- Loads and checks a scenario file. options: set = list of "key=value", seed.
 --- @return table {file, kind, title, seed, variants = {{name, parameters}}, has_report}
 function scenario.open(path, options)
-  return open_table(path, chunks.load_scenario(path), options)
+  local more = { path = path }
+  for key, value in pairs(options or {}) do more[key] = value end
+  return open_table(path, chunks.load_scenario(path), more)
 end
 
 --- The same of a table that a script made.
@@ -259,6 +267,22 @@ end
 
 -- Running --------------------------------------------------------------------------------------------------
 
+--- Mean shares of evidence of many runs.
+local function mean_evidence(runs)
+  local shares = {}
+  for _, run in ipairs(runs or {}) do
+    for name, share in pairs(run.summary.evidence) do shares[name] = (shares[name] or 0) + share / #runs end
+  end
+  return shares
+end
+
+local function search(given, options)
+  local result = require("rooflua.searching").run(current.file, given, given.search,
+    { jobs = options.jobs, results = options.results, progress = options.progress })
+  return { kind = "search", search = result, evidence = mean_evidence(result.runs),
+    text = require("rooflua.sweep").report(result) }
+end
+
 local runners = {
   price = function(prepared, options) return require("rooflua.prices").price(prepared, options) end,
   static = function(prepared, options)
@@ -272,10 +296,8 @@ function scenario.run(index, options)
   if current.kind == "serve" then
     return require("rooflua.serve").run_variant(current.file, given, options or {})
   end
+  if current.kind == "search" then return at(current.file, "search", search, given, options or {}) end
   local runner = runners[current.kind]
-  if not runner then
-    wrong(current.file, "kind", "'%s' runs through rooflua.serve", current.kind)
-  end
   local prepared = scenario.prepare(given, current.file)
   local result = runner(prepared, options or {})
   result.name, result.parameters = variant.name, variant.parameters
@@ -288,11 +310,30 @@ function scenario.check()
     local given = scenario.variant_table(index)
     if current.kind == "serve" then
       require("rooflua.serve").check(current.file, given)
+    elseif current.kind == "search" then
+      at(current.file, "search", require("rooflua.searching").check, current.file, given, given.search)
     else
       local prepared = scenario.prepare(given, current.file)
       if current.kind == "price" then require("rooflua.prices").batches(prepared) end
     end
   end
+end
+
+--- A hash of everything that results depend on (fingerprint.lua).
+function scenario.fingerprint()
+  local first = scenario.variant_table(1)
+  if current.kind == "serve" then
+    require("rooflua.serve").check(current.file, first) -- loads the policies that stand for names
+  end
+  return require("rooflua.fingerprint").of(current.given,
+    { path = current.path, set = current.set, seed = current.seed })
+end
+
+--- Differences between variants over seeds as text; "" where there are no seeds to compare over, and of points
+--- of a sample, none of which is a baseline.
+function scenario.over_seeds(results)
+  if current.given.sweep ~= nil then return "" end
+  return require("rooflua.exploration_text").over_seeds(results)
 end
 
 --- What the scenario's own report makes of the results: text.

@@ -22,8 +22,10 @@ end
 
 --- `variant` with one more value at `path`. A value may be {label =, value =}, or
 --- {label =, set = {path = value, ...}}: then its key is only a name.
-function variants.with(variant, path, value)
-  local text, case = value_name(value), nil
+---@param text string? what the name shall say of the value
+function variants.with(variant, path, value, text)
+  local case
+  text = text or value_name(value)
   if type(value) == "table" and not policy.is_instance(value) and value.label ~= nil then
     text, case, value = tostring(value.label), value.set, value.value
   end

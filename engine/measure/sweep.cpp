@@ -1,0 +1,91 @@
+#include "measure/sweep.h"
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/workers.h"
+#include "measure/progress.h"
+
+namespace rooflua {
+
+namespace {
+
+ResultRow stored(const SweepRow& row, std::size_t position, const Json& result) {
+  ResultRow out;
+  out.position = static_cast<std::int64_t>(position);
+  out.seed = row.seed;
+  out.name = row.name;
+  out.parameters = dump_json(row.parameters);
+  out.document = dump_json(*result.find("document"));
+  out.report = result.find("report")->text();
+  if (const Json* drawing = result.find("drawing")) out.drawing = dump_json(*drawing);
+  return out;
+}
+
+/// False for what was known of a run when it was stopped: handed on, and not kept.
+bool is_whole(const Json& result) {
+  return result.find("document")->find("partial") == nullptr;
+}
+
+/// Fills in what the file has. @throws Error if a row is not the run that it should be
+void take_over(const ResultStore& store, const std::string& file, const std::vector<SweepRow>& rows,
+               SweepOutcome& outcome) {
+  for (const auto& [position, row] : store.rows()) {
+    const auto at = static_cast<std::size_t>(position);
+    if (at >= rows.size() || row.parameters != dump_json(rows[at].parameters) ||
+        row.seed != rows[at].seed) {
+      throw Error(file, "row " + std::to_string(position) + " (" + row.name +
+                            ") is not the run of this scenario at that place; name another file");
+    }
+    Json result = Json::object();
+    result["document"] = parse_json(row.document, file);
+    result["report"] = row.report;
+    if (!row.drawing.empty()) result["drawing"] = parse_json(row.drawing, file);
+    outcome.results[at] = std::move(result);
+    ++outcome.reused;
+  }
+  outcome.foreign = store.foreign_rows();
+}
+
+}  // namespace
+
+SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& options,
+                       const std::function<Json(std::size_t)>& run) {
+  SweepOutcome outcome;
+  outcome.results.resize(rows.size());
+  outcome.problems.resize(rows.size());
+  const auto open = [&] { return std::make_unique<ResultStore>(options.results, options.set); };
+  // Closed before the first fork: SQLite forbids to carry a connection into another process.
+  if (!options.results.empty()) take_over(*open(), options.results, rows, outcome);
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (outcome.results[i].is_null()) missing.push_back(i);
+  }
+  std::unique_ptr<ResultStore> store;
+  ProgressBar bar(options.title, static_cast<std::int64_t>(rows.size()), options.quiet);
+  std::int64_t there = outcome.reused;
+  WorkOptions work;
+  work.jobs = options.jobs;
+  work.stop = options.stop;
+  work.in_process = options.in_process;
+  work.before_each = options.before_each;
+  work.leave = options.leave;
+  const bool finished = in_workers(
+      missing.size(), work, [&](std::size_t piece) { return run(missing[piece]); },
+      [&](WorkDone&& done) {
+        const std::size_t at = missing[done.piece];
+        outcome.problems[at] = done.problem;
+        if (done.problem.empty()) {
+          outcome.results[at] = std::move(done.document);
+          if (!options.results.empty() && is_whole(outcome.results[at])) {
+            if (store == nullptr) store = open();
+            store->add(stored(rows[at], at, outcome.results[at]));
+          }
+        }
+        bar.show(++there);
+      });
+  outcome.interrupted = !finished;
+  return outcome;
+}
+
+}  // namespace rooflua

@@ -1,0 +1,250 @@
+-- Measured runs of a user: what `vllm bench serve --save-result` wrote, or a CSV with a row per request.
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+local json = require "rooflua.json"
+local policy = require "rooflua.policy"
+
+local measured = {}
+local fail = core.fail
+
+-- Requests --------------------------------------------------------------------------------------------------
+
+-- Names of columns, and how many of their unit a second has.
+local columns = {
+  arrival_s = { { "arrival_s", 1 }, { "start_time_s", 1 }, { "start_time", 1 }, { "arrived_at", 1 },
+    { "arrival_ms", 1e3 }, { "arrival_us", 1e6 } },
+  prompt_tokens = { { "prompt_tokens", 1 }, { "input_tokens", 1 }, { "input_len", 1 }, { "prompt_len", 1 } },
+  output_tokens = { { "output_tokens_true", 1 }, { "output_tokens", 1 }, { "output_len", 1 },
+    { "completion_tokens", 1 } },
+  ttft_s = { { "ttft_s", 1 }, { "ttft_ms", 1e3 }, { "ttft", 1 } },
+  e2e_s = { { "e2e_s", 1 }, { "e2e_ms", 1e3 }, { "e2el", 1 }, { "latency_s", 1 }, { "latency_ms", 1e3 } },
+  prompt_id = { { "prompt_id", 1 } },
+}
+
+--- field -> {name of the column, its units per second}, and the column that says what failed.
+local function find_columns(path, rows)
+  local names, found = {}, {}
+  for _, row in ipairs(rows) do
+    for name in pairs(row) do names[name:lower()] = name end
+  end
+  names.line = nil
+  for field, known in pairs(columns) do
+    for _, each in ipairs(known) do
+      if not found[field] and names[each[1]] then found[field] = { names[each[1]], each[2] } end
+    end
+  end
+  for _, field in ipairs { "prompt_tokens", "output_tokens", "ttft_s", "e2e_s" } do
+    if not found[field] then
+      local known = {}
+      for i, each in ipairs(columns[field]) do known[i] = each[1] end
+      fail("%s: has no column for %s (known: %s; found: %s)", path, field, core.join(known, ", "),
+        core.join(core.sorted_keys(names), ", "))
+    end
+  end
+  return found, names.error or names.outcome or names.status
+end
+
+local fine = { ["0"] = true, completed = true, ok = true, success = true, ["200"] = true }
+
+local function read_csv(path)
+  local rows = native.csv_read(path)
+  if #rows == 0 then fail("%s: no data: it has no rows", path) end
+  local at, failure = find_columns(path, rows)
+  local requests, failed = {}, 0
+  for _, row in ipairs(rows) do
+    if failure and row[failure] ~= nil and not fine[tostring(row[failure])] then
+      failed = failed + 1
+    else
+      local request = {}
+      for field, column in pairs(at) do
+        local value = row[column[1]]
+        if type(value) ~= "number" then
+          fail("%s:%d: column '%s': expected a number, found %s", path, row.line, column[1], core.describe(value))
+        end
+        request[field] = value / column[2]
+      end
+      requests[#requests + 1] = request
+    end
+  end
+  return { requests = requests, failed = failed }
+end
+
+local function numbers(document, key)
+  local list = document[key]
+  return type(list) == "table" and #list > 0 and list or nil
+end
+
+local function sum(list)
+  local total = 0
+  for _, each in ipairs(list or {}) do total = total + each end
+  return total
+end
+
+--- The lists of `--save-detailed` (older versions write them always): a request per position.
+local function detailed(document)
+  local inputs, outputs, ttfts = numbers(document, "input_lens"), numbers(document, "output_lens"),
+    numbers(document, "ttfts")
+  if not inputs or not outputs or not ttfts then return nil end
+  local starts, gaps, ends = numbers(document, "start_times"), numbers(document, "itls"), numbers(document, "e2els")
+  local errors = document.errors or {}
+  local first = starts and starts[1]
+  for _, each in ipairs(starts or {}) do first = math.min(first, each) end
+  local requests, failed = {}, 0
+  for i, prompt in ipairs(inputs) do
+    local problem = errors[i]
+    if type(problem) == "string" and problem ~= "" or outputs[i] == 0 then
+      failed = failed + 1
+    else
+      local e2e_s = ends and ends[i] or gaps and ttfts[i] + sum(gaps[i]) or nil
+      requests[#requests + 1] = { arrival_s = starts and starts[i] - first or nil, prompt_tokens = prompt,
+        output_tokens = outputs[i], ttft_s = ttfts[i], e2e_s = e2e_s }
+    end
+  end
+  return requests, failed
+end
+
+local totals = { ttft_s_mean = "mean_ttft_ms", ttft_s_p50 = "median_ttft_ms", tpot_s_mean = "mean_tpot_ms",
+  tpot_s_p50 = "median_tpot_ms", e2e_s_mean = "mean_e2el_ms" }
+
+local function read_json(path, text)
+  local document = json.decode(text)
+  if type(document) ~= "table" or document.mean_ttft_ms == nil and document.ttfts == nil then
+    fail("%s: is not what `vllm bench serve --save-result` writes: it has neither mean_ttft_ms nor ttfts", path)
+  end
+  local found = { failed = 0, metrics = {} }
+  local rate = document.request_rate
+  found.rate_per_s = type(rate) == "number" and rate or tonumber(rate)
+  if found.rate_per_s and found.rate_per_s == math.huge then found.rate_per_s = nil end
+  found.burstiness = type(document.burstiness) == "number" and document.burstiness or 1
+  found.clients = type(document.max_concurrency) == "number" and document.max_concurrency or nil
+  found.requests, found.failed = detailed(document)
+  for metric, key in core.sorted_pairs(totals) do
+    local value = document[key]
+    if type(value) == "number" and value > 0 then found.metrics[metric] = value / 1e3 end
+  end
+  if found.requests then return found end
+  local count = document.completed or document.num_prompts
+  if type(count) ~= "number" or count < 1 or type(document.total_input_tokens) ~= "number" then
+    fail("%s: has no request that was completed", path)
+  end
+  local prompt = math.max(1, math.floor(document.total_input_tokens / count + 0.5))
+  local output = math.max(1, math.floor(document.total_output_tokens / count + 0.5))
+  found.failed, found.requests, found.mean_lengths = 0, {}, true
+  for i = 1, count do found.requests[i] = { prompt_tokens = prompt, output_tokens = output } end
+  return found
+end
+
+-- Replay ------------------------------------------------------------------------------------------------------
+
+local Recorded = policy.define {
+  name = "recorded",
+  doc = "The requests of a measured run: at their recorded times, at a rate, or from a number of clients.",
+  params = {
+    run = { default = {}, type = "table", doc = "What measured.read gave." },
+  },
+}
+
+local function request_at(state, i, at_s)
+  local request = state.run.requests[i]
+  if request.prompt_id then
+    local content = { { request.prompt_id + 1, request.prompt_tokens } }
+    return at_s, request.prompt_tokens, request.output_tokens, { content = content }
+  end
+  return at_s, request.prompt_tokens, request.output_tokens
+end
+
+local function next_recorded(state)
+  local i = state.sent + 1
+  if i > #state.run.requests then return nil end
+  state.sent = i
+  if state.run.recorded_times then return request_at(state, i, state.run.requests[i].arrival_s) end
+  local rate = state.run.rate_per_s
+  if rate then
+    local shape = state.run.burstiness
+    state.clock_s = state.clock_s + (shape < math.huge and state.gaps:gamma(shape, 1 / (rate * shape)) or 1 / rate)
+  end
+  return request_at(state, i, state.clock_s)
+end
+
+local function next_of_client(state)
+  if state.sent >= state.run.clients then return nil end
+  return next_recorded(state)
+end
+
+local function answered(state, now_s)
+  if state.sent >= #state.run.requests then return nil end
+  state.sent = state.sent + 1
+  return request_at(state, state.sent, now_s)
+end
+
+function Recorded:requests(rng)
+  local closed = self.run.clients and not self.run.recorded_times and not self.run.rate_per_s
+  return { next = closed and next_of_client or next_recorded, done = closed and answered or nil, run = self.run,
+    shares_content = self.run.requests[1].prompt_id ~= nil, gaps = rng:stream "arrivals", clock_s = 0, sent = 0 }
+end
+
+--- How a run is replayed, for people.
+local function how_of(run)
+  if run.recorded_times then return "at their recorded times" end
+  if run.rate_per_s then return ("at %g requests/s, burstiness %g"):format(run.rate_per_s, run.burstiness) end
+  if run.clients then return ("from %d clients"):format(run.clients) end
+  return "all at once"
+end
+
+--- A measured run: {path, requests, failed, how, metrics, workload}. Text is the file's content.
+function measured.read(path)
+  local text, problem = native.read_file(path)
+  if not text then fail("%s", problem) end
+  local run = text:find "^%s*{" and read_json(path, text) or read_csv(path)
+  if #run.requests == 0 then fail("%s: no data: it has no request that was completed", path) end
+  run.path, run.metrics = path, run.metrics or {}
+  run.recorded_times = run.requests[1].arrival_s ~= nil
+  if run.recorded_times then
+    table.sort(run.requests, function(a, b) return a.arrival_s < b.arrival_s end)
+    local first = run.requests[1].arrival_s
+    for _, request in ipairs(run.requests) do request.arrival_s = request.arrival_s - first end
+  end
+  for i, request in ipairs(run.requests) do
+    for _, field in ipairs { "prompt_tokens", "output_tokens" } do
+      if not (request[field] >= 1 and request[field] % 1 == 0) then
+        fail("%s: request %d: %s: expected a whole number of tokens, found %g", path, i, field, request[field])
+      end
+    end
+  end
+  run.how = how_of(run)
+  run.workload = Recorded { run = run }
+  return run
+end
+
+-- Figures ------------------------------------------------------------------------------------------------------
+
+local function middle(values)
+  table.sort(values)
+  local half = math.floor(#values / 2)
+  if #values % 2 == 1 then return values[half + 1] end
+  return (values[half] + values[half + 1]) / 2
+end
+
+local function mean(values) return sum(values) / #values end
+
+--- Metrics of the requests from `first` to `last` of a list of {ttft_s, e2e_s, output_tokens}.
+function measured.metrics(requests, first, last)
+  local ttft, tpot, e2e = {}, {}, {}
+  for i = first, last do
+    local request = requests[i]
+    if request and request.ttft_s then ttft[#ttft + 1] = request.ttft_s end
+    if request and request.e2e_s then
+      e2e[#e2e + 1] = request.e2e_s
+      if request.output_tokens > 1 then
+        tpot[#tpot + 1] = (request.e2e_s - request.ttft_s) / (request.output_tokens - 1)
+      end
+    end
+  end
+  local out = {}
+  if #ttft > 0 then out.ttft_s_mean, out.ttft_s_p50 = mean(ttft), middle(ttft) end
+  if #tpot > 0 then out.tpot_s_mean = mean(tpot) end
+  if #e2e > 0 then out.e2e_s_mean = mean(e2e) end
+  return out
+end
+
+return measured
