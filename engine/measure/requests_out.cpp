@@ -26,6 +26,25 @@ void statistics_ms(Json& out, const std::string& metric, const Statistics& s) {
 
 }  // namespace
 
+Json KeptRequests::columns() const {
+  std::vector<RequestDone> rows = done_;
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  Json out = Json::object();
+  for (const char* key : {"input_lens", "output_lens", "start_times", "ttfts", "e2els", "errors"}) {
+    out[key] = Json::array();
+  }
+  for (const RequestDone& row : rows) {
+    const bool ok = row.outcome == Outcome::completed;
+    out["input_lens"].push_back(row.prompt_tokens);
+    out["output_lens"].push_back(ok ? row.output_tokens : 0);
+    out["start_times"].push_back(seconds(row.arrival));
+    out["ttfts"].push_back(ok ? seconds(row.first_token - row.arrival) : 0.0);
+    out["e2els"].push_back(ok ? seconds(row.last_token - row.arrival) : 0.0);
+    out["errors"].push_back(ok ? Json("") : Json(name(row.outcome)));
+  }
+  return out;
+}
+
 RequestsCsv::RequestsCsv(std::ostream& out, std::string name, std::vector<std::string> classes)
     : out_(out, std::move(name)), classes_(std::move(classes)) {
   out_ << "id,class,session,replica,prefill_replica,outcome,arrival_s,prompt_tokens,output_tokens,"

@@ -31,6 +31,18 @@ class RequestsCsv : public Observer {
   std::vector<std::string> classes_;
 };
 
+/// Every request that ended, for who compares runs: columns in order of arrival.
+class KeptRequests : public Observer {
+ public:
+  void on_done(const RequestDone& done) override { done_.push_back(done); }
+  /// {input_lens, output_lens, start_times, ttfts, e2els, errors}: the names of vLLM's benchmark,
+  /// seconds; "" is no error.
+  Json columns() const;
+
+ private:
+  std::vector<RequestDone> done_;
+};
+
 /// What `vllm bench serve --save-result --save-detailed` says of the traffic, where the workload
 /// knows it.
 struct VllmBenchOptions {

@@ -125,12 +125,11 @@ int serve_request(lua_State* L) {
   return 1;
 }
 
-/// serve_requests(run) -> every request that ended, as the columns of vLLM's benchmark
-/// (VllmBench::result); nothing without requests = true.
+/// serve_requests(run) -> KeptRequests::columns; nothing without keep_requests = true.
 int serve_requests(lua_State* L) {
   const Run& run = check_run(L);
-  if (run.vllm_bench == nullptr) return 0;
-  push_json(L, run.vllm_bench->result(run.summary->summary(), run.vllm_traffic), false);
+  if (run.kept == nullptr) return 0;
+  push_json(L, run.kept->columns(), false);
   return 1;
 }
 

@@ -74,7 +74,7 @@ Bindings bindings_of(Run& run) {
   bindings.observers.push_back(run.summary.get());
   for (Observer* each : std::initializer_list<Observer*>{
            run.requests.get(), run.timeline.get(), run.vllm_bench.get(), run.progress.get(),
-           run.why.get(), run.journal.get(), run.sketch.get()}) {
+           run.why.get(), run.journal.get(), run.sketch.get(), run.kept.get()}) {
     if (each != nullptr) bindings.observers.push_back(each);
   }
   return bindings;
@@ -125,7 +125,9 @@ void open_outputs(const Json& given, const std::vector<std::string>& classes, Ru
   if (const Json* sketch = given.find("sketch"); sketch != nullptr && sketch->boolean()) {
     run.sketch = std::make_unique<Sketch>();
   }
-  if (given.find("vllm_bench") != nullptr) run.vllm_bench = std::make_unique<VllmBench>();
+  if (const Json* keep = given.find("keep_requests"); keep != nullptr && keep->boolean()) {
+    run.kept = std::make_unique<KeptRequests>();
+  }
   if (const Json* title = given.find("progress"); title != nullptr && title->is_text()) {
     run.progress = std::make_unique<ProgressBar>(title->text(), 0);
   }

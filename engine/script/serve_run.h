@@ -29,6 +29,7 @@ struct Run {
   std::unique_ptr<RequestsCsv> requests;
   std::unique_ptr<Timeline> timeline;
   std::unique_ptr<VllmBench> vllm_bench;
+  std::unique_ptr<KeptRequests> kept;
   VllmBenchOptions vllm_traffic;
   Json partial;  // why it was stopped; null where it was not
   std::unique_ptr<ProgressBar> progress;

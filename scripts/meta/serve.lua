@@ -183,7 +183,7 @@ function Plan:wake_at(time_s) end
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
 
 --- Runs a scenario to its end. options.requests = true keeps the times of every request, as the
---- columns of vLLM's benchmark (input_lens, output_lens, start_times, ttfts, e2els, errors, ...).
+--- columns of vLLM's benchmark (input_lens, output_lens, start_times, ttfts, e2els, errors).
 ---@param scenario table
 ---@param options {requests: boolean?}?
 ---@return {summary: table, totals: table, requests: table?}

@@ -89,9 +89,14 @@ end
 test("a simulation that is its own measurement has no error, as CSV and as vllm bench JSON", function()
   write("own.csv", as_csv())
   write("own.json", json.encode(result.requests))
-  write_cases { { id = "csv", file = "own.csv" }, { id = "bench", file = "own.json" } }
+  local gaps = { input_lens = result.requests.input_lens, output_lens = result.requests.output_lens, itls = {},
+    start_times = result.requests.start_times, ttfts = result.requests.ttfts }
+  for i, e2e_s in ipairs(result.requests.e2els) do gaps.itls[i] = { e2e_s - gaps.ttfts[i] } end
+  write("gaps.json", json.encode(gaps)) -- as vLLM writes it: gaps instead of ends
+  write_cases { { id = "csv", file = "own.csv" }, { id = "bench", file = "own.json" },
+    { id = "gaps", file = "gaps.json" } }
   local document = run().document
-  for _, id in ipairs { "csv", "bench" } do
+  for _, id in ipairs { "csv", "bench", "gaps" } do
     local case = find(document, id)
     test.check(case.problem == nil, "%s: %s", id, tostring(case.problem))
     for _, metric in ipairs { "e2e_mean", "tpot_mean", "ttft_mean", "ttft_p50" } do

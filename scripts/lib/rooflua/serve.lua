@@ -294,7 +294,7 @@ end
 function serve.run(given, options)
   core.check_keys(core.table(options or {}, "serve.run: options"), { "requests" }, "serve.run")
   core.table(given, "serve.run")
-  local live = open("scenario", core.plain(given), { vllm_bench = options and options.requests or nil })
+  local live = open("scenario", core.plain(given), { keep_requests = options and options.requests or nil })
   live:run()
   return live:result()
 end
