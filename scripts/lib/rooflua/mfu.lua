@@ -343,7 +343,7 @@ function methods.leave_one_out(db, options)
   core.check_keys(options, left_out_keys, "db:leave_one_out")
   local most_rows = options.most_rows or 400
   check_number(most_rows, "db:leave_one_out", "most_rows")
-  return native.leave_one_out(db, options.table, options.lookup or database_fields[db].lookup,
+  return native.leave_one_out(db, options.table, options.lookup or database_fields[db].strategy,
     options.leave or "row", most_rows)
 end
 
