@@ -62,9 +62,9 @@ TEST_CASE("two databases and two lookups price the same shapes", "[golden]") {
 
 TEST_CASE("two GPUs have a capacity under an SLO, and it is what the scenario expects",
           "[golden]") {
-  compare_with_golden("20_capacity_planning", "--jobs 2");
+  compare_with_golden("16_capacity_planning", "--jobs 2");
   const Said said =
-      rooflua::test::rooflua("run scenarios/20_capacity_planning.lua --quiet --jobs 2 --json -");
+      rooflua::test::rooflua("run scenarios/16_capacity_planning.lua --quiet --jobs 2 --json -");
   const rooflua::Json document = rooflua::parse_json(said.text, "run");
   const auto& variants = document.find("variants")->items();
   REQUIRE(variants.size() == 2);
