@@ -88,9 +88,7 @@ local function requests_of(columns)
   local out = {}
   for i, tokens in ipairs(columns.output_lens) do
     if tokens > 0 then
-      local e2e_s = columns.ttfts[i]
-      for _, gap_s in ipairs(columns.itls[i]) do e2e_s = e2e_s + gap_s end
-      out[i] = { ttft_s = columns.ttfts[i], e2e_s = e2e_s, output_tokens = tokens }
+      out[i] = { ttft_s = columns.ttfts[i], e2e_s = columns.e2els[i], output_tokens = tokens }
     else
       out[i] = false
     end

@@ -133,7 +133,7 @@ local hidden = {
   ["rooflua.policy"] = { "class_of" },
   ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore",
     "remembers", "close", "can_fork", "method_name", "is_broken",
-    "bound_steps", "instances" }, -- some write files
+    "replace_policies" }, -- some write files
 }
 
 --- A read-only view of a module of the library; nested tables are read-only already.

@@ -128,12 +128,9 @@ local diff_options = { "metric", "names", "top" }
 function measure.diff(a, b, options)
   options = options or {}
   core.check_keys(core.table(options, "measure.diff: options"), diff_options, "measure.diff", "option")
-  for _, live in ipairs { a, b } do
-    if not serve.is_live(live) then
-      fail("measure.diff: expected two simulations from serve.open, found %s", core.describe(live))
-    end
+  if not (serve.is_live(a) and serve.is_live(b)) then
+    fail("measure.diff: expected two simulations from serve.open, found %s and %s", core.describe(a), core.describe(b))
   end
-  if b == nil then fail "measure.diff: expected two simulations from serve.open, found one" end
   local metric = metric_of(options.metric, "e2e_s", "measure.diff")
   local names = options.names or { "a", "b" }
   local rows, same, only_a, only_b = differences.rows(a:ended(), b:ended(), metric)

@@ -2,7 +2,6 @@
 --- and the state they keep.
 local core = require "rooflua.core"
 local chunks = require "rooflua.chunks"
-local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local scenario = require "rooflua.scenario"
 local serve = require "rooflua.serve"
@@ -53,22 +52,6 @@ local function successor_of(module_of, inline, notes)
   return successor
 end
 
-local function swap(live, successor)
-  local state = serve.state(live)
-  for _, each in ipairs(state.replicas) do
-    each.scheduler = successor(each.scheduler) or each.scheduler
-    local prepared = {}
-    for key, value in pairs(each.prepared) do prepared[key] = value end
-    prepared.step_policy = successor(each.prepared.step_policy) or each.prepared.step_policy
-    each.prepared = prepared
-    each.steps = serve.bound_steps(prepared)
-    each.steps.all = state.replicas[1].prepared.corrections
-  end
-  if state.router then state.router = successor(state.router) or state.router end
-  native.serve_set(state.run, serve.instances(state.replicas, "scheduler"),
-    serve.instances(state.replicas, "steps"), state.router)
-end
-
 --- Reads every policy file again; simulations go on with what is in them now.
 ---@param session table
 ---@return string text what happened
@@ -89,7 +72,7 @@ function reload.run(session)
       names[#names + 1] = session.file
     end
     for _, name in ipairs(session.order) do
-      swap(session.lives[name], successor_of(module_of, inline, notes))
+      serve.replace_policies(session.lives[name], successor_of(module_of, inline, notes))
     end
   end)
   if not ok then

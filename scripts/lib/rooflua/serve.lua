@@ -406,7 +406,25 @@ function serve.close(live)
   native.serve_close(state.run)
 end
 function serve.remembers(live) return state_of(live).journal end
-serve.bound_steps, serve.instances = bound_steps, instances
+
+--- Goes on with other policies: `successor(instance)` is the one that follows it, or nothing.
+function serve.replace_policies(live, successor)
+  local state = state_of(live)
+  if type(successor) ~= "function" then
+    fail("serve.replace_policies: expected a function, found %s", core.describe(successor))
+  end
+  for _, each in ipairs(state.replicas) do
+    each.scheduler = successor(each.scheduler) or each.scheduler
+    local prepared = {}
+    for key, value in pairs(each.prepared) do prepared[key] = value end
+    prepared.step_policy = successor(each.prepared.step_policy) or each.prepared.step_policy
+    each.prepared = prepared
+    each.steps = bound_steps(prepared)
+    each.steps.all = state.replicas[1].prepared.corrections
+  end
+  if state.router then state.router = successor(state.router) or state.router end
+  native.serve_set(state.run, instances(state.replicas, "scheduler"), instances(state.replicas, "steps"), state.router)
+end
 
 --- The simulation is what `saved`, a fork of it, is: taken back after an error in the middle of a step.
 function serve.restore(live, saved) runs[live] = state_of(saved) end
