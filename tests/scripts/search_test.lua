@@ -62,6 +62,16 @@ test("a whole-number load is searched in whole numbers", function()
   test.equal(result.missed_at, 9)
 end)
 
+test("a whole-number search ends at the limit wherever it lies", function()
+  local given = scenario({ load = 4 }) -- a step takes `seats` ms
+  for _, limit in ipairs { 1, 2, 3, 4, 5 } do
+    local result = sweep.search { given, parameter = "steps.seats", min = 1, max = 6, checks = 0,
+      slo = { tpot_s_mean = (limit + 0.5) * 1e-3 } }
+    test.equal(result.value, limit)
+    test.equal(result.missed_at, limit + 1)
+  end
+end)
+
 test("least bounds, attainment and several bounds hold together", function()
   local given = scenario(nil, { slo = { tpot_s = 8e-3 } })
   local result = rate { given, slo = { slo_attainment_frac = 1, output_tokens_per_s = { min = 0.1 } } }

@@ -105,7 +105,7 @@ end
 
 local function between(search, low, high)
   local middle = math.sqrt(low * high)
-  return search.range.integer and math.floor(middle) or middle
+  return search.range.integer and math.max(math.floor(middle), low + 1) or middle
 end
 
 local function close_enough(search, low, high)
