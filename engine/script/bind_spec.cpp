@@ -85,7 +85,7 @@ Json fields_of(const Hardware& hardware) {
   out["sms"] = hardware.sms;
   out["clock_hz"] = hardware.clock_hz;
   out["l2_bytes"] = hardware.l2.in_base_units();
-  out["tables_from"] = hardware.tables_from;
+  out["tables_from"] = std::filesystem::path(hardware.tables_from).filename().string();
   Json sources = Json::object();
   for (const auto& [key, source] : hardware.sources) sources[key] = source;
   out["sources"] = sources;
@@ -137,8 +137,14 @@ int open_model(lua_State* L) {
 int open_hardware(lua_State* L) {
   if (lua_type(L, 1) == LUA_TTABLE) {
     const std::string origin = lua_isnoneornil(L, 2) ? "hardware" : check_text(L, 2, "origin");
-    push_object(L, std::make_shared<const Hardware>(
-                       hardware_from_table(to_json(L, 1, "hardware"), "hardware", origin)));
+    auto hardware = std::make_shared<Hardware>(
+        hardware_from_table(to_json(L, 1, "hardware"), "hardware", origin));
+    if (!hardware->tables_from.empty()) {
+      // It lies in no folder beside others: who lends is one that can be named.
+      const Hardware lender = load_hardware(hardware->tables_from, context_of(L).options.home);
+      hardware->tables_from = std::filesystem::absolute(lender.origin).parent_path().string();
+    }
+    push_object<Hardware>(L, std::move(hardware));
     return 1;
   }
   const std::string wanted = check_text(L, 1, "spec.hardware: a name, a path or a table");

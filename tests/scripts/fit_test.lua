@@ -50,6 +50,21 @@ test("planted step parameters are found again, and the error goes to nothing", f
   test.equal(result.start["steps.host_step_s"], 700e-6, "before: what the step model says by itself")
 end)
 
+test("a number of the hardware is found again, also where kernels are modelled by it", function()
+  local function given(memory_bytes_per_s)
+    return { model = "llama-3.1-8b", async_depth = 1, steps = kernels {},
+      hardware = { from = "h200", memory_bytes_per_s = memory_bytes_per_s } }
+  end
+  local steps, target = scenario.bind_steps(scenario.prepare(given(3e12), "test")), {}
+  for i, decodes in ipairs { 1, 8, 64 } do
+    target[i] = { decodes = decodes, decode_context_tokens = decodes * 500 }
+    target[i].time_s = steps:time(cost.batch { decodes = decodes, decode_context_tokens = decodes * 500 })
+  end
+  local path = "hardware.memory_bytes_per_s"
+  local result = fit { given(4.8e12), target = target, params = { [path] = { 1e12, 6e12 } }, groups = false }
+  test.near(result.values[path], 3e12, 1e-2)
+end)
+
 test("every algorithm finds them, and the median as well", function()
   for _, algorithm in ipairs { "sbplx", "bobyqa", "nelder_mead" } do
     local result = planted_fit { algorithm = algorithm, groups = false }

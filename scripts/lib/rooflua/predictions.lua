@@ -126,7 +126,8 @@ local function opened(subject, ranges, set)
   if given.replicas ~= nil or given.model == nil or given.hardware == nil then return given end
   if not touched.model then given.model = paths.at(subject.name, "model", spec.model, given.model) end
   if not touched.hardware then given.hardware = paths.at(subject.name, "hardware", spec.hardware, given.hardware) end
-  if not touched.mfu then given.mfu = scenario.prepare(given, subject.name).mfu end
+  -- a database prices what no table has by its hardware
+  if not touched.mfu and not touched.hardware then given.mfu = scenario.prepare(given, subject.name).mfu end
   return given
 end
 
