@@ -138,6 +138,31 @@ TEST_CASE("a changed scenario, policy or option is another sweep to a results fi
   CHECK_FALSE(contains(reused("").text, "were in"));
 }
 
+TEST_CASE("policies and tables that only later variants read count as well") {
+  const Folder folder;
+  const auto order = [](const std::string& remark) {
+    return "local policy = require 'rooflua.policy'\nlocal base = require 'schedulers.vllm_v1'\n"
+           "local Mine = policy.define { name = 'mine', doc = 'x', params = {} }\n"
+           "function Mine:plan(replica, plan) base {}:plan(replica, plan) end\nreturn Mine\n" +
+           remark;
+  };
+  const std::string results = folder.file("r.sqlite");
+  const std::string scenario = folder.file(
+      "names.lua",
+      "return { model = 'llama-3.1-8b', hardware = 'h200', vary = { scheduler = { 'vllm_v1', "
+      "'mine' } },\n  workload = require 'workloads.poisson' { num_requests = 5 } }\n");
+  folder.file("mine.lua", order(""));
+  const auto said = [&] {
+    return rooflua::test::rooflua("run " + scenario + " --json /dev/null --results " + results +
+                                  " 2>&1")
+        .text;
+  };
+  INFO(said());
+  CHECK(contains(said(), "2 of 2 runs were in"));
+  folder.file("mine.lua", order("-- changed\n"));
+  CHECK_FALSE(contains(said(), "were in"));
+}
+
 TEST_CASE("a variant that fails costs itself, is told, and is tried again") {
   const Folder folder;
   const std::string scenario = folder.file(

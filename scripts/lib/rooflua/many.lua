@@ -104,15 +104,16 @@ end
 --- summary} in that order, and what else is to say: failed (empty unless options.tolerant: then a run that
 --- fails is no error), rows (both by the variant's number; what failed has a `problem`), reused.
 function many.run(name, given, list, options)
-  local rows, texts = json.array {}, {}
+  local rows, texts, varied = json.array {}, {}, {}
   for i, variant in ipairs(list) do
+    for _, change in ipairs(variant.changes) do varied[#varied + 1] = { [change.path] = change.value } end
     rows[i] = { name = variant.name, parameters = variant.parameters, seed = seed_of(given, variant) }
     texts[i] = variant.name .. " " .. rows[i].seed
   end
   if #rows == 0 then return {}, { failed = {}, rows = {}, reused = 0 } end
   local script = rawget(_G, "arg")
-  local hash = options.results and fingerprint.of(given, { seed = given.seed, more = table.concat(texts, "\n"),
-    path = type(script) == "table" and script[0] or nil }) or ""
+  local hash = options.results and fingerprint.of(given, { seed = given.seed, varied = varied,
+    more = table.concat(texts, "\n"), path = type(script) == "table" and script[0] or nil }) or ""
   local documents, problems, about = native.run_many(rows,
     { jobs = options.jobs or 1, results = options.results, hash = hash, scenario = name, title = options.progress },
     function(i)

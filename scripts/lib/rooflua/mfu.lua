@@ -3,6 +3,7 @@
 -- the same database overwrites.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
+local chunks = require "rooflua.chunks"
 local spec = require "rooflua.spec"
 local border = require "rooflua.abi"
 local files = require "rooflua.files"
@@ -299,7 +300,7 @@ local function lookup_of(lookup)
       if name == lookup then return lookup end
     end
     for i, name in ipairs(in_lua) do
-      if name == lookup then return require("lookup." .. name) {} end
+      if name == lookup then return chunks.require("lookup." .. name) {} end
       names[#names + 1] = in_lua[i]
     end
     fail("lookup: %s", native.unknown_name("lookup", lookup, names))
