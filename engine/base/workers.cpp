@@ -45,6 +45,7 @@ struct Worker {
   int pipe = -1;
   std::string text;                  // read and not yet a whole line
   std::optional<std::size_t> piece;  // what it works on
+  bool began = false;                // any piece
 };
 
 bool stopped(const WorkOptions& options) {
@@ -61,10 +62,9 @@ void send(int pipe, const Json& message) {
   }
 }
 
-/// The life of a worker process: {begin}, then {piece, document} or {piece, problem}, and again.
-[[noreturn]] void live(int pipe, std::size_t count, Counter& counter, const WorkOptions& options,
-                       const std::function<Json(std::size_t)>& work) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+/// The pieces of a worker process: {begin}, then {piece, document} or {piece, problem}, and again.
+void take_pieces(int pipe, std::size_t count, Counter& counter, const WorkOptions& options,
+                 const std::function<Json(std::size_t)>& work) {
   if (options.in_process) options.in_process();
   while (!stopped(options)) {
     const std::size_t piece = counter.take();
@@ -82,6 +82,18 @@ void send(int pipe, const Json& message) {
     }
     send(pipe, line);
     if (options.leave && options.leave()) break;
+  }
+}
+
+/// Nothing of the parent may go on here: its destructors would end the other workers.
+[[noreturn]] void live(int pipe, std::size_t count, Counter& counter, const WorkOptions& options,
+                       const std::function<Json(std::size_t)>& work) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  try {
+    take_pieces(pipe, count, counter, options, work);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rooflua: a worker process: %s\n", error.what());
+    _exit(70);
   }
   _exit(0);
 }
@@ -111,6 +123,7 @@ void read_lines(Worker& worker, const std::function<void(WorkDone&&)>& done) {
     worker.text.erase(0, end + 1);
     if (const Json* begin = line.find("begin")) {
       worker.piece = static_cast<std::size_t>(begin->integer());
+      worker.began = true;
       continue;
     }
     worker.piece.reset();
@@ -125,19 +138,21 @@ void read_lines(Worker& worker, const std::function<void(WorkDone&&)>& done) {
   }
 }
 
-/// Waits for the end of a process whose pipe is closed. What it was at is lost.
-void bury(Worker& worker, const std::function<void(WorkDone&&)>& done) {
+/// Waits for the end of a process whose pipe is closed. What it was at is lost. False if it never
+/// got to work: neither would another.
+bool bury(Worker& worker, const std::function<void(WorkDone&&)>& done) {
   ::close(worker.pipe);
   int status = 0;
   while (::waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!worker.piece) return;
+  if (!worker.piece) return worker.began || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
   WorkDone lost;
   lost.piece = *worker.piece;
   lost.problem = "its worker process died";
   if (WIFSIGNALED(status)) lost.problem += std::string(": ") + strsignal(WTERMSIG(status));
   if (WIFEXITED(status)) lost.problem += " with status " + std::to_string(WEXITSTATUS(status));
   done(std::move(lost));
+  return true;
 }
 
 /// Ends what still runs when the parent leaves early.
@@ -184,8 +199,10 @@ bool in_workers(std::size_t count, const WorkOptions& options,
       }
       Worker ended = std::move(crew.workers[i]);
       crew.workers.erase(crew.workers.begin() + static_cast<std::ptrdiff_t>(i));
-      bury(ended, done);
-      if (!stopped(options) && counter.taken() < count) hire();
+      const bool worked = bury(ended, done);
+      if (stopped(options) || counter.taken() >= count) continue;
+      if (!worked) throw Error("--jobs", "a worker process ended before it could begin");
+      hire();
     }
   }
   return !stopped(options);

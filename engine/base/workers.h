@@ -33,7 +33,7 @@ struct WorkOptions {
 /// `done`, in the order they end. What `work` throws becomes the problem of that piece, and so does
 /// the death of its process.
 /// @return false if it was stopped: pieces that were not started have no result
-/// @throws Error if no process can be started
+/// @throws Error if no process can be started, or one ends before its first piece
 bool in_workers(std::size_t count, const WorkOptions& options,
                 const std::function<Json(std::size_t)>& work,
                 const std::function<void(WorkDone&&)>& done);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/error.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -74,6 +75,13 @@ TEST_CASE("a piece that kills its process costs itself; the others are done") {
     CHECK(all.times[i] == 1);
     CHECK(all.documents[i].integer() == static_cast<std::int64_t>(i * i));
   }
+}
+
+TEST_CASE("workers that cannot begin are an error, not tried for ever") {
+  WorkOptions options;
+  options.jobs = 3;
+  options.in_process = [] { throw std::runtime_error("no timer"); };
+  CHECK_THROWS_AS(in_workers(5, options, square, [](WorkDone&&) {}), Error);
 }
 
 TEST_CASE("documents longer than a pipe holds arrive whole") {
