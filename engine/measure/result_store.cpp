@@ -22,9 +22,10 @@ constexpr const char* schema =
 /// One prepared statement.
 class Statement {
  public:
-  Statement(sqlite3* database, const char* sql) {
+  /// @param file  for errors
+  Statement(sqlite3* database, const std::string& file, const char* sql) {
     if (sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr) != SQLITE_OK)
-      throw std::runtime_error(sqlite3_errmsg(database));
+      throw Error(file, sqlite3_errmsg(database));
   }
   ~Statement() { sqlite3_finalize(statement_); }
   Statement(const Statement&) = delete;
@@ -52,9 +53,9 @@ class Statement {
   int bound_ = 0;
 };
 
-std::int64_t ask(sqlite3* database, const char* sql) {
-  Statement statement(database, sql);
-  if (statement.step() != SQLITE_ROW) throw std::runtime_error(sqlite3_errmsg(database));
+std::int64_t ask(sqlite3* database, const std::string& file, const char* sql) {
+  Statement statement(database, file, sql);
+  if (statement.step() != SQLITE_ROW) throw Error(file, sqlite3_errmsg(database));
   return statement.integer(0);
 }
 
@@ -81,14 +82,14 @@ ResultStore::ResultStore(const std::filesystem::path& file, ResultSet set)
   sqlite3_busy_timeout(opened, patience_ms);
   try {
     execute("BEGIN IMMEDIATE");
-    const bool empty = ask(opened, "SELECT count(*) FROM sqlite_master") == 0;
+    const bool empty = ask(opened, file_, "SELECT count(*) FROM sqlite_master") == 0;
     if (empty) {
       execute(schema);
       execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
       execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
-    } else if (ask(opened, "PRAGMA application_id") != application_id) {
+    } else if (ask(opened, file_, "PRAGMA application_id") != application_id) {
       throw Error(file_, "is an SQLite file of something else; name another file for results");
-    } else if (ask(opened, "PRAGMA user_version") != schema_version) {
+    } else if (ask(opened, file_, "PRAGMA user_version") != schema_version) {
       throw Error(file_, "holds results of another version of the layout; name another file");
     }
     execute("COMMIT");
@@ -96,15 +97,13 @@ ResultStore::ResultStore(const std::filesystem::path& file, ResultSet set)
     if (sqlite3_errcode(opened) == SQLITE_NOTADB)
       throw Error(file_, "is not a file of results (SQLite); name another file");
     throw;
-  } catch (const std::exception&) {
-    fail();
   }
 }
 
 ResultStore::~ResultStore() = default;
 
 std::map<std::int64_t, ResultRow> ResultStore::rows() const {
-  Statement statement(database_.get(),
+  Statement statement(database_.get(), file_,
                       "SELECT position, seed, name, parameters, document, report, drawing FROM runs"
                       " WHERE scenario_hash = ? AND version = ?");
   statement.bind(set_.scenario_hash).bind(set_.version);
@@ -126,7 +125,7 @@ std::map<std::int64_t, ResultRow> ResultStore::rows() const {
 }
 
 std::int64_t ResultStore::foreign_rows() const {
-  Statement statement(database_.get(),
+  Statement statement(database_.get(), file_,
                       "SELECT count(*) FROM runs WHERE scenario_hash <> ? OR version <> ?");
   statement.bind(set_.scenario_hash).bind(set_.version);
   if (statement.step() != SQLITE_ROW) fail();
@@ -134,10 +133,11 @@ std::int64_t ResultStore::foreign_rows() const {
 }
 
 void ResultStore::add(const ResultRow& row) {
-  Statement statement(database_.get(),
-                      "INSERT OR IGNORE INTO runs (scenario_hash, version, position, seed, name,"
+  Statement statement(database_.get(), file_,
+                      "INSERT INTO runs (scenario_hash, version, position, seed, name,"
                       " parameters, scenario, document, report, drawing)"
-                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                      " ON CONFLICT (scenario_hash, version, position) DO NOTHING");
   statement.bind(set_.scenario_hash)
       .bind(set_.version)
       .bind(row.position)
