@@ -1,8 +1,7 @@
 #include <cstdio>
-#include <fstream>
 
 #include "app/commands.h"
-#include "base/error.h"
+#include "app/output.h"
 #include "base/json.h"
 #include "script/vm.h"
 
@@ -26,14 +25,7 @@ int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& 
   if (arguments.evaluations > 0) options["evaluations"] = arguments.evaluations;
   const Json result = vm.call("rooflua.calibrate", "run", {Json(arguments.scenario), options});
   if (arguments.json != "-") std::fputs(result.find("text")->text().c_str(), stdout);
-  if (arguments.json.empty()) return 0;
-  const std::string text = dump_json(*result.find("document"), 2) + "\n";
-  if (arguments.json == "-") {
-    std::fputs(text.c_str(), stdout);
-    return 0;
-  }
-  std::ofstream out(arguments.json, std::ios::binary);
-  if (!(out << text)) throw Error(arguments.json, "cannot be written");
+  if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
   return 0;
 }
 

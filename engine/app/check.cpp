@@ -2,22 +2,17 @@
 // scripts/lib/rooflua/check.lua finds; this prints.
 
 #include <cstdio>
-#include <fstream>
 
 #include "app/commands.h"
+#include "app/output.h"
 #include "app/quote.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "script/vm.h"
 
 namespace rooflua::app {
 
 namespace {
-
-std::string text_of(const Json& object, const char* key) {
-  const Json* value = object.find(key);
-  return value != nullptr && value->is_text() ? value->text() : "";
-}
 
 /// One scenario in a state of its own: scenarios share nothing.
 Json check_one(const std::string& file, const std::vector<std::string>& set,
@@ -78,12 +73,7 @@ int check(const CheckArguments& arguments, const std::filesystem::path& home) {
     Json document = Json::object();
     document["schema"] = 1;
     document["scenarios"] = std::move(all);
-    const std::string text = dump_json(document, 2) + "\n";
-    if (json == "-") {
-      std::fputs(text.c_str(), stdout);
-    } else if (std::ofstream out(json, std::ios::binary); !(out << text)) {
-      throw Error(json, "cannot be written");
-    }
+    write_document(document, json);
   }
   return failed ? 1 : 0;
 }

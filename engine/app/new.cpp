@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "app/commands.h"
+#include "app/output.h"
 #include "base/error.h"
 
 namespace rooflua::app {
@@ -27,8 +28,7 @@ int fresh(const std::string& name, const fs::path& home) {
   std::string written = text.str();
   for (std::size_t at; (at = written.find("@FILE@")) != std::string::npos;)
     written.replace(at, 6, file.generic_string());
-  std::ofstream out(file, std::ios::binary);
-  if (!(out << written)) throw Error(file.string(), "cannot be written");
+  write_text(written, file.string());
   std::printf("wrote %s; next:\n  rooflua check %s\n  rooflua run %s\n", file.c_str(), file.c_str(),
               file.c_str());
   return 0;

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "app/commands.h"
+#include "app/output.h"
 #include "app/variants.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -17,16 +18,6 @@
 namespace rooflua::app {
 
 namespace {
-
-void write_document(const Json& document, const std::string& path) {
-  const std::string text = dump_json(document, 2) + "\n";
-  if (path == "-") {
-    std::fputs(text.c_str(), stdout);
-    return;
-  }
-  std::ofstream out(path, std::ios::binary);
-  if (!(out << text)) throw Error(path, "cannot be written");
-}
 
 script::VmOptions vm_options(const RunArguments& arguments, const std::filesystem::path& home) {
   script::VmOptions options;
@@ -150,8 +141,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   report.source.assign(std::istreambuf_iterator<char>(in), {});
   report.set = arguments.set;
   report.parameters = scenario.parameters();
-  std::ofstream out(arguments.html, std::ios::binary);
-  if (!(out << html_report(report))) throw Error(arguments.html, "cannot be written");
+  write_text(html_report(report), arguments.html);
 }
 
 /// The document of --json; variants that failed are told beside the others.
@@ -216,19 +206,12 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 constexpr int interrupted_status = 130;  // as a shell says of a program that SIGINT ended
 
 int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   for (const std::string& path :
        {arguments.json, arguments.requests, arguments.trace, arguments.html, arguments.results}) {
-    const auto folder = std::filesystem::path(path).parent_path();
-    if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-      throw Error(path, "cannot be written: there is no folder " + folder.string());
-    }
+    check_folder(path);
   }
   log::set_quiet(arguments.quiet);
   script::Vm vm(vm_options(arguments, home));

@@ -1,7 +1,7 @@
 #include <cstdio>
-#include <fstream>
 
 #include "app/commands.h"
+#include "app/output.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -84,15 +84,7 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   if (arguments.json != "-") {
     std::printf("%s\n\n%s\n", scenario.title().c_str(), results.front().text.c_str());
   }
-  if (!arguments.json.empty()) {
-    const std::string text = dump_json(scenario.document(results), 2) + "\n";
-    if (arguments.json == "-") {
-      std::fputs(text.c_str(), stdout);
-    } else {
-      std::ofstream out(arguments.json, std::ios::binary);
-      if (!(out << text)) throw Error(arguments.json, "cannot be written");
-    }
-  }
+  if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
   return 0;
 }
 

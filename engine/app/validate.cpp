@@ -1,9 +1,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "app/commands.h"
+#include "app/output.h"
 #include "app/validate_html.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -50,19 +50,6 @@ Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   return options;
 }
 
-void write_file(const std::string& text, const std::string& path) {
-  std::ofstream out(path, std::ios::binary);
-  if (!(out << text)) throw Error(path, "cannot be written");
-}
-
-/// A long run must not end with a file that cannot be written.
-void check_folder(const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-    throw Error(path, "cannot be written: there is no folder " + folder.string());
-  }
-}
-
 }  // namespace
 
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home) {
@@ -84,17 +71,10 @@ int validate(const ValidateArguments& arguments, const std::filesystem::path& ho
   }
   const Json result = vm.call(module, "finish", {Json(!arguments.html.empty())});
   if (arguments.json != "-") std::printf("%s\n", result.find("text")->text().c_str());
-  if (!arguments.json.empty()) {
-    const std::string text = dump_json(*result.find("document"), 2) + "\n";
-    if (arguments.json == "-") {
-      std::fputs(text.c_str(), stdout);
-    } else {
-      write_file(text, arguments.json);
-    }
-  }
+  if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
   const Json* page = result.find("page");
   if (!arguments.html.empty() && page != nullptr)
-    write_file(validation_page(*page), arguments.html);
+    write_text(validation_page(*page), arguments.html);
   if (result.find("ran")->integer() > 0) return 0;
   std::fprintf(stderr, "rooflua: no case could run\n");
   return 1;

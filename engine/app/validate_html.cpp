@@ -2,17 +2,13 @@
 
 #include <vector>
 
+#include "base/json_text.h"
 #include "measure/chart.h"
 #include "measure/html_page.h"
 
 namespace rooflua::app {
 
 namespace {
-
-std::string text_of(const Json& object, const char* key) {
-  const Json* found = object.find(key);
-  return found != nullptr && found->is_text() ? found->text() : "";
-}
 
 const std::vector<Json>& list_of(const Json& object, const char* key) {
   static const std::vector<Json> none;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/json_text.h"
 #include "measure/chart.h"
 #include "measure/html_parts.h"
 #include "measure/table.h"
@@ -12,11 +13,6 @@ namespace rooflua::html {
 namespace {
 
 constexpr std::size_t most_ops = 7;
-
-std::string text_of(const Json& row, const char* key) {
-  const Json* value = row.find(key);
-  return value != nullptr && value->is_text() ? value->text() : "";
-}
 
 double number_of(const Json& row, const char* key) {
   const Json* value = row.find(key);

@@ -1,5 +1,6 @@
 #include "measure/html_report.h"
 
+#include "base/json_text.h"
 #include "measure/html_page.h"
 #include "measure/html_parts.h"
 #include "measure/result.h"
@@ -7,11 +8,6 @@
 namespace rooflua {
 
 namespace {
-
-std::string text_of(const Json& object, const char* key) {
-  const Json* value = object.find(key);
-  return value != nullptr && value->is_text() ? value->text() : "";
-}
 
 std::string facts(const HtmlReport& report) {
   const Json* seed = report.document.find("seed");

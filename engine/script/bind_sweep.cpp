@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "measure/sweep.h"
 #include "script/context.h"
 #include "script/interrupt.h"
@@ -70,13 +71,9 @@ int fingerprint(lua_State* L) {
   return 1;
 }
 
-std::string text_of(const Json& table, const char* key) {
-  const Json* value = table.find(key);
-  return value != nullptr && value->is_text() ? value->text() : "";
-}
-
-/// What the Lua function at `index` of the stack gives for row i (counted from 1 there).
+/// What the Lua function on top of the stack, at `index`, gives for row i (counted from 1 there).
 Json call_row(lua_State* L, int index, std::size_t row) {
+  lua_settop(L, index);  // what a row that failed has left
   lua_pushvalue(L, index);
   lua_pushnumber(L, static_cast<double>(row + 1));
   if (lua_pcall(L, 1, 1, 0) != 0) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/json_text.h"
 #include "measure/report.h"
 #include "measure/step_report.h"
 #include "measure/table.h"
@@ -31,11 +32,6 @@ Json evidence_json(const std::array<double, evidence_count>& shares) {
     if (share > 0) out[name(static_cast<Evidence>(code))] = share;
   }
   return out;
-}
-
-std::string text_of(const Json& row, const char* key) {
-  const Json* value = row.find(key);
-  return value != nullptr && value->is_text() ? value->text() : "";
 }
 
 double number_of(const Json& row, const char* key, double otherwise) {
