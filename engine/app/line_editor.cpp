@@ -154,9 +154,10 @@ LineEditor::LineEditor(std::filesystem::path history_file, Complete complete)
   history(session.history, &event, H_SETSIZE, most_lines);
   history(session.history, &event, H_SETUNIQUE, 1);
   el_set(editor, EL_HIST, history, session.history);
-  if (session.file.empty() || !std::filesystem::exists(session.file)) return;
-  if (std::filesystem::file_size(session.file) > 0 &&
-      history(session.history, &event, H_LOAD, session.file.c_str()) < 0) {
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(session.file, ignored);
+  if (ignored && !std::filesystem::exists(session.file, ignored)) return;
+  if (size > 0 && history(session.history, &event, H_LOAD, session.file.c_str()) < 0) {
     log::warn(session.file.string() + " is no history of this program; it is left alone");
     session.file.clear();
   }
@@ -171,8 +172,7 @@ LineEditor::Got LineEditor::read(const std::string& prompt, std::string& line) {
   session_->prompt = prompt;
   session_->cancelled = false;
   int count = 0;
-  el_set(session_->editor, EL_PREP_TERM,
-         1);  // before the prompt: what is typed now is a key already
+  el_set(session_->editor, EL_PREP_TERM, 1);  // before the prompt: what is typed is a key already
   errno = 0;
   const char* text = el_gets(session_->editor, &count);
   if (session_->cancelled || (text == nullptr && errno == EINTR)) {

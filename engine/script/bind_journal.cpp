@@ -19,6 +19,14 @@ const Journal& journal_of(lua_State* L) {
   return *run.journal;
 }
 
+/// The second argument: the number of a request or replica.
+std::int32_t check_index(lua_State* L, const char* what) {
+  const double value = check_number(L, 2, what);
+  if (!(value >= 0 && value <= 2147483647.0) || value != std::floor(value))
+    throw Error(what, "expected a whole number, 0 or more");
+  return static_cast<std::int32_t>(value);
+}
+
 Json sample_json(const EndedStep& sample) {
   Json out = Json::object();
   out["replica"] = sample.replica + 1;
@@ -83,7 +91,7 @@ int serve_ended(lua_State* L) {
 int serve_why_of(lua_State* L) {
   const Run& run = check_run(L);
   if (run.journal == nullptr) return 0;
-  const Why* why = run.journal->find(static_cast<std::int32_t>(check_number(L, 2, "request")));
+  const Why* why = run.journal->find(check_index(L, "request"));
   if (why == nullptr) return 0;
   lua_pushstring(L, report(*why).c_str());
   push_json(L, to_json(*why), false);
@@ -93,8 +101,7 @@ int serve_why_of(lua_State* L) {
 /// serve_last_step(run, replica from 1) -> the step that ended last there; nothing before the
 /// first.
 int serve_last_step(lua_State* L) {
-  const StepWork* work =
-      journal_of(L).last_step(static_cast<std::int32_t>(check_number(L, 2, "replica")) - 1);
+  const StepWork* work = journal_of(L).last_step(check_index(L, "replica") - 1);
   if (work == nullptr) return 0;
   Json out = sample_json(work->sample);
   out["time_s"] = work->time_s;

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <lua.hpp>
@@ -50,6 +52,18 @@ void stop_hook(lua_State* L, lua_Debug*) {
   raise(L, message);
 }
 
+/// What a handler does to errno must not reach the code that it interrupts.
+class KeptErrno {
+ public:
+  KeptErrno() : kept_(errno) {}
+  ~KeptErrno() { errno = kept_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  int kept_;
+};
+
 void arm(StopReason reason) {
   if (absorbed.load()) return;
   int none = 0;
@@ -82,6 +96,7 @@ bool wait_patiently(double seconds) {
 }
 
 void on_interrupt(int) {
+  const KeptErrno kept;
   const int before = interrupts.fetch_add(1);
   if (before >= 2) end_process("rooflua: interrupted three times\n", 130);
   if (before > 0 || gentle == 0) return arm(StopReason::interrupted);
@@ -93,14 +108,17 @@ void on_interrupt(int) {
 }
 
 void on_patience(int) {
+  const KeptErrno kept;
   if (stop != 0) arm(StopReason::interrupted);
 }
 
 void on_passed_on(int) {
+  const KeptErrno kept;
   arm(StopReason::interrupted);
 }
 
 void on_timer(int) {
+  const KeptErrno kept;
   if (absorbed.load()) return;
   if (expiries.fetch_add(1) >= 1) {
     end_process("rooflua: the time limit passed inside a call that cannot be interrupted\n", 1);

@@ -104,7 +104,7 @@ VllmBenchOptions traffic_of(const Json& given) {
   }
   out.request_rate = number("request_rate");
   out.burstiness = number("burstiness");
-  if (const auto most = number("max_concurrency"))
+  if (const auto most = number("max_concurrency"); most && std::isfinite(*most))
     out.max_concurrency = static_cast<std::int64_t>(*most);
   return out;
 }

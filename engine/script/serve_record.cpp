@@ -24,7 +24,8 @@ void ScheduleRecord::add(const Batch& batch, const StepPrice& price) {
   step["planned_s"] = replica.view().now_s;
   step["time_s"] = price.time_s;
   Json preempted = Json::array();
-  for (const std::int32_t slot : replica.preempted_now()) preempted.push_back(replica.request(slot).id);
+  for (const std::int32_t slot : replica.preempted_now())
+    preempted.push_back(replica.request(slot).id);
   step["preempted"] = preempted;
   Json rows = Json::array();
   for (const std::int32_t id : decode_ids(batch)) rows.push_back(work(id, "decode", 1));

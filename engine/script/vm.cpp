@@ -164,7 +164,8 @@ void Vm::open() {
         "this LuaJIT compiles table lengths wrongly; load forwarding is off, scripts run "
         "slower. libluajit2-5.1-2 does not have the fault.");
   }
-  for (const char* option : {"maxmcode=8192", "maxtrace=4000", "maxrecord=8000", "tryside=64", "maxside=1000"}) {
+  for (const char* option :
+       {"maxmcode=8192", "maxtrace=4000", "maxrecord=8000", "tryside=64", "maxside=1000"}) {
     set_jit_options(state_, option);
   }
   LibraryOptions library;

@@ -193,6 +193,7 @@ void PrefixCache::index_blocks(std::int32_t slot, const Request& request, const 
   Chain& own = chain(slot);
   if (own.remembered >= full) return;
   while (static_cast<std::int32_t>(own.blocks.size()) < full) {
+    ROOFLUA_ASSERT(!loose_.empty());
     own.blocks.push_back(loose_.back());
     loose_.pop_back();
   }

@@ -77,7 +77,7 @@ function engines.of(text, overrides)
     core.fail("engine: nothing is known of '%s' (known: vLLM with its version, vLLM 2024 (V0), TRT-LLM)", text)
   end
   for name, each in pairs(known[1].parameters) do parameters[name] = parameters[name] or each end
-  for name, value in pairs(overrides or {}) do
+  for name, value in core.sorted_pairs(overrides or {}) do
     if not parameters[name] then
       core.fail("--set engine.%s: %s", name, core.unknown_name("parameter", name, core.sorted_keys(parameters)))
     end
