@@ -4,7 +4,7 @@ local native = require "rooflua.native"
 
 local locate = {}
 
---- The lines of a file without comments and without what is inside text; nil if it cannot be read.
+--- The lines of a file without comments; nil if it cannot be read.
 local function code_of(file)
   local text = native.file_exists(file) and native.read_file(file)
   if not text then return nil end

@@ -75,6 +75,19 @@ local function change_of(low, high, metric, share)
   return change, from == nil or from > 0 or to < 0 or from == to
 end
 
+--- What a move did to every metric.
+local function row_of(move, low, high, names, base)
+  local row = { path = move.path, value = move.value, how = move.how, unit = move.unit,
+    change = {}, percent = {}, clear = {} }
+  local share = (move.high - move.low) / math.abs(move.value) / 0.01 -- of the move, in units of 1 %
+  for _, metric in ipairs(names) do
+    local change, clear = change_of(low, high, metric, share)
+    row.change[metric], row.clear[metric] = change, clear
+    if change and base[metric] and base[metric] ~= 0 then row.percent[metric] = 100 * change / base[metric] end
+  end
+  return row
+end
+
 --- The table of a scenario. given: metrics, params, step, seeds; how: jobs, results, progress.
 function sensitivity.run(name, scenario, given, how)
   local names = metrics.list(given.metrics, "sensitivity: metrics",
@@ -104,16 +117,7 @@ function sensitivity.run(name, scenario, given, how)
     if low.problem or high.problem then
       fixed[#fixed + 1] = { path = move.path, why = low.problem or high.problem }
     else
-      local row = { path = move.path, value = move.value, how = move.how, unit = move.unit,
-        change = {}, percent = {}, clear = {} }
-      local share = (move.high - move.low) / math.abs(move.value) / 0.01 -- of the move, in units of 1 %
-      for _, metric in ipairs(names) do
-        local change, clear = change_of(low.runs, high.runs, metric, share)
-        local middle = result.base[metric]
-        row.change[metric], row.clear[metric] = change, clear
-        if change and middle and middle ~= 0 then row.percent[metric] = 100 * change / middle end
-      end
-      result.rows[#result.rows + 1] = row
+      result.rows[#result.rows + 1] = row_of(move, low.runs, high.runs, names, result.base)
     end
   end
   local first = names[1]
