@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "tests/app/program.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -12,8 +13,7 @@ using namespace rooflua::test;
 namespace {
 
 std::filesystem::path folder() {
-  const auto path =
-      std::filesystem::temp_directory_path() / ("rooflua_check_" + std::to_string(getpid()));
+  const auto path = rooflua::test::scratch() / "check";
   std::filesystem::create_directories(path);
   return path;
 }

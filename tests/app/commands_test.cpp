@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "tests/app/program.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -10,8 +11,7 @@ using namespace rooflua::test;
 namespace {
 
 std::string temporary(const std::string& name, const std::string& text) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("rooflua_app_" + std::to_string(getpid()) + "_" + name);
+  const auto path = rooflua::test::scratch() / name;
   std::ofstream(path) << text;
   return path.string();
 }

@@ -8,6 +8,7 @@
 #include "measure/table.h"
 #include "tests/app/program.h"
 #include "tests/measure/well_formed.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -15,8 +16,7 @@ using namespace rooflua::test;
 namespace {
 
 std::filesystem::path folder() {
-  const auto path =
-      std::filesystem::temp_directory_path() / ("rooflua_html_" + std::to_string(getpid()));
+  const auto path = rooflua::test::scratch() / "html";
   std::filesystem::create_directories(path);
   return path;
 }

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "tests/app/program.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Folder {
-  fs::path path = fs::temp_directory_path() / ("rooflua_stop_" + std::to_string(getpid()));
+  fs::path path = rooflua::test::scratch() / "stop";
   Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
   std::string file(const std::string& name) const { return (path / name).string(); }

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "measure/result_store.h"
 #include "tests/app/program.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -23,8 +24,8 @@ constexpr std::int64_t run_count = 24;
 struct Folder {
   std::filesystem::path path;
   Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rooflua_XXXXXX").string();
-    path = mkdtemp(pattern.data());
+    path = scratch() / "sweep";
+    std::filesystem::create_directories(path);
   }
   ~Folder() { std::filesystem::remove_all(path); }
   std::string file(const std::string& name, const std::string& text = "") const {

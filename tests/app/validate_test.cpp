@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "tests/app/program.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -22,8 +23,7 @@ std::string read(const fs::path& path) {
 
 /// A folder with one closed loop and one case that cannot run.
 fs::path folder() {
-  const fs::path path =
-      fs::temp_directory_path() / ("rooflua_validate_" + std::to_string(getpid()));
+  const fs::path path = rooflua::test::scratch() / "validate";
   fs::create_directories(path);
   std::ofstream(path / "loop.csv") << "a,b\n1,2\n";
   std::ofstream(path / "cases.csv")

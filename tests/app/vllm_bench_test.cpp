@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "tests/app/program.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -59,9 +60,7 @@ constexpr const char* vllm_keys[] = {"date",
                                      "p99_itl_ms"};
 
 std::string temporary(const std::string& name) {
-  return (std::filesystem::temp_directory_path() /
-          ("rooflua_vllm_" + std::to_string(getpid()) + "_" + name))
-      .string();
+  return (rooflua::test::scratch() / ("vllm_" + name)).string();
 }
 
 std::string read(const std::string& path) {

@@ -2,8 +2,6 @@
 
 #include "cost/importers.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -12,6 +10,7 @@
 #include "cost/lookup.h"
 #include "cost/verify.h"
 #include "tests/catch.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 namespace fs = std::filesystem;
@@ -22,7 +21,7 @@ namespace {
 struct Folder {
   fs::path path;
   Folder() {
-    path = fs::temp_directory_path() / ("rooflua_tables_" + std::to_string(::getpid()));
+    path = rooflua::test::scratch() / "tables";
     fs::remove_all(path);
     fs::create_directories(path);
   }

@@ -1,12 +1,11 @@
 #include "measure/result_store.h"
 
-#include <unistd.h>
-
 #include <fstream>
 #include <functional>
 
 #include "base/error.h"
 #include "tests/catch.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 
@@ -14,8 +13,7 @@ namespace {
 
 /// A file of its own for each test, gone at its end.
 struct File {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("rooflua_store_" + std::to_string(getpid()));
+  std::filesystem::path path = rooflua::test::scratch() / "store";
   File() { std::filesystem::remove(path); }
   ~File() { std::filesystem::remove(path); }
 };

@@ -8,14 +8,14 @@
 
 #include "base/error.h"
 #include "tests/catch.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 
 namespace {
 
 struct File {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("rooflua_sweep_" + std::to_string(getpid()));
+  std::filesystem::path path = rooflua::test::scratch() / "sweep";
   File() { std::filesystem::remove(path); }
   ~File() { std::filesystem::remove(path); }
 };

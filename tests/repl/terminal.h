@@ -15,26 +15,20 @@
 #include <vector>
 
 #include "tests/catch.h"
+#include "tests/scratch.h"
 
 namespace rooflua::test {
 
 /// A folder of this test's own, gone afterwards.
 class Folder {
  public:
-  Folder() {
-    char name[] = "/tmp/rooflua_repl_XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string file(const std::string& name) const { return folder_.path() / name; }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(file(name)) << text;
   }
 
  private:
-  std::string path_;
+  ScratchFolder folder_;
 };
 
 class Terminal {

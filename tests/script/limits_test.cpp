@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "script/interrupt.h"
+#include "tests/scratch.h"
 #include "tests/script/sandbox.h"
 
 using namespace rooflua;
@@ -78,7 +79,7 @@ TEST_CASE("a scenario that computes while it loads is stopped") {
   script::VmOptions options = sandbox_options();
   options.load_instructions = 1e7;
   script::Vm vm(options);
-  const auto file = std::filesystem::temp_directory_path() / "rooflua_endless_test.lua";
+  const auto file = rooflua::test::scratch() / "rooflua_endless_test.lua";
   std::FILE* out = std::fopen(file.c_str(), "w");
   std::fputs("local n = 0\nwhile true do n = n + 1 end\nreturn {}\n", out);
   std::fclose(out);

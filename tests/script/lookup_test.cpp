@@ -1,5 +1,6 @@
 #include <fstream>
 
+#include "tests/scratch.h"
 #include "tests/script/sandbox.h"
 
 using namespace rooflua;
@@ -10,9 +11,7 @@ namespace {
 /// A folder with one table in the layout of InferSim, and the Lua text that opens it.
 class Tables {
  public:
-  Tables()
-      : folder_(std::filesystem::temp_directory_path() /
-                ("rooflua_lookup_test_" + std::to_string(getpid()))) {
+  Tables() : folder_(rooflua::test::scratch() / "lookup") {
     std::filesystem::create_directories(folder_ / "gemm" / "h20");
     std::ofstream(folder_ / "gemm" / "h20" / "data.csv")
         << "m,k,n,latency_us,mfu\n16,4096,4096,10,0.1\n64,4096,4096,20,0.2\n";

@@ -1,5 +1,7 @@
 #include "tests/script/sandbox.h"
 
+#include "tests/scratch.h"
+
 using namespace rooflua;
 using namespace rooflua::test;
 
@@ -66,7 +68,7 @@ TEST_CASE("no module of the library's inside can be required") {
 }
 
 TEST_CASE("bytecode is not loaded") {
-  const auto file = std::filesystem::temp_directory_path() / "rooflua_bytecode_test.lua";
+  const auto file = rooflua::test::scratch() / "rooflua_bytecode_test.lua";
   script::VmOptions options = sandbox_options();
   options.trusted = true;
   script::Vm vm(options);

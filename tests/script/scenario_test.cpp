@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "script/read_scenario.h"
+#include "tests/scratch.h"
 #include "tests/script/sandbox.h"
 
 using namespace rooflua;
@@ -11,9 +12,7 @@ namespace {
 /// A scenario file that lives as long as the test, and its folder for policies of its own.
 class File {
  public:
-  explicit File(const std::string& text)
-      : folder_(std::filesystem::temp_directory_path() /
-                ("rooflua_scenario_test_" + std::to_string(getpid()))) {
+  explicit File(const std::string& text) : folder_(rooflua::test::scratch() / "scenario") {
     std::filesystem::create_directories(folder_);
     std::ofstream(path()) << text;
   }

@@ -7,13 +7,7 @@ local calibrate = require "rooflua.calibrate"
 local measured = require "rooflua.measured"
 local serve = require "rooflua.serve"
 
-local function file(name, text)
-  local path = os.tmpname() .. name
-  local out = assert(io.open(path, "w"))
-  out:write(text)
-  out:close()
-  return path
-end
+local file = test.file
 
 local scenario_text = [[
 return { rooflua = 1, seed = 2, model = "llama-3.1-8b", hardware = "h200", async_depth = 1,
@@ -28,7 +22,7 @@ local truth = chunks.load_scenario(file(".lua", scenario_text:format("host_step_
 
 --- The truth as a run, and its requests as they were sent.
 local function observed()
-  local path = os.tmpname()
+  local path = file()
   serve.run_variant("truth", truth, { requests_path = path })
   local handle = assert(io.open(path))
   local text = handle:read "*a"

@@ -4,7 +4,7 @@
 --   local test = dofile "tests/scripts/harness.lua"
 --   test("two and two are four", function() test.equal(2 + 2, 4) end)
 --   test.finish()
-local harness = { passed = 0, failed = 0, skipped = 0 }
+local harness = { passed = 0, failed = 0, skipped = 0, files = 0 }
 
 --- Runs one test.
 local function run(_, name, body)
@@ -81,7 +81,30 @@ function harness.shared(path)
   error({ skip = full .. " is not there" }, 0)
 end
 
+--- A folder of this program's own, removed by finish().
+function harness.folder()
+  if not harness.scratch then
+    harness.scratch = os.tmpname()
+    os.remove(harness.scratch)
+    assert(os.execute("mkdir " .. harness.scratch) == 0)
+  end
+  return harness.scratch
+end
+
+--- A path in that folder that nobody was given before, with `name` as its end; written if there is content.
+function harness.file(name, content)
+  harness.files = harness.files + 1
+  local path = ("%s/%d%s"):format(harness.folder(), harness.files, name or "")
+  if content then
+    local out = assert(io.open(path, "w"))
+    out:write(content)
+    out:close()
+  end
+  return path
+end
+
 function harness.finish()
+  if harness.scratch then os.execute("rm -r " .. harness.scratch) end
   print(("%d passed, %d failed"):format(harness.passed, harness.failed))
   os.exit(harness.failed == 0 and 0 or 1)
 end

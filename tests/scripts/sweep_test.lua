@@ -36,7 +36,7 @@ end)
 
 --- What came in: id, arrival, prompt and output length of every request.
 local function stream_of(given)
-  local path = os.tmpname()
+  local path = test.file()
   require("rooflua.serve").run_variant("test", given, { requests_path = path })
   local lines, header = {}, nil
   for line in io.lines(path) do
@@ -50,7 +50,6 @@ local function stream_of(given)
       header = cells
     end
   end
-  os.remove(path)
   return lines
 end
 
@@ -167,8 +166,7 @@ test("a sample is run", function()
 end)
 
 test("a results file is read instead of run, and only by the same sweep", function()
-  local path = os.tmpname()
-  os.remove(path)
+  local path = test.file()
   local options = { scenario(), vary = vary, seeds = 2, results = path }
   local function reused() return select(2, sweep.grid(options)).reused end
   local first, about = sweep.grid(options)
@@ -180,18 +178,15 @@ test("a results file is read instead of run, and only by the same sweep", functi
   test.equal(reused(), 0, "another scenario")
   options[1], options.seeds = scenario(), 3
   test.equal(reused(), 0, "other seeds")
-  os.remove(path)
 end)
 
 test("a run that fails costs itself where results are kept, and is an error elsewhere", function()
-  local path = os.tmpname()
-  os.remove(path)
+  local path = test.file()
   local options = { scenario(), vary = { model = { "llama-3.1-8b", "llama-3.1-70b" } }, results = path }
   local runs, about = sweep.grid(options)
   test.equal(#runs, 1)
   test.equal(#about.failed, 1)
   test.check(about.failed[1].problem:find "does not fit")
-  os.remove(path)
   options.results = nil
   test.raises("does not fit", function() sweep.grid(options) end)
 end)

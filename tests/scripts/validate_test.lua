@@ -7,9 +7,7 @@ local score = require "rooflua.validate_score"
 local serve = require "rooflua.serve"
 local validate = require "rooflua.validate"
 
-local pipe = io.popen "mktemp -d"
-local folder = pipe:read "*l"
-pipe:close()
+local folder = test.folder()
 
 local columns = "case_id,rating,dataset,file,selector,model,gpu,tp,precision,engine,workload,metrics,measured,notes\n"
 
@@ -197,5 +195,4 @@ test("quantiles are numpy's, and workloads are read from their words", function(
   test.equal(settings.kv_blocks, 30251)
 end)
 
-os.execute("rm -r " .. folder)
 test.finish()

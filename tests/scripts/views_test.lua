@@ -52,8 +52,7 @@ end)
 
 -- Files ------------------------------------------------------------------------------------------
 
-local folder = os.tmpname()
-os.remove(folder)
+local folder = test.folder()
 assert(os.execute("mkdir -p " .. folder .. "/traces " .. folder .. "/tables/gemm/h20") == 0)
 
 local function write(name, text)
@@ -125,5 +124,4 @@ return { model = "llama-3.1-8b", hardware = "h100-sxm", replicas = 2,
   test.equal(table.concat(seen, " "), "1 2")
 end)
 
-os.execute("rm -r " .. folder)
 test.finish()

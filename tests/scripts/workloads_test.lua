@@ -360,10 +360,7 @@ end)
 -- Traces ------------------------------------------------------------------------------------------------
 
 test("a trace is replayed with its limit and its time scale", function()
-  local path = os.tmpname() .. ".csv"
-  local file = assert(io.open(path, "w"))
-  file:write("arrival_s,prompt_tokens,output_tokens\n1,10,2\n2,20,3\n4,30,1\n")
-  file:close()
+  local path = test.file(".csv", "arrival_s,prompt_tokens,output_tokens\n1,10,2\n2,20,3\n4,30,1\n")
   local Trace = workload "trace"
   local function summary(parameters)
     parameters.path = path
@@ -374,7 +371,6 @@ test("a trace is replayed with its limit and its time scale", function()
   local all, all_end_s = summary {}
   local two = summary { limit = 2 }
   local _, slow_end_s = summary { time_scale = 2 }
-  os.remove(path)
   test.equal(all.completed, 3)
   test.equal(all.output_tokens, 6)
   test.equal(two.output_tokens, 5)
