@@ -57,6 +57,7 @@ void SummaryObserver::on_step(const StepSeen& step) {
   ReplicaCount& count = count_of(step.replica);
   ++count.steps;
   count.busy += step.end - step.start;
+  last_step_end_ = std::max(last_step_end_, step.end);
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
     count.decodes += step.batch->decodes;
@@ -233,7 +234,9 @@ std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& a
 
 std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummary& all) const {
   std::vector<ReplicaSummary> out;
-  const double duration_ps = static_cast<double>(duration());
+  // A run that was stopped was busy after its last completion as well.
+  const Picoseconds last = std::max(last_completion_, last_step_end_);
+  const double seen_ps = last > first_arrival_ ? static_cast<double>(last - first_arrival_) : 0;
   for (std::size_t i = 0; i < std::max(replicas_.size(), replica_counts_.size()); ++i) {
     const ReplicaCount seen = i < replica_counts_.size() ? replica_counts_[i] : ReplicaCount{};
     ReplicaSummary replica;
@@ -242,7 +245,7 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
     replica.requests.name = std::to_string(i + 1);
     replica.steps = seen.steps;
     replica.preemptions = seen.preemptions;
-    replica.busy_frac = rate(static_cast<double>(seen.busy), duration_ps);
+    replica.busy_frac = rate(static_cast<double>(seen.busy), seen_ps);
     replica.decode_batch_mean =
         rate(static_cast<double>(seen.decodes), static_cast<double>(seen.decode_steps));
     replica.kv_used_frac_max = seen.kv_used_frac_max;

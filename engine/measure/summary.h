@@ -55,7 +55,7 @@ struct GroupSummary {
 struct ReplicaSummary {
   GroupSummary requests;  // those that ended there
   std::int64_t steps = 0, preemptions = 0;
-  double busy_frac = 0;          // of duration_s
+  double busy_frac = 0;          // of first arrival to last completion, or step if that is later
   double decode_batch_mean = 0;  // decodes per step that has any, weighted by steps
   double kv_used_frac_max = 0;
 };
@@ -142,7 +142,7 @@ class SummaryObserver : public Observer {
 
   SummaryOptions options_;
   std::int64_t arrived_ = 0, in_flight_ = 0, peak_in_flight_ = 0;
-  Picoseconds first_arrival_ = never, last_completion_ = 0;
+  Picoseconds first_arrival_ = never, last_completion_ = 0, last_step_end_ = 0;
   std::array<std::int64_t, outcome_count> ended_{};
   std::vector<Group> classes_, replicas_;
   std::vector<ReplicaCount> replica_counts_;

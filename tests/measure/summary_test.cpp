@@ -76,6 +76,19 @@ TEST_CASE("every request that came is in one outcome, and groups add up to the w
   CHECK(s.replicas[0].decode_batch_mean == Approx(5.0 / 3));
 }
 
+TEST_CASE("no replica is busy for longer than it was watched") {
+  // A run that was stopped: one request of 10 ms is complete, another still decodes.
+  SummaryObserver observer;
+  observer.on_arrival(test::request(0, 0), 0);
+  observer.on_arrival(test::request(1, 0), 0);
+  test::play_step(observer, {0, 10 * ms, 0, 100, 0, 0, 7, 0, Evidence::measured, 1}, 0);
+  observer.on_done(test::done(0, 0, 0, 0, 10 * ms, 10 * ms, 100, 1));
+  test::play_step(observer, {15 * ms, 20 * ms, -1, 0, 1, 0, 7, 1, Evidence::measured, 1}, 1);
+  const Summary s = observer.summary();
+  CHECK(s.duration_s == 0.010);
+  CHECK(s.replicas.at(0).busy_frac == 0.75);
+}
+
 TEST_CASE("a session lasts from its first arrival to its last token") {
   const Summary s = summary_of();
   REQUIRE(s.sessions.has_value());
