@@ -2,105 +2,29 @@
 local native = require "rooflua.native"
 local core = require "rooflua.core"
 local json = require "rooflua.json"
+local measured_requests = require "rooflua.measured_requests"
 local policy = require "rooflua.policy"
 
 local measured = {}
 local fail = core.fail
 
--- Requests --------------------------------------------------------------------------------------------------
-
--- Names of columns, and how many of their unit a second has.
-local columns = {
-  arrival_s = { { "arrival_s", 1 }, { "start_time_s", 1 }, { "start_time", 1 }, { "arrived_at", 1 },
-    { "arrival_ms", 1e3 }, { "arrival_us", 1e6 } },
-  prompt_tokens = { { "prompt_tokens", 1 }, { "input_tokens", 1 }, { "input_len", 1 }, { "prompt_len", 1 } },
-  output_tokens = { { "output_tokens_true", 1 }, { "output_tokens", 1 }, { "output_len", 1 },
-    { "completion_tokens", 1 } },
-  ttft_s = { { "ttft_s", 1 }, { "ttft_ms", 1e3 }, { "ttft", 1 } },
-  e2e_s = { { "e2e_s", 1 }, { "e2e_ms", 1e3 }, { "e2el", 1 }, { "latency_s", 1 }, { "latency_ms", 1e3 } },
-  prompt_id = { { "prompt_id", 1 } },
-}
-
---- field -> {name of the column, its units per second}, and the column that says what failed.
-local function find_columns(path, rows)
-  local names, found = {}, {}
-  for _, row in ipairs(rows) do
-    for name in pairs(row) do names[name:lower()] = name end
-  end
-  names.line = nil
-  for field, known in pairs(columns) do
-    for _, each in ipairs(known) do
-      if not found[field] and names[each[1]] then found[field] = { names[each[1]], each[2] } end
+--- Those that were completed, and how many were not.
+local function completed(requests)
+  if not requests then return nil, 0 end
+  local out, failed = {}, 0
+  for _, request in ipairs(requests) do
+    if request.failed then
+      failed = failed + 1
+    else
+      out[#out + 1] = request
     end
   end
-  for _, field in ipairs { "prompt_tokens", "output_tokens", "ttft_s", "e2e_s" } do
-    if not found[field] then
-      local known = {}
-      for i, each in ipairs(columns[field]) do known[i] = each[1] end
-      fail("%s: has no column for %s (known: %s; found: %s)", path, field, core.join(known, ", "),
-        core.join(core.sorted_keys(names), ", "))
-    end
-  end
-  return found, names.error or names.outcome or names.status
+  return out, failed
 end
-
-local fine = { ["0"] = true, completed = true, ok = true, success = true, ["200"] = true }
 
 local function read_csv(path)
-  local rows = native.csv_read(path)
-  if #rows == 0 then fail("%s: no data: it has no rows", path) end
-  local at, failure = find_columns(path, rows)
-  local requests, failed = {}, 0
-  for _, row in ipairs(rows) do
-    if failure and row[failure] ~= nil and not fine[tostring(row[failure])] then
-      failed = failed + 1
-    else
-      local request = {}
-      for field, column in pairs(at) do
-        local value = row[column[1]]
-        if type(value) ~= "number" then
-          fail("%s:%d: column '%s': expected a number, found %s", path, row.line, column[1], core.describe(value))
-        end
-        request[field] = value / column[2]
-      end
-      requests[#requests + 1] = request
-    end
-  end
+  local requests, failed = completed(measured_requests.of_rows(path, native.csv_read(path)))
   return { requests = requests, failed = failed }
-end
-
-local function numbers(document, key)
-  local list = document[key]
-  return type(list) == "table" and #list > 0 and list or nil
-end
-
-local function sum(list)
-  local total = 0
-  for _, each in ipairs(list or {}) do total = total + each end
-  return total
-end
-
---- The lists of `--save-detailed` (older versions write them always): a request per position.
-local function detailed(document)
-  local inputs, outputs, ttfts = numbers(document, "input_lens"), numbers(document, "output_lens"),
-    numbers(document, "ttfts")
-  if not inputs or not outputs or not ttfts then return nil end
-  local starts, gaps, ends = numbers(document, "start_times"), numbers(document, "itls"), numbers(document, "e2els")
-  local errors = document.errors or {}
-  local first = starts and starts[1]
-  for _, each in ipairs(starts or {}) do first = math.min(first, each) end
-  local requests, failed = {}, 0
-  for i, prompt in ipairs(inputs) do
-    local problem = errors[i]
-    if type(problem) == "string" and problem ~= "" or outputs[i] == 0 then
-      failed = failed + 1
-    else
-      local e2e_s = ends and ends[i] or gaps and ttfts[i] + sum(gaps[i]) or nil
-      requests[#requests + 1] = { arrival_s = starts and starts[i] - first or nil, prompt_tokens = prompt,
-        output_tokens = outputs[i], ttft_s = ttfts[i], e2e_s = e2e_s }
-    end
-  end
-  return requests, failed
 end
 
 local totals = { ttft_s_mean = "mean_ttft_ms", ttft_s_p50 = "median_ttft_ms", tpot_s_mean = "mean_tpot_ms",
@@ -117,7 +41,7 @@ local function read_json(path, text)
   if found.rate_per_s and found.rate_per_s == math.huge then found.rate_per_s = nil end
   found.burstiness = type(document.burstiness) == "number" and document.burstiness or 1
   found.clients = type(document.max_concurrency) == "number" and document.max_concurrency or nil
-  found.requests, found.failed = detailed(document)
+  found.requests, found.failed = completed(measured_requests.of_bench(document))
   for metric, key in core.sorted_pairs(totals) do
     local value = document[key]
     if type(value) == "number" and value > 0 then found.metrics[metric] = value / 1e3 end
@@ -200,7 +124,7 @@ function measured.read(path)
   run.path, run.metrics = path, run.metrics or {}
   run.recorded_times = run.requests[1].arrival_s ~= nil
   if run.recorded_times then
-    table.sort(run.requests, function(a, b) return a.arrival_s < b.arrival_s end)
+    measured_requests.sort(run.requests)
     local first = run.requests[1].arrival_s
     for _, request in ipairs(run.requests) do request.arrival_s = request.arrival_s - first end
   end
@@ -225,7 +149,11 @@ local function middle(values)
   return (values[half] + values[half + 1]) / 2
 end
 
-local function mean(values) return sum(values) / #values end
+local function mean(values)
+  local sum = 0
+  for _, each in ipairs(values) do sum = sum + each end
+  return sum / #values
+end
 
 --- Metrics of the requests from `first` to `last` of a list of {ttft_s, e2e_s, output_tokens}.
 function measured.metrics(requests, first, last)

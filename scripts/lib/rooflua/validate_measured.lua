@@ -6,8 +6,7 @@
 --
 -- with settings that the file states. The shape is told by the file's columns:
 --     cycle_us                        engine steps
---     ttft_s, e2e_s (CSV)             requests; arrival_s or arrival_us, prompt_tokens or input_tokens,
---                                     output_tokens or output_tokens_true, prompt_id, stage, error
+--     ttft_s, e2e_s (CSV)             requests      (this and the next three: measured_requests.lua)
 --     first_token_ts (JSONL)          requests with engine time stamps
 --     ttfts (JSON)                    what `vllm bench serve --save-result --save-detailed` writes
 --     per_request or summary (JSON)   an inference-perf report: totals only
@@ -15,26 +14,12 @@
 local native = require "rooflua.native"
 local core = require "rooflua.core"
 local json = require "rooflua.json"
+local measured_requests = require "rooflua.measured_requests"
 
 local measured = {}
 
 --- Requests of the first seconds are replayed and not scored: kernels are compiled there.
 measured.warm_up_s = 5
-
-local function first_of(row, ...)
-  for _, name in ipairs { ... } do
-    if row[name] ~= nil then return row[name] end
-  end
-end
-
-local function number(row, path, ...)
-  local value = first_of(row, ...)
-  if type(value) ~= "number" then
-    core.fail("%s:%s: column %s: expected a number, found %s", path, row.line or "?",
-      table.concat({ ... }, " or "), core.describe(value))
-  end
-  return value
-end
 
 -- Requests -----------------------------------------------------------------------------------------
 
@@ -49,75 +34,19 @@ local function mark_scored(requests, stages_are_partial)
   return requests
 end
 
-local function csv_requests(rows, path)
-  local out = {}
-  for i, row in ipairs(rows) do
-    local failed = row.error ~= nil and row.error ~= 0
-    out[i] = {
-      arrival_s = row.arrival_s or number(row, path, "arrival_us") * 1e-6,
-      prompt_tokens = number(row, path, "prompt_tokens", "input_tokens"),
-      output_tokens = number(row, path, "output_tokens_true", "output_tokens"),
-      prompt = row.prompt_id, stage = row.stage or 0, queue_s = row.queue_s,
-      ttft_s = not failed and row.ttft_s or nil, e2e_s = row.e2e_s,
-    }
-  end
-  return out
-end
-
---- Time stamps of the engine. Arrivals are of another clock: the first request aligns them.
-local function jsonl_requests(path)
-  local out, first = {}, nil
-  for line in native.read_file(path):gmatch "[^\r\n]+" do
-    local row = json.decode(line)
-    first = first or row
-    local arrival_s = row.arrival_time - first.arrival_time
-    local function since(stamp) return stamp - first.queued_ts - arrival_s end
-    out[#out + 1] = { arrival_s = arrival_s, prompt_tokens = row.input_toks, output_tokens = row.output_toks,
-      stage = 0, ttft_s = since(row.first_token_ts), e2e_s = since(row.last_token_ts) }
-  end
-  return out
-end
-
---- vllm bench serve: lists by request, in order of sending.
-local function bench_requests(document, path)
-  local out = {}
-  local starts = document.start_times
-  if type(starts) ~= "table" or type(document.itls) ~= "table" and type(document.e2els) ~= "table" then
-    core.fail("%s: no start_times and itls; run vllm bench serve with --save-detailed", path)
-  end
-  for i, start in ipairs(starts) do
-    local e2e_s = document.e2els and document.e2els[i]
-    if not e2e_s then
-      e2e_s = document.ttfts[i]
-      for _, gap in ipairs(document.itls[i]) do e2e_s = e2e_s + gap end
+--- All of them are replayed, also those that failed, whose figures do not count.
+local function replayed(requests, path)
+  for i, each in ipairs(requests) do
+    if type(each.prompt_tokens) ~= "number" or type(each.output_tokens) ~= "number" or not each.arrival_s then
+      core.fail("%s: request %d: no arrival, prompt tokens or output tokens; vllm bench serve writes them with "
+        .. "--save-detailed", path, i)
     end
-    out[i] = { arrival_s = start - starts[1], prompt_tokens = document.input_lens[i],
-      output_tokens = math.max(1, document.output_lens[i]), stage = 0, ttft_s = document.ttfts[i], e2e_s = e2e_s }
+    each.output_tokens = math.max(1, each.output_tokens)
+    each.prompt, each.stage = each.prompt_id, each.stage or 0
+    if each.failed then each.ttft_s = nil end
   end
-  table.sort(out, function(a, b) return a.arrival_s < b.arrival_s end)
-  return out
-end
-
--- Reports of inference-perf: totals -------------------------------------------------------------------
-
-local function mean_of(report, ...)
-  local found = report
-  for _, key in ipairs { ... } do found = type(found) == "table" and found[key] or nil end
-  return type(found) == "table" and found.mean or nil
-end
-
-local function inference_perf(document)
-  local successes = document.successes or {}
-  local ttft = successes.latency and successes.latency.time_to_first_token
-  return {
-    e2e_mean = mean_of(successes, "latency", "request_latency"),
-    ttft_mean = mean_of(successes, "latency", "time_to_first_token"), ttft_p50 = ttft and (ttft.median or ttft.p50),
-    tpot_mean = mean_of(successes, "latency", "time_per_output_token"),
-  }, {
-    prompt_tokens = mean_of(successes, "prompt_len"), output_tokens = mean_of(successes, "output_len"),
-    rate_per_s = document.load_summary and document.load_summary.achieved_rate,
-    duration_s = document.load_summary and document.load_summary.send_duration,
-  }
+  measured_requests.sort(requests)
+  return requests
 end
 
 -- Engine steps -----------------------------------------------------------------------------------------
@@ -189,7 +118,7 @@ local function from_csv(case, all)
     return out
   end
   if first.ttft_s and first.e2e_s then
-    local requests = csv_requests(rows, case.path)
+    local requests = replayed(measured_requests.of_rows(case.path, rows), case.path)
     local name = case.path:match "([^/]*)%.csv$"
     return { requests = mark_scored(requests, case.rating:find "A" ~= nil), settings = indexed(case.path, name) }
   end
@@ -202,15 +131,16 @@ end
 
 local function from_json(case)
   local document = json.decode(native.read_file(case.path))
-  if document.ttfts then return { requests = mark_scored(bench_requests(document, case.path)), settings = {} } end
-  local figures, settings = inference_perf(document)
+  local requests = measured_requests.of_bench(document)
+  if requests then return { requests = mark_scored(replayed(requests, case.path)), settings = {} } end
+  local figures, settings = measured_requests.inference_perf(document)
   return { figures = figures, settings = settings }
 end
 
 local function from_jsonl(case)
   local settings, meta = {}, folder_of(case.path) .. "/meta.json"
   if native.file_exists(meta) then settings = settings_from(json.decode(native.read_file(meta)).engine_kwargs or {}) end
-  return { requests = mark_scored(jsonl_requests(case.path)), settings = settings }
+  return { requests = mark_scored(replayed(measured_requests.of_stamps(case.path), case.path)), settings = settings }
 end
 
 local readers = { csv = from_csv, json = from_json, jsonl = from_jsonl }
