@@ -103,8 +103,7 @@ local function shapes_left_out(gpu, lookups)
     end
     table.insert(groups[key], row)
   end
-  local folder = os.tmpname()
-  os.remove(folder)
+  local folder = test.file()
   assert(os.execute(("mkdir -p %s/gemm/%s"):format(folder, gpu)) == 0)
   local errors, count = {}, 0
   for _, left in ipairs(order) do
@@ -126,7 +125,6 @@ local function shapes_left_out(gpu, lookups)
       end
     end
   end
-  os.execute("rm -r " .. folder)
   for name, sum in pairs(errors) do errors[name] = sum / count end
   return errors
 end
@@ -166,7 +164,7 @@ local function rows_left_out(table_of, keep)
   return sum / count, count
 end
 
-test("rows left out of InferSim's H20 tables: prefill within 3 %, GEMM within 4 %, decode within 10 %", function()
+test("rows left out of InferSim's H20 tables: prefill within 3 %, GEMM 4 %, decode 10 % but for one table", function()
   local seen = {}
   local database = open("h20", function(table_of)
     seen[1] = table_of
@@ -178,6 +176,8 @@ test("rows left out of InferSim's H20 tables: prefill within 3 %, GEMM within 4 
   test.check(rows_left_out(seen[1], "interpolated") < 0.03)
   database:decode(32, 8, 128, 7, 777)
   test.check(rows_left_out(seen[1], "interpolated") < 0.10)
+  database:decode(64, 2, 128, 7, 777)
+  test.near(rows_left_out(seen[1], "interpolated"), 0.174, 0.05, "the worst table, 64 heads over 2")
 end)
 
 test("a scenario uses it by class, by instance and by name, and explains what it rests on", function()
