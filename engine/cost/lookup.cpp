@@ -102,6 +102,10 @@ double local_experts(const Query& q) {
 
 }  // namespace
 
+double passes(Kernel kernel) {
+  return kernel == Kernel::norm ? 4 : kernel == Kernel::silu_mul ? 3 : 2;
+}
+
 double flop_of(const Query& q) {
   const double h = per_rank(q.heads, q.tp);
   switch (q.op) {
@@ -154,7 +158,7 @@ double bytes_of(const Query& q) {
     case Op::memory:
       return q.bytes;
     case Op::elementwise:
-      return 2 * 2 * q.tokens * q.width;
+      return 2 * passes(q.kernel) * q.tokens * q.width;
     default:
       return 0;
   }

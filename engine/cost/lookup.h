@@ -96,5 +96,8 @@ double round3(double value);
 /// Prefill counts pairs as new * context + new^2 / 2 (the causal half). 0 where the op has none.
 double flop_of(const Query& query);
 double bytes_of(const Query& query);
+/// How often an elementwise kernel as scripts/collect measures it passes over [tokens, width]:
+/// norm 4 (residual added and kept), silu_mul 3, rope and others 2.
+double passes(Kernel kernel);
 
 }  // namespace rooflua

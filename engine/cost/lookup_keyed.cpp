@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/lookup.h"
+
 namespace rooflua {
 namespace {
 
@@ -154,6 +156,23 @@ OneAxisIndex::OneAxisIndex(Op op, const std::vector<const KernelTable*>& tables)
   index_.finish();
 }
 
+/// Rows of the kernel asked for (of any, if it has none) at the width nearest to it, where they
+/// move as many bytes: what such a kernel does beside moving them does not grow with its width.
+Reading OneAxisIndex::elementwise(const Query& q, Strategy strategy, Trace* trace) const {
+  const double kernel = static_cast<double>(q.kernel);
+  const KeyedIndex::Entry* donor = nullptr;
+  double least = 0;
+  for (const auto& entry : index_.entries()) {
+    const double found = gap(entry.key[1], q.width) + (entry.key[0] == kernel ? 0 : 100);
+    if (donor == nullptr || found < least) donor = &entry, least = found;
+  }
+  const double there = donor->key[1] * passes(static_cast<Kernel>(static_cast<int>(donor->key[0])));
+  const double tokens = q.tokens * (q.width * passes(q.kernel) / there);
+  Reading reading = donor->series.at(tokens, strategy, trace);
+  if (least == 0) return reading;
+  return reading.downgrade(Evidence::stand_in, std::exp2(std::min(least, 60.0)));
+}
+
 /// The nearest key whose first `exact` parts agree (all of them, if any does); latency goes with
 /// the rest.
 Reading OneAxisIndex::foreign(const KeyedIndex::Key& key, std::size_t exact, double x,
@@ -214,7 +233,7 @@ Reading OneAxisIndex::at(const Query& q, Strategy strategy, Trace* trace) const 
     case Op::launch:
       return foreign({static_cast<double>(q.kernel)}, 1, 1, strategy, trace);
     default:
-      return foreign({static_cast<double>(q.kernel), q.width}, 1, q.tokens, strategy, trace);
+      return elementwise(q, strategy, trace);
   }
 }
 

@@ -75,6 +75,7 @@ class OneAxisIndex {
 
  private:
   Reading all_reduce(const Query& query, Strategy strategy, Trace* trace) const;
+  Reading elementwise(const Query& query, Strategy strategy, Trace* trace) const;
   Reading foreign(const KeyedIndex::Key& key, std::size_t exact, double x, Strategy strategy,
                   Trace* trace) const;
   Op op_;

@@ -20,6 +20,7 @@ local cost = require "rooflua.cost"
 local graphs = require "steps.kernels.graphs"
 local ops = require "steps.kernels.ops"
 local physics = require "steps.kernels.physics"
+local small = require "steps.kernels.small"
 
 ---@class steps.Kernels
 ---@field host_step_s number
@@ -28,6 +29,7 @@ local physics = require "steps.kernels.physics"
 ---@field sorted_logit_s number
 ---@field small_kernel_s number
 ---@field small_kernel_bandwidth number
+---@field small_kernel_tables boolean
 ---@field attention_launch_s number
 ---@field eager_kernel_s number
 ---@field largest_graph integer
@@ -57,11 +59,15 @@ local Kernels = policy.define {
     },
     small_kernel_s = {
       default = 3e-6, unit = "s", min = 0, source = "launch, ramp and tail of norm and rope kernels on H100",
-      doc = "A small kernel beside its traffic, as a node of a CUDA graph.",
+      doc = "A small kernel beside its traffic, as a node of a CUDA graph; a launch table stands before it.",
     },
     small_kernel_bandwidth = {
       default = 0.7, unit = "1", min = 0.01, max = 1, source = "device copies reach 0.8 to 0.9",
-      doc = "Part of the bandwidth that norm, rope, activation and KV write reach.",
+      doc = "Part of the bandwidth that norm, rope, activation and KV write reach without a table.",
+    },
+    small_kernel_tables = {
+      default = true,
+      doc = "Measured elementwise, memory and launch tables price small kernels, where there are any.",
     },
     attention_launch_s = {
       default = 8e-6, unit = "s", min = 0, source = "shortest attention kernels of vLLM 0.24 on H100: 11 us",
@@ -69,7 +75,7 @@ local Kernels = policy.define {
     },
     eager_kernel_s = {
       default = 5e-6, unit = "s", min = 0, source = "PyTorch",
-      doc = "Launch of one kernel outside a CUDA graph; such a step takes at least that for each.",
+      doc = "Launch of one kernel outside a CUDA graph, where no launch table has it: no step takes less for each.",
     },
     largest_graph = {
       default = 512, unit = "tokens", min = 0, source = "vLLM max_cudagraph_capture_size",
@@ -98,6 +104,7 @@ function Kernels:bind(context)
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.physics = physics.of(hardware, context.mfu, deployment.max_num_batched_tokens)
+  self.small = small.of(self)
   self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens)
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
@@ -253,7 +260,7 @@ function Kernels:gpu_time(batch)
   local sampler_s = self.sampler_s + self.sorted_row_s * batch.requests
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
   if tokens <= self.graph_tokens then return time_s end
-  return math.max(time_s, self.kernel_count * self.eager_kernel_s)
+  return math.max(time_s, self.kernel_count * self.small.eager_s)
 end
 
 ---@param batch rooflua.Batch

@@ -36,4 +36,20 @@ for _, kernel in ipairs { "launch", "graph_node" } do
   local _, estimate = db:lookup { op = "launch", kernel = kernel }
   assert(estimate.evidence == "measured", kernel)
 end
+
+-- Every table prices a step.
+local bound = dofile "tests/scripts/bound_steps.lua"
+local cost = require "rooflua.cost"
+local Kernels = require "steps.kernels"
+local steps = bound.bind(Kernels {}, { model = "mixtral-8x7b", hardware = "h200-sxm", tp = 2, mfu = db })
+local tree = cost.explain(function() return steps:time(bound.mixed(4, 4, 2, 8)) end)
+local priced = {}
+for _, row in ipairs(tree.rows) do
+  if row.evidence ~= "modelled" and row.evidence ~= "assumed" then priced[row.kind] = true end
+end
+for _, kind in ipairs { "gemm", "attention_prefill", "attention_decode", "grouped_gemm", "memory", "elementwise",
+                        "all_reduce" } do
+  assert(priced[kind], "no row of a step rests on " .. kind)
+end
+assert(steps.small.node_evidence == "measured", "the launch table is not used")
 print "ok"

@@ -4,15 +4,7 @@ local cost = require "rooflua.cost"
 
 local ops = {}
 
---- Norm, rope, activation, KV write: bytes over bandwidth, and what a small kernel costs beside.
-function ops.elementwise(steps, op, rows)
-  local bytes = op.bytes_per_row * rows + op.weight_bytes
-  local bytes_per_s = steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth
-  local time_s = bytes / bytes_per_s + steps.small_kernel_s
-  local shape = cost.listening() and ("rows=%.14g"):format(rows) or nil
-  return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory",
-                     "bytes over bandwidth, and small_kernel_s", "elementwise", shape)
-end
+function ops.elementwise(steps, op, rows) return steps.small:price(op, rows) end
 
 --- Under expert parallelism tokens travel to their experts and back instead.
 function ops.all_reduce(steps, op, rows)

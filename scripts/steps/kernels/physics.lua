@@ -45,11 +45,20 @@ function physics:at_least(time_s, flop, bytes, dtype, count, name)
                               "below flop over peak or bytes over bandwidth", "floor")
 end
 
---- Latency of one run, straight from the database. A grouped GEMM brings its query along.
+--- Writes the rows of an operation into its query.
+function physics.ask(op, rows, query)
+  if query.op == "memory" then
+    query.bytes = op.bytes_per_row * rows + op.weight_bytes
+  else
+    query.tokens = rows
+  end
+end
+
+--- Latency of one run, straight from the database. All but a GEMM bring their query along.
 function physics:latency(op, rows, query)
   local _, estimate
   if query then
-    query.tokens = rows
+    physics.ask(op, rows, query)
     _, estimate = self.database:lookup(query)
   else
     _, estimate = self.database:gemm(rows, op.k, op.n, op.dtype)

@@ -1,0 +1,91 @@
+--- Norm, rope, activation, KV write: what the small kernels of a layer cost. The first that there is:
+---
+---     elementwise table   the row of its kernel; another width as the row that moves as many bytes
+---     memory table        a copy of as many bytes (embedding, KV write, quantisation)
+---     launch table        bytes / (small_kernel_bandwidth * bandwidth) + a graph node
+---     none of them        bytes / (small_kernel_bandwidth * bandwidth) + small_kernel_s
+---
+--- Tables of a GPU that lends (tables_from) count: utilisation is what they lend. Never below bytes over
+--- bandwidth, never less for more rows.
+local cost = require "rooflua.cost"
+
+local small = {}
+small.__index = small
+
+--- How often a measured kernel passes over its [tokens, width] of 16 bits: scripts/collect has them so.
+local passes = { norm = 4, rope = 2, silu_mul = 3 }
+
+--- The measured kernel that an operation is like; nil: a copy.
+local function kernel_of(name)
+  if name:find "norm$" then return "norm" end
+  if name:find "rope$" then return "rope" end
+  if name:find "activation$" or name == "attention_gate" then return "silu_mul" end
+end
+
+--- Whether rows stand behind this op, here or at the GPU that lends.
+local function has_table(database, query)
+  if database.hardware then
+    local _, estimate = database:lookup(query)
+    return estimate.evidence ~= "modelled"
+  end
+  for _, each in ipairs(database:tables()) do  -- nothing is modelled without a GPU: asking would fail
+    if each.op == query.op then return true end
+  end
+  return false
+end
+
+local function launch_s(database, kernel, default_s)
+  local query = { op = "launch", kernel = kernel }
+  if not has_table(database, query) then return default_s, nil end
+  local _, estimate = database:lookup(query)
+  return estimate.latency_s, estimate.evidence
+end
+
+--- @param steps steps.Kernels
+function small.of(steps)
+  local database, self = steps.database, { steps = steps, queries = {} }
+  if steps.small_kernel_tables then
+    self.elementwise = has_table(database, { op = "elementwise", kernel = "norm", tokens = 1, width = 1024 })
+    self.memory = has_table(database, { op = "memory", kernel = "copy", bytes = 2 ^ 20 })
+    self.node_s, self.node_evidence = launch_s(database, "graph_node", steps.small_kernel_s)
+    self.eager_s = launch_s(database, "launch", steps.eager_kernel_s)
+  else
+    self.node_s, self.eager_s = steps.small_kernel_s, steps.eager_kernel_s
+  end
+  return setmetatable(self, small)
+end
+
+--- The question of an operation, kept; false where no table has an answer.
+function small:query(op)
+  local query = self.queries[op]
+  if query ~= nil then return query end
+  local kernel = kernel_of(op.name)
+  query = false
+  if self.elementwise and kernel then
+    query = { op = "elementwise", kernel = kernel, tokens = 1, width = op.bytes_per_row / (2 * passes[kernel]) }
+  elseif self.memory then
+    query = { op = "memory", kernel = "copy", bytes = 1 }
+  end
+  self.queries[op] = query
+  return query
+end
+
+function small:without_rows(op, bytes, rows)
+  local steps = self.steps
+  local time_s = bytes / (steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth) + self.node_s
+  local shape = cost.listening() and ("rows=%.14g"):format(rows) or nil
+  local note = self.node_evidence and "bytes over bandwidth, and a graph node (" .. self.node_evidence .. ")"
+    or "bytes over bandwidth, and small_kernel_s"
+  return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", note, "elementwise", shape)
+end
+
+function small:price(op, rows)
+  local bytes = op.bytes_per_row * rows + op.weight_bytes
+  local query, physics = self:query(op), self.steps.physics
+  if not query then return self:without_rows(op, bytes, rows) end
+  physics.ask(op, physics:rows_to_run(op, rows, query), query)
+  local time_s = cost.lookup(self.steps.database, query, op.count, op.name)
+  return physics:at_least(time_s, 0, bytes, op.dtype, op.count, op.name)
+end
+
+return small

@@ -1,0 +1,179 @@
+-- steps/kernels and the measured tables of small kernels: a row changes the price as far as it should,
+-- nothing beats the bandwidth, and the evidence says what was read. Tables are written here.
+local test = dofile "tests/scripts/harness.lua"
+local bound = dofile "tests/scripts/bound_steps.lua"
+local rooflua = require "rooflua"
+local cost = rooflua.cost
+local Kernels = require "steps.kernels"
+
+local pipe = io.popen "mktemp -d"
+local scratch = pipe:read "*l"
+pipe:close()
+
+local folders = 0
+
+--- A database of these files: {name = text}.
+local function open(files, gpu)
+  folders = folders + 1
+  local folder = scratch .. "/" .. folders
+  os.execute("mkdir -p " .. folder)
+  for name, content in pairs(files) do
+    local file = assert(io.open(folder .. "/" .. name, "w"))
+    file:write(content)
+    file:close()
+  end
+  return rooflua.mfu.open { path = folder, hardware = gpu or "h100-sxm" }
+end
+
+--- elementwise.csv of {kernel, tokens, width, microseconds}.
+local function elementwise(rows)
+  local lines = { "op,tokens,width,dtype,latency_us" }
+  for _, row in ipairs(rows) do lines[#lines + 1] = ("%s,%d,%d,bf16,%.12g"):format(row[1], row[2], row[3], row[4]) end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- Llama-3.1-8B: norms of 4096, rope of 5120, an activation of 14336.
+local function rows_of_all(scale)
+  local rows = {}
+  for _, tokens in ipairs { 1, 8, 64, 512, 4096 } do
+    for name, width in pairs { norm = 4096, rope = 5120, silu_mul = 14336 } do
+      rows[#rows + 1] = { name, tokens, width, scale * (10 + tokens * width / 1e5) }
+    end
+  end
+  return elementwise(rows)
+end
+
+local memory = "op,bytes,latency_us\ncopy,65536,5\ncopy,1048576,6\ncopy,268435456,200\n"
+local launch = "op,latency_us\nkernel,7\ngraph_node,1.5\n"
+
+local function of(database, parameters, given)
+  given = given or {}
+  return bound.bind(Kernels(parameters or {}), { model = given.model, hardware = given.hardware, mfu = database })
+end
+
+--- Seconds of one run and evidence, by name of the operation.
+local function rows_of(steps, batch)
+  local out = {}
+  for _, row in ipairs(cost.explain(function() return steps:time(batch) end).rows) do
+    local same = out[row.name]
+    out[row.name] = { time_s = (same and same.time_s or 0) + row.time_s, evidence = same and same.evidence
+      or row.evidence, bytes = math.max(same and same.bytes or 0, row.bytes) }
+  end
+  return out
+end
+
+test("a measured row is the price of its kernel, to the last bit", function()
+  local rows = rows_of(of(open { ["elementwise.csv"] = rows_of_all(1) }), bound.decodes(64, 500))
+  for name, width in pairs { attention_norm = 4096, mlp_norm = 4096, final_norm = 4096, rope = 5120,
+                             activation = 14336 } do
+    test.near(rows[name].time_s, (10 + 64 * width / 1e5) * 1e-6, 1e-12, name)
+    test.equal(rows[name].evidence, "measured", name)
+  end
+end)
+
+test("between two rows of tokens the price lies between them", function()
+  local rows = rows_of(of(open { ["elementwise.csv"] = rows_of_all(1) }), bound.decodes(128, 500))
+  test.near(rows.rope.time_s, (10 + 128 * 5120 / 1e5) * 1e-6, 1e-9)
+  test.equal(rows.rope.evidence, "interpolated")
+end)
+
+test("rows twice as slow make every small kernel that has them twice as slow, and no other operation", function()
+  local slow = rows_of(of(open { ["elementwise.csv"] = rows_of_all(2) }), bound.decodes(64, 500))
+  for name, row in pairs(rows_of(of(open { ["elementwise.csv"] = rows_of_all(1) }), bound.decodes(64, 500))) do
+    local measured = row.evidence == "measured"
+    test.near(slow[name].time_s, row.time_s * (measured and 2 or 1), 1e-12, name)
+  end
+end)
+
+test("another width is the row that moves as many bytes, and a stand-in", function()
+  local database = open { ["elementwise.csv"] = elementwise { { "norm", 32, 8192, 12 }, { "norm", 64, 8192, 20 } } }
+  local rows = rows_of(of(database), bound.decodes(64, 500))  -- 64 x 4096 is 32 x 8192
+  test.near(rows.attention_norm.time_s, 12e-6, 1e-12)
+  test.equal(rows.attention_norm.evidence, "stand_in")
+  local _, estimate = database:lookup { op = "elementwise", kernel = "rope", tokens = 128, width = 8192 }
+  test.near(estimate.latency_s, 20e-6, 1e-12, "two passes of twice the tokens are four passes of a norm")
+end)
+
+test("embedding and KV write are copies of as many bytes", function()
+  local rows = rows_of(of(open { ["memory.csv"] = memory }), bound.decodes(64, 500))
+  test.near(rows.embed.time_s, 6e-6, 1e-12)  -- 64 tokens, 4096 x 2 bytes, read and written: 1 MiB
+  test.equal(rows.embed.evidence, "measured")
+  test.equal(rows.kv_write.evidence, "interpolated")
+  test.equal(rows.rope.evidence, "interpolated")
+end)
+
+test("a graph node stands in front of small_kernel_s, a launch in front of eager_kernel_s", function()
+  local database = open { ["launch.csv"] = launch }
+  local batch = bound.decodes(64, 500)
+  local rows, without = rows_of(of(database), batch), rows_of(of(nil), batch)
+  test.near(without.rope.time_s - rows.rope.time_s, 3e-6 - 1.5e-6, 1e-12)
+  local eager = { largest_graph = 0, host_step_s = 0, host_request_s = 0 }
+  local steps = of(database, eager)
+  test.near(steps:time(bound.decodes(1, 1)), math.max(steps.kernel_count * 7e-6, steps:gpu_time(bound.decodes(1, 1))),
+    1e-12)
+  test.equal(steps.small.eager_s, 7e-6)
+  test.equal(of(nil, eager).small.eager_s, 5e-6)
+end)
+
+test("rows faster than the bandwidth are topped up to it", function()
+  local hardware = rooflua.spec.hardware "h100-sxm"
+  local database = open { ["elementwise.csv"] = rows_of_all(1e-4),
+    ["memory.csv"] = "op,bytes,latency_us\ncopy,1024,1e-6\n" }
+  for _, n in ipairs { 1, 64, 700, 4096 } do
+    for name, row in pairs(rows_of(of(database), bound.prefill(n))) do
+      if name:find "norm" or name == "rope" or name == "activation" or name == "embed" or name == "kv_write" then
+        test.at_least(row.time_s * (1 + 1e-9), row.bytes / hardware.memory_bytes_per_s, name)
+      end
+    end
+  end
+end)
+
+test("more tokens never cost less, however the rows jump", function()
+  local rows = {}
+  for i, tokens in ipairs { 1, 2, 4, 8, 16, 64, 256, 1024, 8192 } do
+    for _, name in ipairs { "norm", "rope", "silu_mul" } do
+      rows[#rows + 1] = { name, tokens, 4096, i % 2 == 0 and 40 or 30 }
+    end
+  end
+  local steps, before_s = of(open { ["elementwise.csv"] = elementwise(rows), ["launch.csv"] = launch }), 0
+  for _, n in ipairs { 1, 2, 3, 5, 8, 16, 17, 60, 64, 100, 200, 256, 300, 700, 1024, 2000, 4000, 8000 } do
+    local time_s = steps.layers_time(n)
+    test.at_least(time_s, before_s, n .. " tokens")
+    before_s = time_s
+  end
+end)
+
+test("tables that are not there, or not wanted, change nothing", function()
+  local batch = bound.mixed(300, 100, 40, 900)
+  local plain_s = of(nil):time(batch)
+  local tables = { ["elementwise.csv"] = rows_of_all(1), ["memory.csv"] = memory, ["launch.csv"] = launch }
+  test.equal(of(open {}):time(batch), plain_s)
+  test.equal(of(open(tables), { small_kernel_tables = false }):time(batch), plain_s)
+  test.check(of(open(tables)):time(batch) ~= plain_s, "the tables should have changed the price")
+end)
+
+test("a GPU that borrows takes utilisation along, as a stand-in", function()
+  local home = scratch .. "/home"
+  os.execute(("mkdir -p %s/big %s/small && cp bench_data/h200-sxm/hardware.toml %s/big/"):format(home, home, home))
+  local file = assert(io.open(home .. "/big/elementwise.csv", "w"))
+  file:write(elementwise { { "rope", 4096, 5120, 20 }, { "rope", 8192, 5120, 40 } })
+  file:close()
+  local text = assert(io.open "bench_data/h100-sxm/hardware.toml"):read "*a"
+  text = text:gsub("\ntables_from%s*=[^\n]*", "")
+  file = assert(io.open(home .. "/small/hardware.toml", "w"))
+  file:write('tables_from = "big"\n', text)
+  file:close()
+  local small = rooflua.spec.hardware(home .. "/small/hardware.toml")
+  local lender = rooflua.spec.hardware "h200-sxm"
+  local database = rooflua.mfu.open { hardware = small }
+  local _, estimate = database:lookup { op = "elementwise", kernel = "rope", tokens = 8192, width = 5120 }
+  test.equal(estimate.evidence, "stand_in")
+  test.near(estimate.latency_s, 40e-6 * lender.memory_bytes_per_s / small.memory_bytes_per_s, 1e-9)
+  local steps = bound.bind(Kernels {}, { hardware = small, mfu = database })
+  local row = rows_of(steps, bound.prefill(8192)).rope
+  test.equal(row.evidence, "stand_in")
+  test.near(row.time_s, 40e-6 * lender.memory_bytes_per_s / small.memory_bytes_per_s, 1e-9)
+end)
+
+os.execute("rm -r " .. scratch)
+test.finish()
