@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -82,6 +83,19 @@ void allow_deep_callbacks() {
   setrlimit(RLIMIT_STACK, &limit);
 }
 
+/// Makes room for references where the registry is an array. They would lie in its hash otherwise,
+/// whose chains are long: two searches per step of a simulation.
+void reserve_references(lua_State* L) {
+  std::array<int, 256> references{};
+  for (int& each : references) {
+    lua_pushboolean(L, 1);
+    each = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
+  for (std::size_t i = references.size(); i-- > 0;) {
+    luaL_unref(L, LUA_REGISTRYINDEX, references[i]);
+  }
+}
+
 constexpr int traceback_slot = 1, run_body_slot = 2;  // of the main stack, for good
 
 struct Body {
@@ -156,6 +170,7 @@ void Vm::close() {
 
 void Vm::open() {
   luaL_openlibs(state_);
+  reserve_references(state_);
   if (!options_.jit) luaJIT_setmode(state_, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   if (!lengths_are_right(state_)) {
     mitigated_ = true;
