@@ -157,7 +157,6 @@ void start_timer(double timeout_s) {
   limit_s = timeout_s;
   expiries = 0;
   set_handler(timer_signal(), on_timer, &old_timer);
-  timer = make_timer(CLOCK_PROCESS_CPUTIME_ID, timer_signal());
   set_timer(timeout_s);
 }
 
@@ -222,9 +221,16 @@ Interrupt::Interrupt(lua_State* L, bool ctrl_c, double timeout_s)
   absorbed = false;
   limit_s = 0;
   luaJIT_profile_start(L, "li1000000000", ignore_tick, nullptr);
+  try {
+    if (ctrl_c) patience = make_timer(CLOCK_MONOTONIC, patience_signal());
+    if (timeout_s > 0) timer = make_timer(CLOCK_PROCESS_CPUTIME_ID, timer_signal());
+  } catch (const Error&) {
+    luaJIT_profile_stop(L);
+    owner = nullptr;
+    throw;
+  }
   if (ctrl_c) {
     set_handler(patience_signal(), on_patience, &old_patience);
-    patience = make_timer(CLOCK_MONOTONIC, patience_signal());
     set_handler(SIGINT, on_interrupt, &old_interrupt);
   }
   if (timeout_s > 0) start_timer(timeout_s);

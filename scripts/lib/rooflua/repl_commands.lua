@@ -136,7 +136,10 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
     end
     if opened.kind ~= "serve" then return show_prices(session, variant) end
     local live = serve.open(scenario.variant_table(variant), { file = file })
-    for _, name in ipairs(session.order) do session.environment[name] = nil end
+    for _, name in ipairs(session.order) do
+      session.environment[name] = nil
+      if session.saved[name] then serve.close(session.saved[name]) end -- nobody else knows it
+    end
     session.lives, session.order, session.saved = {}, {}, {}
     session.file, session.options = file, { set = sets }
     adopt(session, "a", live)
