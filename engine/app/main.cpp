@@ -62,7 +62,7 @@ void add_run(CLI::App& app, Door& door) {
   command->add_flag("--trusted", a->trusted, "Give the scenario the full standard library");
   command->add_option(
       "--timeout", a->timeout_s,
-      "CPU seconds (of each worker) after which the run is stopped; what is known is reported");
+      "CPU seconds (of each variant with --jobs) after which it is stopped; what is known is told");
   command->add_flag("--jit-log", a->jit_log, "Report Lua lines that could not be compiled");
   command->add_flag("--quiet", a->quiet, "No progress, no notes");
   command->callback(

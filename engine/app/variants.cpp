@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "app/workers.h"
+#include "base/error.h"
 #include "measure/sweep.h"
 #include "script/interrupt.h"
 #include "script/vm.h"
@@ -11,23 +11,46 @@ namespace rooflua::app {
 
 namespace {
 
-Json to_document(script::VariantResult&& result) {
+/// What a worker answers for a variant: {document, report, drawing}, or why there is
+/// none: {failed} or {stopped}.
+Json answer(const std::function<script::VariantResult(std::size_t)>& run, std::size_t variant) {
   Json out = Json::object();
-  out["document"] = std::move(result.document);
-  out["report"] = std::move(result.text);
-  if (!result.drawing.sketch.is_null()) {
-    out["drawing"]["sketch"] = std::move(result.drawing.sketch);
-    out["drawing"]["breakdown"] = std::move(result.drawing.breakdown);
+  try {
+    script::VariantResult result = run(variant);
+    out["document"] = std::move(result.document);
+    out["report"] = std::move(result.text);
+    if (!result.drawing.sketch.is_null()) {
+      out["drawing"]["sketch"] = std::move(result.drawing.sketch);
+      out["drawing"]["breakdown"] = std::move(result.drawing.breakdown);
+    }
+  } catch (const std::exception& error) {
+    const bool stopped = script::last_stop() != script::StopReason::none;
+    out[stopped ? "stopped" : "failed"] = std::string(error.what());
   }
   return out;
 }
 
-script::VariantResult from_document(const Json& done) {
+script::VariantResult from_answer(const Json& done) {
   script::VariantResult out =
       script::variant_result(*done.find("document"), done.find("report")->text());
   if (const Json* drawing = done.find("drawing"))
     out.drawing = {*drawing->find("sketch"), *drawing->find("breakdown")};
   return out;
+}
+
+/// In this process, until something stops it.
+std::vector<script::VariantResult> run_here(
+    std::size_t count, const std::function<script::VariantResult(std::size_t)>& run) {
+  std::vector<script::VariantResult> results(count);
+  const auto stopped = [] { return script::last_stop() != script::StopReason::none; };
+  for (std::size_t variant = 0; variant < count && !stopped(); ++variant) {
+    try {
+      results[variant] = run(variant);
+    } catch (const Error&) {
+      if (variant == 0 || !stopped()) throw;
+    }
+  }
+  return results;
 }
 
 /// Says on stderr what a results file contributed.
@@ -45,20 +68,7 @@ void tell(const SweepOutcome& outcome, const RunArguments& arguments, std::size_
   }
 }
 
-}  // namespace
-
-Ran run_variants(script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
-                 const std::function<script::VariantResult(std::size_t)>& run) {
-  const std::size_t count = scenario.variants().size();
-  Ran ran;
-  // A search decides as it goes what to run: its runs are kept one by one, by itself.
-  if (arguments.results.empty() || scenario.kind() == "search") {
-    ran.results = in_workers(count, arguments.jobs, run);
-    return ran;
-  }
-  std::vector<SweepRow> rows;
-  for (const script::ScenarioVariant& each : scenario.variants())
-    rows.push_back({each.name, each.parameters, each.seed});
+SweepOptions sweep_options(const RunArguments& arguments) {
   SweepOptions options;
   options.jobs = arguments.jobs;
   options.title = "runs";
@@ -67,20 +77,59 @@ Ran run_variants(script::Vm& vm, script::Scenario& scenario, const RunArguments&
   options.in_process = script::continue_in_worker;
   options.before_each = script::restart_time_limit;
   options.leave = [] { return script::last_stop() != script::StopReason::none; };
-  options.results = arguments.results;
-  options.set = {scenario.fingerprint(), ROOFLUA_VERSION, arguments.scenario};
+  return options;
+}
+
+/// @throws Error if a stop left nothing to report
+Ran collect(const std::vector<SweepRow>& rows, const SweepOutcome& outcome) {
+  Ran ran;
+  ran.results.resize(rows.size());
+  std::string stopped;
+  bool anything = false;
+  for (std::size_t variant = 0; variant < rows.size(); ++variant) {
+    const Json& answered = outcome.results[variant];
+    const std::string& name = rows[variant].name;
+    if (!outcome.problems[variant].empty()) {
+      ran.failures.push_back({name, outcome.problems[variant], true});
+    } else if (answered.is_null()) {
+      continue;
+    } else if (const Json* problem = answered.find("failed")) {
+      ran.failures.push_back({name, problem->text(), false});
+    } else if (const Json* why = answered.find("stopped")) {
+      if (stopped.empty()) stopped = why->text();
+    } else {
+      ran.results[variant] = from_answer(answered);
+      anything = true;
+    }
+  }
+  if (!anything && ran.failures.empty() && !stopped.empty()) throw Error("", stopped);
+  return ran;
+}
+
+}  // namespace
+
+Ran run_variants(script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
+                 const std::function<script::VariantResult(std::size_t)>& run) {
+  const std::size_t count = scenario.variants().size();
+  // A search decides as it goes what to run: its runs are kept one by one, by itself.
+  const bool keep = !arguments.results.empty() && scenario.kind() != "search";
+  if (!keep && (arguments.jobs <= 1 || count <= 1)) return {run_here(count, run), {}};
+  std::vector<SweepRow> rows;
+  for (const script::ScenarioVariant& each : scenario.variants())
+    rows.push_back({each.name, each.parameters, each.seed});
+  SweepOptions options = sweep_options(arguments);
+  if (keep) {
+    options.results = arguments.results;
+    options.set = {scenario.fingerprint(), ROOFLUA_VERSION, arguments.scenario};
+  }
   const SweepOutcome outcome =
-      run_sweep(rows, options, [&](std::size_t variant) { return to_document(run(variant)); });
+      run_sweep(rows, options, [&](std::size_t variant) { return answer(run, variant); });
   tell(outcome, arguments, count);
   if (outcome.interrupted) vm.clear_interrupt();
-  ran.results.resize(count);
-  for (std::size_t variant = 0; variant < count; ++variant) {
-    const Json& result = outcome.results[variant];
-    if (!result.is_null()) {
-      ran.results[variant] = from_document(result);
-    } else if (!outcome.problems[variant].empty()) {
-      ran.failures.push_back({rows[variant].name, outcome.problems[variant]});
-    }
+  Ran ran = collect(rows, outcome);
+  if (!keep && !ran.failures.empty()) {
+    const Ran::Failure& first = ran.failures.front();
+    throw Error(first.died ? first.variant : "", first.problem);
   }
   return ran;
 }

@@ -22,9 +22,11 @@ ResultRow stored(const SweepRow& row, std::size_t position, const Json& result) 
   return out;
 }
 
-/// False for what was known of a run when it was stopped: handed on, and not kept.
+/// False for what was known of a run when it was stopped, and where there is no document: handed
+/// on, and not kept.
 bool is_whole(const Json& result) {
-  return result.find("document")->find("partial") == nullptr;
+  const Json* document = result.find("document");
+  return document != nullptr && document->find("partial") == nullptr;
 }
 
 /// Fills in what the file has. @throws Error if a row is not the run that it should be

@@ -39,7 +39,8 @@ struct SweepOutcome {
   bool interrupted = false;
 };
 
-/// @param run  one row's {document, report}; called in another process
+/// @param run  one row's {document, report}, or without a document why not, which is not kept;
+///             called in another process
 SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& options,
                        const std::function<Json(std::size_t)>& run);
 

@@ -202,13 +202,13 @@ TEST_CASE("workers are stopped too, by the terminal and by a signal to the paren
   }
 }
 
-TEST_CASE("every worker has the time limit for itself") {
+TEST_CASE("with workers every variant has the time limit for itself") {
   const Folder folder;
   const std::string file =
-      folder.write("a.lua", endless("  vary = { ['scheduler.max_num_seqs'] = { 4, 8 } },\n"));
+      folder.write("a.lua", endless("  vary = { ['scheduler.max_num_seqs'] = { 4, 8, 16 } },\n"));
   const Said said = rooflua::test::rooflua("run " + file + " --jobs 2 --timeout 0.3 --json -");
   CHECK(said.status == 1);
   const Json document = parse_json(said.text, "stdout");
-  REQUIRE(document.find("variants")->items().size() == 2);
+  REQUIRE(document.find("variants")->items().size() == 3);
   for (const Json& variant : document.find("variants")->items()) check_partial(variant, "timeout");
 }

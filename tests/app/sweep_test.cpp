@@ -184,6 +184,21 @@ TEST_CASE("a variant that fails costs itself, is told, and is tried again") {
   CHECK(contains(again.text, "1 of 2 runs are missing"));
 }
 
+TEST_CASE("without a results file the first variant that fails ends the command") {
+  const Folder folder;
+  const std::string file =
+      folder.file("a.lua",
+                  "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200',\n"
+                  "  workload = require 'workloads.poisson' { num_requests = 5 },\n"
+                  "  vary = { model = { 'llama-3.1-8b', 'llama-3.1-70b', 'deepseek-v3' } } }\n");
+  const Said alone = rooflua::test::rooflua("run " + file + " --quiet 2>&1");
+  const Said workers = rooflua::test::rooflua("run " + file + " --quiet --jobs 3 2>&1");
+  CHECK(alone.status == 1);
+  CHECK(contains(alone.text, "does not fit"));
+  CHECK(workers.status == alone.status);
+  CHECK(workers.text == alone.text);
+}
+
 TEST_CASE("a time limit costs one variant, in whichever process it runs") {
   const Folder folder;
   const std::string scenario = folder.file(
