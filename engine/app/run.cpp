@@ -137,6 +137,11 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
     if (each.known()) report.drawings.push_back(each.drawing);
   }
   if (!is_partial(results)) report.own_text = scenario.report(results);
+  if (script::last_stop() == script::StopReason::none) {
+    const Json explored = scenario.explored(results);
+    report.explored = *explored.find("sections");
+    report.has_baseline = explored.find("has_baseline")->boolean();
+  }
   std::ifstream in(arguments.scenario, std::ios::binary);
   report.source.assign(std::istreambuf_iterator<char>(in), {});
   report.set = arguments.set;

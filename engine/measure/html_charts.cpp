@@ -106,6 +106,7 @@ std::string only_number(const std::vector<Served>& variants) {
   if (variants.size() < 3 || !variants[0].parameters->is_object()) return "";
   std::string key;
   for (const Json::Member& member : variants[0].parameters->members()) {
+    if (member.key == "seed") continue;  // nothing is a function of it
     std::vector<double> values;
     bool numbers = true, varies = false;
     for (const Served& each : variants) {

@@ -56,7 +56,7 @@ figcaption { font-weight: 600; margin-bottom: 0.2rem; }
   padding: 0; font-size: 0.83rem; color: var(--soft); }
 .legend li { overflow-wrap: anywhere; }
 .key { width: 22px; height: 12px; margin-right: 0.4rem; vertical-align: -1px; }
-svg.chart { display: block; width: 100%; height: auto; font-size: 12px; }
+svg.chart { display: block; width: 100%; height: auto; font-size: 12px; overflow: visible; }
 @media (max-width: 34rem) { svg.chart { font-size: 14px; } body { font-size: 14px; } }
 svg text { fill: var(--soft); }
 svg text.value { fill: var(--text); }

@@ -14,6 +14,8 @@ namespace rooflua::html {
 
 /// More variants than this are listed in tables, but not drawn.
 inline constexpr std::size_t most_drawn = 10;
+/// Longer tables of variants are folded away.
+inline constexpr std::size_t most_listed = 24;
 
 struct Served {
   std::string name;

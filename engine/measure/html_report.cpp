@@ -3,6 +3,7 @@
 #include "base/json_text.h"
 #include "measure/html_page.h"
 #include "measure/html_parts.h"
+#include "measure/html_sections.h"
 #include "measure/result.h"
 
 namespace rooflua {
@@ -64,9 +65,10 @@ std::string html_report(const HtmlReport& report) {
   const Json& variants = *report.document.find("variants");
   if (kind == "serve") {
     const std::vector<html::Served> runs = served(report);
+    html::add_sections(page, report.explored);
     html::add_summary(page, runs);
     html::add_trend(page, runs);
-    html::add_differences(page, runs);
+    if (report.has_baseline) html::add_differences(page, runs);
     html::add_latencies(page, runs);
     html::add_timeline(page, runs);
     html::add_breakdown(page, runs);
@@ -74,6 +76,8 @@ std::string html_report(const HtmlReport& report) {
     html::add_prices(page, variants);
   } else if (kind == "static") {
     html::add_static(page, variants);
+  } else if (kind == "search") {
+    html::add_sections(page, report.explored);
   }
   add_parameters(page, report);
   return page.text();

@@ -23,6 +23,8 @@ struct HtmlReport {
   std::string source;                    // text of the scenario file
   std::vector<std::string> set;          // "key=value" of the command line
   Json parameters;                       // [{path, value, unit, note}] of the scenario
+  Json explored;             // what a script says of many runs: sections of measure/html_sections.h
+  bool has_baseline = true;  // single runs are compared with the first one
 };
 
 std::string html_report(const HtmlReport& report);

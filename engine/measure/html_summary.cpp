@@ -163,7 +163,10 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
     for (const Metric& metric : columns)
       rows.back().push_back(cell(metric, unit_of(metric, variants), metric.value(each.summary)));
   }
+  const bool many = variants.size() > most_listed;
+  if (many) page.open_details(std::to_string(variants.size()) + " variants");
   page.table(rows);
+  if (many) page.close_details();
   page.note("unsupported: share of time that is extrapolated, stand_in or assumed.");
   std::vector<std::string> names;
   std::vector<std::array<double, evidence_count>> shares;
@@ -195,7 +198,10 @@ void add_differences(HtmlPage& page, const std::vector<Served>& variants) {
       rows.back().push_back(
           difference(metric.value(variants[i].summary), metric.value(variants[0].summary)));
   }
+  const bool many = variants.size() > most_listed;
+  if (many) page.open_details(std::to_string(variants.size() - 1) + " differences");
   page.table(rows);
+  if (many) page.close_details();
 }
 
 }  // namespace rooflua::html

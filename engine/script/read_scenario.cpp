@@ -245,6 +245,14 @@ std::string Scenario::over_seeds(const std::vector<VariantResult>& results) {
   return vm_->call(module, "over_seeds", {all}).text();
 }
 
+Json Scenario::explored(const std::vector<VariantResult>& results) {
+  Json all = Json::array();
+  for (const VariantResult& each : results) {
+    if (each.known()) all.push_back(each.document);
+  }
+  return vm_->call(module, "explored", {all});
+}
+
 Json Scenario::document(const std::vector<VariantResult>& results) const {
   Json out = Json::object();
   out["schema"] = 1;

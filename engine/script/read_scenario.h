@@ -82,7 +82,9 @@ class Scenario {
   /// Where variants were run with several seeds: differences from the first, with confidence
   /// intervals; else "".
   std::string over_seeds(const std::vector<VariantResult>& results);
-  /// {schema, scenario, title, kind, seed, variants: [...]}
+  /// What a page says of many runs, a sweep's or a search's: {sections, has_baseline} of
+  /// measure/html_report.h.
+  Json explored(const std::vector<VariantResult>& results);
   /// {schema, scenario, title, kind, seed, variants: [...]}; of a run that was stopped also
   /// partial: {stopped_by, not_run: [names of variants that are missing]}
   Json document(const std::vector<VariantResult>& results) const;

@@ -170,6 +170,85 @@ TEST_CASE("priced batches and static figures have pages") {
   CHECK(count_of(fixed.text, "<td>decode_tokens_per_s</td>") == 1);
 }
 
+const char* small =
+    "return { rooflua = 1, seed = 5, model = 'llama-3.1-8b', hardware = 'h200', %s\n"
+    "  workload = require 'workloads.poisson' { rate_per_s = 20, num_requests = 30,\n"
+    "    prompt_tokens = 300, output_tokens = 30 } }\n";
+
+std::string with(const std::string& keys) {
+  std::string out = small;
+  return out.replace(out.find("%s"), 2, keys);
+}
+
+TEST_CASE("runs of several seeds are compared seed by seed, with intervals") {
+  const std::string file = written(
+      "seeds.lua", with("vary = { ['scheduler.max_num_seqs'] = { 64, 2 }, seed = { 1, 2, 3 } },"));
+  const Page page = page_of(file, "--jobs 2");
+  check_page(page.text);
+  CHECK(count_of(page.text, ">Differences to the first variant</h2>") == 0);
+  // The mean of the differences, by hand: variants 1..3 are the seeds of the baseline.
+  const Json::Array& variants = page.document.find("variants")->items();
+  REQUIRE(variants.size() == 6);
+  double sum_s = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto p50 = [&](std::size_t at) {
+      return variants[at].find("summary")->find("ttft_s")->find("p50")->number();
+    };
+    sum_s += p50(i + 3) - p50(i);
+  }
+  auto row = row_of(page.text, ">Differences over seeds</h2>", "ttft_s_p50");
+  CHECK(row["variant"] == "max_num_seqs=2");
+  const double unit = contains(row["difference"], " ms") ? 1e3 : 1;
+  CHECK(std::stod(row["difference"]) == Approx(sum_s / 3 * unit).epsilon(1e-3));
+  CHECK(std::stod(row["95 % from"]) < std::stod(row["difference"]));
+}
+
+TEST_CASE("a sweep is drawn against everything that it varied, and has no baseline") {
+  const std::string file = written(
+      "sweep.lua",
+      with("sweep = { method = 'sobol', n = 4, params = { ['workload.rate_per_s'] = { 5, 60 },"
+           " ['scheduler.max_num_seqs'] = { 2, 64 } } },"));
+  const Page page = page_of(file, "--results " + (folder() / "sweep.sqlite").string());
+  check_page(page.text);
+  CHECK(count_of(page.text, ">Differences") == 0);
+  for (const char* parameter : {"workload.rate_per_s", "scheduler.max_num_seqs"}) {
+    CHECK(count_of(page.text, std::string(">ttft_s_p99 against ") + parameter) == 1);
+    CHECK(count_of(page.text, std::string(">tpot_s_p99 against ") + parameter) == 1);
+  }
+  const Json& first = page.document.find("variants")->items()[0];
+  const double rate = first.find("parameters")->find("workload.rate_per_s")->number();
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", rate);
+  CHECK(count_of(page.text, cell_of(text)) >= 1);
+  CHECK(page_of(file, "--results " + (folder() / "sweep.sqlite").string()).text == page.text);
+}
+
+TEST_CASE("searches have pages: what was tried, and the limit") {
+  const char* rate =
+      "kind = 'search', search = { goal = 'rate', slo = { ttft_s_p99 = 0.1 }, min = 1, max = 400, "
+      "tolerance = 0.2, checks = 1 },";
+  const Page page = page_of(written("rate.lua", with(rate)));
+  check_page(page.text);
+  const Json& search = *page.document.find("variants")->items()[0].find("search");
+  CHECK(count_of(page.text, ">ttft_s_p99 against workload.rate_per_s") == 1);
+  CHECK(count_of(page.text, ">SLO<") >= 1);
+  for (const Json& tried : search.find("tried")->items()) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.5g", tried.find("value")->number());
+    CHECK(count_of(page.text, cell_of(text)) >= 1);
+  }
+  const Page front =
+      page_of(written("front.lua", with("kind = 'search', search = { goal = 'pareto', vary = { "
+                                        "['scheduler.max_num_seqs'] = { 2, 64 } } },")));
+  check_page(front.text);
+  CHECK(count_of(front.text, "Pareto front") >= 2);
+  const Page moved =
+      page_of(written("moved.lua", with("kind = 'search', search = { goal = 'sensitivity', params "
+                                        "= { 'steps.host_step_s' } },")));
+  check_page(moved.text);
+  CHECK(count_of(moved.text, "steps.host_step_s") >= 1);
+}
+
 TEST_CASE("a page that cannot be written is said before the run") {
   const Said said =
       rooflua::test::rooflua("run scenarios/02_chunk_size.lua --html /nowhere/x.html 2>&1");

@@ -15,7 +15,7 @@ local private = {
   files = true, scenario = true, jitlog = true, batch = true, prices = true, pricing = true, help = true, units = true,
   paths = true, variants = true, declared = true, sampling = true, metrics = true, predictions = true,
   sobol = true, fingerprint = true, paired = true, many = true, searching = true, sensitivity = true,
-  exploration_text = true, measured = true, measured_requests = true, calibrate = true,
+  exploration_text = true, exploration_page = true, measured = true, measured_requests = true, calibrate = true,
   plot = true, differences = true, lookback = true, repl = true, repl_commands = true, repl_complete = true,
   repl_pretty = true, repl_reload = true, repl_tree = true, breakdown = true, describe = true, check = true,
   check_rules = true, check_forecast = true, locate = true,

@@ -4,15 +4,15 @@ local tables_text = require("rooflua.prices").tables_text
 
 local texts = {}
 
-local function is_duration(metric)
+function texts.is_duration(metric)
   return metric:find "^%a+%d?%a*_s_[mps]" ~= nil and not metric:find "per_s" or metric == "duration_s" or
     metric == "time_s"
 end
 
 --- A metric's value in a unit that reads well: 0.0123 s is "12.3 ms".
-local function shown(metric, value)
+function texts.shown(metric, value)
   if value == nil then return "-" end
-  if not is_duration(metric) then return ("%.5g"):format(value) end
+  if not texts.is_duration(metric) then return ("%.5g"):format(value) end
   local size = math.abs(value)
   if size == 0 then return "0" end
   if size < 1e-3 then return ("%.4g us"):format(value * 1e6) end
@@ -20,7 +20,9 @@ local function shown(metric, value)
   return ("%.4g s"):format(value)
 end
 
-local function slo_text(bounds)
+local shown = texts.shown
+
+function texts.slo(bounds)
   local parts = {}
   for _, bound in ipairs(bounds) do
     if bound.max then parts[#parts + 1] = bound.metric .. " <= " .. shown(bound.metric, bound.max) end
@@ -49,7 +51,7 @@ local function rows_of(entries, columns, header, cells)
     if entry.problem then row[#row + 1] = entry.problem end
     rows[#rows + 1] = row
   end
-  return tables_text(rows)
+  return rows
 end
 
 local searches = {}
@@ -89,14 +91,17 @@ function searches.pareto(result)
   return line, body
 end
 
+--- The answer of a search in a line, and rows of cells of every load or variant that was tried.
+function texts.search_rows(result) return searches[result.goal](result) end
+
 --- A search: its answer, and every load or variant that was tried.
 function texts.search(result)
-  local line, body = searches[result.goal](result)
+  local line, body = texts.search_rows(result)
   local parts = { line }
-  if #result.slo > 0 then parts[#parts + 1] = "SLO: " .. slo_text(result.slo) end
+  if #result.slo > 0 then parts[#parts + 1] = "SLO: " .. texts.slo(result.slo) end
   parts[#parts + 1] = ("%d runs, seeds %s"):format(#result.runs, table.concat(result.seeds, " "))
   if result.note then parts[#parts + 1] = "note: " .. result.note end
-  return table.concat(parts, "\n") .. "\n\n" .. body .. "\n"
+  return table.concat(parts, "\n") .. "\n\n" .. tables_text(body) .. "\n"
 end
 
 local function signed(metric, value)
@@ -136,8 +141,8 @@ function texts.sensitivity(result)
   return text .. "\nnot varied:\n" .. core.join(lines, "\n") .. "\n"
 end
 
---- Differences from the first variant over seeds, with confidence intervals.
-function texts.compared(rows, level)
+--- Differences from the first variant over seeds, with confidence intervals: rows of cells.
+function texts.compared_rows(rows, level)
   local header = { "metric", "variant", "baseline", "mean", "difference", ("%g %% from"):format(100 * level), "to", "" }
   local out = { header }
   for _, each in ipairs(rows) do
@@ -145,17 +150,25 @@ function texts.compared(rows, level)
       signed(each.metric, each.difference), signed(each.metric, each.low), signed(each.metric, each.high),
       each.low == nil and "one seed" or each.clear and "" or "not clear" }
   end
-  return tables_text(out)
+  return out
 end
 
---- The same of the results of `run`; "" where nothing can be compared.
-function texts.over_seeds(results)
+--- The same of the results of `run`: rows of cells, the first variant's name, how many seeds; nil where nothing
+--- can be compared.
+function texts.over_seeds_rows(results)
   local groups = require("rooflua.paired").groups(results)
-  if #groups < 2 or #groups[1].seeds < 2 then return "" end
+  if #groups < 2 or #groups[1].seeds < 2 then return nil end
   local rows = require("rooflua.measure").compare(results, { metrics = { "ttft_s_p50", "ttft_s_p99", "tpot_s_p50",
     "tpot_s_p99", "e2e_s_mean", "output_tokens_per_s" } })
-  return ("differences from %s over %d seeds, the same random numbers in every variant\n\n%s"):format(groups[1].name,
-    #groups[1].seeds, texts.compared(rows, 0.95))
+  return texts.compared_rows(rows, 0.95), groups[1].name, #groups[1].seeds
+end
+
+--- As text; "" where nothing can be compared.
+function texts.over_seeds(results)
+  local rows, baseline, seeds = texts.over_seeds_rows(results)
+  if not rows then return "" end
+  return ("differences from %s over %d seeds, the same random numbers in every variant\n\n%s"):format(baseline,
+    seeds, tables_text(rows))
 end
 
 return texts

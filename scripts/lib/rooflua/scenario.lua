@@ -336,6 +336,11 @@ function scenario.over_seeds(results)
   return require("rooflua.exploration_text").over_seeds(results)
 end
 
+--- What a page says of many runs: {sections, has_baseline} of exploration_page.lua.
+function scenario.explored(results)
+  return require("rooflua.exploration_page").of(results, current.kind, current.given.sweep ~= nil)
+end
+
 --- What the scenario's own report makes of the results: text.
 function scenario.report(results)
   local report = current.given.report

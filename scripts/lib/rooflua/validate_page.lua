@@ -44,7 +44,10 @@ local function series_of(results, metric, belief_of, key_of)
 end
 
 local function chart(title, metric, series)
-  return { title = title, unit = metric == "throughput" and "1/s" or "ms", series = series }
+  local unit = metric == "throughput" and "1/s" or "ms"
+  return { title = title, x = { label = "measured", unit = unit, log = true },
+    y = { label = "simulated", unit = unit, log = true }, diagonal = true, bands = json.array { 0.1, 0.25 },
+    series = series }
 end
 
 local function main_charts(current)
