@@ -7,7 +7,8 @@ namespace rooflua {
 namespace {
 
 /// Series colours after Okabe and Ito (distinct for the colour-blind), darkened or lightened until
-/// each has a contrast of 3 : 1 against its background; tests/measure/html_page_test.cpp computes it.
+/// each has a contrast of 3 : 1 against its background; tests/measure/html_page_test.cpp computes
+/// it.
 constexpr const char* style = R"css(
 :root { color-scheme: light dark;
   --back: #ffffff; --panel: #f6f7f9; --text: #1b2127; --soft: #56606b; --rule: #d9dde2;
