@@ -8,6 +8,7 @@
 namespace rooflua::app {
 
 int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& home) {
+  check_folder(arguments.json);
   script::VmOptions vm_options;
   vm_options.home = home;
   vm_options.print_to_stderr = arguments.json == "-";

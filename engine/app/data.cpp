@@ -120,8 +120,10 @@ int data_import(const DataArguments& arguments, const std::filesystem::path&) {
   std::printf("%zu tables read, %zu files written to %s\n", tables.size(), written.size(),
               folder.c_str());
   if (written.size() < tables.size()) {
-    std::printf("Several tables of one op share a file; NCCL, MLA, linear attention and pairs of "
-                "grouped GEMMs have no form in our layout and stay in %s\n", arguments.path.c_str());
+    std::printf(
+        "Several tables of one op share a file; NCCL, MLA, linear attention and pairs of "
+        "grouped GEMMs have no form in our layout and stay in %s\n",
+        arguments.path.c_str());
   }
   return 0;
 }

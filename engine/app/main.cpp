@@ -1,11 +1,14 @@
 // The table of contents: every command, its options, and the front door behind it.
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 
 #include "app/commands.h"
+#include "app/output.h"
 #include "app/quote.h"
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
 
@@ -32,6 +35,36 @@ void check_command(const CLI::App& app, int argc, char** argv) {
 /// What the chosen command does once the line is read.
 using Door = std::function<int(const fs::path& home)>;
 
+/// A number between two bounds; CLI::Range lets nan pass.
+CLI::Validator between(double least, double most) {
+  const auto bound = [](double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    return std::string(text);
+  };
+  const std::string expected =
+      std::isfinite(most) ? "from " + bound(least) + " to " + bound(most) : ">= " + bound(least);
+  return CLI::Validator(
+      [=](const std::string& given) {
+        const auto value = parse_number(given);
+        if (value && *value >= least && *value <= most) return std::string();
+        return "expected a number " + expected + ", found '" + given + "'";
+      },
+      "NUMBER");
+}
+
+/// Seeds are whole numbers below 2^31.
+CLI::Validator seeds() {
+  return CLI::Validator(
+      [](const std::string& given) {
+        const auto value = parse_number(given);
+        if (value && *value >= 0 && *value <= 2147483647.0 && *value == std::floor(*value))
+          return std::string();
+        return "expected a whole number from 0 to 2147483647, found '" + given + "'";
+      },
+      "SEED");
+}
+
 void add_run(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("run", "Run a scenario and print its report");
   auto* a = new app::RunArguments;  // lives as long as the program: the options point into it
@@ -39,7 +72,7 @@ void add_run(CLI::App& app, Door& door) {
   command
       ->add_option("--set", a->set, "key=value: any declared parameter (steps.prefill_divisor=2.0)")
       ->allow_extra_args(false);
-  command->add_option("--seed", a->seed, "Overrides the scenario's seed");
+  command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
       ->check(CLI::Range(1, 1024));
   command->add_option(
@@ -58,11 +91,14 @@ void add_run(CLI::App& app, Door& door) {
       ->add_option("--strict", a->strict_percent,
                    "Exit 1 if more than PERCENT of the time is extrapolated, stand_in or assumed")
       ->expected(0, 1)
+      ->check(between(0, 100))
       ->default_str("0");
   command->add_flag("--trusted", a->trusted, "Give the scenario the full standard library");
-  command->add_option(
-      "--timeout", a->timeout_s,
-      "CPU seconds (of each variant with --jobs) after which it is stopped; what is known is told");
+  command
+      ->add_option("--timeout", a->timeout_s,
+                   "CPU seconds (of each variant with --jobs) after which it is stopped; what is known is "
+                   "reported; 0 = never")
+      ->check(between(0, 1e9));
   command->add_flag("--jit-log", a->jit_log, "Report Lua lines that could not be compiled");
   command->add_flag("--quiet", a->quiet, "No progress, no notes");
   command->callback(
@@ -123,7 +159,7 @@ void add_calibrate(CLI::App& app, Door& door) {
   command->add_option("--evaluations", a->evaluations, "Simulations per fit (150)")
       ->check(CLI::Range(1, 1000000));
   command->add_option("--set", a->set, "key=value of the scenario")->allow_extra_args(false);
-  command->add_option("--seed", a->seed, "Overrides the scenario's seed");
+  command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->callback(
       [a, &door] { door = [a](const fs::path& home) { return app::calibrate(*a, home); }; });
@@ -193,7 +229,8 @@ void add_small_commands(CLI::App& app, Door& door) {
   auto* tolerance = new double(0.0);
   diff->add_option("a", files->first, "A.json")->required();
   diff->add_option("b", files->second, "B.json")->required();
-  diff->add_option("--tolerance", *tolerance, "Largest relative difference that is allowed");
+  diff->add_option("--tolerance", *tolerance, "Largest relative difference that is allowed")
+      ->check(between(0, HUGE_VAL));
   diff->callback([=, &door] {
     door = [=](const fs::path&) { return app::diff(files->first, files->second, *tolerance); };
   });
@@ -262,9 +299,15 @@ int main(int argc, char** argv) {
   fs::path home;
   try {
     home = app::find_home(argv[0]);
-    return door(home);
+    const int status = door(home);
+    app::finish_output();
+    return status;
   } catch (const Error& error) {
     app::complain(error.what(), home);
+    return 1;
+  } catch (const fs::filesystem_error& error) {  // the disk's mistake, or the path's
+    const std::string path = error.path1().string();
+    app::complain((path.empty() ? "" : path + ": ") + error.code().message(), home);
     return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rooflua: internal error: %s\n", error.what());

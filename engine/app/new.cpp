@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 int fresh(const std::string& name, const fs::path& home) {
   fs::path file(name);
   if (file.extension() != ".lua") file += ".lua";
-  if (file.stem().empty() || file.stem() == ".lua")
+  const std::string stem = file.stem().string();
+  if (stem.empty() || stem.front() == '.' || name.front() == '-')
     throw Error(name, "expected a name: rooflua new my_question");
   if (fs::exists(fs::symlink_status(file)))
     throw Error(file.string(), "is there already, and is left as it is");
@@ -29,8 +30,11 @@ int fresh(const std::string& name, const fs::path& home) {
   for (std::size_t at; (at = written.find("@FILE@")) != std::string::npos;)
     written.replace(at, 6, file.generic_string());
   write_text(written, file.string());
-  std::printf("wrote %s; next:\n  rooflua check %s\n  rooflua run %s\n", file.c_str(), file.c_str(),
-              file.c_str());
+  const std::string word = file.string().find_first_of(" '\"$&;()") == std::string::npos
+                               ? file.string()
+                               : "'" + file.string() + "'";
+  std::printf("wrote %s; next:\n  rooflua check %s\n  rooflua run %s\n", file.c_str(), word.c_str(),
+              word.c_str());
   return 0;
 }
 

@@ -1,6 +1,8 @@
 #include "app/output.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -8,25 +10,47 @@
 
 namespace rooflua::app {
 
+namespace fs = std::filesystem;
+
+namespace {
+
+/// ": No space left on device"
+std::string reason() {
+  return errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+}
+
+}  // namespace
+
 void check_folder(const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+  if (path.empty() || path == "-") return;
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) throw Error(path, "cannot be written: it is a folder");
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty() && !fs::is_directory(folder, ignored)) {
     throw Error(path, "cannot be written: there is no folder " + folder.string());
   }
 }
 
 void write_text(const std::string& text, const std::string& path) {
   if (path == "-") {
-    const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    if (!whole || std::fflush(stdout) != 0) throw Error("stdout", "cannot be written");
-    return;
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return finish_output();
   }
+  errno = 0;
   std::ofstream out(path, std::ios::binary);
-  if (!(out << text).flush()) throw Error(path, "cannot be written");
+  out << text;
+  out.close();  // a full disk shows here
+  if (!out) throw Error(path, "cannot be written" + reason());
 }
 
 void write_document(const Json& document, const std::string& path) {
   write_text(dump_json(document, 2) + "\n", path);
+}
+
+void finish_output() {
+  errno = 0;
+  const bool whole = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!whole) throw Error("standard output", "could not be written" + reason());
 }
 
 }  // namespace rooflua::app

@@ -51,13 +51,29 @@ std::string quoted_line(std::string_view message, const std::filesystem::path& h
   for (char& c : line) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   while (line.back() == ' ') line.pop_back();
   if (line.size() > longest) line = line.substr(0, longest) + "...";
+  line = printable(line);
   char number[32];
   std::snprintf(number, sizeof number, "%5ld | ", place.line);
   return number + line + "\n";
 }
 
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const std::size_t length = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
+    bool whole = length > 0 && i + length <= text.size() && c < 0xF5;
+    for (std::size_t k = 1; whole && k < length; ++k)
+      whole = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
+    const bool shown = whole && c != 0x7F && (c >= 0x20 || c == '\n' || c == '\t');
+    out += shown ? text.substr(i, length) : std::string_view("?");
+    i += whole ? length : 1;
+  }
+  return out;
+}
+
 void complain(std::string_view message, const std::filesystem::path& home) {
-  std::fprintf(stderr, "rooflua: %.*s\n%s", static_cast<int>(message.size()), message.data(),
+  std::fprintf(stderr, "rooflua: %s\n%s", printable(message).c_str(),
                quoted_line(message, home).c_str());
 }
 

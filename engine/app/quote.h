@@ -12,6 +12,9 @@ namespace rooflua::app {
 /// and below `home`.
 std::string quoted_line(std::string_view message, const std::filesystem::path& home);
 
+/// The text with "?" for every byte that is no UTF-8 and every control character but line breaks.
+std::string printable(std::string_view text);
+
 /// A message on stderr with the line it is about.
 void complain(std::string_view message, const std::filesystem::path& home);
 

@@ -213,11 +213,31 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
 
 constexpr int interrupted_status = 130;  // as a shell says of a program that SIGINT ended
 
+/// Files of single runs that nobody wrote, because a results file had those runs already.
+bool files_missing(const RunArguments& arguments, const Ran& ran) {
+  if (arguments.results.empty()) return false;
+  bool missing = false;
+  for (std::size_t i = 0; i < ran.results.size(); ++i) {
+    if (!ran.results[i].known()) continue;
+    for (const std::string& path : {arguments.requests, arguments.trace}) {
+      const std::string file = numbered(path, i, ran.results.size());
+      if (file.empty() || std::filesystem::exists(file)) continue;
+      missing = true;
+      std::fprintf(stderr,
+                   "rooflua: %s was not written: its run was in %s already, and is not run again; "
+                   "name another file for --results\n",
+                   file.c_str(), arguments.results.c_str());
+    }
+  }
+  return missing;
+}
+
 int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   for (const std::string& path :
-       {arguments.json, arguments.requests, arguments.trace, arguments.html, arguments.results}) {
+       {arguments.json, arguments.requests, arguments.trace, arguments.html, arguments.results})
     check_folder(path);
-  }
+  if (arguments.why && !arguments.results.empty())
+    throw Error("--why", "follows a run as it goes; leave out --results");
   log::set_quiet(arguments.quiet);
   script::Vm vm(vm_options(arguments, home));
   script::ScenarioOptions options;
@@ -241,7 +261,8 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
     std::fprintf(stderr, "rooflua: no request was completed\n");
     return 1;
   }
-  return too_doubtful(results, arguments) ? 1 : 0;
+  const bool missing = files_missing(arguments, ran);
+  return too_doubtful(results, arguments) || missing ? 1 : 0;
 }
 
 }  // namespace

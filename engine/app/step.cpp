@@ -55,6 +55,7 @@ Json batch_of(const StepArguments& arguments) {
 }  // namespace
 
 int step(const StepArguments& arguments, const std::filesystem::path& home) {
+  check_folder(arguments.json);
   Json table = Json::object();
   table["title"] =
       arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(arguments.tp);
@@ -74,6 +75,7 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   script::Vm vm(vm_options);
   script::ScenarioOptions options;
   for (const std::string& each : arguments.set) {
+    if (each.rfind("deployment.tp=", 0) == 0) throw Error("--set " + each, "say --tp");
     const bool whole_path = each.rfind("steps.", 0) == 0 || each.rfind("deployment.", 0) == 0 ||
                             each.rfind("mfu.", 0) == 0 || each.rfind("corrections.", 0) == 0 ||
                             each.rfind("async_depth", 0) == 0;

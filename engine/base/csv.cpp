@@ -173,6 +173,8 @@ CsvFile read_csv(const std::filesystem::path& path) {
   if (!in) throw Error(path.string(), "cannot be read");
   std::ostringstream text;
   text << in.rdbuf();
+  if (in.bad() || std::filesystem::is_directory(path))
+    throw Error(path.string(), "cannot be read: it is a folder");
   return parse_csv(text.str(), path);
 }
 

@@ -282,9 +282,12 @@ Json parse_json(std::string_view text, const std::string& name) {
 }
 
 Json read_json(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) throw Error(path.string(), "is a folder");
   std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(path.string(), "cannot be read");
   std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw Error(path.string(), "cannot be read");
+  text << in.rdbuf();
+  if (text.str().empty()) throw Error(path.string(), "is empty");
   return parse_json(text.str(), path.string());
 }
 

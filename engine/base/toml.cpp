@@ -76,9 +76,12 @@ Json parse_toml(std::string_view text, const std::string& name) {
 }
 
 Json read_toml(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) throw Error(path.string(), "is a folder");
   std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(path.string(), "cannot be read");
   std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw Error(path.string(), "cannot be read");
+  text << in.rdbuf();
+  if (text.str().empty()) throw Error(path.string(), "is empty");
   return parse_toml(text.str(), path.string());
 }
 

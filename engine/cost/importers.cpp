@@ -120,7 +120,8 @@ class TableReader {
         position_[c] = static_cast<std::size_t>(found - cells.begin());
       } else if (column.required) {
         throw Error(at(file_.path.string(), line.number),
-                    "no column '" + std::string(column.name) + "' (found: " + joined(cells) + ")");
+                    "no column '" + std::string(column.name) +
+                        "' (found: " + joined(cells).substr(0, 200) + ")");
       }
     }
     for (const Column& column : columns_) {

@@ -364,8 +364,14 @@ std::shared_ptr<const MfuDatabase> MfuDatabase::open(const DatabaseOptions& give
       fs::is_regular_file(options.path / "hardware.toml")) {
     options.hardware = hardware_from_toml(options.path / "hardware.toml");
   }
-  auto store =
-      std::make_shared<const TableStore>(list_tables(options.path, options.layout, options.gpu));
+  std::vector<TableFile> files = list_tables(options.path, options.layout, options.gpu);
+  // Other layouts hold many GPUs, and one of them may have no tables.
+  if (files.empty() && !given.path.empty() && options.layout == Layout::rooflua &&
+      !fs::exists(options.path / "hardware.toml")) {
+    throw Error(options.path.string(),
+                "holds no tables in layout rooflua; others are infersim, blis, aic");
+  }
+  auto store = std::make_shared<const TableStore>(std::move(files));
   return std::make_shared<Database>(options, std::move(store), options.lookup, UserLookup());
 }
 

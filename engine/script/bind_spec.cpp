@@ -159,7 +159,9 @@ int whole(lua_State* L, int index, const char* key, int fallback) {
   if (lua_isnil(L, -1) == 0) {
     const double number = check_number(L, lua_gettop(L), key);
     if (!(number >= 1 && number <= 1e9) || number != std::floor(number)) {
-      throw Error(key, "expected a whole number >= 1, found " + json_number(number));
+      throw Error(key, std::string("expected a whole number ") +
+                           (number > 1e9 ? "up to 1e9" : ">= 1") + ", found " +
+                           json_number(number));
     }
     value = static_cast<int>(number);
   }

@@ -61,7 +61,9 @@ int read_file(lua_State* L) {
   if (in) text << in.rdbuf();
   if (!in) {
     lua_pushnil(L);
-    lua_pushfstring(L, "cannot read %s", path.c_str());
+    lua_pushfstring(
+        L, fs::exists(path, problem) ? "cannot read %s" : "cannot read %s: there is no such file",
+        path.c_str());
     return 2;
   }
   const std::string content = std::move(text).str();

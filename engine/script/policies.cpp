@@ -39,7 +39,8 @@ std::string seconds_text(double time_s) {
 /// The error on top of the stack, popped, as ours.
 [[noreturn]] void rethrow(lua_State* L, const std::string& when) {
   const char* text = lua_tostring(L, -1);
-  const std::string message = text != nullptr ? text : "an error that is not text";
+  const std::string message =
+      text != nullptr ? text : "an error that is not text but " + describe_value(L, lua_gettop(L));
   lua_pop(L, 1);
   throw Error("", message + " (" + when + ")");
 }
@@ -62,6 +63,16 @@ class Asked {
   ServeBorder& border_;
   ServeBorder saved_;
 };
+
+/// "scheduler shortest_prompt"
+std::string policy_name(lua_State* L, const LuaReference& instance, const char* kind) {
+  instance.push();
+  if (lua_istable(L, -1)) lua_getfield(L, -1, "name");
+  const char* name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : nullptr;
+  const std::string out = name != nullptr ? std::string(kind) + " " + name : kind;
+  lua_settop(L, lua_gettop(L) - (lua_istable(L, -1) ? 1 : 2));
+  return out;
+}
 
 }  // namespace
 
@@ -114,9 +125,14 @@ double LuaScheduler::key(const Request& request) {
   if (lua_pcall(L_, 2, 1, 0) != 0)
     rethrow(L_, "scheduler, key of request " + std::to_string(request.id));
   const double key = lua_tonumber(L_, -1);
-  const bool good = lua_isnumber(L_, -1) != 0 && std::isfinite(key);
+  const bool good = lua_type(L_, -1) == LUA_TNUMBER && std::isfinite(key);
+  const std::string found = good ? "" : describe_value(L_, lua_gettop(L_));
   lua_pop(L_, 1);
-  if (!good) throw Error("scheduler", "key(request) must return a finite number");
+  if (!good) {
+    throw Error(policy_name(L_, instance_, "scheduler"),
+                "key(request) must return a finite number; found " + found + " (request " +
+                    std::to_string(request.id) + ")");
+  }
   return key;
 }
 
@@ -237,8 +253,10 @@ std::int32_t whole(lua_State* L, int index, const char* what, std::int64_t numbe
       value <= std::numeric_limits<std::int32_t>::max()) {
     return static_cast<std::int32_t>(value);
   }
+  const bool huge = value > std::numeric_limits<std::int32_t>::max();
   throw Error("workload", "request " + std::to_string(number) + ": " + what +
-                              ": expected a whole number >= " + std::to_string(least) + ", found " +
+                              ": expected a whole number " +
+                              (huge ? "below 2^31" : ">= " + std::to_string(least)) + ", found " +
                               describe_value(L, index));
 }
 

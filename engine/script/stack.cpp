@@ -72,7 +72,12 @@ std::string describe_value(lua_State* L, int index) {
   if (type == LUA_TNONE || type == LUA_TNIL) return "nil";
   if (type == LUA_TSTRING)
     return "text \"" + std::string(lua_tostring(L, index)).substr(0, 60) + "\"";
-  if (type == LUA_TNUMBER) return "number " + json_number(lua_tonumber(L, index));
+  if (type == LUA_TNUMBER) {
+    const double value = lua_tonumber(L, index);
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return "number " + json_number(value);
+  }
   if (type == LUA_TBOOLEAN) return lua_toboolean(L, index) != 0 ? "true" : "false";
   if (type == LUA_TUSERDATA && lua_getmetatable(L, index) != 0) {
     lua_getfield(L, -1, "__name");

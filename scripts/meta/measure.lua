@@ -10,8 +10,8 @@ function measure.summary(run) end
 
 ---Where one request's time went: every picosecond under one heading (`decode_s`, `queue_prefill_s`, ...), the headings
 ---that worked for it by operation and evidence (`ops`), what it waited for (`waited`: `seats_s`, `budget_s`, `cache_s`,
----...) and behind whom (`behind`). A scenario is run again from its start (on the command line: `run --why N`); a live
----simulation remembers, without operations and reasons, and for a request that is not over a fork of it goes on.
+---...) and behind whom (`behind`). A scenario is run again from its start (on the command line: `run --why N`), and so
+---is a live simulation, with its swaps; for a request that is not over a fork of it goes on.
 ---@param scenario table|rooflua.Live
 ---@param id integer counted from 0 in order of arrival
 ---@return string report

@@ -232,7 +232,8 @@ function Live:last_step(index) end
 ---@return table priced time_s, rows, evidence; was_s is what it took
 ---@return string report
 function Live:explain(index) end
---- Where the time of a request that ended went; nil until it has. See measure.why.
+--- Where the time of a request that ended went; nil until it has. See measure.why. Where policies were read again
+--- on the way only the headings are known: then `followed` is false.
 ---@param id integer
 ---@return string? report
 ---@return table? document

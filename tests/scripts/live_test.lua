@@ -86,6 +86,49 @@ test("why accounts for every second of a request", function()
   test.near(sum, document.e2e_s, 1e-12)
 end)
 
+test("a live simulation accounts for a request as a run that follows it does", function()
+  local live = serve.open(scenario())
+  live:run_until(3)
+  local checked = 0
+  for _, each in ipairs(live:ended()) do
+    if each.id % 9 == 0 then
+      local text, document = live:why(each.id)
+      local _, followed = measure.why(scenario(), each.id)
+      test.equal(json.encode(document), json.encode(followed))
+      test.check(#document.ops > 0 and text:find "attention", "no operations in\n%s", text)
+      checked = checked + 1
+    end
+  end
+  test.check(checked > 2, "%d requests", checked)
+end)
+
+test("it does so over swaps and forks, and says so where it cannot", function()
+  local live = serve.open(scenario())
+  live:run_until(1)
+  live:set { scheduler = "sjf" }
+  live:step(40)
+  local fork = live:fork()
+  fork:set { steps = "roofline_v2" }
+  fork:run()
+  local swapped = 0
+  for _, each in ipairs(fork:ended()) do
+    if each.id % 20 == 19 then
+      local _, document = fork:why(each.id)
+      test.check(document.followed == nil and #document.ops > 0, "request %d was not followed", each.id)
+      swapped = swapped + 1
+    end
+  end
+  test.check(swapped > 5, "%d requests", swapped)
+  serve.replace_policies(live, function() end)
+  live:run()
+  local ended = live:ended()
+  local _, early = live:why(ended[1].id)
+  test.check(early.followed == nil, "it ended before policies were read again")
+  local text, document = live:why(ended[#ended].id)
+  test.equal(document.followed, false)
+  test.check(text:find "are not known" and text:find "end to end", "%s", text)
+end)
+
 test("why tells the operations of the kernel model and what was waited for, and changes nothing", function()
   local given = scenario { async_depth = 2 }
   local ids, done = {}, serve.run(given).summary

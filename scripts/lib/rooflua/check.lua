@@ -9,6 +9,7 @@ local paths = require "rooflua.paths"
 local prices = require "rooflua.prices"
 local rules = require "rooflua.check_rules"
 local scenario = require "rooflua.scenario"
+local searching = require "rooflua.searching"
 local serve = require "rooflua.serve"
 
 local check = {}
@@ -146,6 +147,10 @@ end
 
 local function forecast_variant(file, given, kind, out)
   if kind == "serve" then return forecast_serve(file, given, out) end
+  if kind == "search" then
+    paths.at(file, "search", searching.check, file, given, given.search)
+    return {}
+  end
   local prepared = scenario.prepare(given, file)
   if kind == "price" then return prices.price(prepared).evidence end
   if kind == "static" then return prices.static(prepared).evidence end

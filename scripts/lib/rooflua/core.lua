@@ -192,7 +192,8 @@ function core.whole(value, what, smallest)
   smallest = smallest or 0
   if type(value) ~= "number" or not (value >= smallest and value < 2147483648) or
     floor(value) ~= value then
-    fail("%s: expected a whole number >= %d, found %s", what, smallest, describe(value))
+    fail("%s: expected a whole number %s, found %s", what,
+      type(value) == "number" and value >= 2147483648 and "below 2^31" or ">= " .. smallest, describe(value))
   end
   return value
 end

@@ -220,7 +220,7 @@ function help.text(topic)
   local class = find_policy(topic)
   if class then return policy_text(class) end
   local near = native.unknown_name("topic", topic, topics()):gsub(" %(known:.*", "")
-  return core.fail("help: %s; try help \"\" for the modules", near)
+  return core.fail("help: %s; modules: %s", near, core.join(stub_names(), ", "))
 end
 
 return help

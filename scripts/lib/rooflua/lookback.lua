@@ -7,10 +7,37 @@ local prices = require "rooflua.prices"
 local lookback = {}
 local fail = core.fail
 
+--- Whether two accounts of a request tell the same times.
+local function agree(a, b)
+  for key, value in pairs(a) do
+    if type(value) == "number" and b[key] ~= value then return false end
+  end
+  return true
+end
+
+--- The account of a request with its operations and with what it waited for: the simulation once more from its
+--- start, with the same swaps of policies at the same times. Nothing if that does not give the same times.
+local function follow(state, state_of, open, id, known)
+  local again = open(state.file, state.given, { why = id })
+  local run = state_of(again).run
+  for _, swap in ipairs(state.history) do
+    native.serve_advance(run, swap.at_s)
+    local text = native.serve_why(run)
+    if text then break end
+    if not swap.changes then return nil end
+    again:set(swap.changes)
+  end
+  local text, document = native.serve_why(run)
+  while not text and native.serve_step(run) do text, document = native.serve_why(run) end
+  native.serve_close(run)
+  if text and agree(known, document) then return text, document end
+end
+
 --- Gives the class of live simulations these methods.
 ---@param Live table
 ---@param state_of function live -> {run, replicas, ...}
-function lookback.add(Live, state_of)
+---@param open function file, scenario, options -> a live simulation
+function lookback.add(Live, state_of, open)
   --- Every step that ended: when, its queue, its batch, its cache. A copy.
   function Live:steps()
     return native.serve_steps(state_of(self).run)
@@ -21,9 +48,17 @@ function lookback.add(Live, state_of)
     return native.serve_ended(state_of(self).run)
   end
 
-  --- Where the time of a request that ended went: a report, and the same as a table; nil until it has.
+  --- Where the time of a request that ended went: a report, and the same as a table; nil until it has. Its
+  --- operations, and whom it waited for, are found by running the simulation again from its start.
   function Live:why(id)
-    return native.serve_why_of(state_of(self).run, core.whole(id, "why: request"))
+    local state = state_of(self)
+    local text, document = native.serve_why_of(state.run, core.whole(id, "why: request"))
+    if not text then return nil end
+    local more, followed = follow(state, state_of, open, id, document)
+    if more then return more, followed end
+    document.followed = false
+    return text .. "\nits operations and whom it waited for are not known: policies were read again on the way,"
+      .. "\nor they do not do the same a second time\n", document
   end
 
   --- The step of a replica that ended last: who was in it, with which contexts. A copy.

@@ -31,7 +31,7 @@ local totals = { ttft_s_mean = "mean_ttft_ms", ttft_s_p50 = "median_ttft_ms", tp
   tpot_s_p50 = "median_tpot_ms", e2e_s_mean = "mean_e2el_ms" }
 
 local function read_json(path, text)
-  local document = json.decode(text)
+  local document = native.json_decode(text, path)
   if type(document) ~= "table" or document.mean_ttft_ms == nil and document.ttfts == nil then
     fail("%s: is not what `vllm bench serve --save-result` writes: it has neither mean_ttft_ms nor ttfts", path)
   end
@@ -41,15 +41,19 @@ local function read_json(path, text)
   if found.rate_per_s and found.rate_per_s == math.huge then found.rate_per_s = nil end
   found.burstiness = type(document.burstiness) == "number" and document.burstiness or 1
   found.clients = type(document.max_concurrency) == "number" and document.max_concurrency or nil
-  found.requests, found.failed = completed(measured_requests.of_bench(document))
+  found.requests, found.failed = completed(measured_requests.of_bench(path, document))
   for metric, key in core.sorted_pairs(totals) do
     local value = document[key]
     if type(value) == "number" and value > 0 then found.metrics[metric] = value / 1e3 end
   end
   if found.requests then return found end
   local count = document.completed or document.num_prompts
-  if type(count) ~= "number" or count < 1 or type(document.total_input_tokens) ~= "number" then
-    fail("%s: has no request that was completed", path)
+  if type(count) ~= "number" or count < 1 then fail("%s: has no request that was completed", path) end
+  for _, key in ipairs { "total_input_tokens", "total_output_tokens" } do
+    core.not_negative(document[key], path .. ": " .. key)
+  end
+  if next(found.metrics) == nil then
+    fail("%s: mean_ttft_ms: expected a number above 0, found %s", path, core.describe(document.mean_ttft_ms))
   end
   local prompt = math.max(1, math.floor(document.total_input_tokens / count + 0.5))
   local output = math.max(1, math.floor(document.total_output_tokens / count + 0.5))

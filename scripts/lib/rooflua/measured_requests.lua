@@ -74,9 +74,25 @@ end
 
 -- vllm bench serve ----------------------------------------------------------------------------------------------
 
-local function numbers(document, key)
+--- A list with one entry per request, checked; nil where the document has none, or an empty one.
+---@param kind string "number", or "table" for a list of numbers each
+local function per_request(path, document, key, count, kind)
   local list = document[key]
-  return type(list) == "table" and #list > 0 and list or nil
+  if list == nil or list == json.null or type(list) == "table" and #list == 0 then return nil end
+  if type(list) ~= "table" then fail("%s: %s: expected a list, found %s", path, key, core.describe(list)) end
+  count = count or #list
+  if #list ~= count then
+    fail("%s: %s: expected an entry for each of %d requests, found %d", path, key, count, #list)
+  end
+  for i, each in ipairs(list) do
+    local where = ("%s: %s[%d]"):format(path, key, i)
+    if type(each) ~= kind then
+      fail("%s: expected a %s, found %s", where, kind == "table" and "list" or kind, core.describe(each))
+    end
+    for _, part in ipairs(kind == "table" and each or {}) do core.not_negative(part, where) end
+    if kind == "number" then core.not_negative(each, where) end
+  end
+  return list
 end
 
 local function with_gaps(time_s, gaps)
@@ -85,12 +101,14 @@ local function with_gaps(time_s, gaps)
 end
 
 --- The lists of `--save-detailed` (older versions write them always): a request per position; nil without.
-function measured_requests.of_bench(document)
-  local inputs, outputs, ttfts = numbers(document, "input_lens"), numbers(document, "output_lens"),
-    numbers(document, "ttfts")
-  if not inputs or not outputs or not ttfts then return nil end
-  local starts, gaps, ends = numbers(document, "start_times"), numbers(document, "itls"), numbers(document, "e2els")
-  local errors = document.errors or {}
+function measured_requests.of_bench(path, document)
+  local inputs = per_request(path, document, "input_lens", nil, "number")
+  if not inputs then return nil end
+  local function of(key, kind) return per_request(path, document, key, #inputs, kind or "number") end
+  local outputs, ttfts = of "output_lens", of "ttfts"
+  if not outputs or not ttfts then return nil end
+  local starts, gaps, ends = of "start_times", of("itls", "table"), of "e2els"
+  local errors = type(document.errors) == "table" and document.errors or {}
   local first = starts and starts[1]
   for _, each in ipairs(starts or {}) do first = math.min(first, each) end
   local requests = {}

@@ -86,6 +86,12 @@ function paths.set(file, given, path, value, keys, resolve)
   local known = false
   for _, key in ipairs(keys) do known = known or key == parts[1] end
   if not known then wrong(file, path, "%s", native.unknown_name("key", parts[1], keys)) end
+  if parts[1] == "corrections" and #parts > 1 then
+    local list = given.corrections
+    if list == nil or type(list) == "table" and not policy.is_instance(list) and #core.plain(list) == 0 then
+      wrong(file, path, "the scenario has no corrections")
+    end
+  end
   -- deployment and mfu may be absent; steps given by name become an instance first
   local first = parts[1]
   if may_be_names[first] and #parts > 1 and type(given[first]) ~= "table" then

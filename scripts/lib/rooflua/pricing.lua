@@ -1,5 +1,6 @@
 --- Prices the batch that the engine is about to run: the step model, then the step corrections.
 local batch = require "rooflua.batch"
+local core = require "rooflua.core"
 local cost = require "rooflua.cost"
 local ledger = require "rooflua.ledger"
 local serving = require "rooflua.serving"
@@ -11,16 +12,40 @@ batch.attach(C.batch, function() return C.decode_context_max(B) end,
 
 local pricing = {}
 local live, expire, apply = batch.live, batch.expire, ledger.apply
+local fail, type, infinity = core.fail, type, math.huge
+
+local function refuse(kind, call, instance, time_s)
+  fail("%s %s: %s must return seconds, finite and >= 0; found %s", kind, tostring(instance.name), call,
+    core.describe(time_s))
+end
+
+--- The step model's time.
+local function model_time(steps, now)
+  local time_s = steps:time(now)
+  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
+    refuse("step model", "time(batch)", steps, time_s)
+  end
+  return time_s
+end
+
+--- The time after one step correction.
+local function corrected_time(correction, now, before_s)
+  local time_s = correction:step(now, before_s)
+  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
+    refuse("correction", "step(batch, time_s)", correction, time_s)
+  end
+  return time_s
+end
 
 --- @param bound table {steps = a bound step model, corrections = those with a step method, or nil,
 --- all = every correction of the scenario}
 function pricing.price(bound)
   apply(bound.all)
   local now = live()
-  local time_s = bound.steps:time(now)
+  local time_s = model_time(bound.steps, now)
   local corrections = bound.corrections
   if corrections then
-    for i = 1, #corrections do time_s = corrections[i]:step(now, time_s) end
+    for i = 1, #corrections do time_s = corrected_time(corrections[i], now, time_s) end
   end
   expire()
   return time_s
@@ -46,10 +71,10 @@ function pricing.bounded(bound)
   apply(bound.all)
   local now, time_s = live(), nil
   local tree = cost.explain(function()
-    time_s = bound.steps:time(now)
+    time_s = model_time(bound.steps, now)
     return time_s
   end)
-  for _, correction in ipairs(bound.corrections or {}) do time_s = correction:step(now, time_s) end
+  for _, correction in ipairs(bound.corrections or {}) do time_s = corrected_time(correction, now, time_s) end
   expire()
   return time_s, main_bound(tree.rows)
 end
@@ -61,7 +86,7 @@ function pricing.explain(bound)
   local now, time_s = live(), nil
   local steps, rows = bound.steps, {}
   local tree = cost.explain(function()
-    time_s = steps:time(now)
+    time_s = model_time(steps, now)
     return time_s
   end)
   for _, list in ipairs { tree.rows, tree.corrections } do
@@ -71,7 +96,7 @@ function pricing.explain(bound)
   end
   for _, correction in ipairs(bound.corrections or {}) do
     local before_s = time_s
-    time_s = correction:step(now, before_s)
+    time_s = corrected_time(correction, now, before_s)
     if time_s ~= before_s then
       rows[#rows + 1] = { name = correction.name, evidence = "assumed", seconds = time_s - before_s }
     end

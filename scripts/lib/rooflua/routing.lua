@@ -59,7 +59,8 @@ function routing.route(instance, slot)
   local choice = instance:route(handle_of(slot), candidates)
   local count = B.route.candidate_count
   if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then
-    fail("route returned " .. tostring(choice) .. "; expected a whole number from 1 to " .. count)
+    fail(("router %s: route returned %s; expected a whole number from 1 to %d"):format(tostring(instance.name),
+      tostring(choice), count))
   end
   return B.route.candidates[choice - 1]
 end

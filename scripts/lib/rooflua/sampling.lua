@@ -9,6 +9,7 @@ local variants = require "rooflua.variants"
 local wrong = paths.wrong
 
 local sampling = {}
+local most_points = 100000
 
 -- Places in [0, 1)^d -------------------------------------------------------------------------------------
 
@@ -96,6 +97,7 @@ function sampling.points(file, given)
     wrong(file, "sweep.method", "%s", native.unknown_name("method", tostring(method), core.sorted_keys(methods)))
   end
   local n = paths.at(file, "sweep.n", core.whole, options.n, "sweep.n", 1)
+  if n > most_points then wrong(file, "sweep.n", "at most %d points, found %d", most_points, n) end
   local seed = paths.at(file, "sweep.seed", core.whole, options.seed or 0, "sweep.seed")
   local list = dimensions_of(file, given, options.params, "sweep.params")
   local places = paths.at(file, "sweep", methods[method], n, #list, random.streams(seed))

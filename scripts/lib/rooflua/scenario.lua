@@ -138,8 +138,8 @@ local function check_shape(file, given)
   if given.report ~= nil and type(given.report) ~= "function" then wrong(file, "report",
     "expected a function, found %s", core.describe(given.report)) end
   local seed = given.seed
-  if seed ~= nil and (type(seed) ~= "number" or seed % 1 ~= 0 or seed < 0 or seed > 2^53) then
-    wrong(file, "seed", "expected a whole number >= 0, found %s", core.describe(seed))
+  if seed ~= nil and (type(seed) ~= "number" or seed % 1 ~= 0 or seed < 0 or seed > 2147483647) then
+    wrong(file, "seed", "expected a whole number from 0 to 2147483647, found %s", core.describe(seed))
   end
   return kind
 end

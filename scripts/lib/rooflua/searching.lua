@@ -145,11 +145,17 @@ local function judge_monotone(search, result)
   end
 end
 
-local function highest_load(search, given)
+--- Which loads, and how close the answer shall be.
+local function load_range(search, given)
   search.range = declared.range(search.name, search.scenario, load_parameter(search, given.parameter),
     { min = given.min, max = given.max }, "search")
   if search.range.min <= 0 then fail "search: min: expected a load above 0" end
   search.tolerance = core.positive(given.tolerance or 0.01, "search: tolerance")
+  core.whole(given.checks or 4, "search: checks")
+end
+
+local function highest_load(search, given)
+  load_range(search, given)
   search.tried = {}
   many.check(search.name, search.scenario, { variants.with(base_variant(), search.range.path, search.range.min) })
   local result = { goal = "rate", parameter = search.range.path, tried = search.tried }
@@ -167,7 +173,7 @@ local function highest_load(search, given)
     end
     result.value, result.missed_at = low, high
   end
-  local checks = core.whole(given.checks or 4, "search: checks")
+  local checks = given.checks or 4
   if result.value and checks > 0 then
     local values = check_values(search, low, checks)
     if #values > 0 then tried_at(search, values) end
@@ -236,12 +242,17 @@ local function dominates(a, b, objectives)
   return strictly
 end
 
-local function pareto(search, given)
+local function field_of(search, given)
   local objectives = metrics.list(given.objectives, "search: objectives",
     { "output_tokens_per_s_per_gpu", "tpot_s_p50" })
   if given.vary == nil then fail "search: vary: of what? For example { [\"deployment.tp\"] = { 1, 2, 4 } }" end
   local list = variants.grid(search.name, given.vary)
   for _, variant in ipairs(list) do many.apply(search.name, search.scenario, variant.changes) end
+  return list, objectives
+end
+
+local function pareto(search, given)
+  local list, objectives = field_of(search, given)
   local result = { goal = "pareto", objectives = objectives, tried = {}, front = {} }
   for i, found in ipairs(evaluate(search, list, true)) do
     local entry = { meets = false, metrics = {}, problem = found.problem }
@@ -277,6 +288,9 @@ local function sensitivities(search, given)
 end
 
 local goals = { rate = highest_load, cheapest = cheapest, pareto = pareto, sensitivity = sensitivities }
+--- What can be wrong with each, found without running anything.
+local checks = { rate = load_range, cheapest = function(search, given) deployments_of(search, given.deployments) end,
+  pareto = field_of, sensitivity = function() end }
 local goal_keys = {
   rate = { "goal", "slo", "seeds", "show", "parameter", "min", "max", "tolerance", "checks" },
   cheapest = { "goal", "slo", "seeds", "deployments" },
@@ -304,6 +318,7 @@ end
 --- Finds what is wrong with a search without running it.
 function searching.check(name, scenario, given)
   local search = opened(name, scenario, given, {})
+  checks[search.goal](search, given)
   many.check(name, search.scenario, { base_variant() })
 end
 

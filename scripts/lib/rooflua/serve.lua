@@ -244,7 +244,7 @@ local function open(file, given, options)
   local run = scenario.at(file, "", native.serve_open, config, instances(replicas, "scheduler"),
     instances(replicas, "steps"), router, source)
   return adopt { run = run, file = file, given = given, replicas = replicas, router = router,
-    journal = config.journal }
+    journal = config.journal, history = {} }
 end
 
 --- A scenario as a live simulation, at time 0. It remembers its steps and requests unless told not to.
@@ -369,6 +369,8 @@ function Live:set(changes)
     end
     steps = instances(state.replicas, "steps")
   end
+  state.history[#state.history + 1] = { at_s = native.serve_now(state.run),
+    changes = { scheduler = changes.scheduler, steps = changes.steps } }
   native.serve_set(state.run, schedulers, steps)
 end
 
@@ -384,7 +386,7 @@ function Live:fork()
   local router = state.router and twin(state.router)
   local run = native.serve_fork(state.run, instances(replicas, "scheduler"), instances(replicas, "steps"), router)
   return adopt { run = run, file = state.file, given = state.given, replicas = replicas, router = router,
-    journal = state.journal }
+    journal = state.journal, history = { core.unpack(state.history) } }
 end
 
 --- What the library knows of a live simulation, for the prompt.
@@ -423,6 +425,7 @@ function serve.replace_policies(live, successor)
     each.steps.all = state.replicas[1].prepared.corrections
   end
   if state.router then state.router = successor(state.router) or state.router end
+  state.history[#state.history + 1] = { at_s = native.serve_now(state.run) } -- cannot be done once more
   native.serve_set(state.run, instances(state.replicas, "scheduler"), instances(state.replicas, "steps"), state.router)
 end
 
@@ -437,6 +440,6 @@ function Live:result()
     requests = native.serve_requests(state.run) }
 end
 
-lookback.add(Live, state_of)
+lookback.add(Live, state_of, open)
 
 return serve

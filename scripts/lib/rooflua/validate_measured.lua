@@ -130,8 +130,8 @@ local function from_csv(case, all)
 end
 
 local function from_json(case)
-  local document = json.decode(native.read_file(case.path))
-  local requests = measured_requests.of_bench(document)
+  local document = native.json_decode(native.read_file(case.path), case.path)
+  local requests = measured_requests.of_bench(case.path, document)
   if requests then return { requests = mark_scored(replayed(requests, case.path)), settings = {} } end
   local figures, settings = measured_requests.inference_perf(document)
   return { figures = figures, settings = settings }

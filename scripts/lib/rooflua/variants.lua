@@ -44,6 +44,21 @@ function variants.with(variant, path, value, text)
     parameters = parameters, changes = changes }
 end
 
+local most_variants = 100000
+
+--- Two values of one name would be two variants that nobody can tell apart.
+local function check_names(file, path, values)
+  local seen = {}
+  for i, value in ipairs(values) do
+    local name = variants.with({ name = "", parameters = {}, changes = {} }, path, value).name
+    if seen[name] then
+      wrong(file, "vary." .. tostring(path), "values %d and %d are both called '%s'; give one of them a label, as in "
+        .. "{ label = \"other\", value = ... }", seen[name], i, name)
+    end
+    seen[name] = i
+  end
+end
+
 --- One per combination of `vary`, keys sorted, the last key fastest.
 function variants.grid(file, given)
   local list = { { name = "", parameters = {}, changes = {} } }
@@ -52,6 +67,10 @@ function variants.grid(file, given)
     local values = core.plain(given)[path]
     if type(values) ~= "table" or #core.plain(values) == 0 then
       wrong(file, "vary." .. tostring(path), "expected a list of values")
+    end
+    check_names(file, path, core.plain(values))
+    if #list * #core.plain(values) > most_variants then
+      wrong(file, "vary", "makes more than %d variants", most_variants)
     end
     local more = {}
     for _, variant in ipairs(list) do
@@ -77,8 +96,11 @@ end
 function variants.of(file, given)
   local grid = variants.grid(file, given.vary)
   if given.sweep == nil then return grid end
-  local list = {}
-  for _, point in ipairs(require("rooflua.sampling").points(file, given)) do
+  local list, points = {}, require("rooflua.sampling").points(file, given)
+  if #points * #grid > most_variants then
+    wrong(file, "sweep", "with vary, makes more than %d variants", most_variants)
+  end
+  for _, point in ipairs(points) do
     for _, each in ipairs(grid) do list[#list + 1] = variants.join(point, each) end
   end
   return list
