@@ -257,7 +257,7 @@ function Kernels:gpu_time(batch)
     attention_s, time_s = self:both(prefill_s, attention_s), time_s + rows_s
   end
   if self.linear then time_s = time_s + self:linear_attention(batch) end
-  local sampler_s = self.sampler_s + self.sorted_row_s * batch.requests
+  local sampler_s = self.sampler_s + self.sorted_row_s * requests
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
   if tokens <= self.graph_tokens then return time_s end
   return math.max(time_s, self.kernel_count * self.small.eager_s)

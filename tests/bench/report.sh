@@ -1,7 +1,8 @@
 #!/bin/bash
-# What the simulator costs, from outside: user CPU time (the best of several processes: other work on a
-# machine only ever adds), requests and steps per second, ns per step, the share of time spent in Lua
-# (compiled or interpreted, by perf, where it is installed), memory, and the traces that were given up.
+# What the simulator costs, from outside: user CPU time (the best of several processes, because other work
+# on a machine only ever adds, and the median, because processes differ), and by the best: requests and
+# steps per second, ns per step, the share of time spent in Lua (compiled or interpreted, by perf, where it
+# is installed), memory, and the traces that were given up.
 #   tests/bench/report.sh [REPEATS]        from the source tree, after a release build
 set -eu
 cd "$(dirname -- "$0")/../.."
@@ -12,15 +13,16 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 TIMEFORMAT=%3U
 
-# best ARGUMENTS...: the least user CPU seconds of `rooflua run ARGUMENTS`; its report in $scratch/out.
-best() {
+# timed ARGUMENTS...: the least and the median user CPU seconds of `rooflua run ARGUMENTS`; its report in
+# $scratch/out.
+timed() {
   for _ in $(seq "$repeats"); do
     { time "$program" run "$@" --quiet >"$scratch/out" 2>"$scratch/err"; } 2>&1
-  done | sort -n | head -n 1
+  done | sort -n | awk '{ all[NR] = $1 } END { print all[1], (all[int((NR + 1) / 2)] + all[int(NR / 2) + 1]) / 2 }'
 }
 
-# field NAME: a number of the report, without its commas.
-field() { sed -n "s/.*$1 *\([0-9,]*\).*/\1/p" "$scratch/out" | head -n 1 | tr -d ,; }
+# field NAME: the number behind it in the report, without its commas.
+field() { sed -n "s/^\(.* \)\{0,1\}$1  *\([0-9][0-9,]*\).*/\2/p" "$scratch/out" | head -n 1 | tr -d ,; }
 
 lua_share() {
   command -v perf >/dev/null || { echo '-'; return; }
@@ -37,23 +39,26 @@ aborts() {
 
 report() {
   local name=$1; shift
-  local user requests steps
-  user=$(best "$@")
+  local best median requests steps
+  read -r best median < <(timed "$@")
   requests=$(field requests) steps=$(field steps:)
   /usr/bin/time -f %M -o "$scratch/memory" "$program" run "$@" --quiet >/dev/null 2>&1
-  awk -v name="$name" -v user="$user" -v requests="$requests" -v steps="$steps" -v lua="$(lua_share "$@")" \
-    -v memory="$(tail -n 1 "$scratch/memory")" -v aborts="$(aborts "$@")" 'BEGIN {
-      printf "%-18s %7.3f s  %9.0f requests/s  %9.0f steps/s  %5.0f ns/step  Lua %s  %6.1f MB  %d aborts\n",
-        name, user, requests / user, steps / user, user / steps * 1e9, lua, memory / 1024, aborts }'
+  awk -v name="$name" -v best="$best" -v median="$median" -v requests="$requests" -v steps="$steps" \
+    -v lua="$(lua_share "$@")" -v memory="$(tail -n 1 "$scratch/memory")" -v aborts="$(aborts "$@")" 'BEGIN {
+      printf "%-18s %7.3f s (median %7.3f)  %9.0f requests/s  %9.0f steps/s  %5.0f ns/step  Lua %s  %6.1f MB  %d aborts\n",
+        name, best, median, requests / best, steps / best, best / steps * 1e9, lua, memory / 1024, aborts }'
 }
 
 # slope NAME SMALL LARGE COUNT ARGUMENTS...: what one more of COUNT costs.
 slope() {
   local name=$1 small=$2 large=$3 count=$4; shift 4
-  local low high
-  low=$(best "$@" --set "$small"); high=$(best "$@" --set "$large")
-  awk -v name="$name" -v low="$low" -v high="$high" -v count="$count" \
-    'BEGIN { printf "%-18s %7.3f s, %7.3f s: %8.1f ns each\n", name, low, high, (high - low) / count * 1e9 }'
+  local low low_median high high_median
+  read -r low low_median < <(timed "$@" --set "$small")
+  read -r high high_median < <(timed "$@" --set "$large")
+  awk -v name="$name" -v low="$low" -v high="$high" -v count="$count" -v low_median="$low_median" \
+    -v high_median="$high_median" 'BEGIN {
+      printf "%-18s %7.3f s, %7.3f s: %8.1f ns each (medians %.3f s, %.3f s: %.1f ns)\n", name, low, high,
+        (high - low) / count * 1e9, low_median, high_median, (high_median - low_median) / count * 1e9 }'
 }
 
 for count in 10000 100000 1000000 10000000; do
