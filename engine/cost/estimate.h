@@ -26,7 +26,7 @@ enum class Op : std::int32_t {
   all_reduce,        // ranks, bytes, eager
   memory,            // kernel (copy, read, write), bytes
   launch,            // kernel (launch, graph_node)
-  elementwise,       // kernel (norm, rope, silu_mul), tokens, width
+  elementwise,       // kernel (norm, rope, silu_mul, quantize), tokens, width
 };
 inline constexpr int op_count = 11;
 
@@ -40,7 +40,8 @@ enum class Kernel : std::int32_t {
   graph_node,
   norm,
   rope,
-  silu_mul
+  silu_mul,
+  quantize  // 16 bits to FP8, one scale per token
 };
 
 /// One lookup. Only the fields its op uses are read; the rest stay 0. Heads, experts and the MoE

@@ -103,7 +103,16 @@ double local_experts(const Query& q) {
 }  // namespace
 
 double passes(Kernel kernel) {
-  return kernel == Kernel::norm ? 4 : kernel == Kernel::silu_mul ? 3 : 2;
+  switch (kernel) {
+    case Kernel::norm:
+      return 4;
+    case Kernel::silu_mul:
+      return 3;
+    case Kernel::quantize:
+      return 1.5;
+    default:
+      return 2;
+  }
 }
 
 double flop_of(const Query& q) {

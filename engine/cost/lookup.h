@@ -97,7 +97,7 @@ double round3(double value);
 double flop_of(const Query& query);
 double bytes_of(const Query& query);
 /// How often an elementwise kernel as scripts/collect measures it passes over [tokens, width]:
-/// norm 4 (residual added and kept), silu_mul 3, rope and others 2.
+/// norm 4 (residual added and kept), silu_mul 3, quantize 1.5 (half is written), rope and others 2.
 double passes(Kernel kernel);
 
 }  // namespace rooflua

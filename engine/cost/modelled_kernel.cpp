@@ -21,6 +21,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 struct Gpu {
   double peak, bandwidth, sms, clock_hz;
   double traffic(double bytes) const { return bytes / (bandwidth * modelled::memory_efficiency); }
+  Gpu slowed(double part) const { return {peak * part, bandwidth, sms, clock_hz}; }
 };
 
 /// An answer before it becomes an Estimate.
@@ -147,6 +148,14 @@ double grouped_time(double experts, double rows, double k, double n, Elements e,
   return best;
 }
 
+/// Time of quantising [tokens, width] to FP8 (quantize_time in the header).
+double quantize_s(double tokens, double width, const Gpu& gpu) {
+  const double bytes = bytes::quantize(1, width, 2);
+  const double row = std::max(modelled::quantize_row_s,
+                              bytes / (modelled::quantize_sm_bytes_per_clock * gpu.clock_hz));
+  return modelled::kernel_launch_s + whole_above(tokens / gpu.sms) * row;
+}
+
 Priced grouped_gemm(const Query& query, Elements e, const Gpu& gpu) {
   const double all = positive(query.op, "experts", query.experts);
   const double topk = positive(query.op, "experts_per_token", query.experts_per_token);
@@ -158,10 +167,15 @@ Priced grouped_gemm(const Query& query, Elements e, const Gpu& gpu) {
   // `parts` ranks hold the experts between them and each brings `tokens`.
   const double touched = bytes::touched_experts(all, topk, tokens * parts) / parts;
   const double rows = tokens * topk;
-  const double routed = modelled::expert_row_traffic * 2 * rows * parts * (3 * width + hidden);
+  const bool narrow = e.in < 2;
+  const Gpu math = narrow ? gpu.slowed(modelled::expert_fp8_math) : gpu;
+  const double moved = rows * (narrow ? 1 : parts);
+  const double routed = modelled::expert_row_traffic * 2 * moved * (3 * width + hidden);
+  const double quantize =
+      narrow ? quantize_s(tokens * parts, hidden, gpu) + quantize_s(rows, width, gpu) : 0;
   const double latency = modelled::grouped_launch_s + gpu.traffic(routed) +
-                         grouped_time(touched, rows / touched, hidden, 2 * width, e, gpu) +
-                         grouped_time(touched, rows / touched, width, hidden, e, gpu);
+                         grouped_time(touched, rows / touched, hidden, 2 * width, e, math) +
+                         grouped_time(touched, rows / touched, width, hidden, e, math) + quantize;
   return {latency, flop::gated_mlp(rows, hidden, width)};
 }
 
@@ -304,6 +318,9 @@ Priced moving(const Query& query, const Hardware& hardware) {
   const Gpu gpu{kNan, hardware.memory_bandwidth.in_base_units(), 0, 0};
   if (query.op == Op::launch) return {modelled::kernel_launch_s, kNan};
   if (query.op == Op::memory) return {gpu.traffic(positive(query.op, "bytes", query.bytes)), kNan};
+  if (query.kernel == Kernel::quantize && !(query.bytes > 0)) {
+    return {quantize_time(query.tokens, query.width, hardware) / unit::s, kNan};
+  }
   return {modelled::kernel_launch_s + gpu.traffic(elementwise_bytes(query)), kNan};
 }
 
@@ -337,11 +354,8 @@ Priced price(const Query& query, const Hardware& hardware) {
 
 Seconds quantize_time(double tokens, double width, const Hardware& hardware) {
   const Gpu gpu = gpu_of(hardware, Dtype::bf16);
-  const double bytes = bytes::quantize(1, positive(Op::elementwise, "width", width), 2);
-  const double row = std::max(modelled::quantize_row_s,
-                              bytes / (modelled::quantize_sm_bytes_per_clock * gpu.clock_hz));
-  const double waves = whole_above(positive(Op::elementwise, "tokens", tokens) / gpu.sms);
-  return Seconds(modelled::kernel_launch_s + waves * row);
+  return Seconds(quantize_s(positive(Op::elementwise, "tokens", tokens),
+                            positive(Op::elementwise, "width", width), gpu));
 }
 
 Estimate modelled_kernel(const Query& query, const Hardware& hardware) {

@@ -7,7 +7,8 @@
 
 namespace rooflua {
 
-/// The constants of the model: one set for every shape, dtype and GPU. Fitted on the bf16 tables of
+/// The constants of the model: one set for every shape and GPU, and but for the last three for
+/// every dtype. Fitted on the bf16 tables of
 /// aiconfigurator (H100 and H200 SXM, vLLM 0.24 kernels in CUDA graphs); what a GPU contributes is
 /// its datasheet (peak, bandwidth, SMs, clock).
 namespace modelled {
@@ -25,6 +26,8 @@ inline constexpr double decode_split_s = 1.9e-6;
 inline constexpr double gemm_sm_bytes_per_clock = 80;  // one SM loading tiles, multicast included
 inline constexpr double decode_sm_bytes_per_clock = 22.7;  // one SM streaming KV
 inline constexpr double expert_row_traffic = 3;    // times (I in, I out, H) of every routed row
+inline constexpr double expert_fp8_math = 0.5;     // of gemm_math, where scales go by block: fitted
+                                                   // on the H100 rows of FP8 experts, in-sample
 inline constexpr double quantize_row_s = 0.96e-6;  // one row to FP8 on an SM, if short
 inline constexpr double quantize_sm_bytes_per_clock = 5.4;  // and if long
 }  // namespace modelled
@@ -38,15 +41,17 @@ inline constexpr double quantize_sm_bytes_per_clock = 5.4;  // and if long
 ///     attention_prefill: tiles of 128 query rows of one KV head
 ///         time   = launch + max(work over all SMs, the last tile alone) + traffic
 ///     attention_decode: one tile per request, KV head and split; else as gemm
-///     grouped_gemm: two GEMMs over the touched experts, and the traffic of all routed rows
+///     grouped_gemm: two GEMMs over the touched experts, and the traffic of all routed rows;
+///         below 16 bits that of this rank's rows only, and both inputs are quantised in front
 ///     memory: traffic alone; elementwise: launch + traffic; launch: the launch
 ///
 /// traffic = bytes / (0.88 bandwidth). Never above peak, never below bytes / bandwidth, and
 /// monotone in m, tokens, batch and context: every tiling is, and so is the minimum of them.
 /// Queries are as in estimate.h; memory and elementwise read `bytes` as bytes moved (elementwise
-/// without bytes: one read and one write of tokens x width, silu_mul two reads). `distance` is 0.
-/// mfu counts exact causal work for attention and is NaN where there is no arithmetic.
-/// Weights narrower than 16 bits on a GPU without a peak for them compute at the bf16 peak.
+/// without bytes: one read and one write of tokens x width, silu_mul two reads; quantize is
+/// quantize_time()). `distance` is 0. mfu counts exact causal work for attention and is NaN where
+/// there is no arithmetic. Weights narrower than 16 bits on a GPU without a peak for them compute
+/// at the bf16 peak.
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
 Estimate modelled_kernel(const Query& query, const Hardware& hardware);
 

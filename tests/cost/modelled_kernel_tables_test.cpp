@@ -139,12 +139,13 @@ Reader decode_reader(const std::string& dtype_name, Dtype dtype) {
 }
 
 /// `num_tokens` enter the layer, of all ranks together.
-Reader experts_reader(bool spread) {
+Reader experts_reader(bool spread, const std::string& dtype_name, Dtype dtype) {
   return [=](const CsvFile& file, const CsvRow& row) -> std::optional<Measured> {
-    if (text(file, row, "moe_dtype") != "bfloat16") return std::nullopt;
+    if (text(file, row, "moe_dtype") != dtype_name) return std::nullopt;
     if ((number(file, row, "moe_ep_size") > 1) != spread) return std::nullopt;
     Query query;
     query.op = Op::grouped_gemm;
+    query.dtype = dtype;
     query.experts = whole(file, row, "num_experts");
     query.experts_per_token = whole(file, row, "topk");
     query.tp = whole(file, row, "moe_tp_size");
@@ -179,6 +180,17 @@ TEST_CASE("modelled decode attention meets the measured one in every decade of c
 }
 
 TEST_CASE("modelled experts meet the measured ones in every decade of tokens") {
-  compare("experts bf16", "tokens", "moe", 0.35, experts_reader(false));
-  compare("experts bf16, spread", "tokens", "moe", 0.35, experts_reader(true));
+  compare("experts bf16", "tokens", "moe", 0.35, experts_reader(false, "bfloat16", Dtype::bf16));
+  compare("experts bf16, spread", "tokens", "moe", 0.35,
+          experts_reader(true, "bfloat16", Dtype::bf16));
+}
+
+/// Block scales: per-tensor FP8 rows are of a CUTLASS kernel that streams 0.6 TB/s on both GPUs,
+/// slower than bf16 in the same table. Nothing a datasheet tells; they are not modelled.
+TEST_CASE(
+    "modelled FP8 experts with block scales meet the measured ones in every decade of tokens") {
+  compare("experts fp8_block", "tokens", "moe", 0.35,
+          experts_reader(false, "fp8_block", Dtype::fp8));
+  compare("experts fp8_block, spread", "tokens", "moe", 0.5,
+          experts_reader(true, "fp8_block", Dtype::fp8));
 }

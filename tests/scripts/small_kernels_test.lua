@@ -152,6 +152,18 @@ test("tables that are not there, or not wanted, change nothing", function()
   test.check(of(open(tables)):time(batch) ~= plain_s, "the tables should have changed the price")
 end)
 
+test("FP8 GEMMs are quantised in front, by SM waves; not where the rows are of whole linear layers", function()
+  local given = { deployment = { weights = "fp8" } }
+  local steps = bound.bind(Kernels {}, given)
+  local row = rows_of(steps, bound.prefill(1320)).quantize_qkv  -- 10 waves of 132 SMs, rows of 4096
+  local row_s = math.max(0.96e-6, 3 * 4096 / (5.4 * steps.hardware.clock_hz))
+  test.near(row.time_s, 2.2e-6 + 10 * row_s, 1e-9)
+  test.equal(row.evidence, "modelled")
+  local path = test.shared "tables/aic/README.md":gsub("/README.md$", "")
+  given.mfu = rooflua.mfu.open { path = path, layout = "aic", gpu = "h100-sxm", hardware = "h100-sxm" }
+  test.equal(rows_of(bound.bind(Kernels {}, given), bound.prefill(1320)).quantize_qkv.time_s, 0)
+end)
+
 test("a GPU that borrows takes utilisation along, as a stand-in", function()
   local home = scratch .. "/home"
   os.execute(("mkdir -p %s/big %s/small && cp bench_data/h200-sxm/hardware.toml %s/big/"):format(home, home, home))

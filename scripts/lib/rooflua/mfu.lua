@@ -178,7 +178,7 @@ for code, name in ipairs { "gemm", "attention_prefill", "attention_decode", "gro
 end
 local kernel_codes = {}
 for code, name in ipairs { "copy", "read", "write", "launch", "graph_node", "norm", "rope",
-  "silu_mul" } do
+  "silu_mul", "quantize" } do
   kernel_codes[name] = code
 end
 -- Numbers that each op reads; those of an op share one struct, so that the rest stays 0.

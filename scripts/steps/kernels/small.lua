@@ -5,6 +5,8 @@
 ---     launch table        bytes / (small_kernel_bandwidth * bandwidth) + a graph node
 ---     none of them        bytes / (small_kernel_bandwidth * bandwidth) + small_kernel_s
 ---
+--- Quantisation in front of an FP8 GEMM is a kernel of its own in the elementwise table, else modelled; it
+--- costs nothing where the GEMM's rows are those of whole linear layers (aiconfigurator's).
 --- Tables of a GPU that lends (tables_from) count: utilisation is what they lend. Never below bytes over
 --- bandwidth, never less for more rows.
 local cost = require "rooflua.cost"
@@ -13,10 +15,11 @@ local small = {}
 small.__index = small
 
 --- How often a measured kernel passes over its [tokens, width] of 16 bits: scripts/collect has them so.
-local passes = { norm = 4, rope = 2, silu_mul = 3 }
+local passes = { norm = 4, rope = 2, silu_mul = 3, quantize = 1.5 }
 
 --- The measured kernel that an operation is like; nil: a copy.
 local function kernel_of(name)
+  if name:find "^quantize_" then return "quantize" end
   if name:find "norm$" then return "norm" end
   if name:find "rope$" then return "rope" end
   if name:find "activation$" or name == "attention_gate" then return "silu_mul" end
@@ -44,7 +47,9 @@ end
 --- @param steps steps.Kernels
 function small.of(steps)
   local database, self = steps.database, { steps = steps, queries = {} }
+  self.whole_linear_layers = database.layout == "aic"
   if steps.small_kernel_tables then
+    self.models = database.hardware ~= nil
     self.elementwise = has_table(database, { op = "elementwise", kernel = "norm", tokens = 1, width = 1024 })
     self.memory = has_table(database, { op = "memory", kernel = "copy", bytes = 2 ^ 20 })
     self.node_s, self.node_evidence = launch_s(database, "graph_node", steps.small_kernel_s)
@@ -61,7 +66,8 @@ function small:query(op)
   if query ~= nil then return query end
   local kernel = kernel_of(op.name)
   query = false
-  if self.elementwise and kernel then
+  local answered = self.elementwise or (kernel == "quantize" and self.models)
+  if answered and kernel then
     query = { op = "elementwise", kernel = kernel, tokens = 1, width = op.bytes_per_row / (2 * passes[kernel]) }
   elseif self.memory then
     query = { op = "memory", kernel = "copy", bytes = 1 }
@@ -81,6 +87,9 @@ end
 
 function small:price(op, rows)
   local bytes = op.bytes_per_row * rows + op.weight_bytes
+  if self.whole_linear_layers and op.name:find "^quantize_" then
+    return cost.record(op.name, 0, "measured", op.count, 0, 0, nil, "memory", "in the rows of its GEMM")
+  end
   local query, physics = self:query(op), self.steps.physics
   if not query then return self:without_rows(op, bytes, rows) end
   physics.ask(op, physics:rows_to_run(op, rows, query), query)
