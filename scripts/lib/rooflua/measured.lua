@@ -1,7 +1,6 @@
 -- Measured runs of a user: what `vllm bench serve --save-result` wrote, or a CSV with a row per request.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
-local json = require "rooflua.json"
 local measured_requests = require "rooflua.measured_requests"
 local policy = require "rooflua.policy"
 
