@@ -96,8 +96,8 @@ void add_run(CLI::App& app, Door& door) {
   command->add_flag("--trusted", a->trusted, "Give the scenario the full standard library");
   command
       ->add_option("--timeout", a->timeout_s,
-                   "CPU seconds (of each variant with --jobs) after which it is stopped; what is known is "
-                   "reported; 0 = never")
+                   "CPU seconds (of each variant with --jobs) after which it is stopped; what is "
+                   "known is reported; 0 = never")
       ->check(between(0, 1e9));
   command->add_flag("--jit-log", a->jit_log, "Report Lua lines that could not be compiled");
   command->add_flag("--quiet", a->quiet, "No progress, no notes");
