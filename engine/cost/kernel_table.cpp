@@ -8,9 +8,9 @@
 namespace rooflua {
 namespace {
 
-constexpr std::array<std::string_view, 10> kernel_words = {"none",     "copy",       "read", "write",
-                                                          "launch",   "graph_node", "norm", "rope",
-                                                          "silu_mul", "quantize"};
+constexpr std::array<std::string_view, 10> kernel_words = {
+    "none",       "copy", "read", "write",    "launch",
+    "graph_node", "norm", "rope", "silu_mul", "quantize"};
 
 /// Rows whose MFU has so few digits that it says nothing about the peak are left out.
 bool tells_the_peak(const KernelTable& table, double listed) {
