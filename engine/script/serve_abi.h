@@ -60,10 +60,10 @@ struct ServeTable {
   const std::int32_t* (*decode_contexts)(ServeBorder*) noexcept;
   std::int32_t (*decode_blocks)(ServeBorder*) noexcept;
 };
-inline constexpr std::uint32_t serve_abi_version = 1;
+inline constexpr std::uint32_t serve_abi_version = 2;
 
 static_assert(sizeof(Request) == 104 && offsetof(Request, next) == 84, "mirror it in serving.lua");
-static_assert(offsetof(ReplicaView, requests) == 24 && sizeof(ReplicaView) == 120);
+static_assert(offsetof(ReplicaView, requests) == 24 && sizeof(ReplicaView) == 128);
 static_assert(offsetof(Batch, prefill_count) == 32 && sizeof(Batch) == 56);
 static_assert(sizeof(PrefillWork) == 20 && sizeof(PlanView) == 40);
 static_assert(sizeof(ReplicaSignals) == 56 && sizeof(RouteView) == 56);

@@ -33,6 +33,8 @@ struct ReplicaView {
   std::int32_t max_model_len = 0;           // 0 = no limit
   std::int32_t async_depth = 1;
   double waiting_tokens = 0;  // prompt + emitted over waiting requests
+  std::int32_t hits = 2;  // tokens may be cached: 0 of nobody, 1 of who was preempted, 2 of anybody
+  std::int32_t padding = 0;
 };
 
 /// Context and output of a request as of now: stored for most, implied for decoding ones.

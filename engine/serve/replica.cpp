@@ -23,6 +23,7 @@ Replica::Replica(std::int32_t index, const ReplicaConfig& config, PrefixIndex pr
   view_.max_num_batched_tokens = config.max_num_batched_tokens;
   view_.max_model_len = config.max_model_len;
   view_.async_depth = config.async_depth;
+  view_.hits = config.role == Role::decode ? 2 : static_cast<std::int32_t>(prefixes);
   plan_.replica_ = this;
 }
 

@@ -24,6 +24,7 @@ typedef struct {
           prefilling, prefilling_head, prefilling_tail, decodes, draining, total_blocks, free_blocks,
           block_size, max_num_seqs, max_num_batched_tokens, max_model_len, async_depth;
   double waiting_tokens;
+  int32_t hits, padding;
 } rooflua_replica_view;
 typedef struct {
   double wake_s;
@@ -81,7 +82,7 @@ typedef struct { const int32_t only; } rooflua_candidates_handle;
 ]]
 
 local C = ffi.cast("rooflua_serve_table *", native.serve_table())
-assert(C.version == 1 and C.size == ffi.sizeof("rooflua_serve_table"),
+assert(C.version == 2 and C.size == ffi.sizeof("rooflua_serve_table"),
   "rooflua: serving.lua and the program are of different versions")
 local B = C.border
 
@@ -126,13 +127,20 @@ local function optional(value, none)
   return value
 end
 
+--- Whether the cache can hold anything of a waiting request. Where it cannot, nobody is asked: compiled
+--- code makes an object of a request only if it is used behind a call.
+local function may_hit(request)
+  local view = B.view
+  return view ~= nil and (view.hits == 2 or view.hits == 1 and request.preemptions > 0)
+end
+
 local request_fields = {
   id = function(r) return r.id end,
   phase = function(r) return phase_names[r.phase] end,
   arrival_s = function(r) return r.arrival_s end,
   prompt_tokens = function(r) return r.prompt_tokens end,
   cached_tokens = function(r, handle)
-    if r.phase == WAITING then return (C.cached_tokens(B, handle.slot)) end
+    if r.phase == WAITING then return may_hit(r) and C.cached_tokens(B, handle.slot) or 0 end
     return r.cached_tokens
   end,
   context_tokens = function(r) return r.context_tokens + steps_since(r) end,
@@ -143,8 +151,8 @@ local request_fields = {
     if phase == DECODE then return 1 end
     if phase == FINISHING then return 0 end
     local pending = r.prompt_tokens + r.emitted_tokens - r.context_tokens
-    if phase == WAITING then return pending - C.cached_tokens(B, handle.slot) end
-    return pending
+    if phase ~= WAITING or not may_hit(r) then return pending end
+    return pending - C.cached_tokens(B, handle.slot)
   end,
   preemptions = function(r) return r.preemptions end,
   priority = function(r) return r.priority end,
