@@ -255,6 +255,7 @@ void NaiveReplica::show() {
   view.requests = arena_.data();
   view.slots = arena_.slots();
   view.free_blocks = pool_.free_blocks();
+  view.hits = 2;  // found anew each time, whoever cannot have any
   view.waiting = static_cast<std::int32_t>(waiting_.size());
   view.running = static_cast<std::int32_t>(running_.size());
   view.prefilling = static_cast<std::int32_t>(prefilling.size());
