@@ -53,7 +53,7 @@ local function recorded()
   local engine = engines.of "vLLM 0.15.1"
   local result = serve.run({
     model = "llama-3.1-8b", hardware = "h100-sxm", steps = policy.with(require("rooflua.scenario").policy("test",
-      "steps", "kernels"), { sorted_logit_s = engine.parameters.sorted_logit_s[1] }),
+      "steps", "kernels"), {}),
     deployment = { tp = 1, memory_utilization = 0.9 }, async_depth = 2,
     scheduler = policy.with(scheduler, { max_num_seqs = 64, max_num_batched_tokens = 8192,
       scheduler_reserve_full_isl = false }),
@@ -153,6 +153,25 @@ test("what is wrong with a folder or an option is said with its place", function
   test.raises("expected key=value", function() run { set = { "x" } } end)
 end)
 
+test("a case says how it sampled; where it does not, nothing is sorted unless a belief supposes so", function()
+  local header = (columns:gsub("notes\n", "notes,sampling\n"))
+  local line = '%s,B,own,own.csv,row,llama-3.1-8b,H100,1,bf16,vLLM 0.15.1,max_num_seqs 64,per request,see file,,%s\n'
+  local function tpot(word, belief)
+    write("cases.csv", header .. line:format("one", word))
+    local case = find(run { steps = { belief or "kernels, shipped data" } }.document, "one")
+    test.check(case.problem == nil, "%s", tostring(case.problem))
+    return case.errors.tpot_mean
+  end
+  local plain, own = tpot "", "kernels, own sampling"
+  test.equal(tpot "greedy", plain)
+  test.equal(tpot "plain", plain)
+  test.check(tpot "filtered" > plain, "sorting costs nothing")
+  test.equal(tpot("", own), tpot "filtered")
+  test.equal(tpot("greedy", own), plain)
+  write("cases.csv", header .. line:format("one", "greedi"))
+  test.raises("cases.csv:2: sampling: unknown word 'greedi'; did you mean 'greedy'", run)
+end)
+
 test("a parameter of the engine or of the step model reaches the run", function()
   write_cases { { id = "good", file = "own.csv" } }
   local slower = find(run { set = { "engine.client_frontend_s=0.108" } }.document, "good").errors
@@ -166,8 +185,18 @@ test("an interval is the same twice, has its simulation inside, and says where t
   local first, second = run { intervals = 20 }, run { intervals = 20 }
   local a, b = find(first.document, "good").intervals, find(second.document, "good").intervals
   for metric, one in pairs(a) do
-    test.equal(one.low, b[metric].low, metric)
-    test.check(one.low < 0 and one.high > 0 and one.inside, "%s: %g to %g", metric, one.low, one.high)
+    test.equal(one.predicted.low, b[metric].predicted.low, metric)
+    test.check(one.predicted.low <= one.predicted.high, "%s: the ends are swapped", metric)
+    if one.low then
+      test.equal(one.low, b[metric].low, metric)
+      test.check(one.low < 0 and one.high > 0 and one.inside, "%s: %g to %g", metric, one.low, one.high)
+    end
+  end
+  for _, name in ipairs { "ttft", "tpot", "e2e" } do
+    for _, percent in ipairs { 50, 90, 99 } do
+      local one = a[("%s_p%d"):format(name, percent)]
+      test.check(one and one.inside, "%s p%d: no interval, or its own simulation is not inside", name, percent)
+    end
   end
   test.check(not find(first.document, "slow").intervals.e2e_mean.inside, "twice as slow lies inside")
   test.check(first.text:find("inside the 90 %% interval"), "the report does not say how often")

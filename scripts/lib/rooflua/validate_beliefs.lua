@@ -13,6 +13,8 @@ local beliefs = {}
 local all = {
   { name = "kernels", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
     doc = "ours, with the kernel tables of aiconfigurator" },
+  { name = "kernels, own sampling", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
+    own_sampling = true, doc = "the same, supposing each model's generation_config" },
   { name = "kernels, shipped data", steps = "kernels", doc = "ours, with what comes with rooflua" },
   { name = "infersim", steps = "infersim", tables = { "infersim" }, layout = "infersim", gpu = "h800",
     doc = "InferSim's static model step by step, its H800 tables" },

@@ -1,12 +1,14 @@
 -- The list of measured cases: cases.csv of a validation folder, one runnable check per row.
 --
 --     case_id, rating, dataset, file, selector, model, gpu, tp, precision, engine, workload, metrics, measured, notes
+--     sampling (optional): greedy | plain | filtered
 --
 -- rating A: known steps; B: a serving run; C: static batches or a closed loop. `measured` holds
 -- figures as name_unit=value;... where there is no file of requests. `workload` is read for what a
 -- run needs to know (see settings_of); the rest of it is prose.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
+local sampling = require "rooflua.validate_sampling"
 
 local cases = {}
 
@@ -92,6 +94,7 @@ local function case_of(folder, row, where)
     gpu = tostring(row.gpu), tp = row.tp, engine = tostring(row.engine),
     precision = tostring(row.precision or "bf16"), metrics = tostring(row.metrics or ""), notes = notes,
     figures = figures_of(row.measured), settings = settings_of(workload, notes),
+    sampling = sampling.read(row.sampling, where),
   }
 end
 

@@ -124,18 +124,32 @@ function interval.setting(database, about)
     distances = distances(database, cost.layers(about.model, deployment), typical_tokens) }
 end
 
---- Intervals of errors from those of replicates: {metric = {low, high, inside}}.
-function interval.of(replicates)
-  local lists, out = {}, {}
-  for _, errors in ipairs(replicates) do
-    for metric, value in pairs(errors) do
-      lists[metric] = lists[metric] or {}
-      table.insert(lists[metric], value)
+--- Low and high end of each figure over lists {metric = value}.
+local function ends_of(lists)
+  local values, out = {}, {}
+  for _, list in ipairs(lists) do
+    for metric, value in pairs(list) do
+      values[metric] = values[metric] or {}
+      table.insert(values[metric], value)
     end
   end
-  for metric, values in pairs(lists) do
-    local low, high = score.quantile(values, interval.low), score.quantile(values, interval.high)
-    out[metric] = { low = low, high = high, inside = low <= 0 and high >= 0 }
+  for metric, list in pairs(values) do
+    out[metric] = { low = score.quantile(list, interval.low), high = score.quantile(list, interval.high) }
+  end
+  return out
+end
+
+--- @param replicates table of {errors = {metric = relative}, simulated = {metric = figure}}
+--- @return table {metric = {low, high, inside, predicted = {low, high}}}: of errors, where it was measured, and of
+---   the figure itself
+function interval.of(replicates)
+  local errors, figures = {}, {}
+  for i, each in ipairs(replicates) do errors[i], figures[i] = each.errors, each.simulated end
+  local out = ends_of(errors)
+  for _, one in pairs(out) do one.inside = one.low <= 0 and one.high >= 0 end
+  for metric, ends in pairs(ends_of(figures)) do
+    out[metric] = out[metric] or {}
+    out[metric].predicted = ends
   end
   return out
 end
@@ -145,7 +159,7 @@ function interval.coverage(found, metric)
   local cases, inside, width = 0, 0, 0
   for _, each in ipairs(found) do
     local one = each.intervals and each.intervals[metric]
-    if one then
+    if one and one.inside ~= nil then
       cases, inside = cases + 1, inside + (one.inside and 1 or 0)
       width = width + one.high - one.low
     end

@@ -165,8 +165,10 @@ local function intervals(case, known, about, steps, database, count)
   for number = 1, count do
     local correction, frontend = interval.replicate(number, setting.regions, setting.distances)
     local twist = { correction = correction, frontend = frontend }
-    replicates[number] = answer(case, known, about, steps, database, twist).errors
-    replicates[number].step_time_median = nil
+    local found = answer(case, known, about, steps, database, twist)
+    local errors = known.steps and found.errors or score.errors(found.simulated, found.measured, score.spread)
+    errors.step_time_median = nil
+    replicates[number] = { errors = errors, simulated = found.simulated }
   end
   return interval.of(replicates)
 end
@@ -178,7 +180,8 @@ end
 function run.case(case, about, belief, options)
   local known = facts(case, options.all)
   local database, text = beliefs.tables(belief, options, about, case)
-  local steps = beliefs.steps(belief, sampling.parameters(about.model, about.engine), options.parameters)
+  local drawn = sampling.parameters(case.sampling, about.model, about.engine, belief.own_sampling)
+  local steps = beliefs.steps(belief, drawn, options.parameters)
   local out = answer(case, known, about, steps, database)
   out.tables = text
   if options.intervals > 0 then

@@ -1,12 +1,17 @@
 -- Errors of a case: (simulated - measured) / measured of each figure that both sides have.
 --
 --     e2e_mean, tpot_mean, ttft_mean, ttft_p50   over scored requests; tpot as vLLM's benchmark has it
+--     e2e, tpot, ttft _p50, _p90, _p99           likewise, where requests were measured one by one; in intervals only
 --     step_time                                  mean step; step_time_median the median of |error| per step
 --     throughput                                 output tokens per second
 local score = {}
 
 --- In the order of a table's columns.
 score.metrics = { "e2e_mean", "tpot_mean", "ttft_p50", "ttft_mean", "step_time", "throughput" }
+
+--- Those of an interval: quantiles as well.
+score.spread = { "e2e_mean", "e2e_p50", "e2e_p90", "e2e_p99", "tpot_mean", "tpot_p50", "tpot_p90", "tpot_p99",
+  "ttft_mean", "ttft_p50", "ttft_p90", "ttft_p99", "step_time", "throughput" }
 
 --- The middle of a sorted copy, as numpy has it.
 function score.quantile(values, q)
@@ -33,16 +38,23 @@ function score.figures(requests)
     ttft[i], e2e[i] = each.ttft_s, each.e2e_s
     if each.output_tokens > 1 then tpot[#tpot + 1] = (each.e2e_s - each.ttft_s) / (each.output_tokens - 1) end
   end
-  return { e2e_mean = score.mean(e2e), tpot_mean = score.mean(tpot), ttft_mean = score.mean(ttft),
-    ttft_p50 = score.quantile(ttft, 0.5) }
+  local out = {}
+  for name, values in pairs { e2e = e2e, tpot = tpot, ttft = ttft } do
+    out[name .. "_mean"] = score.mean(values)
+    for _, percent in ipairs { 50, 90, 99 } do
+      out[("%s_p%d"):format(name, percent)] = score.quantile(values, percent / 100)
+    end
+  end
+  return out
 end
 
 --- @param simulated table figures
 --- @param measured table figures
+--- @param metrics table? which; score.metrics
 --- @return table error by metric
-function score.errors(simulated, measured)
+function score.errors(simulated, measured, metrics)
   local out = {}
-  for _, metric in ipairs(score.metrics) do
+  for _, metric in ipairs(metrics or score.metrics) do
     local a, b = simulated[metric], measured[metric]
     if a and b and b > 0 then out[metric] = a / b - 1 end
   end

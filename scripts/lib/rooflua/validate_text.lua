@@ -7,8 +7,12 @@ local score = require "rooflua.validate_score"
 
 local text = {}
 
-local titles = { e2e_mean = "E2E", tpot_mean = "TPOT", ttft_p50 = "TTFT p50", ttft_mean = "TTFT", step_time = "step",
-  throughput = "tokens/s" }
+local titles = { e2e_mean = "E2E", tpot_mean = "TPOT", ttft_mean = "TTFT", step_time = "step", throughput = "tokens/s" }
+for _, percent in ipairs { 50, 90, 99 } do
+  for name, title in pairs { e2e = "E2E", tpot = "TPOT", ttft = "TTFT" } do
+    titles[("%s_p%d"):format(name, percent)] = ("%s p%d"):format(title, percent)
+  end
+end
 
 local function percent(value, sign)
   if not value then return "" end
@@ -111,7 +115,7 @@ function text.coverage(results, belief)
     end
   end
   for _, group in ipairs(core.sorted_keys(members)) do
-    for _, metric in ipairs(score.metrics) do
+    for _, metric in ipairs(score.spread) do
       local one = interval.coverage(members[group], metric)
       if one then
         rows[#rows + 1] = { group, titles[metric], tostring(one.cases), ("%.0f"):format(one.inside_frac * 100),
