@@ -185,7 +185,7 @@ TEST_CASE("modelled experts meet the measured ones in every decade of tokens") {
           experts_reader(true, "bfloat16", Dtype::bf16));
 }
 
-/// Block scales: per-tensor FP8 rows are of a CUTLASS kernel that streams 0.6 TB/s on both GPUs,
+/// Block scales: per-tensor FP8 rows are of a CUTLASS kernel that is alike on both GPUs,
 /// slower than bf16 in the same table. Nothing a datasheet tells; they are not modelled.
 TEST_CASE(
     "modelled FP8 experts with block scales meet the measured ones in every decade of tokens") {
