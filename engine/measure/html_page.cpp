@@ -175,10 +175,6 @@ void HtmlPage::heading(std::string_view text) {
   body_ += "<h2 id=\"" + id + "\">" + escaped(text) + "</h2>\n";
 }
 
-void HtmlPage::subheading(std::string_view text) {
-  body_ += "<h3>" + escaped(text) + "</h3>\n";
-}
-
 void HtmlPage::paragraph(std::string_view text) {
   body_ += "<p>" + escaped(text) + "</p>\n";
 }
@@ -231,10 +227,6 @@ void HtmlPage::charts(const std::vector<std::string>& figures) {
   body_ += "<div class=\"charts\">\n";
   for (const std::string& each : figures) body_ += each;
   body_ += "</div>\n";
-}
-
-void HtmlPage::html(std::string_view text) {
-  body_ += text;
 }
 
 std::string HtmlPage::text() const {

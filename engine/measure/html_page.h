@@ -15,7 +15,6 @@ class HtmlPage {
   explicit HtmlPage(std::string_view title);
 
   void heading(std::string_view text);  // opens a section of the page, in the list of contents
-  void subheading(std::string_view text);
   void paragraph(std::string_view text);
   void lead(std::string_view text);  // a paragraph that says what the page is about
   void note(std::string_view text);  // small print
@@ -29,7 +28,6 @@ class HtmlPage {
   void close_details();
   /// Charts beside each other where there is room.
   void charts(const std::vector<std::string>& figures);
-  void html(std::string_view text);
 
   std::string text() const;
 

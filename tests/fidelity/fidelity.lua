@@ -54,7 +54,7 @@ end
 local now = to_record(result.document)
 if os.getenv "ROOFLUA_UPDATE_FIDELITY" == "1" then
   local file = assert(io.open(recorded_path, "w"))
-  file:write(json.encode(rounded(now), 1), "\n")
+  file:write((json.encode(rounded(now)):gsub("},", "},\n")), "\n")  -- a case per line
   file:close()
 end
 local before = json.read(recorded_path)

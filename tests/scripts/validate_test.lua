@@ -209,6 +209,7 @@ test("engines differ by version and know no model", function()
   test.equal(engines.of("vLLM 2024 (V0)").scheduler, "vllm_v0")
   test.equal(engines.of("NIM/TRT-LLM 2024").scheduler, "trtllm")
   test.raises("unknown parameter 'seat'", function() engines.of("vLLM 0.12.0", { seat = 1 }) end)
+  test.raises("unknown parameter 'seat'", function() engines.check { seat = 1 } end)
 end)
 
 test("quantiles are numpy's, and workloads are read from their words", function()

@@ -2,6 +2,7 @@
 -- errors. The program asks for one case after the other; a case that cannot run says why and counts.
 local core = require "rooflua.core"
 local beliefs = require "rooflua.validate_beliefs"
+local engines = require "rooflua.validate_engines"
 local cases = require "rooflua.validate_cases"
 local json = require "rooflua.json"
 local page = require "rooflua.validate_page"
@@ -71,6 +72,8 @@ function validate.open(options)
   current = { folder = folder, selected = selected, results = {}, beliefs = chosen(options.steps),
     tables = tables, scratch = options.scratch, all = all, intervals = options.intervals or 0,
     parameters = of_steps, engine = of_engines }
+  engines.check(of_engines)
+  beliefs.steps(current.beliefs[1], nil, of_steps)
   return { cases = #selected, tables = tables or "" }
 end
 

@@ -89,6 +89,19 @@ function engines.of(text, overrides)
     scheduler = found.scheduler, parameters = parameters }
 end
 
+--- An error if some engine has no parameter of that name: found before anything runs.
+function engines.check(overrides)
+  local names = {}
+  for _, entry in ipairs(known) do
+    for name in pairs(entry.parameters) do names[name] = true end
+  end
+  for _, name in ipairs(core.sorted_keys(overrides)) do
+    if not names[name] then
+      core.fail("--set engine.%s: %s", name, core.unknown_name("parameter", name, core.sorted_keys(names)))
+    end
+  end
+end
+
 --- Rows {engine, parameter, value, source} of everything that was asked for.
 function engines.describe(used)
   local rows = {}
