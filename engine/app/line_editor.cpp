@@ -3,6 +3,7 @@
 #include <histedit.h>
 #include <langinfo.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -129,6 +130,46 @@ void use_utf8() {
   if (std::strcmp(nl_langinfo(CODESET), "UTF-8") != 0) std::setlocale(LC_CTYPE, "C.UTF-8");
 }
 
+/// The newest line goes to the end of the file at once: two sessions keep each other's lines, and
+/// one that is killed loses nothing.
+template <class Session>
+bool append_newest(const Session& session) {
+  std::FILE* file = std::fopen(session.file.c_str(), "a");
+  if (file == nullptr) return false;
+  ::fchmod(::fileno(file), S_IRUSR | S_IWUSR);
+  std::fseek(file, 0, SEEK_END);  // at 0 libedit begins the file with its mark
+  HistEvent event;
+  const bool written = history(session.history, &event, H_NSAVE_FP, std::size_t{1}, file) >= 0;
+  return std::fclose(file) == 0 && written;
+}
+
+/// A file that has grown to twice what is kept is written anew, whole or not at all.
+template <class Session>
+void shorten_file(const Session& session) {
+  const std::string shorter = session.file.string() + "." + std::to_string(::getpid());
+  HistEvent event;
+  std::error_code ignored;
+  if (history(session.history, &event, H_SAVE, shorter.c_str()) >= 0) {
+    ::chmod(shorter.c_str(), S_IRUSR | S_IWUSR);
+    std::filesystem::rename(shorter, session.file, ignored);
+  }
+  std::filesystem::remove(shorter, ignored);
+}
+
+/// @return false if the file is something else, which is left alone
+template <class Session>
+bool load_history(const Session& session) {
+  std::error_code none;
+  const auto size = std::filesystem::file_size(session.file, none);
+  if (none || size == 0) return true;
+  HistEvent event;
+  const int lines = history(session.history, &event, H_LOAD, session.file.c_str());
+  if (lines >= 2 * most_lines) shorten_file(session);
+  if (lines >= 0) return true;
+  log::warn(session.file.string() + " is no history of this program; it is left alone");
+  return false;
+}
+
 }  // namespace
 
 LineEditor::LineEditor(std::filesystem::path history_file, Complete complete)
@@ -154,13 +195,7 @@ LineEditor::LineEditor(std::filesystem::path history_file, Complete complete)
   history(session.history, &event, H_SETSIZE, most_lines);
   history(session.history, &event, H_SETUNIQUE, 1);
   el_set(editor, EL_HIST, history, session.history);
-  std::error_code ignored;
-  const auto size = std::filesystem::file_size(session.file, ignored);
-  if (ignored && !std::filesystem::exists(session.file, ignored)) return;
-  if (size > 0 && history(session.history, &event, H_LOAD, session.file.c_str()) < 0) {
-    log::warn(session.file.string() + " is no history of this program; it is left alone");
-    session.file.clear();
-  }
+  if (!load_history(session)) session.file.clear();
 }
 
 LineEditor::~LineEditor() {
@@ -192,16 +227,13 @@ LineEditor::Got LineEditor::read(const std::string& prompt, std::string& line) {
 void LineEditor::remember(const std::string& text) {
   if (text.find_first_not_of(" \t\n") == std::string::npos) return;
   HistEvent event;
-  history(session_->history, &event, H_ENTER, text.c_str());
-  if (session_->file.empty()) return;
+  const bool is_new = history(session_->history, &event, H_ENTER, text.c_str()) > 0;
+  if (session_->file.empty() || !is_new) return;
   std::error_code ignored;
   std::filesystem::create_directories(session_->file.parent_path(), ignored);
-  if (history(session_->history, &event, H_SAVE, session_->file.c_str()) < 0) {
-    log::warn(session_->file.string() + " cannot be written; the history ends with the session");
-    session_->file.clear();
-    return;
-  }
-  ::chmod(session_->file.c_str(), S_IRUSR | S_IWUSR);
+  if (append_newest(*session_)) return;
+  log::warn(session_->file.string() + " cannot be written; the history ends with the session");
+  session_->file.clear();
 }
 
 std::filesystem::path history_file() {

@@ -19,7 +19,7 @@ class LineEditor {
   /// Given the line up to the cursor.
   using Complete = std::function<Completion(const std::string& before)>;
 
-  /// @param history_file  read now and written after every line; "" = no file
+  /// @param history_file  read now, every line appended to it; "" = no file
   LineEditor(std::filesystem::path history_file, Complete complete);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;

@@ -26,6 +26,10 @@ class Folder {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(file(name)) << text;
   }
+  std::string read(const std::string& name) const {
+    std::ifstream in(file(name));
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
 
  private:
   ScratchFolder folder_;

@@ -64,7 +64,8 @@ TEST_CASE("the history outlives the session, a block as one line") {
     first.expect(">> ");
     first.type("end\r");
     first.expect("block\t1");
-    first.ask(":quit", "");
+    first.type(":quit\r");
+    CHECK(first.status() == 0);
   }
   Terminal second(folder);
   second.type(up + up + up);
@@ -73,6 +74,37 @@ TEST_CASE("the history outlives the session, a block as one line") {
   second.expect("block");
   second.expect("\r\n");
   second.expect("block\t1");
+}
+
+TEST_CASE("two sessions keep each other's lines, and one that is killed keeps its own") {
+  const Folder folder;
+  {
+    Terminal first(folder), second(folder);
+    first.ask("first_line = 3 + 4", "");
+    first.ask("first_line", "7");
+    second.ask("second_line = 5 + 6", "");
+    second.ask("second_line", "11");
+  }  // killed, both
+  const std::string lines = folder.read("state/history");
+  const auto place = [&](const std::string& text) { return lines.find(text); };
+  CHECK(lines.rfind("_HiStOrY_V2_\n", 0) == 0);
+  CHECK(place("_HiStOrY_V2_") == lines.rfind("_HiStOrY_V2_"));
+  CHECK(place("first_line") < place("second_line"));
+  CHECK(place("second_line") != std::string::npos);
+}
+
+TEST_CASE("a history file that has grown long is shortened to its newest lines") {
+  const Folder folder;
+  std::string lines = "_HiStOrY_V2_\n";
+  for (int i = 1; i <= 4000; ++i) lines += "line" + std::to_string(i) + "\n";
+  std::filesystem::create_directories(folder.file("state"));
+  folder.write("state/history", lines);
+  { Terminal terminal(folder); }
+  const std::string left = folder.read("state/history");
+  CHECK(std::count(left.begin(), left.end(), '\n') == 2001);
+  CHECK(left.find("line2000\n") == std::string::npos);
+  CHECK(left.find("line2001\n") != std::string::npos);
+  CHECK(left.find("line4000\n") != std::string::npos);
 }
 
 TEST_CASE("Ctrl-C stops a compiled loop soon, again and again, and the session goes on") {
