@@ -25,6 +25,7 @@ std::atomic<int> gentle{0};  // loops that look at `stop` themselves
 std::atomic<int> last{0};
 std::atomic<bool> absorbed{false};
 double limit_s = 0;
+char stopped_at[4096] = "";  // "scenario.lua:12: "
 timer_t timer{}, patience{};
 struct sigaction old_interrupt, old_timer, old_patience;
 
@@ -46,10 +47,17 @@ void describe_stop(char* message, std::size_t size) {
   }
 }
 
+/// Raises at every instruction until clear(): the first time at the user's line, then, while the
+/// library unwinds, where there may be no line of the user's any more, at that line again.
 void stop_hook(lua_State* L, lua_Debug*) {
   char message[120];
   describe_stop(message, sizeof message);
-  raise(L, message);
+  {
+    const std::string line = user_line(L);
+    if (!line.empty()) std::snprintf(stopped_at, sizeof stopped_at, "%s: ", line.c_str());
+  }
+  lua_pushfstring(L, "%s%s", stopped_at, message);
+  lua_error(L);
 }
 
 /// What a handler does to errno must not reach the code that it interrupts.
@@ -220,6 +228,7 @@ Interrupt::Interrupt(lua_State* L, bool ctrl_c, double timeout_s)
   interrupts = 0;
   absorbed = false;
   limit_s = 0;
+  stopped_at[0] = '\0';
   luaJIT_profile_start(L, "li1000000000", ignore_tick, nullptr);
   try {
     if (ctrl_c) patience = make_timer(CLOCK_MONOTONIC, patience_signal());
@@ -256,6 +265,7 @@ void Interrupt::clear() {
   if (!active_) return;
   if (ctrl_c_) wait_patiently(0);
   lua_sethook(owner.load(), nullptr, 0, 0);
+  stopped_at[0] = '\0';
   stop = 0;
   interrupts = 0;
   if (timeout_s_ > 0 && expiries.exchange(0) > 0) {

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "script/interrupt.h"
 #include "script/library.h"
+#include "script/patterns.h"
 #include "script/stack.h"
 
 namespace rooflua::script {
@@ -170,6 +171,7 @@ void Vm::close() {
 
 void Vm::open() {
   luaL_openlibs(state_);
+  bind_patterns(state_);
   reserve_references(state_);
   if (!options_.jit) luaJIT_setmode(state_, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   if (!lengths_are_right(state_)) {

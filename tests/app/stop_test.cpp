@@ -170,6 +170,20 @@ TEST_CASE("Ctrl-C at a terminal prints what is known and exits with 130") {
                 "interrupt");
 }
 
+TEST_CASE("what stops while it loads is stopped at its line, a pattern too") {
+  const Folder folder;
+  const char* texts[] = {"while n >= 0 do n = n + 1 end",
+                         "n = ('a'):rep(5000):find('.-.-.-.-.-.-x')"};
+  for (const char* text : texts) {
+    INFO(text);
+    const std::string file =
+        folder.write("a.lua", std::string("local n = 0\n") + text + "\nreturn {}\n");
+    const Said said = rooflua::test::rooflua("run " + file + " --timeout 0.2 2>&1");
+    CHECK(said.status == 1);
+    CHECK(contains(said.text, "a.lua:2: stopped after 0.2 s of CPU time (--timeout)"));
+  }
+}
+
 TEST_CASE("Ctrl-C before anything is known says so, and exits with 130 as well") {
   const Folder folder;
   const std::string file =
