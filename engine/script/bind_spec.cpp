@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cost/forward_pass.h"
 #include "script/context.h"
+#include "spec/hardware_units.h"
 
 namespace rooflua::script {
 
@@ -153,6 +154,13 @@ int open_hardware(lua_State* L) {
   return 1;
 }
 
+/// implausible(key, value) -> why it can only be in another unit; "" if it is not.
+int implausible_figure(lua_State* L) {
+  const std::string key = check_text(L, 1, "key");
+  lua_pushstring(L, implausible(key, check_number(L, 2, "value")).c_str());
+  return 1;
+}
+
 int whole(lua_State* L, int index, const char* key, int fallback) {
   lua_getfield(L, index, key);
   int value = fallback;
@@ -256,6 +264,7 @@ void bind_spec(lua_State* L) {
   set_function(L, "object_fields", guarded<object_fields>);
   set_function(L, "load_model", guarded<open_model>);
   set_function(L, "load_hardware", guarded<open_hardware>);
+  set_function(L, "implausible", guarded<implausible_figure>);
   set_function(L, "deploy", guarded<open_deployment>);
   set_function(L, "model_parameters", guarded<parameters>);
   set_function(L, "model_active_parameters", guarded<active_parameters>);

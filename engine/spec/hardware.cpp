@@ -1,12 +1,12 @@
 #include "spec/hardware.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/toml.h"
 #include "spec/catalogue.h"
+#include "spec/hardware_units.h"
 
 namespace rooflua {
 
@@ -16,12 +16,38 @@ namespace {
 
 constexpr std::string_view file_name = "hardware.toml";
 
+/// A positive number in the unit that its key says.
+double figure(const Fields& fields, std::string_view key, std::string_view path) {
+  const double value = fields.need_number(key);
+  if (!(value > 0)) {
+    throw Error(fields.where(key), "expected a number > 0, found " + json_number(value));
+  }
+  if (const std::string problem = implausible(path, value); !problem.empty()) {
+    throw Error(fields.where(key), problem);
+  }
+  return value;
+}
+
+double figure(const Fields& fields, std::string_view key) {
+  return figure(fields, key, key);
+}
+
 void read_peaks(Hardware& hardware, const Fields& fields) {
   const Fields peaks = fields.need_table("peak_tflop_per_s");
   for (const Json::Member& member : peaks.object().members()) {
     const Dtype dtype = require_dtype(member.key, peaks.where(member.key));
-    hardware.peak[dtype] = *peaks.number(member.key) * unit::TFLOP / unit::s;
+    const std::string path = "peak_tflop_per_s." + std::string(rooflua::name(dtype));
+    hardware.peak[dtype] = figure(peaks, member.key, path) * unit::TFLOP / unit::s;
   }
+  if (hardware.peak.empty()) throw Error(fields.where("peak_tflop_per_s"), "names no dtype");
+}
+
+void check_usable_memory(const Hardware& hardware, const Fields& fields) {
+  // A GPU may hold a few percent more than it is sold with (143 GB in a 141 GB H200), never 10 %.
+  if (hardware.usable_memory <= hardware.memory * 1.1) return;
+  throw Error(fields.where("usable_memory_gib"),
+              json_number(hardware.usable_memory / unit::GB) + " GB is more than the " +
+                  json_number(hardware.memory / unit::GB) + " GB of memory_gb");
 }
 
 void read_sources(Hardware& hardware, const Fields& fields) {
@@ -57,49 +83,27 @@ Hardware hardware_from_table(const Json& table, const std::string& name,
   hardware.aliases = fields.texts("aliases");
   hardware.architecture = fields.need_text("architecture");
   read_peaks(hardware, fields);
-  hardware.memory_bandwidth = fields.need_number("memory_gb_per_s") * unit::GB / unit::s;
-  hardware.memory = fields.need_number("memory_gb") * unit::GB;
-  hardware.usable_memory = fields.need_number("usable_memory_gib") * unit::GiB;
-  hardware.link_bandwidth = fields.need_number("link_gb_per_s") * unit::GB / unit::s;
+  hardware.memory_bandwidth = figure(fields, "memory_gb_per_s") * unit::GB / unit::s;
+  hardware.memory = figure(fields, "memory_gb") * unit::GB;
+  hardware.usable_memory = figure(fields, "usable_memory_gib") * unit::GiB;
+  hardware.link_bandwidth = figure(fields, "link_gb_per_s") * unit::GB / unit::s;
   hardware.sms = fields.need_integer("sms");
-  hardware.clock_hz = fields.need_number("clock_mhz") * 1e6;
-  hardware.l2 = fields.need_number("l2_mib") * unit::MiB;
+  if (hardware.sms < 1 || hardware.sms > 10000) {
+    throw Error(fields.where("sms"),
+                "expected 1 to 10000 multiprocessors, found " + std::to_string(hardware.sms));
+  }
+  hardware.clock_hz = figure(fields, "clock_mhz") * 1e6;
+  hardware.l2 = figure(fields, "l2_mib") * unit::MiB;
   hardware.tables_from = fields.text("tables_from").value_or("");
   read_sources(hardware, fields);
   fields.finish();
-  validate(hardware, origin);
+  check_usable_memory(hardware, fields);
   return hardware;
 }
 
 Hardware hardware_from_toml(const fs::path& path) {
   return hardware_from_table(read_toml(path), fs::absolute(path).parent_path().filename().string(),
                              path.string());
-}
-
-void validate(const Hardware& hardware, std::string_view where) {
-  const auto positive = [&](double value, const char* key) {
-    if (std::isfinite(value) && value > 0) return;
-    throw Error(std::string(where) + ": " + key,
-                "expected a positive number, found " + json_number(value));
-  };
-  if (hardware.peak.empty())
-    throw Error(std::string(where) + ": peak_tflop_per_s", "names no dtype");
-  for (const auto& [dtype, rate] : hardware.peak) {
-    positive(rate.in_base_units(), ("peak_tflop_per_s." + std::string(name(dtype))).c_str());
-  }
-  positive(hardware.memory_bandwidth.in_base_units(), "memory_gb_per_s");
-  positive(hardware.memory.in_base_units(), "memory_gb");
-  positive(hardware.usable_memory.in_base_units(), "usable_memory_gib");
-  positive(hardware.link_bandwidth.in_base_units(), "link_gb_per_s");
-  positive(hardware.sms, "sms");
-  positive(hardware.clock_hz, "clock_mhz");
-  positive(hardware.l2.in_base_units(), "l2_mib");
-  // A GPU may hold a few percent more than it is sold with (143 GB in a 141 GB H200), never 10 %.
-  if (hardware.usable_memory > hardware.memory * 1.1) {
-    throw Error(std::string(where) + ": usable_memory_gib",
-                json_number(hardware.usable_memory / unit::GB) + " GB is more than the " +
-                    json_number(hardware.memory / unit::GB) + " GB of memory_gb");
-  }
 }
 
 std::vector<std::string> hardware_names(const fs::path& home) {

@@ -37,11 +37,10 @@ struct Hardware {
 /// By folder name or alias (case and punctuation do not matter), or a path to a hardware.toml or
 /// its folder. @throws Error with suggestions
 Hardware load_hardware(const std::string& name_or_path, const std::filesystem::path& home);
+/// @throws Error at the line of a figure that is not positive, or in another unit than its key says
 Hardware hardware_from_toml(const std::filesystem::path& path);
 /// From a table with the keys of a hardware.toml; `origin` stands for the file in messages.
 Hardware hardware_from_table(const Json& table, const std::string& name, const std::string& origin);
-/// Every figure is finite and positive; usable memory agrees with memory. @throws Error
-void validate(const Hardware& hardware, std::string_view where);
 /// Names of the folders of bench_data that hold a hardware.toml, sorted.
 std::vector<std::string> hardware_names(const std::filesystem::path& home);
 

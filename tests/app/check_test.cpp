@@ -79,9 +79,9 @@ TEST_CASE("units that are hardly meant are found, at their line") {
          "milliseconds", 9);
   expect(scenario("", "rate_per_s = 1e6,"), "warning", "more than any service gets", 7);
   expect(scenario("", "", "hardware = { from = 'h200-sxm', memory_bytes_per_s = 3350 },"), "error",
-         "as GB/s that would be 3.35e+12", 4);
+         "3350 GB/s are 3.35e+12", 4);
   expect(scenario("", "", "hardware = { from = 'h200-sxm', memory_bytes = 141 },"), "error",
-         "as GB that would be 1.41e+11", 4);
+         "141 GB are 1.41e+11", 4);
 }
 
 TEST_CASE("lengths and loads that cannot be served are found") {

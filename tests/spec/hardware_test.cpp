@@ -132,3 +132,44 @@ TEST_CASE("a table of one's own is read and checked") {
   swollen.replace(swollen.find("usable_memory_gib = 90"), 22, "usable_memory_gib = 120");
   CHECK_THROWS_AS(from_text(swollen), Error);
 }
+
+TEST_CASE(
+    "a figure in another unit is an error with its line, what was found and what would be right") {
+  const auto said = [](const std::string& key, const std::string& value) {
+    std::string text = complete;
+    const std::size_t at = text.find(key + " = ") + key.size() + 3;
+    text.replace(at, text.find('\n', at) - at, value);
+    try {
+      from_text(text);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(
+      said("memory_gb_per_s", "3.35") ==
+      "h.toml:4: memory_gb_per_s: found 3.35 GB/s, and GPUs have 20 to 1e+06; 3.35 TB/s are 3350");
+  CHECK(
+      said("memory_gb_per_s", "3.35e12") ==
+      "h.toml:4: memory_gb_per_s: found 3.35e+12 GB/s, and GPUs have 20 to 1e+06; 3.35e+12 bytes/s "
+      "are 3350");
+  CHECK(said("bf16", "989e12").find("h.toml:10: peak_tflop_per_s.bf16: found 9.89e+14 TFLOP/s") ==
+        0);
+  CHECK(said("bf16", "0.989").find("0.989 PFLOP/s are 989") != std::string::npos);
+  CHECK(said("memory_gb", "80e9").find("h.toml:2: memory_gb: ") == 0);
+  CHECK(said("memory_gb", "80e9").find("8e+10 bytes are 80") != std::string::npos);
+  CHECK(said("usable_memory_gib", "0.08").find("0.08 TB are 74.5") != std::string::npos);
+  CHECK(said("link_gb_per_s", "0.45").find("0.45 TB/s are 450") != std::string::npos);
+  CHECK(said("clock_mhz", "1.98").find("1.98 GHz are 1980") != std::string::npos);
+  CHECK(said("l2_mib", "50e6").find("5e+07 bytes are 47.6837") != std::string::npos);
+  for (const char* key : {"memory_gb_per_s", "memory_gb", "usable_memory_gib", "link_gb_per_s",
+                          "sms", "clock_mhz", "l2_mib", "bf16"}) {
+    for (const char* value : {"0", "-1", "nan", "inf", "-inf", "true", "'80'", "1e30", "[1]"}) {
+      INFO(key << " = " << value);
+      const std::string message = said(key, value);
+      CHECK(message.find("h.toml:") == 0);
+      CHECK(message.find(std::string(key) + ": ") != std::string::npos);
+      CHECK(message.find("found") != std::string::npos);
+    }
+  }
+}

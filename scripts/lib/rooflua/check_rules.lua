@@ -5,15 +5,9 @@ local policy = require "rooflua.policy"
 
 local rules = {}
 
---- Rates and sizes whose everyday figure is in another unit: key, least that is plausible, factor to
---- what it says when it is below, and that unit.
+--- Rates whose everyday figure is in another unit: key, least that is plausible, factor to what it says
+--- when it is below, and that unit. Those of a GPU are looked at where it is read.
 local small = {
-  { "hardware.memory_bytes_per_s", 1e9, 1e9, "GB/s" },
-  { "hardware.memory_bytes", 1e8, 1e9, "GB" },
-  { "hardware.usable_memory_bytes", 1e8, 1e9, "GB" },
-  { "hardware.link_bytes_per_s", 1e6, 1e9, "GB/s" },
-  { "hardware.clock_hz", 1e6, 1e6, "MHz" },
-  { "hardware.l2_bytes", 1e4, 1048576, "MiB" },
   { "network.bytes_per_s", 1e6, 1e9, "GB/s" },
 }
 
@@ -42,14 +36,6 @@ function rules.sizes(given, report)
     if type(value) == "number" and value > 0 and value < least then
       report("error", path, "%s is implausibly little; as %s that would be %s", figure(value), unit,
         figure(value * factor))
-    end
-  end
-  local peaks = value_at(given, "hardware.peak_flop_per_s")
-  for _, dtype in ipairs(type(peaks) == "table" and core.sorted_keys(core.plain(peaks)) or {}) do
-    local value = core.plain(peaks)[dtype]
-    if type(value) == "number" and value > 0 and value < 1e9 then
-      report("error", "hardware.peak_flop_per_s." .. tostring(dtype),
-        "%s flop/s is implausibly little; as TFLOP/s that would be %s", figure(value), figure(value * 1e12))
     end
   end
 end

@@ -70,6 +70,14 @@ local si_fields = { "name", "from", "architecture", "peak_flop_per_s", "memory_b
   "memory_bytes",
   "usable_memory_bytes", "link_bytes_per_s", "sms", "clock_hz", "l2_bytes", "tables_from" }
 
+--- A figure of a GPU: positive, and not in another unit.
+local function figure(value, key)
+  core.positive(value, "spec.hardware: " .. key)
+  local problem = native.implausible(key, value)
+  if problem ~= "" then fail("spec.hardware: %s: %s", key, problem) end
+  return value
+end
+
 local function toml_form(given)
   core.check_keys(given, si_fields, "spec.hardware")
   local base = given.from and fields[spec.hardware(given.from)] or {}
@@ -79,7 +87,7 @@ local function toml_form(given)
     if value == nil then
       fail("spec.hardware: needs '%s' (or from = \"h200-sxm\", to start from a shipped GPU)", key)
     end
-    return core.positive(value, "spec.hardware: " .. key)
+    return figure(value, key)
   end
   local peaks = {}
   for dtype, rate in pairs(base.peak_flop_per_s and core.plain(base.peak_flop_per_s) or {}) do
@@ -88,8 +96,7 @@ local function toml_form(given)
   if given.peak_flop_per_s ~= nil then
     for dtype, rate in pairs(core.plain(core.table(given.peak_flop_per_s,
       "spec.hardware: peak_flop_per_s"))) do
-      peaks[dtype] = core.positive(rate, "spec.hardware: peak_flop_per_s."
-        .. tostring(dtype)) / 1e12
+      peaks[dtype] = figure(rate, "peak_flop_per_s." .. tostring(dtype)) / 1e12
     end
   end
   local memory_bytes = need "memory_bytes"
@@ -99,8 +106,8 @@ local function toml_form(given)
     peak_tflop_per_s = peaks,
     memory_gb_per_s = need "memory_bytes_per_s" / 1e9,
     memory_gb = memory_bytes / 1e9,
-    usable_memory_gib = (given.usable_memory_bytes or base.usable_memory_bytes or
-      memory_bytes) / 2^30,
+    usable_memory_gib = figure(given.usable_memory_bytes or base.usable_memory_bytes or memory_bytes,
+      "usable_memory_bytes") / 2^30,
     link_gb_per_s = need "link_bytes_per_s" / 1e9,
     sms = need "sms", clock_mhz = need "clock_hz" / 1e6, l2_mib = need "l2_bytes" / 2^20,
     tables_from = given.tables_from or (given.from and base.name) or nil,

@@ -1,0 +1,16 @@
+#pragma once
+// Figures of a GPU that can only be in another unit than the one asked for: 3.35 for 3,350 GB/s,
+// 989 for 989 TFLOP/s in flop/s. The limits lie far outside every GPU, so that thought experiments
+// pass.
+
+#include <string>
+#include <string_view>
+
+namespace rooflua {
+
+/// What is wrong with a positive figure, and how it would be written: "" if nothing is.
+/// @param key  of a hardware.toml ("memory_gb_per_s", "peak_tflop_per_s.bf16"), or in the library's
+///             units ("memory_bytes_per_s", "peak_flop_per_s.bf16"). Other keys are not looked at
+std::string implausible(std::string_view key, double value);
+
+}  // namespace rooflua
