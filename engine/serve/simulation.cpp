@@ -246,7 +246,7 @@ void Simulation::send(std::int32_t slot) {
   const Frontend& frontend = config_.frontend;
   const double delay_s = frontend.base_s + frontend.per_prompt_token_s * request.prompt_tokens;
   if (delay_s > 0) {
-    post({after(now_, delay_s, "frontend"), 1, 0, slot, -1, -1});
+    post({after(now_, delay_s, "frontend (base_s + per_prompt_token_s * tokens)"), 1, 0, slot, -1, -1});
   } else {
     route(slot, 0);
   }
@@ -304,7 +304,8 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   const std::int32_t to = choose(slot, 1);
   const KvTransfer& transfer = config_.transfer;
   const double bytes = transfer.bytes_per_token * request.prompt_tokens;
-  const Picoseconds end = after(now_, transfer.alpha_s + bytes / transfer.bytes_per_s, "transfer");
+  const Picoseconds end = after(now_, transfer.alpha_s + bytes / transfer.bytes_per_s,
+                                "network (alpha_s + tokens * bytes_per_token / bytes_per_s)");
   post({end, 0, 0, slot, from, to});
   for (Observer* observer : bindings_.observers)
     observer->on_transfer({request.id, from, to, now_, end, bytes});

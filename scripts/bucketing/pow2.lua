@@ -12,11 +12,11 @@ local Pow2 = policy.define {
   source = "inference-sim 487017bc, sim/roofline_step_v2.go",
   params = {
     smallest = {
-      default = 512, unit = "tokens", min = 1, source = "inference-sim",
+      default = 512, unit = "tokens", min = 1, integer = true, source = "inference-sim",
       doc = "Shorter requests share this group.",
     },
     largest = {
-      default = 65536, unit = "tokens", min = 1, source = "inference-sim",
+      default = 65536, unit = "tokens", min = 1, integer = true, source = "inference-sim",
       doc = "Longer requests share this group.",
     },
     key = by_length.key_parameter("context_plus_new", "inference-sim"),

@@ -10,7 +10,7 @@ local Quantile = policy.define {
   doc = "Equally many requests per group; a group is priced at its longest member.",
   params = {
     groups_at_most = {
-      default = 4, unit = "groups", min = 1,
+      default = 4, unit = "groups", min = 1, integer = true,
       doc = "Groups, where there are that many requests.",
     },
     key = by_length.key_parameter "context_plus_new",

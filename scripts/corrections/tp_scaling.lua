@@ -8,7 +8,7 @@ local TpScaling = policy.define {
   doc = "A step on tp ranks takes tp^(1 - exponent) times what perfect scaling gives.",
   source = "the calibrated roofline that BLIS had before: speed-up tp^0.68 in prefill, tp^1 in decode",
   params = {
-    tp = { default = 1, unit = "ranks", min = 1, doc = "Ranks of the deployment." },
+    tp = { default = 1, unit = "ranks", min = 1, integer = true, doc = "Ranks of the deployment." },
     exponent = {
       default = 0.68, unit = "1", min = 0, max = 1, source = "inference-sim",
       doc = "Speed-up is tp^exponent in steps with a prefill.",

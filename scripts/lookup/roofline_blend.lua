@@ -69,11 +69,12 @@ local function shape_of(query, axes)
   return shape
 end
 
---- Doublings between two shapes, Euclidean.
+--- Doublings between two shapes, Euclidean. Nothing at all is one below 1, so that only a shape that is
+--- the same is at no distance.
 local function distance(a, b, axes)
   local sum = 0
   for _, axis in ipairs(axes) do
-    local x, y = math.max(a[axis] or 0, 1), math.max(b[axis] or 0, 1)
+    local x, y = math.max(a[axis] or 0, 0.5), math.max(b[axis] or 0, 0.5)
     local doublings = math.log(x / y) / math.log(2)
     sum = sum + doublings * doublings
   end

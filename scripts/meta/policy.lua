@@ -15,6 +15,7 @@ local policy = {}
 ---@field exclusive_min boolean? min itself is not allowed
 ---@field exclusive_max boolean?
 ---@field integer boolean?
+---@field infinite boolean? math.huge is allowed
 ---@field policy string? a policy of that folder is allowed too
 ---@field type string? where the default does not tell; "any" takes everything
 ---@field optional boolean? no default

@@ -82,16 +82,19 @@ local Infersim = policy.define {
       doc = "Memory activations take.",
     },
     world_size = {
-      default = 0, unit = "GPUs", min = 0, source = cli .. ": 1",
+      default = 0, unit = "GPUs", min = 0, max = 1000000, integer = true, source = cli .. ": 1",
       doc = "GPUs of the deployment; 0 = tp.",
     },
-    num_nodes = { default = 1, unit = "nodes", min = 1, doc = "Nodes they are in.", source = cli },
+    num_nodes = {
+      default = 1, unit = "nodes", min = 1, max = 1000000, integer = true, source = cli,
+      doc = "Nodes they are in.",
+    },
     max_prefill_tokens = {
-      default = 4096, unit = "tokens", min = 1, source = cli,
+      default = 4096, unit = "tokens", min = 1, integer = true, source = cli,
       doc = "Tokens of one prefill batch.",
     },
     decode_bs = {
-      default = -1, unit = "requests", min = -1, source = cli,
+      default = -1, unit = "requests", min = -1, integer = true, source = cli,
       doc = "Requests of one decode step; -1 = from the targets.",
     },
     target_tgs = {
@@ -103,11 +106,11 @@ local Infersim = policy.define {
       doc = "Time per output token to reach.",
     },
     target_isl = {
-      default = 4096, unit = "tokens", min = 1, source = cli,
+      default = 4096, unit = "tokens", min = 1, integer = true, source = cli,
       doc = "Input tokens per request.",
     },
     target_osl = {
-      default = 2048, unit = "tokens", min = 1, source = cli,
+      default = 2048, unit = "tokens", min = 1, integer = true, source = cli,
       doc = "Output tokens per request.",
     },
     use_fp8_gemm = {

@@ -19,7 +19,7 @@ local Trace = policy.define {
       doc = "Only the first so many; 0 = all." },
     sort = { default = false, doc = "Accept rows that are not in order of arrival." },
     max_output_tokens = arrivals.limit_parameter(),
-    time_scale = { default = 1.0, unit = "1", min = 0,
+    time_scale = { default = 1.0, unit = "1", min = 0, max = 1e6,
       doc = "Multiplies arrival times: 0.5 is twice the load, 0 all at once." },
   },
 }

@@ -15,9 +15,9 @@ local VllmBench = policy.define {
   source = "vllm/benchmarks: get_request, RandomDataset",
   params = {
     num_prompts = { default = 1000, unit = "requests", min = 1, integer = true, doc = "How many." },
-    request_rate = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true,
+    request_rate = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true, infinite = true,
       doc = "math.huge: all at once, vLLM's own default." },
-    burstiness = { default = 1.0, unit = "1", min = 0, exclusive_min = true,
+    burstiness = { default = 1.0, unit = "1", min = 0, exclusive_min = true, infinite = true,
       doc = "Shape of the gaps; 1 is Poisson, inf constant." },
     random_input_len = { default = 1024, unit = "tokens", min = 1, integer = true,
       doc = "Prompt length." },

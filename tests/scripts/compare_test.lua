@@ -51,6 +51,19 @@ test("pairs are by seed, in whatever order runs come", function()
   test.check(again[1].low >= 1 and again[1].high <= 3, "a mean of resampled differences lies among them")
 end)
 
+test("values that differ in the seventh digit are two variants", function()
+  local runs = {}
+  for _, value in ipairs { 0.1234567, 0.1234568, 1e15, 1e15 + 1, 0.1 + 0.2, 0.3 } do
+    for seed = 1, 2 do
+      runs[#runs + 1] = run(seed, value, seed)
+    end
+  end
+  local groups = paired.groups(runs)
+  test.equal(#groups, 6)
+  test.equal(groups[1].name, "x=0.1234567")
+  test.equal(groups[6].name, "x=0.3")
+end)
+
 test("common random numbers make intervals narrower than independent seeds would", function()
   local given = { model = "llama-3.1-8b", hardware = "h200", steps = require "steps.roofline_v1" {},
     workload = require "workloads.poisson" { rate_per_s = 15, num_requests = 80,

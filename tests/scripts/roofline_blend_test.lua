@@ -39,6 +39,25 @@ test("a measured row is returned as it is", function()
   end
 end)
 
+test("no prior context is another shape than a prior context of one token", function()
+  local shape = { heads = 8, kv_heads = 2, head_dim = 128, batch = 1, new_tokens = 512, kv_dtype = "bf16" }
+  local function row(context_tokens, latency_s)
+    local out = { context_tokens = context_tokens, latency_s = latency_s }
+    for key, value in pairs(shape) do out[key] = value end
+    return out
+  end
+  local function asked(context_tokens, ...)
+    local query = row(context_tokens)
+    query.op, query.tp = "attention_prefill", 1
+    return Blend {}:lookup({ rows = { ... }, name = "made up", dtype = "bf16",
+      axes = { "heads", "kv_heads", "head_dim", "batch", "context_tokens", "new_tokens" } }, query)
+  end
+  test.equal(select(2, asked(0, row(1, 1e-4), row(64, 2e-4))), "extrapolated")
+  test.equal(select(2, asked(1, row(0, 1e-4), row(64, 2e-4))), "interpolated")
+  test.equal(asked(0, row(1, 9e-4), row(0, 1e-4)), 1e-4)
+  test.equal(asked(1, row(0, 1e-4), row(1, 9e-4)), 9e-4)
+end)
+
 test("kernels that are a floor and a roofline are found exactly where nobody measured", function()
   local table_of = gemm_table(function(m, k, n) return ideal(m, k, n) - 5e-6 end, grid)
   for _, x in ipairs { { 100, 2000, 3000 }, { 20, 1024, 8192 }, { 9000, 9000, 9000 }, { 1, 512, 512 } } do

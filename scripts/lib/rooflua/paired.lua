@@ -1,5 +1,6 @@
 -- Differences between variants over seeds. Runs of one seed share their random numbers, so a variant is
 -- compared with the baseline seed by seed: the noise that both have in common drops out.
+local native = require "rooflua.native"
 local core = require "rooflua.core"
 local metrics = require "rooflua.metrics"
 local random = require "rooflua.random"
@@ -110,7 +111,7 @@ end
 -- Variants -----------------------------------------------------------------------------------------------------
 
 local function text_of(value)
-  return type(value) == "number" and ("%.6g"):format(value) or tostring(value)
+  return type(value) == "number" and native.number_text(value) or tostring(value)
 end
 
 local function key_of(run)

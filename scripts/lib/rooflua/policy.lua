@@ -15,7 +15,7 @@ local definition_keys = { "name", "doc", "source", "params", "presets", "returns
   "extends" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max",
   "exclusive_min", "exclusive_max",
-  "integer", "policy", "type", "optional" }
+  "integer", "infinite", "policy", "type", "optional" }
 
 -- Values ------------------------------------------------------------------------------------------
 
@@ -38,21 +38,35 @@ local function type_of(declared)
   return declared.default ~= nil and type(declared.default) or nil
 end
 
+-- What the engine can count and its clock can show, where a declaration sets no max of its own.
+local most_counted = 2147483647
+local most_by_unit = { s = 9.2e6, ms = 9.2e9, ["requests/s"] = 1e12, ["sessions/s"] = 1e12 }
+
+local function most_of(declared)
+  return declared.integer and most_counted or most_by_unit[declared.unit]
+end
+
 local function check_range(where, declared, value)
   if value ~= value then fail("%s: expected a number, found nan", where) end
   local min, max = declared.min, declared.max
   local unit = declared.unit and declared.unit ~= "1" and " " .. declared.unit or ""
   if min and (value < min or declared.exclusive_min and value == min) then
-    fail("%s: expected %s %g%s, found %g", where, declared.exclusive_min and ">" or ">=", min,
+    fail("%s: expected %s %.14g%s, found %.14g", where, declared.exclusive_min and ">" or ">=", min,
       unit, value)
   end
   if max and (value > max or declared.exclusive_max and value == max) then
-    fail("%s: expected %s %g%s, found %g", where, declared.exclusive_max and "<" or "<=", max,
+    fail("%s: expected %s %.14g%s, found %.14g", where, declared.exclusive_max and "<" or "<=", max,
       unit, value)
   end
-  if declared.integer and value % 1 ~= 0 then
-    fail("%s: expected a whole number%s, found %g", where, unit, value)
+  if value - value ~= 0 then
+    if declared.infinite and value > 0 then return end
+    fail("%s: expected a finite number%s, found %.14g", where, unit, value)
   end
+  if declared.integer and value % 1 ~= 0 then
+    fail("%s: expected a whole number%s, found %.14g", where, unit, value)
+  end
+  local most = not max and not declared.infinite and most_of(declared)
+  if most and value > most then fail("%s: expected at most %.14g%s, found %.14g", where, most, unit, value) end
 end
 
 local function check_value(where, declared, value)

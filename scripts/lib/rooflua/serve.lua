@@ -140,13 +140,14 @@ local function transfer_of(given, replicas)
   }
 end
 
+local longest_s = 9.2e6 -- the clock shows 106 days
 local group_keys = {
   frontend = { "base_s", "per_prompt_token_s", "per_output_token_s" },
   slo = { "ttft_s", "tpot_s", "e2e_s" },
   network = { "alpha_s", "bytes_per_s", "bytes_per_token" },
 }
 
---- A table of times, rates or sizes, all of them >= 0.
+--- A table of times, rates or sizes, all of them >= 0 and no time longer than the clock.
 local function numbers(file, given, key)
   local group = given[key]
   if group == nil then return nil end
@@ -155,6 +156,9 @@ local function numbers(file, given, key)
   scenario.at(file, key, core.check_keys, core.plain(group), group_keys[key], key)
   for name, value in pairs(core.plain(group)) do
     out[name] = scenario.at(file, key, core.not_negative, value, key .. "." .. name)
+    if value > longest_s and name:find "_s$" and not name:find "_per_s$" then
+      scenario.wrong(file, key .. "." .. name, "expected at most %g s, found %.14g", longest_s, value)
+    end
   end
   return out
 end

@@ -1,5 +1,6 @@
 --- Recorded requests as a native stream.
 local native = require "rooflua.native"
+local core = require "rooflua.core"
 local files = require "rooflua.files"
 
 local trace = {}
@@ -12,6 +13,9 @@ local trace = {}
 --- @param time_scale number multiplies arrival times
 --- @param max_output_tokens integer|string|nil what requests declare, as in arrivals.limit
 function trace.open(path, format, limit, sort, time_scale, max_output_tokens)
+  if path == nil or path == "" then
+    core.fail 'workload.path: is missing; expected a recorded trace: require "workloads.trace" { path = "mine.csv" }'
+  end
   if max_output_tokens == "exact" then max_output_tokens = -1 end
   path = files.find(path, "workload: path", "file")
   return native.trace_open(path, format or "", limit or 0, sort or false, time_scale or 1,

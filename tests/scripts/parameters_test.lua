@@ -1,0 +1,166 @@
+-- Every number that a scenario may hold, of every policy file and of the scenario's own keys: what it cannot
+-- be is refused in words that name it, and what is not refused runs.
+local test = dofile "tests/scripts/harness.lua"
+local rooflua = require "rooflua"
+local native = require "rooflua.native"
+local core = require "rooflua.core"
+local policy, serve = rooflua.policy, rooflua.serve
+local inf, nan = math.huge, 0 / 0
+
+local bad = { nan, inf, -inf, -1, 0, 0.5, 1e300, -1e300, 2 ^ 53, "x", "7", true, {}, function() end }
+
+--- Six requests, so that each takes a millisecond.
+local function base()
+  return { model = "llama-3.1-8b", hardware = "h200", steps = require "steps.roofline_v1" {},
+    workload = require "workloads.poisson" { rate_per_s = 50, num_requests = 6, prompt_tokens = 40,
+      output_tokens = 4 } }
+end
+
+local small = { num_requests = 6, num_prompts = 6, sessions = 3, prompt_tokens = 40, output_tokens = 4,
+  random_input_len = 40, random_output_len = 4, turns = 2, clients = 2,
+  path = test.file("trace.csv", "arrival_s,prompt_tokens,output_tokens\n0,40,4\n0.1,30,5\n") }
+
+--- Sizes that are legal and take for ever.
+local function endless(name, value)
+  return type(value) == "number" and value > 100 and
+    (small[name] ~= nil or name == "max_context_tokens" or name:find "_tokens" ~= nil)
+end
+
+--- A scenario of that policy of that folder.
+local function using(folder, instance)
+  local given = base()
+  if folder == "steps" then given.steps = instance end
+  if folder == "bucketing" then given.steps = require "steps.roofline_v2" { bucketing = instance } end
+  if folder == "schedulers" then given.scheduler = instance end
+  if folder == "routers" then given.router, given.replicas = instance, 2 end
+  if folder == "workloads" then given.workload = instance end
+  if folder == "corrections" then given.corrections = { instance } end
+  if folder == "lookup" then given.mfu, given.steps = { lookup = instance }, nil end
+  return given
+end
+
+--- The policy with a small run's sizes and one value.
+local function made(class, name, value)
+  local overrides = {}
+  for key, size in pairs(small) do
+    if core.plain(class.params)[key] ~= nil then overrides[key] = size end
+  end
+  overrides[name] = value
+  return class(overrides)
+end
+
+local function shown(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
+
+local asked, refused, ran = 0, 0, 0
+
+--- Runs `body`; an error must name the parameter. One line per value that was wrongly taken or badly refused.
+local function ask(name, value, must_refuse, body)
+  asked = asked + 1
+  local ok, problem = pcall(body)
+  if ok then
+    ran = ran + 1
+    test.check(not must_refuse, "%s = %s was taken", name, shown(value))
+    return
+  end
+  refused = refused + 1
+  test.check(tostring(problem):find(name, 1, true), "%s = %s: the message does not name it: %s", name, shown(value),
+    tostring(problem))
+end
+
+local function is_number(declared)
+  return type(declared.default) == "number" or declared.type == "number"
+end
+
+for _, folder in ipairs { "bucketing", "corrections", "lookup", "routers", "schedulers", "steps", "workloads" } do
+  for _, file in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
+    local class = require(folder .. "." .. file)
+    for _, name in ipairs(core.sorted_keys(core.plain(class.params))) do
+      if is_number(class.params[name]) then
+        local declared = class.params[name]
+        test(("%s.%s.%s names itself"):format(folder, file, name), function()
+          for _, value in ipairs(bad) do
+            local wrong = type(value) ~= "number" and declared.type ~= "any" or value ~= value
+              or (value == inf or value == -inf) and not declared.infinite
+            if not endless(name, value) then
+              ask(name, value, wrong, function() serve.run(using(folder, made(class, name, value))) end)
+            end
+          end
+        end)
+      end
+    end
+  end
+end
+
+-- Keys of the scenario itself ----------------------------------------------------------------------------
+
+--- Key path, and the values of `bad` that are allowed there.
+local own_keys = {
+  ["seed"] = { 0 }, ["replicas"] = {}, ["async_depth"] = {},
+  ["frontend.base_s"] = { 0, 0.5 }, ["frontend.per_prompt_token_s"] = { 0, 0.5 },
+  ["frontend.per_output_token_s"] = { 0, 0.5 },
+  ["slo.ttft_s"] = { 0, 0.5 }, ["slo.tpot_s"] = { 0, 0.5 },
+  ["slo.e2e_s"] = { 0, 0.5 },
+  ["network.alpha_s"] = { 0, 0.5 }, ["network.bytes_per_s"] = { 1e300, 2 ^ 53 },
+  ["network.bytes_per_token"] = { 0, 0.5, 2 ^ 53 },
+  ["deployment.tp"] = {}, ["deployment.kv_blocks"] = {}, ["deployment.memory_utilization"] = { 0.5 },
+  ["deployment.max_num_seqs"] = {}, ["deployment.max_num_batched_tokens"] = {}, ["deployment.block_size"] = {},
+  ["deployment.max_model_len"] = { 0 },
+  ["hardware.memory_bytes_per_s"] = {}, ["hardware.memory_bytes"] = {}, ["hardware.usable_memory_bytes"] = {},
+  ["hardware.link_bytes_per_s"] = {}, ["hardware.clock_hz"] = {}, ["hardware.l2_bytes"] = {}, ["hardware.sms"] = {},
+  ["hardware.peak_flop_per_s.bf16"] = { 2 ^ 53 },
+}
+
+local function allowed(list, value)
+  for _, each in ipairs(list) do
+    if each == value then return true end
+  end
+  return false
+end
+
+--- The scenario with a value at a key path of two parts at most, three in hardware.
+local function with(path, value)
+  local given = base()
+  local first, second, third = path:match "^([^.]+)%.?([^.]*)%.?([^.]*)$"
+  if first == "network" then given.replicas = { { role = "prefill" }, { role = "decode" } } end
+  if second == "" then
+    given[first] = value
+  else
+    given[first] = { [second] = third ~= "" and { [third] = value } or value }
+    if first == "hardware" then given.hardware.from = "h200" end
+  end
+  return given
+end
+
+for _, path in ipairs(core.sorted_keys(own_keys)) do
+  test(path .. " names itself", function()
+    for _, value in ipairs(bad) do
+      local wrong = not allowed(own_keys[path], value)
+      ask(path:match "[^.]+$", value, wrong, function() serve.run(with(path, value)) end)
+    end
+  end)
+end
+
+test("the list of keys is complete", function()
+  local declared = require "rooflua.declared"
+  for _, each in ipairs(declared.all("scenario", base())) do
+    if not each.path:find "^steps%." and not each.path:find "^workload%." and not each.path:find "^scheduler%." then
+      test.check(own_keys[each.path], "%s is not among them", each.path)
+    end
+  end
+end)
+
+test("enough was asked to mean something, some of it refused, some of it run", function()
+  test.at_least(asked, 1500)
+  test.at_least(refused, 1000)
+  test.at_least(ran, 200)
+end)
+
+test("an infinite rate is allowed where it is declared, and nowhere else", function()
+  local bench = require "workloads.vllm_bench"
+  test.equal(policy.parameters(bench { request_rate = inf }).request_rate, inf)
+  test.raises("poisson.rate_per_s: expected a finite number requests/s, found inf", function()
+    require "workloads.poisson" { rate_per_s = inf }
+  end)
+end)
+
+test.finish()
