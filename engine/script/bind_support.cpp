@@ -200,7 +200,7 @@ int json_encode(lua_State* L) {
 }
 
 /// csv_read(path) -> rows, each a table by column name (numbers where the cell is one, nothing
-/// where it is empty) with its `line`.
+/// where it is empty) with its `line`; and the names of the columns.
 int csv_read(lua_State* L) {
   const CsvFile file = read_csv(check_text(L, 1, "csv.read"));
   lua_createtable(L, static_cast<int>(file.rows.size()), 0);
@@ -221,7 +221,12 @@ int csv_read(lua_State* L) {
     }
     lua_rawseti(L, -2, ++count);
   }
-  return 1;
+  lua_createtable(L, static_cast<int>(file.header.size()), 0);
+  for (std::size_t i = 0; i < file.header.size(); ++i) {
+    lua_pushstring(L, file.header[i].c_str());
+    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  }
+  return 2;
 }
 
 int number_text(lua_State* L) {

@@ -42,3 +42,11 @@ TEST_CASE("two sessions of the same lines say the same, byte for byte") {
   CHECK(first.status == 0);
   CHECK(first.text == piped(lines, "scenarios/03_schedulers.lua").text);
 }
+
+TEST_CASE("a fork's name is a new one, and a refusal says what has it") {
+  const Said said = piped(":fork two\n:fork two\n:fork print\n:fork 1x\n:fork",
+                          "scenarios/03_schedulers.lua 2>&1");
+  CHECK(contains(said.text, "'two' is the name of a simulation already"));
+  CHECK(contains(said.text, "'print' is the name of a function already"));
+  CHECK(contains(said.text, "cannot be called '1x'; expected letters"));
+}

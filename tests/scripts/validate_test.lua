@@ -146,6 +146,14 @@ end)
 
 test("what is wrong with a folder or an option is said with its place", function()
   test.raises("there is no cases.csv", function() validate.run { folder = folder .. "/nothing" } end)
+  for text, wrong in pairs {
+    [""] = ":1: columns are missing: case_id, rating, dataset, file, model, gpu, tp, engine, workload; a case needs",
+    ["a,b\n1,2\n"] = "found a, b", [columns:gsub("rating,", "")] = ":1: a column is missing: rating; a case needs case_id,",
+    [columns] = "has a header and no case; expected a row per measured case" } do
+    write("cases.csv", text)
+    test.raises("cases.csv" .. (wrong:sub(1, 1) == ":" and wrong or ""), run)
+    test.raises(wrong, run)
+  end
   write("cases.csv", columns .. "a,B,own,own.csv,row,llama-3.1-8b,H100,many,bf16,vLLM 0.15.1,x,y,z,\n")
   test.raises("cases.csv:2: tp: expected a whole number >= 1", run)
   write_cases { { id = "good", file = "own.csv" } }

@@ -18,7 +18,7 @@ typedef struct {
 } rooflua_batch_data;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_batch_handle;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_prefills_handle;
-typedef struct { const int32_t slot; const uint32_t epoch; const int32_t index; } rooflua_prefill_handle;
+typedef struct { const int32_t slot; const uint32_t epoch; const int32_t position; } rooflua_prefill_handle;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_contexts_handle;
 ]]
 
@@ -33,16 +33,18 @@ local function data_of(handle)
   return datas[slot]
 end
 
+local function read_only(_, key) fail("a batch is read-only (assigning '%s')", tostring(key)) end
+
 local Prefill = ffi.metatype("rooflua_prefill_handle", {
   __index = function(handle, key)
-    local row = data_of(handle).prefills[handle.index]
+    local row = data_of(handle).prefills[handle.position]
     if key == "new_tokens" then return row.new_tokens end
     if key == "context_tokens" then return row.context_tokens end
     if key == "completes" then return row.completes ~= 0 end
     return fail("a prefill: %s", native.unknown_name("field", tostring(key), { "completes",
       "context_tokens", "new_tokens" }))
   end,
-  __newindex = function() fail "a batch is read-only" end,
+  __newindex = read_only,
   __metatable = false,
 })
 
@@ -60,7 +62,7 @@ local Prefills = ffi.metatype("rooflua_prefills_handle", {
     end
     return (Prefill(handle.slot, handle.epoch, i - 1)) -- no tail call: those into FFI end a trace
   end,
-  __newindex = function() fail "a batch is read-only" end,
+  __newindex = read_only,
   __metatable = false,
 })
 
@@ -78,7 +80,7 @@ local Contexts = ffi.metatype("rooflua_contexts_handle", {
   __ipairs = each,
   __len = function(handle) return data_of(handle).decodes end,
   __index = context_at,
-  __newindex = function() fail "a batch is read-only" end,
+  __newindex = read_only,
   __metatable = false,
 })
 
@@ -99,7 +101,7 @@ local Batch = ffi.metatype("rooflua_batch_handle", {
     if key == "decode_context_max" then return (details[handle.slot].max()) end
     return fail("a batch: %s", native.unknown_name("field", tostring(key), known))
   end,
-  __newindex = function() fail "a batch is read-only" end,
+  __newindex = read_only,
   __tostring = function(handle)
     local data = data_of(handle)
     return string.format("batch of %d prefills and %d decodes", data.prefill_count, data.decodes)

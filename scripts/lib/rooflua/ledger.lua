@@ -39,7 +39,15 @@ local rows                 -- list of rows while somebody listens
 local corrections = {}     -- instances with an op method, in order
 local correction_count = 0
 local applied              -- the list they came from
-local op = {}              -- what a correction sees, reused
+local op = {}              -- of the operation being corrected, reused
+local seen_op = setmetatable({}, {  -- what a correction sees of it
+  __index = op,
+  __newindex = function(_, key)
+    fail("an op is read-only (assigning '%s'); a correction returns the new seconds", tostring(key))
+  end,
+  __metatable = false,
+})
+core.contents[seen_op] = op -- for pairs
 
 --- Applies the corrections in order; each is a row of its own when somebody listens.
 local function correct(name, kind, time_s, code, count, flop, bytes, value, bound, shape)
@@ -49,7 +57,7 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
   for i = 1, correction_count do
     local before_s = time_s
     op.time_s = before_s
-    time_s = corrections[i]:op(op, before_s)
+    time_s = corrections[i]:op(seen_op, before_s)
     if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
       fail("correction %s returned %s for %s; expected seconds", corrections[i].name or i,
         core.describe(time_s), tostring(name))

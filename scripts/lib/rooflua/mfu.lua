@@ -309,6 +309,20 @@ local function lookup_of(lookup)
   return lookup
 end
 
+--- A table as a user's lookup sees it: what one question writes, the next would read.
+local seen_tables = setmetatable({}, { __mode = "k" })
+local function seen(table_of)
+  local view = seen_tables[table_of]
+  if view then return view end
+  local rows, shown = {}, {}
+  for i, row in ipairs(table_of.rows) do rows[i] = core.readonly(row, "a row of " .. table_of.name) end
+  for key, value in pairs(table_of) do shown[key] = value end
+  shown.rows = rows
+  view = core.readonly(shown, "the table " .. table_of.name)
+  seen_tables[table_of] = view
+  return view
+end
+
 --- Same tables, another strategy: a name, a function (table, query) -> value, evidence, or a policy.
 function methods.with(db, lookup, options)
   check(db, "db:with")
@@ -319,8 +333,10 @@ function methods.with(db, lookup, options)
   local call, returns, name = lookup, options.returns, options.name
   if type(lookup) == "table" and type(lookup.lookup) == "function" then
     returns, name = returns or lookup.returns, name or lookup.name
-    call = function(t, query) return lookup:lookup(t, query) end
-  elseif type(lookup) ~= "function" then
+    call = function(t, query) return lookup:lookup(seen(t), query) end
+  elseif type(lookup) == "function" then
+    call = function(t, query) return lookup(seen(t), query) end
+  else
     fail("db:with: expected a lookup's name, a function or a policy, found %s",
       core.describe(lookup))
   end

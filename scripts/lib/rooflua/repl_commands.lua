@@ -49,6 +49,16 @@ local function free_name(session)
   fail "give it a name: :fork NAME"
 end
 
+--- A name for a new simulation, which becomes a variable of the prompt.
+local function check_name(session, name)
+  if not name:find "^[%a_][%w_]*$" then
+    fail("a simulation cannot be called '%s'; expected letters, digits and _, as in :fork other", name)
+  end
+  local taken = session.lives[name] and "a simulation" or session.environment[name] ~= nil
+    and "a " .. type(session.environment[name])
+  if taken then fail("'%s' is the name of %s already; :fork without a name takes a free one", name, taken) end
+end
+
 local function status(session, name)
   local mark = name == session.current and "* " or "  "
   local longest = 0
@@ -203,7 +213,7 @@ list.fork = { argument = "set", usage = ":fork [NAME] [KEY=VALUE ...]",
   run = function(session, arguments)
     local live, given = current(session), words(arguments)
     local name = given[1] and not given[1]:find "=" and table.remove(given, 1) or free_name(session)
-    if not name:find "^[%a_][%w_]*$" or session.lives[name] then fail("a simulation cannot be called '%s'", name) end
+    check_name(session, name)
     local from = session.current
     local fork = live:fork()
     if #given > 0 then fork:set(changes_of(fork, given)) end

@@ -3,7 +3,7 @@ local ffi = require "ffi"
 local serving = require "rooflua.serving"
 
 local C, B, handle_of = serving.functions, serving.border, serving.handle_of
-local fail, unknown = serving.fail, serving.unknown
+local fail, unknown, read_only = serving.fail, serving.unknown, serving.read_only
 
 local function need_route()
   if B.live ~= 2 then fail("the replicas were used after the call that they were given to") end
@@ -31,10 +31,10 @@ local Signals = ffi.metatype("rooflua_replica_signals_handle", {
     local route = need_route()
     local field = signal_fields[key]
     if not field then unknown("a replica's signals", key, signal_fields) end
-    if handle.index >= route.replica_count then fail("there is no such replica") end
-    return (field(route.signals + handle.index, handle.index))
+    if handle.position >= route.replica_count then fail("there is no such replica") end
+    return (field(route.signals + handle.position, handle.position))
   end,
-  __newindex = function() fail("signals are read-only") end,
+  __newindex = read_only("signals are"),
   __metatable = false,
 })
 
@@ -47,7 +47,7 @@ ffi.metatype("rooflua_candidates_handle", {
     if type(i) ~= "number" or not (i >= 1 and i <= route.candidate_count) or i % 1 ~= 0 then return nil end
     return (Signals(route.candidates[i - 1]))
   end,
-  __newindex = function() fail("the list of replicas is read-only") end,
+  __newindex = read_only("the list of replicas is"),
   __metatable = false,
 })
 local candidates = ffi.new("rooflua_candidates_handle", 0)

@@ -6,6 +6,7 @@
 -- against the unrolling of loops, and a policy with fifteen of them in a row would not be compiled.
 local ffi = require "ffi"
 local native = require "rooflua.native"
+local core = require "rooflua.core"
 local random = require "rooflua.random"
 
 ffi.cdef [[
@@ -75,7 +76,7 @@ typedef struct {
 } rooflua_serve_table;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_request_handle;
 typedef struct { const int32_t kind; } rooflua_request_list;
-typedef struct { const int32_t index; } rooflua_replica_signals_handle;
+typedef struct { const int32_t position; } rooflua_replica_signals_handle;
 typedef struct { const int32_t only; } rooflua_replica_handle;
 typedef struct { const int32_t only; } rooflua_plan_handle;
 typedef struct { const int32_t only; } rooflua_candidates_handle;
@@ -93,6 +94,12 @@ local WAITING, DECODE, FINISHING = 2, 4, 5
 local function fail(message)
   native.fail(message)
 end
+
+--- What an assignment to a view runs into.
+local function read_only(what, instead)
+  return function(_, key) fail(("%s read-only (assigning '%s')%s"):format(what, tostring(key), instead or "")) end
+end
+local act = "; act through the plan"
 
 local function unknown(kind, key, known, methods)
   local names = {}
@@ -169,7 +176,7 @@ Handle = ffi.metatype("rooflua_request_handle", {
     if not field then unknown("a request", key, request_fields) end
     return (field(request_at(handle), handle))
   end,
-  __newindex = function() fail("a request is read-only; act through the plan") end,
+  __newindex = read_only("a request is", act),
   __eq = function(a, b)
     if not (ffi.istype(Handle, a) and ffi.istype(Handle, b)) then return false end
     return a.slot == b.slot and a.epoch == b.epoch
@@ -184,7 +191,7 @@ end
 
 local function slot_of(request, verb)
   if not ffi.istype(Handle, request) then
-    fail("plan:" .. verb .. ": expected a request, found " .. (request == nil and "nil" or type(request)))
+    fail("plan:" .. verb .. ": expected a request, found " .. core.describe(request))
   end
   request_at(request)
   return request.slot
@@ -251,7 +258,7 @@ local RequestList = ffi.metatype("rooflua_request_list", {
   __len = length_of,
   __index = element,
   __ipairs = function(list) return next_element, list, 0 end,
-  __newindex = function() fail("a list of requests is read-only; act through the plan") end,
+  __newindex = read_only("a list of requests is", act),
   __metatable = false,
 })
 local waiting_list = RequestList(WAITING_LIST)
@@ -291,7 +298,7 @@ ffi.metatype("rooflua_replica_handle", {
     if not method then unknown("a replica", key, replica_fields, replica_methods) end
     return method
   end,
-  __newindex = function() fail("a replica is read-only; act through the plan") end,
+  __newindex = read_only("a replica is", act),
   __metatable = false,
 })
 local replica = ffi.new("rooflua_replica_handle", 0)
@@ -310,9 +317,9 @@ local function settle(status)
   fail(ffi.string(C.refusal(B)))
 end
 
-local function number(value, verb, what)
-  if type(value) ~= "number" then
-    fail("plan:" .. verb .. ": expected a number of " .. what .. ", found " .. type(value))
+local function whole(value, verb, what)
+  if type(value) ~= "number" or not (value >= 0 and value < 2147483648) or value % 1 ~= 0 then
+    fail("plan:" .. verb .. ": expected a whole number of " .. what .. ", found " .. core.describe(value))
   end
   return value
 end
@@ -320,8 +327,7 @@ end
 local plan_methods = {
   decode_all = function(_, limit)
     need_plan()
-    if limit == nil then limit = -1 elseif not (number(limit, "decode_all", "requests") >= 0) then limit = -3 end
-    local count = C.decode_all(B, limit)
+    local count = C.decode_all(B, limit == nil and -1 or whole(limit, "decode_all", "requests"))
     while count == -2 do
       count = C.shed(B, slot_of(scheduler:victim(replica), "decode_all (victim)"))
     end
@@ -334,14 +340,14 @@ local plan_methods = {
   end,
   prefill = function(_, request, tokens)
     need_plan()
-    return (settle(C.prefill(B, slot_of(request, "prefill"), number(tokens, "prefill", "tokens"))))
+    return (settle(C.prefill(B, slot_of(request, "prefill"), whole(tokens, "prefill", "tokens"))))
   end,
   admit = function(_, request, tokens, hold_tokens, fit_tokens, spare_blocks)
     need_plan()
-    return (settle(C.admit(B, slot_of(request, "admit"), number(tokens, "admit", "tokens"),
-      hold_tokens and number(hold_tokens, "admit", "tokens to hold") or 0,
-      fit_tokens and number(fit_tokens, "admit", "tokens to fit") or 0,
-      spare_blocks and number(spare_blocks, "admit", "spare blocks") or 0)))
+    return (settle(C.admit(B, slot_of(request, "admit"), whole(tokens, "admit", "tokens"),
+      hold_tokens and whole(hold_tokens, "admit", "tokens to hold") or 0,
+      fit_tokens and whole(fit_tokens, "admit", "tokens to fit") or 0,
+      spare_blocks and whole(spare_blocks, "admit", "spare blocks") or 0)))
   end,
   preempt = function(_, request)
     need_plan()
@@ -353,7 +359,10 @@ local plan_methods = {
   end,
   wake_at = function(_, time_s)
     need_plan()
-    return (settle(C.wake_at(B, number(time_s, "wake_at", "seconds"))))
+    if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
+      fail("plan:wake_at: expected a time in seconds, found " .. core.describe(time_s))
+    end
+    return (settle(C.wake_at(B, time_s)))
   end,
 }
 local plan_fields = {
@@ -374,14 +383,15 @@ ffi.metatype("rooflua_plan_handle", {
     need_plan()
     return (field(B.plan_view))
   end,
-  __newindex = function() fail("a plan has methods, not fields to set") end,
+  __newindex = read_only("a plan is", "; it has methods, as plan:admit(request, tokens)"),
   __metatable = false,
 })
 local plan = ffi.new("rooflua_plan_handle", 0)
 
 -- What the engine calls ----------------------------------------------------------------------------
 
-local serving = { border = B, functions = C, handle_of = handle_of, replica = replica, fail = fail, unknown = unknown }
+local serving = { border = B, functions = C, handle_of = handle_of, replica = replica, fail = fail, unknown = unknown,
+  read_only = read_only }
 
 function serving.plan(instance)
   scheduler = instance

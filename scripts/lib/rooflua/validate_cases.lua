@@ -77,6 +77,19 @@ local function selection_of(text)
   return out
 end
 
+--- Columns that a case needs are there, whether or not rows are.
+local function check_header(path, header)
+  local there, missing = {}, {}
+  for _, name in ipairs(header) do there[name] = true end
+  for _, name in ipairs(required) do
+    if not there[name] then missing[#missing + 1] = name end
+  end
+  if #missing == 0 then return end
+  core.fail("%s:1: %s missing: %s; a case needs %s (docs/VALIDATION.md), found %s", path,
+    #missing == 1 and "a column is" or "columns are", core.join(missing, ", "), core.join(required, ", "),
+    #header == 0 and "no header" or core.join(header, ", "))
+end
+
 local function check_row(row, where)
   for _, name in ipairs(required) do
     if row[name] == nil then core.fail("%s: column '%s' is empty", where, name) end
@@ -105,12 +118,14 @@ function cases.read(folder)
     core.fail("%s: there is no cases.csv; expected a folder of measured cases (docs/VALIDATION.md)", folder)
   end
   local out = {}
-  for i, row in ipairs(native.csv_read(path)) do
+  local rows, header = native.csv_read(path)
+  check_header(path, header)
+  for i, row in ipairs(rows) do
     local where = path .. ":" .. row.line
     check_row(row, where)
     out[i] = case_of(folder, row, where)
   end
-  if #out == 0 then core.fail("%s: no cases", path) end
+  if #out == 0 then core.fail("%s: has a header and no case; expected a row per measured case", path) end
   return out
 end
 
