@@ -130,16 +130,19 @@ void use_utf8() {
   if (std::strcmp(nl_langinfo(CODESET), "UTF-8") != 0) std::setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/// The newest line goes to the end of the file at once: two sessions keep each other's lines, and
-/// one that is killed loses nothing.
-template <class Session>
-bool append_newest(const Session& session) {
-  std::FILE* file = std::fopen(session.file.c_str(), "a");
+/// One line goes to the end of the file at once: two sessions keep each other's lines, and one that
+/// is killed loses nothing.
+bool append(const std::filesystem::path& path, const std::string& line) {
+  std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) return false;
   ::fchmod(::fileno(file), S_IRUSR | S_IWUSR);
-  std::fseek(file, 0, SEEK_END);  // at 0 libedit begins the file with its mark
+  std::fseek(file, 0, SEEK_END);   // at 0 libedit begins the file with its mark
+  History* only = history_init();  // of its own: what "the newest" of a longer one is, differs
   HistEvent event;
-  const bool written = history(session.history, &event, H_NSAVE_FP, std::size_t{1}, file) >= 0;
+  history(only, &event, H_SETSIZE, 1);
+  history(only, &event, H_ENTER, line.c_str());
+  const bool written = history(only, &event, H_SAVE_FP, file) >= 0;
+  history_end(only);
   return std::fclose(file) == 0 && written;
 }
 
@@ -231,7 +234,7 @@ void LineEditor::remember(const std::string& text) {
   if (session_->file.empty() || !is_new) return;
   std::error_code ignored;
   std::filesystem::create_directories(session_->file.parent_path(), ignored);
-  if (append_newest(*session_)) return;
+  if (append(session_->file, text)) return;
   log::warn(session_->file.string() + " cannot be written; the history ends with the session");
   session_->file.clear();
 }
