@@ -5,7 +5,7 @@ local policy = require "rooflua.policy"
 ---@field staleness_s number
 local LeastKv = policy.define {
   name = "least_kv",
-  doc = "Lowest share of KV blocks in use, queued prompts counted; ties to the first.",
+  doc = "Lowest share of KV blocks in use; ties to the fewest outstanding requests, then to the first.",
   source = "gateway-api-inference-extension, KV-cache scorer",
   params = {
     staleness_s = { default = 0.05, unit = "s", min = 0,

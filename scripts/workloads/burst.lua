@@ -1,5 +1,6 @@
 --- Bursts: a base rate, and at regular times a stretch with another.
 local arrivals = require "rooflua.arrivals"
+local core = require "rooflua.core"
 local policy = require "rooflua.policy"
 
 ---@class workloads.Burst: rooflua.Workload
@@ -19,23 +20,33 @@ local Burst = policy.define {
   },
 }
 
---- One unit-rate exponential, spent at the rate in force; exact for a piecewise constant rate.
+--- One unit-rate exponential, spent at the rate in force; exact for a piecewise constant rate. Periods
+--- are counted, so that an edge is never missed by a rounding.
 local function gap(state)
   local workload = state.workload
+  local period_s, burst_s = workload.period_s, workload.burst_s
   local left, clock, start = state.gaps:exponential(1), state.clock_s, state.clock_s
+  local spent_in_a_period = workload.burst_rate_per_s * burst_s + state.rate * (period_s - burst_s)
+  local whole = math.floor(left / spent_in_a_period)
+  left, clock = left - whole * spent_in_a_period, clock + whole * period_s
+  local period = math.floor(clock / period_s)
   while true do
-    local phase = clock % workload.period_s
-    local inside = phase < workload.burst_s
-    local rate = inside and workload.burst_rate_per_s or state.rate
-    local until_change = (inside and workload.burst_s or workload.period_s) - phase
-    if until_change <= 0 then until_change = workload.period_s end
-    if left <= rate * until_change then return clock + left / rate - start end
-    left, clock = left - rate * until_change, clock + until_change
+    local burst_end, period_end = period * period_s + burst_s, (period + 1) * period_s
+    local inside = clock < burst_end
+    local edge, rate = inside and burst_end or period_end, inside and workload.burst_rate_per_s or state.rate
+    if clock < edge then
+      if left <= rate * (edge - clock) then return clock + left / rate - start end
+      left, clock = left - rate * (edge - clock), edge
+    end
+    if not inside then period = period + 1 end
   end
 end
 
 ---@param rng rooflua.Random
 function Burst:requests(rng)
+  if self.burst_s > self.period_s then
+    core.fail("workload.burst_s: %g s are more than workload.period_s, %g s", self.burst_s, self.period_s)
+  end
   return arrivals.open_loop(self, rng, gap)
 end
 

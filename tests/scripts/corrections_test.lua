@@ -34,8 +34,23 @@ end)
 
 test("tp_scaling slows down by tp to what the exponent leaves", function()
   local correction = require "corrections.tp_scaling" { tp = 4, exponent = 0.5, decode_exponent = 1.0 }
+  correction:bind {}
   test.near(correction:step(prefill, 1.0), 2.0, 1e-12)
   test.near(correction:step(decode, 1.0), 1.0, 1e-12)
+end)
+
+test("tp_scaling takes the ranks of the deployment where none are given", function()
+  local function mean_e2e_s(corrections)
+    return rooflua.measure.summary(rooflua.serve.run { model = "llama-3.1-8b", hardware = "h100", deployment = { tp = 4 },
+      corrections = corrections,
+      workload = require "workloads.constant" { rate_per_s = 0.01, num_requests = 3, prompt_tokens = 64,
+        output_tokens = 1 } }).e2e_s.mean
+  end
+  local TpScaling = require "corrections.tp_scaling"
+  local plain, own = mean_e2e_s(nil), mean_e2e_s { TpScaling {} }
+  test.equal(own, mean_e2e_s { TpScaling { tp = 4 } })
+  test.equal(plain, mean_e2e_s { TpScaling { tp = 1 } })
+  test.check(own > plain * 1.2, "%g s is not 1.2 times %g s", own, plain)
 end)
 
 test("decode_multiplier multiplies decode attention and nothing else", function()

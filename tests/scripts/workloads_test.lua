@@ -90,6 +90,23 @@ test("ramp goes from one rate to the other, by equal steps or equal factors", fu
 end)
 
 -- Of 10 s, 2 at 10 requests/s and 8 at 1: 28 a period, 20 of them in the burst.
+-- Edges at multiples of 0.1 are no binary fractions: an edge that is "now" must not be waited for.
+test("burst goes on whatever its period, and takes no longer for short ones", function()
+  for _, each in ipairs { { 0.1, 0.05 }, { 0.3, 0.1 }, { 1, 0.1 }, { 0.7, 0.2 }, { 7.3, 1.1 }, { 1e-9, 5e-10 }, { 5, 5 },
+                          { 5, 0 } } do
+    local period_s, burst_s = each[1], each[2]
+    local sent = drawn(workload "burst" { rate_per_s = 5, burst_rate_per_s = 40, burst_s = burst_s, period_s = period_s,
+      num_requests = N })
+    local mean = (40 * burst_s + 5 * (period_s - burst_s)) / period_s
+    local seconds = sent.arrivals[N]
+    -- The count of a Poisson process, and up to one burst that is cut short.
+    within(N, mean * seconds, math.sqrt(N) + 40 * burst_s, ("requests with period %g s"):format(period_s))
+  end
+  test.raises("workload.burst_s: 3 s are more than workload.period_s, 2 s", function()
+    drawn(workload "burst" { burst_s = 3, period_s = 2 })
+  end)
+end)
+
 test("burst has one rate in its bursts and another between them", function()
   local sent = drawn(workload "burst" { rate_per_s = 1, burst_rate_per_s = 10, period_s = 10, burst_s = 2,
     num_requests = N })

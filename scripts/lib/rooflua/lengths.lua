@@ -34,6 +34,8 @@ local function fail(where, message)
   native.fail(tostring(where or "a length distribution") .. ": " .. message)
 end
 
+local most_ranks = 1e6  -- of a zipf distribution
+
 local positive = { lognormal = { "mean" }, pareto = { "shape", "min" } }
 local whole = { uniform = { "min", "max" }, zipf = { "min", "max" } }
 
@@ -129,6 +131,10 @@ local samplers = {
     return function(stream) return stream:lognormal(mu, sigma) end
   end,
   zipf = function(spec, where)
+    if spec.max - spec.min >= most_ranks then
+      fail(where, ("zipf keeps a weight for each of max - min + 1 = %.0f lengths; at most %.0f"):format(
+        spec.max - spec.min + 1, most_ranks))
+    end
     local values, weights = {}, {}
     for rank = 1, spec.max - spec.min + 1 do
       values[rank], weights[rank] = spec.min + rank - 1, rank ^ -spec.exponent

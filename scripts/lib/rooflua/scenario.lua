@@ -249,20 +249,28 @@ function scenario.prepare(given, file)
   end
   out.step_policy = steps
   out.corrections = corrections_of(file, given.corrections, steps)
+  for i, each in ipairs(out.corrections) do
+    out.corrections[i] = scenario.bind(out, each, "corrections[" .. i .. "]")
+  end
   return out
 end
 
 --- A fresh step model, bound: one per replica and variant.
 function scenario.bind_steps(prepared)
-  local steps = policy.fresh(prepared.step_policy)
-  if type(steps.bind) == "function" then
-    at(prepared.file, "steps", function()
-      steps:bind { model = prepared.model, deployment = prepared.deployment,
-        hardware = prepared.hardware,
+  return scenario.bind(prepared, prepared.step_policy, "steps")
+end
+
+--- A step model or correction of its own, told what it prices for.
+--- @param key string the key of the scenario it stands at
+function scenario.bind(prepared, instance, key)
+  local own = policy.fresh(instance)
+  if type(own.bind) == "function" then
+    at(prepared.file, key, function()
+      own:bind { model = prepared.model, deployment = prepared.deployment, hardware = prepared.hardware,
         mfu = prepared.mfu, async_depth = prepared.async_depth }
     end)
   end
-  return steps
+  return own
 end
 
 -- Running --------------------------------------------------------------------------------------------------

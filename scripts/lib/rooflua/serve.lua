@@ -73,7 +73,7 @@ end
 local function step_corrections(prepared)
   local steps = {}
   for _, each in ipairs(prepared.corrections) do
-    if each.step then steps[#steps + 1] = policy.fresh(each) end
+    if each.step then steps[#steps + 1] = scenario.bind(prepared, each, "corrections") end
   end
   return #steps > 0 and steps or nil
 end
