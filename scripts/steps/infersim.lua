@@ -47,14 +47,16 @@ local Infersim = policy.define {
   params = {
     device = {
       default = "", values = { "", "H20", "H800", "H200", "GB200" },
+      source = cli,
       doc = "GPU as InferSim knows it; empty = by the hardware's name.",
     },
     config = {
-      default = "",
+      default = "", source = cli,
       doc = "A config.json to read as InferSim reads it; empty = the scenario's model.",
     },
     layers_counted = {
       default = "all", values = { "all", "one" },
+      source = "every layer runs; the plan of inference-sim 487017bc: one",
       doc = "Layers in a step; `one` is what the plan's code did, with KV and weight bytes divided by the layers.",
     },
     prefill_divisor = {

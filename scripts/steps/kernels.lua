@@ -66,7 +66,7 @@ local Kernels = policy.define {
       doc = "Part of the bandwidth that norm, rope, activation and KV write reach without a table.",
     },
     small_kernel_tables = {
-      default = true,
+      default = true, source = "a measurement stands before a guess",
       doc = "Measured elementwise, memory and launch tables price small kernels, where there are any.",
     },
     attention_launch_s = {
@@ -78,7 +78,7 @@ local Kernels = policy.define {
       doc = "Launch of one kernel outside a CUDA graph, where no launch table has it: no step takes less for each.",
     },
     largest_graph = {
-      default = 512, unit = "tokens", min = 0, source = "vLLM max_cudagraph_capture_size",
+      default = 512, unit = "tokens", min = 0, integer = true, source = "vLLM max_cudagraph_capture_size",
       doc = "Largest CUDA graph; 0 = none is captured.",
     },
     overlap = {
@@ -86,11 +86,11 @@ local Kernels = policy.define {
       doc = "Part of the smaller attention that the larger hides in a mixed batch: 0 they add.",
     },
     batched_gemm_mfu = {
-      default = 0.5, unit = "1", min = 0.0001, max = 1,
+      default = 0.5, unit = "1", min = 0.0001, max = 1, source = "a guess: half of the peak",
       doc = "MFU of batched GEMMs without a table (absorbed projections of latent attention).",
     },
     expert_parallel = {
-      default = false,
+      default = false, source = "vLLM: --enable-expert-parallel is off",
       doc = "Whole experts on ranks, tokens sent to them; else every expert split over the ranks.",
     },
   },
@@ -100,6 +100,10 @@ local attention_block = 128  -- keys a decode attention kernel loads at once: le
 
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
+  if self.expert_parallel and model.moe and deployment.tp > model.moe.experts then
+    error(("steps.expert_parallel: %d ranks for %d experts; a rank holds at least one whole expert"):format(
+      deployment.tp, model.moe.experts), 0)
+  end
   self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16

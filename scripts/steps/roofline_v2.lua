@@ -45,6 +45,7 @@ local gemms = require "steps.roofline.gemms"
 ---@field head_dim string
 ---@field lookup string
 local blis = "inference-sim 487017bc"
+local the_reviews = "reviews of the plan of " .. blis
 local RooflineV2 = policy.define {
   name = "roofline_v2",
   doc = "MFU roofline; every disputed choice is a parameter.",
@@ -52,10 +53,12 @@ local RooflineV2 = policy.define {
   params = {
     prefill_m = {
       default = "tokens", values = { "tokens", "requests" },
+      source = the_reviews .. ": tokens; the plan: requests",
       doc = "m of a bucket's GEMMs: its new tokens, or (a bug of the plan) its requests.",
     },
     bucket_key = {
       default = "context_plus_new", values = { "new", "context_plus_new" },
+      source = the_reviews .. ": context and new tokens; the plan: new ones",
       doc = "What a prefill is bucketed by.",
     },
     bucketing = {
@@ -65,42 +68,54 @@ local RooflineV2 = policy.define {
     },
     bucket_flop = {
       default = "actual", values = { "actual", "bucket" },
+      source = the_reviews,
       doc = "Attention flop from real lengths or from the bucket's.",
     },
     attention_flop = {
       default = "causal_exact", values = { "dense", "causal_mask", "causal_exact" },
+      source = blis .. ": dense; counting pairs is exact",
       doc = "4hDtS; the same times a mask; or t p + t (t+1)/2 pairs.",
     },
     prefill_mask = {
       default = 0.5, unit = "1", min = 0.0001, max = 1,
+      source = "half of a square score matrix is causal",
       doc = "Part of the scores that causal_mask keeps in prefill.",
     },
-    decode_mask = { default = 1.0, unit = "1", min = 0.0001, max = 1, doc = "The same in decode." },
-    softmax_flop = { default = false, doc = "Add 4htS." },
+    decode_mask = {
+      default = 1.0, unit = "1", min = 0.0001, max = 1, source = "a new token sees every key",
+      doc = "The same in decode.",
+    },
+    softmax_flop = { default = false, source = the_reviews, doc = "Add 4htS." },
     prefill_divisor = {
       default = 1.0, unit = "1", min = 0.01, source = "1.8: alibaba/InferSim",
       doc = "Divides prefill attention: 1.8 with dense, 1 where pairs are counted.",
     },
     decode_context = {
       default = "mean", values = { "per_request", "max", "mean", "sum", "bucketed" },
+      source = blis .. ": per_request; the plan: max",
       doc = "Context in flop and lookup of a decode batch. sum: flop of all, looked up at the "
             .. "longest; bucketed: looked up at the next power of two.",
     },
     decode_mfu_mean = {
       default = "arithmetic", values = { "arithmetic", "harmonic" },
+      source = blis .. ": arithmetic",
       doc = "How the MFUs of requests are averaged, weighted by flop; harmonic is exact.",
     },
     mixed = {
       default = "max", values = { "max", "sum", "weighted" },
+      source = blis .. ": max; the plan: weighted",
       doc = "Prefill and decode in one step.",
     },
     gemm_memory_floor = {
-      default = true,
+      default = true, source = the_reviews,
       doc = "A GEMM takes at least its weights over the bandwidth.",
     },
-    fused_gemm = { default = false, doc = "q, k, v and gate, up as one GEMM each." },
+    fused_gemm = {
+      default = false, source = blis .. "; engines fuse them",
+      doc = "q, k, v and gate, up as one GEMM each.",
+    },
     shard_shapes = {
-      default = false,
+      default = false, source = blis,
       doc = "Look up k, n of one rank; else the whole, divided by tp.",
     },
     bandwidth_efficiency = {
@@ -113,6 +128,7 @@ local RooflineV2 = policy.define {
     },
     zero_mfu = {
       default = "nearest", values = { "nearest", "first_nonzero", "v1", "error" },
+      source = blis .. ": nearest; the plan: v1",
       doc = "Where the lookup answers 0: the nearest by doubling and halving, the first from 1 on, "
             .. "the MFU of roofline_v1, or an error.",
     },
@@ -136,14 +152,17 @@ local RooflineV2 = policy.define {
       default = 0.0, unit = "s", min = 0, source = blis .. ": 1e-6",
       doc = "Steps are whole multiples of this, at least one; 0 = exact.",
     },
-    lm_head = { default = false, doc = "Add the LM head GEMM, a row per request." },
-    all_reduce = { default = false, doc = "Add two all-reduces per layer." },
+    lm_head = { default = false, source = blis, doc = "Add the LM head GEMM, a row per request." },
+    all_reduce = { default = false, source = blis, doc = "Add two all-reduces per layer." },
     head_dim = {
       default = "model", values = { "model", "hidden_over_heads" },
       source = blis .. ": the latter",
       doc = "Head dimension: the model's, or always H / h.",
     },
-    lookup = { default = "", doc = "Named lookup over the tables; empty = the database's own." },
+    lookup = {
+      default = "", source = "each project reads its tables in its own way",
+      doc = "Named lookup over the tables; empty = the database's own.",
+    },
   },
   presets = {
     plan = {

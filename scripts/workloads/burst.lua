@@ -1,6 +1,5 @@
 --- Bursts: a base rate, and at regular times a stretch with another.
 local arrivals = require "rooflua.arrivals"
-local core = require "rooflua.core"
 local policy = require "rooflua.policy"
 
 ---@class workloads.Burst: rooflua.Workload
@@ -45,7 +44,7 @@ end
 ---@param rng rooflua.Random
 function Burst:requests(rng)
   if self.burst_s > self.period_s then
-    core.fail("workload.burst_s: %g s are more than workload.period_s, %g s", self.burst_s, self.period_s)
+    error(("workload.burst_s: %g s are more than workload.period_s, %g s"):format(self.burst_s, self.period_s), 0)
   end
   return arrivals.open_loop(self, rng, gap)
 end

@@ -41,8 +41,8 @@ end)
 
 test("tp_scaling takes the ranks of the deployment where none are given", function()
   local function mean_e2e_s(corrections)
-    return rooflua.measure.summary(rooflua.serve.run { model = "llama-3.1-8b", hardware = "h100", deployment = { tp = 4 },
-      corrections = corrections,
+    return rooflua.measure.summary(rooflua.serve.run {
+      model = "llama-3.1-8b", hardware = "h100", deployment = { tp = 4 }, corrections = corrections,
       workload = require "workloads.constant" { rate_per_s = 0.01, num_requests = 3, prompt_tokens = 64,
         output_tokens = 1 } }).e2e_s.mean
   end

@@ -51,6 +51,19 @@ end
 
 local function shown(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
 
+-- Every belief of a step model says what it rests on.
+test("every parameter of a step model has a unit where it is a number, and a source", function()
+  local seen = 0
+  for _, name in ipairs { "infersim", "kernels", "roofline_v1", "roofline_v2" } do
+    for key, declared in pairs(core.plain(policy.describe(require("steps." .. name)).params)) do
+      seen = seen + 1
+      test.check(type(declared.source) == "string" and declared.source ~= "", "steps.%s.%s has no source", name, key)
+      test.check(type(declared.default) ~= "number" or declared.unit ~= nil, "steps.%s.%s has no unit", name, key)
+    end
+  end
+  test.at_least(seen, 70)
+end)
+
 local asked, refused, ran = 0, 0, 0
 
 --- Runs `body`; an error must name the parameter. One line per value that was wrongly taken or badly refused.

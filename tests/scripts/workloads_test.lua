@@ -92,8 +92,8 @@ end)
 -- Of 10 s, 2 at 10 requests/s and 8 at 1: 28 a period, 20 of them in the burst.
 -- Edges at multiples of 0.1 are no binary fractions: an edge that is "now" must not be waited for.
 test("burst goes on whatever its period, and takes no longer for short ones", function()
-  for _, each in ipairs { { 0.1, 0.05 }, { 0.3, 0.1 }, { 1, 0.1 }, { 0.7, 0.2 }, { 7.3, 1.1 }, { 1e-9, 5e-10 }, { 5, 5 },
-                          { 5, 0 } } do
+  for _, each in ipairs { { 0.1, 0.05 }, { 0.3, 0.1 }, { 1, 0.1 }, { 0.7, 0.2 }, { 7.3, 1.1 }, { 1e-9, 5e-10 },
+                          { 5, 5 }, { 5, 0 } } do
     local period_s, burst_s = each[1], each[2]
     local sent = drawn(workload "burst" { rate_per_s = 5, burst_rate_per_s = 40, burst_s = burst_s, period_s = period_s,
       num_requests = N })
