@@ -80,4 +80,18 @@ test("chunks of the dynamic schedule are multiples of 32", function()
               3: A+24 ]] }
 end)
 
+test("beyond chunk_schedule_max_tokens the chunk stays at the last stage's", function()
+  expect { scheduler = sarathi { enable_dynamic_chunking_schedule = true, low_chunk_size = 32,
+      high_chunk_size = 128, chunk_schedule_max_tokens = 400, chunk_schedule_stages = 4 }, kv_blocks = 200,
+    requests = { { 0, 460, 1 } },
+    rows = [[ 0: A+128
+              1: A+96
+              2: A+64
+              3: A+64
+              4: A+32
+              5: A+32
+              6: A+32
+              7: A+12 ]] }
+end)
+
 test.finish()

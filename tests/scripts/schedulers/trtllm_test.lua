@@ -136,4 +136,15 @@ test("chunk_unit_size is the unit", function()
               1: A+6 ]] }
 end)
 
+-- A's 12 + 8 tokens are 5 of 6 blocks from its first chunk on, though its prompt holds 3. B needs 2.
+test("a prompt that is still computed is guaranteed its answer's blocks too", function()
+  expect { scheduler = Trtllm { enable_chunked_context = true, max_num_batched_tokens = 8 }, kv_blocks = 6,
+    requests = { { 0, 12, 3, limit(8) }, { 0.5, 4, 1, limit(4) } },
+    rows = [[ 0: A+8
+              1: A+4
+              2: A
+              3: A
+              4: B+4 ]] }
+end)
+
 test.finish()
