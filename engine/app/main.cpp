@@ -132,10 +132,13 @@ void add_validate(CLI::App& app, Door& door) {
   command->add_option("--only", a->only, "Only cases with this in their case_id");
   command->add_option("--steps", a->steps, "Step model to compare, the first is the main one")
       ->allow_extra_args(false);
-  command->add_option("--set", a->set, "key=value of the main step model")->allow_extra_args(false);
+  command
+      ->add_option("--set", a->set,
+                   "key=value of the main step model; engine.KEY=value, interval.discrepancy=false")
+      ->allow_extra_args(false);
   command
       ->add_option("--intervals", a->intervals,
-                   "So many replicates per case from the tables' own errors: 90 % intervals")
+                   "So many replicates per case from errors of tables and model: 90 % intervals")
       ->check(CLI::Range(0, 1000));
   command->add_option("--json", a->json, "Write the errors to a file (- = stdout, alone)");
   command->add_option("--html", a->html, "Write a page with plots");

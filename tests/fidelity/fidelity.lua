@@ -2,10 +2,12 @@
 -- the bounds that were promised. tests/fidelity/errors.json keeps errors, never measured values;
 -- ROOFLUA_UPDATE_FIDELITY=1 writes it anew, and the diff is reviewed.
 local test = dofile "tests/scripts/harness.lua"
+local discrepancy = require "rooflua.validate_discrepancy"
 local json = require "rooflua.json"
 local validate = require "rooflua.validate"
 
 local recorded_path, most_growth = "tests/fidelity/errors.json", 0.02
+local most_drift = 0.005 -- of what intervals take the model to be off by
 local judged_metrics = { "e2e_mean", "tpot_mean", "ttft_p50", "ttft_mean", "step_time", "throughput" }
 
 local result
@@ -95,6 +97,28 @@ end)
 test("TPOT of the Qwen3-32B closed loop is within 15 % on average", function()
   local total = result.document.totals["vLLM 16 bit on h100-sxm, closed loop"]
   test.check(total.tpot_mean.mean_abs_error < 0.15, "mean %.1f %%", total.tpot_mean.mean_abs_error * 100)
+end)
+
+test("what intervals take the model to be off by is what these runs show", function()
+  local sums = {}
+  for _, case in ipairs(result.document.cases) do
+    local error, models = case.errors.step_time or case.errors.tpot_mean, discrepancy.known[case.kind]
+    if error and models then
+      test.check(models[case.model], "%s: %s is not declared", case.kind, case.model)
+      local key = case.kind .. "\0" .. case.model
+      sums[key] = sums[key] or { runs = 0, square = 0, declared = models[case.model] }
+      sums[key].runs, sums[key].square = sums[key].runs + 1, sums[key].square + math.log(1 + error) ^ 2
+    end
+  end
+  local count = 0
+  for key, each in pairs(sums) do
+    count = count + 1
+    test.equal(each.declared.runs, each.runs, key)
+    local now_is = math.sqrt(each.square / each.runs)
+    test.check(math.abs(now_is - each.declared.residual) < most_drift, "%s: declared %.2f %%, is %.2f %%", key,
+      each.declared.residual * 100, now_is * 100)
+  end
+  test.check(count >= discrepancy.fewest_models, "only %d models", count)
 end)
 
 test.finish()

@@ -4,6 +4,7 @@ local core = require "rooflua.core"
 local beliefs = require "rooflua.validate_beliefs"
 local engines = require "rooflua.validate_engines"
 local cases = require "rooflua.validate_cases"
+local discrepancy = require "rooflua.validate_discrepancy"
 local json = require "rooflua.json"
 local page = require "rooflua.validate_page"
 local run = require "rooflua.validate_run"
@@ -42,23 +43,39 @@ local function value_of(given)
   return tonumber(given) or given
 end
 
---- "key=value" for the first step model and others of its kind; "engine.key=value" for every engine.
+local interval_switches = { "discrepancy", "settings" }
+
+local function switch_of(name, value, given)
+  local known = {}
+  for _, each in ipairs(interval_switches) do known[each] = true end
+  if not known[name] then
+    core.fail("--set interval.%s: %s", name, core.unknown_name("part of an interval", name, interval_switches))
+  end
+  if type(value) ~= "boolean" then core.fail("--set %s: expected true or false", given) end
+  return value
+end
+
+--- "key=value" for the first step model and others of its kind; "engine.key=value" for every engine;
+--- "interval.discrepancy=false" leaves a term out of intervals.
 --- @return table? of the step model
 --- @return table of engines
+--- @return table of intervals
 local function parameters_of(sets)
-  local of_steps, of_engines = nil, {}
+  local of_steps, of_engines, of_interval = nil, {}, {}
   for _, each in ipairs(sets) do
     local name, value = each:match "^([%w_.]+)=(.*)$"
     if not name then core.fail("--set %s: expected key=value", each) end
-    local engine = name:match "^engine%.([%w_]+)$"
+    local engine, term = name:match "^engine%.([%w_]+)$", name:match "^interval%.([%w_]+)$"
     if engine then
       of_engines[engine] = value_of(value)
+    elseif term then
+      of_interval[term] = switch_of(term, value_of(value), each)
     else
       of_steps = of_steps or {}
       of_steps[name] = value_of(value)
     end
   end
-  return of_steps, of_engines
+  return of_steps, of_engines, of_interval
 end
 
 --- @param options table {folder, tables, only, steps = {names}, set = {key=value}, scratch = empty folder,
@@ -68,10 +85,10 @@ function validate.open(options)
   local folder = options.folder:gsub("/+$", "")
   local tables = options.tables ~= "" and options.tables or beliefs.default_tables(folder)
   local selected, all = chosen_cases(folder, options.only)
-  local of_steps, of_engines = parameters_of(options.set)
+  local of_steps, of_engines, of_interval = parameters_of(options.set)
   current = { folder = folder, selected = selected, results = {}, beliefs = chosen(options.steps),
     tables = tables, scratch = options.scratch, all = all, intervals = options.intervals or 0,
-    parameters = of_steps, engine = of_engines }
+    parameters = of_steps, engine = of_engines, interval = of_interval }
   engines.check(of_engines)
   beliefs.steps(current.beliefs[1], nil, of_steps)
   return { cases = #selected, tables = tables or "" }
@@ -95,7 +112,7 @@ function validate.case(i)
   for n, belief in ipairs(current.beliefs) do
     local options = { tables = current.tables, scratch = current.scratch, all = current.all,
       parameters = belief.steps == current.beliefs[1].steps and current.parameters or nil,
-      intervals = n == 1 and current.intervals or 0 }
+      intervals = n == 1 and current.intervals or 0, interval = current.interval }
     local done, found = pcall(run.case, case, about, belief, options)
     result.beliefs[belief.name] = done and found or { problem = problem_text(found) }
     if n == #current.beliefs then run.forget(case) end
@@ -121,10 +138,12 @@ local function totals_document(of)
 end
 
 local function case_document(result)
-  local main = result.beliefs[current.beliefs[1].name]
+  local main, about = result.beliefs[current.beliefs[1].name], result.about
   local out = { case_id = result.case.id, rating = result.case.rating, dataset = result.case.dataset,
-    group = result.group or "cannot run", errors = main.errors or {}, evidence = main.evidence or {},
-    tables = main.tables, problem = main.problem, intervals = main.intervals, others = {} }
+    group = result.group or "cannot run", model = about and about.model.name,
+    kind = about and discrepancy.kind_of(about), errors = main.errors or {}, evidence = main.evidence or {},
+    tables = main.tables, problem = main.problem, intervals = main.intervals, discrepancy = main.discrepancy,
+    others = {} }
   for i, belief in ipairs(current.beliefs) do
     local found = result.beliefs[belief.name]
     if i > 1 then out.others[belief.name] = { errors = found.errors or {}, problem = found.problem } end
@@ -167,6 +186,7 @@ local function report(by_belief, ran)
   if current.intervals > 0 then
     parts[#parts + 1] = ("Measured values inside the %d %% interval of the simulation (%d replicates)\n"):format(90,
       current.intervals) .. text.coverage(current.results, main.name)
+    parts[#parts + 1] = text.discrepancy(current.results, main.name, current.interval)
   end
   if #current.beliefs > 1 then
     for _, prefix in ipairs { "vLLM", "TensorRT" } do

@@ -1,5 +1,6 @@
 -- Serving engines as the measured runs used them: what a version does by default. One set per engine
--- and version; nothing here knows a model or a run. `validate` prints this table.
+-- and version; nothing here knows a model or a run. `validate` prints this table. `others` of a parameter: what it
+-- may also have been where a case does not say (budget: the default of an engine without a usage context).
 local core = require "rooflua.core"
 
 local engines = {}
@@ -15,7 +16,7 @@ local known = {
       prefix_caching = { true, "vLLM V1 default" },
       reserve_full_sequence = { false, "vLLM before 0.19 has no scheduler_reserve_full_isl" },
       seats = { 1024, "vLLM V1 API server, GPU of 70 GiB and more" },
-      budget = { 8192, "vLLM V1 API server, GPU of 70 GiB and more" },
+      budget = { 8192, "vLLM V1 API server, GPU of 70 GiB and more", others = { 2048 } },
       client_frontend_s = { 0.008, "fit: see docs/VALIDATION.md" },
       sorted_logit_s = { 0, "set where a release sorts logits" },
       server_frontend_s = { 0.0018, "guidellm stage 0: median of ttft - queue - prefill" },

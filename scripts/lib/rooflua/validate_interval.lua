@@ -4,9 +4,12 @@
 --     time of an op in replicate r = predicted / (1 + e),   e drawn once per replicate and op
 --
 -- One draw for all steps of a run, because a run asks for the same shapes again and again. What no table
--- prices is off by a lognormal factor of a declared width. Replicates use streams named by number and
--- op: the same draws on every machine.
+-- prices is off by a lognormal factor of a declared width. On top of that every step has the factor of
+-- validate_discrepancy, and a setting that the case does not state is drawn among those it may have had
+-- (validate_engines). Replicates come in pairs, the second of which draws opposite to the first, so that few of them
+-- lie evenly; streams are named by pair and op: the same draws on every machine.
 local cost = require "rooflua.cost"
+local discrepancy = require "rooflua.validate_discrepancy"
 local mfu = require "rooflua.mfu"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
@@ -95,33 +98,65 @@ local function errors_of(regions, kind, evidence, distance)
   end
 end
 
---- A correction that draws one factor per op; front-end factor beside it.
---- @param number integer which replicate
-function interval.replicate(number, regions, distance_of)
+--- A correction that draws one factor per op, and one for every step.
+local function correction_of(factor, step)
   local factors = {}
-  local streams = random.streams(number)
-  local function factor(name, kind, evidence)
-    local errors = errors_of(regions, kind, evidence, distance_of[name] or 0)
-    local stream = streams:stream("interval " .. name .. " " .. evidence)
-    if errors then return 1 / (1 + score.quantile(errors, stream:uniform())) end
-    local width = (interval.widths[evidence] or interval.widths.modelled)[1]
-    return math.exp(width * stream:normal(0, 1))
-  end
   local class = policy.define { name = "validate_interval", doc = "One replicate of an interval.", params = {} }
   function class:op(op, time_s) -- luacheck: ignore 212
     local key = op.name .. "\0" .. op.evidence
     factors[key] = factors[key] or factor(op.name, op.kind, op.evidence)
     return time_s * factors[key]
   end
-  return class {}, factor("frontend", "frontend", "assumed")
+  function class:step(_, time_s) return time_s * step end -- luacheck: ignore 212
+  return class {}
 end
 
---- What a case's replicates need: regions of its tables, distances of its ops at a typical step.
-function interval.setting(database, about)
-  if not mfu.is_database(database) then return { regions = {}, distances = {} } end
+--- What a replicate changes: {correction, step, frontend = factors of a step and of the front-end, budget = index}.
+--- @param number integer which replicate
+--- @param setting table of interval.setting
+function interval.replicate(number, setting)
+  local pair, mirrored = math.ceil(number / 2), number % 2 == 0
+  local streams = random.streams(pair)
+  local function factor(name, kind, evidence)
+    local errors = errors_of(setting.regions, kind, evidence, setting.distances[name] or 0)
+    local stream = streams:stream("interval " .. name .. " " .. evidence)
+    if errors then
+      local share = stream:uniform()
+      return 1 / (1 + score.quantile(errors, mirrored and 1 - share or share))
+    end
+    local width = (interval.widths[evidence] or interval.widths.modelled)[1]
+    local normal = stream:normal(0, 1)
+    return math.exp(width * (mirrored and -normal or normal))
+  end
+  local step = setting.discrepancy and discrepancy.factor(setting.discrepancy, pair, mirrored) or 1
+  local budgets = setting.budgets
+  return { correction = correction_of(factor, step), step = step, frontend = factor("frontend", "frontend", "assumed"),
+    budget = budgets and budgets[1 + (pair - 1) % #budgets] }
+end
+
+--- What a case's replicates need: regions of its tables, distances of its ops at a typical step, the model's own
+--- discrepancy, and budgets of tokens where the case states none.
+--- @param switches table {discrepancy, settings}: false leaves a term out
+function interval.setting(database, about, switches)
+  local out = { regions = {}, distances = {} }
+  if switches.discrepancy ~= false then out.discrepancy = discrepancy.of(about) end
+  local budgets = about.engine.parameters.budget.others
+  if switches.settings ~= false and budgets then
+    out.budgets = { about.engine.parameters.budget[1] }
+    for _, each in ipairs(budgets) do table.insert(out.budgets, each) end
+  end
+  if not mfu.is_database(database) then return out end
   local deployment = spec.deployment { model = about.model, hardware = about.hardware, tp = about.tp, kv_blocks = 1024 }
-  return { regions = interval.regions(database),
-    distances = distances(database, cost.layers(about.model, deployment), typical_tokens) }
+  out.regions = interval.regions(database)
+  out.distances = distances(database, cost.layers(about.model, deployment), typical_tokens)
+  return out
+end
+
+--- The value that a share q of further draws lies below: of n draws in order, the one at q (n + 1). With few draws
+--- the ends are the outermost ones: n of them hold (n - 1) / (n + 1), so 90 % take 19.
+function interval.end_of(values, q)
+  local n = #values
+  return score.quantile(values, n > 1 and math.min(1, math.max(0, (q * (n + 1) - 1) / (n - 1))) or 0)
 end
 
 --- Low and high end of each figure over lists {metric = value}.
@@ -134,19 +169,31 @@ local function ends_of(lists)
     end
   end
   for metric, list in pairs(values) do
-    out[metric] = { low = score.quantile(list, interval.low), high = score.quantile(list, interval.high) }
+    out[metric] = { low = interval.end_of(list, interval.low), high = interval.end_of(list, interval.high) }
   end
   return out
 end
 
+--- Standard deviation of log(simulated / measured).
+local function deviation_of(lists, metric)
+  local logs = {}
+  for _, list in ipairs(lists) do logs[#logs + 1] = math.log(1 + list[metric]) end
+  local mean, sum = score.mean(logs), 0
+  for _, each in ipairs(logs) do sum = sum + (each - mean) * (each - mean) end
+  return #logs > 1 and math.sqrt(sum / (#logs - 1)) or 0
+end
+
 --- @param replicates table of {errors = {metric = relative}, simulated = {metric = figure}}
---- @return table {metric = {low, high, inside, predicted = {low, high}}}: of errors, where it was measured, and of
----   the figure itself
+--- @return table {metric = {low, high, inside, deviation, predicted = {low, high}}}: of errors, where it was measured
+---   (deviation: of the logarithm), and of the figure itself
 function interval.of(replicates)
   local errors, figures = {}, {}
   for i, each in ipairs(replicates) do errors[i], figures[i] = each.errors, each.simulated end
   local out = ends_of(errors)
-  for _, one in pairs(out) do one.inside = one.low <= 0 and one.high >= 0 end
+  for metric, one in pairs(out) do
+    one.inside = one.low <= 0 and one.high >= 0
+    one.deviation = deviation_of(errors, metric)
+  end
   for metric, ends in pairs(ends_of(figures)) do
     out[metric] = out[metric] or {}
     out[metric].predicted = ends

@@ -10,7 +10,7 @@
 --     first_token_ts (JSONL)          requests with engine time stamps
 --     ttfts (JSON)                    what `vllm bench serve --save-result --save-detailed` writes
 --     per_request or summary (JSON)   an inference-perf report: totals only
---     anything else                   figures of the case's `measured` column
+--     anything else                   figures of the case's `measured` column, quantiles of its row
 local native = require "rooflua.native"
 local core = require "rooflua.core"
 local json = require "rooflua.json"
@@ -108,6 +108,20 @@ local function run_behind(case, all)
   return {}
 end
 
+local quantiles = { "e2e_p50", "e2e_p90", "e2e_p99", "tpot_p50", "tpot_p90", "tpot_p99", "ttft_p50", "ttft_p90",
+  "ttft_p99" }
+
+--- The figures of a case, and quantiles of its row: ttft_p99_ms.
+local function stated(figures, row)
+  local out = {}
+  for _, name in ipairs(quantiles) do
+    local value = row and row[name .. "_ms"]
+    if type(value) == "number" then out[name] = value * 1e-3 end
+  end
+  for name, value in pairs(figures) do out[name] = value end
+  return out
+end
+
 local function from_csv(case, all)
   local rows = native.csv_read(case.path)
   local first = rows[1] or core.fail("%s: no rows", case.path)
@@ -126,7 +140,8 @@ local function from_csv(case, all)
   if case.selection and not row then
     core.fail("%s: no row with %s", case.path, case.where)
   end
-  return { figures = case.figures, settings = row and settings_from(row) or {}, row = row, rows = rows }
+  return { figures = stated(case.figures, row), stated = true, settings = row and settings_from(row) or {}, row = row,
+    rows = rows }
 end
 
 local function from_json(case)

@@ -90,6 +90,13 @@ local function workload(case, measured, seed)
   return load, requests
 end
 
+--- Another token budget, where neither the case nor its file states one.
+function question.set_budget(given, case, measured, budget)
+  if budget and not setting(case, measured, "max_num_batched_tokens") and given.scheduler.name == "vllm_v1" then
+    given.scheduler = policy.with(given.scheduler, { max_num_batched_tokens = budget })
+  end
+end
+
 --- @return table scenario of kind "serve"
 --- @return table? requests of the workload, in order of arrival, with `scored`
 function question.serve(case, measured, engine, hardware, steps, database)

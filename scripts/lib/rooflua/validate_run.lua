@@ -38,10 +38,10 @@ local function scored(requests)
   return out
 end
 
---- Figures that a case states in its own words, and those that follow from them.
-local function stated_figures(case)
+--- Figures that a case states in its own words or its row, and those that follow from them.
+local function stated_figures(case, figures)
   local out, settings = {}, case.settings
-  for name, value in pairs(case.figures) do out[name] = value end
+  for name, value in pairs(figures) do out[name] = value end
   local batch, output = settings.batch or settings.clients, settings.output_tokens
   if out.output_tokens_per_s then
     out.throughput = out.output_tokens_per_s
@@ -54,12 +54,13 @@ local function stated_figures(case)
   return out
 end
 
---- @param twist table? {correction, frontend}: a replicate of an interval
+--- @param twist table? of interval.replicate
 local function simulate(case, facts, about, steps, database, twist)
   local given, requests = question.serve(case, facts, about.engine, about.hardware, steps, database)
   if twist then
     given.corrections = { twist.correction }
     given.frontend.base_s = given.frontend.base_s * twist.frontend
+    question.set_budget(given, case, facts, twist.budget)
   end
   local result = serve.run(given, { requests = true })
   local figures = score.figures(simulated_requests(result.requests, requests))
@@ -71,7 +72,7 @@ end
 --- What was measured in figures of the same kind.
 local function measured_figures(case, facts)
   if facts.requests then return score.figures(scored(facts.requests)) end
-  return facts.figures == case.figures and stated_figures(case) or facts.figures
+  return facts.stated and stated_figures(case, facts.figures) or facts.figures
 end
 
 -- Engine steps ------------------------------------------------------------------------------------------
@@ -88,13 +89,14 @@ local function batch_of(step, input, output)
     decode_context_tokens = math.floor(step.decodes * (input + output / 2)) }
 end
 
-local function price_all(bound, list, input, output)
+local function price_all(bound, list, input, output, factor)
   local shares, times, total_s = {}, {}, 0
   for i, step in ipairs(list) do
     step.batch = step.batch or batch_of(step, input, output)
     cost.reset()
     times[i] = bound:time(step.batch)
     cost.settle(times[i])
+    times[i] = times[i] * factor
     for name, share in pairs(cost.shares()) do shares[name] = (shares[name] or 0) + share * times[i] end
     total_s = total_s + times[i]
   end
@@ -114,7 +116,7 @@ local function price_steps(case, facts, about, steps, database, twist)
   }, "validate")
   local bound = scenario.bind_steps(prepared)
   cost.set_corrections(twist and { twist.correction } or {})
-  local ok, times, shares = pcall(price_all, bound, facts.steps, input, output)
+  local ok, times, shares = pcall(price_all, bound, facts.steps, input, output, twist and twist.step or 1)
   cost.set_corrections {}
   if not ok then error(times, 0) end
   return times, shares
@@ -160,23 +162,22 @@ local function answer(case, known, about, steps, database, twist)
 end
 
 --- Intervals of the errors, from as many replicates.
-local function intervals(case, known, about, steps, database, count)
-  local setting, replicates = interval.setting(database, about), {}
-  for number = 1, count do
-    local correction, frontend = interval.replicate(number, setting.regions, setting.distances)
-    local twist = { correction = correction, frontend = frontend }
-    local found = answer(case, known, about, steps, database, twist)
+local function intervals(case, known, about, steps, database, options)
+  local setting, replicates = interval.setting(database, about, options.interval or {}), {}
+  for number = 1, options.intervals do
+    local found = answer(case, known, about, steps, database, interval.replicate(number, setting))
     local errors = known.steps and found.errors or score.errors(found.simulated, found.measured, score.spread)
     errors.step_time_median = nil
     replicates[number] = { errors = errors, simulated = found.simulated }
   end
-  return interval.of(replicates)
+  return interval.of(replicates), setting.discrepancy
 end
 
 --- @param about table of run.describe
 --- @param belief table of validate_beliefs
---- @param options table {tables = folder, scratch, parameters = of the step model, all = cases, intervals = how many}
---- @return table {errors, simulated, measured, evidence, tables, intervals}
+--- @param options table {tables = folder, scratch, parameters = of the step model, all = cases, intervals = how many,
+---   interval = {discrepancy, settings}: false leaves a term out}
+--- @return table {errors, simulated, measured, evidence, tables, intervals, discrepancy}
 function run.case(case, about, belief, options)
   local known = facts(case, options.all)
   local database, text = beliefs.tables(belief, options, about, case)
@@ -185,7 +186,7 @@ function run.case(case, about, belief, options)
   local out = answer(case, known, about, steps, database)
   out.tables = text
   if options.intervals > 0 then
-    out.intervals = intervals(case, known, about, steps, database, options.intervals)
+    out.intervals, out.discrepancy = intervals(case, known, about, steps, database, options)
   end
   return out
 end

@@ -1,5 +1,6 @@
 -- The report of a validation, for people: one table per question.
 local core = require "rooflua.core"
+local discrepancy = require "rooflua.validate_discrepancy"
 local engines = require "rooflua.validate_engines"
 local interval = require "rooflua.validate_interval"
 local policy = require "rooflua.policy"
@@ -124,6 +125,54 @@ function text.coverage(results, belief)
     end
   end
   return text.aligned(rows, 2)
+end
+
+--- Results of a belief that have intervals: {about, found}.
+local function with_intervals(results, belief)
+  local out = {}
+  for _, result in ipairs(results) do
+    local found = result.beliefs[belief]
+    if found and found.intervals then out[#out + 1] = { about = result.about, found = found } end
+  end
+  return out
+end
+
+--- What the intervals took the model itself to be off by, per kind of machine.
+local function terms(list)
+  local rows, seen = { { "engine and GPU", "model", "sigma %", "degrees of freedom", "from" } }, {}
+  for _, each in ipairs(list) do
+    local term, kind = each.found.discrepancy, discrepancy.kind_of(each.about)
+    local key = term and kind .. each.about.model.name
+    if term and not seen[key] then
+      seen[key] = true
+      rows[#rows + 1] = { kind, each.about.model.name, percent(term.scale), tostring(term.models),
+        term.from .. (term.borrowed and " (assumed)" or "") }
+    end
+  end
+  return rows
+end
+
+--- What the runs show by model, where intervals draw the errors of tables and nothing else.
+local function residuals(list)
+  local rows, seen = { { "engine and GPU", "model", "runs", "residual %", "tables %" } }, discrepancy.seen(list)
+  for _, kind in ipairs(core.sorted_keys(seen)) do
+    for _, model in ipairs(core.sorted_keys(seen[kind])) do
+      local row = seen[kind][model]
+      rows[#rows + 1] = { kind, model, tostring(row.runs), ("%.2f"):format(row.residual * 100),
+        ("%.2f"):format(row.tables * 100) }
+    end
+  end
+  return rows
+end
+
+--- @param switches table of interval.setting
+function text.discrepancy(results, belief, switches)
+  local list = with_intervals(results, belief)
+  if switches.discrepancy ~= false then
+    return "The model's own error: a factor on every step, from runs of other models\n" .. text.aligned(terms(list), 2)
+  end
+  return "Root mean squares of log(simulated / measured) of steps, and of what intervals without the model's own error "
+    .. "explain\n" .. text.aligned(residuals(list), 2)
 end
 
 --- Everything that did not run, by reason.
