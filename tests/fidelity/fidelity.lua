@@ -102,7 +102,8 @@ end)
 test("what intervals take the model to be off by is what these runs show", function()
   local sums = {}
   for _, case in ipairs(result.document.cases) do
-    local error, models = case.errors.step_time or case.errors.tpot_mean, discrepancy.known[case.kind]
+    local metric = discrepancy.metric_of(case.errors, case.group:find "closed loop$" ~= nil)
+    local error, models = case.errors[metric], discrepancy.known[case.kind]
     if error and models then
       test.check(models[case.model], "%s: %s is not declared", case.kind, case.model)
       local key = case.kind .. "\0" .. case.model

@@ -127,12 +127,14 @@ function text.coverage(results, belief)
   return text.aligned(rows, 2)
 end
 
---- Results of a belief that have intervals: {about, found}.
+--- Results of a belief that have intervals: {about, in_closed_loop, found}.
 local function with_intervals(results, belief)
   local out = {}
   for _, result in ipairs(results) do
     local found = result.beliefs[belief]
-    if found and found.intervals then out[#out + 1] = { about = result.about, found = found } end
+    if found and found.intervals then
+      out[#out + 1] = { about = result.about, found = found, in_closed_loop = result.case.settings.clients ~= nil }
+    end
   end
   return out
 end
