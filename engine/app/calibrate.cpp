@@ -24,6 +24,8 @@ int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& 
   if (arguments.seed) options["seed"] = std::int64_t{*arguments.seed};
   if (!arguments.objective.empty()) options["objective"] = arguments.objective;
   if (arguments.evaluations > 0) options["evaluations"] = arguments.evaluations;
+  options["jobs"] = arguments.jobs;
+  options["progress"] = !arguments.quiet;
   const Json result = vm.call("rooflua.calibrate", "run", {Json(arguments.scenario), options});
   if (arguments.json != "-") std::fputs(result.find("text")->text().c_str(), stdout);
   if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);

@@ -55,6 +55,8 @@ struct CalibrateArguments {
   std::optional<long> seed;
   std::string objective;  // mean or median
   int evaluations = 0;    // 0 = as it is
+  int jobs = 1;
+  bool quiet = false;
   std::string json;
 };
 

@@ -161,6 +161,9 @@ void add_calibrate(CLI::App& app, Door& door) {
   command->add_option("--objective", a->objective, "mean (default) or median of relative errors");
   command->add_option("--evaluations", a->evaluations, "Simulations per fit (150)")
       ->check(CLI::Range(1, 1000000));
+  command->add_option("--jobs", a->jobs, "Worker processes for the fits without a part of the data")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--quiet", a->quiet, "No progress bar");
   command->add_option("--set", a->set, "key=value of the scenario")->allow_extra_args(false);
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");

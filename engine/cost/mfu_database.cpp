@@ -158,7 +158,9 @@ class Database final : public MfuDatabase {
     // grows with every step.
     if (is_attention(query.op) && only_models(query.op)) {
       check(query, false);
-      fresh_ = modelled_kernel(query, *options_.hardware);
+      const bool plain = query.op == Op::attention_prefill || query.op == Op::attention_decode;
+      fresh_ = plain ? attention_(query, *options_.hardware)
+                     : modelled_kernel(query, *options_.hardware);
       add_work(query, fresh_);
       return fresh_;
     }
@@ -330,6 +332,7 @@ class Database final : public MfuDatabase {
   bool reference_ = false, native_ = false;  // InferSim's or BLIS' own policy; one of our own
   mutable EstimateCache cache_;
   mutable Estimate fresh_;
+  mutable ModelledAttention attention_;
   mutable std::array<signed char, op_count> modelled_;  // -1: not known yet
   mutable std::vector<const KernelTable*> tables_;
   mutable std::array<double, 7> peaks_{};

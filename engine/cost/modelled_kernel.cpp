@@ -17,16 +17,12 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// What the model needs of a GPU, as plain numbers.
-struct Gpu {
-  double peak, bandwidth, sms, clock_hz;
-  double traffic(double bytes) const { return bytes / (bandwidth * modelled::memory_efficiency); }
-  Gpu slowed(double part) const { return {peak * part, bandwidth, sms, clock_hz}; }
-};
+using modelled::Attention, modelled::Gpu;
 
 /// An answer before it becomes an Estimate.
 struct Priced {
   double latency_s, flop;
+  double peak = kNan;  // that the arithmetic was held against
 };
 
 [[noreturn, gnu::cold]] void complain(Op op, const char* name, double value) {
@@ -179,14 +175,6 @@ Priced grouped_gemm(const Query& query, Elements e, const Gpu& gpu) {
   return {latency, flop::gated_mlp(rows, hidden, width)};
 }
 
-/// Attention of one rank: what is stored per cached token, and what a query-key pair costs.
-struct Attention {
-  double heads, kv_heads;
-  double width;  // keys and values of one head, elements
-  double flop_per_pair;
-  double kv_bytes_per_token, io_bytes_per_token;
-};
-
 double per_rank(double heads, int tp) {
   return std::max(1.0, heads / std::max(tp, 1));
 }
@@ -255,6 +243,11 @@ Priced prefill(const Query& query, const Attention& shape, const Gpu& gpu) {
   return {modelled::attention_launch_s + std::max(everything, longest) + gpu.traffic(bytes), flop};
 }
 
+/// The splits are independent of each other: wider vectors, where a CPU has them, do more at once. The
+/// bits are the same (no multiply-add is contracted).
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+[[gnu::target_clones("arch=x86-64-v3", "default")]]
+#endif
 Priced decode(const Query& query, const Attention& shape, const Gpu& gpu) {
   constexpr double tile_rows = 64, block = 128;
   const double context = positive(query.op, "context_tokens", query.context_tokens);
@@ -324,11 +317,7 @@ Priced moving(const Query& query, const Hardware& hardware) {
   return {modelled::kernel_launch_s + gpu.traffic(elementwise_bytes(query)), kNan};
 }
 
-Priced price(const Query& query, const Hardware& hardware) {
-  if (query.op == Op::memory || query.op == Op::launch || query.op == Op::elementwise) {
-    return moving(query, hardware);
-  }
-  const Gpu gpu = gpu_of(hardware, math_dtype(hardware, query.dtype));
+Priced computing(const Query& query, const Hardware& hardware, const Gpu& gpu) {
   switch (query.op) {
     case Op::gemm:
       return gemm(query, elements(query, hardware), gpu);
@@ -350,12 +339,46 @@ Priced price(const Query& query, const Hardware& hardware) {
   throw Error("modelled_kernel", "no model of " + std::string(name(query.op)));
 }
 
+Priced price(const Query& query, const Hardware& hardware) {
+  if (query.op == Op::memory || query.op == Op::launch || query.op == Op::elementwise) {
+    return moving(query, hardware);
+  }
+  const Gpu gpu = gpu_of(hardware, math_dtype(hardware, query.dtype));
+  Priced priced = computing(query, hardware, gpu);
+  priced.peak = gpu.peak;
+  return priced;
+}
+
 }  // namespace
 
 Seconds quantize_time(double tokens, double width, const Hardware& hardware) {
   const Gpu gpu = gpu_of(hardware, Dtype::bf16);
   return Seconds(quantize_s(positive(Op::elementwise, "tokens", tokens),
                             positive(Op::elementwise, "width", width), gpu));
+}
+
+bool ModelledAttention::fits(const Query& query) const {
+  return known_ && query.heads == heads_ && query.kv_heads == kv_heads_ &&
+         query.head_dim == head_dim_ && query.tp == tp_ && query.dtype == dtype_ &&
+         query.kv_dtype == kv_dtype_;
+}
+
+Estimate ModelledAttention::operator()(const Query& query, const Hardware& hardware) {
+  if (!fits(query)) {
+    known_ = false;
+    gpu_ = gpu_of(hardware, math_dtype(hardware, query.dtype));
+    shape_ = plain_attention(query);
+    dtype_ = query.dtype, kv_dtype_ = query.kv_dtype;
+    heads_ = query.heads, kv_heads_ = query.kv_heads, head_dim_ = query.head_dim, tp_ = query.tp;
+    known_ = true;
+  }
+  const Priced priced = query.op == Op::attention_decode ? decode(query, shape_, gpu_)
+                                                         : prefill(query, shape_, gpu_);
+  Estimate estimate;
+  estimate.evidence = Evidence::modelled;
+  estimate.latency_s = priced.latency_s;
+  estimate.mfu = priced.flop / (priced.latency_s * gpu_.peak);
+  return estimate;
 }
 
 Estimate modelled_kernel(const Query& query, const Hardware& hardware) {
@@ -371,9 +394,7 @@ Estimate modelled_kernel(const Query& query, const Hardware& hardware) {
   const Priced priced = price(query, hardware);
   estimate.latency_s = priced.latency_s;
   if (std::isnan(priced.flop)) return estimate;
-  const Dtype math = math_dtype(hardware, query.dtype);
-  const double peak = hardware.peak_for(math).in_base_units();
-  estimate.mfu = priced.flop / (priced.latency_s * peak);
+  estimate.mfu = priced.flop / (priced.latency_s * priced.peak);
   return estimate;
 }
 

@@ -30,6 +30,21 @@ inline constexpr double expert_fp8_math = 0.5;     // of gemm_math, where scales
                                                    // on the H100 rows of FP8 experts, in-sample
 inline constexpr double quantize_row_s = 0.96e-6;  // one row to FP8 on an SM, if short
 inline constexpr double quantize_sm_bytes_per_clock = 5.4;  // and if long
+
+/// What the model needs of a GPU, as plain numbers.
+struct Gpu {
+  double peak, bandwidth, sms, clock_hz;
+  double traffic(double bytes) const { return bytes / (bandwidth * memory_efficiency); }
+  Gpu slowed(double part) const { return {peak * part, bandwidth, sms, clock_hz}; }
+};
+
+/// Attention of one rank: what is stored per cached token, and what a query-key pair costs.
+struct Attention {
+  double heads, kv_heads;
+  double width;  // keys and values of one head, elements
+  double flop_per_pair;
+  double kv_bytes_per_token, io_bytes_per_token;
+};
 }  // namespace modelled
 
 /// Latency and MFU of any op from datasheet figures.
@@ -54,6 +69,24 @@ inline constexpr double quantize_sm_bytes_per_clock = 5.4;  // and if long
 /// at the bf16 peak.
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
 Estimate modelled_kernel(const Query& query, const Hardware& hardware);
+
+/// Prices plain attention of one shape again and again: what depends on the GPU and the shape alone is
+/// kept. The same answers as modelled_kernel(), bit by bit.
+class ModelledAttention {
+ public:
+  /// @param query  attention_prefill or attention_decode
+  /// @throws Error   as modelled_kernel()
+  Estimate operator()(const Query& query, const Hardware& hardware);
+
+ private:
+  bool fits(const Query& query) const;
+
+  bool known_ = false;
+  Dtype dtype_{}, kv_dtype_{};
+  int heads_ = 0, kv_heads_ = 0, head_dim_ = 0, tp_ = 0;
+  modelled::Gpu gpu_{};
+  modelled::Attention shape_{};
+};
 
 /// Time of quantising [tokens, width] 16-bit activations to FP8 in front of a GEMM, one scale per
 /// token, as a kernel of its own: a row takes one SM max( 0.96 us, 3 width bytes / (5.4 B/clock) ),

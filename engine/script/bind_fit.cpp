@@ -17,7 +17,7 @@ struct Search {
   lua_State* L = nullptr;
   nlopt_opt algorithm = nullptr;
   int function = 0;  // where the objective lies on the stack
-  int evaluations = 0;
+  int evaluations = 0, hopeless = 0;  // the second: that gave no finite number
   double best = HUGE_VAL;
   std::vector<double> best_at;
   std::string problem;  // what the objective raised
@@ -44,6 +44,8 @@ double evaluate(unsigned n, const double* x, double*, void* data) {
     nlopt_force_stop(search.algorithm);
   } else if (lua_isnumber(L, -1) != 0 && std::isfinite(lua_tonumber(L, -1))) {
     value = lua_tonumber(L, -1);
+  } else {
+    ++search.hopeless;
   }
   lua_pop(L, 1);
   if (value < search.best) {
@@ -74,7 +76,8 @@ std::vector<double> numbers_at(lua_State* L, int index, const char* what) {
 }
 
 /// minimize(function, start, lower, upper, algorithm, evaluations, tolerance, step)
-///   -> {value...}, smallest, evaluations   or   nil, what the function raised
+///   -> {value...}, smallest, evaluations, whether it ended for want of progress and not of evaluations,
+///      how many of them gave no finite number   or   nil, what the function raised
 int minimize(lua_State* L) {
   lua_settop(L, 8);
   Search search;
@@ -114,7 +117,9 @@ int minimize(lua_State* L) {
   }
   lua_pushnumber(L, search.best);
   lua_pushnumber(L, search.evaluations);
-  return 3;
+  lua_pushboolean(L, result != NLOPT_MAXEVAL_REACHED);
+  lua_pushnumber(L, search.hopeless);
+  return 5;
 }
 
 }  // namespace

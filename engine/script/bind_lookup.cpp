@@ -25,12 +25,16 @@ std::string_view failure_name(LookupFailure failure) {
   return "";
 }
 
-int whole(double value, const char* what) {
+[[noreturn, gnu::cold]] void refuse_fraction(double value, const char* what) {
+  throw Error(what, "expected a whole number >= 0, found " + json_number(value));
+}
+
+inline int whole(double value, const char* what) {
   if (value >= 0 && value <= std::numeric_limits<int>::max()) {
     const int integer = static_cast<int>(value);
     if (integer == value) return integer;
   }
-  throw Error(what, "expected a whole number >= 0, found " + json_number(value));
+  refuse_fraction(value, what);
 }
 
 Dtype dtype_of(double code) {

@@ -16,15 +16,25 @@ std::string shown(double value) {
   return text;
 }
 
+[[noreturn, gnu::cold]] void refuse(double time_s, const char* where) {
+  if (!std::isfinite(time_s) || time_s < 0)
+    throw Error(where, "found " + shown(time_s) + " s; a time is finite and not negative");
+  throw Error(where, "found " + shown(time_s) + " s; the clock ends at 2^63 ps, about 106 days");
+}
+
+/// llround of a number from 0 to below 2^63, without a call into the mathematical library: what is left
+/// of a double behind its whole part is exact.
+inline Picoseconds nearest(double ps) {
+  const auto whole = static_cast<Picoseconds>(ps);
+  return whole + (ps - static_cast<double>(whole) >= 0.5 ? 1 : 0);
+}
+
 }  // namespace
 
 Picoseconds picoseconds(double time_s, const char* where) {
-  if (!std::isfinite(time_s) || time_s < 0)
-    throw Error(where, "found " + shown(time_s) + " s; a time is finite and not negative");
   const double ps = time_s * 1e12;
-  if (ps >= 9.2233720368547e18)
-    throw Error(where, "found " + shown(time_s) + " s; the clock ends at 2^63 ps, about 106 days");
-  return std::llround(ps);
+  if (!(time_s >= 0 && ps < 9.2233720368547e18)) refuse(time_s, where);
+  return nearest(ps);
 }
 
 Picoseconds after(Picoseconds start, double time_s, const char* where) {

@@ -324,10 +324,11 @@ StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
   gaps.clear();
   for (const std::int32_t slot : step.own_pace)
     gaps.push_back(now - requests_->progress(slot).last_token);
-  StepSeen seen;
+  std::int32_t common_gaps = 0;
+  Picoseconds common_gap = 0;
   if (step.decode_ordinal >= 0) {
-    seen.common_gaps = step.batch.decodes - static_cast<std::int32_t>(step.own_pace.size());
-    seen.common_gap = now - common_token_;
+    common_gaps = step.batch.decodes - static_cast<std::int32_t>(step.own_pace.size());
+    common_gap = now - common_token_;
     common_token_ = now;
   }
   for (const std::int32_t slot : step.stamps) requests_->progress(slot).last_token = now;
@@ -358,26 +359,27 @@ StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
     (*requests_)[slot].phase = Phase::pending;
   }
   if (!step.finishing.empty()) changed_ = true;
-  seen.replica = index_;
-  seen.serial = step.serial;
-  seen.planned = step.planned;
-  seen.start = step.start;
-  seen.end = now;
-  seen.batch = &step.batch;
-  seen.price = &step.price;
-  seen.waiting = step.waiting;
-  seen.running = step.running;
-  seen.used_blocks = step.used_blocks;
-  seen.total_blocks = config_.kv_blocks;
-  seen.left_blocks = kv_.used_blocks();
-  seen.other_gaps = gaps;
-  seen.prefills = step.prefills;
-  seen.skipped = step.skipped;
-  seen.finished = finished_ids_;
   first_step_ ^= 1;
   --planned_steps_;
   executing_ = false;
-  return seen;
+  return {.replica = index_,
+          .serial = step.serial,
+          .planned = step.planned,
+          .start = step.start,
+          .end = now,
+          .batch = &step.batch,
+          .price = &step.price,
+          .waiting = step.waiting,
+          .running = step.running,
+          .used_blocks = step.used_blocks,
+          .total_blocks = config_.kv_blocks,
+          .left_blocks = kv_.used_blocks(),
+          .common_gap = common_gap,
+          .common_gaps = common_gaps,
+          .other_gaps = gaps,
+          .prefills = step.prefills,
+          .skipped = step.skipped,
+          .finished = finished_ids_};
 }
 
 }  // namespace rooflua

@@ -25,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/error.h"
 #include "serve/cluster.h"
 #include "serve/observer.h"
 #include "serve/policy.h"
@@ -73,7 +74,10 @@ class Simulation {
   Picoseconds now() const { return now_; }
   const Totals& totals() const { return totals_; }
   std::int32_t replica_count() const { return static_cast<std::int32_t>(replicas_.size()); }
-  const Replica& replica(std::int32_t index) const;
+  const Replica& replica(std::int32_t index) const {
+    ROOFLUA_ASSERT(index >= 0 && index < replica_count());
+    return replicas_[static_cast<std::size_t>(index)];
+  }
   const Requests& requests() const { return requests_; }
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;

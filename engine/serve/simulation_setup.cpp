@@ -86,11 +86,6 @@ const ReplicaSignals* Simulation::fresh_signals() {
 
 // --- from outside
 
-const Replica& Simulation::replica(std::int32_t index) const {
-  ROOFLUA_ASSERT(index >= 0 && index < replica_count());
-  return replicas_[static_cast<std::size_t>(index)];
-}
-
 std::int32_t Simulation::slot_of(std::int32_t id) const {
   for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
     if (requests_[slot].phase != Phase::absent && requests_[slot].id == id) return slot;

@@ -184,8 +184,8 @@ void read_rows(CsvScanner& scanner, Trace& trace, const TraceOptions& options) {
   const ColumnMap map(header, trace.format, at(trace.file, scanner.line()));
   TraceBuilder builder(trace, options);
   builder.set_arrival_unit(map.units_per_s);
+  RawTraceRow raw;  // the same roles in every row
   while (!builder.full() && scanner.next()) {
-    RawTraceRow raw;
     raw.line = scanner.line();
     if (scanner.cells().size() != header.size()) {
       throw Error(at(trace.file, raw.line), "expected " + std::to_string(header.size()) +

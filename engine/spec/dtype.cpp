@@ -42,24 +42,6 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-double bytes_per_element(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::fp32:
-      return 4;
-    case Dtype::bf16:
-    case Dtype::fp16:
-      return 2;
-    case Dtype::fp8:
-    case Dtype::int8:
-      return 1;
-    case Dtype::fp4:
-    case Dtype::int4:
-      return 0.5;
-  }
-  ROOFLUA_ASSERT(!"a known dtype");
-  return 0;
-}
-
 std::string_view name(Dtype dtype) {
   for (const Spelling& spelling : spellings) {
     if (spelling.dtype == dtype) return spelling.text;

@@ -11,7 +11,10 @@ namespace rooflua {
 enum class Dtype { fp32, bf16, fp16, fp8, int8, fp4, int4 };
 
 /// Bytes of one element: 4, 2, 2, 1, 1, 0.5, 0.5.
-double bytes_per_element(Dtype dtype);
+constexpr double bytes_per_element(Dtype dtype) {
+  constexpr double bytes[] = {4, 2, 2, 1, 1, 0.5, 0.5};
+  return bytes[static_cast<int>(dtype)];
+}
 std::string_view name(Dtype dtype);
 /// Accepts the spellings in use ("bfloat16", "torch.float16", "float8_e4m3fn", "fp8_block",
 /// "half").

@@ -2,6 +2,8 @@
 --- head of the queue; chunked prefill; preemption by recomputation from the tail.
 local policy = require "rooflua.policy"
 
+local floor, min = math.floor, math.min
+
 ---@class schedulers.VllmV1: rooflua.Scheduler
 ---@field max_num_seqs integer
 ---@field max_num_batched_tokens integer
@@ -43,7 +45,7 @@ end
 function VllmV1:run_one(request, replica, plan)
   local tokens = 1
   if request.phase == "prefill" then
-    tokens = math.min(self:chunk(request.pending_tokens), self.max_num_batched_tokens - plan.tokens)
+    tokens = min(self:chunk(request.pending_tokens), self.max_num_batched_tokens - plan.tokens)
   end
   while true do
     if request.phase == "decode" then
@@ -107,7 +109,7 @@ function VllmV1:admit_waiting(replica, plan)
     end
     local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
     local keep_free = 0
-    if replica.seats > 0 then keep_free = math.floor(self.watermark * replica.total_blocks) end
+    if replica.seats > 0 then keep_free = floor(self.watermark * replica.total_blocks) end
     if not plan:admit(request, tokens, 0, must_fit, keep_free) then return end
   end
 end

@@ -96,6 +96,7 @@ local Kernels = policy.define {
   },
 }
 
+local max, min = math.max, math.min
 local attention_block = 128  -- keys a decode attention kernel loads at once: less costs the same
 
 function Kernels:bind(context)
@@ -166,7 +167,7 @@ end
 --- in the cache when attention runs.
 function Kernels:decode_attention(n, context)
   local layers, tokens, query = self.attention_layers, context + n, self.decode_query
-  local computed = math.max(tokens, n * attention_block)
+  local computed = max(tokens, n * attention_block)
   local time_s
   if self.latent then
     query.batch, query.context_tokens = n, computed / n
@@ -203,7 +204,7 @@ function Kernels:same_call(query)
   if cost.listening() then
     shape, note = cost.query_text(query), "in the same call; " .. estimate.note
   end
-  local time_s = math.max(0, estimate.latency_s - self.attention_launch_s)
+  local time_s = max(0, estimate.latency_s - self.attention_launch_s)
   return cost.record("attention_prefill", time_s, estimate, self.attention_layers, estimate.flop,
                      estimate.bytes, estimate.mfu, "compute", note, query.op, shape)
 end
@@ -226,12 +227,15 @@ end
 --- Attention of all prefill chunks, and the rows of latent KV that they expand again.
 --- @param chunks integer how many there are
 --- @param alone boolean no decodes share the call
-function Kernels:prefill_time(prefills, chunks, alone)
-  local attention_s, rows = 0, 0
-  for i = 1, chunks do
-    local prefill = prefills[i]
-    local t, p = prefill.new_tokens, prefill.context_tokens
-    attention_s = attention_s + self:prefill_attention(t, p, alone and i == 1)
+function Kernels:prefill_time(batch, chunks, alone)
+  local prefills = batch.prefills
+  local prefill = prefills[1] -- outside the loop: most steps have one chunk, and code without a loop is one piece
+  local t, p = prefill.new_tokens, prefill.context_tokens
+  local attention_s, rows = self:prefill_attention(t, p, alone), t + p
+  for i = 2, chunks do
+    prefill = prefills[i]
+    t, p = prefill.new_tokens, prefill.context_tokens
+    attention_s = attention_s + self:prefill_attention(t, p, false)
     rows = rows + t + p
   end
   return attention_s, self.prefill_rows_time and self.prefill_rows_time(rows) or 0
@@ -239,17 +243,16 @@ end
 
 --- Two attentions in one step: they add, minus what the larger hides.
 function Kernels:both(prefill_s, decode_s)
-  local hidden_s = self.overlap * math.min(prefill_s, decode_s)
+  local hidden_s = self.overlap * min(prefill_s, decode_s)
   return prefill_s + decode_s - hidden_s
 end
 
 -- The step -------------------------------------------------------------------------------------
 
---- Time on the GPU. The batch is read before anything is looked up: compiled code would have to
---- make it an object of its own to read it again behind a call.
+--- Time on the GPU. Its list of prefills is in no variable while something is looked up: compiled code
+--- would have to make it an object of its own to have it behind a call.
 function Kernels:gpu_time(batch)
-  local prefills, decodes, tokens, requests = batch.prefills, batch.decodes, batch.tokens, batch.requests
-  local chunks = #prefills
+  local chunks, decodes, tokens, requests = #batch.prefills, batch.decodes, batch.tokens, batch.requests
   local time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(requests)
   local attention_s = 0
   if decodes > 0 then
@@ -257,14 +260,14 @@ function Kernels:gpu_time(batch)
     if self.decode_rows_time then time_s = time_s + self.decode_rows_time(decodes) end
   end
   if chunks > 0 then
-    local prefill_s, rows_s = self:prefill_time(prefills, chunks, decodes == 0)
+    local prefill_s, rows_s = self:prefill_time(batch, chunks, decodes == 0)
     attention_s, time_s = self:both(prefill_s, attention_s), time_s + rows_s
   end
   if self.linear then time_s = time_s + self:linear_attention(batch) end
   local sampler_s = self.sampler_s + self.sorted_row_s * requests
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
   if tokens <= self.graph_tokens then return time_s end
-  return math.max(time_s, self.kernel_count * self.small.eager_s)
+  return max(time_s, self.kernel_count * self.small.eager_s)
 end
 
 ---@param batch rooflua.Batch

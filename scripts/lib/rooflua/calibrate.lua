@@ -50,10 +50,12 @@ end
 
 local parts = 4 -- of one file: each quarter of its requests is left out once
 
-local function add(list, file, group, first, last, metrics)
+local function add(list, file, name, group, first, last, metrics)
   for metric, value in core.sorted_pairs(metrics) do
     if value > 0 then
-      list[#list + 1] = { value = value, file = file, first = first, last = last, metric = metric, group = group }
+      local part = first and (", requests %d to %d"):format(first, last) or ""
+      list[#list + 1] = { value = value, file = file, first = first, last = last, metric = metric, group = group,
+        name = name .. part .. ": " .. metric }
     end
   end
 end
@@ -63,13 +65,13 @@ local function observations_of(files)
   for i, run in ipairs(files) do
     local count = #run.requests
     if run.mean_lengths then
-      add(list, i, run.path, nil, nil, run.metrics)
+      add(list, i, run.path, run.path, nil, nil, run.metrics)
     else
       local pieces = (#files > 1 or count < 4 * parts) and 1 or parts
       for piece = 1, pieces do
         local first, last = math.floor((piece - 1) * count / pieces) + 1, math.floor(piece * count / pieces)
         local group = pieces == 1 and run.path or ("quarter %d"):format(piece)
-        add(list, i, group, first, last, measured.metrics(run.requests, first, last))
+        add(list, i, run.path, group, first, last, measured.metrics(run.requests, first, last))
       end
     end
   end
@@ -190,7 +192,7 @@ local function text_of(result, files, block)
   return text .. "paste into the scenario:\n\n" .. block:gsub("([^\n]+)", "  %1") .. "\n"
 end
 
---- options: measured (paths), params (names), set, seed, objective, evaluations. Returns {text, document}.
+--- options: measured (paths), params (names), set, seed, objective, evaluations, jobs, progress. Returns {text, document}.
 function calibrate.run(path, options)
   local opened = scenario.open(path, { set = options.set, seed = options.seed })
   if opened.kind ~= "serve" or #opened.variants ~= 1 then
@@ -207,13 +209,15 @@ function calibrate.run(path, options)
   if not names or #names == 0 then names = default_params(path, copy) end
   local params, units = params_of(path, copy, names)
   local result = fit.fit { predictor(path, copy, files), params = params, target = observations_of(files),
-    objective = options.objective, evaluations = options.evaluations or 150 }
+    objective = options.objective, evaluations = options.evaluations or 150, jobs = options.jobs or 1,
+    progress = options.progress and "calibrate" or nil }
   local fitted = copy
   for key, value in core.sorted_pairs(result.values) do fitted = scenario.set(path, fitted, key, value) end
   for _, each in ipairs(result.parameters) do each.unit = units[each.path] end
   local block = block_of(path, fitted, names)
   local document = { schema = 1, scenario = path, objective = result.objective, parameters = result.parameters,
-    error = result.error, groups = result.groups, evaluations = result.evaluations, paste = block,
+    error = result.error, groups = result.groups, evaluations = result.evaluations, converged = result.converged,
+    hopeless = result.hopeless, paste = block,
     measured = json.array {} }
   for i, run in ipairs(files) do
     document.measured[i] = { path = run.path, requests = #run.requests, failed = run.failed, replayed = run.how }

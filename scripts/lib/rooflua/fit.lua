@@ -2,13 +2,14 @@
 local native = require "rooflua.native"
 local core = require "rooflua.core"
 local declared = require "rooflua.declared"
+local json = require "rooflua.json"
 local predictions = require "rooflua.predictions"
 
 local fit = {}
 local fail = core.fail
 
 local keys = { "scenario", "steps", "model", "hardware", "deployment", "mfu", "async_depth", "corrections",
-  "params", "target", "groups", "objective", "algorithm", "evaluations", "tolerance" }
+  "params", "target", "groups", "objective", "algorithm", "evaluations", "tolerance", "jobs", "progress" }
 local file = "fit"
 
 -- Objective ------------------------------------------------------------------------------------------
@@ -31,15 +32,35 @@ end
 local known_algorithms = { bobyqa = true, nelder_mead = true, sbplx = true } -- none draws random numbers
 local objectives = { mean = mean, median = median }
 
---- Absolute relative errors of every figure of these observations.
+local function finite(value) return value == value and value < math.huge end
+
+local function place_of(observation)
+  local name = observation.given and observation.given.name
+  return type(name) == "string" and observation.where .. " (" .. name .. ")" or observation.where
+end
+
+--- Absolute relative errors of every figure of these observations; and, where one of them is no finite
+--- number, which it was.
 local function errors_of(pairs_of, observations)
-  local errors = {}
+  local errors, bad = {}, nil
   for _, observation in ipairs(observations) do
     for _, pair in ipairs(pairs_of(observation)) do
-      errors[#errors + 1] = math.abs(pair.predicted - pair.measured) / math.abs(pair.measured)
+      local error_ = math.abs(pair.predicted - pair.measured) / math.abs(pair.measured)
+      if not bad and not finite(error_) then
+        bad = ("%s: predicted %s, measured %s"):format(place_of(observation), tostring(pair.predicted),
+          native.number_text(pair.measured))
+      end
+      errors[#errors + 1] = error_
     end
   end
-  return errors
+  return errors, bad
+end
+
+--- The objective of these observations: nil, and why, where it is no finite number.
+local function score_of(task, pairs_of, observations)
+  local errors, bad = errors_of(pairs_of, observations)
+  if bad then return nil, bad, errors end
+  return objectives[task.objective](errors), nil, errors
 end
 
 -- One fit ----------------------------------------------------------------------------------------------
@@ -62,27 +83,64 @@ end
 local stages = { { share = 0.35, algorithm = "direct", step = 0.1 },
   { share = 0.4, step = 0.1 }, { share = 0.25, step = 0.02 } }
 
---- The smallest error over these observations: {path = value}, error, evaluations.
+local function text_of(values)
+  local words = {}
+  for path, value in core.sorted_pairs(values) do words[#words + 1] = path .. " = " .. tostring(value) end
+  return core.join(words, ", ")
+end
+
+--- The smallest error over these observations: {values = {path = value}, error, evaluations, converged (or it ran
+--- out of evaluations), hopeless = how many of them gave no finite error, why = of the first of those}.
 local function minimise(task, observations)
-  local ranges, score = task.ranges, objectives[task.objective]
+  local ranges, why = task.ranges, nil
   local function objective(places)
-    return score(errors_of(task.model(values_at(ranges, places)), observations))
+    local values = values_at(ranges, places)
+    local score, bad = score_of(task, task.model(values), observations)
+    if bad and not why then why = bad .. ", with " .. text_of(values) end
+    return score or 0 / 0 -- worse than everything
   end
   local best, lower, upper = {}, {}, {}
   for i, range in ipairs(ranges) do
     best[i], lower[i], upper[i] = declared.place(range, range.start), 0, 1
   end
-  local smallest, used = objective(best), 1
+  local smallest, used, hopeless, converged = objective(best), 1, 0, false
+  if smallest ~= smallest then smallest, hopeless = math.huge, 1 end
   for _, stage in ipairs(stages) do
     local budget = math.max(1, math.floor((task.evaluations - 1) * stage.share))
-    local places, found, evaluations = native.minimize(objective, best, lower, upper, stage.algorithm or task.algorithm,
-      budget, task.tolerance, stage.step)
+    local places, found, evaluations, ended, bad = native.minimize(objective, best, lower, upper,
+      stage.algorithm or task.algorithm, budget, task.tolerance, stage.step)
     if not places then error(found, 0) end
-    used = used + evaluations
-    if found < smallest then best, smallest = places, found end
-    if smallest < task.tolerance then break end -- nothing is left to gain
+    used, hopeless, converged = used + evaluations, hopeless + bad, ended
+    if bad < evaluations and found < smallest then best, smallest = places, found end
+    if smallest < task.tolerance then -- nothing is left to gain
+      converged = true
+      break
+    end
   end
-  return values_at(ranges, best), smallest, used
+  if smallest == math.huge then
+    local names = {}
+    for i, range in ipairs(ranges) do names[i] = range.path end
+    fail("fit: none of %d values of %s gave a finite error; the first: %s", used, core.join(names, ", "), why)
+  end
+  return { values = values_at(ranges, best), error = smallest, evaluations = used, converged = converged,
+    hopeless = hopeless, why = why }
+end
+
+--- One fit for each list of observations. In worker processes where the user says how many: each fit is the same
+--- whoever makes it.
+local function minimise_all(task, lists)
+  local out = {}
+  if not task.jobs then
+    for i, observations in ipairs(lists) do out[i] = minimise(task, observations) end
+    return out
+  end
+  local rows = json.array {}
+  for i in ipairs(lists) do rows[i] = { name = "fit " .. i, parameters = { fit = i }, seed = 0 } end
+  local documents, problems, about = native.run_many(rows, { jobs = task.jobs, results = "", hash = "",
+    scenario = file, title = task.progress or "" }, function(i) return minimise(task, lists[i]) end)
+  if about.interrupted then error("interrupted", 0) end
+  for i, document in ipairs(documents) do out[i] = document or error(problems[i], 0) end
+  return out
 end
 
 -- Groups -----------------------------------------------------------------------------------------------
@@ -117,23 +175,32 @@ local function others(groups, left_out)
   return out
 end
 
---- Fits without each group in turn and scores on it. All left-out errors together are the honest figure.
-local function leave_out(task, groups, result)
-  local all, score = {}, objectives[task.objective]
-  for _, group in ipairs(groups) do
+--- Scores on each group the fit that did not see it. All left-out errors together are the honest figure.
+--- @param fits table one per group, or empty
+local function leave_out(task, groups, fits, result)
+  local all = {}
+  local before, after = task.model(result.start), task.model(result.values)
+  for i, group in ipairs(groups) do
     local entry = { name = group.name, count = #group.observations,
-      before = score(errors_of(task.model(result.start), group.observations)),
-      after = score(errors_of(task.model(result.values), group.observations)) }
-    if #groups > 1 then
-      local values, _, used = minimise(task, others(groups, group))
-      local errors = errors_of(task.model(values), group.observations)
-      entry.left_out, entry.values = score(errors), values
+      before = (score_of(task, before, group.observations)),
+      after = (score_of(task, after, group.observations)) }
+    local without = fits[i]
+    if without then
+      local errors
+      entry.left_out, entry.why, errors = score_of(task, task.model(without.values), group.observations)
+      entry.values, entry.converged = without.values, without.converged
       for _, each in ipairs(errors) do all[#all + 1] = each end
-      result.evaluations = result.evaluations + used
+      result.evaluations = result.evaluations + without.evaluations
+      result.hopeless = result.hopeless + without.hopeless
+      result.why = result.why or without.why
+      if not without.converged then result.unfinished = result.unfinished + 1 end
     end
     result.groups[#result.groups + 1] = entry
   end
-  if #all > 0 then result.error.left_out = score(all) end
+  for _, each in ipairs(all) do
+    if not finite(each) then return end -- no honest figure
+  end
+  if #all > 0 then result.error.left_out = objectives[task.objective](all) end
 end
 
 -- Reading ------------------------------------------------------------------------------------------------
@@ -141,7 +208,8 @@ end
 local function read(given)
   local task = { objective = given.objective or "mean", algorithm = given.algorithm or "sbplx",
     evaluations = core.whole(given.evaluations or 300, "fit: evaluations", 1),
-    tolerance = core.positive(given.tolerance or 1e-6, "fit: tolerance") }
+    tolerance = core.positive(given.tolerance or 1e-6, "fit: tolerance"),
+    jobs = given.jobs and core.whole(given.jobs, "fit: jobs", 1), progress = given.progress }
   if type(task.objective) ~= "string" or not objectives[task.objective] then
     fail("fit: objective: %s", native.unknown_name("objective", tostring(task.objective),
       core.sorted_keys(objectives)))
@@ -168,14 +236,20 @@ function fit.fit(given)
   local groups = options.groups == false and { { name = "all", observations = task.observations } }
     or grouped(task.observations)
   local result = { objective = task.objective, start = starting_values(task.ranges), error = {}, groups = {},
-    parameters = {}, count = #task.observations }
-  local score = objectives[task.objective]
-  result.error.before = score(errors_of(task.model(result.start), task.observations))
-  result.values, result.error.after, result.evaluations = minimise(task, task.observations)
-  if result.error.after > result.error.before then -- a search that found nothing better keeps what there was
-    result.values, result.error.after = result.start, result.error.before
+    parameters = {}, count = #task.observations, unfinished = 0 }
+  result.error.before = score_of(task, task.model(result.start), task.observations)
+  local lists = { task.observations }
+  if #groups > 1 then
+    for _, group in ipairs(groups) do lists[#lists + 1] = others(groups, group) end
   end
-  leave_out(task, groups, result)
+  local fits = minimise_all(task, lists)
+  local best = table.remove(fits, 1)
+  result.values, result.error.after, result.evaluations = best.values, best.error, best.evaluations
+  result.converged, result.hopeless, result.why = best.converged, best.hopeless, best.why
+  if result.error.before and result.error.after > result.error.before then
+    result.values, result.error.after = result.start, result.error.before -- nothing better was found
+  end
+  leave_out(task, groups, fits, result)
   for i, range in ipairs(task.ranges) do
     local value = result.values[range.path]
     local place = declared.place(range, value)
@@ -189,6 +263,22 @@ end
 -- Text -----------------------------------------------------------------------------------------------------
 
 local function percent(value) return value and ("%.2f %%"):format(100 * value) or "-" end
+
+--- How the search ended, in words.
+local function ending(result)
+  local lines = { ("converged: %s (%d evaluations)"):format(result.converged and "yes" or "no", result.evaluations) }
+  if not result.converged then
+    lines[1] = lines[1] .. ": the search was still moving when its evaluations were used up; a better fit may exist, "
+      .. "give it more"
+  elseif result.unfinished > 0 then
+    lines[1] = lines[1] .. (", but %d of the fits without a group ran out of evaluations"):format(result.unfinished)
+  end
+  if result.hopeless > 0 then
+    lines[2] = ("%d evaluations gave no finite error and counted as the worst; the first: %s"):format(result.hopeless,
+      result.why)
+  end
+  return core.join(lines, "\n")
+end
 
 --- A result as text: parameters before and after, errors before, after and left out, groups.
 ---@param result table what fit.fit gave
@@ -206,8 +296,8 @@ function fit.report(result)
   errors[#errors + 1] = { "all", result.count, percent(result.error.before), percent(result.error.after),
     percent(result.error.left_out) }
   local text = require("rooflua.prices").tables_text
-  return ("%s\n\n%s absolute relative error; `left out`: fitted without that group\n%s\n"):format(text(rows),
-    result.objective, text(errors))
+  return ("%s\n\n%s absolute relative error; `left out`: fitted without that group\n%s\n\n%s\n"):format(text(rows),
+    result.objective, text(errors), ending(result))
 end
 
 --- rooflua.fit { ... } is rooflua.fit.fit { ... }.

@@ -90,6 +90,8 @@ end
 
 local most_entries = 262144
 local seconds_of = ffi.typeof "double[6]"
+ffi.cdef "typedef struct { double time_s, amount; int32_t code, reserved; } rooflua_remembered;"
+local remembered = ffi.typeof "rooflua_remembered" -- code -1: several kinds of evidence, kept beside it
 
 --- Runs `call` with an empty account; returns its time and what it added, then restores the account.
 local function isolate(call)
@@ -117,37 +119,37 @@ end
 --- Exact memo of a pure priced function of one number.
 function ledger.memoize(fn)
   check_function(fn, "cost.memoize")
-  local times, codes, amounts, mixtures, entries = {}, {}, {}, {}, 0
+  local known, mixtures, entries = {}, {}, 0
   local function keep(key, time_s, ...)
     if type(time_s) ~= "number" then return time_s end
-    if entries >= most_entries then times, codes, amounts, mixtures, entries = {}, {}, {}, {}, 0 end
+    if entries >= most_entries then known, mixtures, entries = {}, {}, 0 end
     entries = entries + 1
     local code, kinds = 0, 0
     for i = 0, 5 do
       if select(i + 1, ...) ~= 0 then code, kinds = i, kinds + 1 end
     end
-    times[key], codes[key], amounts[key] = time_s, kinds <= 1 and code or -1, (select(code + 1, ...))
+    known[key] = remembered(time_s, (select(code + 1, ...)), kinds <= 1 and code or -1, 0)
     if kinds > 1 then mixtures[key] = seconds_of(...) end
     return time_s
   end
   local function miss(key) return keep(key, native.price_apart(fn, key)) end
   return function(key)
     if rows then return (fn(key)) end
-    local time_s = times[key]
-    if time_s == nil then
+    local one = known[key]
+    if not one then
       if type(key) ~= "number" or key ~= key then
         fail("a memoized function takes one number, found %s", core.describe(key))
       end
       return (miss(key))
     end
-    local code = codes[key]
+    local code = one.code
     if code >= 0 then
-      state.seconds[code] = state.seconds[code] + amounts[key]
+      state.seconds[code] = state.seconds[code] + one.amount
     else
       local added = mixtures[key]
       for i = 0, 5 do state.seconds[i] = state.seconds[i] + added[i] end
     end
-    return time_s
+    return one.time_s
   end
 end
 

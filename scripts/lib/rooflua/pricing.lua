@@ -37,15 +37,22 @@ local function corrected_time(correction, now, before_s)
   return time_s
 end
 
+local function model_and_corrections(steps, corrections, now)
+  local time_s = model_time(steps, now)
+  for i = 1, #corrections do time_s = corrected_time(corrections[i], now, time_s) end
+  return time_s
+end
+
 --- @param bound table {steps = a bound step model, corrections = those with a step method, or nil,
 --- all = every correction of the scenario}
 function pricing.price(bound)
   apply(bound.all)
-  local now = live()
-  local time_s = model_time(bound.steps, now)
   local corrections = bound.corrections
+  local time_s
   if corrections then
-    for i = 1, #corrections do time_s = corrected_time(corrections[i], now, time_s) end
+    time_s = model_and_corrections(bound.steps, corrections, live())
+  else
+    time_s = model_time(bound.steps, live()) -- in no variable: compiled code need not make an object of it
   end
   expire()
   return time_s

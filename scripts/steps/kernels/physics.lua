@@ -5,6 +5,8 @@
 --- the second a GEMM is priced with more rows where that is faster: it could be run so.
 local cost = require "rooflua.cost"
 
+local floor, max = math.floor, math.max
+
 local physics = {}
 physics.__index = physics
 
@@ -21,7 +23,7 @@ local function padded_sizes(budget)
   for size = 1, 15 do sizes[size] = size end
   add(16, 256, 8)
   add(272, 512, 16)
-  add(768, math.max(budget, 768), 256)
+  add(768, max(budget, 768), 256)
   return sizes
 end
 
@@ -39,7 +41,7 @@ end
 --- @param time_s number of `count` runs
 --- @param flop number of one run
 function physics:at_least(time_s, flop, bytes, dtype, count, name)
-  local floor_s = count * math.max(flop / (self.peaks[dtype] or self.peaks.bf16), bytes / self.bytes_per_s)
+  local floor_s = count * max(flop / (self.peaks[dtype] or self.peaks.bf16), bytes / self.bytes_per_s)
   if time_s >= floor_s or count == 0 then return time_s end
   return time_s + cost.record(name, (floor_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
                               "below flop over peak or bytes over bandwidth", "floor")
@@ -85,7 +87,7 @@ function physics:rows_to_run(op, rows, query)
   local sizes = self.sizes
   local low, high = 1, #sizes + 1  -- the first size that holds the rows
   while low < high do
-    local middle = math.floor((low + high) / 2)
+    local middle = floor((low + high) / 2)
     if sizes[middle] < rows then low = middle + 1 else high = middle end
   end
   if low > #sizes then return rows end
