@@ -37,9 +37,10 @@ bool CsvScanner::next() {
         position_ = start + 1;
         cells_.push_back(quoted());
       } else {
-        while (position_ < text_.size() && text_[position_] != ',' && text_[position_] != '\n') {
-          ++position_;
-        }
+        const char* const end = text_.data() + text_.size();
+        const char* stop = text_.data() + position_;
+        while (stop < end && *stop != ',' && *stop != '\n') ++stop;
+        position_ = static_cast<std::size_t>(stop - text_.data());
         cells_.push_back(trim(text_.substr(start, position_ > start ? position_ - start : 0)));
       }
       more = position_ < text_.size() && text_[position_] == ',';

@@ -158,9 +158,11 @@ class Database final : public MfuDatabase {
     // grows with every step.
     if (is_attention(query.op) && only_models(query.op)) {
       check(query, false);
-      const bool plain = query.op == Op::attention_prefill || query.op == Op::attention_decode;
-      fresh_ = plain ? attention_(query, *options_.hardware)
-                     : modelled_kernel(query, *options_.hardware);
+      if (query.op == Op::attention_prefill || query.op == Op::attention_decode) {
+        attention_(query, *options_.hardware, fresh_);
+      } else {
+        fresh_ = modelled_kernel(query, *options_.hardware);
+      }
       add_work(query, fresh_);
       return fresh_;
     }

@@ -92,34 +92,61 @@ Elements elements(const Query& query, const Hardware& hardware) {
 struct Tile {
   double rows, columns;
 };
-constexpr std::array<Tile, 7> kGemmTiles{
-    {{64, 32}, {64, 64}, {64, 128}, {64, 256}, {128, 128}, {128, 256}, {256, 128}}};
+/// Seven tiles; the last of the eight is twice, so that they fill vectors.
+struct Tiles {
+  std::array<double, 8> rows, columns;
+};
+constexpr Tiles kGemmTiles{{64, 64, 64, 64, 128, 128, 256, 256},
+                           {32, 64, 128, 256, 128, 256, 128, 128}};
 
-/// Time on one SM of a tile that walks k: its math or its loads, whichever is slower. Loads stop at
-/// the m rows there are, math does not.
-double tile_time(Tile tile, double m, double n, double k, Elements e, const Gpu& gpu) {
-  const double steps = whole_above(k / 64) * 64;
-  const double math =
-      flop::gemm(tile.rows, steps, tile.columns) / (gpu.peak / gpu.sms * modelled::gemm_math);
-  const double loaded = std::min(m, tile.rows) * e.in + std::min(n, tile.columns) * e.weight;
+/// Bytes that a tile loads for each step of k: those of the m rows there are.
+inline double loaded_by(Tile tile, double m, double n, Elements e) {
+  return std::min(m, tile.rows) * e.in + std::min(n, tile.columns) * e.weight;
+}
+
+/// Time on one SM of a tile that walks k in `steps`: its math or its loads, whichever is slower. Loads
+/// stop at the m rows there are, math does not.
+inline double tile_time(Tile tile, double loaded, double steps, const Gpu& gpu) {
+  const double flop = 2 * tile.rows * steps * tile.columns;  // no call: loops over this are vectors
+  const double math = flop / (gpu.peak / gpu.sms * modelled::gemm_math);
   const double load = loaded * steps / (modelled::gemm_sm_bytes_per_clock * gpu.clock_hz);
   return modelled::gemm_tile_s + std::max(math, load);
 }
 
+/// k in steps of 64
+inline double steps_of(double k) {
+  return whole_above(k / 64) * 64;
+}
+
+/// Every tile and split is a fourth root of a sum; those with the same split cost share what is added to
+/// it, so the smallest sum of each kind decides and two roots are enough, to the same bits.
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+[[gnu::target_clones("arch=x86-64-v3", "default")]]
+#endif
 double gemm_time(double m, double k, double n, Elements e, const Gpu& gpu) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   const double bytes = bytes::gemm(m, k, n, e.in, e.weight, e.out);
-  double best = std::numeric_limits<double>::infinity();
-  for (const Tile tile : kGemmTiles) {
-    const double tiles = whole_above(m / tile.rows) * whole_above(n / tile.columns);
-    for (const double split : {1., 2., 4., 8., 16.}) {
-      const double waves = whole_above(tiles * split / gpu.sms);
-      const double math = waves * tile_time(tile, m, n, k / split, e, gpu);
-      const double partial_sums = split > 1 ? 2 * 4 * m * n * split : 0;  // fp32, written and read
-      const double reduce = split > 1 ? modelled::split_s : 0;
-      best = std::min(best, reduce + overlapped(math, gpu.traffic(bytes + partial_sums)));
-    }
+  std::array<double, kGemmTiles.rows.size()> tiles, loaded, sums;
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const Tile tile{kGemmTiles.rows[i], kGemmTiles.columns[i]};
+    tiles[i] = whole_above(m / tile.rows) * whole_above(n / tile.columns);
+    loaded[i] = loaded_by(tile, m, n, e);
   }
-  return best;
+  double whole = infinity, split_up = infinity;
+  for (const double split : {1., 2., 4., 8., 16.}) {
+    const double partial_sums = split > 1 ? 2 * 4 * m * n * split : 0;  // fp32, written and read
+    const double traffic = fourth_power(gpu.traffic(bytes + partial_sums));
+    const double steps = steps_of(k / split);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const Tile tile{kGemmTiles.rows[i], kGemmTiles.columns[i]};
+      const double waves = whole_above(tiles[i] * split / gpu.sms);
+      const double math = waves * tile_time(tile, loaded[i], steps, gpu);
+      sums[i] = fourth_power(math) + traffic;
+    }
+    const double least = *std::min_element(sums.begin(), sums.end());
+    (split > 1 ? split_up : whole) = std::min(split > 1 ? split_up : whole, least);
+  }
+  return std::min(std::sqrt(std::sqrt(whole)), modelled::split_s + std::sqrt(std::sqrt(split_up)));
 }
 
 Priced gemm(const Query& query, Elements e, const Gpu& gpu) {
@@ -133,12 +160,14 @@ double grouped_time(double experts, double rows, double k, double n, Elements e,
   constexpr std::array<Tile, 8> tiles{
       {{16, 64}, {16, 128}, {32, 128}, {64, 64}, {64, 128}, {128, 128}, {128, 256}, {256, 128}}};
   const double bytes = experts * bytes::gemm(rows, k, n, e.in, e.weight, e.out);
+  const double steps = steps_of(k);
   double best = std::numeric_limits<double>::infinity();
   for (const Tile tile : tiles) {
     const double count = experts * whole_above(rows / tile.rows) * whole_above(n / tile.columns);
     const Tile computed{std::max(tile.rows, 64.0), tile.columns};  // the smallest tensor-core step
     const double waves = std::max(1.0, count / gpu.sms);
-    const double math = waves * tile_time(computed, std::min(rows, tile.rows), n, k, e, gpu);
+    const double loaded = loaded_by(computed, std::min(rows, tile.rows), n, e);
+    const double math = waves * tile_time(computed, loaded, steps, gpu);
     best = std::min(best, overlapped(math, gpu.traffic(bytes)));
   }
   return best;
@@ -363,7 +392,8 @@ bool ModelledAttention::fits(const Query& query) const {
          query.kv_dtype == kv_dtype_;
 }
 
-Estimate ModelledAttention::operator()(const Query& query, const Hardware& hardware) {
+void ModelledAttention::operator()(const Query& query, const Hardware& hardware,
+                                   Estimate& estimate) {
   if (!fits(query)) {
     known_ = false;
     gpu_ = gpu_of(hardware, math_dtype(hardware, query.dtype));
@@ -374,11 +404,10 @@ Estimate ModelledAttention::operator()(const Query& query, const Hardware& hardw
   }
   const Priced priced = query.op == Op::attention_decode ? decode(query, shape_, gpu_)
                                                          : prefill(query, shape_, gpu_);
-  Estimate estimate;
+  estimate = Estimate{};
   estimate.evidence = Evidence::modelled;
   estimate.latency_s = priced.latency_s;
   estimate.mfu = priced.flop / (priced.latency_s * gpu_.peak);
-  return estimate;
 }
 
 Estimate modelled_kernel(const Query& query, const Hardware& hardware) {

@@ -76,7 +76,7 @@ class ModelledAttention {
  public:
   /// @param query  attention_prefill or attention_decode
   /// @throws Error   as modelled_kernel()
-  Estimate operator()(const Query& query, const Hardware& hardware);
+  void operator()(const Query& query, const Hardware& hardware, Estimate& estimate);
 
  private:
   bool fits(const Query& query) const;

@@ -103,9 +103,16 @@ int price_apart(lua_State* L) {
   return 1 + evidence_count;
 }
 
+/// apart(fn, ...) -> what fn(...) returns. A plain C function, for the same reason.
+int call_apart(lua_State* L) {
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
 }  // namespace
 
 void bind_cost(lua_State* L) {
+  set_function(L, "call_apart", guarded<call_apart>);
   set_function(L, "price_apart", guarded<price_apart>);
   set_function(L, "formulas", guarded<list_formulas>);
   set_function(L, "layers", guarded<list_layers>);

@@ -160,6 +160,13 @@ function cost.memoize(fn) end
 ---@return fun(a: number, b: number): number
 function cost.memoize2(fn) end
 
+---fn(...), and what it returns. Compiled code leaves here and comes back behind: for what happens once, as the miss
+---of a memo of your own, so that it is no part of what happens often.
+---@param fn function
+---@param ... any
+---@return any ...
+function cost.apart(fn, ...) end
+
 --- Runs a function and returns what it priced: every primitive with shape, flop, bytes, mfu, bound and
 --- evidence, corrections apart, and shares of time per evidence.
 ---@param call fun(): number?

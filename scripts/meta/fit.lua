@@ -11,8 +11,9 @@ local fit = {}
 ---params: `{ ["steps.host_step_s"] = { 1e-4, 1e-2, log = true, start = 1e-3 } }`, or a list of names: then the
 ---range is the declared one, else a tenth to ten times the value.
 ---Also: objective "mean" or "median"; algorithm "sbplx", "bobyqa" or "nelder_mead"; evaluations (300), per fit;
----tolerance (1e-6); groups = false leaves nothing out.
----The result: values, parameters, error {before, after, left_out}, groups, evaluations, and the fitted scenario.
+---tolerance (1e-6); groups = false leaves nothing out; jobs = worker processes for the fits without a group.
+---The result: values, parameters, error {before, after, left_out}, groups, evaluations, converged (false: the search
+---ran out of evaluations), hopeless (how many evaluations gave no finite error), and the fitted scenario.
 ---@param given table
 ---@return table result
 function fit.fit(given) end

@@ -2,7 +2,7 @@
 --- head of the queue; chunked prefill; preemption by recomputation from the tail.
 local policy = require "rooflua.policy"
 
-local floor, min = math.floor, math.min
+local floor = math.floor
 
 ---@class schedulers.VllmV1: rooflua.Scheduler
 ---@field max_num_seqs integer
@@ -45,7 +45,7 @@ end
 function VllmV1:run_one(request, replica, plan)
   local tokens = 1
   if request.phase == "prefill" then
-    tokens = min(self:chunk(request.pending_tokens), self.max_num_batched_tokens - plan.tokens)
+    tokens = math.min(self:chunk(request.pending_tokens), self.max_num_batched_tokens - plan.tokens)
   end
   while true do
     if request.phase == "decode" then

@@ -194,6 +194,51 @@ test("mistakes are found before anything is run, and say what would be right", f
       { decodes = 1, decode_context_tokens = 9, time_s = 1 } } })
 end)
 
+test("a fit where every prediction is no number says which parameters, which case and what was found", function()
+  for _, bad in ipairs { 0 / 0, math.huge } do
+    for _, jobs in ipairs { 0, 1 } do
+      local ok, text = pcall(fit, { function() return bad end, evaluations = 30,
+        params = { a = { 0, 1 }, b = { 0, 1 } }, target = { { name = "run 7", value = 1 }, { value = 2 } }, jobs = jobs > 0 and jobs or nil })
+      test.check(not ok and tostring(text):find "none of %d+ values of a, b gave a finite error", "%s", text)
+      test.check(tostring(text):find("target[1] (run 7): predicted " .. tostring(bad), 1, true), "%s", text)
+    end
+  end
+end)
+
+test("values without a prediction count as the worst, are counted, and the best of the others is found", function()
+  local function predict(values, seen)
+    if values.a > 0.5 then return 0 / 0 end
+    return values.a * seen.x
+  end
+  local target = {}
+  for x = 1, 10 do target[x] = { x = x, value = 0.4 * x } end
+  local result = fit { predict, target = target, params = { a = { 0, 1, start = 0.9 } }, evaluations = 200 }
+  test.near(result.values.a, 0.4, 1e-3)
+  test.check(result.hopeless > 0 and result.hopeless < result.evaluations)
+  test.equal(result.error.before, nil, "the start has no error")
+  local text = fit.report(result)
+  test.check(text:find(result.hopeless .. " evaluations gave no finite error", 1, true), "%s", text)
+  test.check(text:find("target[1]: predicted", 1, true), "%s", text)
+end)
+
+test("a search that was stopped by its budget says so, one that ended by itself too", function()
+  local short = planted_fit { evaluations = 12, groups = false }
+  test.equal(short.converged, false)
+  test.check(fit.report(short):find "converged: no %(%d+ evaluations%): the search was still moving")
+  local long = planted_fit { evaluations = 3000, groups = false }
+  test.equal(long.converged, true)
+  test.check(fit.report(long):find "converged: yes %(%d+ evaluations%)")
+end)
+
+test("worker processes change nothing: the fit is the same for any number of them", function()
+  local function text(jobs)
+    local result = planted_fit { evaluations = 60, jobs = jobs }
+    return json.encode { result.values, result.error, result.groups, result.evaluations, result.converged }
+  end
+  local alone = text(nil)
+  for _, jobs in ipairs { 1, 3 } do test.equal(text(jobs), alone, jobs) end
+end)
+
 test("an error inside the objective is told as it is", function()
   test.raises("no idea", function()
     fit { function() error "no idea" end, target = { { value = 1 } }, params = { a = { 0, 1 } } }

@@ -192,7 +192,8 @@ local function text_of(result, files, block)
   return text .. "paste into the scenario:\n\n" .. block:gsub("([^\n]+)", "  %1") .. "\n"
 end
 
---- options: measured (paths), params (names), set, seed, objective, evaluations, jobs, progress. Returns {text, document}.
+--- options: measured (paths), params (names), set, seed, objective, evaluations, jobs, progress.
+--- Returns {text, document}.
 function calibrate.run(path, options)
   local opened = scenario.open(path, { set = options.set, seed = options.seed })
   if opened.kind ~= "serve" or #opened.variants ~= 1 then

@@ -33,6 +33,10 @@ local function check_count(count, what)
   end
 end
 
+--- fn(...), and what it returns. Compiled code leaves here and comes back behind: for what happens once, as the miss
+--- of a memo, so that it is no part of what happens often.
+cost.apart = native.call_apart
+
 --- An operation that a step model composed itself: enters the ledger like a primitive.
 function cost.record(name, time_s, evidence, count, flop, bytes, value, bound, note, kind, shape)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then

@@ -148,10 +148,15 @@ local function record_of(instance, what)
   return record
 end
 
---- A new instance with the same parameters: what the engine binds, per replica, variant and fork.
+--- A new instance with the same parameters: what the engine binds, per replica, variant and fork. The methods
+--- of its class, which is immutable by now, are fields of its own: compiled code finds them where it looks first.
 function policy.fresh(instance)
   local record = record_of(instance, "policy.fresh")
-  return make(record.class, record.parameters, record.where, record.preset)
+  local fresh = make(record.class, record.parameters, record.where, record.preset)
+  for name, method in pairs(record.class) do
+    if type(method) == "function" and rawget(fresh, name) == nil then rawset(fresh, name, method) end
+  end
+  return fresh
 end
 
 --- The same class with some parameters changed: what `--set` and `vary` do.

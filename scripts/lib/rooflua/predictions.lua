@@ -158,7 +158,8 @@ function predictions.model(subject, ranges)
     local pricers = {}
     return function(observation)
       if observation.kind == "call" then
-        local predicted = core.number(subject.call(values, observation.given), "fit: the function's prediction")
+        local predicted = subject.call(values, observation.given)
+        if type(predicted) ~= "number" then core.number(predicted, "fit: the function's prediction") end
         return { { predicted = predicted, measured = observation.value } }
       end
       local key = observation.key

@@ -45,7 +45,7 @@ local function successor_of(module_of, inline, notes)
     end
     local fresh = class(given)
     for key, value in pairs(instance) do
-      if before[key] == nil and now[key] == nil then fresh[key] = value end
+      if before[key] == nil and now[key] == nil and value ~= old[key] then fresh[key] = value end
     end
     return fresh
   end

@@ -6,6 +6,7 @@
 ---
 --- Source: alibaba/InferSim f2293da.
 
+local apart = require("rooflua.cost").apart
 local sizes = require "steps.infersim.sizes"
 
 local gemms = {}
@@ -60,7 +61,7 @@ end
 function gemms.at(group, m)
   local times = group.known[-m]  -- -m: see lookups.of_one
   if times then return times end
-  return (learn(group, m))
+  return (apart(learn, group, m))
 end
 
 --- The groups of a model on a rank.

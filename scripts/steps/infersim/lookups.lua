@@ -10,6 +10,8 @@
 --- reference's to the last bit, any other strategy shows what the same equations say with better
 --- lookups. Answers are remembered, exactly: they depend on nothing but their arguments.
 
+local apart = require("rooflua.cost").apart
+
 local lookups = {}
 lookups.__index = lookups
 
@@ -33,10 +35,17 @@ end
 
 --- Asks the database, and remembers.
 local function learn(asked, x)
-  local value, estimate = asked:ask(x)
+  local value = asked:ask(x)
   if asked.count >= most_answers then asked.known, asked.evidence, asked.count = {}, {}, 0 end
-  asked.known[-x], asked.evidence[-x], asked.count = value, estimate.evidence, asked.count + 1
+  asked.known[-x], asked.count = value, asked.count + 1
   return value
+end
+
+--- Where an answer came from: asked apart, because an evaluation does not need it.
+local function learn_evidence(asked, x)
+  local _, estimate = asked:ask(x)
+  asked.evidence[-x] = estimate.evidence
+  return estimate.evidence
 end
 
 --- The answer at x. It is remembered at -x, so that answers never move from the hash part of the table
@@ -47,13 +56,15 @@ end
 function lookups.of_one(asked, x)
   local value = asked.known[-x]
   if value then return value end
-  return (learn(asked, x))
+  return (apart(learn, asked, x))
 end
 
 --- Where the answer at x came from.
 function lookups.evidence_of_one(asked, x)
   lookups.of_one(asked, x)
-  return asked.evidence[-x]
+  local evidence = asked.evidence[-x]
+  if evidence then return evidence end
+  return (apart(learn_evidence, asked, x))
 end
 
 local function ask_gemm(asked, m)
@@ -138,19 +149,26 @@ local function with_batch(asked, batch)
   return one
 end
 
+local function learn_of_two(asked, batch, context)
+  return (learn(with_batch(asked, batch), context))
+end
+
 --- The answer at (batch, context).
 --- @param asked infersim.DecodeQuestion
 --- @return number mfu
 function lookups.of_two(asked, batch, context)
-  local one = asked.of_batch[-batch] or with_batch(asked, batch)
-  local mfu = one.known[-context]
+  local one = asked.of_batch[-batch]
+  local mfu = one and one.known[-context]
   if mfu then return mfu end
-  return (learn(one, context))
+  return (apart(learn_of_two, asked, batch, context))
 end
 
 function lookups.evidence_of_two(asked, batch, context)
   lookups.of_two(asked, batch, context)
-  return asked.of_batch[-batch].evidence[-context]
+  local one = asked.of_batch[-batch]
+  local evidence = one.evidence[-context]
+  if evidence then return evidence end
+  return (apart(learn_evidence, one, context))
 end
 
 local function ask_decode(asked, batch, context)
