@@ -28,7 +28,7 @@ CsvScanner::CsvScanner(std::string_view text, std::string name)
 bool CsvScanner::next() {
   while (position_ < text_.size()) {
     cells_.clear();
-    unquoted_.clear();
+    if (!unquoted_.empty()) unquoted_.clear();
     line_ = next_line_;
     for (bool more = true; more;) {
       std::size_t start = position_;

@@ -104,8 +104,8 @@ inline double loaded_by(Tile tile, double m, double n, Elements e) {
   return std::min(m, tile.rows) * e.in + std::min(n, tile.columns) * e.weight;
 }
 
-/// Time on one SM of a tile that walks k in `steps`: its math or its loads, whichever is slower. Loads
-/// stop at the m rows there are, math does not.
+/// Time on one SM of a tile that walks k in `steps`: its math or its loads, whichever is slower.
+/// Loads stop at the m rows there are, math does not.
 inline double tile_time(Tile tile, double loaded, double steps, const Gpu& gpu) {
   const double flop = 2 * tile.rows * steps * tile.columns;  // no call: loops over this are vectors
   const double math = flop / (gpu.peak / gpu.sms * modelled::gemm_math);
@@ -118,12 +118,14 @@ inline double steps_of(double k) {
   return whole_above(k / 64) * 64;
 }
 
-/// Every tile and split is a fourth root of a sum; those with the same split cost share what is added to
-/// it, so the smallest sum of each kind decides and two roots are enough, to the same bits.
+/// Every tile and split is a fourth root of a sum; those with the same split cost share what is
+/// added to it, so the smallest sum of each kind decides and two roots are enough, to the same
+/// bits.
 #if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
-double gemm_time(double m, double k, double n, Elements e, const Gpu& gpu) {
+double
+gemm_time(double m, double k, double n, Elements e, const Gpu& gpu) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double bytes = bytes::gemm(m, k, n, e.in, e.weight, e.out);
   std::array<double, kGemmTiles.rows.size()> tiles, loaded, sums;
@@ -272,12 +274,13 @@ Priced prefill(const Query& query, const Attention& shape, const Gpu& gpu) {
   return {modelled::attention_launch_s + std::max(everything, longest) + gpu.traffic(bytes), flop};
 }
 
-/// The splits are independent of each other: wider vectors, where a CPU has them, do more at once. The
-/// bits are the same (no multiply-add is contracted).
+/// The splits are independent of each other: wider vectors, where a CPU has them, do more at once.
+/// The bits are the same (no multiply-add is contracted).
 #if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
-Priced decode(const Query& query, const Attention& shape, const Gpu& gpu) {
+Priced
+decode(const Query& query, const Attention& shape, const Gpu& gpu) {
   constexpr double tile_rows = 64, block = 128;
   const double context = positive(query.op, "context_tokens", query.context_tokens);
   const double batch = requests(query);
@@ -402,8 +405,8 @@ void ModelledAttention::operator()(const Query& query, const Hardware& hardware,
     heads_ = query.heads, kv_heads_ = query.kv_heads, head_dim_ = query.head_dim, tp_ = query.tp;
     known_ = true;
   }
-  const Priced priced = query.op == Op::attention_decode ? decode(query, shape_, gpu_)
-                                                         : prefill(query, shape_, gpu_);
+  const Priced priced =
+      query.op == Op::attention_decode ? decode(query, shape_, gpu_) : prefill(query, shape_, gpu_);
   estimate = Estimate{};
   estimate.evidence = Evidence::modelled;
   estimate.latency_s = priced.latency_s;

@@ -70,8 +70,8 @@ struct Attention {
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
 Estimate modelled_kernel(const Query& query, const Hardware& hardware);
 
-/// Prices plain attention of one shape again and again: what depends on the GPU and the shape alone is
-/// kept. The same answers as modelled_kernel(), bit by bit.
+/// Prices plain attention of one shape again and again: what depends on the GPU and the shape alone
+/// is kept. The same answers as modelled_kernel(), bit by bit.
 class ModelledAttention {
  public:
   /// @param query  attention_prefill or attention_decode

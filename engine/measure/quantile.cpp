@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "base/error.h"
 
@@ -82,37 +84,47 @@ void sort_nearly_sorted(std::vector<double>& values) {
   }
 }
 
-/// Ascending. Doubles that are not negative are ordered as their bits are: what is left of these above
-/// the smallest is sorted by counting, the upper 22 of the bits that differ (33 where values span more
-/// than 8 octaves), 11 at a time; the few that agree in all of them are put in order by insertion.
-void sort_values(std::vector<double>& values) {
+/// Sorts by the upper `digits` times 11 of the `width` bits in which values differ from the least,
+/// by counting.
+template <int digits>
+void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width) {
   constexpr int digit = 11;
   constexpr std::size_t keys = std::size_t{1} << digit;
+  const int shift = std::max(0, width - digits * digit);
+  const auto key = [=](double value, int which) {
+    return ((std::bit_cast<std::uint64_t>(value) - least) >> (shift + digit * which)) & (keys - 1);
+  };
+  // By digit, where the next value of a key goes.
+  const auto place = std::make_unique<std::array<std::array<std::uint32_t, keys>, digits>>();
+  for (const double value : values) {
+    for (int which = 0; which < digits; ++which) ++(*place)[which][key(value, which)];
+  }
+  std::vector<double> other(values.size());
+  for (int which = 0; which < digits; ++which) {
+    auto& next = (*place)[which];
+    if (next[key(values.front(), which)] == values.size()) continue;  // all the same
+    std::uint32_t before = 0;
+    for (std::uint32_t& count : next) before += std::exchange(count, before);
+    for (const double value : values) other[next[key(value, which)]++] = value;
+    values.swap(other);
+  }
+}
+
+/// Ascending. Doubles that are not negative are ordered as their bits are: the upper 22 of those in
+/// which they differ from the least (33 where they span more than 32 octaves) are sorted by
+/// counting; the few values that agree in them are put in order by insertion.
+void sort_values(std::vector<double>& values) {
+  constexpr std::size_t most_values = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
   for (const double value : values) {
     least = std::min(least, std::bit_cast<std::uint64_t>(value));
     most = std::max(most, std::bit_cast<std::uint64_t>(value));
   }
   const bool negative = (most >> 63) != 0;
-  if (values.size() < 4096 || negative) return std::sort(values.begin(), values.end());
+  if (values.size() < 4096 || values.size() > most_values || negative)
+    return std::sort(values.begin(), values.end());
   const int width = std::bit_width(most - least);
-  const int digits = width <= 55 ? 2 : 3;
-  const int shift = std::max(0, width - digits * digit);
-  const auto key = [=](double value, int which) {
-    return ((std::bit_cast<std::uint64_t>(value) - least) >> (shift + digit * which)) & (keys - 1);
-  };
-  std::array<std::array<std::size_t, keys + 1>, 3> place{};  // where the next of a key goes
-  for (const double value : values) {
-    for (int which = 0; which < digits; ++which) ++place[which][key(value, which) + 1];
-  }
-  std::vector<double> other(values.size());
-  for (int which = 0; which < digits; ++which) {
-    auto& next = place[which];
-    if (next[key(values.front(), which) + 1] == values.size()) continue;  // all the same
-    for (std::size_t i = 1; i <= keys; ++i) next[i] += next[i - 1];
-    for (const double value : values) other[next[key(value, which)]++] = value;
-    values.swap(other);
-  }
+  width <= 57 ? sort_by_digits<2>(values, least, width) : sort_by_digits<3>(values, least, width);
   sort_nearly_sorted(values);
 }
 

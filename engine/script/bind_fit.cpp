@@ -16,7 +16,7 @@ namespace {
 struct Search {
   lua_State* L = nullptr;
   nlopt_opt algorithm = nullptr;
-  int function = 0;  // where the objective lies on the stack
+  int function = 0;                   // where the objective lies on the stack
   int evaluations = 0, hopeless = 0;  // the second: that gave no finite number
   double best = HUGE_VAL;
   std::vector<double> best_at;
@@ -76,7 +76,8 @@ std::vector<double> numbers_at(lua_State* L, int index, const char* what) {
 }
 
 /// minimize(function, start, lower, upper, algorithm, evaluations, tolerance, step)
-///   -> {value...}, smallest, evaluations, whether it ended for want of progress and not of evaluations,
+///   -> {value...}, smallest, evaluations, whether it ended for want of progress and not of
+///   evaluations,
 ///      how many of them gave no finite number   or   nil, what the function raised
 int minimize(lua_State* L) {
   lua_settop(L, 8);

@@ -40,6 +40,13 @@ std::uint64_t identity(std::string_view kind, std::string_view text) {
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
+  if (text.size() < 19) {  // nothing but digits cannot overflow
+    std::size_t i = 0;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
+      value = value * 10 + (text[i] - '0');
+    if (i == text.size() && i > 0) return value;
+    value = 0;
+  }
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && stop == end) return value;

@@ -1,5 +1,5 @@
-// The modelled attention is computed in vectors and past every cache, modelled GEMMs in vectors; these are
-// their equations once more, one line each, and both must agree to the last bit.
+// The modelled attention is computed in vectors and past every cache, modelled GEMMs in vectors;
+// these are their equations once more, one line each, and both must agree to the last bit.
 
 #include <algorithm>
 #include <bit>

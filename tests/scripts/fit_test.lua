@@ -198,7 +198,8 @@ test("a fit where every prediction is no number says which parameters, which cas
   for _, bad in ipairs { 0 / 0, math.huge } do
     for _, jobs in ipairs { 0, 1 } do
       local ok, text = pcall(fit, { function() return bad end, evaluations = 30,
-        params = { a = { 0, 1 }, b = { 0, 1 } }, target = { { name = "run 7", value = 1 }, { value = 2 } }, jobs = jobs > 0 and jobs or nil })
+        params = { a = { 0, 1 }, b = { 0, 1 } }, target = { { name = "run 7", value = 1 }, { value = 2 } },
+        jobs = jobs > 0 and jobs or nil })
       test.check(not ok and tostring(text):find "none of %d+ values of a, b gave a finite error", "%s", text)
       test.check(tostring(text):find("target[1] (run 7): predicted " .. tostring(bad), 1, true), "%s", text)
     end
