@@ -10,6 +10,7 @@ namespace rooflua {
 
 namespace {
 
+constexpr double most = 1e100;    // beyond, differences and powers of ten overflow
 constexpr double most_nines = 6;  // the end of a percentile axis that nobody bounded: p99.9999
 
 /// 1, 2 or 5 times a power of ten, so that `span` holds about `wanted` of them.
@@ -60,8 +61,14 @@ std::string tick_text(double number, int decimals) {
 Scale::Scale(const Axis& axis, double lowest, double highest, double from, double to)
     : kind_(axis.kind), wanted_ticks_(axis.ticks), from_(from), to_(to) {
   const bool empty = !(lowest <= highest);
-  low_ = axis.min.value_or(empty ? 1 : lowest);
-  high_ = axis.max.value_or(empty ? 2 : highest);
+  const auto bound = [](const std::optional<double>& given, double otherwise) {
+    return given && std::abs(*given) <= most ? *given : otherwise;
+  };
+  low_ = bound(axis.min, empty ? 1 : lowest);
+  high_ = bound(axis.max, empty ? 2 : highest);
+  for (double* end : {&low_, &high_}) {
+    if (std::abs(*end) < 1 / most) *end = 0;
+  }
   if (kind_ == Axis::Kind::linear) {
     if (!axis.min && low_ > 0) low_ = 0;
     if (!(high_ > low_)) high_ = low_ + (low_ == 0 ? 1 : std::abs(low_));
@@ -70,13 +77,13 @@ Scale::Scale(const Axis& axis, double lowest, double highest, double from, doubl
       high_ = multiple(static_cast<std::int64_t>(std::ceil(high_ / step.size() - 1e-9)), step);
     }
   } else if (kind_ == Axis::Kind::log) {
-    if (!(low_ > 0)) low_ = high_ > 0 ? high_ / 1000 : 1;
+    if (!(low_ > 0)) low_ = lowest > 0 ? lowest : high_ > 0 ? high_ / 1000 : 1;
     if (!(high_ > low_)) {  // one value: an octave around it
       high_ = low_ * std::sqrt(2);
       low_ /= std::sqrt(2);
     }
   } else {
-    low_ = axis.min.value_or(0);
+    low_ = std::clamp(bound(axis.min, 0), 0.0, 0.5);
     high_ = std::min(high_, 1 - std::pow(10.0, -most_nines));
     if (!(high_ > low_)) high_ = 0.99;
   }
@@ -88,9 +95,10 @@ double Scale::placed(double value) const {
   return value;
 }
 
-bool Scale::shows(double value) const {
-  return std::isfinite(value) && (kind_ != Axis::Kind::log || value > 0) &&
-         (kind_ != Axis::Kind::percentile || (value >= 0 && value <= 1));
+bool Scale::has_place(Axis::Kind kind, double value) {
+  if (!(std::abs(value) <= most)) return false;
+  if (kind == Axis::Kind::log) return value >= 1 / most;
+  return kind != Axis::Kind::percentile || (value >= 0 && value <= 1);
 }
 
 double Scale::operator()(double value) const {

@@ -35,7 +35,9 @@ class Scale {
   /// @param from, to  pixels of the two ends
   Scale(const Axis& axis, double lowest, double highest, double from, double to);
 
-  bool shows(double value) const;  // a number that this kind of axis can place
+  /// Whether an axis of that kind can place the value: finite, and above 0 on a logarithmic one.
+  static bool has_place(Axis::Kind kind, double value);
+  bool shows(double value) const { return has_place(kind_, value); }
   double operator()(double value) const;
   double at(double pixel) const;  // the inverse
   double low() const { return low_; }

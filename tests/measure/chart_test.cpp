@@ -174,6 +174,53 @@ TEST_CASE("charts are well-formed whatever they are called, and the same twice")
   CHECK(svg(lines) == svg(lines));
 }
 
+TEST_CASE("whatever the values, a chart holds no nan and no inf, and counts what it left out") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double values[] = {none,   inf,   -inf,   0,      -0.0, 1,  -1,
+                           1e-300, 1e300, -1e300, 5e-324, 1e15, 0.5};
+  const auto sound = [](const std::string& drawn) {
+    CHECK(ill_formed(drawn).empty());
+    CHECK(count_of(drawn, "nan") == 0);
+    CHECK(count_of(drawn, "inf") == 0);
+  };
+  for (const Axis::Kind x : {Axis::Kind::linear, Axis::Kind::log, Axis::Kind::percentile}) {
+    for (const Axis::Kind y : {Axis::Kind::linear, Axis::Kind::log}) {
+      for (const double a : values) {
+        for (const double b : values) {
+          INFO(a << ", " << b << " kinds " << static_cast<int>(x) << " " << static_cast<int>(y));
+          LineChart lines = one_line({{a, b, ""}, {0.5, 2, ""}, {b, a, ""}});
+          lines.x.kind = x, lines.y.kind = y;
+          lines.x.min = a, lines.y.max = b;
+          sound(svg(lines));
+          ScatterChart scatter{"t", {}, {}, lines.series, true, {0.1}};
+          scatter.x.kind = x, scatter.y.kind = y;
+          sound(svg(scatter));
+          BarChart bars{
+              "t", {"l", "ms", y, {}, {}}, {{"p", ""}, {"q", ""}}, {{"one", {a, b}}}, false};
+          sound(svg(bars));
+          bars.shares = true;
+          sound(svg(bars));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("points without a place are counted below the chart") {
+  LineChart lines = one_line({{1, 1, ""}, {2, 0, ""}, {3, none, ""}, {4, -1, ""}, {5, 10, ""}});
+  CHECK(count_of(svg(lines), "1 value is left out") == 1);
+  lines.y.kind = Axis::Kind::log;
+  CHECK(count_of(svg(lines), "3 values are left out") == 1);
+  lines.series[0].points = {{1, 1, ""}, {2, 10, ""}};
+  CHECK(count_of(svg(lines), "left out") == 0);
+  ScatterChart scatter{"t", {}, {}, {{"s", {{0, 1, ""}, {none, 2, ""}, {1, 2, ""}}, 0}}, false, {}};
+  CHECK(count_of(svg(scatter), "1 value is left out") == 1);
+  const BarChart bars{
+      "t", {"l", "ms", Axis::Kind::log, {}, {}}, {{"p", ""}}, {{"one", {3}}, {"two", {-1}}}, false};
+  CHECK(count_of(svg(bars), "1 value is left out") == 1);
+  CHECK(count_of(svg(bars), "<rect class=\"fill s1\"") == 2);  // one bar, and the key
+}
+
 TEST_CASE("coordinates are short and never -0") {
   CHECK(pixels(12.5) == "12.5");
   CHECK(pixels(-0.001) == "0");

@@ -39,54 +39,45 @@ local function canvas(columns, rows)
   return self
 end
 
+--- Whether an axis has a place for a value.
+local function placeable(value, logarithmic)
+  return value - value == 0 and (not logarithmic or value > 0)
+end
+
+--- From values to dots, 0 to size - 1.
 local function scale(low, high, size, logarithmic)
-  if logarithmic then low, high = log10(low), log10(high) end
+  local place = logarithmic and log10 or function(value) return value end
+  low, high = place(low), place(high)
   if high <= low then high = low + (low == 0 and 1 or math.abs(low)) end
-  return function(value)
-    if logarithmic then
-      if value <= 0 then return -1 end
-      value = log10(value)
+  return function(value) return floor((place(value) - low) / (high - low) * (size - 1) + 0.5) end
+end
+
+--- Lowest and highest of what can be shown, and how many points cannot.
+local function extent(chart)
+  local x_low, x_high, y_low, y_high, left_out = math.huge, -math.huge, math.huge, -math.huge, 0
+  for _, each in ipairs(chart.series) do
+    for i, x in ipairs(each.x) do
+      local y = each.y[i]
+      if placeable(x, chart.x_log) and placeable(y, chart.y_log) then
+        x_low, x_high, y_low, y_high = min(x_low, x), max(x_high, x), min(y_low, y), max(y_high, y)
+      else
+        left_out = left_out + 1
+      end
     end
-    return floor((value - low) / (high - low) * (size - 1) + 0.5)
   end
-end
-
-local function bounds(series, key, positive)
-  local low, high = math.huge, -math.huge
-  for _, each in ipairs(series) do
-    for _, value in ipairs(each[key]) do
-      if value == value and not (positive and value <= 0) then low, high = min(low, value), max(high, value) end
-    end
-  end
-  return low, high
-end
-
---- A title as wide as the chart, its right part at the right.
-local function heading(chart, width)
-  local left, right = chart.title or "", chart.note or ""
-  local space = width - units.width(left) - units.width(right)
-  return left .. (" "):rep(max(space, 2)) .. right
-end
-
---- Lines, points or steps with axes. chart: series = {{x, y, name, points, steps}}, title, note, width, height,
---- x_unit, y_unit, x_log, y_log, y_zero (the axis begins at 0).
-function plot.chart(chart)
-  local series = chart.series
-  local x_low, x_high = bounds(series, "x", chart.x_log)
-  local y_low, y_high = bounds(series, "y", chart.y_log)
-  if x_low > x_high or y_low > y_high then return (chart.title or "") .. "  (nothing to show yet)" end
-  if chart.y_zero then y_low = min(y_low, 0) end
+  if chart.y_zero and not chart.y_log then y_low = min(y_low, 0) end
   if chart.y_top then y_high = max(y_high, chart.y_top) end
-  local top, bottom = units.text(y_high, chart.y_unit), units.text(y_low, chart.y_unit)
-  local margin = max(units.width(top), units.width(bottom))
-  local columns, rows = max((chart.width or 80) - margin - 2, 10), chart.height or 10
-  local area = canvas(columns, rows)
-  local at_x = scale(x_low, x_high, area.columns, chart.x_log)
-  local at_y = scale(y_low, y_high, area.rows, chart.y_log)
-  for _, each in ipairs(series) do
-    local last_x, last_y
-    for i = 1, #each.x do
-      local x, y = at_x(each.x[i]), at_y(each.y[i])
+  return { x_low = x_low, x_high = x_high, y_low = y_low, y_high = y_high, left_out = left_out }
+end
+
+--- One series on a canvas; a line breaks where a point has no place.
+local function draw(area, each, chart, at_x, at_y)
+  local last_x, last_y
+  for i, value in ipairs(each.x) do
+    if not (placeable(value, chart.x_log) and placeable(each.y[i], chart.y_log)) then
+      last_x = nil
+    else
+      local x, y = at_x(value), at_y(each.y[i])
       if each.points then
         for dx = 0, 1 do
           for dy = 0, 1 do area.set(x + dx, y + dy) end
@@ -102,18 +93,51 @@ function plot.chart(chart)
       last_x, last_y = x, y
     end
   end
-  local lines = { heading(chart, margin + 2 + columns) }
+end
+
+local function left_out_text(count)
+  return count > 0 and ("%d %s left out"):format(count, count == 1 and "point" or "points") or nil
+end
+
+--- A title as wide as the chart, its right part at the right.
+local function heading(chart, width, left_out)
+  local left, right, text = chart.title or "", chart.note or "", left_out_text(left_out)
+  if text then right = right == "" and text or right .. "; " .. text end
+  local space = width - units.width(left) - units.width(right)
+  return left .. (" "):rep(max(space, 2)) .. right
+end
+
+--- What stands below the x axis: its ends, and its name between them.
+local function footing(chart, seen, columns)
+  local left, right = units.text(seen.x_low, chart.x_unit), units.text(seen.x_high, chart.x_unit)
+  local middle = chart.x_name or ""
+  local space = columns - units.width(left) - units.width(right) - units.width(middle)
+  local before = max(floor(space / 2), 1)
+  return left .. (" "):rep(before) .. middle .. (" "):rep(max(space - before, 1)) .. right
+end
+
+--- Lines, points or steps with axes. chart: series = {{x, y, name, points, steps}}, title, note, width, height,
+--- x_unit, y_unit, x_log, y_log, y_zero (the axis begins at 0). Points without a place (0 on a logarithmic
+--- axis, what is not finite) are left out and counted.
+function plot.chart(chart)
+  local seen = extent(chart)
+  if seen.x_low > seen.x_high then
+    return ("%s  (%s)"):format(chart.title or "", left_out_text(seen.left_out) or "nothing to show yet")
+  end
+  local top, bottom = units.text(seen.y_high, chart.y_unit), units.text(seen.y_low, chart.y_unit)
+  local margin = max(units.width(top), units.width(bottom))
+  local columns, rows = max((chart.width or 80) - margin - 2, 10), chart.height or 10
+  local area = canvas(columns, rows)
+  local at_x = scale(seen.x_low, seen.x_high, area.columns, chart.x_log)
+  local at_y = scale(seen.y_low, seen.y_high, area.rows, chart.y_log)
+  for _, each in ipairs(chart.series) do draw(area, each, chart, at_x, at_y) end
+  local lines = { heading(chart, margin + 2 + columns, seen.left_out) }
   for row = 1, rows do
     local label = row == 1 and top or row == rows and bottom or ""
     lines[row + 1] = (units.padded(label, margin, true) .. " │" .. area.row(row)):gsub("%s+$", "")
   end
   lines[#lines + 1] = (" "):rep(margin) .. " └" .. ("─"):rep(columns)
-  local left, right = units.text(x_low, chart.x_unit), units.text(x_high, chart.x_unit)
-  local middle = chart.x_name or ""
-  local space = columns - units.width(left) - units.width(right) - units.width(middle)
-  local before = max(floor(space / 2), 1)
-  lines[#lines + 1] = (" "):rep(margin + 2) .. left .. (" "):rep(before) .. middle
-    .. (" "):rep(max(space - before, 1)) .. right
+  lines[#lines + 1] = (" "):rep(margin + 2) .. footing(chart, seen, columns)
   return core.join(lines, "\n")
 end
 
