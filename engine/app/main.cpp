@@ -208,7 +208,7 @@ void add_data(CLI::App& app, Door& door) {
   opens(compare, app::data_compare);
 }
 
-void add_small_commands(CLI::App& app, Door& door) {
+void add_check(CLI::App& app, Door& door) {
   auto* check = app.add_subcommand("check", "Find mistakes in scenarios without running them");
   auto* checked = new app::CheckArguments;
   check->add_option("scenario", checked->scenarios, "Lua files")->required();
@@ -216,19 +216,25 @@ void add_small_commands(CLI::App& app, Door& door) {
   check->add_option("--json", checked->json, "Write the findings to a file (- = stdout, alone)");
   check->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::check(*checked, home); }; });
+}
 
+void add_new(CLI::App& app, Door& door) {
   auto* fresh = app.add_subcommand("new", "Write a commented starting scenario");
   auto* name = new std::string;
   fresh->add_option("name", *name, "my_question: writes my_question.lua")->required();
   fresh->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::fresh(*name, home); }; });
+}
 
+void add_repl(CLI::App& app, Door& door) {
   auto* repl = app.add_subcommand("repl", "Lua at the prompt, over a live simulation");
   auto* opened = new std::string;
   repl->add_option("scenario", *opened, "A Lua file that returns a scenario");
   repl->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::repl(*opened, home); }; });
+}
 
+void add_diff(CLI::App& app, Door& door) {
   auto* diff =
       app.add_subcommand("diff", "Compare two result documents; exit 1 above the tolerance");
   auto* files = new std::pair<std::string, std::string>;
@@ -240,13 +246,17 @@ void add_small_commands(CLI::App& app, Door& door) {
   diff->callback([=, &door] {
     door = [=](const fs::path&) { return app::diff(files->first, files->second, *tolerance); };
   });
+}
 
+void add_lua(CLI::App& app, Door& door) {
   auto* lua = app.add_subcommand("lua", "Run a Lua file, trusted, with the library on its path");
   lua->prefix_command();
   lua->callback([lua, &door] {
     door = [lua](const fs::path& home) { return app::lua(lua->remaining(), home); };
   });
+}
 
+void add_list(CLI::App& app, Door& door) {
   auto* list = app.add_subcommand("list", "What can be named in a scenario");
   auto* kind = new std::string;
   list->add_option("kind", *kind,
@@ -255,7 +265,9 @@ void add_small_commands(CLI::App& app, Door& door) {
       ->required();
   list->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
+}
 
+void add_help(CLI::App& app, Door& door) {
   auto* help = app.add_subcommand("help", "Help on a command, a module, a function or a policy");
   auto* topic = new std::string;
   help->add_option("topic", *topic, "run, cost.gemm, schedulers.vllm_v1, ...");
@@ -287,12 +299,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "rooflua " ROOFLUA_VERSION);
   Door door;
-  add_run(app, door);
-  add_step(app, door);
-  add_calibrate(app, door);
-  add_data(app, door);
-  add_validate(app, door);
-  add_small_commands(app, door);
+  for (const auto add : {add_run, add_step, add_calibrate, add_data, add_validate, add_check,
+                         add_new, add_repl, add_diff, add_lua, add_list, add_help}) {
+    add(app, door);
+  }
   try {
     check_command(app, argc, argv);
     app.parse(argc, argv);

@@ -110,9 +110,39 @@ void add_lines(std::string& text, const Json& value, const std::string& path) {
   }
 }
 
-}  // namespace
+/// What rooflua.scenario's run is told.
+Json run_options(bool explain, const RunOutputs& outputs) {
+  Json options = Json::object();
+  options["explain"] = explain;
+  for (const auto& [key, path] : {std::pair{"requests_path", outputs.requests},
+                                  {"trace_path", outputs.trace},
+                                  {"progress", outputs.progress},
+                                  {"results", outputs.results}}) {
+    if (!path.empty()) options[key] = path;
+  }
+  if (outputs.sketch) options["sketch"] = true;
+  if (outputs.why) options["why"] = std::int64_t{*outputs.why};
+  options["jobs"] = outputs.jobs;
+  return options;
+}
 
-namespace {
+/// What a run of kind "serve" has: summary and report, and what was asked for besides.
+void add_served(VariantResult& out, const Json& result, const std::string& file) {
+  out.document["summary"] = parse_json(result.find("summary")->text(), file);
+  out.evidence = shares_of(*out.document.find("summary")->find("evidence"));
+  if (const Json* partial = result.find("partial"); partial != nullptr && partial->is_object()) {
+    out.document["partial"] = *partial;
+    out.text += partial_line(*partial) + "\n\n";
+  }
+  out.text += text_of(result, "text");
+  if (const Json* sketch = result.find("sketch"))
+    out.drawing.sketch = parse_json(sketch->text(), file);
+  if (const Json* breakdown = result.find("breakdown")) out.drawing.breakdown = *breakdown;
+  if (const Json* why = result.find("why"); why != nullptr && why->is_object()) {
+    out.document["why"] = *why;
+    out.text += "\n" + text_of(result, "why_text");
+  }
+}
 
 Json options_json(const ScenarioOptions& options) {
   Json given = Json::object();
@@ -173,38 +203,15 @@ void Scenario::check() {
 
 VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs& outputs) {
   ROOFLUA_ASSERT(variant < variants_.size());
-  Json options = Json::object();
-  options["explain"] = explain;
-  for (const auto& [key, path] : {std::pair{"requests_path", outputs.requests},
-                                  {"trace_path", outputs.trace},
-                                  {"progress", outputs.progress},
-                                  {"results", outputs.results}}) {
-    if (!path.empty()) options[key] = path;
-  }
-  if (outputs.sketch) options["sketch"] = true;
-  if (outputs.why) options["why"] = std::int64_t{*outputs.why};
-  options["jobs"] = outputs.jobs;
-  const Json result = vm_->call(module, "run", {Json(static_cast<double>(variant + 1)), options});
+  const Json result = vm_->call(
+      module, "run", {Json(static_cast<double>(variant + 1)), run_options(explain, outputs)});
   VariantResult out;
   out.document = Json::object();
   out.document["name"] = variants_[variant].name;
   out.document["parameters"] = variants_[variant].parameters;
   out.text = heading(variants_[variant].name);
   if (kind_ == "serve") {
-    out.document["summary"] = parse_json(result.find("summary")->text(), file_);
-    out.evidence = shares_of(*out.document.find("summary")->find("evidence"));
-    if (const Json* partial = result.find("partial"); partial != nullptr && partial->is_object()) {
-      out.document["partial"] = *partial;
-      out.text += partial_line(*partial) + "\n\n";
-    }
-    out.text += text_of(result, "text");
-    if (const Json* sketch = result.find("sketch"))
-      out.drawing.sketch = parse_json(sketch->text(), file_);
-    if (const Json* breakdown = result.find("breakdown")) out.drawing.breakdown = *breakdown;
-    if (const Json* why = result.find("why"); why != nullptr && why->is_object()) {
-      out.document["why"] = *why;
-      out.text += "\n" + text_of(result, "why_text");
-    }
+    add_served(out, result, file_);
     return out;
   }
   out.evidence = shares_of(*result.find("evidence"));

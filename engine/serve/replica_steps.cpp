@@ -318,29 +318,22 @@ void Replica::start_front(Picoseconds now, Picoseconds end) {
   executing_ = true;
 }
 
-StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks) {
-  Step& step = step_at(0);
-  ROOFLUA_ASSERT(executing_ && step.end == now);
-  gaps.clear();
+namespace {
+
+/// Decodes' tokens land. Those who do not go at the common pace have gaps of their own.
+void stamp_decodes(Requests& requests, const Step& step, Picoseconds now,
+                   std::vector<Picoseconds>& gaps) {
   for (const std::int32_t slot : step.own_pace)
-    gaps.push_back(now - requests_->progress(slot).last_token);
-  std::int32_t common_gaps = 0;
-  Picoseconds common_gap = 0;
-  if (step.decode_ordinal >= 0) {
-    common_gaps = step.batch.decodes - static_cast<std::int32_t>(step.own_pace.size());
-    common_gap = now - common_token_;
-    common_token_ = now;
-  }
-  for (const std::int32_t slot : step.stamps) requests_->progress(slot).last_token = now;
-  for (const std::int32_t slot : step.fills) {
-    const Phase phase = request(slot).phase;
-    if (phase != Phase::decoding && phase != Phase::draining) continue;  // it lost its seat
-    kv_.remember(slot, request(slot), requests_->progress(slot),
-                 context_tokens(view_, request(slot)) / config_.block_size);
-  }
+    gaps.push_back(now - requests.progress(slot).last_token);
+  for (const std::int32_t slot : step.stamps) requests.progress(slot).last_token = now;
+}
+
+/// First tokens, and those of requests that were preempted and prefilled again.
+void stamp_prefills(Requests& requests, const Step& step, Picoseconds now,
+                    std::vector<Picoseconds>& gaps) {
   for (const PrefillWork& work : step.prefills) {
-    if (work.completes == 0 || keep_blocks) continue;
-    Progress& progress = requests_->progress(work.slot);
+    if (work.completes == 0) continue;
+    Progress& progress = requests.progress(work.slot);
     if (progress.first_token == never) {
       progress.first_token = now;
     } else {
@@ -348,6 +341,29 @@ StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
     }
     progress.last_token = now;
   }
+}
+
+}  // namespace
+
+StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks) {
+  Step& step = step_at(0);
+  ROOFLUA_ASSERT(executing_ && step.end == now);
+  gaps.clear();
+  stamp_decodes(*requests_, step, now, gaps);
+  std::int32_t common_gaps = 0;
+  Picoseconds common_gap = 0;
+  if (step.decode_ordinal >= 0) {
+    common_gaps = step.batch.decodes - static_cast<std::int32_t>(step.own_pace.size());
+    common_gap = now - common_token_;
+    common_token_ = now;
+  }
+  for (const std::int32_t slot : step.fills) {
+    const Phase phase = request(slot).phase;
+    if (phase != Phase::decoding && phase != Phase::draining) continue;  // it lost its seat
+    kv_.remember(slot, request(slot), requests_->progress(slot),
+                 context_tokens(view_, request(slot)) / config_.block_size);
+  }
+  if (!keep_blocks) stamp_prefills(*requests_, step, now, gaps);
   finished_ids_.clear();
   for (const std::int32_t slot : step.finishing) {
     if (!keep_blocks) requests_->progress(slot).last_token = now;

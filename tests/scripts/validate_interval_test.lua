@@ -5,7 +5,7 @@ local discrepancy = require "rooflua.validate_discrepancy"
 local interval = require "rooflua.validate_interval"
 local json = require "rooflua.json"
 local random = require "rooflua.random"
-local score = require "rooflua.validate_score"
+local statistics = require "rooflua.statistics"
 local validate = require "rooflua.validate"
 
 local function about(model, gpu, scheduler)
@@ -75,8 +75,8 @@ end)
 test("factors are Student's t, and the same again", function()
   local term, logs = { scale = 0.04, models = 8 }, {}
   for i = 1, 6000 do logs[i] = math.log(discrepancy.factor(term, i)) / term.scale end
-  test.near(score.quantile(logs, 0.95), 1.860, 0.06)
-  test.near(score.quantile(logs, 0.05), -1.860, 0.06)
+  test.near(statistics.quantile(logs, 0.95), 1.860, 0.06)
+  test.near(statistics.quantile(logs, 0.05), -1.860, 0.06)
   test.equal(math.log(discrepancy.factor(term, 17)) / term.scale, logs[17])
   test.near(discrepancy.factor(term, 17, true) * discrepancy.factor(term, 17), 1, 1e-12)
 end)

@@ -3,7 +3,7 @@ local test = dofile "tests/scripts/harness.lua"
 local cases = require "rooflua.validate_cases"
 local engines = require "rooflua.validate_engines"
 local json = require "rooflua.json"
-local score = require "rooflua.validate_score"
+local statistics = require "rooflua.statistics"
 local serve = require "rooflua.serve"
 local validate = require "rooflua.validate"
 
@@ -148,7 +148,8 @@ test("what is wrong with a folder or an option is said with its place", function
   test.raises("there is no cases.csv", function() validate.run { folder = folder .. "/nothing" } end)
   for text, wrong in pairs {
     [""] = ":1: columns are missing: case_id, rating, dataset, file, model, gpu, tp, engine, workload; a case needs",
-    ["a,b\n1,2\n"] = "found a, b", [columns:gsub("rating,", "")] = ":1: a column is missing: rating; a case needs case_id,",
+    ["a,b\n1,2\n"] = "found a, b",
+    [columns:gsub("rating,", "")] = ":1: a column is missing: rating; a case needs case_id,",
     [columns] = "has a header and no case; expected a row per measured case" } do
     write("cases.csv", text)
     test.raises("cases.csv" .. (wrong:sub(1, 1) == ":" and wrong or ""), run)
@@ -221,8 +222,8 @@ test("engines differ by version and know no model", function()
 end)
 
 test("quantiles are numpy's, and workloads are read from their words", function()
-  test.equal(score.quantile({ 4, 1, 3, 2 }, 0.5), 2.5)
-  test.equal(score.quantile({ 5 }, 0.9), 5)
+  test.equal(statistics.quantile({ 4, 1, 3, 2 }, 0.5), 2.5)
+  test.equal(statistics.quantile({ 5 }, 0.9), 5)
   write_cases { { id = "w", file = "own.csv",
     workload = "general Poisson 2.5 rps 600 s in=547+~28 out=248; mbt 8192, max_num_seqs 128, kv_blocks 30251" } }
   local settings = cases.read(folder)[1].settings

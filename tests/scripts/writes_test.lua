@@ -6,7 +6,8 @@ local policy, serve = rooflua.policy, rooflua.serve
 
 local function base()
   return { model = "llama-3.1-8b", hardware = "h200", steps = require "steps.roofline_v1" {}, replicas = 2,
-    workload = require "workloads.poisson" { rate_per_s = 50, num_requests = 6, prompt_tokens = 40, output_tokens = 4 } }
+    workload = require "workloads.poisson" { rate_per_s = 50, num_requests = 6, prompt_tokens = 40,
+      output_tokens = 4 } }
 end
 
 --- What a run of `base` with these keys complains of.
@@ -111,7 +112,8 @@ csv:close()
 
 test("a lookup cannot write to the table it reads", function()
   for _, pick in ipairs { function(t) return t end, function(t) return t.rows[1] end } do
-    local text = complaint { steps = require "steps.kernels" {}, mfu = { path = folder, layout = "infersim", gpu = "h20",
+    local text = complaint { steps = require "steps.kernels" {}, mfu = {
+      path = folder, layout = "infersim", gpu = "h20",
       lookup = define("writer", { returns = "latency_s", lookup = function(_, rows)
         pick(rows).latency_s = 1
         return 1e-3, "measured"
@@ -124,7 +126,8 @@ test("a plan is asked in whole tokens, of requests, and says what it was asked",
   local asked = {
     { "admit", 1.5, "admit", "whole number of tokens", "1.5" }, { "admit", -1, "admit", "-1" },
     { "admit", 0 / 0, "admit", "nan" }, { "admit", math.huge, "admit", "inf" }, { "admit", 1e300, "admit", "1e+300" },
-    { "admit", "7", "admit", "text \"7\"" }, { "admit", nil, "admit", "nil" }, { "admit", 2 ^ 31, "admit", "2147483648" },
+    { "admit", "7", "admit", "text \"7\"" }, { "admit", nil, "admit", "nil" },
+    { "admit", 2 ^ 31, "admit", "2147483648" },
   }
   for _, each in ipairs(asked) do
     says(complaint(scheduler(function(replica, plan)

@@ -9,7 +9,7 @@ local measured = require "rooflua.measured"
 local policy = require "rooflua.policy"
 local scenario = require "rooflua.scenario"
 local serve = require "rooflua.serve"
-local tables_text = require("rooflua.prices").tables_text
+local tables_text = require("rooflua.columns").values
 
 local calibrate = {}
 local fail = core.fail

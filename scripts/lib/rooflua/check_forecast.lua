@@ -6,6 +6,7 @@ local cost = require "rooflua.cost"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local prices = require "rooflua.prices"
+local statistics = require "rooflua.statistics"
 
 local forecast = {}
 
@@ -34,12 +35,6 @@ function forecast.requests(workload, streams)
   return out
 end
 
-local function mean(list)
-  local sum = 0
-  for _, value in ipairs(list) do sum = sum + value end
-  return #list > 0 and sum / #list or 0
-end
-
 local function largest(list)
   local out = 0
   for _, value in ipairs(list) do out = math.max(out, value) end
@@ -51,8 +46,8 @@ function forecast.figures(requests)
   local longest, n = 0, #requests.prompts
   for i, prompt in ipairs(requests.prompts) do longest = math.max(longest, prompt + requests.outputs[i]) end
   local span_s = n > 1 and requests.arrivals_s[n] - requests.arrivals_s[1] or 0
-  return { count = n, prompt = math.max(1, math.floor(mean(requests.prompts) + 0.5)),
-    output = math.max(1, math.floor(mean(requests.outputs) + 0.5)),
+  return { count = n, prompt = math.max(1, math.floor((statistics.mean(requests.prompts) or 0) + 0.5)),
+    output = math.max(1, math.floor((statistics.mean(requests.outputs) or 0) + 0.5)),
     longest = longest, longest_prompt = largest(requests.prompts),
     rate_per_s = n > 20 and span_s > 0 and (n - 1) / span_s or nil }
 end

@@ -1,4 +1,5 @@
 --- Two simulations, request by request: who got faster, who slower, and under which heading.
+local columns = require "rooflua.columns"
 local core = require "rooflua.core"
 local units = require "rooflua.units"
 
@@ -98,7 +99,7 @@ function differences.text(name_a, name_b, metric, rows, same, only_a, only_b, to
   if same > 0 then counts[#counts + 1] = { "the same", tostring(same), "", "" } end
   if #counts > 0 then
     table.insert(counts, 1, { "", "", "", "" })
-    lines[#lines + 1] = units.table_text(counts, "  "):gsub("^%s*\n", "")
+    lines[#lines + 1] = columns.text(counts, "  "):gsub("^%s*\n", "")
   end
   if only_a + only_b > 0 then
     lines[#lines + 1] = ("  ended in only one of them: %d in %s, %d in %s"):format(only_a, name_a, only_b, name_b)
@@ -120,7 +121,7 @@ function differences.text(name_a, name_b, metric, rows, same, only_a, only_b, to
     cells[#cells + 1] = { "..." }
     for i = #moved - top + 1, #moved do add(moved[i]) end
   end
-  if #moved > 0 then lines[#lines + 1] = "\n" .. units.table_text(cells, "  ") end
+  if #moved > 0 then lines[#lines + 1] = "\n" .. columns.text(cells, "  ") end
   return core.join(lines, "\n")
 end
 

@@ -1,6 +1,6 @@
 -- Searches, sensitivities and comparisons as text for people.
 local core = require "rooflua.core"
-local tables_text = require("rooflua.prices").tables_text
+local tables_text = require("rooflua.columns").values
 
 local texts = {}
 

@@ -4,6 +4,7 @@ local core = require "rooflua.core"
 local declared = require "rooflua.declared"
 local json = require "rooflua.json"
 local predictions = require "rooflua.predictions"
+local statistics = require "rooflua.statistics"
 
 local fit = {}
 local fail = core.fail
@@ -14,23 +15,8 @@ local file = "fit"
 
 -- Objective ------------------------------------------------------------------------------------------
 
-local function mean(errors)
-  local sum = 0
-  for _, each in ipairs(errors) do sum = sum + each end
-  return sum / #errors
-end
-
-local function median(errors)
-  local sorted = {}
-  for i, each in ipairs(errors) do sorted[i] = each end
-  table.sort(sorted)
-  local half = math.floor(#sorted / 2)
-  if #sorted % 2 == 1 then return sorted[half + 1] end
-  return (sorted[half] + sorted[half + 1]) / 2
-end
-
 local known_algorithms = { bobyqa = true, nelder_mead = true, sbplx = true } -- none draws random numbers
-local objectives = { mean = mean, median = median }
+local objectives = { mean = statistics.mean, median = statistics.median }
 
 local function finite(value) return value == value and value < math.huge end
 
@@ -295,7 +281,7 @@ function fit.report(result)
   end
   errors[#errors + 1] = { "all", result.count, percent(result.error.before), percent(result.error.after),
     percent(result.error.left_out) }
-  local text = require("rooflua.prices").tables_text
+  local text = require("rooflua.columns").values
   return ("%s\n\n%s absolute relative error; `left out`: fitted without that group\n%s\n\n%s\n"):format(text(rows),
     result.objective, text(errors), ending(result))
 end

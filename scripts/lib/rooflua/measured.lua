@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.core"
 local measured_requests = require "rooflua.measured_requests"
 local policy = require "rooflua.policy"
+local statistics = require "rooflua.statistics"
 
 local measured = {}
 local fail = core.fail
@@ -145,19 +146,6 @@ end
 
 -- Figures ------------------------------------------------------------------------------------------------------
 
-local function middle(values)
-  table.sort(values)
-  local half = math.floor(#values / 2)
-  if #values % 2 == 1 then return values[half + 1] end
-  return (values[half] + values[half + 1]) / 2
-end
-
-local function mean(values)
-  local sum = 0
-  for _, each in ipairs(values) do sum = sum + each end
-  return sum / #values
-end
-
 --- Metrics of the requests from `first` to `last` of a list of {ttft_s, e2e_s, output_tokens}.
 function measured.metrics(requests, first, last)
   local ttft, tpot, e2e = {}, {}, {}
@@ -172,9 +160,9 @@ function measured.metrics(requests, first, last)
     end
   end
   local out = {}
-  if #ttft > 0 then out.ttft_s_mean, out.ttft_s_p50 = mean(ttft), middle(ttft) end
-  if #tpot > 0 then out.tpot_s_mean = mean(tpot) end
-  if #e2e > 0 then out.e2e_s_mean = mean(e2e) end
+  if #ttft > 0 then out.ttft_s_mean, out.ttft_s_p50 = statistics.mean(ttft), statistics.median(ttft) end
+  if #tpot > 0 then out.tpot_s_mean = statistics.mean(tpot) end
+  if #e2e > 0 then out.e2e_s_mean = statistics.mean(e2e) end
   return out
 end
 

@@ -70,4 +70,15 @@ function metrics.value(run, name)
   return type(value) == "number" and value or nil
 end
 
+--- The mean of a metric over runs; nil where there are none, or one of them has no value.
+function metrics.mean(runs, name)
+  local sum = 0
+  for _, run in ipairs(runs) do
+    local value = metrics.value(run, name)
+    if not value then return nil end
+    sum = sum + value
+  end
+  return #runs > 0 and sum / #runs or nil
+end
+
 return metrics

@@ -4,9 +4,10 @@ local native = require "rooflua.native"
 local core = require "rooflua.core"
 local metrics = require "rooflua.metrics"
 local random = require "rooflua.random"
+local statistics = require "rooflua.statistics"
 
 local paired = {}
-local fail, sqrt = core.fail, math.sqrt
+local fail, sqrt, mean_of = core.fail, math.sqrt, statistics.mean
 
 -- Student's t ----------------------------------------------------------------------------------------------
 
@@ -65,12 +66,6 @@ end
 
 -- Intervals --------------------------------------------------------------------------------------------------
 
-local function mean_of(values)
-  local sum = 0
-  for _, each in ipairs(values) do sum = sum + each end
-  return sum / #values
-end
-
 local function by_t(differences, level)
   local n, mean, squares = #differences, mean_of(differences), 0
   for _, each in ipairs(differences) do squares = squares + (each - mean) * (each - mean) end
@@ -89,13 +84,8 @@ local function by_bootstrap(differences, level)
     means[i] = sum / n
   end
   table.sort(means)
-  local tail = (1 - level) / 2 * (resamples - 1)
-  local function at(position)
-    local below = math.floor(position)
-    local share = position - below
-    return means[below + 1] * (1 - share) + (means[below + 2] or means[below + 1]) * share
-  end
-  return at(tail), at(resamples - 1 - tail)
+  local tail = (1 - level) / 2
+  return statistics.of_sorted(means, tail), statistics.of_sorted(means, 1 - tail)
 end
 
 local methods = { t = by_t, bootstrap = by_bootstrap }

@@ -1,5 +1,6 @@
 --- Charts of plain Unicode text: a canvas of braille dots, two by four per character, with axes.
 local core = require "rooflua.core"
+local statistics = require "rooflua.statistics"
 local units = require "rooflua.units"
 
 local plot = {}
@@ -182,8 +183,8 @@ function plot.quantiles(metric, list, options)
     series[#series + 1] = { x = x, y = y }
     if count > 0 then
       local label = each.name ~= "" and each.name .. " " or ""
-      notes[#notes + 1] = ("%sp50 %s, p99 %s"):format(label, units.text(each.values[floor((count - 1) * 0.5) + 1], "s"),
-        units.text(each.values[floor((count - 1) * 0.99) + 1], "s"))
+      notes[#notes + 1] = ("%sp50 %s, p99 %s"):format(label, units.text(statistics.of_sorted(each.values, 0.5), "s"),
+        units.text(statistics.of_sorted(each.values, 0.99), "s"))
     end
   end
   return plot.chart { title = metric .. ", share of requests below", note = core.join(notes, "; "), series = series,
@@ -212,7 +213,7 @@ function plot.roofline(rows, peak_flop_per_s, bytes_per_s, options)
     note = ("%s, %s, ridge at %.4g flop/B"):format(units.text(peak_flop_per_s, "flop/s"),
       units.text(bytes_per_s, "B/s"), ridge),
     y_unit = "flop/s", x_unit = "flop/B", width = options.width, height = options.height }
-    .. "\n\n" .. units.table_text(named, "  ")
+    .. "\n\n" .. require("rooflua.columns").text(named, "  ")
 end
 
 return plot

@@ -139,36 +139,4 @@ function prices.plain(value, depth)
   return nil
 end
 
--- Tables of a scenario's own report -------------------------------------------------------------------
-
-local function cell(value)
-  if type(value) == "number" then return string.format("%.6g", value) end
-  return tostring(value)
-end
-
---- A list of rows (each a list, the first the header), or a list of such tables, as aligned text.
-function prices.tables_text(rows)
-  if type(rows[1]) == "table" and type(rows[1][1]) == "table" then
-    local parts = {}
-    for i, each in ipairs(rows) do parts[i] = prices.tables_text(each) end
-    return table.concat(parts, "\n\n")
-  end
-  local widths = {}
-  for _, row in ipairs(rows) do
-    if type(row) ~= "table" then return tostring(rows[1]) end
-    for i, value in ipairs(row) do widths[i] = math.max(widths[i] or 0, #cell(value)) end
-  end
-  local lines = {}
-  for _, row in ipairs(rows) do
-    local cells = {}
-    for i, value in ipairs(row) do
-      local text = cell(value)
-      local space = (" "):rep(widths[i] - #text)
-      cells[i] = type(value) == "number" and space .. text or text .. space
-    end
-    lines[#lines + 1] = (table.concat(cells, "  "):gsub("%s+$", ""))
-  end
-  return table.concat(lines, "\n")
-end
-
 return prices

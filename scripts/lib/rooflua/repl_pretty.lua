@@ -1,4 +1,5 @@
 --- Values as people read them: units by name, tables and engine objects laid out within a width.
+local columns = require "rooflua.columns"
 local core = require "rooflua.core"
 local help = require "rooflua.help"
 local policy = require "rooflua.policy"
@@ -224,7 +225,7 @@ local function table_text(value, width, depth, unit, seen)
     local rows, more, constant
     if list then rows, more, constant = record_rows(fields, unit) end
     if rows then
-      text = (depth > 0 and "\n" or "") .. units.table_text(rows, ("  "):rep(depth))
+      text = (depth > 0 and "\n" or "") .. columns.text(rows, ("  "):rep(depth))
       if more > 0 then text = text .. "\n" .. ("  "):rep(depth) .. ("... %d more"):format(more) end
       if constant then text = text .. "\n" .. ("  "):rep(depth) .. "all: " .. constant end
     else

@@ -1,4 +1,5 @@
 --- A priced step as a tree: kinds of work, then operations, each with its time, share and bound.
+local columns = require "rooflua.columns"
 local core = require "rooflua.core"
 local units = require "rooflua.units"
 
@@ -79,7 +80,7 @@ function tree.text(priced)
     local share = units.text(rest_s / priced.time_s, "share")
     out[#out + 1] = { "   not itemised", units.text(rest_s, "s"), share, "", "", "", "" }
   end
-  return units.table_text(out) .. "\nrests on " .. evidence_text(priced.evidence)
+  return columns.text(out) .. "\nrests on " .. evidence_text(priced.evidence)
 end
 
 return tree

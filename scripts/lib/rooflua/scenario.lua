@@ -355,7 +355,7 @@ function scenario.report(results)
   if not report then return "" end
   local out = at(current.file, "report", report, results)
   if type(out) == "string" then return out end
-  if type(out) == "table" then return require("rooflua.prices").tables_text(out) end
+  if type(out) == "table" then return require("rooflua.columns").values(out) end
   return wrong(current.file, "report", "expected text or tables, found %s", core.describe(out))
 end
 

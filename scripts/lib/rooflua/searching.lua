@@ -34,16 +34,6 @@ local function bounds_of(given, what)
   return out
 end
 
-local function mean(runs, metric)
-  local sum = 0
-  for _, run in ipairs(runs) do
-    local value = metrics.value(run, metric)
-    if not value then return nil end
-    sum = sum + value
-  end
-  return sum / #runs
-end
-
 --- What some runs (one per seed) say: means of metrics, and whether every bound is met.
 local function judge(runs, bounds, more)
   local entry = { metrics = {}, meets = true }
@@ -55,11 +45,11 @@ local function judge(runs, bounds, more)
     end
   end
   for _, bound in ipairs(bounds) do
-    local value = mean(runs, bound.metric)
+    local value = metrics.mean(runs, bound.metric)
     entry.metrics[bound.metric] = value
     if not value or bound.max and value > bound.max or bound.min and value < bound.min then entry.meets = false end
   end
-  for _, metric in ipairs(more or {}) do entry.metrics[metric] = mean(runs, metric) end
+  for _, metric in ipairs(more or {}) do entry.metrics[metric] = metrics.mean(runs, metric) end
   return entry
 end
 

@@ -53,16 +53,6 @@ local function chosen(name, given, params, step)
   return list, fixed
 end
 
-local function mean(runs, metric)
-  local sum = 0
-  for _, run in ipairs(runs) do
-    local value = metrics.value(run, metric)
-    if not value then return nil end
-    sum = sum + value
-  end
-  return #runs > 0 and sum / #runs or nil
-end
-
 --- Mean change per 1 % and, with several seeds, whether its 95 % interval leaves out 0.
 local function change_of(low, high, metric, share)
   local differences = {}
@@ -111,7 +101,7 @@ function sensitivity.run(name, scenario, given, how)
   if runs[1].problem then error(runs[1].problem, 0) end
   local result = { metrics = names, base = {}, rows = {}, fixed = fixed, seeds = seeds, step = step,
     run_count = #list * #seeds }
-  for _, metric in ipairs(names) do result.base[metric] = mean(runs[1].runs, metric) end
+  for _, metric in ipairs(names) do result.base[metric] = metrics.mean(runs[1].runs, metric) end
   for _, move in ipairs(moves) do
     local low, high = runs[move.low_at or 1], runs[move.high_at or 1]
     if low.problem or high.problem then

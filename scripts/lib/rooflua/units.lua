@@ -1,5 +1,4 @@
 --- Numbers for people: the unit that a name promises (time_s, kv_bytes, busy_frac), and a text with it.
-local core = require "rooflua.core"
 
 local units = {}
 local format, abs = string.format, math.abs
@@ -89,27 +88,6 @@ end
 function units.padded(text, columns, right)
   local space = (" "):rep(columns - units.width(text))
   return right and space .. text or text .. space
-end
-
---- Rows of texts, columns lined up; numbers (cells that begin with a digit or sign) to the right.
-function units.table_text(rows, indent)
-  local widths, right = {}, {}
-  for i, row in ipairs(rows) do
-    for column, cell in ipairs(row) do
-      widths[column] = math.max(widths[column] or 0, units.width(cell))
-      if right[column] == nil then right[column] = i > 1 and cell ~= "" and true or nil end
-      if i > 1 and cell ~= "" and cell ~= "-" and not cell:find "^[-+<>]?%d" then right[column] = false end
-    end
-  end
-  local lines = {}
-  for i, row in ipairs(rows) do
-    local cells = {}
-    for column, cell in ipairs(row) do
-      cells[column] = units.padded(cell, widths[column], right[column])
-    end
-    lines[i] = (indent or "") .. core.join(cells, "  "):gsub("%s+$", "")
-  end
-  return core.join(lines, "\n")
 end
 
 return units

@@ -14,7 +14,7 @@ local mfu = require "rooflua.mfu"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
 local spec = require "rooflua.spec"
-local score = require "rooflua.validate_score"
+local statistics = require "rooflua.statistics"
 
 local interval = {}
 
@@ -122,7 +122,7 @@ function interval.replicate(number, setting)
     local stream = streams:stream("interval " .. name .. " " .. evidence)
     if errors then
       local share = stream:uniform()
-      return 1 / (1 + score.quantile(errors, mirrored and 1 - share or share))
+      return 1 / (1 + statistics.quantile(errors, mirrored and 1 - share or share))
     end
     local width = (interval.widths[evidence] or interval.widths.modelled)[1]
     local normal = stream:normal(0, 1)
@@ -156,7 +156,7 @@ end
 --- the ends are the outermost ones: n of them hold (n - 1) / (n + 1), so 90 % take 19.
 function interval.end_of(values, q)
   local n = #values
-  return score.quantile(values, n > 1 and math.min(1, math.max(0, (q * (n + 1) - 1) / (n - 1))) or 0)
+  return statistics.quantile(values, n > 1 and math.min(1, math.max(0, (q * (n + 1) - 1) / (n - 1))) or 0)
 end
 
 --- Low and high end of each figure over lists {metric = value}.
@@ -178,7 +178,7 @@ end
 local function deviation_of(lists, metric)
   local logs = {}
   for _, list in ipairs(lists) do logs[#logs + 1] = math.log(1 + list[metric]) end
-  local mean, sum = score.mean(logs), 0
+  local mean, sum = statistics.mean(logs), 0
   for _, each in ipairs(logs) do sum = sum + (each - mean) * (each - mean) end
   return #logs > 1 and math.sqrt(sum / (#logs - 1)) or 0
 end

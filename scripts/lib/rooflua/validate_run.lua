@@ -9,6 +9,7 @@ local question = require "rooflua.validate_question"
 local sampling = require "rooflua.validate_sampling"
 local scenario = require "rooflua.scenario"
 local score = require "rooflua.validate_score"
+local statistics = require "rooflua.statistics"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"
 
@@ -152,7 +153,7 @@ local function answer(case, known, about, steps, database, twist)
     for i, step in ipairs(known.steps) do measured_s[i] = step.time_s end
     local times, evidence = price_steps(case, known, about, steps, database, twist)
     out.errors, out.evidence = score.steps(times, measured_s), evidence
-    out.simulated, out.measured = { step_time = score.mean(times) }, { step_time = score.mean(measured_s) }
+    out.simulated, out.measured = { step_time = statistics.mean(times) }, { step_time = statistics.mean(measured_s) }
     return out
   end
   out.measured = measured_figures(case, known)

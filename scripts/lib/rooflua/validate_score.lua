@@ -4,6 +4,8 @@
 --     e2e, tpot, ttft _p50, _p90, _p99           likewise, where requests were measured one by one; in intervals only
 --     step_time                                  mean step; step_time_median the median of |error| per step
 --     throughput                                 output tokens per second
+local statistics = require "rooflua.statistics"
+
 local score = {}
 
 --- In the order of a table's columns.
@@ -12,24 +14,6 @@ score.metrics = { "e2e_mean", "tpot_mean", "ttft_p50", "ttft_mean", "step_time",
 --- Those of an interval: quantiles as well.
 score.spread = { "e2e_mean", "e2e_p50", "e2e_p90", "e2e_p99", "tpot_mean", "tpot_p50", "tpot_p90", "tpot_p99",
   "ttft_mean", "ttft_p50", "ttft_p90", "ttft_p99", "step_time", "throughput" }
-
---- The middle of a sorted copy, as numpy has it.
-function score.quantile(values, q)
-  local sorted = {}
-  for i, value in ipairs(values) do sorted[i] = value end
-  table.sort(sorted)
-  if #sorted == 0 then return nil end
-  local at = (#sorted - 1) * q
-  local low = math.floor(at)
-  local first, second = sorted[low + 1], sorted[math.min(low + 2, #sorted)]
-  return first + (second - first) * (at - low)
-end
-
-function score.mean(values)
-  local sum = 0
-  for _, value in ipairs(values) do sum = sum + value end
-  return #values > 0 and sum / #values or nil
-end
 
 --- Figures of requests {ttft_s, e2e_s, output_tokens}.
 function score.figures(requests)
@@ -40,9 +24,9 @@ function score.figures(requests)
   end
   local out = {}
   for name, values in pairs { e2e = e2e, tpot = tpot, ttft = ttft } do
-    out[name .. "_mean"] = score.mean(values)
+    out[name .. "_mean"] = statistics.mean(values)
     for _, percent in ipairs { 50, 90, 99 } do
-      out[("%s_p%d"):format(name, percent)] = score.quantile(values, percent / 100)
+      out[("%s_p%d"):format(name, percent)] = statistics.quantile(values, percent / 100)
     end
   end
   return out
@@ -68,7 +52,7 @@ function score.steps(simulated_s, measured_s)
     errors[i] = math.abs(time_s / measured_s[i] - 1)
     a, b = a + time_s, b + measured_s[i]
   end
-  return { step_time = a / b - 1, step_time_median = score.quantile(errors, 0.5) }
+  return { step_time = a / b - 1, step_time_median = statistics.quantile(errors, 0.5) }
 end
 
 --- Mean and median of |error| over cases that have the metric.
@@ -79,8 +63,8 @@ function score.total(cases, metric)
     if value then values[#values + 1] = math.abs(value) end
   end
   if #values == 0 then return nil end
-  return { mean_abs_error = score.mean(values), median_abs_error = score.quantile(values, 0.5),
-    worst_abs_error = score.quantile(values, 1), cases = #values }
+  return { mean_abs_error = statistics.mean(values), median_abs_error = statistics.quantile(values, 0.5),
+    worst_abs_error = statistics.quantile(values, 1), cases = #values }
 end
 
 return score

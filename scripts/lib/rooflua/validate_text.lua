@@ -1,4 +1,5 @@
 -- The report of a validation, for people: one table per question.
+local columns = require "rooflua.columns"
 local core = require "rooflua.core"
 local discrepancy = require "rooflua.validate_discrepancy"
 local engines = require "rooflua.validate_engines"
@@ -19,23 +20,6 @@ local function percent(value, sign)
   if not value then return "" end
   if math.abs(value) >= 9.995 then return (sign and "%+.0fx" or "%.0fx"):format(value) end
   return (sign and "%+.1f" or "%.1f"):format(value * 100)
-end
-
---- Rows as aligned text; the first `left` columns to the left.
-function text.aligned(rows, left)
-  local widths, lines = {}, {}
-  for _, row in ipairs(rows) do
-    for i, cell in ipairs(row) do widths[i] = math.max(widths[i] or 0, #cell) end
-  end
-  for _, row in ipairs(rows) do
-    local cells = {}
-    for i, cell in ipairs(row) do
-      local space = (" "):rep(widths[i] - #cell)
-      cells[i] = i <= left and cell .. space or space .. cell
-    end
-    lines[#lines + 1] = (table.concat(cells, "  "):gsub("%s+$", ""))
-  end
-  return table.concat(lines, "\n")
 end
 
 local function header(...)
@@ -67,7 +51,7 @@ function text.cases(results, belief)
       rows[#rows + 1] = row
     end
   end
-  return text.aligned(rows, 1)
+  return columns.after(1, rows)
 end
 
 --- Mean |error| of groups, one belief.
@@ -83,7 +67,7 @@ function text.groups(of, names)
     row[2] = tostring(most)
     rows[#rows + 1] = row
   end
-  return text.aligned(rows, 1)
+  return columns.after(1, rows)
 end
 
 --- Mean |error| of one group, every belief.
@@ -102,7 +86,7 @@ function text.beliefs(by_belief, beliefs, group)
       rows[#rows + 1] = row
     end
   end
-  return text.aligned(rows, 1)
+  return columns.after(1, rows)
 end
 
 --- Per group and metric: how often the measured value lies inside, and how wide intervals are.
@@ -124,7 +108,7 @@ function text.coverage(results, belief)
       end
     end
   end
-  return text.aligned(rows, 2)
+  return columns.after(2, rows)
 end
 
 --- Results of a belief that have intervals: {about, in_closed_loop, found}.
@@ -171,10 +155,10 @@ end
 function text.discrepancy(results, belief, switches)
   local list = with_intervals(results, belief)
   if switches.discrepancy ~= false then
-    return "The model's own error: a factor on every step, from runs of other models\n" .. text.aligned(terms(list), 2)
+    return "The model's own error: a factor on every step, from runs of other models\n" .. columns.after(2, terms(list))
   end
   return "Root mean squares of log(simulated / measured) of steps, and of what intervals without the model's own error "
-    .. "explain\n" .. text.aligned(residuals(list), 2)
+    .. "explain\n" .. columns.after(2, residuals(list))
 end
 
 --- Everything that did not run, by reason.
@@ -205,7 +189,7 @@ function text.parameters(used, steps)
   for _, name in ipairs(core.sorted_keys(declared)) do
     rows[#rows + 1] = { steps.name, name, tostring(values[name]), declared[name].source or "" }
   end
-  return text.aligned(rows, 4)
+  return columns.after(4, rows)
 end
 
 return text

@@ -1,0 +1,36 @@
+-- Tables as text, and quantiles: each has one place, and these are its rules.
+local test = dofile "tests/scripts/harness.lua"
+local columns = require "rooflua.columns"
+local statistics = require "rooflua.statistics"
+
+test("columns of numbers are set to the right, others to the left, by what a terminal shows", function()
+  test.equal(columns.text({ { "name", "n", "mixed" }, { "µs", "1", "2" }, { "b", "-10", "x" } }, "  "),
+    "  name    n  mixed\n  µs      1  2\n  b     -10  x")
+  test.equal(columns.text { { "only", "a header" } }, "only  a header")
+  test.equal(columns.text { { "a" }, { "" }, { "<0.1 %" } }, "     a\n\n<0.1 %")
+end)
+
+test("the first columns to the left, whatever they hold", function()
+  test.equal(columns.after(1, { { "a", "b" }, { "10", "text" } }), "a      b\n10  text")
+end)
+
+test("values: numbers to the right with six digits, texts to the left; a list of tables with a line between", function()
+  local one = { { "a", "b" }, { 1 / 3, "x" }, { 20, true } }
+  test.equal(columns.values(one), "a         b\n0.333333  x\n      20  true")
+  test.equal(columns.values { one, { { "c" }, { 1 } } }, columns.values(one) .. "\n\nc\n1")
+end)
+
+test("quantiles are numpy's: linear between ranks", function()
+  -- numpy.quantile([4, 1, 3, 2], q)
+  for q, expected in pairs { [0] = 1, [0.25] = 1.75, [0.5] = 2.5, [0.9] = 3.7, [1] = 4 } do
+    test.near(statistics.quantile({ 4, 1, 3, 2 }, q), expected, 1e-15)
+  end
+  test.equal(statistics.median { 7, 1, 3 }, 3)
+  test.equal(statistics.mean { 1, 2, 6 }, 3)
+  test.check(statistics.mean {} == nil and statistics.median {} == nil)
+  local values = { 3, 1, 2 }
+  statistics.quantile(values, 0.5)
+  test.equal(values[1], 3, "the list itself stays as it is")
+end)
+
+test.finish()
