@@ -59,7 +59,8 @@ function Database:decode(heads, kv_heads, head_dim, batch, context_tokens, tp, k
 
 --- Any op: {op = "grouped_gemm" | "mla_prefill" | "mla_decode" | "linear_attention" | "all_reduce" |
 --- "memory" | "launch" | "elementwise" | "gemm" | "attention_prefill" | "attention_decode", ...} with the
---- fields of that op; an unknown one is an error that names them.
+--- fields of that op; an unknown one is an error that names them. `kernel` of memory: copy, read, write; of
+--- launch: launch, graph_node; of elementwise: norm, rope, silu_mul, quantize (16 bits to FP8).
 ---@param query table
 ---@return number? mfu
 ---@return rooflua.Estimate

@@ -191,6 +191,75 @@ test("15: 1.8 overstates a fresh prompt by 11 % and understates its chunks", fun
   test.check(half < divided)
 end)
 
+local function with_infersim(name)
+  test.shared "tables/infersim/LICENSE"
+  return run(name, "--set mfu.path=../shared/data/tables/infersim/bench_data")
+end
+
+--- |b / a - 1| of every operation that a table has an answer for, by the evidence that `a` gives it.
+local function apart(a, b, into)
+  for i, priced in ipairs(a.price) do
+    local other = {}
+    for _, row in ipairs(b.price[i].rows) do other[row.name] = row end
+    for _, row in ipairs(priced.rows) do
+      if row.kind == "gemm" or row.kind:find "^attention" then
+        local list = into[row.evidence] or {}
+        into[row.evidence] = list
+        list[#list + 1] = math.abs(other[row.name].time_s / row.time_s - 1)
+      else
+        test.equal(other[row.name].time_s, row.time_s, row.name)
+      end
+    end
+  end
+end
+
+test("05: two lookups agree where a shape was measured, and differ where it lies between rows or beyond", function()
+  local variants, by_evidence = with_infersim "05_two_tables", {}
+  test.equal(#variants, 4)
+  apart(variants[1], variants[2], by_evidence)
+  apart(variants[3], variants[4], by_evidence)
+  local median = require("rooflua.statistics").median
+  test.at_least(#by_evidence.measured, 3)
+  test.at_least(#by_evidence.interpolated, 10)
+  test.at_least(#by_evidence.stand_in, 10)
+  table.sort(by_evidence.measured)
+  local most_measured = by_evidence.measured[#by_evidence.measured]
+  test.check(most_measured < 0.002, "measured rows are %g apart", most_measured)
+  test.at_least(median(by_evidence.interpolated), 10 * most_measured)
+  test.at_least(median(by_evidence.stand_in), median(by_evidence.interpolated))
+end)
+
+test("06: the six figures are InferSim's own, to the digit, each within 16 % of the measured", function()
+  local variants = with_infersim "06_infersim_table"
+  local runs = json.read(test.shared "golden/infersim_runs.json")
+  test.equal(runs.meta.commit:sub(1, 7), "f2293da")
+  local expected = {} -- the examples that InferSim ships, by script
+  for _, each in ipairs(runs.runs) do
+    for _, stage in ipairs { "prefill", "decode" } do
+      expected[each.group .. " " .. stage] = each.values and each.values[stage .. "/Throughput (TGS:tok/GPU/s)"]
+    end
+  end
+  local scripts = {
+    ["DeepSeek-V3 H800 prefill"] = "deepseek-v3/dsv3_prefill.sh prefill",
+    ["DeepSeek-V3 H800 decode"] = "deepseek-v3/dsv3_decode.sh decode",
+    ["Qwen3-30B-A3B H20 prefill"] = "qwen3-30B-A3B/prefill.sh prefill",
+    ["Qwen3-30B-A3B H20 decode"] = "qwen3-30B-A3B/decode.sh decode",
+    ["Qwen3-8B-FP8 H20 prefill"] = "qwen3-8B/sim.sh prefill", ["Qwen3-8B-FP8 H20 decode"] = "qwen3-8B/sim.sh decode" }
+  -- tokens per GPU and second that InferSim's README says were measured
+  local measured = { ["DeepSeek-V3 H800 prefill"] = 7839, ["DeepSeek-V3 H800 decode"] = 2324,
+    ["Qwen3-30B-A3B H20 prefill"] = 16594, ["Qwen3-30B-A3B H20 decode"] = 2749, ["Qwen3-8B-FP8 H20 prefill"] = 15061,
+    ["Qwen3-8B-FP8 H20 decode"] = 2682 }
+  test.equal(#variants, 6)
+  for _, variant in ipairs(variants) do
+    local name = variant.parameters.point
+    local simulated = variant.static.prefill_tokens_per_s or variant.static.decode_tokens_per_s
+    local theirs = expected["example:example/" .. scripts[name]]
+    test.check(theirs, "%s: no such example in the golden file", name)
+    test.near(simulated, theirs, 1e-14, name)
+    test.near(simulated, measured[name], 0.16, name)
+  end
+end)
+
 test("05, 06: tables that are not there are missed at both places", function()
   local pipe = io.popen(program .. " run scenarios/06_infersim_table.lua --set mfu.path=no/such 2>&1")
   local text = pipe:read "*a"

@@ -187,4 +187,20 @@ test("a GPU that borrows takes utilisation along, as a stand-in", function()
 end)
 
 os.execute("rm -r " .. scratch)
+test("the manual and the stubs name every kernel that a lookup knows", function()
+  local database = rooflua.mfu.open "h200-sxm"
+  local _, problem = pcall(database.lookup, database, { op = "elementwise", kernel = "?", tokens = 1, width = 1 })
+  local known, count = tostring(problem):match "known: ([^)]+)%)", 0
+  for _, file in ipairs { "docs/LUA_API.md", "scripts/meta/mfu.lua" } do
+    local handle = assert(io.open(file))
+    local text = handle:read "*a"
+    handle:close()
+    for name in known:gmatch "[%w_]+" do
+      count = count + 1
+      test.check(text:find("%f[%w_]" .. name .. "%f[^%w_]"), "%s does not name %s", file, name)
+    end
+  end
+  test.at_least(count, 2 * 9)
+end)
+
 test.finish()
