@@ -115,7 +115,7 @@ int data_import(const DataArguments& arguments, const std::filesystem::path&) {
   for (const KernelTable& table : tables) pointers.push_back(&table);
   const std::filesystem::path folder = std::filesystem::path(arguments.to) / arguments.gpu;
   std::filesystem::create_directories(folder);
-  const auto written = write_tables(pointers, folder);
+  const auto written = write_tables(pointers, folder, layout_of(arguments));
   for (const auto& path : written) std::printf("%s\n", path.c_str());
   std::printf("%zu tables read, %zu files written to %s\n", tables.size(), written.size(),
               folder.c_str());

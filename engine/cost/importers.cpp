@@ -245,6 +245,7 @@ KernelTable read_table(const TableFile& file) {
   table.tp = file.tp;
   table.convention = file.convention.value_or(convention_of(file.op));
   table.source = file.source;
+  table.quantizes = file.quantizes;
   if (file.form == TableForm::aic_nccl) table.labels = {"nccl"};
   TableReader(file, table).read(read_whole(file.path));
   return table;

@@ -59,6 +59,7 @@ struct TableFile {
   std::string source;                        // of our own layout: tables.toml in one line
   std::optional<FlopConvention> convention;  // likewise, where it says
   std::string unsaid;                        // likewise: keys it should have and has not
+  bool quantizes = false;                    // KernelTable::quantizes; of our own layout likewise
   std::vector<std::string> only;             // aic: rows whose filter columns say exactly this
   std::array<int, 5> shape{};                // from the file name
   int tp = 1;
@@ -74,12 +75,12 @@ std::vector<TableFile> list_tables(const std::filesystem::path& path, Layout lay
 KernelTable read_table(const TableFile& file);
 
 /// The tables as CSV files of our own layout (gemm_<dtype>.csv, ...; latency_us), for `data
-/// import`.
+/// import`, and tables.toml, which says where each is from and what its rows contain.
 /// Tables of one op and dtype go to one file; ops that our layout has no form for (grouped pairs,
-/// MLA,
-/// linear attention, NCCL) are left out. Returns what was written.
-/// @throws Error if a file cannot be written
+/// MLA, linear attention, NCCL) are left out. Returns the tables that were written.
+/// @param layout  of the tables, for tables.toml
+/// @throws Error if a file cannot be written, or a tables.toml of somebody else's is there
 std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTable*>& tables,
-                                                const std::filesystem::path& folder);
+                                                const std::filesystem::path& folder, Layout layout);
 
 }  // namespace rooflua

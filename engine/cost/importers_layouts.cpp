@@ -144,6 +144,7 @@ class Provenance {
     if (entry == nullptr || !entry->is_object()) return;
     for (const auto& [key, value] : entry->members()) {
       if (key == "flop" || key == "flop_convention") file.convention = convention(file, value);
+      if (key == "includes") file.quantizes = includes_quantize(file, value);
       const std::string text = value.is_text() ? value.text() : dump_json(value);
       file.source += (file.source.empty() ? "" : ", ") + key + " " + text;
     }
@@ -155,6 +156,11 @@ class Provenance {
   }
 
  private:
+  static bool includes_quantize(const TableFile& file, const Json& value) {
+    if (value.is_text() && value.text() == "quantize") return true;
+    throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
+                file.name + ": includes: expected \"quantize\", found " + dump_json(value));
+  }
   static FlopConvention convention(const TableFile& file, const Json& value) {
     for (const auto known : {FlopConvention::gemm_2mkn, FlopConvention::attention_full,
                              FlopConvention::attention_causal_half, FlopConvention::none}) {
@@ -252,6 +258,8 @@ void add_aic(const AicKind& kind, const fs::path& path, std::vector<TableFile>& 
     file.dtype = dtype;
     file.variant = variant;
     file.only = std::move(only);
+    // They are timed as linear layers: quantisation of the input and GEMM.
+    file.quantizes = kind.form == TableForm::aic_gemm && dtype == Dtype::fp8;
     files.push_back(std::move(file));
   };
   switch (kind.form) {

@@ -62,6 +62,7 @@ struct KernelTable {
   std::string variant;            // a kernel family that must not be mixed: "fp8_block"
   std::vector<std::string> axes;  // names of the shape columns
   FlopConvention convention = FlopConvention::none;
+  bool quantizes = false;               // FP8 GEMM: rows contain the quantisation of its input
   bool header = true;                   // false: the file starts with a data row
   bool decode = false;                  // grouped_gemm, linear_attention: the decode table
   int tp = 1;                           // ranks the heads were divided by (BLIS decode files)

@@ -28,6 +28,7 @@ TableStore::TableStore(std::vector<KernelTable> tables) {
     file.variant = table.variant;
     file.tp = table.tp;
     file.decode = table.decode;
+    file.quantizes = table.quantizes;
     files_.push_back(std::move(file));
     tables_.push_back(std::make_unique<const KernelTable>(std::move(table)));
   }

@@ -202,6 +202,11 @@ class Database final : public MfuDatabase {
   const std::string& lookup() const override { return name_; }
   const std::optional<Hardware>& hardware() const override { return options_.hardware; }
   Layout layout() const override { return options_.layout; }
+  bool quantizes() const override {
+    const auto& files = store_->files();
+    return std::any_of(files.begin(), files.end(),
+                       [](const TableFile& file) { return file.quantizes; });
+  }
   const std::vector<const KernelTable*>& tables() const override {
     if (tables_.empty()) {
       for (std::size_t i = 0; i < store_->files().size(); ++i) tables_.push_back(&store_->table(i));

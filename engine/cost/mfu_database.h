@@ -102,6 +102,8 @@ class MfuDatabase {
   virtual const std::string& lookup() const = 0;
   virtual const std::optional<Hardware>& hardware() const = 0;
   virtual Layout layout() const = 0;
+  /// Whether rows of its FP8 GEMMs contain the quantisation of their input (aiconfigurator's do).
+  virtual bool quantizes() const = 0;
   /// Loads everything and lists it.
   virtual const std::vector<const KernelTable*>& tables() const = 0;
   /// How many tables have been read so far, for those who doubt the laziness.

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "base/csv.h"
 #include "base/error.h"
@@ -83,10 +84,40 @@ void write_rows(std::ostream& out, const KernelTable& table, const OwnColumns& o
   }
 }
 
+constexpr std::string_view first_line = "# Written by rooflua data import.\n";
+
+bool is_ours(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return true;
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  return line + "\n" == first_line;
+}
+
+/// Where each table is from, and what its rows contain.
+std::string provenance(const std::map<std::string, std::vector<const KernelTable*>>& files,
+                       Layout layout) {
+  std::string out(first_line);
+  for (const auto& [file, parts] : files) {
+    out += "\n[" + std::filesystem::path(file).stem().string() + "]\nsource = \"" +
+           std::string(name(layout)) + ":";
+    for (const KernelTable* part : parts) out += " " + part->path.filename().string();
+    out += "\"\n";
+    if (parts.front()->quantizes) out += "includes = \"quantize\"\n";
+  }
+  return out;
+}
+
+void write_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  if (!out.flush()) throw Error(path.string(), "cannot write the table");
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTable*>& tables,
-                                                const std::filesystem::path& folder) {
+                                                const std::filesystem::path& folder,
+                                                Layout layout) {
   std::map<std::string, std::vector<const KernelTable*>> files;
   for (const KernelTable* table : tables) {
     const OwnColumns own = own_columns(table->op);
@@ -96,17 +127,23 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
     files[std::string(name(table->op)) + (own.dtype_in_name ? "_" + dtype : "") + ".csv"].push_back(
         table);
   }
+  const std::filesystem::path described = folder / "tables.toml";
+  if (!is_ours(described)) {
+    throw Error(described.string(),
+                "is of tables that were measured here; import to another folder");
+  }
   std::filesystem::create_directories(folder);
   std::vector<std::filesystem::path> written;
   for (const auto& [file, parts] : files) {
-    std::ofstream out(folder / file, std::ios::binary);
+    std::ostringstream out;
     const OwnColumns own = own_columns(parts.front()->op);
     for (const auto& [column, axis] : own.columns) out << column << ',';
     out << "latency_us,latency_us_p10,latency_us_p90\n";
     for (const KernelTable* part : parts) write_rows(out, *part, own);
-    if (!out.flush()) throw Error((folder / file).string(), "cannot write the table");
+    write_text(folder / file, out.str());
     written.push_back(folder / file);
   }
+  if (!files.empty()) write_text(described, provenance(files, layout));
   return written;
 }
 

@@ -45,7 +45,23 @@ std::vector<ChartSeries> series_of(const Json& chart) {
   return out;
 }
 
+/// {title, x = {label, unit}, segments = {names}, bars = {{name, total, values}}}
+std::string bars_of(const Json& described) {
+  BarChart chart;
+  chart.title = text_of(described, "title");
+  chart.value = axis_of(described, "x");
+  for (const Json& name : list_of(described, "segments"))
+    chart.segments.push_back({name.text(), ""});
+  for (const Json& each : list_of(described, "bars")) {
+    Bar bar{text_of(each, "name"), {}, text_of(each, "total")};
+    for (const Json& value : list_of(each, "values")) bar.values.push_back(value.number());
+    chart.bars.push_back(std::move(bar));
+  }
+  return svg(chart);
+}
+
 std::string drawn(const Json& described) {
+  if (text_of(described, "kind") == "bar") return bars_of(described);
   if (text_of(described, "kind") == "line") {
     LineChart chart;
     chart.title = text_of(described, "title");

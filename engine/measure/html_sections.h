@@ -5,10 +5,11 @@
 //
 //     chart = {title, kind, x: axis, y: axis, series: [{name, points: [{x, y, note}]}],
 //              diagonal, bands: [0.1, ...]}
+//     bars  = {title, kind: "bar", x: axis, segments: [name, ...], bars: [{name, total, values}]}
 //     axis  = {label, unit, log}
 //
-// Everything but the heading may be missing. `kind` is "scatter" (default) or "line"; `folded` is
-// the line behind which the tables are folded away.
+// Everything but the heading may be missing. `kind` is "scatter" (default), "line" or "bar";
+// `folded` is the line behind which the tables are folded away.
 
 #include "base/json.h"
 #include "measure/html_page.h"

@@ -205,6 +205,8 @@ int database_fields(lua_State* L) {
   lua_createtable(L, 0, 5);
   set_text(L, "lookup", database.lookup());
   set_text(L, "layout", name(database.layout()));
+  lua_pushboolean(L, database.quantizes() ? 1 : 0);
+  lua_setfield(L, -2, "quantizes");
   lua_pushnumber(L, database.tables_loaded());
   lua_setfield(L, -2, "tables_loaded");
   if (database.hardware()) {

@@ -22,6 +22,7 @@ local mfu = {}
 ---@field hardware rooflua.Hardware?
 ---@field layout string
 ---@field strategy string name of the lookup
+---@field quantizes boolean whether rows of its FP8 GEMMs contain the quantisation of their input
 ---@field tables_loaded integer tables read so far: they are read when first asked for
 local Database = {}
 

@@ -246,7 +246,18 @@ TEST_CASE("searches have pages: what was tried, and the limit") {
       page_of(written("moved.lua", with("kind = 'search', search = { goal = 'sensitivity', params "
                                         "= { 'steps.host_step_s' } },")));
   check_page(moved.text);
-  CHECK(count_of(moved.text, "steps.host_step_s") >= 1);
+  CHECK(count_of(moved.text, "steps.host_step_s") >= 2);  // in the table, and a bar
+  CHECK(count_of(moved.text, ">1 % more of each: ") >= 1);
+  CHECK(count_of(moved.text, "<pre") == 0);
+  const Page cheap = page_of(written(
+      "cheap.lua",
+      with("kind = 'search', search = { goal = 'cheapest', slo = { tpot_s_mean = 1 }, "
+           "deployments = { { name = 'one', cost_per_hour = 2, set = {} }, { name = 'two', "
+           "cost_per_hour = 3, set = { replicas = 2 } }, { name = 'too small', "
+           "cost_per_hour = 1, set = { model = 'llama-3.1-70b', hardware = 'l40s' } } } },")));
+  check_page(cheap.text);
+  CHECK(count_of(cheap.text, "against cost (SLO: tpot_s_mean &lt;= 1 s)") >= 1);
+  CHECK(count_of(cheap.text, "does not fit") == 1);
 }
 
 TEST_CASE("a page that cannot be written is said before the run") {

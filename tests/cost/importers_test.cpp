@@ -192,7 +192,7 @@ TEST_CASE("tables written in our layout read back the same") {
   if (!test::have_shared("tables/blis_h100")) return;
   Folder folder;
   const auto blis = open(test::shared_data() / "tables/blis_h100", Layout::blis, "h100");
-  write_tables(blis->tables(), folder.path);
+  write_tables(blis->tables(), folder.path, Layout::blis);
   const auto own = open(folder.path, Layout::rooflua, "");
   std::size_t rows = 0;
   for (const KernelTable* table : own->tables()) rows += table->rows.size();
@@ -203,6 +203,32 @@ TEST_CASE("tables written in our layout read back the same") {
       CHECK(own->estimate(q).latency_s == Approx(blis->estimate(q).latency_s).epsilon(1e-14));
     }
   }
+}
+
+TEST_CASE("an import says what its rows contain, and is read back with it") {
+  Folder from, to;
+  from.write("h100_sxm_gemm_vllm0.24.csv",
+             "gemm_dtype,m,n,k,latency\r\nfp8,1,32,64,0.002\r\nbfloat16,1,32,64,0.003\r\n"
+             "fp8_block,1,32,64,0.004\r\n");
+  const auto aic = open(from.path, Layout::aic, "h100-sxm");
+  CHECK(aic->quantizes());
+  CHECK(aic->tables_loaded() == 0);
+  write_tables(aic->tables(), to.path, Layout::aic);
+  const auto own = open(to.path, Layout::rooflua, "");
+  CHECK(own->quantizes());
+  REQUIRE(own->tables().size() == 3);
+  for (const KernelTable* table : own->tables()) {
+    CHECK(table->quantizes == (table->dtype == Dtype::fp8));
+    CHECK(table->source.find("aic: h100_sxm_gemm_vllm0.24.csv") != std::string::npos);
+  }
+  write_tables(aic->tables(), to.path, Layout::aic);  // again: its own tables.toml
+  to.write("tables.toml", "[gemm_bf16]\nkernel = \"mine\"\n");
+  CHECK(!open(to.path, Layout::rooflua, "")->quantizes());
+  CHECK_THROWS_WITH(write_tables(aic->tables(), to.path, Layout::aic),
+                    Catch::Contains("tables.toml: is of tables that were measured here"));
+  to.write("tables.toml", "[gemm_fp8]\nincludes = \"norm\"\n");
+  CHECK_THROWS_WITH(open(to.path, Layout::rooflua, ""),
+                    Catch::Contains("tables.toml:2: gemm_fp8: includes: expected \"quantize\""));
 }
 
 TEST_CASE("tables load when they are first asked for") {

@@ -153,6 +153,49 @@ for _, path in ipairs(core.sorted_keys(own_keys)) do
   end)
 end
 
+test("the numbers of a batch, a search and a sensitivity name themselves", function()
+  local scenario = require "rooflua.scenario"
+  local function run(given)
+    given.model, given.hardware, given.steps = "llama-3.1-8b", "h200", require "steps.roofline_v1" {}
+    return function()
+      scenario.open_table(given, { file = "made up" })
+      scenario.run(1, {})
+    end
+  end
+  local fine = { -- key -> values of `bad` that mean something
+    decodes = { 0 }, decode_context_tokens = { 0, 0.5, 2 ^ 53 }, new_tokens = {}, context_tokens = { 0 },
+    min = { 0.5 }, max = {}, tolerance = { 0.5, 1e300, 2 ^ 53 }, checks = { 0 }, seeds = {}, step = { 0.5 } }
+  for _, value in ipairs(bad) do
+    for _, key in ipairs { "decodes", "decode_context_tokens" } do
+      local batch = { name = "n", decodes = 4, decode_context_tokens = 100 }
+      batch[key] = value
+      if key ~= "decodes" or value ~= 0 then
+        ask(key, value, not allowed(fine[key], value), run { kind = "price", price = { batch } })
+      end
+    end
+    for _, key in ipairs { "new_tokens", "context_tokens" } do
+      local prefill = { new_tokens = 4, context_tokens = 100 }
+      prefill[key] = value
+      ask(key, value, not allowed(fine[key], value),
+        run { kind = "price", price = { { name = "n", prefills = { prefill } } } })
+    end
+    for _, key in ipairs { "min", "max", "tolerance", "checks", "seeds" } do
+      local search = { goal = "rate", slo = { ttft_s_p99 = 0.5 }, min = 1, max = 2, checks = 1 }
+      search[key] = value
+      local bound = key == "min" or key == "max" -- told as "search: min" or "search.workload.rate_per_s: -1 to 2"
+      local name = bound and type(value) == "number" and (value > 2 and "rate_per_s" or "search") or key
+      ask(name, value, not allowed(fine[key], value),
+        run { kind = "search", search = search, workload = base().workload })
+    end
+    for _, key in ipairs { "step", "seeds" } do
+      local search = { goal = "sensitivity", params = { "steps.mfu_prefill" }, metrics = { "tpot_s_mean" } }
+      search[key] = value
+      ask(key, value, not allowed(fine[key], value),
+        run { kind = "search", search = search, workload = base().workload })
+    end
+  end
+end)
+
 test("the list of keys is complete", function()
   local declared = require "rooflua.declared"
   for _, each in ipairs(declared.all("scenario", base())) do

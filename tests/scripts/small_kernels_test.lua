@@ -187,6 +187,35 @@ test("a GPU that borrows takes utilisation along, as a stand-in", function()
 end)
 
 os.execute("rm -r " .. scratch)
+--- Seconds of the quantisation kernels of one step of an FP8 model with these tables.
+local function quantisation_s(tables)
+  tables.hardware = "h100"
+  local steps = bound.bind(Kernels {}, { model = "qwen3-8b", hardware = "h100", deployment = { weights = "fp8" },
+    mfu = rooflua.mfu.open(tables) })
+  local sum, kernels = 0, 0
+  for _, row in ipairs(cost.explain(function() return steps:time(bound.decodes(64, 500)) end).rows) do
+    if row.name:find "^quantize_" then sum, kernels = sum + row.time_s, kernels + 1 end
+  end
+  test.at_least(kernels, 4)
+  return sum
+end
+
+test("quantisation that is in the rows of a GEMM is not counted twice, imported or not", function()
+  local folder = test.folder()
+  assert(os.execute(("mkdir -p %s/aic %s/own"):format(folder, folder)) == 0)
+  local csv = assert(io.open(folder .. "/aic/h100_sxm_gemm_vllm0.24.csv", "w"))
+  csv:write "gemm_dtype,m,n,k,latency\nfp8,64,4096,4096,0.02\nfp8,64,24576,4096,0.05\nbfloat16,64,4096,4096,0.03\n"
+  csv:close()
+  test.equal(quantisation_s { path = folder .. "/aic", layout = "aic", gpu = "h100_sxm" }, 0)
+  local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
+  assert(os.execute(("%s data import %s/aic --layout aic --gpu h100_sxm --to %s/own >%s/said 2>&1"):format(program,
+    folder, folder, folder)) == 0)
+  local own = folder .. "/own/h100_sxm"
+  test.equal(quantisation_s { path = own }, 0)
+  assert(os.execute(("sed -i /includes/d %s/tables.toml"):format(own)) == 0)
+  test.check(quantisation_s { path = own } > 1e-5, "rows that do not say so contain none")
+end)
+
 test("the manual and the stubs name every kernel that a lookup knows", function()
   local database = rooflua.mfu.open "h200-sxm"
   local _, problem = pcall(database.lookup, database, { op = "elementwise", kernel = "?", tokens = 1, width = 1 })

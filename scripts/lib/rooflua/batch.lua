@@ -179,6 +179,9 @@ function batch.new(given)
   else
     decodes = core.whole(given.decodes or 0, what .. ": decodes")
     sum = core.not_negative(given.decode_context_tokens or 0, what .. ": decode_context_tokens")
+    if sum > 2 ^ 53 then
+      fail("%s: decode_context_tokens: expected at most 2^53, found %.14g", what, sum)
+    end
     if decodes == 0 and sum > 0 then fail("%s: decode_context_tokens without decodes", what) end
     largest = given.decode_context_max and core.not_negative(given.decode_context_max, what
       .. ": decode_context_max")

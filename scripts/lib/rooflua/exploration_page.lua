@@ -173,9 +173,6 @@ end
 local function search_section(result)
   local search = result.search
   local heading = result.name ~= "" and result.name or "Search"
-  if search.goal == "sensitivity" then
-    return { heading = heading, text = texts.sensitivity(search) }
-  end
   local line, rows = texts.search_rows(search)
   local parts = { line .. "." }
   if #search.slo > 0 then parts[#parts + 1] = "SLO: " .. texts.slo(search.slo) .. "." end
@@ -183,6 +180,49 @@ local function search_section(result)
   if search.note then parts[#parts + 1] = "Note: " .. search.note .. "." end
   return { heading = heading, note = table.concat(parts, " "), tables = array { table_of(rows) } }
 end
+
+-- Sensitivities -------------------------------------------------------------------------------------------
+
+local most_bars = 15
+
+--- What 1 % of each parameter does to a metric, the largest first.
+local function sensitivity_chart(search, metric)
+  local moved = {}
+  for _, each in ipairs(search.rows) do
+    local percent = each.percent[metric]
+    if percent and math.abs(percent) >= 0.0005 then moved[#moved + 1] = { path = each.path, percent = percent } end
+  end
+  if #moved == 0 then return nil end
+  table.sort(moved, function(a, b)
+    local x, y = math.abs(a.percent), math.abs(b.percent)
+    return x > y or x == y and a.path < b.path
+  end)
+  local bars = array {}
+  for i = 1, math.min(#moved, most_bars) do
+    local percent = moved[i].percent
+    bars[i] = { name = moved[i].path, total = ("%+.3f %%"):format(percent),
+      values = array { math.max(percent, 0), math.max(-percent, 0) } }
+  end
+  return { title = "1 % more of each: " .. metric, kind = "bar", x = { label = "change", unit = "%" },
+    segments = array { metric .. " rises", "it falls" }, bars = bars }
+end
+
+local function sensitivity_sections(result, sections)
+  local search, charts = result.search, array {}
+  for _, metric in ipairs(search.metrics) do charts[#charts + 1] = sensitivity_chart(search, metric) end
+  local note = texts.sensitivity_line(search) .. "."
+  if #search.seeds > 1 then note = note .. " " .. texts.unclear .. "." end
+  sections[#sections + 1] = { heading = result.name ~= "" and result.name or "Sensitivity",
+    note = (note:gsub("^%l", string.upper)), charts = charts,
+    tables = array { table_of(texts.sensitivity_rows(search)) } }
+  if #search.fixed == 0 then return end
+  local rows = { { "parameter", "why" } }
+  for i, each in ipairs(search.fixed) do rows[i + 1] = { each.path, each.why } end
+  sections[#sections + 1] = { heading = "Not varied", folded = ("%d parameters"):format(#search.fixed),
+    tables = array { table_of(rows) } }
+end
+
+-- Loads, fronts, costs ---------------------------------------------------------------------------------------
 
 --- One chart per metric of the SLO, a line per variant, and the limit.
 local function load_charts(results)
@@ -239,7 +279,8 @@ local function cost_charts(results)
         end
       end
     end
-    charts[#charts + 1] = chart_of(bound.metric .. " against cost", "cost per hour", bound.metric, series)
+    charts[#charts + 1] = chart_of(("%s against cost (SLO: %s)"):format(bound.metric, texts.slo { bound }),
+      "cost per hour", bound.metric, series)
   end
   return charts
 end
@@ -248,6 +289,10 @@ local charts_of = { rate = load_charts, pareto = front_charts, cheapest = cost_c
 
 local function searched(results)
   local sections = array {}
+  if results[1].search.goal == "sensitivity" then
+    for _, result in ipairs(results) do sensitivity_sections(result, sections) end
+    return sections
+  end
   for i, result in ipairs(results) do sections[i] = search_section(result) end
   local draw = charts_of[results[1].search.goal]
   local charts = draw and draw(results)

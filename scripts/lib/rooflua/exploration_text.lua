@@ -109,8 +109,8 @@ local function signed(metric, value)
   return (value > 0 and "+" or "") .. shown(metric, value)
 end
 
---- A sensitivity: parameters by the size of what 1 % of them does to the first metric.
-function texts.sensitivity(result)
+--- A sensitivity as rows of cells: parameters by the size of what 1 % of them does to the first metric.
+function texts.sensitivity_rows(result)
   local header = { "parameter", "value", "moved" }
   for _, metric in ipairs(result.metrics) do
     header[#header + 1] = metric
@@ -132,9 +132,18 @@ function texts.sensitivity(result)
     end
     rows[#rows + 1] = row
   end
-  local text = ("change per 1 %% of each parameter, %d runs, seeds %s\n\n%s\n"):format(result.run_count,
-    table.concat(result.seeds, " "), tables_text(rows))
-  if #result.seeds > 1 then text = text .. "?: the 95 % interval over the seeds holds 0\n" end
+  return rows
+end
+
+function texts.sensitivity_line(result)
+  return ("change per 1 %% of each parameter, %d runs, seeds %s"):format(result.run_count,
+    table.concat(result.seeds, " "))
+end
+texts.unclear = "?: the 95 % interval over the seeds holds 0"
+
+function texts.sensitivity(result)
+  local text = ("%s\n\n%s\n"):format(texts.sensitivity_line(result), tables_text(texts.sensitivity_rows(result)))
+  if #result.seeds > 1 then text = text .. texts.unclear .. "\n" end
   if #result.fixed == 0 then return text end
   local lines = {}
   for i, each in ipairs(result.fixed) do lines[i] = ("  %s: %s"):format(each.path, each.why) end

@@ -139,7 +139,7 @@ end
 local function load_range(search, given)
   search.range = declared.range(search.name, search.scenario, load_parameter(search, given.parameter),
     { min = given.min, max = given.max }, "search")
-  if search.range.min <= 0 then fail "search: min: expected a load above 0" end
+  if search.range.min <= 0 then fail("search: min: expected a load above 0, found %.14g", search.range.min) end
   search.tolerance = core.positive(given.tolerance or 0.01, "search: tolerance")
   core.whole(given.checks or 4, "search: checks")
 end

@@ -83,6 +83,7 @@ function sensitivity.run(name, scenario, given, how)
   local names = metrics.list(given.metrics, "sensitivity: metrics",
     { "ttft_s_p99", "tpot_s_p50", "output_tokens_per_s" })
   local step = core.positive(given.step or 0.01, "sensitivity: step")
+  if step >= 1 then core.fail("sensitivity: step: expected a share below 1 (0.01 is 1 %%), found %.14g", step) end
   local seeds = many.seeds(given.seeds, "sensitivity: seeds") or { scenario.seed or 0 }
   local moves, fixed = chosen(name, scenario, given.params, step)
   local base = { name = "base", parameters = {}, changes = {} }

@@ -6,7 +6,7 @@
 ---     none of them        bytes / (small_kernel_bandwidth * bandwidth) + small_kernel_s
 ---
 --- Quantisation in front of an FP8 GEMM is a kernel of its own in the elementwise table, else modelled; it
---- costs nothing where the GEMM's rows are those of whole linear layers (aiconfigurator's).
+--- costs nothing where the GEMM's rows contain it (aiconfigurator's, imported or not).
 --- Tables of a GPU that lends (tables_from) count: utilisation is what they lend. Never below bytes over
 --- bandwidth, never less for more rows.
 local cost = require "rooflua.cost"
@@ -47,7 +47,7 @@ end
 --- @param steps steps.Kernels
 function small.of(steps)
   local database, self = steps.database, { steps = steps, queries = {} }
-  self.whole_linear_layers = database.layout == "aic"
+  self.whole_linear_layers = database.quantizes
   if steps.small_kernel_tables then
     self.models = database.hardware ~= nil
     self.elementwise = has_table(database, { op = "elementwise", kernel = "norm", tokens = 1, width = 1024 })
