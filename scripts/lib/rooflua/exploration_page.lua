@@ -11,11 +11,11 @@ local function array(list) return json.array(list) end
 
 --- Cells of rows as texts, whatever they were.
 local function table_of(rows)
-  local out = array {}
-  local columns = #rows[1]
+  local out, columns = array {}, 0
+  for _, row in ipairs(rows) do columns = math.max(columns, #row) end
   for i, row in ipairs(rows) do
     out[i] = array {}
-    for j = 1, math.max(columns, #row) do out[i][j] = tostring(row[j] == nil and "" or row[j]) end
+    for j = 1, columns do out[i][j] = tostring(row[j] == nil and "" or row[j]) end
   end
   return out
 end
@@ -170,15 +170,29 @@ end
 
 -- Searches ---------------------------------------------------------------------------------------------------
 
+--- Rows without the reasons behind their last column, and those as a table of their own: on a narrow screen
+--- a sentence beside ten numbers is a tower.
+local function without_reasons(rows)
+  local columns, plain, reasons = #rows[1], {}, { { rows[1][1], "why it has no figures" } }
+  for i, row in ipairs(rows) do
+    plain[i] = {}
+    for j = 1, math.min(columns, #row) do plain[i][j] = row[j] end
+    if #row > columns then reasons[#reasons + 1] = { row[1], row[#row] } end
+  end
+  return plain, #reasons > 1 and reasons or nil
+end
+
 local function search_section(result)
   local search = result.search
   local heading = result.name ~= "" and result.name or "Search"
   local line, rows = texts.search_rows(search)
-  local parts = { line .. "." }
+  local parts = { (line:gsub("^%l", string.upper)) .. "." }
   if #search.slo > 0 then parts[#parts + 1] = "SLO: " .. texts.slo(search.slo) .. "." end
   parts[#parts + 1] = ("%d runs, seeds %s."):format(#search.runs, table.concat(search.seeds, " "))
   if search.note then parts[#parts + 1] = "Note: " .. search.note .. "." end
-  return { heading = heading, note = table.concat(parts, " "), tables = array { table_of(rows) } }
+  local plain, reasons = without_reasons(rows)
+  return { heading = heading, note = table.concat(parts, " "),
+    tables = array { table_of(plain), reasons and table_of(reasons) or nil } }
 end
 
 -- Sensitivities -------------------------------------------------------------------------------------------
@@ -212,8 +226,9 @@ local function sensitivity_sections(result, sections)
   for _, metric in ipairs(search.metrics) do charts[#charts + 1] = sensitivity_chart(search, metric) end
   local note = texts.sensitivity_line(search) .. "."
   if #search.seeds > 1 then note = note .. " " .. texts.unclear .. "." end
-  sections[#sections + 1] = { heading = result.name ~= "" and result.name or "Sensitivity",
-    note = (note:gsub("^%l", string.upper)), charts = charts,
+  local name = result.name ~= "" and ", " .. result.name or ""
+  if #charts > 0 then sections[#sections + 1] = { heading = "What 1 % does" .. name, charts = charts } end
+  sections[#sections + 1] = { heading = "Sensitivity" .. name, note = (note:gsub("^%l", string.upper)),
     tables = array { table_of(texts.sensitivity_rows(search)) } }
   if #search.fixed == 0 then return end
   local rows = { { "parameter", "why" } }
@@ -270,12 +285,14 @@ local function cost_charts(results)
   local charts, first = array {}, results[1].search
   for _, bound in ipairs(first.slo) do
     local series = {}
-    for _, result in ipairs(results) do
-      for _, entry in ipairs(result.search.tried) do
-        local y = entry.metrics[bound.metric]
-        if y then
-          add_point(series, entry.meets and "meets the SLO" or "misses it",
-            { x = entry.cost_per_hour, y = y, note = entry.name })
+    for _, meets in ipairs { true, false } do
+      for _, result in ipairs(results) do
+        for _, entry in ipairs(result.search.tried) do
+          local y = entry.metrics[bound.metric]
+          if y and (entry.meets == true) == meets then
+            add_point(series, meets and "meets the SLO" or "misses it",
+              { x = entry.cost_per_hour, y = y, note = entry.name })
+          end
         end
       end
     end
