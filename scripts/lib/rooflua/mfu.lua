@@ -83,7 +83,7 @@ local function adopt(object)
     local own = database_fields[self]
     if key == "tables_loaded" then return native.database_fields(self).tables_loaded end
     if key == "hardware" or (own and own[key] ~= nil) then return own and own[key] end
-    local known = { "hardware", "layout", "strategy", "tables_loaded" }
+    local known = { "hardware", "layout", "quantizes", "strategy", "tables_loaded" }
     for _, name in ipairs(core.sorted_keys(methods)) do known[#known + 1] = name end
     return fail("Database: %s", native.unknown_name("field", tostring(key), known))
   end, function(self)
