@@ -88,6 +88,7 @@ local Live = {}
 ---@field free_tokens integer
 ---@field waiting_tokens number
 ---@field async_depth integer
+---@field prefix_caching boolean whether its cache keeps content
 ---@field max_model_len integer?
 local Replica = {}
 

@@ -1,10 +1,12 @@
 --- SGLang: prompts before decodes, in steps of their own. Admission bets that running requests will
 --- generate only a part, new_token_ratio, of what they may; who loses the bet retracts requests.
 local policy = require "rooflua.policy"
+local order = require "schedulers.sglang.order"
 
 ---@class schedulers.Sglang: rooflua.Scheduler
 ---@field max_num_seqs integer
 ---@field schedule_policy string
+---@field routing_key string
 ---@field max_prefill_tokens integer
 ---@field chunked_prefill_size integer
 ---@field enable_mixed_chunk boolean
@@ -12,14 +14,18 @@ local policy = require "rooflua.policy"
 local Sglang = policy.define {
   name = "sglang",
   doc = "SGLang: prefill first, admission by estimated output lengths, retraction if that fails.",
-  source = "SGLang managers/scheduler.py, schedule_policy.py, schedule_batch.py, 2025",
+  source = "SGLang managers/scheduler.py, schedule_policy.py, schedule_batch.py, 2025 and 2026",
   params = {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
       doc = "Seats (max_running_requests).",
       source = "SGLang: clamp(pool / context * 512, 2048, 4096)" },
-    schedule_policy = { default = "fcfs", values = { "dfs-weight", "fcfs", "lof", "lpm", "random" },
-      doc = "Order of the queue: by cached prefix, the one most wait for first; arrival; longest output limit; "
-        .. "longest cached prefix; shuffled in every step." },
+    schedule_policy = { default = "fcfs", values = order.policies,
+      doc = "Order of the queue: by cached prefix, the one most wait for first; arrival; most computed since it came, "
+        .. "by what it has to compute; longest output limit; longest cached prefix; shuffled in every step; the key "
+        .. "of most running ones; fewest tokens to compute." },
+    routing_key = { default = "session", values = order.keys,
+      doc = "What is the key of a request for schedule_policy = 'routing-key'.",
+      source = "SGLang: the header x-smg-routing-key, one per conversation or tenant" },
     random_seed = { default = 0, unit = "1", min = 0, max = 4294967295, integer = true,
       doc = "Another shuffle of schedule_policy = 'random'." },
     max_prefill_tokens = { default = 16384, unit = "tokens", min = 1, integer = true,
@@ -82,88 +88,6 @@ function Sglang:whole_reserve_of(request)
   return math.min(self:max_new_tokens(request), self.clip_max_new_tokens)
 end
 
--- The order of the queue --------------------------------------------------------------------------
-
---- Above this length of the queue, matching prefixes is not worth it (SGLang).
-local LPM_MOST_WAITING = 128
---- A hit at most this long does not count where another waiting one will compute the same prefix.
-local IN_BATCH_HIT_TOKENS = 32
-
---- A product modulo 2^32.
-local function times(a, b)
-  local low, high = bit.band(a, 0xffff), bit.rshift(a, 16)
-  return bit.tobit(low * b + bit.lshift(bit.band(high * b, 0xffff), 16))
-end
-
---- A whole number that looks random, of four others.
-local function scrambled(seed, id, now_s)
-  local ps = now_s * 1e12
-  local hash = bit.tobit(seed)
-  for _, word in ipairs { id, ps % 4294967296, math.floor(ps / 4294967296) } do
-    hash = bit.bxor(hash, bit.tobit(word))
-    for _ = 1, 2 do hash = times(bit.bxor(hash, bit.rshift(hash, 15)), 0x2c1b) + 0x79b9 end
-    hash = bit.tobit(bit.bxor(hash, bit.rshift(hash, 13)))
-  end
-  return hash
-end
-
---- Depth first through the radix tree of what waits, at each node the child first that most wait for, and a node
---- behind its children. Of the tree a script sees the first segment of a prompt and how much of it is cached: prompts
---- that begin alike are one branch, longer hits are deeper. Who hits nothing is at the root, and last.
-local function depth_first(entries)
-  local weight, first = {}, {}
-  for place, entry in ipairs(entries) do
-    local request = entry.request
-    entry.hit, entry.branch = request.cached_tokens, request.prefix
-    if entry.hit > 0 then
-      weight[entry.branch] = (weight[entry.branch] or 0) + 1
-      first[entry.branch] = first[entry.branch] or place
-    end
-  end
-  table.sort(entries, function(a, b)
-    if a.hit == 0 or b.hit == 0 then
-      if a.hit ~= b.hit then return b.hit == 0 end
-      return a.place < b.place
-    end
-    if a.branch ~= b.branch then
-      local more = weight[a.branch] - weight[b.branch]
-      if more ~= 0 then return more > 0 end
-      return first[a.branch] < first[b.branch]
-    end
-    if a.hit ~= b.hit then return a.hit > b.hit end
-    return a.place < b.place
-  end)
-  return entries
-end
-
---- Lower goes first. Two prompts share a prefix if the labels of their first segments are the same.
-function Sglang:rank(request, seen, now_s)
-  if self.schedule_policy == "random" then return scrambled(self.random_seed, request.id, now_s) end
-  if self.schedule_policy == "lof" then return -self:max_new_tokens(request) end
-  local hit, prefix = request.cached_tokens, request.prefix
-  if hit <= IN_BATCH_HIT_TOKENS and prefix ~= 0 then
-    if seen[prefix] then return math.huge end
-    seen[prefix] = true
-  end
-  return -hit
-end
-
---- Waiting requests in the order in which they are tried.
-function Sglang:ordered(waiting, now_s)
-  local fcfs = self.schedule_policy == "fcfs"
-    or (self.schedule_policy == "lpm" and #waiting > LPM_MOST_WAITING)
-  if fcfs then return nil end
-  local entries, seen = {}, {}
-  for i = 1, #waiting do entries[i] = { request = waiting[i], place = i } end
-  if self.schedule_policy == "dfs-weight" then return depth_first(entries) end
-  for _, entry in ipairs(entries) do entry.rank = self:rank(entry.request, seen, now_s) end
-  table.sort(entries, function(a, b)
-    if a.rank ~= b.rank then return a.rank < b.rank end
-    return a.place < b.place
-  end)
-  return entries
-end
-
 -- Prefill -----------------------------------------------------------------------------------------
 
 local function paged(tokens, replica)
@@ -197,9 +121,11 @@ function Sglang:book(budgets, replica, tokens, reserve)
 end
 
 --- The request whose prompt was cut goes first. False: the blocks are not there.
-function Sglang:continue_chunked(request, budgets, replica, plan)
+function Sglang:continue_chunked(request, ordered, budgets, replica, plan)
   local pending = request.pending_tokens
-  local tokens = math.min(pending, math.max(budgets.chunk, 1))
+  local most = order.chunk_limit(self, request, ordered, budgets.chunk, replica.block_size)
+  local tokens = math.min(pending, math.max(most, 1))
+  budgets.cut = tokens < pending
   local reserve = 0
   if tokens == pending then reserve = self:whole_reserve_of(request) end
   if not plan:prefill(request, tokens) then return false end
@@ -220,6 +146,7 @@ function Sglang:add_one(request, budgets, replica, plan)
   if pages >= budgets.input and budgets.taken > 0 then return false end
   local tokens, reserve = pending, self:whole_reserve_of(request)
   if pages > budgets.chunk then
+    if budgets.cut then return false end
     tokens, reserve = math.floor(budgets.chunk / page) * page, 0
     if tokens <= 0 then return false end
   end
@@ -242,15 +169,15 @@ function Sglang:prefill_first(replica, plan)
   if (self.full or #waiting == 0) and not chunked then return end
   local others = replica.seats - (chunked and 1 or 0)
   local budgets = self:budgets(replica, chunked)
-  if chunked and not self:continue_chunked(chunked, budgets, replica, plan) then return end
-  local order = self:ordered(waiting, replica.now_s)
+  local ordered = order.of(self, replica, chunked)
+  if chunked and not self:continue_chunked(chunked, ordered, budgets, replica, plan) then return end
   local count = #waiting
   for i = 1, count do
     if others + budgets.taken >= self.max_num_seqs then
       self.full = true
       return
     end
-    local request = order and order[i].request or waiting[1]
+    local request = ordered and ordered[i].request or waiting[1]
     if not self:add_one(request, budgets, replica, plan) then return end
   end
 end
@@ -310,11 +237,14 @@ function Sglang:plan(replica, plan)
   local idle = replica.seats == 0 and #replica:waiting() == 0
   if idle or not self.base then self:set_ratio(self:initial_ratio(), replica.decode_steps) end
   if self.seats_before and replica.seats < self.seats_before then self.full = false end
+  self.computed = self.computed or 0
+  if self.schedule_policy == "hrrn" then order.note(self, replica:waiting()) end
   self:prefill_first(replica, plan)
   if plan.tokens == 0 then
     self:decode_rest(replica, plan)
-  elseif self.enable_mixed_chunk then
-    self:decode_without_decay(replica, plan)
+  else
+    if self.enable_mixed_chunk then self:decode_without_decay(replica, plan) end
+    self.computed = self.computed + plan.tokens
   end
   self.seats_before = replica.seats + plan.preempted
 end

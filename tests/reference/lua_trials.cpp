@@ -103,9 +103,12 @@ std::vector<Trial> trials() {
        sglang_parameters},
       {"sglang", plain, no_budget,  // any order, mixed steps, hits
        [](const ServingCase& q) {
-         const char* orders[] = {"fcfs", "lof", "lpm", "dfs-weight", "random"};
-         return sglang_parameters(q) + ", schedule_policy = '" + orders[q.seed % 5] +
-                "', enable_mixed_chunk = " + (q.seed % 2 == 0 ? "true" : "false");
+         const char* orders[] = {"fcfs",   "lof",  "lpm",         "dfs-weight",
+                                 "random", "hrrn", "routing-key", "shortest-prefill-first"};
+         const std::size_t count = q.config.prefix_caching ? 8 : 7;  // the last needs the cache
+         return sglang_parameters(q) + ", schedule_policy = '" + orders[q.seed % count] +
+                "', routing_key = 'prefix', enable_mixed_chunk = " +
+                (q.seed % 3 == 0 ? "true" : "false");
        }},
       {"trtllm", plain, [](ServingCase&) {}, trtllm_parameters},
       {"orca", plain, no_budget, seats_only},

@@ -255,7 +255,8 @@ void NaiveReplica::show() {
   view.requests = arena_.data();
   view.slots = arena_.slots();
   view.free_blocks = pool_.free_blocks();
-  view.hits = 2;  // found anew each time, whoever cannot have any
+  // Found anew each time, whoever cannot have any; of a cache that is there.
+  view.hits = config_.prefix_caching || role_ == Role::decode ? 2 : 0;
   view.waiting = static_cast<std::int32_t>(waiting_.size());
   view.running = static_cast<std::int32_t>(running_.size());
   view.prefilling = static_cast<std::int32_t>(prefilling.size());

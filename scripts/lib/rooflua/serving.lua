@@ -48,7 +48,7 @@ typedef struct {
   const rooflua_signals *signals;
   const int32_t *candidates;
   int32_t replica_count, candidate_count, slot, decode_stage;
-  const void *simulation;
+  const void *source;
 } rooflua_route_view;
 typedef struct {
   const rooflua_request *requests;
@@ -282,6 +282,7 @@ local replica_fields = {
   free_tokens = function(v) return v.free_blocks * v.block_size end,
   waiting_tokens = function(v) return v.waiting_tokens end,
   async_depth = function(v) return v.async_depth end,
+  prefix_caching = function(v) return v.hits > 0 end,
   max_model_len = function(v) return (optional(v.max_model_len, 0)) end,
 }
 local replica_methods = {

@@ -105,8 +105,8 @@ local mutations = {
     { "prefill first",
       "  self:prefill_first(replica, plan)\n",
       "  if replica.decodes == 0 then self:prefill_first(replica, plan) end\n" },
-    { "no mixing", "elseif self.enable_mixed_chunk then", "else" },
-    { "mixing", "elseif self.enable_mixed_chunk then", "elseif false then" },
+    { "no mixing", "if self.enable_mixed_chunk then", "if true then" },
+    { "mixing", "if self.enable_mixed_chunk then", "if false then" },
     { "a full batch stays full", "(self.full or #waiting == 0) and not chunked", "#waiting == 0 and not chunked" },
     { "a batch that shrank is not full", "then self.full = false end", "then end" },
     { "a request must fit", "if pages + spoken_for > replica.free_tokens then", "if false then" },
@@ -127,8 +127,8 @@ local mutations = {
     { "idle resets the ratio", "if idle or not self.base then", "if not self.base then" },
     { "chunks", "if pages > budgets.chunk then", "if false then" },
     { "the cut prompt goes first",
-      "if chunked and not self:continue_chunked(chunked, budgets, replica, plan) then return end",
-      "if chunked and #waiting == 0 and not self:continue_chunked(chunked, budgets, replica, plan) then "
+      "if chunked and not self:continue_chunked(chunked, ordered, budgets, replica, plan) then return end",
+      "if chunked and #waiting == 0 and not self:continue_chunked(chunked, ordered, budgets, replica, plan) then "
         .. "return end" },
     { "the step's chunk is shared", "budgets.chunk - pages\n", "budgets.chunk\n" },
     { "lengths in pages", "return math.ceil(tokens / page) * page", "return tokens" },
@@ -153,17 +153,52 @@ local mutations = {
       "chunk = self.chunked_prefill_size," },
     { "decodes are reserved for in a mixed step", "+ mixed_blocks * replica.block_size", "" },
     { "mixed steps do not decay", "  self.since = self.since + 1\n", "" },
-    { "lof", 'if self.schedule_policy == "lof" then return', "if false then return" },
-    { "lpm", "  return -hit\n", "  return 0\n" },
-    { "random", 'if self.schedule_policy == "random" then return', "if false then return" },
-    { "dfs-weight", 'if self.schedule_policy == "dfs-weight" then return', "if false then return" },
+    { "hrrn counts what was computed", "self.computed = self.computed + plan.tokens", "" },
+    { "one unfinished prompt", "if budgets.cut then return false end", "" },
+    { "the estimate is clipped", "math.max(0, math.min(left, self.clip_max_new_tokens))", "math.max(0, left)" },
+    { "default_max_new_tokens", "or self.default_max_new_tokens", "or 1" },
+  },
+  ["sglang/order"] = {
+    { "lof", "return -scheduler:max_new_tokens(request)", "return 0" },
+    { "random", "return scrambled(scheduler.random_seed, request.id, now_s)", "return 0" },
+    { "lpm", "return -request.cached_tokens", "return 0" },
+    { "the in-batch prefix rule", "if seen[prefix] then entry.rank = math.huge end", "" },
+    { "the in-batch prefix rule of lpm", "local one_of_a_prefix = { lpm = true,", "local one_of_a_prefix = {" },
+    { "the in-batch prefix rule of hrrn", "lpm = true, hrrn = true, [", "lpm = true, [" },
+    { "the in-batch prefix rule of shortest-prefill-first",
+      'local one_of_a_prefix = { lpm = true, hrrn = true, ["shortest-prefill-first"] = true }',
+      "local one_of_a_prefix = { lpm = true, hrrn = true }" },
+    { "lpm only while few wait", "local gives_up = { lpm = true,", "local gives_up = {" },
+    { "hrrn only while few wait", "local gives_up = { lpm = true, hrrn = true }", "local gives_up = { lpm = true }" },
+    { "no order by a cache that is off", "(reads_cache[policy] and not replica.prefix_caching)", "false" },
+    { "shortest-prefill-first needs the cache", "and not replica.prefix_caching then", "and false then" },
+    { "dfs-weight", 'if policy == "dfs-weight" then return', "if false then return" },
     { "the heaviest branch first", "if more ~= 0 then return more > 0 end", "" },
     { "children before their node", "if a.hit ~= b.hit then return a.hit > b.hit end\n    return", "return" },
     { "the root last", "if a.hit ~= b.hit then return b.hit == 0 end", "" },
-    { "the in-batch prefix rule", "if seen[prefix] then return math.huge end", "" },
-    { "lpm only while few wait", "and #waiting > LPM_MOST_WAITING", "and false" },
-    { "the estimate is clipped", "math.max(0, math.min(left, self.clip_max_new_tokens))", "math.max(0, left)" },
-    { "default_max_new_tokens", "or self.default_max_new_tokens", "or 1" },
+    { "hrrn by what is to compute",
+      "(scheduler.came[request.id] - scheduler.computed) / request.pending_tokens",
+      "(scheduler.came[request.id] - scheduler.computed)" },
+    { "hrrn by what was computed since it came", "(scheduler.came[request.id] - scheduler.computed)",
+      "(0 - scheduler.computed)" },
+    { "who came stays so", "scheduler.came and scheduler.came[id] or scheduler.computed", "scheduler.computed" },
+    { "who comes back has just come", "local came = {}", "local came = scheduler.came or {}" },
+    { "the shortest prefill", "function(_, request) return request.pending_tokens end", "function() return 0 end" },
+    { "what is cached is no work",
+      "function(_, request) return request.pending_tokens end",
+      "function(_, request) return request.prompt_tokens end" },
+    { "room for shorter prompts", 'if scheduler.schedule_policy ~= "shortest-prefill-first" or', "if true or" },
+    { "of shorter ones only", "tokens >= rest or ", "" },
+    { "a page stays with the cut prompt", "budget - page then break", "budget then break" },
+    { "in pages", "math.floor((budget - kept) / page) * page", "1" },
+    { "routing-key", "entry.rank = -(count[entry.key] or 0)", "entry.rank = 0" },
+    { "the key of most", "(count[key] or 0) + 1, true", "1, true" },
+    { "no key stands before others", "or -math.huge", "or math.huge" },
+    { "by key", "if a.key ~= b.key then return a.key < b.key end\n", "" },
+    { "as they came while nobody runs", "if not any then return nil end", "" },
+    { "the cut prompt does not run", "running[i] ~= chunked and", "" },
+    { "what is a key", "request[scheduler.routing_key]", "request.session" },
+    { "a private prompt has no key", 'if key == 0 and scheduler.routing_key == "prefix" then return nil end', "" },
   },
   trtllm = {
     { "blocks to completion",
@@ -221,23 +256,34 @@ local function read(path)
   return text
 end
 
---- The test of a scheduler, run with another script in its place. True if it failed.
-local function fails_with(name, source)
+--- The tests of each script; by default the one of its name.
+local tests = { sglang = { "sglang", "sglang_order" }, ["sglang/order"] = { "sglang_order" } }
+
+--- One test, run with another script in the place of the one it tests. True if it failed.
+local function one_fails_with(name, source, tested)
   local chunk = assert(loadstring(source, "=mutated " .. name))
+  local module = "schedulers." .. name:gsub("/", ".")
   for loaded in pairs(package.loaded) do
     if loaded:find "^schedulers%." then package.loaded[loaded] = nil end
   end
-  package.preload["schedulers." .. name] = chunk
+  package.preload[module] = chunk
   local exit, print_line, status = os.exit, print, nil
   os.exit = function(code)
     status = code
     error({ message = "over" }, 0)
   end
   print = function() end
-  pcall(dofile, "tests/scripts/schedulers/" .. name .. "_test.lua")
+  pcall(dofile, "tests/scripts/schedulers/" .. tested .. "_test.lua")
   os.exit, print = exit, print_line
-  package.preload["schedulers." .. name] = nil
+  package.preload[module] = nil
   return status ~= 0
+end
+
+local function fails_with(name, source)
+  for _, tested in ipairs(tests[name] or { name }) do
+    if one_fails_with(name, source, tested) then return true end
+  end
+  return false
 end
 
 local names = {}

@@ -1,0 +1,179 @@
+--- SGLang's orders of the queue: which waiting request is tried first. Those that an order cannot tell apart stand as
+--- they came; SGLang sorts in place, so there they stand as the round before left them.
+---
+---     fcfs                     as they came
+---     lof                      the longest output limit first
+---     random                   shuffled in every step
+---     routing-key              those first whose key most running requests have
+---     lpm                      the longest cached prefix first
+---     dfs-weight               depth first through the cached prefixes, the one that most wait for first
+---     hrrn                     the highest (prompt tokens computed since it came) / (tokens it has still to compute)
+---     shortest-prefill-first   the fewest tokens still to be computed
+---
+--- The last four look into the prefix cache: without one they are fcfs, and shortest-prefill-first is refused. lpm
+--- and hrrn are fcfs while more than 128 wait. lpm, hrrn and shortest-prefill-first let only one request of those
+--- that would compute the same prefix go ahead; the others stand behind all.
+---
+--- @source SGLang managers/schedule_policy.py, calc_priority, 2026-09
+local order = {}
+
+order.policies = { "dfs-weight", "fcfs", "hrrn", "lof", "lpm", "random", "routing-key", "shortest-prefill-first" }
+order.keys = { "class", "prefix", "session" }
+
+--- Above this length of the queue, matching prefixes is not worth it.
+local MOST_MATCHED = 128
+--- A hit at most this long does not count where another waiting one will compute the same prefix.
+local IN_BATCH_HIT_TOKENS = 32
+
+--- A product modulo 2^32.
+local function times(a, b)
+  local low, high = bit.band(a, 0xffff), bit.rshift(a, 16)
+  return bit.tobit(low * b + bit.lshift(bit.band(high * b, 0xffff), 16))
+end
+
+--- A whole number that looks random, of three others.
+local function scrambled(seed, id, now_s)
+  local ps = now_s * 1e12
+  local hash = bit.tobit(seed)
+  for _, word in ipairs { id, ps % 4294967296, math.floor(ps / 4294967296) } do
+    hash = bit.bxor(hash, bit.tobit(word))
+    for _ = 1, 2 do hash = times(bit.bxor(hash, bit.rshift(hash, 15)), 0x2c1b) + 0x79b9 end
+    hash = bit.tobit(bit.bxor(hash, bit.rshift(hash, 13)))
+  end
+  return hash
+end
+
+--- Lower goes first.
+local ranks = {
+  lof = function(scheduler, request) return -scheduler:max_new_tokens(request) end,
+  random = function(scheduler, request, now_s) return scrambled(scheduler.random_seed, request.id, now_s) end,
+  lpm = function(_, request) return -request.cached_tokens end,
+  hrrn = function(scheduler, request)
+    return (scheduler.came[request.id] - scheduler.computed) / request.pending_tokens
+  end,
+  ["shortest-prefill-first"] = function(_, request) return request.pending_tokens end,
+}
+local one_of_a_prefix = { lpm = true, hrrn = true, ["shortest-prefill-first"] = true }
+local reads_cache = { lpm = true, ["dfs-weight"] = true, hrrn = true, ["shortest-prefill-first"] = true }
+local gives_up = { lpm = true, hrrn = true }
+
+--- Two prompts share a prefix if the labels of their first segments are the same.
+local function put_same_prefixes_last(entries)
+  local seen = {}
+  for _, entry in ipairs(entries) do
+    local prefix = entry.request.prefix
+    if prefix ~= 0 and entry.request.cached_tokens <= IN_BATCH_HIT_TOKENS then
+      if seen[prefix] then entry.rank = math.huge end
+      seen[prefix] = true
+    end
+  end
+end
+
+--- Depth first through the radix tree of what waits, at each node the child first that most wait for, and a node
+--- behind its children. Of the tree a script sees the first segment of a prompt and how much of it is cached: prompts
+--- that begin alike are one branch, longer hits are deeper. Who hits nothing is at the root, and last.
+local function depth_first(entries)
+  local weight, first = {}, {}
+  for place, entry in ipairs(entries) do
+    local request = entry.request
+    entry.hit, entry.branch = request.cached_tokens, request.prefix
+    if entry.hit > 0 then
+      weight[entry.branch] = (weight[entry.branch] or 0) + 1
+      first[entry.branch] = first[entry.branch] or place
+    end
+  end
+  table.sort(entries, function(a, b)
+    if a.hit == 0 or b.hit == 0 then
+      if a.hit ~= b.hit then return b.hit == 0 end
+      return a.place < b.place
+    end
+    if a.branch ~= b.branch then
+      local more = weight[a.branch] - weight[b.branch]
+      if more ~= 0 then return more > 0 end
+      return first[a.branch] < first[b.branch]
+    end
+    if a.hit ~= b.hit then return a.hit > b.hit end
+    return a.place < b.place
+  end)
+  return entries
+end
+
+--- The key of a request, nil: none.
+local function key_of(scheduler, request)
+  local key = request[scheduler.routing_key]
+  if key == 0 and scheduler.routing_key == "prefix" then return nil end
+  return key
+end
+
+--- By how many of those that run (the cut prompt apart) have its key; then by key, who has none before the others.
+local function by_routing_key(scheduler, entries, running, chunked)
+  local count, any = {}, false
+  for i = 1, #running do
+    local key = running[i] ~= chunked and key_of(scheduler, running[i])
+    if key then count[key], any = (count[key] or 0) + 1, true end
+  end
+  if not any then return nil end
+  for _, entry in ipairs(entries) do
+    entry.key = key_of(scheduler, entry.request) or -math.huge
+    entry.rank = -(count[entry.key] or 0)
+  end
+  table.sort(entries, function(a, b)
+    if a.rank ~= b.rank then return a.rank < b.rank end
+    if a.key ~= b.key then return a.key < b.key end
+    return a.place < b.place
+  end)
+  return entries
+end
+
+--- What was computed when each request came, for hrrn. Called in every plan; who is new has just come (or come back).
+function order.note(scheduler, waiting)
+  local came = {}
+  for i = 1, #waiting do
+    local id = waiting[i].id
+    came[id] = scheduler.came and scheduler.came[id] or scheduler.computed
+  end
+  scheduler.came = came
+end
+
+--- Waiting requests in the order in which they are tried, as a list of { request = }; nil: as they stand.
+---@param scheduler schedulers.Sglang
+---@param replica rooflua.Replica
+---@param chunked rooflua.Request? the request whose prompt was cut
+function order.of(scheduler, replica, chunked)
+  local policy, waiting = scheduler.schedule_policy, replica:waiting()
+  if policy == "shortest-prefill-first" and not replica.prefix_caching then
+    error("sglang: schedule_policy = 'shortest-prefill-first' needs prefix caching, in SGLang too; "
+      .. "deployment.prefix_caching is false", 0)
+  end
+  if policy == "fcfs" or (reads_cache[policy] and not replica.prefix_caching) then return nil end
+  if gives_up[policy] and #waiting > MOST_MATCHED then return nil end
+  local entries = {}
+  for i = 1, #waiting do entries[i] = { request = waiting[i], place = i } end
+  if policy == "dfs-weight" then return depth_first(entries) end
+  if policy == "routing-key" then return by_routing_key(scheduler, entries, replica:running(), chunked) end
+  for _, entry in ipairs(entries) do entry.rank = ranks[policy](scheduler, entry.request, replica.now_s) end
+  if one_of_a_prefix[policy] then put_same_prefixes_last(entries) end
+  table.sort(entries, function(a, b)
+    if a.rank ~= b.rank then return a.rank < b.rank end
+    return a.place < b.place
+  end)
+  return entries
+end
+
+--- shortest-prefill-first: the longest chunk of a cut prompt that leaves room for the shorter ones behind it.
+---@param ordered table what order.of gave
+---@param budget integer tokens of the step's chunk
+function order.chunk_limit(scheduler, chunked, ordered, budget, page)
+  if scheduler.schedule_policy ~= "shortest-prefill-first" or budget < 2 * page then return budget end
+  local rest, kept = chunked.pending_tokens, 0
+  for _, entry in ipairs(ordered) do
+    local tokens = entry.request.pending_tokens
+    local pages = math.ceil(tokens / page) * page
+    if tokens >= rest or kept + pages > budget - page then break end
+    kept = kept + pages
+  end
+  if kept == 0 then return budget end
+  return math.floor((budget - kept) / page) * page
+end
+
+return order
