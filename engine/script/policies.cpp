@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "script/context.h"
 #include "serve/replica.h"
-#include "serve/simulation.h"
 
 namespace rooflua::script {
 
@@ -147,7 +146,7 @@ LuaRouter::LuaRouter(lua_State* L, ServeBorder& border) : L_(L), border_(&border
 
 std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
   const Asked asked(*border_, 2);
-  const Requests& requests = view.simulation->requests();
+  const Requests& requests = view.source->requests();
   border_->requests = requests.data();
   border_->slots = requests.slots();
   border_->view = nullptr;

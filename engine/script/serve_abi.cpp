@@ -5,7 +5,6 @@
 #include <string>
 
 #include "serve/replica.h"
-#include "serve/simulation.h"
 
 namespace rooflua::script {
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "serve/simulation.h"
 
 namespace rooflua {
 
@@ -58,8 +57,8 @@ void validate(const ClusterConfig& config) {
 }
 
 std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept {
-  if (view.simulation == nullptr || replica < 0 || replica >= view.replica_count) return 0;
-  return view.simulation->replica(replica).cached_tokens(view.slot);
+  if (view.source == nullptr || replica < 0 || replica >= view.replica_count) return 0;
+  return view.source->cached_tokens(view.slot, replica);
 }
 
 }  // namespace rooflua

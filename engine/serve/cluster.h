@@ -11,8 +11,6 @@
 
 namespace rooflua {
 
-class Simulation;
-
 enum class Role : std::int32_t {
   both,
   prefill,  // computes prompts, hands the KV on; emits nothing the client sees
@@ -65,6 +63,16 @@ struct ReplicaSignals {
   Role role = Role::both;
 };
 
+/// The requests that are routed, and what replicas have cached of them.
+class RouteSource {
+ public:
+  virtual ~RouteSource() = default;
+  virtual const Requests& requests() const noexcept = 0;
+  /// Tokens of the request in this slot that this replica has cached: a fresh probe, whatever the
+  /// staleness.
+  virtual std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept = 0;
+};
+
 /// What a router sees.
 struct RouteView {
   double now_s = 0;
@@ -72,12 +80,12 @@ struct RouteView {
   const ReplicaSignals* signals = nullptr;   // by replica
   const std::int32_t* candidates = nullptr;  // replicas that may take this request
   std::int32_t replica_count = 0, candidate_count = 0;
-  std::int32_t slot = -1;                  // of the request
-  std::int32_t decode_stage = 0;           // 1: where to send KV; 0: a new request
-  const Simulation* simulation = nullptr;  // for cached_tokens()
+  std::int32_t slot = -1;               // of the request
+  std::int32_t decode_stage = 0;        // 1: where to send KV; 0: a new request
+  const RouteSource* source = nullptr;  // who has the requests
 };
 
-/// Tokens of the request that this replica has cached: a fresh probe, whatever the staleness.
+/// Of the request that is routed; 0 if there is no such replica.
 std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept;
 
 /// @throws Error naming the key ("replicas[2].kv_blocks") and what would be right

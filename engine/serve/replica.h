@@ -43,6 +43,8 @@ class Replica {
  public:
   Replica(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
           Requests& requests);
+  Replica(const Replica&) = default;
+  virtual ~Replica() = default;
 
   /// The same state over another arena (a copied simulation).
   void rebind(Requests& requests);

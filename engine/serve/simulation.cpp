@@ -268,7 +268,7 @@ std::int32_t Simulation::choose(std::int32_t slot, std::int32_t stage) {
   view.replica_count = replica_count();
   view.slot = slot;
   view.decode_stage = stage;
-  view.simulation = this;
+  view.source = this;
   const std::int32_t chosen = bindings_.router->route(requests_[slot], view);
   if (std::find(candidates.begin(), candidates.end(), chosen) == candidates.end())
     throw Error("router", "route: found replica " + std::to_string(chosen + 1) + " for request " +

@@ -54,11 +54,11 @@ struct Totals {
   Picoseconds last_end = 0;
 };
 
-class Simulation {
+class Simulation final : public RouteSource {
  public:
   /// @throws Error if the configuration is impossible or a binding is missing
   Simulation(const ClusterConfig& config, const Bindings& bindings);
-  ~Simulation();
+  ~Simulation() override;
 
   /// One instant. False when everything that could happen has happened.
   bool advance();
@@ -78,7 +78,8 @@ class Simulation {
     ROOFLUA_ASSERT(index >= 0 && index < replica_count());
     return replicas_[static_cast<std::size_t>(index)];
   }
-  const Requests& requests() const { return requests_; }
+  const Requests& requests() const noexcept override { return requests_; }
+  std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override;
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;
   std::int32_t outstanding(std::int32_t replica) const {

@@ -86,6 +86,10 @@ const ReplicaSignals* Simulation::fresh_signals() {
 
 // --- from outside
 
+std::int32_t Simulation::cached_tokens(std::int32_t slot, std::int32_t index) const noexcept {
+  return replicas_[static_cast<std::size_t>(index)].cached_tokens(slot);
+}
+
 std::int32_t Simulation::slot_of(std::int32_t id) const {
   for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
     if (requests_[slot].phase != Phase::absent && requests_[slot].id == id) return slot;

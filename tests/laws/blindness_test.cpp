@@ -4,7 +4,7 @@
 
 #include "tests/catch.h"
 #include "tests/reference/engine_run.h"
-#include "tests/reference/lua_schedulers.h"
+#include "tests/reference/lua_policies.h"
 #include "tests/reference/lua_trials.h"
 
 namespace rooflua::reference {
@@ -38,7 +38,7 @@ bool same_until(const History& a, const History& b, Ps moment) {
 }  // namespace
 
 TEST_CASE("until an answer ends, no scheduler behaves as if it knew its length") {
-  LuaSchedulers lua;
+  LuaPolicies lua;
   int differed = 0;
   for (const Trial& trial : trials()) {
     for (std::uint64_t seed = 7001; seed <= 7025; ++seed) {

@@ -10,7 +10,7 @@
 #include "serve/replica.h"
 #include "serve/simulation.h"
 #include "tests/catch.h"
-#include "tests/reference/lua_schedulers.h"
+#include "tests/reference/lua_policies.h"
 
 namespace rooflua::reference {
 
@@ -102,7 +102,7 @@ Mean mean_of(const std::vector<double>& values) {
 }
 
 /// Mean time in the queue over seeds, in seconds.
-Mean mean_wait(LuaSchedulers& lua, double rate, double mean_service, bool exponential_service) {
+Mean mean_wait(LuaPolicies& lua, double rate, double mean_service, bool exponential_service) {
   std::vector<double> means;
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     const Queue queue = draw_queue(seed, 12000, rate, mean_service, exponential_service);
@@ -126,19 +126,19 @@ void check_wait(const char* name, Mean found, double expected) {
 }  // namespace
 
 TEST_CASE("M/M/1: the mean wait is rho / (mu - lambda)") {
-  LuaSchedulers lua;
+  LuaPolicies lua;
   const double lambda = 6, mu = 10;
   check_wait("M/M/1", mean_wait(lua, lambda, 1 / mu, true), (lambda / mu) / (mu - lambda));
 }
 
 TEST_CASE("M/D/1: the mean wait is half of that") {
-  LuaSchedulers lua;
+  LuaPolicies lua;
   const double lambda = 6, mu = 10, rho = lambda / mu;
   check_wait("M/D/1", mean_wait(lua, lambda, 1 / mu, false), rho / (2 * mu * (1 - rho)));
 }
 
 TEST_CASE("one seat is Lindley's recursion, to the picosecond") {
-  LuaSchedulers lua;
+  LuaPolicies lua;
   const Queue queue = draw_queue(99, 5000, 8, 0.1, true);
   const auto scheduler = lua.make("vllm_v1", "max_num_seqs = 1");
   const Ledger ledger = serve_one_by_one(queue, *scheduler);
@@ -154,7 +154,7 @@ TEST_CASE("one seat is Lindley's recursion, to the picosecond") {
 }
 
 TEST_CASE("Little: the mean number in the system is the rate times the mean time in it") {
-  LuaSchedulers lua;
+  LuaPolicies lua;
   for (const char* name : {"vllm_v1", "sglang", "vllm_v0", "orca"}) {
     CAPTURE(name);
     const Queue queue = draw_queue(7, 4000, 8, 0.1, true);

@@ -5,7 +5,7 @@
 #include "tests/catch.h"
 #include "tests/reference/chaos.h"
 #include "tests/reference/engine_run.h"
-#include "tests/reference/lua_schedulers.h"
+#include "tests/reference/lua_policies.h"
 #include "tests/reference/lua_trials.h"
 
 namespace rooflua::reference {
@@ -114,7 +114,7 @@ std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler) 
 
 TEST_CASE(
     "every shipped scheduler keeps the laws: nothing is lost, nothing is made, time goes on") {
-  LuaSchedulers lua;
+  LuaPolicies lua;
   for (const Trial& trial : trials()) {
     for (std::uint64_t seed = 5001; seed <= 5040; ++seed) {
       const ServingCase question = question_for(trial, seed);

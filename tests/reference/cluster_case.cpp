@@ -170,12 +170,11 @@ std::unique_ptr<Router> make_router(const ClusterCase& cluster) {
   return std::make_unique<CaseRouter>(cluster);
 }
 
-History run_engine(const ClusterCase& cluster) {
+History run_engine(const ClusterCase& cluster, Router& router) {
   std::vector<std::vector<Segment>> segments;
   ListedWorkload workload(specs_of(cluster.question, segments));
   std::vector<std::unique_ptr<SchedulerPolicy>> schedulers;
   std::vector<std::unique_ptr<TariffSteps>> steps;
-  const std::unique_ptr<Router> router = make_router(cluster);
   Scribe scribe(cluster.question.prompts.size());
   ClusterConfig config;
   Bindings bindings;
@@ -192,11 +191,19 @@ History run_engine(const ClusterCase& cluster) {
                      seconds(cluster.frontend_output_token)};
   config.transfer = {seconds(cluster.transfer_alpha), 1e12,
                      static_cast<double>(cluster.transfer_token)};
-  bindings.router = router.get();
+  bindings.router = &router;
   bindings.workload = &workload;
   bindings.observers = {&scribe};
   simulate(config, bindings);
   return scribe.history;
+}
+
+History run_engine(const ClusterCase& cluster) {
+  return run_engine(cluster, *make_router(cluster));
+}
+
+History run_naive(const ClusterCase& cluster) {
+  return run_naive(cluster, *make_router(cluster));
 }
 
 }  // namespace rooflua::reference

@@ -38,6 +38,9 @@ std::unique_ptr<Router> make_router(const ClusterCase& cluster);
 /// The replica as a question of one.
 ServingCase of_replica(const ClusterCase& cluster, std::size_t replica);
 
+/// With a router of the caller's, else with the case's own. How stale signals are, it says.
+History run_engine(const ClusterCase& cluster, Router& router);
+History run_naive(const ClusterCase& cluster, Router& router);
 History run_engine(const ClusterCase& cluster);
 History run_naive(const ClusterCase& cluster);
 

@@ -6,7 +6,7 @@
 
 #include "tests/catch.h"
 #include "tests/reference/engine_run.h"
-#include "tests/reference/lua_schedulers.h"
+#include "tests/reference/lua_policies.h"
 #include "tests/reference/lua_trials.h"
 #include "tests/reference/naive.h"
 #include "tests/reference/random_questions.h"
@@ -27,7 +27,7 @@ TEST_CASE("every shipped scheduler is on trial here") {
 }
 
 TEST_CASE("every shipped scheduler gives the same times on the engine and on the naive simulator") {
-  LuaSchedulers lua;
+  LuaPolicies lua;
   const auto [first, last] = seeds(1, 100);
   for (const Trial& trial : trials()) {
     Coverage coverage;
@@ -49,7 +49,7 @@ TEST_CASE("every shipped scheduler gives the same times on the engine and on the
 }
 
 TEST_CASE("schedulers/vllm_v1.lua and priority.lua do what a literal vLLM V1 does") {
-  LuaSchedulers lua;
+  LuaPolicies lua;
   const Check check = [&](const ServingCase& question) {
     const History expected = run_vllm_v1(question.config, question.requests(), question.tariff);
     const std::string name = question.config.by_priority ? "priority" : "vllm_v1";
@@ -67,7 +67,7 @@ TEST_CASE("schedulers/vllm_v1.lua and priority.lua do what a literal vLLM V1 doe
 }
 
 TEST_CASE("schedulers/sglang.lua does what a literal SGLang does") {
-  LuaSchedulers lua;
+  LuaPolicies lua;
   const Check check = [&](const ServingCase& question) {
     const History expected =
         run_sglang(sglang_config(question), question.requests(), question.tariff);

@@ -22,10 +22,13 @@ struct Parcel {  // KV on its way
   int id = 0, from = 0, to = 0;
 };
 
-class NaiveCluster {
+class NaiveCluster : public RouteSource {
  public:
-  explicit NaiveCluster(const ClusterCase& cluster)
-      : cluster_(cluster), router_(make_router(cluster)), count_(cluster.replicas.size()) {
+  NaiveCluster(const ClusterCase& cluster, Router& router)
+      : cluster_(cluster),
+        router_(&router),
+        staleness_(picoseconds(router.staleness_s(), "staleness")),
+        count_(cluster.replicas.size()) {
     for (std::size_t i = 0; i < count_; ++i) questions_.push_back(of_replica(cluster, i));
     for (std::size_t i = 0; i < count_; ++i) {
       schedulers_.push_back(make_scheduler(cluster, i));
@@ -37,8 +40,10 @@ class NaiveCluster {
     wake_.assign(count_, unset);
     outstanding_.assign(count_, 0);
     sent_.assign(prompts().size(), false);
-    for (const Prompt& prompt : prompts())
+    for (const Prompt& prompt : prompts()) {
       history_.requests.push_back({.arrival = prompt.plain.arrival});
+      show(prompt);
+    }
     remember(unset);
   }
 
@@ -167,13 +172,13 @@ class NaiveCluster {
   }
 
   void remember(Ps time) {
-    if (cluster_.staleness > 0) past_.push_back({time, look()});
+    if (staleness_ > 0) past_.push_back({time, look()});
   }
 
   /// Signals as they were before the first instant at or after the last tick.
   std::vector<ReplicaSignals> signals() const {
-    if (cluster_.staleness == 0) return look();
-    const Ps tick = now_ - now_ % cluster_.staleness;
+    if (staleness_ == 0) return look();
+    const Ps tick = now_ - now_ % staleness_;
     const Snapshot* last = &past_.front();
     for (const Snapshot& each : past_)
       if (each.time < tick) last = &each;
@@ -196,9 +201,31 @@ class NaiveCluster {
     view.candidate_count = static_cast<std::int32_t>(candidates.size());
     view.replica_count = static_cast<std::int32_t>(count_);
     view.decode_stage = decode_stage ? 1 : 0;
-    rooflua::Request request;
-    request.id = id;
-    return router_->route(request, view);
+    view.slot = id;
+    view.source = this;
+    return router_->route(shown_[id], view);
+  }
+
+  /// A request as routers read it: its slot is its id.
+  void show(const Prompt& prompt) {
+    std::vector<Segment> segments;
+    for (const auto& [content, tokens] : prompt.segments) segments.push_back({content, tokens});
+    RequestSpec spec;
+    spec.arrival_s = seconds(prompt.plain.arrival);
+    spec.prompt_tokens = prompt.plain.prompt;
+    spec.output_tokens = prompt.plain.output;
+    spec.max_tokens = prompt.plain.max_new;
+    spec.predicted_tokens = prompt.plain.predicted;
+    spec.priority = prompt.plain.priority;
+    spec.segments = segments;
+    const auto id = shown_.slots();
+    const std::int32_t slot = shown_.open(spec, id);
+    if (slot != id) throw std::logic_error("slots are not given in order");
+    shown_[slot].id = id;
+  }
+  const Requests& requests() const noexcept override { return shown_; }
+  std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override {
+    return engines_[static_cast<std::size_t>(replica)]->hit_tokens(slot);
   }
 
   // --- steps
@@ -254,8 +281,10 @@ class NaiveCluster {
   }
 
   const ClusterCase& cluster_;
-  std::unique_ptr<Router> router_;
+  Router* router_;
+  Ps staleness_;
   std::size_t count_;
+  Requests shown_;
   std::vector<ServingCase> questions_;  // the replicas point into them
   std::vector<std::unique_ptr<SchedulerPolicy>> schedulers_;
   std::vector<std::unique_ptr<NaiveReplica>> engines_;
@@ -272,8 +301,8 @@ class NaiveCluster {
 
 }  // namespace
 
-History run_naive(const ClusterCase& cluster) {
-  return NaiveCluster(cluster).run();
+History run_naive(const ClusterCase& cluster, Router& router) {
+  return NaiveCluster(cluster, router).run();
 }
 
 }  // namespace rooflua::reference

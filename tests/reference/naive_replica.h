@@ -92,6 +92,11 @@ class NaiveReplica : public Engine {
   /// Prefill replicas: who finished in that step, and keeps its blocks until they are released.
   std::vector<int> handed_over(const Rows& rows) const;
   void release_kept(int id);
+  /// How much of that request's prompt is cached here now.
+  int hit_tokens(int id) {
+    return static_cast<int>(lookup(requests_[static_cast<std::size_t>(id)]).size()) *
+           config_.block_size;
+  }
   const NaiveRequest& request(int id) const { return requests_[static_cast<std::size_t>(id)]; }
   bool idle() const { return running_.empty() && waiting_.empty(); }
   /// When it wants to be asked again; unset: only when something happens.

@@ -1,0 +1,122 @@
+// The shipped routers on clusters: every request goes to the same replica at the same time on the
+// engine and on the naive cluster, which writes down old signals and finds prefixes by comparing
+// tokens.
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "tests/catch.h"
+#include "tests/reference/cluster_case.h"
+#include "tests/reference/lua_policies.h"
+#include "tests/reference/random_questions.h"
+#include "tests/reference/shrink.h"
+
+namespace rooflua::reference {
+
+namespace {
+
+std::string number(double value) {
+  std::ostringstream out;
+  out.precision(17);
+  out << value;
+  return out.str();
+}
+
+/// Parameters of this router for this cluster: signals as old as the case says.
+std::string draw_parameters(const std::string& name, const ClusterCase& cluster) {
+  Dice dice(cluster.question.seed * 31 + 7);
+  const std::string staleness = "staleness_s = " + number(seconds(cluster.staleness));
+  if (name == "least_kv") return staleness;
+  if (name == "prefix_affinity") {
+    const int slacks[] = {0, 1, 3, 32};
+    return "slack = " + std::to_string(slacks[dice.between(0, 3)]);
+  }
+  if (name != "weighted") return "";
+  std::string out = staleness;
+  for (const char* scorer : {"queue", "kv", "running", "outstanding", "prefix"}) {
+    if (dice.chance(50))
+      out += std::string(", ") + scorer + " = " + number(0.5 * dice.between(0, 6));
+  }
+  return out;
+}
+
+/// Where each request ended, and where its prompt was computed.
+std::vector<std::pair<int, int>> places(const History& history) {
+  std::vector<std::pair<int, int>> out;
+  for (const Served& each : history.requests) out.emplace_back(each.prefill_replica, each.replica);
+  return out;
+}
+
+bool mixed(const ClusterCase& cluster) {
+  const ClusterReplica& first = cluster.replicas.front();
+  return std::any_of(cluster.replicas.begin(), cluster.replicas.end(), [&](const auto& each) {
+    return each.tariff.step != first.tariff.step || each.config.blocks != first.config.blocks;
+  });
+}
+
+/// What one router was asked.
+struct Asked {
+  int clusters = 0, stale = 0, mixed = 0, sharing = 0, apart = 0, unlike_round_robin = 0,
+      unlike_fresh = 0;
+};
+
+std::set<std::string> shipped_routers() {
+  std::set<std::string> names;
+  for (const auto& file :
+       std::filesystem::directory_iterator(test::source_dir() / "scripts/routers"))
+    if (file.path().extension() == ".lua") names.insert(file.path().stem().string());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("every shipped router sends every request where the naive cluster does") {
+  LuaPolicies lua;
+  const auto [first, last] = seeds(1, 60);
+  const std::set<std::string> names = shipped_routers();
+  CHECK(names.size() >= 7);
+  for (const std::string& name : names) {
+    Asked asked;
+    Coverage coverage;
+    const bool reads_old_signals = name == "least_kv" || name == "weighted";
+    for (std::uint64_t seed = first; seed <= last; ++seed) {
+      ClusterCase cluster = draw_cluster(seed);
+      const auto make = [&](const std::string& router) {
+        return lua.make_router(router, draw_parameters(router, cluster), seed);
+      };
+      INFO(name << " { " << draw_parameters(name, cluster) << " }\n" << text(cluster));
+      const History expected = run_naive(cluster, *make(name));
+      REQUIRE(difference(expected, run_engine(cluster, *make(name))) == "");
+      coverage.add(expected);
+      ++asked.clusters;
+      asked.mixed += mixed(cluster);
+      asked.sharing += cluster.question.shares() && cluster.question.config.prefix_caching;
+      asked.apart += cluster.apart();
+      asked.unlike_round_robin +=
+          places(expected) != places(run_naive(cluster, *make("round_robin")));
+      if (!reads_old_signals || cluster.staleness == 0) continue;
+      ++asked.stale;
+      cluster.staleness = 0;
+      asked.unlike_fresh += places(expected) != places(run_naive(cluster, *make(name)));
+    }
+    coverage.print(("router " + name).c_str(), first, last);
+    std::printf(
+        "  %d clusters: %d mixed, %d share prefixes, %d prefill apart, %d unlike round robin",
+        asked.clusters, asked.mixed, asked.sharing, asked.apart, asked.unlike_round_robin);
+    std::printf(reads_old_signals ? "; %d of %d with old signals unlike fresh ones\n" : "\n",
+                asked.unlike_fresh, asked.stale);
+    CAPTURE(name);
+    CHECK(asked.clusters >= 30);
+    CHECK(asked.mixed >= 20);
+    CHECK(asked.sharing >= 10);
+    CHECK(asked.apart >= 10);
+    CHECK(coverage.with_prefix_hits >= 5);
+    if (name != "round_robin") CHECK(asked.unlike_round_robin >= 15);
+    if (reads_old_signals) CHECK(asked.unlike_fresh >= 5);
+  }
+}
+
+}  // namespace rooflua::reference
