@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "script/compiler.h"
 #include "script/library.h"
 #include "script/stack.h"
 
@@ -40,6 +41,14 @@ fs::path find_home() {
 }
 
 int open_module(lua_State* L) {
+  if (!is_luajit(L)) {
+    lua_getglobal(L, "_VERSION");
+    throw Error("rooflua",
+                "it needs LuaJIT: policies are compiled, and read the engine through its "
+                "FFI; this interpreter is " +
+                    std::string(lua_tostring(L, -1)) + ". Run the script with luajit");
+  }
+  prepare_compiler(L);
   LibraryOptions options;
   options.home = find_home();
   options.trusted = true;

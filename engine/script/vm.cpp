@@ -8,7 +8,7 @@
 #include <cstring>
 #include <exception>
 
-#include "base/log.h"
+#include "script/compiler.h"
 #include "script/interrupt.h"
 #include "script/library.h"
 #include "script/patterns.h"
@@ -17,41 +17,6 @@
 namespace rooflua::script {
 
 namespace {
-
-/// The known miscompilation of LuaJIT before May 2022: the length of a table that grew through
-/// another reference. True if this LuaJIT gets it right.
-constexpr const char* length_test = R"(
-  local grown = {}
-  local seen = { list = grown }
-  for i = 1, 300 do
-    grown[#grown + 1] = i
-    if #seen.list ~= i then return false end
-  end
-  return true
-)";
-
-bool lengths_are_right(lua_State* L) {
-  if (luaL_loadbuffer(L, length_test, std::char_traits<char>::length(length_test), "=self-test") !=
-          0 ||
-      lua_pcall(L, 0, 1, 0) != 0) {
-    throw Error("LuaJIT", std::string("the start-up self-test failed: ") + lua_tostring(L, -1));
-  }
-  const bool right = lua_toboolean(L, -1) != 0;
-  lua_pop(L, 1);
-  return right;
-}
-
-void set_jit_options(lua_State* L, const char* option) {
-  lua_getglobal(L, "jit");
-  lua_getfield(L, -1, "opt");
-  lua_getfield(L, -1, "start");
-  lua_pushstring(L, option);
-  if (lua_pcall(L, 1, 0, 0) != 0) {
-    const std::string message = lua_tostring(L, -1);
-    throw Error("LuaJIT", "jit.opt.start(" + std::string(option) + "): " + message);
-  }
-  lua_pop(L, 2);
-}
 
 /// Message handler: keeps the traceback beside the message.
 int add_traceback(lua_State* L) {
@@ -174,17 +139,7 @@ void Vm::open() {
   bind_patterns(state_);
   reserve_references(state_);
   if (!options_.jit) luaJIT_setmode(state_, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
-  if (!lengths_are_right(state_)) {
-    mitigated_ = true;
-    set_jit_options(state_, "-fwd");
-    log::warn(
-        "this LuaJIT compiles table lengths wrongly; load forwarding is off, scripts run "
-        "slower. libluajit2-5.1-2 does not have the fault.");
-  }
-  for (const char* option :
-       {"maxmcode=8192", "maxtrace=4000", "maxrecord=8000", "tryside=64", "maxside=1000"}) {
-    set_jit_options(state_, option);
-  }
+  mitigated_ = !prepare_compiler(state_);
   LibraryOptions library;
   library.home = options_.home;
   library.trusted = options_.trusted;
