@@ -26,7 +26,7 @@ struct RunArguments {
       strict_percent;  // share of time allowed to be extrapolated, stand_in or assumed
   bool trusted = false;
   double timeout_s = 0;
-  bool jit_log = false;
+  bool jit_log = false, no_jit = false;
   bool quiet = false;
 };
 

@@ -100,6 +100,7 @@ void add_run(CLI::App& app, Door& door) {
                    "known is reported; 0 = never")
       ->check(between(0, 1e9));
   command->add_flag("--jit-log", a->jit_log, "Report Lua lines that could not be compiled");
+  command->add_flag("--no-jit", a->no_jit, "Interpret all scripts: the same bytes, slower");
   command->add_flag("--quiet", a->quiet, "No progress, no notes");
   command->callback(
       [a, &door] { door = [a](const fs::path& home) { return app::run(*a, home); }; });

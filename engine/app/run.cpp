@@ -24,6 +24,7 @@ script::VmOptions vm_options(const RunArguments& arguments, const std::filesyste
   options.home = home;
   options.trusted = arguments.trusted;
   options.timeout_s = arguments.timeout_s;
+  options.jit = !arguments.no_jit;
   options.jit_log = arguments.jit_log;
   options.print_to_stderr = arguments.json == "-";
   return options;

@@ -11,8 +11,6 @@
 
 namespace rooflua {
 
-Json::Json(Object value) : value_(std::move(value)) {}
-
 bool Json::boolean() const {
   ROOFLUA_ASSERT(is_boolean());
   return std::get<bool>(value_);

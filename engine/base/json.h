@@ -21,20 +21,20 @@ class Json {
   using Object = std::vector<Member>;
   enum class Kind { null, boolean, integer, number, text, array, object };
 
-  Json() = default;
-  Json(std::nullptr_t) {}
-  Json(bool value) : value_(value) {}
-  Json(int value) : value_(std::int64_t{value}) {}
-  Json(std::int64_t value) : value_(value) {}
-  Json(double value) : value_(value) {}
-  Json(const char* value) : value_(std::string(value)) {}
-  Json(std::string_view value) : value_(std::string(value)) {}
-  Json(std::string value) : value_(std::move(value)) {}
-  Json(Array value) : value_(std::move(value)) {}
+  Json();
+  Json(std::nullptr_t);
+  Json(bool value);
+  Json(int value);
+  Json(std::int64_t value);
+  Json(double value);
+  Json(const char* value);
+  Json(std::string_view value);
+  Json(std::string value);
+  Json(Array value);
   Json(Object value);
 
-  static Json object() { return Json(Object{}); }
-  static Json array() { return Json(Array{}); }
+  static Json object();
+  static Json array();
 
   Kind kind() const { return static_cast<Kind>(value_.index()); }
   bool is_null() const { return kind() == Kind::null; }
@@ -72,6 +72,25 @@ struct Json::Member {
   std::string key;
   Json value;
 };
+
+// Here, where a Member is complete: inside the class its vector could not be destroyed yet.
+inline Json::Json() = default;
+inline Json::Json(std::nullptr_t) {}
+inline Json::Json(bool value) : value_(value) {}
+inline Json::Json(int value) : value_(std::int64_t{value}) {}
+inline Json::Json(std::int64_t value) : value_(value) {}
+inline Json::Json(double value) : value_(value) {}
+inline Json::Json(const char* value) : value_(std::string(value)) {}
+inline Json::Json(std::string_view value) : value_(std::string(value)) {}
+inline Json::Json(std::string value) : value_(std::move(value)) {}
+inline Json::Json(Array value) : value_(std::move(value)) {}
+inline Json::Json(Object value) : value_(std::move(value)) {}
+inline Json Json::object() {
+  return Json(Object{});
+}
+inline Json Json::array() {
+  return Json(Array{});
+}
 
 /// "null", "boolean", "number", "text", "array", "object"
 std::string_view kind_name(const Json& value);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/power.h"
 
 namespace rooflua {
 namespace {
@@ -14,7 +15,7 @@ constexpr std::array<std::string_view, 10> kernel_words = {
 
 /// Rows whose MFU has so few digits that it says nothing about the peak are left out.
 bool tells_the_peak(const KernelTable& table, double listed) {
-  return listed >= 10 * std::pow(10.0, -table.mfu_decimals);
+  return listed >= 10 * power_of_ten(-table.mfu_decimals);
 }
 
 void set_grouped(Query& q, const KernelRow& row) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/power.h"
 #include "cost/importers.h"
 #include "cost/verify_measured.h"
 
@@ -148,7 +149,7 @@ class TableCheck {
   void check_listed() {
     Collector zero(FindingKind::mfu_zero, table_), above(FindingKind::above_peak, table_);
     Collector wrong(FindingKind::mfu_disagrees, table_);
-    const double rounding = 0.5 * std::pow(10.0, -table_.mfu_decimals);
+    const double rounding = 0.5 * power_of_ten(-table_.mfu_decimals);
     const FlopPerSecond peak =
         peak_.median.in_base_units() > 0 ? peak_.median : FlopPerSecond(datasheet_);
     for (const KernelRow& row : table_.rows) {

@@ -132,8 +132,8 @@ Frame frame_of(const Axis& x, const Axis& y, const Ranges& ranges, double high) 
 std::string horizontal_axis(const Axis& axis, const Scale& scale, double top, double bottom) {
   std::string out;
   std::vector<Tick> ticks = scale.ticks(6);
-  std::sort(ticks.begin(), ticks.end(),
-            [](const Tick& a, const Tick& b) { return a.value < b.value; });
+  std::stable_sort(ticks.begin(), ticks.end(),
+                   [](const Tick& a, const Tick& b) { return a.value < b.value; });
   for (const Tick& tick : uncrowded(ticks, scale)) {
     const double x = scale(tick.value);
     out += line(x, top, x, bottom, tick.major ? "grid" : "grid minor");

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/power.h"
 #include "measure/table.h"
 
 namespace rooflua {
@@ -16,7 +17,7 @@ constexpr double most_nines = 6;  // the end of a percentile axis that nobody bo
 /// 1, 2 or 5 times a power of ten, so that `span` holds about `wanted` of them.
 struct Step {
   int mantissa, exponent;
-  double size() const { return mantissa * std::pow(10.0, exponent); }
+  double size() const { return mantissa * power_of_ten(exponent); }
 };
 
 Step nice_step(double span, int wanted) {
@@ -31,14 +32,14 @@ Step nice_step(double span, int wanted) {
 
 double multiple(std::int64_t count, Step step) {
   const double whole = static_cast<double>(count) * step.mantissa;
-  return step.exponent >= 0 ? whole * std::pow(10.0, step.exponent)
-                            : whole / std::pow(10.0, -step.exponent);
+  return step.exponent >= 0 ? whole * power_of_ten(step.exponent)
+                            : whole / power_of_ten(-step.exponent);
 }
 
 /// As few digits as it has: 0.25, 512, 12,000.
 std::string short_text(double number) {
   for (int decimals = 0; decimals < 9; ++decimals) {
-    const double scale = std::pow(10.0, decimals);
+    const double scale = power_of_ten(decimals);
     if (std::abs(std::round(number * scale) / scale - number) <= 1e-9 * std::abs(number))
       return tick_text(number, decimals);
   }
@@ -84,7 +85,7 @@ Scale::Scale(const Axis& axis, double lowest, double highest, double from, doubl
     }
   } else {
     low_ = std::clamp(bound(axis.min, 0), 0.0, 0.5);
-    high_ = std::min(high_, 1 - std::pow(10.0, -most_nines));
+    high_ = std::min(high_, 1 - power_of_ten(-most_nines));
     if (!(high_ > low_)) high_ = 0.99;
   }
 }
@@ -108,8 +109,8 @@ double Scale::operator()(double value) const {
 double Scale::at(double pixel) const {
   const double place =
       placed(low_) + (pixel - from_) / (to_ - from_) * (placed(high_) - placed(low_));
-  if (kind_ == Axis::Kind::log) return std::pow(10.0, place);
-  if (kind_ == Axis::Kind::percentile) return 1 - std::pow(10.0, -place);
+  if (kind_ == Axis::Kind::log) return power_of_ten(place);
+  if (kind_ == Axis::Kind::percentile) return 1 - power_of_ten(-place);
   return place;
 }
 

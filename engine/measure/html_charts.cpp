@@ -143,8 +143,8 @@ std::string trend(const std::string& title, const std::string& key, bool time,
       if (std::isfinite(y)) largest = std::max(largest, y);
       low = std::min(low, x), high = std::max(high, x);
     }
-    std::sort(series.points.begin(), series.points.end(),
-              [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+    std::stable_sort(series.points.begin(), series.points.end(),
+                     [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
     chart.series.push_back(std::move(series));
   }
   if (time) {

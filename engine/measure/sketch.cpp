@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/power.h"
+
 namespace rooflua {
 
 namespace {
@@ -12,7 +14,7 @@ std::vector<double> shares_of(std::int64_t count) {
   std::vector<double> out;
   constexpr int per_nine = 24;
   for (int i = 0;; ++i) {
-    const double q = 1 - std::pow(10.0, -static_cast<double>(i) / per_nine);
+    const double q = 1 - power_of_ten(-static_cast<double>(i) / per_nine);
     if ((1 - q) * static_cast<double>(count) < 1 || i > 6 * per_nine) break;
     out.push_back(q);
   }
