@@ -77,6 +77,26 @@ for _, path in ipairs(files("engine scripts tests scenarios")) do
   end
 end
 
+-- One name, one type: two types of a name in one namespace share their constructors, and which of them a program
+-- gets is chance.
+local type_home = {}
+for _, path in ipairs(files("engine")) do
+  if path:find("%.h$") then
+    local namespace = ""
+    for number, line in ipairs(lines_of(path)) do
+      namespace = line:match("^namespace ([%w_:]+) {") or namespace
+      if line:find("^}  // namespace detail") then namespace = "rooflua" end
+      local name = line:match("^struct (%w+)[ %w:]*{") or line:match("^class (%w+)[ %w:]*{")
+      if name then
+        local whole = namespace .. "::" .. name
+        check(not type_home[whole] or type_home[whole] == path,
+          ("%s:%d: %s is a type of %s, too"):format(path, number, whole, type_home[whole]))
+        type_home[whole] = path
+      end
+    end
+  end
+end
+
 -- The top level holds six folders and a few files.
 local top = {}
 for _, path in ipairs(files("")) do top[path:match("^[^/]+")] = true end

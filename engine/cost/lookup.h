@@ -53,7 +53,7 @@ class TableStore {
 };
 
 /// Rows an answer rests on, collected only when somebody asks.
-struct Trace {
+struct RowsUsed {
   struct Used {
     const KernelTable* table;
     int row;
@@ -69,7 +69,7 @@ class Lookup {
   virtual ~Lookup() = default;
   /// @param trace null, or where to note the rows used
   /// @return false if no table has this op
-  virtual bool answer(const Query& query, Estimate& estimate, Trace* trace) const = 0;
+  virtual bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const = 0;
 };
 
 /// What lookups need to know of the GPU.

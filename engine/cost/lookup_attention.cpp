@@ -125,7 +125,7 @@ AttentionIndex::Plan AttentionIndex::make_plan(const Key& key) const {
 }
 
 Reading AttentionIndex::at(const Query& query, Strategy strategy, Strategy across,
-                           Trace* trace) const {
+                           RowsUsed* trace) const {
   const Plan& plan = this->plan(query);
   const Shape& shape = shapes_[plan.shape];
   const double batch = std::max(1.0, query.batch);
@@ -152,7 +152,7 @@ Reading AttentionIndex::at(const Query& query, Strategy strategy, Strategy acros
 }
 
 Reading AttentionIndex::foreign_prefill(const Query& query, const Plan& plan, Strategy strategy,
-                                        Strategy across, Trace* trace) const {
+                                        Strategy across, RowsUsed* trace) const {
   const Shape& shape = shapes_[plan.shape];
   const Plane& plane = shape.layers[0].second;
   const double batch = std::max(1.0, query.batch) * plan.scale;
@@ -166,7 +166,7 @@ Reading AttentionIndex::foreign_prefill(const Query& query, const Plan& plan, St
 /// Of a foreign shape: the batch with as many KV bytes; below the smallest batch the context with
 /// as many.
 Reading AttentionIndex::decode(const Query& query, const Plan& plan, Strategy strategy,
-                               Strategy across, Trace* trace) const {
+                               Strategy across, RowsUsed* trace) const {
   const Plane& plane = shapes_[plan.shape].layers[0].second;
   double batch = std::max(1.0, query.batch) * plan.scale;
   double context = query.context_tokens;
@@ -178,7 +178,7 @@ Reading AttentionIndex::decode(const Query& query, const Plan& plan, Strategy st
 }
 
 Reading AttentionIndex::prefill(const Shape& shape, const Query& query, double batch,
-                                Strategy strategy, Strategy across, Trace* trace) const {
+                                Strategy strategy, Strategy across, RowsUsed* trace) const {
   const double t = query.new_tokens, p = query.context_tokens;
   const auto above = static_cast<std::size_t>(
       std::upper_bound(shape.layers.begin(), shape.layers.end(), p,

@@ -29,7 +29,7 @@ class AttentionIndex {
 
   bool empty() const { return shapes_.empty(); }
   /// @param strategy  along tokens; batch and prior context follow `across`
-  Reading at(const Query& query, Strategy strategy, Strategy across, Trace* trace) const;
+  Reading at(const Query& query, Strategy strategy, Strategy across, RowsUsed* trace) const;
 
  private:
   using Heads =
@@ -59,11 +59,11 @@ class AttentionIndex {
   double mismatch(const Shape& shape, const Heads& wanted, Dtype kv) const;
   double size(const Heads& heads, Dtype kv) const;
   Reading decode(const Query& query, const Plan& plan, Strategy strategy, Strategy across,
-                 Trace* trace) const;
+                 RowsUsed* trace) const;
   Reading foreign_prefill(const Query& query, const Plan& plan, Strategy strategy, Strategy across,
-                          Trace* trace) const;
+                          RowsUsed* trace) const;
   Reading prefill(const Shape& shape, const Query& query, double batch, Strategy strategy,
-                  Strategy across, Trace* trace) const;
+                  Strategy across, RowsUsed* trace) const;
 
   Op op_;
   std::vector<Shape> shapes_;

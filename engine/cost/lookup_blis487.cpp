@@ -54,7 +54,7 @@ class Blis487Lookup final : public Lookup {
     std::sort(keys_.begin(), keys_.end());  // string order: "32-32-128" before "32-8-128"
   }
 
-  bool answer(const Query& query, Estimate& estimate, Trace* trace) const override {
+  bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
     switch (query.op) {
       case Op::gemm:
         gemm(query, estimate, trace);
@@ -127,7 +127,7 @@ class Blis487Lookup final : public Lookup {
 
   template <typename Distance>
   void replace_zero(const KernelTable& table, Distance distance, Estimate& estimate,
-                    Trace* trace) const {
+                    RowsUsed* trace) const {
     if (!(estimate.mfu < least_mfu)) return;
     double nearest = std::numeric_limits<double>::infinity();
     int picked = -1;
@@ -144,7 +144,7 @@ class Blis487Lookup final : public Lookup {
     if (trace != nullptr && picked >= 0) trace->used.push_back({&table, picked});
   }
 
-  void prefill(const Query& query, Estimate& estimate, Trace* trace) const {
+  void prefill(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const std::string key = resolved(query);
     const KernelTable& table = file(Op::attention_prefill, key);
     std::map<double, std::size_t> row_of;
@@ -168,7 +168,7 @@ class Blis487Lookup final : public Lookup {
     return key == wanted ? found : worst(found, Evidence::stand_in);
   }
 
-  void decode(const Query& query, Estimate& estimate, Trace* trace) const {
+  void decode(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const std::string key = resolved(query);
     const int tp = nearest_tp(key, query.tp);
     const KernelTable& table = file(Op::attention_decode, key + "-tp" + std::to_string(tp));
@@ -229,7 +229,7 @@ class Blis487Lookup final : public Lookup {
     return cover.first < 0 ? biggest : cover;
   }
 
-  void gemm(const Query& query, Estimate& estimate, Trace* trace) const {
+  void gemm(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const KernelTable& table = file(Op::gemm, "data");
     const auto [k, n] = covering(table, query);
     std::map<double, int> row_of;
@@ -258,7 +258,7 @@ class Blis487Lookup final : public Lookup {
         estimate, trace);
   }
 
-  static void note(const KernelTable& table, const std::vector<int>& rows, Trace* trace) {
+  static void note(const KernelTable& table, const std::vector<int>& rows, RowsUsed* trace) {
     if (trace == nullptr) return;
     for (const int row : rows) trace->used.push_back({&table, row});
   }

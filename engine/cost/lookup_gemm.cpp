@@ -165,7 +165,7 @@ const GemmIndex::Plan& GemmIndex::plan(double k, double n, bool nearest) const {
   return slot;
 }
 
-Reading GemmIndex::at(double m, double k, double n, Strategy strategy, Trace* trace) const {
+Reading GemmIndex::at(double m, double k, double n, Strategy strategy, RowsUsed* trace) const {
   const Plan& plan = this->plan(k, n, strategy == Strategy::nearest);
   Reading result;
   double sum = 0;

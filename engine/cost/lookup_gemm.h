@@ -23,7 +23,7 @@ class GemmIndex {
 
   bool empty() const { return shapes_.empty(); }
   Dtype dtype() const { return dtype_; }
-  Reading at(double m, double k, double n, Strategy strategy, Trace* trace) const;
+  Reading at(double m, double k, double n, Strategy strategy, RowsUsed* trace) const;
 
  private:
   struct Shape {

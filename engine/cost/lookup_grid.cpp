@@ -63,11 +63,11 @@ double Series::launch_floor() const {
   return flat ? latency_[0] : 0;
 }
 
-void Series::note(std::size_t i, Trace* trace) const {
+void Series::note(std::size_t i, RowsUsed* trace) const {
   if (trace != nullptr) trace->used.push_back({points_[i].table, points_[i].row});
 }
 
-Reading Series::at(double x, Strategy strategy, Trace* trace) const {
+Reading Series::at(double x, Strategy strategy, RowsUsed* trace) const {
   const std::size_t above =
       static_cast<std::size_t>(std::upper_bound(x_.begin(), x_.end(), x) - x_.begin());
   if (above == 0) {
@@ -105,7 +105,7 @@ void Plane::finish() {
   for (Series& series : series_) series.finish();
 }
 
-Reading Plane::at(double outer, double x, Strategy inner, Strategy across, Trace* trace) const {
+Reading Plane::at(double outer, double x, Strategy inner, Strategy across, RowsUsed* trace) const {
   const std::size_t above = static_cast<std::size_t>(
       std::upper_bound(outer_.begin(), outer_.end(), outer) - outer_.begin());
   if (above == 0) {

@@ -56,11 +56,11 @@ class Series {
   double least_latency() const;
   /// What a launch costs, where the series starts flat enough to tell; else 0.
   double launch_floor() const;
-  Reading at(double x, Strategy strategy, Trace* trace) const;
+  Reading at(double x, Strategy strategy, RowsUsed* trace) const;
 
  private:
   double work(double x) const { return quadratic_ ? x * (context_ + 0.5 * x) : x; }
-  void note(std::size_t i, Trace* trace) const;
+  void note(std::size_t i, RowsUsed* trace) const;
 
   bool quadratic_ = false;
   double context_ = 0;
@@ -80,7 +80,7 @@ class Plane {
   bool empty() const { return outer_.empty(); }
   double first_outer() const { return outer_.front(); }
   const Series& series(std::size_t i) const { return series_[i]; }
-  Reading at(double outer, double x, Strategy inner, Strategy across, Trace* trace) const;
+  Reading at(double outer, double x, Strategy inner, Strategy across, RowsUsed* trace) const;
 
  private:
   bool quadratic_ = false;

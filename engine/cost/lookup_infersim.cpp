@@ -49,7 +49,7 @@ class InfersimLookup final : public Lookup {
         head_(head),
         default_mfu_(context.default_mfu.value_or(reference_default(context.gpu))) {}
 
-  bool answer(const Query& query, Estimate& estimate, Trace* trace) const override {
+  bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
     Pick pick;
     switch (query.op) {
       case Op::gemm:
@@ -113,7 +113,7 @@ class InfersimLookup final : public Lookup {
   }
 
   void finish(const Query& query, const Pick& pick, double mfu, Estimate& estimate,
-              Trace* trace) const {
+              RowsUsed* trace) const {
     estimate.mfu = mfu;
     estimate.selected_row = pick.row;
     estimate.rows = pick.row >= 0 ? 1 : 0;
@@ -127,7 +127,7 @@ class InfersimLookup final : public Lookup {
         peak > 0 ? flop_of(query) / (peak * mfu) : std::numeric_limits<double>::quiet_NaN();
     note(pick, trace);
   }
-  static void note(const Pick& pick, Trace* trace) {
+  static void note(const Pick& pick, RowsUsed* trace) {
     if (trace == nullptr) return;
     if (pick.row >= 0) {
       trace->used.push_back({pick.table, pick.row + first_row(*pick.table)});
@@ -243,7 +243,7 @@ class InfersimLookup final : public Lookup {
     }
   }
 
-  bool grouped(const Query& query, Estimate& estimate, Trace* trace) const {
+  bool grouped(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const int tp = std::max(1, query.tp);
     if (query.ranks / tp == 0) {
       throw LookupError(LookupFailure::division_by_zero, "lookup grouped_gemm",
@@ -294,7 +294,7 @@ class InfersimLookup final : public Lookup {
     pick.exact = pick.row >= 0 && whole(shown(pick).shape[6]) == tokens;
   }
 
-  bool linear(const Query& query, Estimate& estimate, Trace* trace) const {
+  bool linear(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const std::string shape = shape_name(
         {query.conv, query.key_heads, query.key_head_dim, query.value_heads, query.value_head_dim});
     const std::string folder = query.decode ? "gdn/decode" : "gdn/prefill";

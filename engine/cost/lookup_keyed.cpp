@@ -96,14 +96,14 @@ ExpertIndex::Plan ExpertIndex::make_plan(const KeyedIndex& index, const KeyedInd
 }
 
 Reading ExpertIndex::read(const KeyedIndex& index, const KeyedIndex::Key& key, double tokens,
-                          Strategy strategy, Trace* trace) const {
+                          Strategy strategy, RowsUsed* trace) const {
   const Plan& plan = this->plan(index, key);
   Reading reading = plan.entry->series.at(tokens * plan.tokens, strategy, trace);
   reading.latency_s *= plan.latency;
   return plan.stand_in ? reading.downgrade(Evidence::stand_in, plan.ratio) : reading;
 }
 
-Reading ExpertIndex::at(const Query& q, Strategy strategy, Trace* trace) const {
+Reading ExpertIndex::at(const Query& q, Strategy strategy, RowsUsed* trace) const {
   const double tp = std::max(1, q.tp);
   const double groups = std::max(1.0, std::max(1, q.ranks) / tp);
   const double local = std::max(1.0, q.experts / groups), width = q.intermediate_size / tp;
@@ -158,7 +158,7 @@ OneAxisIndex::OneAxisIndex(Op op, const std::vector<const KernelTable*>& tables)
 
 /// Rows of the kernel asked for (of any, if it has none) at the width nearest to it, where they
 /// move as many bytes: what such a kernel does beside moving them does not grow with its width.
-Reading OneAxisIndex::elementwise(const Query& q, Strategy strategy, Trace* trace) const {
+Reading OneAxisIndex::elementwise(const Query& q, Strategy strategy, RowsUsed* trace) const {
   const double kernel = static_cast<double>(q.kernel);
   const KeyedIndex::Entry* donor = nullptr;
   double least = 0;
@@ -176,7 +176,7 @@ Reading OneAxisIndex::elementwise(const Query& q, Strategy strategy, Trace* trac
 /// The nearest key whose first `exact` parts agree (all of them, if any does); latency goes with
 /// the rest.
 Reading OneAxisIndex::foreign(const KeyedIndex::Key& key, std::size_t exact, double x,
-                              Strategy strategy, Trace* trace) const {
+                              Strategy strategy, RowsUsed* trace) const {
   const KeyedIndex::Entry* donor = nullptr;
   double least = 0, scale = 1;
   for (const auto& entry : index_.entries()) {
@@ -198,7 +198,7 @@ Reading OneAxisIndex::foreign(const KeyedIndex::Key& key, std::size_t exact, dou
                     : reading.downgrade(Evidence::stand_in, std::exp2(std::min(least, 60.0)));
 }
 
-Reading OneAxisIndex::all_reduce(const Query& q, Strategy strategy, Trace* trace) const {
+Reading OneAxisIndex::all_reduce(const Query& q, Strategy strategy, RowsUsed* trace) const {
   const double ranks = q.ranks;
   const auto* own = index_.find({q.eager ? eager : graph, ranks});
   const auto* library = index_.find({nccl, ranks});
@@ -220,7 +220,7 @@ Reading OneAxisIndex::all_reduce(const Query& q, Strategy strategy, Trace* trace
   return there == ranks ? reading : reading.downgrade(Evidence::stand_in, std::exp2(least));
 }
 
-Reading OneAxisIndex::at(const Query& q, Strategy strategy, Trace* trace) const {
+Reading OneAxisIndex::at(const Query& q, Strategy strategy, RowsUsed* trace) const {
   switch (op_) {
     case Op::all_reduce:
       return all_reduce(q, strategy, trace);

@@ -45,7 +45,7 @@ class ExpertIndex {
  public:
   explicit ExpertIndex(const std::vector<const KernelTable*>& tables);
   bool empty() const { return whole_.empty() && single_.empty(); }
-  Reading at(const Query& query, Strategy strategy, Trace* trace) const;
+  Reading at(const Query& query, Strategy strategy, RowsUsed* trace) const;
 
  private:
   /// Which entry answers for a key, remembered: a simulation asks for few.
@@ -60,7 +60,7 @@ class ExpertIndex {
   const Plan& plan(const KeyedIndex& index, const KeyedIndex::Key& key) const;
   static Plan make_plan(const KeyedIndex& index, const KeyedIndex::Key& key);
   Reading read(const KeyedIndex& index, const KeyedIndex::Key& key, double tokens,
-               Strategy strategy, Trace* trace) const;
+               Strategy strategy, RowsUsed* trace) const;
   mutable std::vector<Plan> plans_;
   KeyedIndex whole_;   // up and down projection together
   KeyedIndex single_;  // one GEMM of [hidden, width] each
@@ -71,13 +71,13 @@ class OneAxisIndex {
  public:
   OneAxisIndex(Op op, const std::vector<const KernelTable*>& tables);
   bool empty() const { return index_.empty(); }
-  Reading at(const Query& query, Strategy strategy, Trace* trace) const;
+  Reading at(const Query& query, Strategy strategy, RowsUsed* trace) const;
 
  private:
-  Reading all_reduce(const Query& query, Strategy strategy, Trace* trace) const;
-  Reading elementwise(const Query& query, Strategy strategy, Trace* trace) const;
+  Reading all_reduce(const Query& query, Strategy strategy, RowsUsed* trace) const;
+  Reading elementwise(const Query& query, Strategy strategy, RowsUsed* trace) const;
   Reading foreign(const KeyedIndex::Key& key, std::size_t exact, double x, Strategy strategy,
-                  Trace* trace) const;
+                  RowsUsed* trace) const;
   Op op_;
   KeyedIndex index_;
 };

@@ -25,7 +25,7 @@ class GridLookup final : public Lookup {
   GridLookup(const LookupContext& context, Strategy strategy)
       : context_(context), strategy_(strategy) {}
 
-  bool answer(const Query& query, Estimate& estimate, Trace* trace) const override {
+  bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
     if (!context_.store->has(query.op)) return false;
     Reading reading;
     switch (query.op) {
@@ -91,7 +91,7 @@ class GridLookup final : public Lookup {
     return dtype == Dtype::fp32 || dtype == Dtype::fp4 || dtype == Dtype::int4;
   }
 
-  bool gemm(const Query& q, Reading& reading, Trace* trace) const {
+  bool gemm(const Query& q, Reading& reading, RowsUsed* trace) const {
     if (wide(q.dtype)) return false;
     std::size_t slot = 0;
     for (const auto& [dtype, variant] : dtype_order(q.dtype)) {
@@ -111,7 +111,7 @@ class GridLookup final : public Lookup {
     return false;
   }
 
-  bool experts(const Query& q, Reading& reading, Trace* trace) const {
+  bool experts(const Query& q, Reading& reading, RowsUsed* trace) const {
     if (wide(q.dtype)) return false;
     std::size_t slot = 0;
     for (const auto& [dtype, variant] : dtype_order(q.dtype)) {
@@ -125,7 +125,7 @@ class GridLookup final : public Lookup {
     return false;
   }
 
-  bool attention(const Query& q, Strategy strategy, Reading& reading, Trace* trace) const {
+  bool attention(const Query& q, Strategy strategy, Reading& reading, RowsUsed* trace) const {
     auto& index = attention_[static_cast<std::size_t>(q.op)];
     if (!index) index.emplace(q.op, tables_of(q.op, std::nullopt, ""));
     if (index->empty()) return false;
@@ -133,7 +133,7 @@ class GridLookup final : public Lookup {
     return true;
   }
 
-  bool one_axis(const Query& q, Reading& reading, Trace* trace) const {
+  bool one_axis(const Query& q, Reading& reading, RowsUsed* trace) const {
     auto& index = one_axis_[static_cast<std::size_t>(q.op)];
     if (!index) index.emplace(q.op, tables_of(q.op, std::nullopt, ""));
     if (index->empty()) return false;

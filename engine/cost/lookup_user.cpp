@@ -42,7 +42,7 @@ class LookupOfUser final : public Lookup {
   LookupOfUser(const LookupContext& context, std::string name, UserLookup function)
       : context_(context), name_(std::move(name)), function_(std::move(function)) {}
 
-  bool answer(const Query& query, Estimate& estimate, Trace* trace) const override {
+  bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
     const KernelTable* table = closest_table(*context_.store, query);
     if (table == nullptr) return false;
     const UserAnswer answer = function_(*table, query);

@@ -114,10 +114,10 @@ void check(const Query& q, bool reference) {
   if (prefill) need("new_tokens", q.new_tokens, strict);
 }
 
-std::string words(const Trace& trace) {
+std::string words(const RowsUsed& trace) {
   std::string text = trace.remark;
   std::size_t shown = 0;
-  for (const Trace::Used& used : trace.used) {
+  for (const RowsUsed::Used& used : trace.used) {
     if (++shown > 8) return text + "; ...";
     const KernelRow& row = used.table->rows[static_cast<std::size_t>(used.row)];
     text += text.empty() ? "" : "; ";
@@ -186,7 +186,7 @@ class Database final : public MfuDatabase {
   }
 
   std::string describe(const Query& query) const override {
-    Trace trace;
+    RowsUsed trace;
     const Estimate estimate = price(query, &trace);
     return std::string(rooflua::name(estimate.evidence)) + ": " + words(trace);
   }
@@ -238,7 +238,7 @@ class Database final : public MfuDatabase {
     return traffic_s > arithmetic_s ? Bound::memory : Bound::compute;
   }
 
-  Estimate price(const Query& query, Trace* trace) const {
+  Estimate price(const Query& query, RowsUsed* trace) const {
     check(query, reference_);
     Estimate estimate;
     if (lookup_->answer(query, estimate, trace)) {
@@ -275,7 +275,7 @@ class Database final : public MfuDatabase {
   /// Utilisation of another GPU's tables: MFU where the work is bound by compute, share of
   /// bandwidth where it is bound by memory or by links. Below half of either it is launches and
   /// latencies that take the time, and those do not change with the peaks.
-  bool borrow(const Query& query, Estimate& estimate, Trace* trace) const {
+  bool borrow(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const MfuDatabase* lender = donor();
     if (lender == nullptr || !options_.hardware || !lender->hardware()) return false;
     if (lender->only_models(query.op)) return false;
