@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
+import tarfile
 import time
 from pathlib import Path
+from unittest import mock
 
 import rehearsal
 
@@ -23,13 +26,39 @@ class DryRun(rehearsal.Case):
         for name in ("gemm_bf16", "attention_decode_bf16", "attention_prefill_bf16", "grouped_gemm_bf16", "memory",
                      "launch", "elementwise", "all_reduce_bf16"):
             self.assertGreaterEqual(len(found[f"{name}.csv"]), 2, name)
-        self.assertIn("p90 over p10", (self.tables / "report.md").read_text())
+        report = (self.tables / "report.md").read_text()
+        self.assertIn("p90 over p10", report)
+        self.assertRegex(report, r"\| gemm_bf16 \| 6 \| ")  # how long it took
         words = (self.tables / "tables.toml").read_text()
-        for key in ("kernel", "library", "timer", "warm_up", "repeats", "gpu", "driver", "clocks", "date", "missing"):
+        for key in ("kernel", "library", "timer", "warm_up", "repeats", "gpu", "driver", "clocks", "date", "missing",
+                    "inputs", "rotation"):
             self.assertIn(f"\n{key} = ", words)
-        done = rehearsal.rooflua("lua", "tests/collect/prices.lua", str(self.tables))
+        for inputs in ("ones, always the same", "write: none, 1.5 is written", "averaged over the ranks in place"):
+            self.assertIn(inputs, words)
+        table = self.tables / "elementwise.csv"  # PyTorch here may be too old to quantise
+        rows = [line for line in table.read_text().splitlines() if not line.startswith("quantize,")]
+        table.write_text("\n".join([*rows, "quantize,4,64,bf16,2.5,2.4,2.6"]) + "\n")
+        done = rehearsal.rooflua("lua", "tests/collect/prices.lua", str(self.tables), "quantize")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("ok", done.stdout)
+
+    def test_what_no_kernel_here_does_is_said_and_never_reads_as_present(self) -> None:
+        with mock.patch("rooflua_collect.bench.Bench.fp8", False):
+            done = rehearsal.rehearse(self.out, "--only", "gemm_fp8,decode,memory")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        planned = int(re.search(r"of (\d+) planned rows are in", done.stderr)[1])
+        absent = sum(int(rows) for rows in re.findall(r"^  (\d+) of \S+ are not: ", done.stderr, re.M))
+        there = sum(len(rows) for rows in rehearsal.keys(self.tables).values())
+        self.assertGreater(absent, 6)
+        self.assertEqual(there + absent, planned)
+        self.assertIn("## gemm_fp8: 0 rows, missing: 6 of 6 planned rows; no kernel here does it", done.stdout)
+
+    def test_the_next_run_is_planned_by_how_long_the_last_one_took(self) -> None:
+        self.assertEqual(rehearsal.rehearse(self.out, "--only", "memory").returncode, 0)
+        words = self.tables / "tables.toml"
+        words.write_text(re.sub(r"\nseconds = .*", "\nseconds = 60.0", words.read_text()))
+        plan = rehearsal.rehearse(self.out, "--only", "memory", "--plan").stdout
+        self.assertRegex(plan, r"all +6 +60")
 
     def test_killed_midway_and_resumed_it_has_the_rows_of_an_uninterrupted_run(self) -> None:
         whole = self.out / "whole"
@@ -175,8 +204,13 @@ class Jobs(rehearsal.Case):
             text = (jobs / name).read_text()
             self.assertIn("scripts/collect/collect.py", text)
             self.assertIn("--budget-s", text)
-        text = (jobs / "kubernetes.yaml").read_text()
-        self.assertIn("runAsNonRoot: true", text)
+    def test_slurm_tells_the_collector_itself_to_stop(self) -> None:
+        text = (rehearsal.ROOT / "scripts/collect/jobs/slurm.sh").read_text()
+        self.assertIn("#SBATCH --signal=B:TERM@", text)  # without B: only steps of srun get it
+        self.assertRegex(text, r'\nexec "\$\{PYTHON:-python3\}" scripts/collect/collect.py')
+
+    def _pod(self) -> dict:
+        text = (rehearsal.ROOT / "scripts/collect/jobs/kubernetes.yaml").read_text()
         self.assertNotIn("hostPath", text)
         try:
             import yaml
@@ -184,4 +218,58 @@ class Jobs(rehearsal.Case):
             self.skipTest("PyYAML is not installed")
         documents = list(yaml.safe_load_all(text))
         self.assertEqual([each["kind"] for each in documents], ["PersistentVolumeClaim", "Job"])
-        self.assertEqual(documents[1]["spec"]["template"]["spec"]["restartPolicy"], "OnFailure")
+        self.plain = "\n".join(line for line in text.splitlines() if "not on OpenShift" not in line)
+        return documents[1]["spec"]["template"]["spec"]
+
+    def test_a_pod_starts_as_a_user_that_may_write_to_its_claim(self) -> None:
+        pod = self._pod()
+        self.assertEqual(pod["restartPolicy"], "OnFailure")
+        context = pod["securityContext"]
+        self.assertTrue(context["runAsNonRoot"])
+        self.assertGreater(context["runAsUser"], 0)  # an image that names no user is refused otherwise
+        self.assertGreater(context["fsGroup"], 0)
+        import yaml
+
+        elsewhere = list(yaml.safe_load_all(self.plain))[1]["spec"]["template"]["spec"]["securityContext"]
+        self.assertEqual(set(elsewhere), {"runAsNonRoot", "seccompProfile"})  # OpenShift gives the rest
+
+    def _in_a_pod(self, collector: str) -> subprocess.Popen[str]:
+        """The container's script, with `collector` for a Python and a source of one file."""
+        script = self._pod()["containers"][0]["args"][0]
+        for name in ("source", "scratch", "results"):
+            (self.out / name).mkdir()
+        script = re.sub(r"(?<![\w/])/(?=(source|scratch|results)\b)", f"{self.out}/", script)
+        (self.out / "python3").write_text("#!/bin/sh\n" + collector.replace("RESULTS", str(self.out / "results")))
+        (self.out / "python3").chmod(0o755)
+        (self.out / "a").write_text("")
+        with tarfile.open(self.out / "source/source.tgz", "w:gz") as source:
+            source.add(self.out / "a", "a")
+        environment = {**os.environ, "PATH": f"{self.out}:{os.environ['PATH']}", "GPU": "h200-sxm", "BUDGET_S": "9"}
+        return subprocess.Popen(["/bin/sh", "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
+
+    def test_a_job_prints_its_tables_and_lets_the_gpu_go(self) -> None:
+        for status, ends in ((0, 0), (1, 0), (3, 0), (2, 2), (4, 4)):
+            with self.subTest(status=status):
+                self.setUp()
+                pod = self._in_a_pod(f"mkdir -p RESULTS/h200-sxm; echo 1 > RESULTS/h200-sxm/launch.csv; exit {status}\n")
+                said, _ = pod.communicate(timeout=30)  # it does not sleep at its end
+                self.assertEqual(pod.returncode, ends)
+                (self.out / "log").write_text(said)
+                text = (rehearsal.ROOT / "scripts/collect/jobs/kubernetes.yaml").read_text()
+                documented = text[text.index("| sed -n") : text.index("-C bench_data")].replace("\n#", "")
+                documented = documented.replace("\\ ", "").replace("\\", "")
+                subprocess.run(["sh", "-c", f"mkdir b; cat log {documented} -C b"], cwd=self.out, check=True)
+                self.assertEqual((self.out / "b/h200-sxm/launch.csv").read_text(), "1\n")
+
+    def test_a_job_that_is_stopped_tells_the_collector_and_waits_for_it(self) -> None:
+        pod = self._in_a_pod("trap 'mkdir RESULTS/h200-sxm; echo told > RESULTS/h200-sxm/report.md; exit 143' TERM\n"
+                             "touch RESULTS/ready; while :; do sleep 0.05; done\n")
+        for _ in range(600):
+            if (self.out / "results/ready").exists():
+                break
+            time.sleep(0.05)
+        pod.send_signal(signal.SIGTERM)
+        said, _ = pod.communicate(timeout=30)
+        self.assertEqual(pod.returncode, 143)
+        self.assertEqual((self.out / "results/h200-sxm/report.md").read_text(), "told\n")
+        self.assertIn("END TABLES", said)

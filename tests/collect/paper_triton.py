@@ -20,6 +20,10 @@ class Pointer:
     def __init__(self, tensor: torch.Tensor, at: Any = 0) -> None:
         self.tensor, self.at = tensor, at
 
+    @property
+    def dtype(self) -> Any:
+        return types.SimpleNamespace(element_ty=self.tensor.dtype)
+
     def __add__(self, more: Any) -> Pointer:
         return Pointer(self.tensor, self.at + more)
 
@@ -77,7 +81,8 @@ def _language(place: list[tuple[int, ...]]) -> types.ModuleType:
     tl.max = lambda x, axis: x.max(axis).values
     tl.sum = lambda x, axis: x.sum(axis)
     tl.where = lambda condition, a, b: torch.where(condition, a, torch.full_like(a, b))
-    tl.maximum = torch.maximum
+    tl.maximum = lambda a, b: torch.maximum(torch.as_tensor(a), torch.as_tensor(b))
+    tl.abs = torch.abs
     tl.minimum = lambda a, b: torch.minimum(torch.as_tensor(a), torch.as_tensor(b))
     tl.exp2, tl.log2, tl.sqrt, tl.sigmoid = torch.exp2, torch.log2, torch.sqrt, torch.sigmoid
     return tl
@@ -89,7 +94,7 @@ def installed() -> Iterator[None]:
     place: list[tuple[int, ...]] = [()]
     triton: Any = types.ModuleType("triton")
     triton.language = _language(place)
-    triton.jit = lambda body: Kernel(body, place)
+    triton.jit = lambda body=None, **options: Kernel(body, place) if body else lambda body: Kernel(body, place)
     triton.cdiv = lambda a, b: -(-a // b)
     triton.next_power_of_2 = lambda n: 1 << (int(n) - 1).bit_length()
     before = {name: sys.modules.pop(name) for name in list(sys.modules)

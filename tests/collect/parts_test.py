@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+from unittest import mock
 
 import rehearsal
 from rooflua_collect import gpus
@@ -130,15 +131,42 @@ class Numbers(unittest.TestCase):
         import torch
         from rooflua_collect.bench import Bench, Pool
 
-        bench = Bench(torch.device("cpu"), Pool(torch.device("cpu"), 2**20), 50 * 2**20)
+        bench = Bench(torch.device("cpu"), Pool(torch.device("cpu"), 2**30), 50 * 2**20)
         self.assertEqual(bench.sets_for(200 * 2**20), 1)  # each run evicts itself
         self.assertEqual(bench.sets_for(60 * 2**20), 3)
         self.assertGreater(bench.sets_for(2**20) * 2**20, 100 * 2**20)
-        self.assertEqual(bench.sets_for(1), 1024)
-        draw = bench.pool.draw()
-        first, second = draw.take(10, 10), draw.take(10, 10)
-        self.assertNotEqual(first.data_ptr(), second.data_ptr())
-        self.assertFalse(torch.equal(first, second))
+        self.assertEqual(bench.sets_for(1), 64)  # however many: they stay in the cache
+        self.assertEqual(bench.sets_for(2**22, 2**29), 2)  # the pool has no room for more
+
+    def test_views_of_one_draw_do_not_overlap_and_a_pool_that_is_too_small_says_so(self) -> None:
+        import torch
+        from rooflua_collect.bench import Pool
+        from rooflua_collect.problem import TooLarge
+
+        draw = Pool(torch.device("cpu"), 2**20).draw()
+        views = [draw.take(10, 10), draw.take(10, 10), draw.take(2**17), draw.take(2**18)]
+        ends = [(view.data_ptr(), view.data_ptr() + 2 * view.numel()) for view in views]
+        for (_, end), (begin, _) in zip(ends, ends[1:]):
+            self.assertLessEqual(end, begin)
+        self.assertFalse(torch.equal(views[0], views[1]))
+        with self.assertRaisesRegex(TooLarge, "the pool holds"):
+            draw.take(2**18)
+
+    def test_a_gpu_without_fp8_has_no_kernel_of_it(self) -> None:
+        import torch
+        from rooflua_collect.bench import Bench
+        from rooflua_collect.ops import attention, elementwise, gemm
+
+        bench = Bench(torch.device("cuda"), None, 0)  # type: ignore[arg-type]
+        with mock.patch.object(torch, "float8_e4m3fn", torch.float16, create=True), \
+                mock.patch.object(torch, "_scaled_mm", None, create=True), \
+                mock.patch("rooflua_collect.ops.attention.installed", lambda module: module == "triton"):
+            for capability, fp8 in (((8, 0), 0), ((8, 9), 1), ((9, 0), 1), ((12, 0), 1)):
+                with mock.patch.object(torch.cuda, "get_device_capability", lambda _, found=capability: found):
+                    self.assertEqual(len(gemm.kernels(bench, "gemm_fp8", "")), fp8, capability)
+                    self.assertEqual(len(attention.kernels(bench, "attention_decode_bf16", "fp8_kv")), fp8)
+                    self.assertEqual(bool(elementwise.kernels(bench, "elementwise", "quantize")), bool(fp8))
+                    self.assertTrue(elementwise.kernels(bench, "elementwise", ""))
 
     def test_quantiles_run_between_neighbours(self) -> None:
         from rooflua_collect.timing import calls_per_repeat, summary
@@ -147,7 +175,8 @@ class Numbers(unittest.TestCase):
         self.assertEqual((found.median_us, found.p10_us, found.p90_us, found.repeats), (5, 1, 9, 11))
         self.assertEqual(calls_per_repeat(3.0, 1), 100)
         self.assertEqual(calls_per_repeat(3.0, 1000), 1000)  # every set is seen
-        self.assertEqual(calls_per_repeat(1000.0, 4), 1)
+        self.assertEqual(calls_per_repeat(1000.0, 4), 4)
+        self.assertEqual(calls_per_repeat(10000.0, 4), 2)
 
     def test_slices_of_a_context_leave_none_empty(self) -> None:
         source = (rehearsal.ROOT / "scripts/collect/rooflua_collect/triton_kernels/decode.py").read_text()

@@ -1,4 +1,5 @@
--- Opens a folder of tables as the collector wrote it and prices from it: rooflua lua prices.lua FOLDER
+-- Opens a folder of tables as the collector wrote it and prices from it: rooflua lua prices.lua FOLDER [KERNEL]
+-- KERNEL: of an elementwise row of 4 tokens of width 64 in 2.5 us.
 local mfu = require "rooflua.mfu"
 
 local db = mfu.open { path = arg[1], hardware = "h200-sxm" }
@@ -35,6 +36,12 @@ assert(experts.evidence ~= "modelled")
 for _, kernel in ipairs { "launch", "graph_node" } do
   local _, estimate = db:lookup { op = "launch", kernel = kernel }
   assert(estimate.evidence == "measured", kernel)
+end
+
+if arg[2] then
+  local _, estimate = db:lookup { op = "elementwise", kernel = arg[2], tokens = 4, width = 64 }
+  assert(estimate.evidence == "measured", arg[2] .. " is priced as " .. estimate.evidence)
+  assert(math.abs(estimate.latency_s / 2.5e-6 - 1) < 1e-12)
 end
 
 -- Every table prices a step.

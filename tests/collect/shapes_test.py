@@ -48,6 +48,18 @@ class Shapes(unittest.TestCase):
                 self.assertIn((experts, k, 2 * width), measured)
                 self.assertIn((experts, width, k), measured)
 
+    def test_what_an_fp8_gemm_reads_is_quantised(self) -> None:
+        measured = {case["width"] for case in PLAN if case.op == "elementwise" and case.word("op") == "quantize"}
+        read = {gemm.k for model in MODELS for tp in model.ranks for gemm in models.gemms(model, tp)
+                if gemm.name not in ("lm_head", "router")}
+        self.assertLessEqual(read, measured)
+        self.assertIn("quantize", {case.word("op") for case in PLAN if case.op == "elementwise" and case.level == 0})
+
+    def test_experts_that_get_no_row_count_for_memory(self) -> None:
+        for case in PLAN:
+            if case.op == "grouped_gemm":
+                self.assertLessEqual(2 * case["experts"] * case["k"] * case["n"], shapes.MOST_BYTES, case)
+
     def test_each_row_is_planned_once_and_within_its_bounds(self) -> None:
         self.assertEqual(len(PLAN), len({(case.table, case.key) for case in PLAN}))
         for case in PLAN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import unittest
 from types import SimpleNamespace
 from unittest import mock
@@ -12,13 +13,18 @@ import rehearsal
 if rehearsal.HAS_TORCH:
     from rooflua_collect import timing
     from rooflua_collect.bench import Prepared
+    from rooflua_collect.problem import TooSlow
 
 
 class Recorder:
-    """Stands for torch.cuda: a call takes `call_us`, a replay as long as what was captured."""
+    """Stands for torch.cuda, with two clocks: launching a call keeps the host for `host_us`, running it the
+    device for `device_us`, which starts when it has been launched and the one before has ended. A replay
+    keeps the host for `replay_us`, the device for what was captured."""
 
-    def __init__(self, call_us: float) -> None:
-        self.call_us, self.now_us, self.captured, self.capturing = call_us, 0.0, 0, False
+    def __init__(self, device_us: float, host_us: float = 0.0, replay_us: float = 0.0) -> None:
+        self.device_us, self.host_us, self.replay_us = device_us, host_us, replay_us
+        self.host_now_us, self.device_now_us = 0.0, 0.0
+        self.captured, self.capturing = 0, False
         self.log: list[str] = []
         recorder = self
 
@@ -27,34 +33,44 @@ class Recorder:
                 self.at = 0.0
 
             def record(self) -> None:
-                self.at = recorder.now_us
+                self.at = recorder.run(0.0)
 
             def synchronize(self) -> None:
-                pass
+                recorder.host_now_us = max(recorder.host_now_us, self.at)
 
             def elapsed_time(self, other: Event) -> float:
                 return (other.at - self.at) / 1e3
 
         class Graph:
-            def capture_begin(self) -> None:
+            def __init__(self) -> None:
+                self.calls = 0
+
+            def capture_begin(self, capture_error_mode: str) -> None:
                 recorder.log.append("begin")
-                recorder.capturing = True
+                recorder.capturing, recorder.captured = True, 0
 
             def capture_end(self) -> None:
                 recorder.log.append("end")
-                recorder.capturing = False
+                recorder.capturing, self.calls = False, recorder.captured
 
             def replay(self) -> None:
                 recorder.log.append("replay")
-                recorder.now_us += recorder.captured * recorder.call_us
+                recorder.host_now_us += recorder.replay_us
+                recorder.run(self.calls * recorder.device_us)
 
         self.Event, self.CUDAGraph = Event, Graph
 
+    def run(self, device_us: float) -> float:
+        """Puts so much work on the device; when it ends."""
+        self.device_now_us = max(self.device_now_us, self.host_now_us) + device_us
+        return self.device_now_us
+
     def call(self, _i: int) -> None:
+        self.host_now_us += self.host_us
         if self.capturing:
             self.captured += 1
         else:
-            self.now_us += self.call_us
+            self.run(self.device_us)
 
     @contextlib.contextmanager
     def stream(self, _stream: object):  # noqa: ANN201
@@ -74,8 +90,9 @@ class Timing(unittest.TestCase):
     def test_a_graph_is_captured_once_warmed_up_and_replayed_for_each_repeat(self) -> None:
         gpu = Recorder(50.0)
         found = self._measure(gpu, Prepared(gpu.call, 4, lambda: 0.0))
-        self.assertEqual(gpu.log, ["begin", "end"] + ["replay"] * (timing.WARM_UP + timing.REPEATS))
-        self.assertEqual(gpu.captured, 6)  # 300 us
+        last = len(gpu.log) - gpu.log[::-1].index("begin") - 1
+        self.assertEqual(gpu.log[last:], ["begin", "end"] + ["replay"] * (timing.WARM_UP + timing.REPEATS))
+        self.assertEqual(gpu.captured, 8)  # two rotations, over 300 us
         self.assertAlmostEqual(found.median_us, 50.0)
         self.assertEqual((found.repeats, found.timer), (timing.REPEATS, "graph"))
 
@@ -84,6 +101,45 @@ class Timing(unittest.TestCase):
         prepared = Prepared(lambda i: (seen.add(i), gpu.call(i)), 700, lambda: 0.0)
         self.assertAlmostEqual(self._measure(gpu, prepared).median_us, 2.0)
         self.assertEqual(seen, set(range(700)))
+
+    def test_a_slow_host_does_not_keep_a_fast_device_in_its_cache(self) -> None:
+        for host_us in (0.0, 10.0, 60.0, 500.0):  # decode of 2 MB: 51 sets pass through 100 MB
+            for replay_us in (0.0, 3.0, 15.0):
+                gpu, replayed = Recorder(3.0, host_us, replay_us), []
+                prepared = Prepared(lambda i: (replayed.append(i), gpu.call(i)), 51, lambda: 0.0, set_bytes=2e6)
+                found = self._measure(gpu, prepared)
+                self.assertEqual(set(replayed[-gpu.captured :]), set(range(51)), (host_us, replay_us))
+                self.assertEqual(found.rotated_bytes, 51 * 2e6)
+                self.assertAlmostEqual(found.median_us, 3.0)
+
+    def test_calls_come_in_whole_rotations_unless_the_device_would_take_too_long(self) -> None:
+        for call_us in (0.5, 3.0, 10.0, 60.0, 299.0, 1000.0, 30000.0):
+            for sets in (1, 2, 7, 51, 64, 700, 1025):
+                calls = timing.calls_per_repeat(call_us, sets)
+                self.assertGreaterEqual(calls, 1)
+                if call_us * sets <= timing.ROTATION_US:
+                    self.assertEqual(calls % sets, 0, (call_us, sets))  # no set comes up early in the next repeat
+                    self.assertGreaterEqual(calls, sets)
+                else:
+                    self.assertLessEqual(calls * call_us, max(timing.ROTATION_US, call_us))
+
+    def test_a_rotation_that_was_cut_short_says_what_passed(self) -> None:
+        gpu = Recorder(5000.0)
+        found = self._measure(gpu, Prepared(gpu.call, 51, lambda: 0.0, set_bytes=2e6))
+        self.assertEqual(found.rotated_bytes, 4 * 2e6)  # 20 ms
+
+    def test_a_call_that_takes_seconds_is_not_repeated(self) -> None:
+        gpu = Recorder(3e6)
+        with self.assertRaisesRegex(TooSlow, "one call takes 3.0 s"):
+            self._measure(gpu, Prepared(gpu.call, 1, lambda: 0.0))
+        self.assertLess(gpu.device_now_us, 8 * 3e6)
+
+    def test_no_garbage_is_collected_during_a_capture(self) -> None:
+        gpu, states = Recorder(50.0), []
+        self._measure(gpu, Prepared(lambda i: (gpu.capturing and states.append(gc.isenabled()), gpu.call(i)), 1,
+                                    lambda: 0.0))
+        self.assertEqual(set(states), {False})
+        self.assertTrue(gc.isenabled())
 
     def test_without_a_graph_plain_launches_are_timed(self) -> None:
         gpu = Recorder(30.0)
@@ -107,9 +163,10 @@ class Timing(unittest.TestCase):
     def test_ranks_agree_on_the_number_of_calls_whatever_they_measure(self) -> None:
         from rooflua_collect.ops.all_reduce import calls_of
 
-        self.assertEqual(calls_of(512), 30)
-        self.assertEqual(calls_of(2**28), 1)
-        for call_us in (1.0, 500.0):
-            gpu, calls = Recorder(call_us), []
+        self.assertEqual(calls_of(512, 1), 30)
+        self.assertEqual(calls_of(2**20, 121), 121)  # as many messages as exceed the cache
+        self.assertEqual(calls_of(2**28, 1), 1)
+        for device_us in (1.0, 500.0):
+            gpu, calls = Recorder(device_us), []
             self._measure(gpu, Prepared(lambda i: (calls.append(i), gpu.call(i)), 1, lambda: 0.0), calls=7)
-            self.assertEqual(len(calls), timing.WARM_UP + 4 + 7)
+            self.assertEqual(len(calls), timing.WARM_UP + 7)

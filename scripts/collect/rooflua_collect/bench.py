@@ -11,14 +11,15 @@ import torch
 from rooflua_collect.problem import TooLarge
 
 MOST_SETS = 1024
+FEW_SETS = 64  # of inputs so small that MOST_SETS of them fit in the cache: rotation does not get them out
 ALIGNMENT = 256  # elements; what vectorised loads and the tensor cores like
 
 
 class Pool:
     """One large tensor of random normal numbers per dtype; inputs are views of it.
 
-    Filling fresh tensors for each row would take longer than timing it. A view that would run past
-    the end starts over.
+    Filling fresh tensors for each row would take longer than timing it. Views of one draw never
+    overlap: a kernel that reads the same memory twice finds it in the cache.
     """
 
     def __init__(self, device: torch.device, size_bytes: int, seed: int = 20261121) -> None:
@@ -32,8 +33,6 @@ class Pool:
         """[elements], flat."""
         if dtype not in self._tensors:
             count = self.size_bytes // torch.empty(0, dtype=dtype).element_size()
-            if dtype.is_floating_point and torch.finfo(dtype).bits == 8:
-                count = min(count, self.size_bytes // 2)
             flat = torch.empty(count, dtype=dtype, device=self.device)
             chunk = 2**26
             for start in range(0, count, chunk):
@@ -42,29 +41,26 @@ class Pool:
             self._tensors[dtype] = flat
         return self._tensors[dtype]
 
-    def draw(self, start: int = 0) -> Draw:
-        """Tensors one after another, from element `start` on."""
-        return Draw(self, start)
+    def draw(self) -> Draw:
+        """Tensors one after another, from the beginning."""
+        return Draw(self)
 
 
 @dataclass
 class Draw:
-    """Hands out consecutive views of the pool."""
+    """Hands out consecutive views of the pool, of each dtype on its own."""
 
     pool: Pool
-    at: int
+    at: dict[torch.dtype, int] = field(default_factory=dict)
 
     def take(self, *shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
-        """A contiguous view of random numbers. @raises TooLarge if the pool is smaller"""
+        """A contiguous view of random numbers. @raises TooLarge if the pool has no more"""
         flat = self.pool.tensor(dtype)
-        count = math.prod(shape)
-        if count > flat.shape[0]:
-            raise TooLarge(f"an input of {count * flat.element_size() / 2**30:.1f} GiB, the pool holds "
-                           f"{flat.shape[0] * flat.element_size() / 2**30:.1f}")
-        start = self.at % flat.shape[0]
+        count, start = math.prod(shape), self.at.get(dtype, 0)
         if start + count > flat.shape[0]:
-            start = 0
-        self.at = -(-(start + count) // ALIGNMENT) * ALIGNMENT
+            raise TooLarge(f"inputs of {(start + count) * flat.element_size() / 2**30:.1f} GiB, the pool holds "
+                           f"{flat.shape[0] * flat.element_size() / 2**30:.1f}")
+        self.at[dtype] = -(-(start + count) // ALIGNMENT) * ALIGNMENT
         return flat[start : start + count].view(shape)
 
 
@@ -76,6 +72,8 @@ class Prepared:
     sets      how many sets there are
     error()   runs it once and compares with a float32 reference: |out - ref| / |ref| (Frobenius)
     tolerance of that error; NaN never passes
+    set_bytes what a call moves: calls on as many sets must pass through more than twice the cache
+    inputs    what they are, as tables.toml records it
     """
 
     call: Callable[[int], object]
@@ -83,6 +81,8 @@ class Prepared:
     error: Callable[[], float]
     tolerance: float = 0.01
     graph: bool = True  # may be captured in a CUDA graph
+    set_bytes: float = 0.0
+    inputs: str = "random normal"
     keep: list[object] = field(default_factory=list)  # what must live as long as this
 
 
@@ -103,10 +103,23 @@ class Bench:
     def on_gpu(self) -> bool:
         return self.device.type == "cuda"
 
-    def sets_for(self, input_bytes: float) -> int:
-        """How many sets of inputs exceed the cache twofold."""
-        wanted = 2 * self.cache_bytes / max(1.0, input_bytes)
-        return max(1, min(MOST_SETS, math.ceil(wanted) + 1)) if wanted > 0.5 else 1
+    def sets_for(self, moved_bytes: float, held_bytes: float = 0.0) -> int:
+        """How many sets of inputs exceed the cache twofold.
+
+        held_bytes  of one set, if it holds more than a call moves; the pool has room for so many
+        """
+        wanted = 2 * self.cache_bytes / max(1.0, moved_bytes)
+        if wanted <= 0.5:
+            return 1
+        room = int(self.pool.size_bytes // max(1.0, held_bytes, moved_bytes))
+        return max(1, min(math.ceil(wanted) + 1 if wanted <= MOST_SETS else FEW_SETS, room))
+
+    @property
+    def fp8(self) -> bool:
+        """Whether this GPU and this PyTorch compute with e4m3. A rehearsal needs the dtype alone."""
+        if not hasattr(torch, "float8_e4m3fn"):
+            return False
+        return not self.on_gpu or torch.cuda.get_device_capability(self.device) >= (8, 9)
 
     def empty(self, *shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
         """An output, full of NaN where the dtype has one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Union
 
@@ -58,6 +59,11 @@ class Case:
     def word(self, column: str) -> str:
         return str(self.values[FORMS[self.op].columns.index(column)])
 
+    @staticmethod
+    def of(table: str, op: str, cells: Sequence[str]) -> Case:
+        """A row as it was read, at no level of a plan."""
+        return Case(table, op, tuple(int(cell) if cell.isdigit() else cell for cell in cells), 0)
+
     @property
     def key(self) -> tuple[str, ...]:
         """What tells rows apart, as printed."""
@@ -105,6 +111,14 @@ def bytes_of(case: Case) -> float:
         kv = 1 if case.word("kv_dtype") == "fp8" else 2
         return 2.0 * kv * case["batch"] * case["context_tokens"] * case["kv_heads"] * case["head_dim"]
     if case.op == "elementwise":
-        touched = {"norm": 4, "rope": 2, "silu_mul": 3}[case.word("op")]
-        return 2.0 * touched * case["tokens"] * case["width"]
+        passes = {"norm": 4, "rope": 2, "silu_mul": 3, "quantize": 1.5}[case.word("op")]
+        return 2.0 * passes * case["tokens"] * case["width"]
     return float(case["bytes"]) if case.op in ("memory", "all_reduce") else 0.0
+
+
+def held_bytes_of(case: Case) -> float:
+    """Bytes of one set of tensors: those a call moves, and the weights of experts that get no row."""
+    if case.op != "grouped_gemm":
+        return bytes_of(case)
+    rows, k, n = case["tokens"] * case["topk"], case["k"], case["n"]
+    return 2.0 * (rows * k + case["experts"] * k * n + rows * n)

@@ -14,18 +14,20 @@ from types import ModuleType
 import torch
 
 from rooflua_collect import timing
-from rooflua_collect.bench import Bench, Prepared
-from rooflua_collect.cases import FORMS, Case, flop_of
+from rooflua_collect.bench import FEW_SETS, MOST_SETS, Bench, Prepared
+from rooflua_collect.cases import FORMS, Case, bytes_of, flop_of
 from rooflua_collect.kernels import Kernel
 from rooflua_collect.machine import Machine, describe
 from rooflua_collect.ops import all_reduce, attention, elementwise, gemm, grouped_gemm, launch, memory
-from rooflua_collect.problem import BROKEN, BUDGET, DONE, INCOMPLETE, Problem, TooLarge
+from rooflua_collect.problem import BROKEN, BUDGET, DONE, INCOMPLETE, Problem, TooLarge, TooSlow
 from rooflua_collect.progress import Progress
 from rooflua_collect.provenance import Provenance
 from rooflua_collect.tables import Table
+from rooflua_collect.watchdog import watched
 
 PROBES = 4
 PROBE_REPEATS = 7
+MOST_RESERVED = 0.6  # of the GPU's memory: graphs that are gone leave theirs with PyTorch, out of others' reach
 FAMILIES: dict[str, ModuleType] = {
     "gemm": gemm, "attention_prefill": attention, "attention_decode": attention, "grouped_gemm": grouped_gemm,
     "memory": memory, "launch": launch, "elementwise": elementwise,
@@ -74,7 +76,7 @@ class Collection:
     tables: dict[str, Table] = field(default_factory=dict)
     chosen: dict[tuple[str, str], Kernel | None] = field(default_factory=dict)
     rows_before: dict[str, int] = field(default_factory=dict)
-    not_here: dict[str, set[str]] = field(default_factory=dict)  # table -> why rows of it are missing
+    not_here: dict[str, dict[str, int]] = field(default_factory=dict)  # table -> why rows are missing -> how many
     done: int = 0
 
     def run(self) -> int:
@@ -118,37 +120,56 @@ class Collection:
             except Refused as reason:
                 self._refuse(case, str(reason))
             except NotHere as reason:
-                self._lack(case.table, str(reason))
+                self._lack(case.table, str(reason), 1)
+            self._make_room()
         return True
 
-    def _lack(self, table: str, reason: str) -> None:
-        known = self.not_here.setdefault(table, set())
+    def _lack(self, table: str, reason: str, rows: int) -> None:
+        known = self.not_here.setdefault(table, {})
         if reason not in known:
             self.progress.say(f"{table}: {reason}")
-        known.add(reason)
+        known[reason] = known.get(reason, 0) + rows
 
     def _measure(self, case: Case) -> timing.Timing:
         kernel, variant = self._kernel(case)
         if kernel is None:
             raise NotHere("no kernel here does it" + (f" ({variant})" if variant else ""))
-        return self._time(kernel, case, timing.REPEATS)
-
-    def _time(self, kernel: Kernel, case: Case, repeats: int) -> timing.Timing:
-        """Checked once, then timed. @raises Refused"""
-        try:
-            prepared = kernel.prepare(self.bench, case)
-            with torch.inference_mode():
-                self._check(prepared)
-                found = timing.measure(self.bench, prepared, repeats)
-        except TooLarge as reason:
-            raise Refused(str(reason)) from None
-        except (RuntimeError, ValueError, TypeError, NotImplementedError, ImportError, AttributeError) as error:
-            self._look_after(case, error)
-            raise Refused(f"{type(error).__name__}: {error}") from None
-        entry, timer = self.provenance.of(case.table), timing.timer_name(self.bench, prepared)
-        if timer not in entry.get("timer", "").split(", "):
-            entry["timer"] = ", ".join(each for each in (entry.get("timer"), timer) if each)
+        begin = time.monotonic()
+        found = self._time(kernel, case, timing.REPEATS, lambda reason: self._refuse(case, reason))
+        self._spent(case.table, "seconds", begin)
         return found
+
+    def _time(self, kernel: Kernel, case: Case, repeats: int, blame: Callable[[str], None]) -> timing.Timing:
+        """Checked once, then timed. @raises Refused
+
+        blame  is told of what must not be tried again in another run either
+        """
+        try:
+            with watched(lambda: blame("did not come back")):
+                prepared = kernel.prepare(self.bench, case)
+                with torch.inference_mode():
+                    self._check(prepared)
+                    return timing.measure(self.bench, prepared, repeats)
+        except (Refused, TooLarge, TooSlow) as reason:
+            raise Refused(str(reason)) from None
+        except Exception as error:  # noqa: BLE001  kernels come with exceptions of their own
+            self._look_after(case, error, blame)
+            raise Refused(f"{type(error).__name__}: {error}") from None
+
+    def _spent(self, table: str, what: str, begin: float) -> None:
+        """Adds up how long rows took, so that the next run can be planned."""
+        entry = self.provenance.of(table)
+        entry[what] = round(entry.get(what, 0.0) + time.monotonic() - begin, 3)
+        if what == "seconds":
+            entry["seconds_rows"] = entry.get("seconds_rows", 0) + 1
+
+    def _make_room(self) -> None:
+        """Libraries allocate beside PyTorch."""
+        if self.bench.on_gpu:
+            device = self.bench.device
+            total = torch.cuda.get_device_properties(device).total_memory
+            if torch.cuda.memory_reserved(device) > MOST_RESERVED * total:
+                torch.cuda.empty_cache()
 
     @staticmethod
     def _check(prepared: Prepared) -> None:
@@ -156,7 +177,7 @@ class Collection:
         if not error <= prepared.tolerance:  # NaN never passes
             raise Refused(f"differs from the float32 reference by {error:.2g} (at most {prepared.tolerance:g})")
 
-    def _look_after(self, case: Case, error: Exception) -> None:
+    def _look_after(self, case: Case, error: Exception, blame: Callable[[str], None]) -> None:
         """Out of memory is a row's own trouble; a broken context is everybody's."""
         gc.collect()
         if not self.bench.on_gpu:
@@ -165,9 +186,9 @@ class Collection:
             torch.cuda.synchronize()
             torch.cuda.empty_cache()
         except RuntimeError:
-            self._refuse(case, f"broke the GPU context: {error}")
-            raise Problem(f"{case}: a kernel broke the GPU context ({error}). Run the same command again: this row "
-                          "is left out", BROKEN) from None
+            blame(f"broke the GPU context: {error}")
+            raise Problem(f"{case}: a kernel broke the GPU context ({error}). Run the same command again: it is "
+                          "left out", BROKEN) from None
 
     def _kernel(self, case: Case) -> tuple[Kernel | None, str]:
         """The one that times all rows of this table and variant, and the variant."""
@@ -192,8 +213,11 @@ class Collection:
                     return kernel
             raise Problem(f"{self.tables[table].path}: its rows were measured with {before}, which is not here "
                           f"(here: {', '.join(k.name for k in candidates) or 'none'}). Choose another --out")
-        probes = self._probes(table, variant, family)
+        broken = entry.get("broken", [])
+        candidates = [kernel for kernel in candidates if kernel.name not in broken]
+        probes, begin = self._probes(table, variant, family), time.monotonic()
         scores = {kernel.name: self._score(kernel, probes, table) for kernel in candidates}
+        self._spent(table, "seconds_choosing", begin)
         right = [kernel for kernel in candidates if scores[kernel.name] < math.inf]
         if not right:
             return candidates[0] if len(candidates) == 1 else None
@@ -219,9 +243,16 @@ class Collection:
     def _score(self, kernel: Kernel, probes: list[Case], table: str) -> float:
         """Mean log microseconds; infinite if it fails on one."""
         total = 0.0
+
+        def blame(reason: str) -> None:
+            entry = self.provenance.of(table)
+            entry["broken"] = [*entry.get("broken", []), kernel.name]
+            self.progress.say(f"{table}: {kernel.name}: {reason}")
+            self.provenance.save()
+
         for probe in probes:
             try:
-                total += math.log(self._time(kernel, probe, PROBE_REPEATS).median_us)
+                total += math.log(self._time(kernel, probe, PROBE_REPEATS, blame).median_us)
             except Refused as reason:
                 self.progress.say(f"{table}: not with {kernel.name}: {probe}: {reason}")
                 return math.inf
@@ -229,19 +260,21 @@ class Collection:
 
     def _all_reduce(self, cases: list[Case]) -> bool:
         if cases[0]["ranks"] > all_reduce.ranks_here(self.bench.device):
-            self._lack(cases[0].table, f"this machine has fewer than {cases[0]['ranks']} GPUs")
+            self._lack(cases[0].table, f"this machine has fewer than {cases[0]['ranks']} GPUs", len(cases))
             return True
         entry = self.provenance.of(cases[0].table)
         entry["kernel"], entry["library"] = all_reduce.kernel_name(self.bench.device)
-        answers: Iterator[tuple[Case, timing.Timing | str]] = all_reduce.run(cases, self.bench.device)
+        answers: Iterator[tuple[Case, timing.Timing | str]] = all_reduce.run(cases, self.bench)
+        begin = time.monotonic()
         try:
             for case, answer in answers:
                 self.progress.show(self.done, str(case))
                 if isinstance(answer, str):
                     self._refuse(case, answer)
                 else:
-                    entry["timer"] = answer.timer if answer.timer == "wall" else "graph, kernel (by mode)"
+                    self._spent(case.table, "seconds", begin)
                     self._add(case, answer)
+                begin = time.monotonic()
                 if self.limits.reached:
                     return False
         finally:
@@ -251,6 +284,11 @@ class Collection:
     def _add(self, case: Case, found: timing.Timing) -> None:
         self.tables[case.table].add(case, (found.median_us, found.p10_us, found.p90_us))
         self.done += 1
+        entry = self.provenance.of(case.table)
+        for key, word in (("timer", found.timer), ("inputs", found.inputs)):
+            entry[key] = _with(entry.get(key, ""), word)
+        if 0 < found.rotated_bytes < 2 * self.bench.cache_bytes <= MOST_SETS * bytes_of(case):
+            entry["not_rotated"] = [*entry.get("not_rotated", []), "/".join(case.key)]
         if self.pause_s:
             time.sleep(self.pause_s)
 
@@ -266,15 +304,29 @@ class Collection:
         because = "".join(f"; {reason}" for reason in sorted(self.not_here.get(name, ())))
         entry.update(
             op=planned[0].op, dtype=planned[0].dtype, flop=FORMS[planned[0].op].flop, warm_up=timing.WARM_UP,
-            repeats=timing.REPEATS, inputs="random normal, rotated through twice the last-level cache",
+            repeats=timing.REPEATS, rotation=self._rotation(name, planned[0].op),
             check="each row against float32", rows=len(table.rows),
             missing=f"{missing} of {len(planned)} planned rows{because}" if missing else "nothing")
         if len(table.rows) == self.rows_before[name] and "clocks" in entry:
             return
         entry["clocks"] = clocks
         for key in ("gpu", "driver", "date"):
-            known, now = entry.get(key, ""), getattr(self.machine, key)
-            entry[key] = known if now in known.split("; ") else "; ".join(each for each in (known, now) if each)
+            entry[key] = _with(entry.get(key, ""), getattr(self.machine, key))
+
+    def _rotation(self, name: str, op: str) -> str:
+        """What lies between two uses of the same inputs, for every row that the table has."""
+        cache = self.bench.cache_bytes
+        moved = [bytes_of(Case.of(name, op, key)) for key in self.tables[name].rows]
+        if not cache or not any(moved):
+            return "none: one set of inputs" + ("" if cache else " (a rehearsal)")
+        text = f"more than twice the last-level cache ({cache / 2**20:.0f} MiB) passes between two uses of an input"
+        small = sum(each * MOST_SETS < 2 * cache for each in moved)
+        if small:
+            text += (f"; but for {small} rows that move less than {2 * cache / MOST_SETS / 1024:.0f} KiB a call: they go "
+                     f"through {FEW_SETS} sets, which stay in the cache")
+        if self.provenance.of(name).get("not_rotated"):
+            text += "; and but for those of not_rotated, whose other sets would take too long or too much memory"
+        return text
 
     def _finish(self) -> None:
         """Closes the tables and says in tables.toml what they are."""
@@ -288,6 +340,11 @@ class Collection:
             self._record(name, f"before: {self.machine.clocks}; after: {after}")
             table.close()
         self.provenance.save()
+
+
+def _with(known: str, word: str) -> str:
+    """Words that were true of some of the rows, each once."""
+    return known if not word or word in known.split("; ") else f"{known}; {word}".removeprefix("; ")
 
 
 def _family(case: Case) -> tuple[str, int]:

@@ -1,8 +1,9 @@
 """The command line.
 
-Exit status: 0 all planned rows are there; 1 rows were refused, or verification found errors; 2 the
-command line or the machine is not as it must be; 3 stopped by --budget-s, run it again; 4 a kernel broke
-the GPU context, run it again; 130 and 143 interrupted, run it again.
+Exit status: 0 every planned row that this machine has a kernel for is there (what it has none for is
+listed); 1 rows were refused, or verification found errors; 2 the command line or the machine is not as it
+must be; 3 stopped by --budget-s, run it again; 4 a kernel broke the GPU context or hung, run it again;
+130 and 143 interrupted, run it again.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from rooflua_collect.provenance import Provenance
 
 HOME = Path(__file__).resolve().parents[3]
 QUICK_S = 120.0
-ROW_OVERHEAD_S = 0.03  # of the plan's estimate: preparing, checking and capturing a row
+ROW_OVERHEAD_S = 0.05  # of the plan's estimate: preparing, checking and capturing a row
+ROTATED_BYTES = 60e6  # a last-level cache, for the estimate
 DRY_ROWS = 6
 
 
@@ -65,10 +67,10 @@ def _collect(args: argparse.Namespace) -> int:
     known = gpus.read_gpus(HOME / "bench_data")
     gpu = gpus.named(known, args.gpu)
     cases = planned(args)
-    if args.plan:
-        print(plan_text(cases, gpu))
-        return DONE
     out: Path = args.out or HOME / "bench_data"
+    if args.plan:
+        print(plan_text(cases, gpu, Provenance.open(out / gpu.name)))
+        return DONE
     if args.dry_run and (args.out is None or out.resolve() == (HOME / "bench_data").resolve()):
         raise Problem("--dry-run: its numbers mean nothing; give it an --out of its own, outside bench_data")
     if args.device == "cpu" and not args.dry_run:
@@ -100,6 +102,9 @@ def _collect(args: argparse.Namespace) -> int:
             signal.signal(number, old)
     print(report.write(folder, gpu, provenance, args.report or folder / "report.md"))
     progress.say(f"{run.done} of {len(cases)} planned rows are in {folder}")
+    for table, reasons in run.not_here.items():
+        for reason, rows in reasons.items():
+            progress.say(f"  {rows} of {table} are not: {reason}")
     if limits.signal:
         return 128 + limits.signal
     verified = verify(folder, args.rooflua)
@@ -123,13 +128,20 @@ def _need_torch() -> None:
                       "--plan works without it") from None
 
 
-def plan_text(cases: list[Case], gpu: gpus.Gpu) -> str:
-    """Rows and a rough time per table and level: 28 calls or 300 us each, at 0.7 of the peaks."""
+def plan_text(cases: list[Case], gpu: gpus.Gpu, provenance: Provenance) -> str:
+    """Rows and a rough time per table and level: as long as rows of the table have taken, else 28 repeats of
+    300 us or of the inputs in rotation, at 0.7 of the peaks."""
     rows: dict[tuple[int, str], list[float]] = {}
     for case in cases:
-        peak = gpu.peak_flop_per_s.get(case.dtype, gpu.peak_flop_per_s["bf16"])
-        call_s = 3e-6 + max(flop_of(case) / peak, bytes_of(case) / gpu.bytes_per_s) / 0.7
-        rows.setdefault((case.level, case.table), []).append(ROW_OVERHEAD_S + 28 * max(call_s, 300e-6))
+        entry = provenance.tables.get(case.table, {})
+        if entry.get("seconds_rows", 0):
+            row_s = entry["seconds"] / entry["seconds_rows"]
+        else:
+            peak = gpu.peak_flop_per_s.get(case.dtype, gpu.peak_flop_per_s["bf16"])
+            call_s = 3e-6 + max(flop_of(case) / peak, bytes_of(case) / gpu.bytes_per_s) / 0.7
+            sets = min(1024.0, 2 * ROTATED_BYTES / max(1.0, bytes_of(case))) if bytes_of(case) else 1.0
+            row_s = ROW_OVERHEAD_S + 28 * max(call_s, 300e-6, min(sets * call_s, 20e-3))
+        rows.setdefault((case.level, case.table), []).append(row_s)
     lines = [f"{'level':5} {'table':24} {'rows':>6} {'about s':>8}"]
     for (level, table), seconds in rows.items():
         lines.append(f"{level:5} {table:24} {len(seconds):6} {sum(seconds):8.0f}")

@@ -173,11 +173,12 @@ def grouped(model: Model, tp: int) -> list[Grouped]:
 
 
 def elementwise_widths(model: Model, tp: int) -> list[tuple[str, int]]:
-    """(op, width): norm over H; rope over (h + g) D; silu_mul to I, of one rank."""
+    """(op, width): norm over H; rope over (h + g) D; silu_mul to I; quantize of what a GEMM reads, of one rank."""
     found = [("norm", model.hidden)]
     heads = attention_heads(model, tp)
     if heads:
         found.append(("rope", (heads[0] + heads[1]) * heads[2]))
     if not model.moe:
         found.append(("silu_mul", model.number("intermediate_size") // tp))
-    return found
+    read = {gemm.k for gemm in gemms(model, tp) if gemm.name not in ("lm_head", "router")}
+    return found + [("quantize", k) for k in sorted(read)]

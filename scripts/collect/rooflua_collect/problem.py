@@ -9,7 +9,7 @@ DONE = 0
 INCOMPLETE = 1  # rows were refused, or `rooflua data verify` found errors
 USAGE = 2  # the command line or the machine is not as it must be
 BUDGET = 3  # stopped by --budget-s: run the same command again
-BROKEN = 4  # a kernel broke the GPU context: run again, its row is left out
+BROKEN = 4  # a kernel broke the GPU context, or hung: run again, it is left out
 
 
 class Problem(Exception):
@@ -22,6 +22,10 @@ class Problem(Exception):
 
 class TooLarge(Exception):
     """A row needs more memory than there is."""
+
+
+class TooSlow(Exception):
+    """A row takes longer than any of its table should."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:

@@ -10,13 +10,14 @@ from typing import Any
 from rooflua_collect.models import read_toml
 from rooflua_collect.tables import replace
 
-KEYS = ("op", "dtype", "flop", "kernel", "library", "timer", "warm_up", "repeats", "inputs", "check", "gpu", "driver",
+KEYS = ("op", "dtype", "flop", "kernel", "library", "timer", "warm_up", "repeats", "inputs", "rotation", "check", "gpu", "driver",
         "clocks", "date", "rows", "missing")
 HEADER = """\
 # How the tables beside this file were measured (scripts/collect). Latencies are in microseconds.
 # flop: how work is counted where an MFU is derived. timer: graph = replays of a CUDA graph between events,
 # kernel = events around plain launches, wall = a host clock. missing: rows that were planned and are not
-# there; refused: those among them whose kernel failed, or differed from its float32 reference.
+# there; refused: those among them whose kernel failed, or differed from its float32 reference; broken:
+# kernels that must not be tried again. seconds: how long seconds_rows of the rows took, all told.
 """
 
 

@@ -23,10 +23,23 @@ def write(folder: Path, gpu: Gpu, provenance: Provenance, path: Path) -> str:
     for name in sorted(provenance.tables):
         rows = read(folder, name)
         entry = provenance.tables[name]
-        lines += [f"## {name}: {len(rows)} rows, {entry.get('missing', 'unknown')}", ""]
+        lines += [f"## {name}: {len(rows)} rows, missing: {entry.get('missing', 'unknown')}", ""]
         lines += [f"- {line}" for line in _of_table(gpu, rows, entry)] + [""]
+    lines += _spent(provenance) + [""]
     replace(path, "\n".join(lines))
     return "\n".join(lines)
+
+
+def _spent(provenance: Provenance) -> list[str]:
+    """How long rows took, all told: the next run is planned from it (--plan does)."""
+    lines = ["## How long it took", "", "| table | rows | seconds | ms a row | choosing a kernel, s |",
+             "|---|---|---|---|---|"]
+    for name, entry in sorted(provenance.tables.items()):
+        rows, seconds = entry.get("seconds_rows", 0), entry.get("seconds", 0.0)
+        if rows:
+            choosing = entry.get("seconds_choosing", 0.0)
+            lines.append(f"| {name} | {rows} | {seconds:.1f} | {1e3 * seconds / rows:.0f} | {choosing:.1f} |")
+    return lines
 
 
 def read(folder: Path, name: str) -> list[tuple[Case, tuple[float, float, float]]]:
@@ -39,17 +52,17 @@ def read(folder: Path, name: str) -> list[tuple[Case, tuple[float, float, float]
     found = []
     for line in path.read_text(encoding="utf-8").splitlines()[1:]:
         cells = line.split(",")
-        values = tuple(int(cell) if cell.isdigit() else cell for cell in cells[:columns])
         median, low, high = (float(cell) for cell in cells[columns:])
-        found.append((Case(name, op, values, 0), (median, low, high)))
+        found.append((Case.of(name, op, cells[:columns]), (median, low, high)))
     return found
 
 
 def _of_table(gpu: Gpu, rows: list[tuple[Case, tuple[float, float, float]]], entry: dict) -> list[str]:
-    lines = [f"kernel: {entry[key]}" for key in sorted(entry) if key.startswith("kernel")]
-    lines += [f"timer {entry.get('timer', '?')}, {entry.get('repeats', '?')} repeats"]
+    lines = [f"{key}: {entry[key]}" for key in sorted(entry) if key.startswith("kernel")]
     if not rows:
         return lines
+    lines += [f"timer {entry.get('timer', '?')}, {entry.get('repeats', '?')} repeats",
+              f"inputs {entry.get('inputs', '?')}", f"rotation: {entry.get('rotation', '?')}"]
     lines += _utilisation(gpu, rows) + [_monotonicity(rows), _spread(rows)]
     refused = entry.get("refused", [])
     if refused:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from rooflua_collect import models as m
-from rooflua_collect.cases import FORMS, Case, Value, bytes_of, flop_of
+from rooflua_collect.cases import FORMS, Case, Value, flop_of, held_bytes_of
 
 MOST_BYTES = 8 * 2**30  # of one row: more is no layer of a model that fits a GPU
 MOST_FLOP = 40e12
@@ -174,7 +174,7 @@ def plan(models: list[m.Model], only: set[str], most_level: int = 3) -> list[Cas
         if wanted and op not in wanted and table not in wanted:
             continue
         for case in make(models, dtype):
-            if flop_of(case) > MOST_FLOP or bytes_of(case) > MOST_BYTES:
+            if flop_of(case) > MOST_FLOP or held_bytes_of(case) > MOST_BYTES:
                 continue
             known = found.get((table, case.values))
             if known is None or case.level < known.level:

@@ -5,14 +5,17 @@
     kernel  the same without a graph, for what cannot be captured: events around plain launches
     wall    a host clock around calls: on a CPU
 
-Calls rotate through the input sets. A repeat lasts at least REPEAT_US, so that the host is always ahead
-of the device and the events see no gap.
+Calls rotate through all input sets, as often as it takes for a repeat to last REPEAT_US, so that the
+host is always ahead of the device and the events see no gap.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import gc
 import math
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,22 +23,31 @@ from dataclasses import dataclass
 import torch
 
 from rooflua_collect.bench import Bench, Prepared
+from rooflua_collect.problem import TooSlow
 
 WARM_UP = 3
 REPEATS = 25
 REPEAT_US = 300.0
+ROTATION_US = 20e3  # most device time of a repeat that goes through all sets
 MOST_CALLS = 2048
+MOST_CALL_US = 2e6
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Microseconds of one call."""
+    """Microseconds of one call.
+
+    rotated_bytes  moved until a set of inputs comes up again; 0: there is nothing to rotate
+    inputs         what they were
+    """
 
     median_us: float
     p10_us: float
     p90_us: float
     repeats: int
     timer: str
+    rotated_bytes: float = 0.0
+    inputs: str = ""
 
     @property
     def spread(self) -> float:
@@ -67,37 +79,43 @@ def measure(bench: Bench, prepared: Prepared, repeats: int = REPEATS, calls: int
     calls  None: as many as a repeat needs. Processes that must call equally often have to say
     """
     if bench.stream is None:
-        return _wall(prepared, repeats, calls)
+        return dataclasses.replace(_wall(prepared, repeats, calls), inputs=prepared.inputs)
     bench.stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(bench.stream):
-        rough_us = _rough_us(prepared)
-        many = calls or calls_per_repeat(rough_us, prepared.sets)
+        for i in range(WARM_UP):
+            prepared.call(i % prepared.sets)
+        many = calls or calls_per_repeat(_rough_us(prepared, bench.stream), prepared.sets)
         times = _between_events(_burst(prepared, many, bench.stream), repeats, many)
     torch.cuda.current_stream().wait_stream(bench.stream)
-    return summary(times, timer_name(bench, prepared))
+    found = summary(times, timer_name(bench, prepared))
+    return dataclasses.replace(found, rotated_bytes=prepared.set_bytes * min(many, prepared.sets),
+                               inputs=prepared.inputs)
 
 
 def calls_per_repeat(call_us: float, sets: int) -> int:
-    """Enough to last REPEAT_US and, where that is no more than a few repeats, to see every set."""
-    enough = math.ceil(REPEAT_US / max(call_us, 0.1))
-    if call_us * sets <= 10 * REPEAT_US:
-        enough = max(enough, sets)
-    return max(1, min(MOST_CALLS, enough))
+    """Enough to last REPEAT_US, in whole rotations, so that no set comes up early in the next repeat.
+
+    Less than one rotation only where that would keep the device for more than ROTATION_US.
+    """
+    enough = min(MOST_CALLS, math.ceil(REPEAT_US / max(call_us, 0.1)))
+    if call_us * sets > ROTATION_US:
+        return max(1, enough, int(ROTATION_US / call_us))
+    return sets * max(1, min(MOST_CALLS // sets, math.ceil(enough / sets)))
 
 
-def _rough_us(prepared: Prepared) -> float:
-    """A first guess, with events: device time where that is longer than a launch."""
-    for i in range(WARM_UP):
-        prepared.call(i % prepared.sets)
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda.current_stream().synchronize()
-    begin.record()
-    for i in range(4):
-        prepared.call((WARM_UP + i) % prepared.sets)
-    end.record()
-    end.synchronize()
-    guess = begin.elapsed_time(end) * 1e3 / 4
-    return min(guess, 3.0) if guess < 20 else guess  # below that it is the host that was timed
+def _rough_us(prepared: Prepared, stream: torch.cuda.Stream) -> float:
+    """A first guess of one call's time on the device: replays of one, for the host may take longer to
+    launch it than the device to run it. Without a graph the launches are what is to be timed.
+
+    @raises TooSlow if one call outlasts MOST_CALL_US
+    """
+    burst = _burst(prepared, 1, stream)
+    guess = _between_events(burst, 1, 1, 1)[0]
+    if guess > MOST_CALL_US:
+        raise TooSlow(f"one call takes {guess * 1e-6:.1f} s")
+    if guess < REPEAT_US:
+        guess = statistics.median(_between_events(burst, 9, 1, 1))
+    return min(guess, 3.0) if guess < 10 else guess  # below that the host's replays may have been timed
 
 
 def _burst(prepared: Prepared, calls: int, stream: torch.cuda.Stream) -> Callable[[], None]:
@@ -111,21 +129,26 @@ def _burst(prepared: Prepared, calls: int, stream: torch.cuda.Stream) -> Callabl
         return launch
     stream.synchronize()
     graph = torch.cuda.CUDAGraph()
-    graph.capture_begin()  # torch.cuda.graph() would collect garbage for each row
+    gc.disable()  # a graph that is freed during a capture voids it; torch.cuda.graph() collects for each
     try:
-        launch()
-    except BaseException:
-        with contextlib.suppress(RuntimeError):
-            graph.capture_end()  # the capture is void; its error says less than the first one
-        raise
-    graph.capture_end()
+        # thread_local: what other threads do (NCCL's looks at events) does not void the capture
+        graph.capture_begin(capture_error_mode="thread_local")
+        try:
+            launch()
+        except BaseException:
+            with contextlib.suppress(RuntimeError):
+                graph.capture_end()  # the capture is void; its error says less than the first one
+            raise
+        graph.capture_end()
+    finally:
+        gc.enable()
     return graph.replay
 
 
-def _between_events(burst: Callable[[], None], repeats: int, calls: int) -> list[float]:
+def _between_events(burst: Callable[[], None], repeats: int, calls: int, warm_up: int = WARM_UP) -> list[float]:
     """Events between bursts that follow each other without a gap; microseconds per call."""
     events = [torch.cuda.Event(enable_timing=True) for _ in range(repeats + 1)]
-    for _ in range(WARM_UP):
+    for _ in range(warm_up):
         burst()
     for event in events[:-1]:
         event.record()

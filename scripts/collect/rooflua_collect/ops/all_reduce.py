@@ -1,13 +1,19 @@
 """All-reduce over the GPUs of one node: one process per rank, NCCL (gloo in a rehearsal on a CPU).
 
 `bytes` are those of one rank's message, bf16. A time is that of the slowest rank, from a barrier on.
+
+Messages are reduced in place, again and again, so they are averaged: sums of sums would overflow, zeros
+are not what engines send. From the second time on all ranks hold the same random numbers.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import math
 import queue
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +22,13 @@ import torch
 from rooflua_collect.bench import Bench, Pool, Prepared, relative_error
 from rooflua_collect.cases import Case
 from rooflua_collect.kernels import torch_version
-from rooflua_collect.timing import Timing, measure
+from rooflua_collect.timing import Timing, calls_per_repeat, measure
 
 TOLERANCE = 0.02
 PATIENCE_S = 120.0
+GRACE_S = 5.0  # after a rank has ended: the others wait for it in vain
+POOL_BYTES = 2**30
+INPUTS = "random normal, averaged over the ranks in place"
 
 
 def ranks_here(device: torch.device) -> int:
@@ -31,15 +40,16 @@ def kernel_name(device: torch.device) -> tuple[str, str]:
     """What is timed, and whose it is."""
     if device.type != "cuda":
         return "gloo all_reduce (rehearsal)", torch_version()
-    return "NCCL all_reduce", f"{torch_version()}, NCCL " + ".".join(map(str, torch.cuda.nccl.version()))
+    return "NCCL all_reduce, average", f"{torch_version()}, NCCL " + ".".join(map(str, torch.cuda.nccl.version()))
 
 
-def run(cases: list[Case], device: torch.device) -> Iterator[tuple[Case, Timing | str]]:
+def run(cases: list[Case], bench: Bench) -> Iterator[tuple[Case, Timing | str]]:
     """Times the cases, all of one number of ranks; a text instead of a timing says what went wrong."""
     context = torch.multiprocessing.get_context("spawn")
     answers: Any = context.Queue()
     ranks, port = cases[0]["ranks"], _free_port()
-    workers = [context.Process(target=_worker, args=(rank, ranks, port, cases, device.type, answers), daemon=True)
+    workers = [context.Process(target=_worker, daemon=True,
+                               args=(rank, ranks, port, cases, bench.device.type, bench.cache_bytes, answers))
                for rank in range(ranks)]
     for worker in workers:
         worker.start()
@@ -53,15 +63,16 @@ def run(cases: list[Case], device: torch.device) -> Iterator[tuple[Case, Timing 
 
 
 def _answer(answers: Any, workers: list[Any]) -> Timing | str:
-    waited = 0.0
-    while waited < PATIENCE_S:
+    begin, lost = time.monotonic(), math.inf
+    while time.monotonic() - begin < PATIENCE_S:
         with contextlib.suppress(queue.Empty):
             return answers.get(timeout=0.5)
-        waited += 0.5
-        if not any(worker.is_alive() for worker in workers):
+        if not all(worker.is_alive() for worker in workers):
+            lost = min(lost, time.monotonic())
+        if time.monotonic() - lost > GRACE_S or not any(worker.is_alive() for worker in workers):
             with contextlib.suppress(queue.Empty):
                 return answers.get(timeout=0.5)
-            return "the processes of the ranks ended"
+            return "the process of a rank ended"
     return f"no answer within {PATIENCE_S:.0f} s"
 
 
@@ -71,7 +82,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _worker(rank: int, ranks: int, port: int, cases: list[Case], kind: str, answers: Any) -> None:
+def _worker(rank: int, ranks: int, port: int, cases: list[Case], kind: str, cache_bytes: int, answers: Any) -> None:
     """One rank; rank 0 reports."""
     import torch.distributed as dist
 
@@ -84,7 +95,8 @@ def _worker(rank: int, ranks: int, port: int, cases: list[Case], kind: str, answ
     try:
         dist.init_process_group("nccl" if gpu else "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank,
                                 world_size=ranks)
-        bench = Bench(device, Pool(device, 2**20, seed=rank), 0, torch.cuda.Stream(device) if gpu else None)
+        pool = Pool(device, POOL_BYTES if gpu else 2**20, seed=rank)
+        bench = Bench(device, pool, cache_bytes, torch.cuda.Stream(device) if gpu else None)
         for case in cases:
             answer = _one(case, bench, dist)
             if rank == 0:
@@ -95,29 +107,42 @@ def _worker(rank: int, ranks: int, port: int, cases: list[Case], kind: str, answ
         raise
 
 
-def calls_of(message_bytes: int) -> int:
-    """Calls of one repeat, the same on every rank: about 300 us at 10 us and 100 GB/s."""
-    return max(1, min(32, round(300e-6 / (10e-6 + message_bytes / 100e9))))
+def calls_of(message_bytes: int, sets: int) -> int:
+    """Calls of one repeat, the same on every rank whatever it measures: at 10 us and 100 GB/s."""
+    return calls_per_repeat(10.0 + message_bytes / 100e9 * 1e6, sets)
 
 
 def _one(case: Case, bench: Bench, dist: Any) -> Timing | str:
-    # gloo has no bf16 in every version; its times are a rehearsal's anyway
+    # gloo has neither bf16 in every version nor averages; its times are a rehearsal's anyway
     dtype = torch.bfloat16 if bench.on_gpu else torch.float32
+    ranks, sets = case["ranks"], bench.sets_for(case["bytes"])
     count = max(1, case["bytes"] // torch.empty(0, dtype=dtype).element_size())
-    message = torch.randn(count, device=bench.device).to(dtype)
-    buffer = message.clone()
-    reference = message.float()
+    draw = bench.pool.draw()
+    messages = [draw.take(count, dtype=dtype) for _ in range(sets)]
+
+    def average(i: int) -> None:
+        if bench.on_gpu:
+            dist.all_reduce(messages[i], op=dist.ReduceOp.AVG)
+        else:
+            dist.all_reduce(messages[i])
+            messages[i].div_(ranks)
+
+    reference = messages[0].float().clone()
     dist.all_reduce(reference)
-    dist.all_reduce(buffer)
-    error = relative_error(buffer, reference)
+    average(0)
+    error = relative_error(messages[0], reference / ranks)
     worst = torch.tensor(error, device=bench.device)
     dist.all_reduce(worst, op=dist.ReduceOp.MAX)
     if not worst.item() <= TOLERANCE:
-        return f"differs from the float32 sum by {worst.item():.2g}"
-    buffer.zero_()  # sums of sums would overflow; the time does not depend on the values
+        return f"differs from the float32 average by {worst.item():.2g}"
     dist.barrier()
-    prepared = Prepared(lambda _i: dist.all_reduce(buffer), 1, lambda: 0.0, graph=case.word("mode") == "graph")
-    timing = measure(bench, prepared, calls=calls_of(case["bytes"]))
-    times = torch.tensor([timing.median_us, timing.p10_us, timing.p90_us], device=bench.device)
-    dist.all_reduce(times, op=dist.ReduceOp.MAX)
-    return Timing(*times.tolist(), timing.repeats, timing.timer)
+    prepared = Prepared(average, sets, lambda: error, graph=case.word("mode") == "graph", set_bytes=case["bytes"],
+                        inputs=INPUTS)
+    timing = measure(bench, prepared, calls=calls_of(case["bytes"], sets))
+    spoiled = not all(bool(torch.isfinite(message).all()) and bool(message.any()) for message in messages)
+    slowest = torch.tensor([timing.median_us, timing.p10_us, timing.p90_us, float(spoiled)], device=bench.device)
+    dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
+    median, low, high, spoiled_somewhere = slowest.tolist()
+    if spoiled_somewhere:
+        return "the messages did not stay finite, or became zeros"
+    return dataclasses.replace(timing, median_us=median, p10_us=low, p90_us=high)

@@ -10,11 +10,12 @@ rows = tokens * topk in all. Which expert gets how many is drawn once per case, 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 
 import torch
 
 from rooflua_collect.bench import Bench, Prepared, relative_error, some_indices
-from rooflua_collect.cases import Case, bytes_of
+from rooflua_collect.cases import Case, bytes_of, held_bytes_of
 from rooflua_collect.kernels import Kernel, installed, torch_version, version
 
 CHECKED = 64
@@ -67,7 +68,7 @@ def _inputs(bench: Bench, case: Case) -> list[tuple[torch.Tensor, torch.Tensor]]
     rows = case["tokens"] * case["topk"]
     draw = bench.pool.draw()
     return [(draw.take(rows, case["k"]), draw.take(case["experts"], case["n"], case["k"]))
-            for _ in range(bench.sets_for(bytes_of(case)))]
+            for _ in range(bench.sets_for(bytes_of(case), held_bytes_of(case)))]
 
 
 def _error(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor, counts: list[int]) -> float:
@@ -81,6 +82,12 @@ def _error(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor, counts: list[int
     return relative_error(out[rows][:, columns], torch.stack(expected))
 
 
+def _prepared(case: Case, call: Callable[[int], torch.Tensor], sets: list[tuple[torch.Tensor, torch.Tensor]],
+              counts: list[int], *keep: object) -> Prepared:
+    return Prepared(call, len(sets), lambda: _error(call(0), *sets[0], counts), keep=list(keep),
+                    set_bytes=bytes_of(case))
+
+
 def _prepare_torch(bench: Bench, case: Case) -> Prepared:
     sets, counts = _inputs(bench, case), _counts(case)
     ends = torch.tensor(counts).cumsum(0).to(device=bench.device, dtype=torch.int32)
@@ -89,7 +96,7 @@ def _prepare_torch(bench: Bench, case: Case) -> Prepared:
         x, w = sets[i]
         return torch._grouped_mm(x, w.transpose(1, 2), offs=ends)
 
-    return Prepared(call, len(sets), lambda: _error(call(0), *sets[0], counts), keep=[ends])
+    return _prepared(case, call, sets, counts, ends)
 
 
 def _prepare_triton(bench: Bench, case: Case) -> Prepared:
@@ -102,7 +109,7 @@ def _prepare_triton(bench: Bench, case: Case) -> Prepared:
     def call(i: int) -> torch.Tensor:
         return grouped_gemm(*sets[i], tiles, out)
 
-    return Prepared(call, len(sets), lambda: _error(call(0), *sets[0], counts), keep=[tiles, out])
+    return _prepared(case, call, sets, counts, tiles, out)
 
 
 def _prepare_loop(bench: Bench, case: Case) -> Prepared:
@@ -118,4 +125,4 @@ def _prepare_loop(bench: Bench, case: Case) -> Prepared:
             start += count
         return out
 
-    return Prepared(call, len(sets), lambda: _error(call(0), *sets[0], counts))
+    return _prepared(case, call, sets, counts, out)

@@ -27,16 +27,17 @@ def _copy(bench: Bench, size: int) -> Prepared:
     count = size // 4  # bf16 elements, half the bytes
     draw = bench.pool.draw()
     sources = [draw.take(count) for _ in range(bench.sets_for(size))]
-    targets = [bench.empty(count) for _ in range(min(len(sources), 64))]
+    targets = [bench.empty(count) for _ in sources]
 
     def call(i: int) -> None:
-        targets[i % len(targets)].copy_(sources[i])
+        targets[i].copy_(sources[i])
 
     def error() -> float:
         call(0)
         return relative_error(targets[0][:4096], sources[0][:4096])
 
-    return Prepared(call, len(sources), error, tolerance=0.0, keep=[targets])
+    return Prepared(call, len(sources), error, tolerance=0.0, keep=[targets], set_bytes=size,
+                    inputs="copy: random normal")
 
 
 def _read(bench: Bench, size: int) -> Prepared:
@@ -53,13 +54,13 @@ def _read(bench: Bench, size: int) -> Prepared:
         parts = sum(int(part.sum().item()) for part in sources[0].split(2**22))
         return 0.0 if int(out.item()) == parts else float("nan")
 
-    return Prepared(call, len(sources), error, tolerance=0.0, keep=[out])
+    return Prepared(call, len(sources), error, tolerance=0.0, keep=[out], set_bytes=size,
+                    inputs="read: random normal, in pairs as 32-bit words")
 
 
 def _write(bench: Bench, size: int) -> Prepared:
     count = size // 2
-    most = max(1, bench.pool.size_bytes // max(1, size))
-    targets = [bench.empty(count) for _ in range(min(bench.sets_for(size), 256, most))]
+    targets = [bench.empty(count) for _ in range(bench.sets_for(size))]
 
     def call(i: int) -> None:
         targets[i].fill_(1.5)
@@ -68,4 +69,5 @@ def _write(bench: Bench, size: int) -> Prepared:
         call(0)
         return 0.0 if bool((targets[0] == 1.5).all()) else float("nan")
 
-    return Prepared(call, len(targets), error, tolerance=0.0)
+    return Prepared(call, len(targets), error, tolerance=0.0, set_bytes=size,
+                    inputs="write: none, 1.5 is written everywhere")

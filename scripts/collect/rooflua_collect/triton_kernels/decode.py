@@ -17,7 +17,7 @@ MOST_SPLITS = 128
 PROGRAMS_PER_SM = 4
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["context", "kv_heads", "splits", "per_split"])  # one compilation per head shape
 def _slice(q, k, v, out, partial, lse, scale_log2, context, kv_heads, splits, per_split,
            GROUP: tl.constexpr, PADDED: tl.constexpr, DIM: tl.constexpr, STEP: tl.constexpr, WHOLE: tl.constexpr):
     request = tl.program_id(0).to(tl.int64)
@@ -58,7 +58,7 @@ def _slice(q, k, v, out, partial, lse, scale_log2, context, kv_heads, splits, pe
         tl.store(lse + slot, largest + tl.log2(total), mask=ours)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["splits"])
 def _combine(partial, lse, out, splits, DIM: tl.constexpr, SLOTS: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     slot = tl.arange(0, SLOTS)

@@ -26,7 +26,7 @@ def add_norm(x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, norm
                          num_warps=8)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["heads"])
 def _rope(x, cosine, sine, out, heads, HALF: tl.constexpr, HEADS: tl.constexpr):
     token = tl.program_id(0).to(tl.int64)
     head = tl.arange(0, HEADS)
@@ -61,3 +61,21 @@ def silu_mul(gate_up: torch.Tensor, out: torch.Tensor) -> None:
     """gate_up [tokens, 2 width] -> out [tokens, width]."""
     tokens, width = out.shape
     _silu_mul[(tokens, triton.cdiv(width, 2048))](gate_up, out, width, COLUMNS=2048, num_warps=4)
+
+
+@triton.jit
+def _quantize(x, out, scales, width, largest, least_scale, COLUMNS: tl.constexpr):
+    token = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, COLUMNS)
+    there = column < width
+    row = tl.load(x + token * width + column, mask=there, other=0.0).to(tl.float32)
+    scale = tl.maximum(tl.max(tl.abs(row), 0) / largest, least_scale)
+    tl.store(scales + token, scale)
+    tl.store(out + token * width + column, (row / scale).to(out.dtype.element_ty), mask=there)
+
+
+def quantize(x: torch.Tensor, out: torch.Tensor, scales: torch.Tensor, largest: float, least_scale: float) -> None:
+    """x [tokens, width] -> out, of fewer bits, and scales [tokens, 1]: x is about out * scales."""
+    tokens, width = x.shape
+    _quantize[(tokens,)](x, out, scales, width, largest, least_scale, COLUMNS=triton.next_power_of_2(width),
+                         num_warps=8)
