@@ -10,8 +10,9 @@
 #SBATCH --gres=gpu:1
 #SBATCH --mem=64G
 #SBATCH --time=00:30:00
-#SBATCH --signal=TERM@60
+#SBATCH --signal=B:TERM@60
 #SBATCH --output=rooflua-collect-%j.log
+# B: the signal goes to this script, which by then is the collector (exec below), not to steps it has none of.
 set -eu
 cd "${SLURM_SUBMIT_DIR:-.}"
 # PYTHON: one that has PyTorch. The budget leaves time to close the tables before the limit.
