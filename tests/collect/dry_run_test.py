@@ -251,7 +251,8 @@ class Jobs(rehearsal.Case):
         for status, ends in ((0, 0), (1, 0), (3, 0), (2, 2), (4, 4)):
             with self.subTest(status=status):
                 self.setUp()
-                pod = self._in_a_pod(f"mkdir -p RESULTS/h200-sxm; echo 1 > RESULTS/h200-sxm/launch.csv; exit {status}\n")
+                table = "RESULTS/h200-sxm/launch.csv"
+                pod = self._in_a_pod(f"mkdir -p RESULTS/h200-sxm; echo 1 > {table}; exit {status}\n")
                 said, _ = pod.communicate(timeout=30)  # it does not sleep at its end
                 self.assertEqual(pod.returncode, ends)
                 (self.out / "log").write_text(said)

@@ -45,7 +45,7 @@ class Recorder:
             def __init__(self) -> None:
                 self.calls = 0
 
-            def capture_begin(self, capture_error_mode: str) -> None:
+            def capture_begin(self, capture_error_mode: str = "global") -> None:
                 recorder.log.append("begin")
                 recorder.capturing, recorder.captured = True, 0
 

@@ -322,8 +322,8 @@ class Collection:
         text = f"more than twice the last-level cache ({cache / 2**20:.0f} MiB) passes between two uses of an input"
         small = sum(each * MOST_SETS < 2 * cache for each in moved)
         if small:
-            text += (f"; but for {small} rows that move less than {2 * cache / MOST_SETS / 1024:.0f} KiB a call: they go "
-                     f"through {FEW_SETS} sets, which stay in the cache")
+            text += (f"; but for {small} rows that move less than {2 * cache / MOST_SETS / 1024:.0f} KiB a call: "
+                     f"they go through {FEW_SETS} sets, which stay in the cache")
         if self.provenance.of(name).get("not_rotated"):
             text += "; and but for those of not_rotated, whose other sets would take too long or too much memory"
         return text

@@ -10,8 +10,8 @@ from typing import Any
 from rooflua_collect.models import read_toml
 from rooflua_collect.tables import replace
 
-KEYS = ("op", "dtype", "flop", "kernel", "library", "timer", "warm_up", "repeats", "inputs", "rotation", "check", "gpu", "driver",
-        "clocks", "date", "rows", "missing")
+KEYS = ("op", "dtype", "flop", "kernel", "library", "timer", "warm_up", "repeats", "inputs", "rotation", "check", "gpu",
+        "driver", "clocks", "date", "rows", "missing")
 HEADER = """\
 # How the tables beside this file were measured (scripts/collect). Latencies are in microseconds.
 # flop: how work is counted where an MFU is derived. timer: graph = replays of a CUDA graph between events,

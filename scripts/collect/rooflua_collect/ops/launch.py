@@ -27,4 +27,5 @@ def _prepare(bench: Bench, case: Case) -> Prepared:
         call(0)
         return 0.0 if numbers.tolist() == [1.0] * 32 else float("nan")
 
-    return Prepared(call, 1, error, tolerance=0.0, graph=case.word("op") == "graph_node", inputs="ones, always the same")
+    return Prepared(call, 1, error, tolerance=0.0, graph=case.word("op") == "graph_node",
+                    inputs="ones, always the same")
