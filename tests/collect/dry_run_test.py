@@ -33,7 +33,7 @@ class DryRun(rehearsal.Case):
         for key in ("kernel", "library", "timer", "warm_up", "repeats", "gpu", "driver", "clocks", "date", "missing",
                     "inputs", "rotation"):
             self.assertIn(f"\n{key} = ", words)
-        for inputs in ("ones, always the same", "write: none, 1.5 is written", "averaged over the ranks in place"):
+        for inputs in ("ones, always the same", "write: none, 1.5 is written", "summed over the ranks in place"):
             self.assertIn(inputs, words)
         table = self.tables / "elementwise.csv"  # PyTorch here may be too old to quantise
         rows = [line for line in table.read_text().splitlines() if not line.startswith("quantize,")]

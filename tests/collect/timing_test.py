@@ -161,11 +161,11 @@ class Timing(unittest.TestCase):
         self.assertEqual(gpu.log, ["begin", "end"])
 
     def test_ranks_agree_on_the_number_of_calls_whatever_they_measure(self) -> None:
-        from rooflua_collect.ops.all_reduce import calls_of
+        from rooflua_collect.ops.all_reduce import sets_of
 
-        self.assertEqual(calls_of(512, 1), 30)
-        self.assertEqual(calls_of(2**20, 121), 121)  # as many messages as exceed the cache
-        self.assertEqual(calls_of(2**28, 1), 1)
+        for size, of_cache, sets in ((512, 1, 30), (2**20, 121, 121), (2**28, 1, 1)):
+            bench = SimpleNamespace(sets_for=lambda _, found=of_cache: found)
+            self.assertEqual(sets_of(size, bench), sets)
         for device_us in (1.0, 500.0):
             gpu, calls = Recorder(device_us), []
             self._measure(gpu, Prepared(lambda i: (calls.append(i), gpu.call(i)), 1, lambda: 0.0), calls=7)

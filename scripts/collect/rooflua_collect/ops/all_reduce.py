@@ -2,8 +2,9 @@
 
 `bytes` are those of one rank's message, bf16. A time is that of the slowest rank, from a barrier on.
 
-Messages are reduced in place, again and again, so they are averaged: sums of sums would overflow, zeros
-are not what engines send. From the second time on all ranks hold the same random numbers.
+Messages are summed in place, as engines do. A message is summed once per repeat, and grows by the number
+of ranks each time; random numbers of about 2^-100 have room for that. (An average would stay where it is,
+but NCCL does not average in the switch, where it sums.)
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ import torch
 from rooflua_collect.bench import Bench, Pool, Prepared, relative_error
 from rooflua_collect.cases import Case
 from rooflua_collect.kernels import torch_version
-from rooflua_collect.timing import Timing, calls_per_repeat, measure
+from rooflua_collect.timing import REPEATS, WARM_UP, Timing, calls_per_repeat, measure
 
 TOLERANCE = 0.02
 PATIENCE_S = 120.0
 GRACE_S = 5.0  # after a rank has ended: the others wait for it in vain
 POOL_BYTES = 2**30
-INPUTS = "random normal, averaged over the ranks in place"
+SCALE = 2.0**-100
+INPUTS = "random normal times 2^-100, summed over the ranks in place"
 
 
 def ranks_here(device: torch.device) -> int:
@@ -40,7 +42,7 @@ def kernel_name(device: torch.device) -> tuple[str, str]:
     """What is timed, and whose it is."""
     if device.type != "cuda":
         return "gloo all_reduce (rehearsal)", torch_version()
-    return "NCCL all_reduce, average", f"{torch_version()}, NCCL " + ".".join(map(str, torch.cuda.nccl.version()))
+    return "NCCL all_reduce", f"{torch_version()}, NCCL " + ".".join(map(str, torch.cuda.nccl.version()))
 
 
 def run(cases: list[Case], bench: Bench) -> Iterator[tuple[Case, Timing | str]]:
@@ -95,7 +97,7 @@ def _worker(rank: int, ranks: int, port: int, cases: list[Case], kind: str, cach
     try:
         dist.init_process_group("nccl" if gpu else "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank,
                                 world_size=ranks)
-        pool = Pool(device, POOL_BYTES if gpu else 2**20, seed=rank)
+        pool = Pool(device, POOL_BYTES if gpu else 2**23, seed=rank)
         bench = Bench(device, pool, cache_bytes, torch.cuda.Stream(device) if gpu else None)
         for case in cases:
             answer = _one(case, bench, dist)
@@ -107,38 +109,33 @@ def _worker(rank: int, ranks: int, port: int, cases: list[Case], kind: str, cach
         raise
 
 
-def calls_of(message_bytes: int, sets: int) -> int:
-    """Calls of one repeat, the same on every rank whatever it measures: at 10 us and 100 GB/s."""
-    return calls_per_repeat(10.0 + message_bytes / 100e9 * 1e6, sets)
+def sets_of(message_bytes: int, bench: Bench) -> int:
+    """Messages of one repeat, each summed once: enough for the cache, and for as many calls as a repeat needs
+    at 10 us and 100 GB/s. The same on every rank, whatever it measures."""
+    return max(bench.sets_for(message_bytes), calls_per_repeat(10.0 + message_bytes / 100e9 * 1e6, 1))
 
 
 def _one(case: Case, bench: Bench, dist: Any) -> Timing | str:
-    # gloo has neither bf16 in every version nor averages; its times are a rehearsal's anyway
-    dtype = torch.bfloat16 if bench.on_gpu else torch.float32
-    ranks, sets = case["ranks"], bench.sets_for(case["bytes"])
+    dtype = torch.bfloat16 if bench.on_gpu else torch.float32  # gloo has no bf16 in every version
     count = max(1, case["bytes"] // torch.empty(0, dtype=dtype).element_size())
+    sets = sets_of(case["bytes"], bench)
+    # check, warm-up and repeats: from 2^-100 to well below 2^127
+    assert math.log2(case["ranks"]) * (2 * WARM_UP + REPEATS + 2) < 200
     draw = bench.pool.draw()
-    messages = [draw.take(count, dtype=dtype) for _ in range(sets)]
-
-    def average(i: int) -> None:
-        if bench.on_gpu:
-            dist.all_reduce(messages[i], op=dist.ReduceOp.AVG)
-        else:
-            dist.all_reduce(messages[i])
-            messages[i].div_(ranks)
+    messages = [draw.take(count, dtype=dtype) * SCALE for _ in range(sets)]
 
     reference = messages[0].float().clone()
     dist.all_reduce(reference)
-    average(0)
-    error = relative_error(messages[0], reference / ranks)
+    dist.all_reduce(messages[0])
+    error = relative_error(messages[0], reference)
     worst = torch.tensor(error, device=bench.device)
     dist.all_reduce(worst, op=dist.ReduceOp.MAX)
     if not worst.item() <= TOLERANCE:
-        return f"differs from the float32 average by {worst.item():.2g}"
+        return f"differs from the float32 sum by {worst.item():.2g}"
     dist.barrier()
-    prepared = Prepared(average, sets, lambda: error, graph=case.word("mode") == "graph", set_bytes=case["bytes"],
-                        inputs=INPUTS)
-    timing = measure(bench, prepared, calls=calls_of(case["bytes"], sets))
+    prepared = Prepared(lambda i: dist.all_reduce(messages[i]), sets, lambda: error,
+                        graph=case.word("mode") == "graph", set_bytes=case["bytes"], inputs=INPUTS)
+    timing = measure(bench, prepared, calls=sets)
     spoiled = not all(bool(torch.isfinite(message).all()) and bool(message.any()) for message in messages)
     slowest = torch.tensor([timing.median_us, timing.p10_us, timing.p90_us, float(spoiled)], device=bench.device)
     dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
