@@ -155,8 +155,6 @@ test("what is wrong with a folder or an option is said with its place", function
     test.raises("cases.csv" .. (wrong:sub(1, 1) == ":" and wrong or ""), run)
     test.raises(wrong, run)
   end
-  write("cases.csv", columns .. "a,B,own,own.csv,row,llama-3.1-8b,H100,many,bf16,vLLM 0.15.1,x,y,z,\n")
-  test.raises("cases.csv:2: tp: expected a whole number >= 1", run)
   write_cases { { id = "good", file = "own.csv" } }
   test.raises("unknown step model 'kernel'; did you mean 'kernels'", function() run { steps = { "kernel" } } end)
   test.raises("expected key=value", function() run { set = { "x" } } end)
@@ -178,7 +176,8 @@ test("a case says how it sampled; where it does not, nothing is sorted unless a 
   test.equal(tpot("", own), tpot "filtered")
   test.equal(tpot("greedy", own), plain)
   write("cases.csv", header .. line:format("one", "greedi"))
-  test.raises("cases.csv:2: sampling: unknown word 'greedi'; did you mean 'greedy'", run)
+  local problem = find(run().document, "one").problem
+  test.check(problem:find("cases.csv:2: sampling: unknown word 'greedi'; did you mean 'greedy'", 1, true), problem)
 end)
 
 test("a parameter of the engine or of the step model reaches the run", function()

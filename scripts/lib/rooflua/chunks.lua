@@ -21,7 +21,7 @@ local private = {
   check_rules = true, check_forecast = true, locate = true, columns = true, statistics = true,
 }
 for _, part in ipairs { "", "_cases", "_engines", "_measured", "_replay", "_beliefs", "_question", "_score",
-  "_run", "_sampling", "_layers", "_interval", "_discrepancy", "_page", "_totals", "_text" } do
+  "_run", "_sampling", "_words", "_precision", "_layers", "_interval", "_discrepancy", "_page", "_totals", "_text" } do
   private["validate" .. part] = true
 end
 

@@ -1,5 +1,6 @@
 -- `rooflua validate DIR`: every measured case of a folder, simulated with every step model, and the
 -- errors. The program asks for one case after the other; a case that cannot run says why and counts.
+local native = require "rooflua.native"
 local core = require "rooflua.core"
 local beliefs = require "rooflua.validate_beliefs"
 local engines = require "rooflua.validate_engines"
@@ -84,9 +85,13 @@ end
 function validate.open(options)
   local folder = options.folder:gsub("/+$", "")
   local tables = options.tables ~= "" and options.tables or beliefs.default_tables(folder)
+  if options.tables ~= "" and #native.list_folder(tables, "") == 0 then
+    core.fail("--tables %s: there is no such folder, or it is empty; expected aic/, infersim/, ... in it", tables)
+  end
   local selected, all = chosen_cases(folder, options.only)
   local of_steps, of_engines, of_interval = parameters_of(options.set)
   current = { folder = folder, selected = selected, results = {}, beliefs = chosen(options.steps),
+    named = #options.steps > 0,
     tables = tables, scratch = options.scratch, all = all, intervals = options.intervals or 0,
     parameters = of_steps, engine = of_engines, interval = of_interval }
   engines.check(of_engines)
@@ -125,7 +130,7 @@ end
 local function engines_used()
   local out = {}
   for _, result in ipairs(current.results) do
-    if result.about then out[result.about.engine.name .. " " .. result.about.engine.label] = result.about.engine end
+    if result.about then out[result.about.engine.title .. " " .. result.about.engine.label] = result.about.engine end
   end
   return out
 end
@@ -151,9 +156,10 @@ local function case_document(result)
   return out
 end
 
-local function document(by_belief)
-  local out = { schema = 1, kind = "validation", steps = current.beliefs[1].name, cases = json.array {}, others = {},
-    totals = totals_document(by_belief[current.beliefs[1].name]) }
+local function document(by_belief, groups)
+  local main = current.beliefs[1].name
+  local out = { schema = 1, kind = "validation", steps = main, cases = json.array {}, others = {},
+    totals = totals_document(by_belief[main]), groups = groups[main] }
   for i, belief in ipairs(current.beliefs) do
     if i > 1 then out.others[belief.name] = { totals = totals_document(by_belief[belief.name]) } end
   end
@@ -169,20 +175,24 @@ local function counted()
   return ran
 end
 
-local function report(by_belief, ran)
+--- "ours. Kernel tables: aic 202, none 3 (../tables)."
+local function about_main(main, groups)
+  local opened = groups.all and text.opened(groups.all.tables) or ""
+  return ("%s: %s. Kernel tables: %s%s."):format(main.name, main.doc, opened ~= "" and opened or "none",
+    current.tables and (" (%s)"):format(current.tables) or ", and there is no folder of them (--tables)")
+end
+
+local function report(by_belief, groups, ran)
   local main = current.beliefs[1]
   local of = by_belief[main.name]
   local parts = {
     ("%s: %d cases, %d ran, %d did not"):format(current.folder, #current.results, ran, #current.results - ran),
-    ("Errors in percent, (simulated - measured) / measured. Step model %s: %s."):format(main.name, main.doc),
+    "Errors in percent, (simulated - measured) / measured. Step model " .. about_main(main, groups[main.name]),
     text.cases(current.results, main.name),
   }
   if not of.all then return table.concat(parts, "\n\n") .. "\n\n" .. text.failures(current.results, current.beliefs) end
-  local groups = {}
-  for _, prefix in ipairs { "vLLM", "TensorRT", "model ", "gpu ", "tp ", "engine ", "all" } do
-    for _, name in ipairs(totals.names(of, prefix)) do groups[#groups + 1] = name end
-  end
-  parts[#parts + 1] = "Mean of |error| by group, every case the same weight\n" .. text.groups(of, groups)
+  parts[#parts + 1] = "Mean of |error| by group, every case the same weight\n"
+    .. text.groups(of, groups[main.name], totals.order(of))
   if current.intervals > 0 then
     parts[#parts + 1] = ("Measured values inside the %d %% interval of the simulation (%d replicates)\n"):format(90,
       current.intervals) .. text.coverage(current.results, main.name)
@@ -191,7 +201,8 @@ local function report(by_belief, ran)
   if #current.beliefs > 1 then
     for _, prefix in ipairs { "vLLM", "TensorRT" } do
       for _, name in ipairs(totals.names(of, prefix)) do
-        parts[#parts + 1] = ("What a belief costs: %s\n%s"):format(name, text.beliefs(by_belief, current.beliefs, name))
+        parts[#parts + 1] = ("What a belief costs: %s\n%s"):format(name,
+          text.beliefs(by_belief, groups, current.of_group(name), name))
       end
     end
   end
@@ -202,15 +213,30 @@ local function report(by_belief, ran)
   return table.concat(parts, "\n\n")
 end
 
+--- Step models of a group's table: all that were named, else those that asked something different.
+local function compared(group)
+  if current.named then return current.beliefs end
+  local members = {}
+  for _, result in ipairs(current.results) do
+    if result.group == group then members[#members + 1] = result end
+  end
+  return beliefs.different(current.beliefs, members)
+end
+
 --- @param with_page boolean? the page as well
 --- @return table {text, document, ran, page}
 function validate.finish(with_page)
-  local by_belief = {}
-  for _, belief in ipairs(current.beliefs) do by_belief[belief.name] = totals.of(current.results, belief.name) end
+  local by_belief, groups = {}, {}
+  if not current.named then current.beliefs = beliefs.different(current.beliefs, current.results) end
+  current.of_group = compared
+  for _, belief in ipairs(current.beliefs) do
+    by_belief[belief.name], groups[belief.name] = totals.of(current.results, belief.name)
+  end
   local ran = counted()
-  local said = report(by_belief, ran)
-  return { text = said, document = document(by_belief), ran = ran,
-    page = with_page and by_belief[current.beliefs[1].name].all and page.of(current, by_belief, said, ran) or nil }
+  local said = report(by_belief, groups, ran)
+  local drawn = with_page and by_belief[current.beliefs[1].name].all
+  return { text = said, document = document(by_belief, groups), ran = ran,
+    page = drawn and page.of(current, by_belief, groups, said, ran) or nil }
 end
 
 --- What the fidelity test and scripts read: the whole folder at once.

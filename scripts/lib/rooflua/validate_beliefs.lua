@@ -1,6 +1,6 @@
 -- The models of a step that are compared on the same cases, each with the tables it was made for.
 -- Tables are folders beside the validation data (`tables`), read where they lie; a belief whose
--- tables are missing says so.
+-- tables are missing says so, and what was opened for a case is named, never what should have been.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
 local layers = require "rooflua.validate_layers"
@@ -12,7 +12,7 @@ local beliefs = {}
 
 local all = {
   { name = "kernels", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
-    doc = "ours, with the kernel tables of aiconfigurator" },
+    doc = "ours" },
   { name = "kernels, own sampling", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
     own_sampling = true, doc = "the same, supposing each model's generation_config" },
   { name = "kernels, shipped data", steps = "kernels", doc = "ours, with what comes with rooflua" },
@@ -38,11 +38,15 @@ local function serves(belief, hardware)
   return hardware.name:lower():find "^h100" ~= nil or hardware.name:lower():find(belief.gpu, 1, true) ~= nil
 end
 
+--- A database, or nil and why there is none. Tables that cannot be read are an error.
 local function open_tables(belief, tables, hardware)
+  if not tables then return nil, "no folder of kernel tables (--tables)" end
+  if not serves(belief, hardware) then return nil, ("no %s tables of %s"):format(belief.tables[1], hardware.name) end
   local path = tables .. "/" .. belief.tables[1]
+  if #native.list_folder(path, "") == 0 then return nil, path .. ": there are no tables" end
   local database = mfu.open { path = path, layout = belief.layout, gpu = belief.gpu or hardware.name,
     hardware = hardware, default_mfu = belief.default_mfu }
-  if #database:tables() == 0 then core.fail("%s: no tables of %s", path, hardware.name) end
+  if #database:tables() == 0 then return nil, ("%s: no tables of %s"):format(path, hardware.name) end
   return database, belief.tables[1]
 end
 
@@ -56,28 +60,56 @@ local function open_profile(options, about, case)
     "llmservingsim"
 end
 
---- The kernel tables of a belief for a GPU.
+--- What comes with rooflua for a GPU.
+local function shipped(hardware)
+  local tables = mfu.open { hardware = hardware }:tables()
+  return #tables > 0 and "bench_data of " .. hardware.name or "none"
+end
+
+--- Tables of a belief for a GPU, of whatever model; nil and why not.
+local function of_gpu(belief, tables, hardware)
+  local key = belief.name .. "\0" .. hardware.name .. "\0" .. tostring(tables)
+  if not opened[key] then
+    local database, text = open_tables(belief, tables, hardware)
+    opened[key] = { database = database, text = text }
+  end
+  return opened[key].database, opened[key].text
+end
+
+--- The kernel tables of a belief for a case.
 --- @param options table {tables = folder, scratch = an empty folder}
 --- @return rooflua.Database? nil where the step model looks for shipped ones, or needs none
---- @return string what was opened
+--- @return string what was opened: the name of a folder, "bench_data of <GPU>", or "none"
 function beliefs.tables(belief, options, about, case)
-  if not belief.tables then return nil, "shipped data" end
-  local hardware, tables = about.hardware, options.tables
-  local key = belief.name .. "\0" .. hardware.name
-  if opened[key] then return opened[key].database, opened[key].text end
-  local ok, database, text = false, "no folder of kernel tables (--tables)", nil
-  if tables and not serves(belief, hardware) then
-    database = ("no %s tables of %s"):format(belief.tables[1], hardware.name)
-  elseif tables then
-    ok, database, text = pcall(open_tables, belief, tables, hardware)
-  end
-  if not ok and not belief.or_shipped then core.fail("%s", tostring(database)) end
-  if not ok then
+  if belief.tables then
+    local database, text = of_gpu(belief, options.tables, about.hardware)
+    if database then return database, text end
+    if not belief.or_shipped then core.fail("%s", text) end
     database, text = open_profile(options, about, case)
     if database then return database, text end
   end
-  opened[key] = { database = database, text = text or "shipped data" }
-  return opened[key].database, opened[key].text
+  return nil, belief.steps == "kernels" and shipped(about.hardware) or "none"
+end
+
+--- Those that asked something different: one whose step model, sampling and tables were those of another in every
+--- case is left out.
+--- @param list table beliefs in order
+--- @param results table of cases with {beliefs = {name = {tables}}}
+function beliefs.different(list, results)
+  local function same(a, b)
+    if a.steps ~= b.steps or a.own_sampling ~= b.own_sampling then return false end
+    for _, result in ipairs(results) do
+      if result.beliefs[a.name].tables ~= result.beliefs[b.name].tables then return false end
+    end
+    return true
+  end
+  local out = {}
+  for _, belief in ipairs(list) do
+    local is_new = true
+    for _, before in ipairs(out) do is_new = is_new and not same(before, belief) end
+    if is_new then out[#out + 1] = belief end
+  end
+  return out
 end
 
 --- The step model, with parameters of this run, then those of the user.

@@ -4,11 +4,13 @@
 --     sampling (optional): greedy | plain | filtered
 --
 -- rating A: known steps; B: a serving run; C: static batches or a closed loop. `measured` holds
--- figures as name_unit=value;... where there is no file of requests. `workload` is read for what a
--- run needs to know (see settings_of); the rest of it is prose.
+-- figures as name_unit=value;... where there is no file of requests. `workload` is read by validate_words, `precision`
+-- by validate_precision; `notes` for "N-token shared prefix". What is wrong with a row costs that case only.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
+local precision = require "rooflua.validate_precision"
 local sampling = require "rooflua.validate_sampling"
+local words = require "rooflua.validate_words"
 
 local cases = {}
 
@@ -38,32 +40,6 @@ local function figures_of(text)
       end
     end
   end
-  return out
-end
-
-local function number_after(text, ...)
-  for _, pattern in ipairs { ... } do
-    local found = tonumber((text:match(pattern)))
-    if found then return found end
-  end
-end
-
---- What the text of a workload says, in words that validation data use.
-local function settings_of(text, notes)
-  local out = {
-    clients = number_after(text, "closed loop c=(%d+)"),
-    batch = number_after(text, "static batch (%d+)"),
-    prompt_tokens = number_after(text, "isl=(%d+)", "in[=~]([%d.]+)"),
-    output_tokens = number_after(text, "osl=(%d+)", "out[=~]([%d.]+)"),
-    max_num_seqs = number_after(text, "max_num_seqs (%d+)"),
-    max_num_batched_tokens = number_after(text, "max_num_batched_tokens (%d+)", "mbt (%d+)"),
-    kv_blocks = number_after(text, "kv_blocks (%d+)"),
-    shared_prefix_tokens = number_after(notes, "(%d+)%-token shared prefix"),
-  }
-  local rate, duration = text:match "Poisson ([%d.]+) rps ([%d.]+) s"
-  out.rate_per_s, out.duration_s = tonumber(rate), tonumber(duration)
-  local extra = number_after(text, "in=%d+%+~(%d+)")
-  if extra then out.prompt_tokens = out.prompt_tokens + extra end
   return out
 end
 
@@ -99,16 +75,34 @@ local function check_row(row, where)
   end
 end
 
+--- What a workload and the notes beside it say.
+local function settings_of(workload, notes, where)
+  local out = words.read(workload, where .. ": workload")
+  out.shared_prefix_tokens = out.shared_prefix_tokens or tonumber((notes:match "(%d+)%-token shared prefix"))
+  return out
+end
+
+--- Fills a case with what its row says.
+local function read_row(case, folder, row)
+  check_row(row, case.where)
+  local notes, selector = tostring(row.notes or ""), tostring(row.selector or "")
+  case.path, case.selection, case.model = folder .. "/" .. row.file, selection_of(selector), tostring(row.model)
+  case.stage = tonumber((selector:match "^stage (%d+)"))
+  case.gpu, case.tp, case.engine = tostring(row.gpu), row.tp, tostring(row.engine)
+  case.metrics, case.notes = tostring(row.metrics or ""), notes
+  case.weights, case.kv = precision.read(row.precision, case.where)
+  case.figures = figures_of(row.measured)
+  case.settings = settings_of(tostring(row.workload), notes, case.where)
+  case.sampling = sampling.read(row.sampling, case.where)
+end
+
+--- A case; with `problem` where its row cannot be read.
 local function case_of(folder, row, where)
-  local notes, workload = tostring(row.notes or ""), tostring(row.workload)
-  return {
-    where = where, id = tostring(row.case_id), rating = tostring(row.rating), dataset = row.dataset,
-    path = folder .. "/" .. row.file, selection = selection_of(row.selector), model = row.model,
-    gpu = tostring(row.gpu), tp = row.tp, engine = tostring(row.engine),
-    precision = tostring(row.precision or "bf16"), metrics = tostring(row.metrics or ""), notes = notes,
-    figures = figures_of(row.measured), settings = settings_of(workload, notes),
-    sampling = sampling.read(row.sampling, where),
-  }
+  local case = { where = where, id = tostring(row.case_id or "line " .. row.line), rating = tostring(row.rating or ""),
+    dataset = row.dataset, path = "" }
+  local ok, problem = pcall(read_row, case, folder, row)
+  if not ok then case.problem = tostring(problem) end
+  return case
 end
 
 --- Every case of a folder, in the order of its cases.csv.
@@ -121,9 +115,7 @@ function cases.read(folder)
   local rows, header = native.csv_read(path)
   check_header(path, header)
   for i, row in ipairs(rows) do
-    local where = path .. ":" .. row.line
-    check_row(row, where)
-    out[i] = case_of(folder, row, where)
+    out[i] = case_of(folder, row, path .. ":" .. row.line)
   end
   if #out == 0 then core.fail("%s: has a header and no case; expected a row per measured case", path) end
   return out

@@ -146,7 +146,8 @@ function interval.setting(database, about, switches)
     for _, each in ipairs(budgets) do table.insert(out.budgets, each) end
   end
   if not mfu.is_database(database) then return out end
-  local deployment = spec.deployment { model = about.model, hardware = about.hardware, tp = about.tp, kv_blocks = 1024 }
+  local deployment = spec.deployment { model = about.model, hardware = about.hardware, tp = about.tp,
+    weights = about.weights, kv = about.kv, kv_blocks = 1024 }
   out.regions = interval.regions(database)
   out.distances = distances(database, cost.layers(about.model, deployment), typical_tokens)
   return out

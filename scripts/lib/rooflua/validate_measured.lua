@@ -23,13 +23,12 @@ measured.warm_up_s = 5
 
 -- Requests -----------------------------------------------------------------------------------------
 
---- Whether the measured figures of a request count. A single stage of a load that drops requests
---- is scored as far as it is complete: its first.
-local function mark_scored(requests, stages_are_partial)
+--- Whether the measured figures of a request count: after the warm-up, and of the stage that the selector names.
+local function mark_scored(requests, stage)
   local last_s = requests[#requests].arrival_s
   local warm_up_s = last_s > 12 * measured.warm_up_s and measured.warm_up_s or 0
   for _, each in ipairs(requests) do
-    each.scored = each.arrival_s >= warm_up_s and each.ttft_s ~= nil and not (stages_are_partial and each.stage > 0)
+    each.scored = each.arrival_s >= warm_up_s and each.ttft_s ~= nil and (stage == nil or each.stage == stage)
   end
   return requests
 end
@@ -51,13 +50,35 @@ end
 
 -- Engine steps -----------------------------------------------------------------------------------------
 
-local function steps_of(rows, selection)
+local function count_of(path, row, name)
+  local value = row[name]
+  if type(value) ~= "number" or value < 0 or value % 1 ~= 0 then
+    core.fail("%s:%d: column '%s': expected a whole number, 0 or more, found %s", path, row.line, name,
+      core.describe(value))
+  end
+  return value
+end
+
+local function step_of(path, row)
+  local cycle_us = row.cycle_us
+  if type(cycle_us) ~= "number" or not (cycle_us > 0) then
+    core.fail("%s:%d: column 'cycle_us': expected a number above 0, found %s", path, row.line, core.describe(cycle_us))
+  end
+  return { decodes = count_of(path, row, "decode_reqs"), prefills = count_of(path, row, "prefill_reqs"),
+    prefill_tokens = count_of(path, row, "prefill_tokens"), time_s = cycle_us * 1e-6 }
+end
+
+local function fits(row, selection)
+  for name, value in pairs(selection or {}) do
+    if row[name] ~= value then return false end
+  end
+  return true
+end
+
+local function steps_of(path, rows, selection)
   local out = {}
   for _, row in ipairs(rows) do
-    if not selection or row.experiment == selection.experiment then
-      out[#out + 1] = { decodes = row.decode_reqs, prefills = row.prefill_reqs, prefill_tokens = row.prefill_tokens,
-        time_s = row.cycle_us * 1e-6 }
-    end
+    if fits(row, selection) then out[#out + 1] = step_of(path, row) end
   end
   return out
 end
@@ -76,9 +97,7 @@ end
 --- The row of an index or table that a selection names.
 local function row_of(rows, selection)
   for _, row in ipairs(rows) do
-    local same = true
-    for name, value in pairs(selection) do same = same and row[name] == value end
-    if same then return row end
+    if fits(row, selection) then return row end
   end
 end
 
@@ -98,7 +117,7 @@ end
 
 -- The file ------------------------------------------------------------------------------------------------
 
---- Steps are of a run that is a case of its own: its settings.
+--- Settings of the run that steps are of, where it is a case as well; else the case of the steps states them.
 local function run_behind(case, all)
   local experiment = case.selection and case.selection.experiment
   for _, each in ipairs(all) do
@@ -126,7 +145,7 @@ local function from_csv(case, all)
   local rows = native.csv_read(case.path)
   local first = rows[1] or core.fail("%s: no rows", case.path)
   if first.cycle_us then
-    local out = { steps = steps_of(rows, case.selection) }
+    local out = { steps = steps_of(case.path, rows, case.selection) }
     if #out.steps == 0 then core.fail("%s: no row fits the selector of %s", case.path, case.where) end
     out.settings = run_behind(case, all)
     return out
@@ -134,11 +153,11 @@ local function from_csv(case, all)
   if first.ttft_s and first.e2e_s then
     local requests = replayed(measured_requests.of_rows(case.path, rows), case.path)
     local name = case.path:match "([^/]*)%.csv$"
-    return { requests = mark_scored(requests, case.rating:find "A" ~= nil), settings = indexed(case.path, name) }
+    return { requests = mark_scored(requests, case.stage), settings = indexed(case.path, name) }
   end
   local row = case.selection and row_of(rows, case.selection)
   if case.selection and not row then
-    core.fail("%s: no row with %s", case.path, case.where)
+    core.fail("%s: no row fits the selector of %s", case.path, case.where)
   end
   return { figures = stated(case.figures, row), stated = true, settings = row and settings_from(row) or {}, row = row,
     rows = rows }

@@ -1,7 +1,7 @@
 -- The page of a validation: sections of text, tables and measured-against-simulated plots, as a document
 -- that the program draws.
 local json = require "rooflua.json"
-local score = require "rooflua.validate_score"
+local text = require "rooflua.validate_text"
 local totals = require "rooflua.validate_totals"
 
 local page = {}
@@ -67,7 +67,7 @@ local function belief_charts(current, group)
   end
   local out = json.array {}
   for _, metric in ipairs { "e2e_mean", "tpot_mean", "step_time" } do
-    local series = series_of(members, metric, current.beliefs, function(_, belief) return belief.name end)
+    local series = series_of(members, metric, current.of_group(group), function(_, belief) return belief.name end)
     if #series > 0 then
       local title = metric == "e2e_mean" and plotted[1][2] or metric == "tpot_mean" and plotted[2][2] or plotted[5][2]
       out[#out + 1] = chart(title, metric, series)
@@ -76,35 +76,41 @@ local function belief_charts(current, group)
   return out
 end
 
-local function cell(total) return total and ("%.1f"):format(total.mean_abs_error * 100) or "" end
-
-local function belief_table(current, by_belief, group)
-  local rows = json.array { json.array { "step model", "E2E", "TPOT", "TTFT p50", "TTFT", "step", "tokens/s" } }
-  for _, belief in ipairs(current.beliefs) do
+local function belief_table(current, by_belief, groups, group)
+  local rows = json.array { json.array(text.header "step model") }
+  for _, belief in ipairs(current.of_group(group)) do
     local of = by_belief[belief.name][group]
-    if of then
-      local row = json.array { belief.name }
-      for _, metric in ipairs(score.metrics) do row[#row + 1] = cell(of[metric]) end
-      rows[#rows + 1] = row
-    end
+    if of then rows[#rows + 1] = json.array(text.row(belief.name, of, groups[belief.name][group])) end
   end
   return rows
 end
 
+--- Every group by the main step model.
+local function group_table(of, groups)
+  local rows = json.array { json.array(text.header "group") }
+  for _, name in ipairs(totals.order(of)) do rows[#rows + 1] = json.array(text.row(name, of[name], groups[name])) end
+  return rows
+end
+
 --- @return table {title, lead, sections = {{heading, note, charts, tables, text}}}
-function page.of(current, by_belief, report, ran)
+function page.of(current, by_belief, groups, report, ran)
   local of = by_belief[current.beliefs[1].name]
   local sections = json.array { {
     heading = "Measured against simulated",
     note = "Step model " .. current.beliefs[1].name
       .. ". On the line they agree; the bands are a factor of 1.1 and of 1.25 each way. Axes are logarithmic.",
     charts = main_charts(current),
+  }, {
+    heading = "By group", note = "Mean of |error| in percent, every case the same weight, the kernel tables that were "
+      .. "opened, and what the simulated time rests on.", charts = json.array {},
+    tables = json.array { group_table(of, groups[current.beliefs[1].name]) },
   } }
   for _, prefix in ipairs { "vLLM", "TensorRT" } do
     for _, group in ipairs(totals.names(of, prefix)) do
-      sections[#sections + 1] = { heading = group, tables = json.array { belief_table(current, by_belief, group) },
-        note = "Mean of |error| in percent, every case the same weight, by step model.",
-        charts = #current.beliefs > 1 and belief_charts(current, group) or json.array {} }
+      sections[#sections + 1] = { heading = group,
+        charts = #current.beliefs > 1 and belief_charts(current, group) or json.array {},
+        tables = json.array { belief_table(current, by_belief, groups, group) },
+        note = "Mean of |error| in percent, every case the same weight, by step model." }
     end
   end
   sections[#sections + 1] = { heading = "The whole report", text = report, charts = json.array {} }

@@ -4,6 +4,7 @@ local policy = require "rooflua.policy"
 local random = require "rooflua.random"
 local replay = require "rooflua.validate_replay"
 local scenario = require "rooflua.scenario"
+local spec = require "rooflua.spec"
 
 local question = {}
 
@@ -30,13 +31,32 @@ local function scheduler(case, measured, engine)
   return policy.with(scenario.policy("validate", "scheduler", engine.scheduler), values)
 end
 
-local function deployment(case, measured, engine)
-  return {
-    tp = case.tp, prefix_caching = engine.parameters.prefix_caching[1],
-    max_model_len = setting(case, measured, "max_model_len"),
-    kv_blocks = setting(case, measured, "kv_blocks"),
+--- Blocks of a static batch. It ran whole, so its engine had them, whatever else it took of the memory.
+local function blocks_of_batch(case, hardware, given)
+  local settings = case.settings
+  local found = spec.deployment { model = case.model, hardware = hardware, tp = given.tp, weights = given.weights,
+    kv = given.kv, memory_utilization = given.memory_utilization }
+  local of_one = math.ceil(((settings.prompt_tokens or 0) + (settings.output_tokens or 0)) / found.block_size)
+  return math.max(found.kv_blocks, settings.batch * of_one)
+end
+
+--- Ranks, number formats and memory of the run.
+function question.deployment(case, measured, engine, hardware)
+  local out = {
+    tp = case.tp, weights = case.weights, kv = case.kv, kv_blocks = setting(case, measured, "kv_blocks"),
     memory_utilization = measured.settings.gpu_mem_util or engine.parameters.memory_utilization[1],
   }
+  if engine.scheduler == "static_batch" and case.settings.batch and not out.kv_blocks then
+    out.kv_blocks = blocks_of_batch(case, hardware, out)
+  end
+  return out
+end
+
+local function serving_deployment(case, measured, engine, hardware)
+  local out = question.deployment(case, measured, engine, hardware)
+  out.prefix_caching = engine.parameters.prefix_caching[1]
+  out.max_model_len = setting(case, measured, "max_model_len")
+  return out
 end
 
 --- Where times were taken: at the client, in the server's process, or by the engine itself.
@@ -103,7 +123,7 @@ function question.serve(case, measured, engine, hardware, steps, database)
   local load, requests = workload(case, measured, 0)
   return {
     title = case.id, model = case.model, hardware = hardware, mfu = database, steps = steps,
-    deployment = deployment(case, measured, engine), scheduler = scheduler(case, measured, engine),
+    deployment = serving_deployment(case, measured, engine, hardware), scheduler = scheduler(case, measured, engine),
     async_depth = engine.parameters.async_depth[1], workload = load,
     frontend = { base_s = frontend_s(case, engine) },
   }, requests

@@ -5,6 +5,7 @@ local beliefs = require "rooflua.validate_beliefs"
 local engines = require "rooflua.validate_engines"
 local interval = require "rooflua.validate_interval"
 local measured = require "rooflua.validate_measured"
+local precision = require "rooflua.validate_precision"
 local question = require "rooflua.validate_question"
 local sampling = require "rooflua.validate_sampling"
 local scenario = require "rooflua.scenario"
@@ -106,14 +107,17 @@ local function price_all(bound, list, input, output, factor)
 end
 
 local function price_steps(case, facts, about, steps, database, twist)
-  local settings = facts.settings
-  local input, output = settings.input_mean, settings.output_len
-  if not input or not output then core.fail("the run these steps are of is not among the cases") end
+  local settings, stated = facts.settings, case.settings
+  local input, output = settings.input_mean or stated.prompt_tokens, settings.output_len or stated.output_tokens
+  if not input or not output then
+    core.fail("%s: workload: mean prompt and output lengths of these steps are not stated (in=N out=N)", case.where)
+  end
+  local deployment = question.deployment(case, facts, about.engine, about.hardware)
+  deployment.max_num_seqs = settings.max_num_seqs or stated.max_num_seqs
+  deployment.max_num_batched_tokens = settings.max_num_batched_tokens or stated.max_num_batched_tokens
   local prepared = scenario.prepare({
     model = case.model, hardware = about.hardware, mfu = database, steps = steps,
-    async_depth = about.engine.parameters.async_depth[1],
-    deployment = { tp = case.tp, kv_blocks = settings.kv_blocks, max_num_seqs = settings.max_num_seqs,
-      max_num_batched_tokens = settings.max_num_batched_tokens },
+    async_depth = about.engine.parameters.async_depth[1], deployment = deployment,
   }, "validate")
   local bound = scenario.bind_steps(prepared)
   cost.set_corrections(twist and { twist.correction } or {})
@@ -141,8 +145,10 @@ end
 
 --- What a case is about; fails with a reason where that cannot be found out.
 function run.describe(case, overrides)
+  if case.problem then core.fail("%s", case.problem) end
   local hardware, model = spec.hardware(case.gpu), spec.model(case.model)
-  return { hardware = hardware, model = model, engine = engines.of(case.engine, overrides) }
+  return { hardware = hardware, model = model, engine = engines.of(case.engine, overrides, hardware),
+    weights = case.weights, kv = case.kv, precision = precision.label(case.weights or model.weight_dtype, case.kv) }
 end
 
 --- Errors of one simulation, and what they are errors of.
@@ -185,6 +191,9 @@ function run.case(case, about, belief, options)
   local drawn = sampling.parameters(case.sampling, about.model, about.engine, belief.own_sampling)
   local steps = beliefs.steps(belief, drawn, options.parameters)
   local out = answer(case, known, about, steps, database)
+  if next(out.errors) == nil then
+    core.fail("%s: nothing to compare: no figure in `measured` or the file that a simulation has too", case.where)
+  end
   out.tables = text
   if options.intervals > 0 then
     out.intervals, out.discrepancy = intervals(case, known, about, steps, database, options)

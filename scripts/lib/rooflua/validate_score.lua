@@ -55,16 +55,28 @@ function score.steps(simulated_s, measured_s)
   return { step_time = a / b - 1, step_time_median = statistics.quantile(errors, 0.5) }
 end
 
---- Mean and median of |error| over cases that have the metric.
+--- What share of the time of cases rests on which evidence, every case the same weight.
+function score.evidence(cases)
+  local out = {}
+  for _, each in ipairs(cases) do
+    for name, share in pairs(each.evidence or {}) do out[name] = (out[name] or 0) + share / #cases end
+  end
+  return out
+end
+
+--- Mean and median of |error| over cases that have the metric, and the evidence behind them.
 function score.total(cases, metric)
-  local values = {}
+  local values, members = {}, {}
   for _, each in ipairs(cases) do
     local value = each.errors and each.errors[metric]
-    if value then values[#values + 1] = math.abs(value) end
+    if value then
+      values[#values + 1] = math.abs(value)
+      members[#values] = each
+    end
   end
   if #values == 0 then return nil end
   return { mean_abs_error = statistics.mean(values), median_abs_error = statistics.quantile(values, 0.5),
-    worst_abs_error = statistics.quantile(values, 1), cases = #values }
+    worst_abs_error = statistics.quantile(values, 1), cases = #values, evidence = score.evidence(members) }
 end
 
 return score

@@ -29,7 +29,7 @@ local function header(...)
 end
 
 --- "measured 61 %, interpolated 38 %": the two largest.
-local function evidence_text(shares)
+function text.evidence(shares)
   local list = {}
   for name, share in pairs(shares or {}) do list[#list + 1] = { name, share } end
   table.sort(list, function(a, b) return a[2] > b[2] or a[2] == b[2] and a[1] < b[1] end)
@@ -47,44 +47,50 @@ function text.cases(results, belief)
     if found and found.errors then
       local row = { result.case.id, result.case.rating }
       for _, metric in ipairs(score.metrics) do row[#row + 1] = percent(found.errors[metric], true) end
-      row[#row + 1] = evidence_text(found.evidence)
+      row[#row + 1] = text.evidence(found.evidence)
       rows[#rows + 1] = row
     end
   end
   return columns.after(1, rows)
 end
 
---- Mean |error| of groups, one belief.
-function text.groups(of, names)
-  local rows = { header("group", "cases") }
-  for _, name in ipairs(names) do
-    local row, most = { name, "" }, 0
-    for _, metric in ipairs(score.metrics) do
-      local total = of[name][metric]
-      row[#row + 1] = percent(total and total.mean_abs_error)
-      most = math.max(most, total and total.cases or 0)
-    end
-    row[2] = tostring(most)
-    rows[#rows + 1] = row
+--- "aic" or "aic 202, none 3": the kernel tables that were opened, and for how many cases where they differ.
+function text.opened(counts)
+  local parts, names = {}, core.sorted_keys(counts)
+  for i, name in ipairs(names) do parts[i] = #names > 1 and name .. " " .. counts[name] or name end
+  return table.concat(parts, ", ")
+end
+
+--- Errors of one group by one belief: cells behind the first.
+function text.row(name, metrics, group)
+  local row = { name, tostring(group.cases) }
+  for _, metric in ipairs(score.metrics) do
+    row[#row + 1] = percent(metrics[metric] and metrics[metric].mean_abs_error)
   end
+  row[#row + 1], row[#row + 2] = text.opened(group.tables), text.evidence(group.evidence)
+  return row
+end
+
+--- Names of the columns of text.row.
+function text.header(first)
+  local row = header(first, "cases")
+  row[#row + 1], row[#row + 2] = "kernel tables", "time rests on"
+  return row
+end
+
+--- Mean |error| of groups, one belief.
+function text.groups(of, groups, names)
+  local rows = { text.header "group" }
+  for _, name in ipairs(names) do rows[#rows + 1] = text.row(name, of[name], groups[name]) end
   return columns.after(1, rows)
 end
 
 --- Mean |error| of one group, every belief.
-function text.beliefs(by_belief, beliefs, group)
-  local rows = { header("step model", "cases") }
+function text.beliefs(by_belief, groups, beliefs, group)
+  local rows = { text.header "step model" }
   for _, belief in ipairs(beliefs) do
     local of = by_belief[belief.name][group]
-    if of then
-      local row, most = { belief.name, "" }, 0
-      for _, metric in ipairs(score.metrics) do
-        local total = of[metric]
-        row[#row + 1] = percent(total and total.mean_abs_error)
-        most = math.max(most, total and total.cases or 0)
-      end
-      row[2] = tostring(most)
-      rows[#rows + 1] = row
-    end
+    if of then rows[#rows + 1] = text.row(belief.name, of, groups[belief.name][group]) end
   end
   return columns.after(1, rows)
 end

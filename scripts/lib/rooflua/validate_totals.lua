@@ -5,8 +5,6 @@ local score = require "rooflua.validate_score"
 
 local totals = {}
 
-local precisions = { fp16 = "16 bit", bf16 = "16 bit", fp8 = "fp8" }
-
 --- "vLLM 16 bit on h100-sxm, serving": what a case is evidence for.
 function totals.group_of(case, about)
   local kind = "serving"
@@ -14,8 +12,7 @@ function totals.group_of(case, about)
   if case.rating == "A" and not case.settings.batch then kind = "engine steps" end
   local engine = about.engine.family
   if about.engine.label == "vLLM V0" then engine = "vLLM V0" end
-  local precision = precisions[case.precision:lower():match "^%w+"] or case.precision
-  return ("%s %s on %s, %s"):format(engine, precision, about.hardware.name, kind)
+  return ("%s %s on %s, %s"):format(engine, about.precision, about.hardware.name, kind)
 end
 
 --- The groups a case belongs to besides its own.
@@ -25,10 +22,8 @@ local function groups_of(result)
     "tp " .. about.tp, "engine " .. about.engine.name }
 end
 
---- @param results table cases with {about, group, beliefs = {name = {errors}}}
---- @param belief string
---- @return table {group = {metric = {mean_abs_error, median_abs_error, worst_abs_error, cases}}}
-function totals.of(results, belief)
+--- @return table {group = {found, ...}} of the cases that ran
+local function members_of(results, belief)
   local members = {}
   for _, result in ipairs(results) do
     local found = result.beliefs[belief]
@@ -39,12 +34,22 @@ function totals.of(results, belief)
       end
     end
   end
-  local out = {}
-  for group, list in pairs(members) do
-    out[group] = {}
+  return members
+end
+
+--- @param results table cases with {about, group, beliefs = {name = {errors}}}
+--- @param belief string
+--- @return table {group = {metric = {mean_abs_error, median_abs_error, worst_abs_error, cases, evidence}}}
+--- @return table {group = {cases = how many ran, evidence = {name = share}, tables = {name = cases}}}
+function totals.of(results, belief)
+  local out, groups = {}, {}
+  for group, list in pairs(members_of(results, belief)) do
+    out[group], groups[group] = {}, { cases = #list, evidence = score.evidence(list), tables = {} }
     for _, metric in ipairs(score.metrics) do out[group][metric] = score.total(list, metric) end
+    local counts = groups[group].tables
+    for _, found in ipairs(list) do counts[found.tables] = (counts[found.tables] or 0) + 1 end
   end
-  return out
+  return out, groups
 end
 
 --- Names of groups that start so, sorted.
@@ -52,6 +57,15 @@ function totals.names(of, prefix)
   local out = {}
   for _, name in ipairs(core.sorted_keys(of)) do
     if name:sub(1, #prefix) == prefix then out[#out + 1] = name end
+  end
+  return out
+end
+
+--- Every group in the order of a report.
+function totals.order(of)
+  local out = {}
+  for _, prefix in ipairs { "vLLM", "TensorRT", "model ", "gpu ", "tp ", "engine ", "all" } do
+    for _, name in ipairs(totals.names(of, prefix)) do out[#out + 1] = name end
   end
   return out
 end
