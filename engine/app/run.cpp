@@ -97,13 +97,17 @@ bool is_partial(const std::vector<script::VariantResult>& results) {
   });
 }
 
-/// What was stopped, and what was not begun.
+/// What failed, what was stopped, and what was not begun.
 void print_partial(const script::Scenario& scenario,
                    const std::vector<script::VariantResult>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string& name = scenario.variants()[i].name;
     const Json* partial = results[i].partial();
-    if (!results[i].known()) std::printf("%s: PARTIAL: not run\n", name.c_str());
+    if (!results[i].problem.empty()) {
+      std::printf("%s: FAILED\n", name.c_str());
+    } else if (!results[i].known()) {
+      std::printf("%s: PARTIAL: not run\n", name.c_str());
+    }
     if (partial == nullptr) continue;
     std::printf("%s: %s\n", name.c_str(), script::partial_line(*partial).c_str());
   }
@@ -126,6 +130,7 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
     for (const script::VariantResult& each : results) {
       if (each.known()) std::printf("%s\n", each.text.c_str());
     }
+    if (results.size() > 1) print_partial(scenario, results);
   }
   if (!own.empty()) std::printf("\n%s\n", own.c_str());
 }
@@ -150,31 +155,21 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   write_text(html_report(report), arguments.html);
 }
 
-/// The document of --json; variants that failed are told beside the others.
-Json document(const script::Scenario& scenario, const Ran& ran) {
-  Json out = scenario.document(ran.results);
-  if (ran.failures.empty()) return out;
-  out["failed"] = Json::array();
-  for (const Ran::Failure& each : ran.failures) {
-    Json entry = Json::object();
-    entry["name"] = each.variant;
-    entry["problem"] = each.problem;
-    out["failed"].push_back(std::move(entry));
+/// Says on stderr which variants failed, and how to go on where there is a results file.
+void tell_missing(const script::Scenario& scenario,
+                  const std::vector<script::VariantResult>& results,
+                  const RunArguments& arguments) {
+  long long missing = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const script::VariantResult& each = results[i];
+    if (!each.known() || each.partial() != nullptr) ++missing;
+    if (each.problem.empty()) continue;
+    std::fprintf(stderr, "rooflua: %s: %s\n", scenario.variants()[i].name.c_str(),
+                 each.problem.c_str());
   }
-  return out;
-}
-
-/// Says on stderr which variants failed, and how to go on.
-void tell_missing(const Ran& ran, const RunArguments& arguments) {
   if (arguments.results.empty()) return;
-  for (const Ran::Failure& each : ran.failures) {
-    std::fprintf(stderr, "rooflua: %s: %s\n", each.variant.c_str(), each.problem.c_str());
-  }
-  const auto missing = std::count_if(
-      ran.results.begin(), ran.results.end(),
-      [](const script::VariantResult& each) { return !each.known() || each.partial() != nullptr; });
   std::fprintf(stderr, "rooflua: %lld of %zu runs are missing; the same command runs only those\n",
-               static_cast<long long>(missing), ran.results.size());
+               missing, results.size());
 }
 
 /// Where the scripts were when a signal found them.
@@ -215,13 +210,14 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
 constexpr int interrupted_status = 130;  // as a shell says of a program that SIGINT ended
 
 /// Files of single runs that nobody wrote, because a results file had those runs already.
-bool files_missing(const RunArguments& arguments, const Ran& ran) {
+bool files_missing(const RunArguments& arguments,
+                   const std::vector<script::VariantResult>& results) {
   if (arguments.results.empty()) return false;
   bool missing = false;
-  for (std::size_t i = 0; i < ran.results.size(); ++i) {
-    if (!ran.results[i].known()) continue;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].known()) continue;
     for (const std::string& path : {arguments.requests, arguments.trace}) {
-      const std::string file = numbered(path, i, ran.results.size());
+      const std::string file = numbered(path, i, results.size());
       if (file.empty() || std::filesystem::exists(file)) continue;
       missing = true;
       std::fprintf(stderr,
@@ -245,24 +241,23 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   options.set = arguments.set;
   options.seed = arguments.seed;
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
-  const Ran ran = run_variants(vm, scenario, arguments, [&](std::size_t variant) {
-    return run_variant(scenario, variant, arguments);
-  });
-  const std::vector<script::VariantResult>& results = ran.results;
+  const std::vector<script::VariantResult> results =
+      run_variants(vm, scenario, arguments,
+                   [&](std::size_t variant) { return run_variant(scenario, variant, arguments); });
   for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
   if (arguments.json != "-") print_report(scenario, results, arguments);
-  if (!arguments.json.empty()) write_document(document(scenario, ran), arguments.json);
+  if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
   if (!arguments.html.empty()) write_page(scenario, results, arguments);
   if (is_partial(results)) {
     tell_where(results);
-    tell_missing(ran, arguments);
+    tell_missing(scenario, results, arguments);
     return script::last_stop() == script::StopReason::interrupted ? interrupted_status : 1;
   }
   if (scenario.kind() == "serve" && nothing_completed(results)) {
     std::fprintf(stderr, "rooflua: no request was completed\n");
     return 1;
   }
-  const bool missing = files_missing(arguments, ran);
+  const bool missing = files_missing(arguments, results);
   return too_doubtful(results, arguments) || missing ? 1 : 0;
 }
 

@@ -38,6 +38,14 @@ script::VariantResult from_answer(const Json& done) {
   return out;
 }
 
+/// What all failed of, where they all did and of the same: told once.
+void throw_if_common(const std::vector<script::VariantResult>& results) {
+  for (const script::VariantResult& each : results) {
+    if (each.problem.empty() || each.problem != results.front().problem) return;
+  }
+  if (!results.empty()) throw Error("", results.front().problem);
+}
+
 /// In this process, until something stops it.
 std::vector<script::VariantResult> run_here(
     std::size_t count, const std::function<script::VariantResult(std::size_t)>& run) {
@@ -46,8 +54,12 @@ std::vector<script::VariantResult> run_here(
   for (std::size_t variant = 0; variant < count && !stopped(); ++variant) {
     try {
       results[variant] = run(variant);
-    } catch (const Error&) {
-      if (variant == 0 || !stopped()) throw;
+    } catch (const Error& error) {
+      if (!stopped()) {
+        results[variant].problem = error.what();
+      } else if (variant == 0) {
+        throw;
+      }
     }
   }
   return results;
@@ -81,39 +93,34 @@ SweepOptions sweep_options(const RunArguments& arguments) {
 }
 
 /// @throws Error if a stop left nothing to report
-Ran collect(const std::vector<SweepRow>& rows, const SweepOutcome& outcome) {
-  Ran ran;
-  ran.results.resize(rows.size());
+std::vector<script::VariantResult> collect(const SweepOutcome& outcome) {
+  std::vector<script::VariantResult> results(outcome.results.size());
   std::string stopped;
   bool anything = false;
-  for (std::size_t variant = 0; variant < rows.size(); ++variant) {
+  for (std::size_t variant = 0; variant < results.size(); ++variant) {
     const Json& answered = outcome.results[variant];
-    const std::string& name = rows[variant].name;
+    script::VariantResult& result = results[variant];
     if (!outcome.problems[variant].empty()) {
-      ran.failures.push_back({name, outcome.problems[variant], true});
+      result.problem = outcome.problems[variant];
     } else if (answered.is_null()) {
       continue;
     } else if (const Json* problem = answered.find("failed")) {
-      ran.failures.push_back({name, problem->text(), false});
+      result.problem = problem->text();
     } else if (const Json* why = answered.find("stopped")) {
       if (stopped.empty()) stopped = why->text();
     } else {
-      ran.results[variant] = from_answer(answered);
-      anything = true;
+      result = from_answer(answered);
     }
+    anything |= result.known() || !result.problem.empty();
   }
-  if (!anything && ran.failures.empty() && !stopped.empty()) throw Error("", stopped);
-  return ran;
+  if (!anything && !stopped.empty()) throw Error("", stopped);
+  return results;
 }
 
-}  // namespace
-
-Ran run_variants(script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
-                 const std::function<script::VariantResult(std::size_t)>& run) {
-  const std::size_t count = scenario.variants().size();
-  // A search decides as it goes what to run: its runs are kept one by one, by itself.
-  const bool keep = !arguments.results.empty() && scenario.kind() != "search";
-  if (!keep && (arguments.jobs <= 1 || count <= 1)) return {run_here(count, run), {}};
+/// @param keep  in the results file
+std::vector<script::VariantResult> run_apart(
+    script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments, bool keep,
+    const std::function<script::VariantResult(std::size_t)>& run) {
   std::vector<SweepRow> rows;
   for (const script::ScenarioVariant& each : scenario.variants())
     rows.push_back({each.name, each.parameters, each.seed});
@@ -124,14 +131,24 @@ Ran run_variants(script::Vm& vm, script::Scenario& scenario, const RunArguments&
   }
   const SweepOutcome outcome =
       run_sweep(rows, options, [&](std::size_t variant) { return answer(run, variant); });
-  tell(outcome, arguments, count);
+  tell(outcome, arguments, rows.size());
   if (outcome.interrupted) vm.clear_interrupt();
-  Ran ran = collect(rows, outcome);
-  if (!keep && !ran.failures.empty()) {
-    const Ran::Failure& first = ran.failures.front();
-    throw Error(first.died ? first.variant : "", first.problem);
-  }
-  return ran;
+  return collect(outcome);
+}
+
+}  // namespace
+
+std::vector<script::VariantResult> run_variants(
+    script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
+    const std::function<script::VariantResult(std::size_t)>& run) {
+  const std::size_t count = scenario.variants().size();
+  // A search decides as it goes what to run: its runs are kept one by one, by itself.
+  const bool keep = !arguments.results.empty() && scenario.kind() != "search";
+  const bool here = !keep && (arguments.jobs <= 1 || count <= 1);
+  std::vector<script::VariantResult> results =
+      here ? run_here(count, run) : run_apart(vm, scenario, arguments, keep, run);
+  throw_if_common(results);
+  return results;
 }
 
 }  // namespace rooflua::app

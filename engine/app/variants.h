@@ -11,21 +11,12 @@
 
 namespace rooflua::app {
 
-struct Ran {
-  /// One per variant. What failed, or was stopped before it could begin, is not known().
-  std::vector<script::VariantResult> results;
-  struct Failure {
-    std::string variant, problem;
-    bool died = false;  // its process, of something else than an error
-  };
-  std::vector<Failure> failures;
-};
-
 /// With one job and no results file in this process, else in workers (measure/sweep.h), where each
 /// variant has the time limit for itself. After a stop no further variant is begun.
-/// @throws Error what the first variant that failed threw, or if a stop left nothing; with
-///               `--results` a failed variant costs itself only
-Ran run_variants(script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
-                 const std::function<script::VariantResult(std::size_t)>& run);
+/// @return one result per variant; one that failed says its `problem` and costs itself only
+/// @throws Error if all failed of the same, or if a stop left nothing
+std::vector<script::VariantResult> run_variants(
+    script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
+    const std::function<script::VariantResult(std::size_t)>& run);
 
 }  // namespace rooflua::app

@@ -32,6 +32,16 @@ std::vector<html::Served> served(const HtmlReport& report) {
   return out;
 }
 
+/// Variants that are missing, and why.
+void add_failed(HtmlPage& page, const Json& document) {
+  const Json* failed = document.find("failed");
+  if (failed == nullptr) return;
+  std::vector<std::vector<std::string>> table{{"failed", "why"}};
+  for (const Json& each : failed->items())
+    table.push_back({text_of(each, "name"), text_of(each, "problem")});
+  page.table(table);
+}
+
 void add_parameters(HtmlPage& page, const HtmlReport& report) {
   if (report.parameters.is_array() && !report.parameters.items().empty()) {
     page.heading("Parameters");
@@ -57,6 +67,7 @@ std::string html_report(const HtmlReport& report) {
   const std::string kind = text_of(report.document, "kind");
   HtmlPage page(title.empty() ? text_of(report.document, "scenario") : title);
   page.note(facts(report));
+  add_failed(page, report.document);
   html::add_header(page, report.source);
   if (!report.own_text.empty()) {
     page.heading("Result");

@@ -270,11 +270,17 @@ Json Scenario::document(const std::vector<VariantResult>& results) const {
   Json all = Json::array();
   Json stopped = Json::object();
   Json not_run = Json::array();
+  Json failed = Json::array();
   for (std::size_t i = 0; i < results.size(); ++i) {
     const VariantResult& each = results[i];
     if (const Json* partial = each.partial()) stopped["stopped_by"] = *partial->find("stopped_by");
     if (each.known()) {
       all.push_back(each.document);
+    } else if (!each.problem.empty()) {
+      Json entry = Json::object();
+      entry["name"] = variants_[i].name;
+      entry["problem"] = each.problem;
+      failed.push_back(std::move(entry));
     } else {
       not_run.push_back(variants_[i].name);
     }
@@ -284,6 +290,7 @@ Json Scenario::document(const std::vector<VariantResult>& results) const {
     out["partial"] = std::move(stopped);
   }
   out["variants"] = std::move(all);
+  if (!failed.items().empty()) out["failed"] = std::move(failed);
   return out;
 }
 

@@ -32,8 +32,9 @@ struct VariantResult {
   std::string text;  // for people
   std::array<double, evidence_count> evidence{};  // shares of time; all 0 where there is no time
   VariantDrawing drawing;                         // where RunOutputs::sketch asked for it
+  std::string problem;                            // why it failed; then it is not known()
 
-  bool known() const { return document.is_object(); }  // false: stopped before it could begin
+  bool known() const { return document.is_object(); }  // else it failed, or was never begun
   /// What a stopped run knows: the document's `partial` {stopped_by, clock_s, finished, sent}; null
   /// where it went to its end.
   const Json* partial() const { return known() ? document.find("partial") : nullptr; }
@@ -85,8 +86,9 @@ class Scenario {
   /// What a page says of many runs, a sweep's or a search's: {sections, has_baseline} of
   /// measure/html_report.h.
   Json explored(const std::vector<VariantResult>& results);
-  /// {schema, scenario, title, kind, seed, variants: [...]}; of a run that was stopped also
-  /// partial: {stopped_by, not_run: [names of variants that are missing]}
+  /// {schema, scenario, title, kind, seed, variants: [...]}; where variants failed also
+  /// failed: [{name, problem}]; of a run that was stopped also
+  /// partial: {stopped_by, not_run: [names of variants that were not begun]}
   Json document(const std::vector<VariantResult>& results) const;
 
  private:

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <sstream>
 
 #include "base/json.h"
 #include "base/random.h"
@@ -31,6 +32,11 @@ struct Folder {
   std::string file(const std::string& name, const std::string& text = "") const {
     if (!text.empty()) std::ofstream(path / name) << text;
     return (path / name).string();
+  }
+  std::string text(const std::string& name) const {
+    std::ostringstream out;
+    out << std::ifstream(path / name).rdbuf();
+    return out.str();
   }
 };
 
@@ -184,19 +190,93 @@ TEST_CASE("a variant that fails costs itself, is told, and is tried again") {
   CHECK(contains(again.text, "1 of 2 runs are missing"));
 }
 
-TEST_CASE("without a results file the first variant that fails ends the command") {
+TEST_CASE("a variant that fails costs itself, whatever it fails of, with any number of jobs") {
   const Folder folder;
-  const std::string file =
-      folder.file("a.lua",
-                  "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200',\n"
-                  "  workload = require 'workloads.poisson' { num_requests = 5 },\n"
-                  "  vary = { model = { 'llama-3.1-8b', 'llama-3.1-70b', 'deepseek-v3' } } }\n");
-  const Said alone = rooflua::test::rooflua("run " + file + " --quiet 2>&1");
-  const Said workers = rooflua::test::rooflua("run " + file + " --quiet --jobs 3 2>&1");
+  const std::string file = folder.file(
+      "a.lua",
+      "local policy = require 'rooflua.policy'\n"
+      "local Mine = policy.define { name = 'mine', doc = 'Fails in three ways.', source = 'test',\n"
+      "  params = { way = { default = 0, doc = 'which' } } }\n"
+      "function Mine:plan(replica, plan)\n"
+      "  if self.way == 1 then error 'tired' end\n"
+      "  if self.way == 2 then error 'not enough memory' end\n"
+      "  plan:decode_all()\n"
+      "  local waiting = replica:waiting()\n"
+      "  for i = 1, #waiting do plan:admit(waiting[i], waiting[i].pending_tokens) end\n"
+      "end\n"
+      "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200', scheduler = Mine {},\n"
+      "  workload = require 'workloads.poisson' { num_requests = 5 },\n"
+      "  vary = { ['scheduler.way'] = { 0, 1, 2, 3 } } }\n");
+  const auto all = [&](const std::string& options) {
+    return rooflua::test::rooflua("run " + file + " --quiet " + options);
+  };
+  const Said alone = all("2>&1"), workers = all("--jobs 2 2>&1");
+  INFO(alone.text);
   CHECK(alone.status == 1);
-  CHECK(contains(alone.text, "does not fit"));
+  CHECK(contains(alone.text, "\nway=0 "));  // its row of the table
+  CHECK(contains(alone.text, "\nway=3 "));
+  CHECK(contains(alone.text, "way=1: " + file + ":5: tired"));
+  CHECK(contains(alone.text, "not enough memory"));
+  CHECK(contains(alone.text, "\nway=2: FAILED\n"));
   CHECK(workers.status == alone.status);
   CHECK(workers.text == alone.text);
+  const Json document = parse_json(all("--json - 2>/dev/null").text, "run");
+  CHECK(document.find("variants")->items().size() == 2);
+  CHECK(document.find("failed")->items().size() == 2);
+  CHECK(document.find("failed")->items()[0].find("name")->text() == "way=1");
+  CHECK(document.find("partial") == nullptr);
+  const std::string page = folder.file("a.html");
+  all("--html " + page + " --json - 2>/dev/null");
+  CHECK(contains(folder.text("a.html"), "tired"));
+}
+
+TEST_CASE("what all variants fail of is said once, and a table of none is none") {
+  const Folder folder;
+  const std::string head =
+      "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200',\n"
+      "  workload = require 'workloads.poisson' { num_requests = 5 },\n";
+  const std::string same =
+      folder.file("a.lua", head + "  router = 'nearest', vary = { seed = { 1, 2 } } }\n");
+  const std::string other =
+      folder.file("b.lua", head + "  vary = { model = { 'llama-3.1-70b', 'deepseek-v3' } } }\n");
+  for (const char* jobs : {" 2>&1", " --jobs 2 2>&1"}) {
+    const Said said = rooflua::test::rooflua("run " + same + " --quiet" + jobs);
+    CHECK(said.status == 1);
+    CHECK(contains(said.text, "nearest"));
+    CHECK(said.text.find("unknown") == said.text.rfind("unknown"));
+    const Said both = rooflua::test::rooflua("run " + other + " --quiet" + jobs);
+    CHECK(both.status == 1);
+    CHECK(contains(both.text, "model=llama-3.1-70b: FAILED"));
+    CHECK(contains(both.text, "model=deepseek-v3: FAILED"));
+  }
+}
+
+TEST_CASE("a worker that is killed costs its variant") {
+  const Folder folder;
+  const std::string file = folder.file(
+      "a.lua",
+      "return { model = 'llama-3.1-8b', hardware = 'h200', vary = { ['workload.num_requests'] = { "
+      "5, 3, 6 } },\n"
+      "  scheduler = require 'own' {}, workload = require 'workloads.poisson' {} }\n");
+  folder.file("own.lua",
+              "local policy = require 'rooflua.policy'\n"
+              "local Own = policy.define { name = 'own', doc = 'd', source = 's', params = {} }\n"
+              "function Own:plan(replica, plan)\n"
+              "  plan:decode_all()\n"
+              "  local waiting = replica:waiting()\n"
+              "  for i = 1, #waiting do\n"
+              "    if waiting[i].id == 5 then require('ffi').C.raise(9) end\n"
+              "    plan:admit(waiting[i], waiting[i].pending_tokens)\n"
+              "  end\n"
+              "end\n"
+              "require('ffi').cdef 'int raise(int);'\n"
+              "return Own\n");
+  const Said said = rooflua::test::rooflua("run " + file + " --trusted --jobs 2 --quiet 2>&1");
+  INFO(said.text);
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "\nnum_requests=5 "));
+  CHECK(contains(said.text, "\nnum_requests=3 "));
+  CHECK(contains(said.text, "num_requests=6: its worker process died: Killed"));
 }
 
 TEST_CASE("a time limit costs one variant, in whichever process it runs") {
