@@ -136,12 +136,18 @@ int print_line(lua_State* L) {
 // --- loading limits -------------------------------------------------------------------------
 
 constexpr int hook_period = 100000;
+constexpr double library_grace = 10.0 * hook_period;  // to come back, say from the end of loading
 
+/// Once the budget is spent, raises at every instruction of the user's, so that a script that
+/// catches this gets nowhere. The library may unwind: begin_loading and end_loading are its own.
 void load_hook(lua_State* L, lua_Debug*) {
-  double& budget = context_of(L).load_budget;
-  budget -= hook_period;
-  if (budget > 0) return;
-  budget = hook_period;  // a script that catches this is stopped again soon
+  Context& context = context_of(L);
+  if (!context.load_spent) context.load_budget -= hook_period;
+  if (context.load_budget > 0) return;
+  const bool grace = context.load_spent || context.load_budget > -library_grace;
+  if (grace && !in_user_code(L)) return;
+  if (!context.load_spent) lua_sethook(L, load_hook, LUA_MASKCOUNT, 1);
+  context.load_spent = true;
   raise(L, "stopped: loading ran too many instructions; a scenario returns data and runs nothing");
 }
 
@@ -151,6 +157,7 @@ int begin_loading(lua_State* L) {
   if (context.options.load_instructions <= 0) return 0;
   luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   context.load_budget = context.options.load_instructions;
+  context.load_spent = false;
   if (lua_gethook(L) == nullptr) lua_sethook(L, load_hook, LUA_MASKCOUNT, hook_period);
   return 0;
 }

@@ -41,7 +41,8 @@ struct Context : std::enable_shared_from_this<Context> {
   LibraryOptions options;
   lua_State* L = nullptr;  // who runs now: the main state, or the coroutine that asked
   AbiTable abi{};
-  double load_budget = 0;  // VM instructions that the scenario being loaded may still run
+  double load_budget = 0;   // VM instructions that the scenario being loaded may still run
+  bool load_spent = false;  // it was told once that there are none left
 
   std::string message;  // of the last FFI call that failed
   std::string failure;  // which way the last lookup failed: "no_table", "no_rows", ... or ""

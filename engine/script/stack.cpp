@@ -34,6 +34,15 @@ std::string user_line(lua_State* L) {
   return "";
 }
 
+bool in_user_code(lua_State* L) {
+  lua_Debug frame;
+  for (int level = 0; lua_getstack(L, level, &frame) != 0; ++level) {
+    lua_getinfo(L, "Sl", &frame);
+    if (frame.currentline > 0) return !is_library(frame.source);
+  }
+  return false;
+}
+
 int raise(lua_State* L, const char* message) {
   {
     const std::string where = user_line(L);

@@ -21,6 +21,9 @@ namespace rooflua::script {
 /// Frames that the user's code left by a tail call are not there any more.
 std::string user_line(lua_State* L);
 
+/// False where the innermost Lua function that runs is the library's.
+bool in_user_code(lua_State* L);
+
 /// Raises `message` as a Lua error, with the user's line in front. Does not return.
 int raise(lua_State* L, const char* message);
 
