@@ -136,6 +136,73 @@ TEST_CASE("pairs visits keys in the same order in every process") {
             "return n") == "1");
 }
 
+TEST_CASE("next goes through a table as pairs does, and an emptied table as Lua does") {
+  script::Vm vm(sandbox_options());
+  const std::string walk = R"(
+    local function walk(t, visit)
+      local keys, key, value = {}, next(t)
+      while key ~= nil do
+        keys[#keys + 1] = tostring(key) .. "=" .. tostring(value)
+        if visit then visit(key) end
+        key, value = next(t, key)
+      end
+      return table.concat(keys, " ")
+    end
+  )";
+  const std::string table = " local t = { b = 1, a = 2, [3] = 3, [1] = 4, c = 5, [true] = 6 } ";
+  CHECK(run(vm, walk + table + "return walk(t)") == "true=6 1=4 3=3 a=2 b=1 c=5");
+  CHECK(run(vm, walk + table + "return walk(t, function(key) t[key] = nil end)") ==
+        "true=6 1=4 3=3 a=2 b=1 c=5");
+  CHECK(run(vm, walk + table + "walk(t) t.aa = 7 t.c = nil return walk(t)") ==
+        "true=6 1=4 3=3 a=2 aa=7 b=1");
+  CHECK(run(vm, walk + table + "return walk(t, function() walk(t) end)") ==
+        "true=6 1=4 3=3 a=2 b=1 c=5");
+  CHECK(run(vm, table + "local keys = {} for key in next, t do keys[#keys + 1] = key end "
+                        "return #keys .. keys[4]") == "6a");
+  CHECK(run(vm, table + "return next(t, 'aa')") == "b");
+  CHECK(run(vm, table + "return tostring(next(t, 'c'))") == "nil");
+  CHECK(run(vm, "return tostring(next({}))") == "nil");
+  CHECK(run(vm, table + "local out = {} table.foreach(t, function(key) out[#out + 1] = "
+                        "tostring(key) end) return table.concat(out, ' ')") == "true 1 3 a b c");
+  CHECK(has(complaint(vm, "next()"), "test.lua:1: next: expected a table, found nil"));
+}
+
+TEST_CASE("keys without an order are refused at the user's line") {
+  script::Vm vm(sandbox_options());
+  for (const char* walk : {"for key in pairs(t) do end", "for key in next, t do end", "next(t)",
+                           "next({}, {})", "table.foreach(t, print)"}) {
+    INFO(walk);
+    CHECK(has(complaint(vm, std::string("local t = { [{}] = 1, [{}] = 2 }\n") + walk),
+              "test.lua:2: keys that are tables have no order that is the same in every run"));
+  }
+}
+
+TEST_CASE("no word shows an address") {
+  script::Vm vm(sandbox_options());
+  const char* words[] = {
+      "tostring({})",
+      "tostring(function() end)",
+      "tostring(coroutine.create(function() end))",
+      "('%s %10s'):format({}, print)",
+      "string.format('%s', setmetatable({}, {}))",
+      "tostring(require('rooflua.json').null)",
+      "select(2, pcall(error, tostring({})))",
+  };
+  for (const char* word : words) {
+    INFO(word);
+    CHECK_FALSE(has(run(vm, std::string("return ") + word), "0x"));
+  }
+  CHECK(run(vm, "return tostring({}) .. ('%s'):format(function() end)") == "tablefunction");
+  CHECK(run(vm,
+            "return tostring(setmetatable({}, { __tostring = function() return 'x: 0x1' "
+            "end }))") == "x: 0x1");
+  CHECK(run(vm, "return ('%%p %s %5.2f %d%%'):format(nil, 1.5, 3)") == "%p nil  1.50 3%");
+  CHECK(has(complaint(vm, "local s = ('%-10p'):format({})"), "test.lua:1: string.format: %p shows"));
+  CHECK(has(complaint(vm, "local s = ('%d'):format('x')"),
+            "test.lua:1: bad argument #2 to 'format' (number expected, got string)"));
+  CHECK(has(complaint(vm, "local s = string.format()"), "test.lua:1: bad argument #1 to 'format'"));
+}
+
 TEST_CASE("there is no clock and no shared random number") {
   script::Vm vm(sandbox_options());
   CHECK(has(complaint(vm, "return math.random()"), "named stream"));

@@ -3,6 +3,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.core"
 local files = require "rooflua.files"
+local repeatable = require "rooflua.repeatable"
 
 local chunks = {}
 local fail = core.fail
@@ -19,6 +20,7 @@ local private = {
   plot = true, differences = true, lookback = true, repl = true, repl_commands = true, repl_complete = true,
   repl_pretty = true, repl_reload = true, repl_tree = true, breakdown = true, describe = true, check = true,
   check_rules = true, check_forecast = true, locate = true, columns = true, statistics = true,
+  repeatable = true,
 }
 for _, part in ipairs { "", "_cases", "_engines", "_measured", "_replay", "_beliefs", "_question", "_score",
   "_run", "_sampling", "_words", "_precision", "_layers", "_interval", "_discrepancy", "_page", "_totals", "_text" } do
@@ -34,24 +36,21 @@ local function copy(t)
 end
 
 local base = {}
-for _, name in ipairs { "assert", "error", "ipairs", "next", "pcall", "rawequal", "rawget",
+for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget",
   "rawset",
-  "select", "setmetatable", "tonumber", "tostring", "type", "unpack", "xpcall", "_VERSION" } do
+  "select", "setmetatable", "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
   base[name] = globals[name]
 end
-base.pairs = core.sorted_pairs
+for _, name in ipairs { "pairs", "next", "tostring", "print" } do base[name] = repeatable[name] end
 function base.getmetatable(value)
   if type(value) ~= "table" then return nil end
   return getmetatable(value)
 end
-function base.print(...)
-  local parts = {}
-  for i = 1, select("#", ...) do parts[i] = tostring((select(i, ...))) end
-  native.print_line(core.join(parts, "\t"))
-end
 local allowed = { string = copy(string), table = copy(table), math = copy(math), bit = copy(bit),
   coroutine = copy(coroutine) }
 allowed.string.dump = nil
+allowed.string.format = repeatable.format
+allowed.table.foreach = repeatable.foreach
 function allowed.math.random()
   fail "math.random: use a named stream of rng, so that the same seed gives the same bytes"
 end

@@ -38,7 +38,7 @@ local describe = core.describe
 --- "unknown parameter 'x'; did you mean 'y'? (known: ...)"
 core.unknown_name = native.unknown_name
 
---- Sorted keys of a table: numbers, then text, then the rest in the order `next` gives.
+--- Order of keys: booleans, numbers, text.
 local function before(a, b)
   local kind_a, kind_b = type(a), type(b)
   if kind_a == kind_b then
@@ -49,7 +49,10 @@ local function before(a, b)
   return kind_a < kind_b
 end
 
-function core.sorted_keys(t)
+core.before = before
+
+--- Sorted keys of a table, then those that have no order as `next` gives them, or `refuse(key)`.
+function core.sorted_keys(t, refuse)
   local keys, others, count, other_count = {}, {}, 0, 0
   for key in next, t do
     local kind = type(key)
@@ -57,6 +60,7 @@ function core.sorted_keys(t)
       count = count + 1
       keys[count] = key
     else
+      if refuse then refuse(key) end
       other_count = other_count + 1
       others[other_count] = key
     end
@@ -68,13 +72,13 @@ end
 local sorted_keys = core.sorted_keys
 
 --- pairs in an order that does not depend on hashes.
-function core.sorted_pairs(t)
+function core.sorted_pairs(t, refuse)
   local meta = debug.getmetatable(t)
   if type(meta) == "table" and meta.__pairs then return meta.__pairs(t) end
   local fields = core.fields_of and core.fields_of(t)
   if fields then t = fields end
   if type(t) ~= "table" then fail("pairs: expected a table, found %s", describe(t)) end
-  local keys, i = sorted_keys(t), 0
+  local keys, i = sorted_keys(t, refuse), 0
   return function()
     local key, value
     repeat
