@@ -7,6 +7,7 @@
 #include "app/output.h"
 #include "app/variants.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "measure/html_report.h"
 #include "measure/report.h"
@@ -186,13 +187,22 @@ bool too_doubtful(const std::vector<script::VariantResult>& results,
   if (!arguments.strict_percent) return false;
   bool failed = false;
   for (const script::VariantResult& each : results) {
+    const std::string name = text_of(each.document, "name");
+    const std::string of = name.empty() ? "" : " of " + name;
+    if (std::all_of(each.evidence.begin(), each.evidence.end(), [](double s) { return s == 0; })) {
+      std::fprintf(stderr,
+                   "rooflua: --strict: nothing is known of what the time%s rests on: its step "
+                   "model priced nothing from tables or by the library's own formulas\n",
+                   of.c_str());
+      failed = true;
+      continue;
+    }
     const double percent = script::doubtful_percent(each.evidence);
     if (percent <= *arguments.strict_percent) continue;
     std::fprintf(stderr,
-                 "rooflua: --strict: %.2f %% of the time%s%s is extrapolated, stand_in or assumed "
+                 "rooflua: --strict: %.2f %% of the time%s is extrapolated, stand_in or assumed "
                  "(allowed: %g %%)\n",
-                 percent, each.document.find("name")->text().empty() ? "" : " of ",
-                 each.document.find("name")->text().c_str(), *arguments.strict_percent);
+                 percent, of.c_str(), *arguments.strict_percent);
     failed = true;
   }
   return failed;

@@ -278,16 +278,16 @@ end
 --- Mean shares of evidence of many runs.
 local function mean_evidence(runs)
   local shares = {}
-  for _, run in ipairs(runs or {}) do
+  for _, run in ipairs(runs) do
     for name, share in pairs(run.summary.evidence) do shares[name] = (shares[name] or 0) + share / #runs end
   end
   return shares
 end
 
 local function search(given, options)
-  local result = require("rooflua.searching").run(current.file, given, given.search,
+  local result, runs = require("rooflua.searching").run(current.file, given, given.search,
     { jobs = options.jobs, results = options.results, progress = options.progress })
-  return { kind = "search", search = result, evidence = mean_evidence(result.runs),
+  return { kind = "search", search = result, evidence = mean_evidence(runs),
     text = require("rooflua.sweep").report(result) }
 end
 

@@ -272,8 +272,8 @@ end
 -- The door ---------------------------------------------------------------------------------------------------------
 
 local function sensitivities(search, given)
-  local result = sensitivity.run(search.name, search.scenario, given, search.how)
-  result.goal = "sensitivity"
+  local result, runs = sensitivity.run(search.name, search.scenario, given, search.how)
+  result.goal, search.runs = "sensitivity", runs
   return result
 end
 
@@ -312,13 +312,13 @@ function searching.check(name, scenario, given)
   many.check(name, search.scenario, { base_variant() })
 end
 
---- Runs a search over a scenario's table. how: jobs, results, progress.
+--- Runs a search over a scenario's table. how: jobs, results, progress. Returns its result and all its runs.
 function searching.run(name, scenario, given, how)
   local search = opened(name, scenario, given, how)
   local result = goals[search.goal](search, given)
-  if search.goal == "sensitivity" then return result end
+  if search.goal == "sensitivity" then return result, search.runs end
   result.slo, result.seeds, result.runs, result.show = search.bounds, search.seeds, search.runs, search.more
-  return result
+  return result, search.runs
 end
 
 return searching

@@ -78,7 +78,7 @@ local function row_of(move, low, high, names, base)
   return row
 end
 
---- The table of a scenario. given: metrics, params, step, seeds; how: jobs, results, progress.
+--- The table of a scenario, and its runs. given: metrics, params, step, seeds; how: jobs, results, progress.
 function sensitivity.run(name, scenario, given, how)
   local names = metrics.list(given.metrics, "sensitivity: metrics",
     { "ttft_s_p99", "tpot_s_p50", "output_tokens_per_s" })
@@ -97,7 +97,7 @@ function sensitivity.run(name, scenario, given, how)
       end
     end
   end
-  local runs = many.by_seed(name, scenario, list, seeds,
+  local runs, all = many.by_seed(name, scenario, list, seeds,
     { jobs = how.jobs, results = how.results, progress = how.progress, tolerant = true })
   if runs[1].problem then error(runs[1].problem, 0) end
   local result = { metrics = names, base = {}, rows = {}, fixed = fixed, seeds = seeds, step = step,
@@ -117,7 +117,7 @@ function sensitivity.run(name, scenario, given, how)
     if x ~= y then return x > y end
     return a.path < b.path
   end)
-  return result
+  return result, all
 end
 
 return sensitivity

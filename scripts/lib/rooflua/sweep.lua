@@ -60,14 +60,14 @@ function sweep.search(given)
   local scenario, name, how, rest = opened(given, "sweep.search", { "goal", "slo", "seeds", "show", "parameter", "min",
     "max", "tolerance", "checks", "deployments", "vary", "objectives", "metrics", "params", "step" })
   if next(rest) == nil then rest = scenario.search or rest end
-  return searching.run(name, scenario, rest, how)
+  return (searching.run(name, scenario, rest, how))
 end
 
 --- What chosen metrics do when a declared parameter changes by 1 %.
 function sweep.sensitivity(given)
   local scenario, name, how, rest = opened(given, "sweep.sensitivity", { "metrics", "params", "step", "seeds" })
   scenario.vary, scenario.sweep, scenario.report = nil, nil, nil
-  return sensitivity.run(name, scenario, rest, how)
+  return (sensitivity.run(name, scenario, rest, how))
 end
 
 --- A search or a sensitivity as text.
