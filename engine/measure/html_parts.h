@@ -34,6 +34,8 @@ void add_trend(HtmlPage& page, const std::vector<Served>& variants);
 void add_latencies(HtmlPage& page, const std::vector<Served>& variants);
 void add_timeline(HtmlPage& page, const std::vector<Served>& variants);
 void add_breakdown(HtmlPage& page, const std::vector<Served>& variants);
+/// What the time of each variant's runs rests on.
+void add_evidence(HtmlPage& page, const Json& variants);
 /// Kind "price": batches op by op.
 void add_prices(HtmlPage& page, const Json& variants);
 /// Kind "static": every figure of every variant.

@@ -116,6 +116,20 @@ void leaves(const Json& value, const std::string& path,
 
 }  // namespace
 
+void add_evidence(HtmlPage& page, const Json& variants) {
+  std::vector<std::string> names;
+  std::vector<std::array<double, evidence_count>> shares;
+  for (const Json& variant : variants.items()) {
+    if (names.size() == most_drawn) break;
+    const std::string name = text_of(variant, "name");
+    names.push_back(name.empty() ? "all runs" : name);
+    shares.push_back(shares_of(*variant.find("summary")));
+  }
+  if (names.empty()) return;
+  page.heading("Evidence");
+  page.charts({evidence_bars(names, shares)});
+}
+
 void add_prices(HtmlPage& page, const Json& variants) {
   std::vector<const Json*> batches;
   std::vector<std::string> names;

@@ -89,6 +89,7 @@ std::string html_report(const HtmlReport& report) {
     html::add_static(page, variants);
   } else if (kind == "search") {
     html::add_sections(page, report.explored);
+    html::add_evidence(page, variants);
   }
   add_parameters(page, report);
   return page.text();

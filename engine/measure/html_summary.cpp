@@ -112,16 +112,24 @@ void add_header(HtmlPage& page, const std::string& source) {
   std::istringstream lines(source);
   std::string line, question;
   std::vector<std::vector<std::string>> parts;
+  bool open = true;  // an empty line ends a section; what is not the next one is for other readers
   while (std::getline(lines, line) && line.rfind("---", 0) == 0) {
     line.erase(0, line.rfind("--- ", 0) == 0 ? 4 : 3);
     const std::size_t begin = line.find_first_not_of(' ');
-    if (begin == std::string::npos) continue;
+    if (begin == std::string::npos) {
+      open = parts.empty();
+      continue;
+    }
+    if (line[begin] == '@') break;
     const std::size_t label = line.find("  ");
     const bool labelled =
         begin == 0 && label != std::string::npos && label < 12 && line.find(' ') == label;
     if (labelled) {
       const std::size_t text = line.find_first_not_of(' ', label);
       parts.push_back({line.substr(0, label), text == std::string::npos ? "" : line.substr(text)});
+      open = true;
+    } else if (!open) {
+      continue;
     } else if (!parts.empty()) {
       parts.back()[1] += " " + line.substr(begin);
     } else {

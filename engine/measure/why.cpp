@@ -108,6 +108,7 @@ void WhyObserver::on_step(const StepSeen& step) {
   for (const PrefillWork& prefill : step.prefills) {
     if (prefill.id != request_ || (planned && planned->seat_was_lost)) continue;
     phase_ = prefill.completes != 0 ? Phase::decoding : Phase::seated;
+    if (phase_ == Phase::decoding && !first_token_) note_first_token();
     reached_ = std::max(reached_, prefill.context_tokens + prefill.new_tokens);
   }
   if (planned && waits(whereabouts)) count_waiting(step, *planned, part);
@@ -126,6 +127,11 @@ void WhyObserver::on_step(const StepSeen& step) {
   for (int i = 0; i < evidence_count && price.time_s > 0; ++i) {
     why_.evidence.seconds[i] += price.evidence_s[i] * (part_s / price.time_s);
   }
+}
+
+void WhyObserver::note_first_token() {
+  first_token_ = since_;
+  why_.time_to_first = why_.time;
 }
 
 /// A step that it waited through: why, and behind whom.
@@ -218,6 +224,11 @@ void WhyObserver::on_done(const RequestDone& done) {
   if (done.id != request_) return;
   pass(Whereabouts::frontend, done.last_token == never ? done.now : done.last_token);
   phase_ = Phase::away;
+  // The way from the step that made the token to the user is the front end's.
+  if (first_token_ && done.first_token != never) {
+    auto& frontend = why_.time_to_first[static_cast<std::size_t>(Whereabouts::frontend)];
+    frontend += done.first_token - *first_token_;
+  }
   why_.done = done;
   answer_ = why_;
 }

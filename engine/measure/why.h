@@ -66,11 +66,12 @@ struct Why {
   static constexpr std::int32_t anybody = -1;  // a holder whose name is not known
 
   RequestDone done;
-  std::array<Picoseconds, whereabouts_count> time{};    // sums to last token - arrival
-  std::array<std::int64_t, whereabouts_count> steps{};  // that ended under that heading
-  EvidenceSeconds evidence;                             // of the steps that worked for it
-  std::array<double, 4> bound_s{};                      // likewise: unknown, compute, memory, link
-  std::int64_t lost_seats = 0;                          // preemptions
+  std::array<Picoseconds, whereabouts_count> time{};           // sums to last token - arrival
+  std::array<Picoseconds, whereabouts_count> time_to_first{};  // of it, up to the first token
+  std::array<std::int64_t, whereabouts_count> steps{};         // that ended under that heading
+  EvidenceSeconds evidence;                                    // of the steps that worked for it
+  std::array<double, 4> bound_s{};  // likewise: unknown, compute, memory, link
+  std::int64_t lost_seats = 0;      // preemptions
   // Only of a run whose step models are FollowedSteps:
   std::map<Op, Picoseconds> ops;  // adds up to `time` of each heading that worked for it
   std::array<Picoseconds, held_count> held{};  // adds up to the steps it waited through
@@ -115,14 +116,16 @@ class WhyObserver : public Observer {
   Whereabouts during(const StepSeen& step, const Planned* planned) const;
   void pass(Whereabouts whereabouts, Picoseconds until);
   void find_holders(const Batch& batch, Planned& out) const;
+  void note_first_token();
   void count_waiting(const StepSeen& step, const Planned& planned, Picoseconds part);
   std::optional<Planned> landed(std::int32_t replica);
 
   std::int32_t request_;
   std::int32_t replica_ = -1;
   Phase phase_ = Phase::away;
-  std::int32_t reached_ = 0;  // KV of so many of its tokens was computed once
-  Picoseconds since_ = 0;     // accounted for up to here
+  std::int32_t reached_ = 0;                // KV of so many of its tokens was computed once
+  Picoseconds since_ = 0;                   // accounted for up to here
+  std::optional<Picoseconds> first_token_;  // the end of the step that made it
   std::map<std::int32_t, std::deque<Planned>> planned_;  // by replica, steps that have not landed
   Why why_;
   std::optional<Why> answer_;

@@ -50,6 +50,14 @@ int serve_steps(lua_State* L) {
   return 1;
 }
 
+Json headings_json(const std::array<Picoseconds, whereabouts_count>& time) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < whereabouts_count; ++i) {
+    if (time[i] > 0) out[name(static_cast<Whereabouts>(i))] = seconds(time[i]);
+  }
+  return out;
+}
+
 Json ended_json(const Why& why) {
   const RequestDone& done = why.done;
   Json out = Json::object();
@@ -71,11 +79,8 @@ Json ended_json(const Why& why) {
       out["tpot_s"] = seconds(done.last_token - done.first_token) / (done.output_tokens - 1);
     }
   }
-  Json where = Json::object();
-  for (std::size_t i = 0; i < whereabouts_count; ++i) {
-    if (why.time[i] > 0) where[name(static_cast<Whereabouts>(i))] = seconds(why.time[i]);
-  }
-  out["where_s"] = std::move(where);
+  out["where_s"] = headings_json(why.time);
+  out["where_to_first_s"] = headings_json(why.time_to_first);
   return out;
 }
 

@@ -221,7 +221,8 @@ function Live:request(id) end
 --- Every step that ended: start_s, end_s, replica, waiting, running, decodes, prefills, prefill_tokens, kv_used_frac.
 ---@return table[]
 function Live:steps() end
---- Every request that ended, in that order: its times, and `where_s`, seconds by heading.
+--- Every request that ended, in that order: its times, and `where_s`, seconds by heading (`where_to_first_s`:
+--- those up to its first token).
 ---@return table[]
 function Live:ended() end
 --- The step of a replica that ended last, with prefill_work, decode_ids and decode_contexts; nil before the first.

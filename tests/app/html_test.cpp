@@ -260,6 +260,36 @@ TEST_CASE("searches have pages: what was tried, and the limit") {
   CHECK(count_of(cheap.text, "does not fit") == 1);
 }
 
+TEST_CASE("the page of a search says what its time rests on") {
+  for (const char* goal :
+       {"goal = 'rate', slo = { ttft_s_p99 = 1 }, min = 1, max = 4, tolerance = 0.5, checks = 0",
+        "goal = 'pareto', vary = { ['scheduler.max_num_seqs'] = { 2, 64 } }",
+        "goal = 'sensitivity', params = { 'steps.host_step_s' }",
+        "goal = 'cheapest', slo = { tpot_s_mean = 1 }, deployments = { { name = 'one', "
+        "cost_per_hour = 2, set = {} } }"}) {
+    INFO(goal);
+    const Page page = page_of(
+        written("rests.lua", with("kind = 'search', search = { " + std::string(goal) + " },")));
+    check_page(page.text);
+    CHECK(count_of(page.text, "What the time rests on") >= 1);
+    const Json& evidence =
+        *page.document.find("variants")->items()[0].find("summary")->find("evidence");
+    for (const Json::Member& share : evidence.members())
+      CHECK(count_of(page.text, ">" + share.key + "<") >= 1);
+  }
+}
+
+TEST_CASE("a new scenario's page has its method section, and not what is for its author") {
+  const std::string name = (folder() / "chat").string();
+  std::filesystem::remove(name + ".lua");
+  REQUIRE(rooflua::test::rooflua("new " + name).status == 0);
+  const Page page = page_of(name + ".lua", "--set workload.num_requests=5");
+  const std::string head = page.text.substr(0, page.text.find("The scenario file"));
+  CHECK(count_of(head, "What the answer does not cover.") == 1);
+  CHECK(count_of(head, "rooflua check") == 0);
+  CHECK(count_of(head, "@type") == 0);
+}
+
 TEST_CASE("a page that cannot be written is said before the run") {
   const Said said =
       rooflua::test::rooflua("run scenarios/02_chunk_size.lua --html /nowhere/x.html 2>&1");

@@ -114,6 +114,38 @@ test("a fork with the same policies differs in nothing, another one with reasons
   test.check(text:find "few against a", text)
 end)
 
+test("the headings of a metric add up to it, and its reasons are among them", function()
+  local a = serve.open(scenario())
+  a:run_until(5)
+  local few = a:fork()
+  few:set { scheduler = require "schedulers.vllm_v1" { max_num_seqs = 2, max_num_batched_tokens = 512 } }
+  a:run() few:run()
+  local function sum(headings)
+    local out = 0
+    for _, time_s in pairs(headings) do out = out + time_s end
+    return out
+  end
+  local after_first = 0
+  for _, live in ipairs { a, few } do
+    for _, each in ipairs(live:ended()) do
+      test.near(sum(each.where_to_first_s), each.ttft_s, 1e-9)
+      if each.where_s.decode then after_first = after_first + 1 end
+      test.equal(each.where_to_first_s.decode, nil)
+    end
+  end
+  test.check(after_first > 50, "%d requests decoded", after_first)
+  for metric, pattern in pairs { ttft_s = "^[^d]", queue_s = "^queue", tpot_s = "^[dpr]" } do
+    local _, rows = measure.diff(a, few, { metric = metric })
+    for _, row in ipairs(rows) do
+      if row.change_s ~= 0 then
+        test.check(row.reason:find(pattern), "request %d: %s because of %s", row.id, metric, row.reason)
+        test.check(math.abs(row.reason_s) <= 12 * (row.a_s + row.b_s), "%s: %g s of %g s", metric, row.reason_s,
+          row.change_s)
+      end
+    end
+  end
+end)
+
 test("why of a request that is not over goes on in a fork", function()
   local live = serve.open(scenario())
   live:run_until(5)

@@ -20,6 +20,20 @@ local function reason(a, b, change_s)
   return best, best_s
 end
 
+--- The headings that a metric of a request is made of: for a TTFT those up to the first token, for a TPOT those
+--- after it, per token.
+local function headings_of(ended, metric)
+  if metric == "e2e_s" then return ended.where_s end
+  local out = {}
+  for heading, time_s in pairs(metric == "tpot_s" and ended.where_s or ended.where_to_first_s) do
+    if metric == "tpot_s" then
+      time_s = (time_s - (ended.where_to_first_s[heading] or 0)) / math.max(ended.output_tokens - 1, 1)
+    end
+    if metric ~= "queue_s" or heading:find "^queue" then out[heading] = time_s end
+  end
+  return out
+end
+
 local function by_id(ended)
   local out = {}
   for _, each in ipairs(ended) do out[each.id] = each end
@@ -47,7 +61,7 @@ function differences.rows(a, b, metric)
       end
       local change_s = twin[metric] - each[metric]
       if change_s == 0 then same = same + 1 end
-      local heading, moved_s = reason(each.where_s, twin.where_s, change_s)
+      local heading, moved_s = reason(headings_of(each, metric), headings_of(twin, metric), change_s)
       rows[#rows + 1] = { id = each.id, prompt_tokens = each.prompt_tokens, output_tokens = each.output_tokens,
         a_s = each[metric], b_s = twin[metric], change_s = change_s, reason = heading, reason_s = moved_s }
       other[each.id] = nil
