@@ -8,7 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace rooflua::app {
+
+/// The command line asks for what cannot be: exit status 2.
+class Misused : public Error {
+ public:
+  using Error::Error;
+};
 
 struct RunArguments {
   std::string scenario;

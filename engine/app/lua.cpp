@@ -5,7 +5,7 @@
 namespace rooflua::app {
 
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home) {
-  if (arguments.empty()) throw Error("lua", "expected a file: rooflua lua FILE [ARGS]");
+  if (arguments.empty()) throw Misused("lua", "expected a file: rooflua lua FILE [ARGS]");
   if (!std::filesystem::is_regular_file(arguments.front())) {
     throw Error(arguments.front(), "there is no such file");
   }

@@ -319,6 +319,9 @@ int main(int argc, char** argv) {
     const int status = door(home);
     app::finish_output();
     return status;
+  } catch (const app::Misused& error) {
+    app::complain(error.what(), home);
+    return 2;
   } catch (const Error& error) {
     app::complain(error.what(), home);
     return 1;

@@ -124,6 +124,10 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
     std::fputs(compare_variants(results, arguments.scenario).c_str(), stdout);
     print_failures(results);
     print_partial(scenario, results);
+    for (const script::VariantResult& each : results) {
+      if (each.details.empty()) continue;
+      std::printf("\n== %s\n%s", text_of(each.document, "name").c_str(), each.details.c_str());
+    }
     const std::string differences = partial ? "" : scenario.over_seeds(results);
     if (!differences.empty()) std::printf("\n%s\n", differences.c_str());
   } else if (own.empty() || results.size() == 1 || arguments.explain ||
@@ -239,18 +243,33 @@ bool files_missing(const RunArguments& arguments,
   return missing;
 }
 
+/// What the line asks for and this scenario has nothing of.
+void refuse_options(const RunArguments& arguments, const std::string& kind) {
+  if (kind == "serve") return;
+  const std::string why = "kind \"" + kind + "\" has no requests to tell of; only \"serve\" has";
+  if (!arguments.requests.empty()) throw Misused("--requests", why);
+  if (!arguments.trace.empty()) throw Misused("--trace", why);
+  if (arguments.why) throw Misused("--why", why);
+  if (arguments.explain && kind != "price")
+    throw Misused("--explain",
+                  "kind \"" + kind + "\" has no step to explain; \"serve\" and \"price\" have");
+}
+
 int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   for (const std::string& path :
        {arguments.json, arguments.requests, arguments.trace, arguments.html, arguments.results})
     check_folder(path);
   if (arguments.why && !arguments.results.empty())
-    throw Error("--why", "follows a run as it goes; leave out --results");
+    throw Misused("--why", "follows a run as it goes; leave out --results");
   log::set_quiet(arguments.quiet);
   script::Vm vm(vm_options(arguments, home));
   script::ScenarioOptions options;
   options.set = arguments.set;
   options.seed = arguments.seed;
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
+  refuse_options(arguments, scenario.kind());
+  if (arguments.explain && !arguments.results.empty() && scenario.kind() == "serve")
+    throw Misused("--explain", "looks at a run as it goes; leave out --results");
   const std::vector<script::VariantResult> results =
       run_variants(vm, scenario, arguments,
                    [&](std::size_t variant) { return run_variant(scenario, variant, arguments); });

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "measure/sweep.h"
 #include "script/interrupt.h"
 #include "script/vm.h"
@@ -19,6 +20,7 @@ Json answer(const std::function<script::VariantResult(std::size_t)>& run, std::s
     script::VariantResult result = run(variant);
     out["document"] = std::move(result.document);
     out["report"] = std::move(result.text);
+    if (!result.details.empty()) out["details"] = std::move(result.details);
     if (!result.drawing.sketch.is_null()) {
       out["drawing"]["sketch"] = std::move(result.drawing.sketch);
       out["drawing"]["breakdown"] = std::move(result.drawing.breakdown);
@@ -33,6 +35,7 @@ Json answer(const std::function<script::VariantResult(std::size_t)>& run, std::s
 script::VariantResult from_answer(const Json& done) {
   script::VariantResult out =
       script::variant_result(*done.find("document"), done.find("report")->text());
+  out.details = text_of(done, "details");
   if (const Json* drawing = done.find("drawing"))
     out.drawing = {*drawing->find("sketch"), *drawing->find("breakdown")};
   return out;

@@ -155,6 +155,7 @@ Json describe_step(const SampledStep& step) {
   Json out = Json::object();
   out["replica"] = step.replica + 1;
   out["weight"] = step.weight;
+  out["time_s"] = step.time_s;
   out["batch"]["prefills"] = std::move(prefills);
   out["batch"]["decode_contexts"] = std::move(contexts);
   return out;

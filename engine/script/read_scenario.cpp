@@ -140,8 +140,14 @@ void add_served(VariantResult& out, const Json& result, const std::string& file)
   if (const Json* breakdown = result.find("breakdown")) out.drawing.breakdown = *breakdown;
   if (const Json* why = result.find("why"); why != nullptr && why->is_object()) {
     out.document["why"] = *why;
-    out.text += "\n" + text_of(result, "why_text");
+    out.details += "\n" + text_of(result, "why_text");
   }
+  if (const Json* step = result.find("explained"); step != nullptr && step->is_object()) {
+    out.document["explain"] = step_json(rows_of(*step), shares_of(*step->find("evidence")),
+                                        step->find("time_s")->number());
+    out.details += "\n" + text_of(result, "explain_text");
+  }
+  out.text += out.details;
 }
 
 Json options_json(const ScenarioOptions& options) {

@@ -28,8 +28,9 @@ struct ScenarioVariant {
 
 /// What came of one variant.
 struct VariantResult {
-  Json document;     // {name, parameters, summary: {evidence}, price: [...] or static: {...}}
-  std::string text;  // for people
+  Json document;        // {name, parameters, summary: {evidence}, price: [...] or static: {...}}
+  std::string text;     // for people
+  std::string details;  // the part of it that --why and --explain of a served run asked for
   std::array<double, evidence_count> evidence{};  // shares of time; all 0 where there is no time
   VariantDrawing drawing;                         // where RunOutputs::sketch asked for it
   std::string problem;                            // why it failed; then it is not known()

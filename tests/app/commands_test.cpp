@@ -208,6 +208,62 @@ TEST_CASE("a user's own run calibrates a scenario in one command") {
   CHECK(rooflua::test::rooflua("calibrate " + truth + " 2>&1").status == 2);
 }
 
+TEST_CASE("--explain shows a typical step of every variant, --why its request in every one") {
+  const std::string file = temporary("explained.lua", small_run);
+  const std::string command = "run " + file + " --quiet ";
+  for (const char* jobs : {"", "--jobs 2 "}) {
+    const Said plain = rooflua::test::rooflua(command + jobs);
+    const Said explained = rooflua::test::rooflua(command + jobs + "--explain");
+    const Said why = rooflua::test::rooflua(command + jobs + "--why 3");
+    CHECK(explained.text.rfind(plain.text, 0) == 0);
+    CHECK(why.text.rfind(plain.text, 0) == 0);
+    for (const char* variant : {"4", "8", "16"}) {
+      const std::string heading = std::string("\n== max_num_seqs=") + variant + "\n\n";
+      CHECK(contains(explained.text, heading + "A typical step, the median by time of"));
+      CHECK(contains(why.text, heading + "request 3 "));
+    }
+  }
+  const Json document = parse_json(rooflua::test::rooflua(command + "--explain --json -").text, "");
+  for (const Json& variant : document.find("variants")->items()) {
+    const Json& step = *variant.find("explain");
+    double sum_s = 0;
+    for (const Json& row : step.find("rows")->items()) sum_s += row.find("time_s")->number();
+    CHECK(sum_s >= 0.99 * step.find("time_s")->number());
+    CHECK(step.find("time_s")->number() > 0);
+  }
+}
+
+TEST_CASE("options that a kind of scenario has nothing for are refused, with status 2") {
+  const std::string price = temporary("price.lua",
+                                      "return { kind = 'price', model = 'llama-3.1-8b', hardware = "
+                                      "'h200', price = { { decodes = 4, "
+                                      "context_tokens = 100 } } }\n");
+  const std::string search = temporary(
+      "search.lua",
+      "return { kind = 'search', model = 'llama-3.1-8b', hardware = 'h200', workload = require "
+      "'workloads.poisson' { num_requests = 5 }, search = { goal = 'pareto', vary = { seed = { 1 } "
+      "} } }\n");
+  const std::string csv = (scratch() / "none.csv").string();
+  for (const std::string& options :
+       {price + " --requests " + csv, price + " --trace " + csv, price + " --why 3",
+        search + " --requests " + csv, search + " --trace " + csv, search + " --why 3",
+        search + " --explain"}) {
+    const Said said = rooflua::test::rooflua("run " + options + " 2>&1");
+    INFO(options << "\n" << said.text);
+    CHECK(said.status == 2);
+    CHECK(contains(said.text, "kind \""));
+    CHECK_FALSE(std::filesystem::exists(csv));
+  }
+  const std::string serve = temporary("explained.lua", small_run);
+  for (const char* option : {"--explain", "--why 3"}) {
+    const Said said =
+        rooflua::test::rooflua("run " + serve + " " + option + " --results " + csv + " 2>&1");
+    CHECK(said.status == 2);
+    CHECK(contains(said.text, "leave out --results"));
+  }
+  CHECK(rooflua::test::rooflua("lua 2>&1").status == 2);
+}
+
 TEST_CASE("--strict fails a run that rests on guesses") {
   CHECK(rooflua::test::rooflua("run scenarios/01_hello.lua --strict=50").status == 0);
   CHECK(rooflua::test::rooflua("run scenarios/01_hello.lua --strict 2>/dev/null").status == 1);

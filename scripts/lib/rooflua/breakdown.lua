@@ -1,6 +1,7 @@
 -- Where the time of steps goes, op by op: sampled steps are priced again with somebody listening.
 local batch = require "rooflua.batch"
 local json = require "rooflua.json"
+local native = require "rooflua.native"
 local prices = require "rooflua.prices"
 
 local breakdown = {}
@@ -49,6 +50,32 @@ function breakdown.of_steps(steps, replicas)
   local rows = json.array {}
   for i, sum in ipairs(order) do rows[i] = sum end
   return { steps = #steps, rows = rows }
+end
+
+local function counted(count, what) return ("%d %s%s"):format(count, what, count == 1 and "" or "s") end
+
+--- The step of median time of those sampled, op by op: what prices.price_batch gives, and as text. Nothing
+--- without steps.
+---@param steps table list of {replica, weight, time_s, batch}
+function breakdown.typical(steps, replicas)
+  local order, weights, before = {}, 0, 0
+  for i, step in ipairs(steps) do order[i], weights = step, weights + step.weight end
+  table.sort(order, function(a, b) return a.time_s < b.time_s end)
+  for _, step in ipairs(order) do
+    before = before + step.weight
+    if 2 * before >= weights then
+      local replica, given = replicas[step.replica], step.batch
+      local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(given))
+      local new_tokens = 0
+      for _, prefill in ipairs(given.prefills) do new_tokens = new_tokens + prefill.new_tokens end
+      local who = counted(#given.decode_contexts, "decode")
+      if #given.prefills > 0 then
+        who = who .. (" and %s of %s"):format(counted(#given.prefills, "prefill"), counted(new_tokens, "token"))
+      end
+      return priced, ("A typical step, the median by time of %d sampled ones: %s on replica %d\n\n%s"):format(#steps,
+        who, step.replica, native.step_report(priced))
+    end
+  end
 end
 
 return breakdown

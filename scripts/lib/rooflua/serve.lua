@@ -274,7 +274,8 @@ end
 --- or the time limit stopped has `partial` as well: what is known so far.
 function serve.run_variant(file, given, options)
   local outputs = {}
-  for _, key in ipairs { "requests_path", "trace_path", "progress", "sketch", "why" } do outputs[key] = options[key] end
+  for _, key in ipairs { "requests_path", "trace_path", "progress", "why" } do outputs[key] = options[key] end
+  outputs.sketch = options.sketch or options.explain or nil
   local live = open(file, given, outputs)
   local run = runs[live].run
   local partial = native.serve_run_or_stop(run)
@@ -286,10 +287,12 @@ function serve.run_variant(file, given, options)
   local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
     partial = partial, why = why, why_text = why_text }
   local sketch, steps = native.serve_sketch(run)
-  if sketch then
+  local breakdown = sketch and require "rooflua.breakdown"
+  if options.sketch then
     result.sketch = sketch
-    result.breakdown = require("rooflua.breakdown").of_steps(steps, runs[live].replicas)
+    result.breakdown = breakdown.of_steps(steps, runs[live].replicas)
   end
+  if options.explain then result.explained, result.explain_text = breakdown.typical(steps, runs[live].replicas) end
   return result
 end
 
