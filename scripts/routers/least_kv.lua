@@ -7,6 +7,7 @@ local LeastKv = policy.define {
   name = "least_kv",
   doc = "Lowest share of KV blocks in use; ties to the fewest outstanding requests, then to the first.",
   source = "gateway-api-inference-extension, KV-cache scorer",
+  signals = { "kv_used_frac", "outstanding" },
   params = {
     staleness_s = { default = 0.05, unit = "s", min = 0,
       doc = "How old the signal may be.", source = "50 ms metric refresh of the gateway" },

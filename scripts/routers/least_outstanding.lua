@@ -6,6 +6,7 @@ local LeastOutstanding = policy.define {
   name = "least_outstanding",
   doc = "Fewest outstanding requests; ties to the first.",
   source = "least-request load balancing, Envoy and NGINX",
+  signals = { "outstanding" },
   params = {},
 }
 

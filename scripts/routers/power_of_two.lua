@@ -6,6 +6,7 @@ local PowerOfTwo = policy.define {
   name = "power_of_two",
   doc = "The less loaded of two replicas drawn at random.",
   source = "Mitzenmacher, The Power of Two Choices in Randomized Load Balancing, 2001",
+  signals = { "outstanding" },
   params = {},
 }
 

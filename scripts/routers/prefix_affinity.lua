@@ -7,6 +7,7 @@ local PrefixAffinity = policy.define {
   name = "prefix_affinity",
   doc = "The replica that has most of the prompt cached, unless it is `slack` requests busier than the least busy.",
   source = "SGLang router, cache-aware load balancing",
+  signals = { "outstanding", "prefix_hit_tokens" },
   params = {
     slack = { default = 32, unit = "requests", min = 0,
       doc = "Outstanding requests more than the least busy replica's that affinity may cost.",

@@ -7,6 +7,7 @@ local Random = policy.define {
   name = "random",
   doc = "Every replica with the same probability.",
   source = "the baseline of Mitzenmacher, The Power of Two Choices, 2001",
+  signals = {},
   params = {},
 }
 

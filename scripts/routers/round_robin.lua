@@ -6,6 +6,7 @@ local RoundRobin = policy.define {
   name = "round_robin",
   doc = "Replicas in turn.",
   source = "the default of most gateways",
+  signals = {},
   params = {},
 }
 

@@ -11,6 +11,7 @@ local Weighted = policy.define {
   name = "weighted",
   doc = "Weighted sum of scorers; ties to the first. Scorers are the fields of Weighted.scorers.",
   source = "gateway-api-inference-extension and llm-d: weighted scorers",
+  signals = { "waiting", "kv_used_frac", "running", "outstanding", "prefix_hit_tokens" },
   params = {
     queue = { default = 2, unit = "1", min = 0, doc = "Weight of: few waiting requests." },
     kv = { default = 2, unit = "1", min = 0, doc = "Weight of: free KV cache." },

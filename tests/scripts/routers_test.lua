@@ -185,4 +185,46 @@ test("a router that names no replica is refused", function()
   end)
 end)
 
+test("a router reads what it declared and nothing else; every shipped one declares", function()
+  local function define(signals)
+    local Reader = policy.define { name = "reader", doc = "Reads free_blocks.", params = {}, signals = signals }
+    function Reader:route(_, list) return list[1].index * 0 + (list[1].free_blocks >= 0 and 2 or 1) end
+    return Reader
+  end
+  local requests = { { 0, 4, 1 }, { 1, 4, 1 } }
+  test.equal(routed(define { "free_blocks" } {}, requests), "2 2")
+  test.equal(routed(define(nil) {}, requests), "2 2")
+  test.raises("router reader reads the signal 'free_blocks' without declaring it", function()
+    routed(define { "outstanding" } {}, requests)
+  end)
+  test.raises("reader: signals: unknown signal 'free_block'; did you mean 'free_blocks'?", function()
+    routed(define { "free_block" } {}, requests)
+  end)
+  test.raises("staleness_s", function()
+    policy.define { name = "old", doc = "d", params = {}, signals = {}, staleness_s = -1 }
+  end)
+  for _, name in ipairs(native.list_folder(native.home .. "/scripts/routers", ".lua")) do
+    test.check(type(require("routers." .. name).signals) == "table", "%s declares no signals", name)
+  end
+end)
+
+test("a declared staleness holds, without a parameter too", function()
+  local seen = {}
+  local function define(staleness_s)
+    local Old = policy.define { name = "old", doc = "Counts.", params = {}, signals = { "running" },
+      staleness_s = staleness_s }
+    function Old:route(_, list)
+      seen[#seen + 1] = ("%g:%d"):format(list.signals_s, list[1].running)
+      return 1
+    end
+    return Old {}
+  end
+  local requests = { { 0, 4, 9 }, { 1.5, 4, 9 }, { 2.5, 4, 9 } }
+  routed(define(nil), requests)
+  test.equal(table.concat(seen, " "), "0:0 1.5:1 2.5:2")
+  seen = {}
+  routed(define(2), requests)
+  test.equal(table.concat(seen, " "), "0:0 0:0 2:1")
+end)
+
 test.finish()

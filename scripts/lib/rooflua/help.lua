@@ -85,6 +85,9 @@ local function policy_text(value)
   local about = policy.describe(value)
   local lines = { about.name .. ": " .. about.doc }
   if about.source then lines[#lines + 1] = "  source: " .. about.source end
+  if about.signals then
+    lines[#lines + 1] = "  reads: " .. (#about.signals > 0 and core.join(about.signals, ", ") or "nothing")
+  end
   local current = policy.is_instance(value) and policy.parameters(value) or {}
   for _, name in ipairs(core.sorted_keys(about.params)) do
     local declared = about.params[name]

@@ -186,7 +186,7 @@ function policy.describe(value)
   local definition = classes[value] or classes[record_of(value, "policy.describe").class]
   return { name = definition.name, doc = definition.doc, source = definition.source,
     params = copy(definition.params),
-    presets = copy(definition.presets) }
+    presets = copy(definition.presets), signals = copy(value.signals) }
 end
 
 --- Where an instance was written: "scenario.lua:12".
@@ -218,6 +218,13 @@ local function check_presets(name, presets, params)
       check_value(where .. "." .. key, params[key], presets[preset][key])
     end
   end
+end
+
+--- What a router says of the signals that it reads.
+local function check_signals(name, given)
+  if given.staleness_s ~= nil then core.not_negative(given.staleness_s, name .. ": staleness_s") end
+  if given.signals == nil then return end
+  for _, each in ipairs(core.table(given.signals, name .. ": signals")) do core.text(each, name .. ": signals") end
 end
 
 local class_methods = {}
@@ -268,12 +275,13 @@ function policy.define(given)
   local presets = copy(core.table(given.presets or {}, name .. ": presets"))
   check_parameters(name, params)
   check_presets(name, presets, params)
-  local class = {}
+  check_signals(name, given)
+  local class = parent and { signals = parent.signals, staleness_s = parent.staleness_s } or {}
   for key, value in pairs(parent or {}) do
     if type(value) == "function" then class[key] = value end
   end
   for _, key in ipairs(definition_keys) do
-    if key ~= "params" and key ~= "presets" and key ~= "extends" then class[key] = given[key] end
+    if given[key] ~= nil and key ~= "params" and key ~= "presets" and key ~= "extends" then class[key] = given[key] end
   end
   local shown = {}
   for key, declared in pairs(params) do

@@ -1,5 +1,7 @@
 --- What a router sees: the request to send on its way, and the signals of the replicas that may take it.
 local ffi = require "ffi"
+local core = require "rooflua.core"
+local native = require "rooflua.native"
 local serving = require "rooflua.serving"
 
 local C, B, handle_of = serving.functions, serving.border, serving.handle_of
@@ -26,11 +28,20 @@ local signal_fields = {
   prefix_hit_tokens = function(_, index) return (C.route_cached_tokens(B, index)) end,
 }
 
+-- What the router that is asked may read: what it declared, or everything where it declared nothing.
+local readable, asked = signal_fields, nil
+
+local function not_declared(instance, key)
+  if not signal_fields[key] then unknown("a replica's signals", key, signal_fields) end
+  fail(("router %s reads the signal '%s' without declaring it; add it to signals = { ... }"):format(
+    tostring(instance.name), key))
+end
+
 local Signals = ffi.metatype("rooflua_replica_signals_handle", {
   __index = function(handle, key)
     local route = need_route()
-    local field = signal_fields[key]
-    if not field then unknown("a replica's signals", key, signal_fields) end
+    local field = readable[key]
+    if not field then not_declared(asked, key) end
     if handle.position >= route.replica_count then fail("there is no such replica") end
     return (field(route.signals + handle.position, handle.position))
   end,
@@ -54,8 +65,23 @@ local candidates = ffi.new("rooflua_candidates_handle", 0)
 
 local routing = {}
 
+--- The signals that a router declared, by name, with `index`; everything where it declared none.
+function routing.declared(instance)
+  if instance.signals == nil then return signal_fields end
+  local fields = { index = signal_fields.index }
+  for _, name in ipairs(instance.signals) do
+    if not signal_fields[name] then
+      fail(("%s: signals: %s"):format(tostring(instance.name),
+        native.unknown_name("signal", tostring(name), core.sorted_keys(signal_fields))))
+    end
+    fields[name] = signal_fields[name]
+  end
+  return fields
+end
+
 --- A 0-based index of a replica.
 function routing.route(instance, slot)
+  if instance ~= asked then asked, readable = instance, routing.declared(instance) end
   local choice = instance:route(handle_of(slot), candidates)
   local count = B.route.candidate_count
   if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then

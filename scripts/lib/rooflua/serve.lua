@@ -125,6 +125,7 @@ end
 local function started_router(file, given, replicas, streams)
   if #replicas == 1 and given == nil then return nil end
   local router = policy.fresh(need(file, "router", given, "route"))
+  scenario.at(file, "router", require("rooflua.routing").declared, router)
   if router.start then router:start(streams) end
   return router
 end
@@ -288,10 +289,7 @@ function serve.run_variant(file, given, options)
     partial = partial, why = why, why_text = why_text }
   local sketch, steps = native.serve_sketch(run)
   local breakdown = sketch and require "rooflua.breakdown"
-  if options.sketch then
-    result.sketch = sketch
-    result.breakdown = breakdown.of_steps(steps, runs[live].replicas)
-  end
+  if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, runs[live].replicas) end
   if options.explain then result.explained, result.explain_text = breakdown.typical(steps, runs[live].replicas) end
   return result
 end
