@@ -1,6 +1,7 @@
 // What a live run remembers, for Lua: its steps, its requests, its last step.
 
 #include <cmath>
+#include <sstream>
 
 #include "base/error.h"
 #include "measure/step_report.h"
@@ -92,6 +93,18 @@ int serve_ended(lua_State* L) {
   return 1;
 }
 
+/// serve_ended_csv(run) -> the file of --requests, of the requests that ended.
+int serve_ended_csv(lua_State* L) {
+  const Journal& journal = journal_of(L);
+  std::ostringstream text;
+  RequestsCsv csv(text, "requests", check_run(L).classes);
+  for (const Why& why : journal.ended()) csv.on_done(why.done);
+  csv.finish();
+  const std::string out = std::move(text).str();
+  lua_pushlstring(L, out.data(), out.size());
+  return 1;
+}
+
 /// serve_why_of(run, id) -> report text and document; nothing while that request has not ended.
 int serve_why_of(lua_State* L) {
   const Run& run = check_run(L);
@@ -139,6 +152,7 @@ int step_report_text(lua_State* L) {
 void bind_journal(lua_State* L) {
   set_function(L, "serve_steps", guarded<serve_steps>);
   set_function(L, "serve_ended", guarded<serve_ended>);
+  set_function(L, "serve_ended_csv", guarded<serve_ended_csv>);
   set_function(L, "serve_why_of", guarded<serve_why_of>);
   set_function(L, "serve_last_step", guarded<serve_last_step>);
   set_function(L, "step_report", guarded<step_report_text>);

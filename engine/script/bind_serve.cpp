@@ -98,6 +98,7 @@ void open_outputs(const Json& given, const std::vector<std::string>& classes, Ru
     if (!*file) throw Error(path->text(), "cannot be written");
     return file;
   };
+  run.classes = classes;
   const Json* requests_path = given.find("requests_path");
   run.requests_file = open("requests_path");
   if (run.requests_file != nullptr && requests_path->text().ends_with(".json")) {
@@ -305,6 +306,7 @@ int serve_fork(lua_State* L) {
   }
   fork->summary = std::make_unique<SummaryObserver>(*run.summary);
   if (run.journal != nullptr) fork->journal = std::make_unique<Journal>(*run.journal);
+  fork->classes = run.classes;
   fork->broken = run.broken;
   fork->simulation = run.simulation->fork(bindings_of(*fork));
   push_object<Run>(L, fork);

@@ -31,6 +31,7 @@ struct Run {
   std::unique_ptr<VllmBench> vllm_bench;
   std::unique_ptr<KeptRequests> kept;
   VllmBenchOptions vllm_traffic;
+  std::vector<std::string> classes;  // names of the requests' classes
   Json partial;  // why it was stopped; null where it was not
   std::unique_ptr<ProgressBar> progress;
   std::unique_ptr<Recording> recording;

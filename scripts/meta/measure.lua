@@ -12,7 +12,7 @@ function measure.summary(run) end
 ---that worked for it by operation and evidence (`ops`), what it waited for (`waited`: `seats_s`, `budget_s`, `cache_s`,
 ---...) and behind whom (`behind`). A scenario is run again from its start (on the command line: `run --why N`), and so
 ---is a live simulation, with its swaps; for a request that is not over a fork of it goes on.
----@param scenario table|rooflua.Live
+---@param scenario table|rooflua.Live a scenario, a live simulation, or a run that serve.run or a sweep gave
 ---@param id integer counted from 0 in order of arrival
 ---@return string report
 ---@return table document
@@ -43,7 +43,8 @@ function measure.diff(a, b, options) end
 ---@return string text
 function measure.plot(what, view, options) end
 
----Writes a run's summary as JSON. Trusted scripts only.
+---Writes a run by the file's ending: `.json` is its summary, `.csv` a row per request as `--requests` writes it (of a
+---run that has ended its scenario is run once more). Trusted scripts only.
 ---@param run rooflua.Live|table
 ---@param path string
 function measure.write(run, path) end

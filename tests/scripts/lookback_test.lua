@@ -146,6 +146,42 @@ test("the headings of a metric add up to it, and its reasons are among them", fu
   end
 end)
 
+test("why knows the scenario of a run, however it was run", function()
+  local expected = measure.why(scenario(), 3)
+  test.equal(measure.why(serve.run(scenario()), 3), expected)
+  local live = serve.open(scenario())
+  live:run()
+  test.equal(measure.why(live:result(), 3), live:why(3))
+  local runs = require("rooflua.sweep").grid { scenario(), vary = { seed = { 1, 2 } } }
+  local second = scenario()
+  second.seed = 2
+  test.equal(measure.why(runs[2], 3), (measure.why(second, 3)))
+  test.raises("does not say which scenario", function() measure.why({ summary = {} }, 3) end)
+end)
+
+test("a run is written by the ending of the file", function()
+  local folder = os.tmpname()
+  os.remove(folder)
+  local function written(run, ending)
+    measure.write(run, folder .. ending)
+    local file = assert(io.open(folder .. ending))
+    local text = file:read "*a"
+    file:close()
+    os.remove(folder .. ending)
+    return text
+  end
+  local run, live = serve.run(scenario()), serve.open(scenario())
+  live:run()
+  local csv = written(run, ".csv")
+  test.check(csv:find "^id,class,session,replica,", csv:sub(1, 60))
+  local _, lines = csv:gsub("\n", "")
+  test.equal(lines, run.summary.requests + 1)
+  test.equal(written(live, ".csv"), csv)
+  test.equal(json.decode(written(run, ".json")).requests, run.summary.requests)
+  test.raises("ends in .json", function() measure.write(run, folder .. ".txt") end)
+  test.raises("no requests any more", function() measure.write({ summary = {} }, folder .. ".csv") end)
+end)
+
 test("why of a request that is not over goes on in a fork", function()
   local live = serve.open(scenario())
   live:run_until(5)

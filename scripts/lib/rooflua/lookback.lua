@@ -7,6 +7,16 @@ local prices = require "rooflua.prices"
 local lookback = {}
 local fail = core.fail
 
+local origins = setmetatable({}, { __mode = "k" }) -- result of a run -> {file, given, live}
+
+--- Notes of a result which scenario it is of, and of which simulation, where one may still be asked.
+function lookback.note(result, file, given, live)
+  origins[result] = { file = file, given = given, live = live }
+  return result
+end
+--- What was noted; nil for a table from elsewhere.
+function lookback.origin(result) return origins[result] end
+
 --- Whether two accounts of a request tell the same times.
 local function agree(a, b)
   for key, value in pairs(a) do

@@ -5,6 +5,7 @@ local core = require "rooflua.core"
 local chunks = require "rooflua.chunks"
 local fingerprint = require "rooflua.fingerprint"
 local json = require "rooflua.json"
+local lookback = require "rooflua.lookback"
 local paths = require "rooflua.paths"
 local scenario = require "rooflua.scenario"
 local serve = require "rooflua.serve"
@@ -126,7 +127,7 @@ function many.run(name, given, list, options)
   if about.interrupted then error("interrupted", 0) end
   for i, document in ipairs(documents) do
     if document then
-      said.rows[i] = document
+      said.rows[i] = lookback.note(document, name, apply(name, given, list[i].changes))
       runs[#runs + 1] = document
     elseif options.tolerant then
       said.rows[i] = { name = rows[i].name, parameters = rows[i].parameters, problem = problems[i] }

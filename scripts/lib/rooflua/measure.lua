@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.core"
 local json = require "rooflua.json"
 local differences = require "rooflua.differences"
+local lookback = require "rooflua.lookback"
 local metrics = require "rooflua.metrics"
 local paired = require "rooflua.paired"
 local plot = require "rooflua.plot"
@@ -36,10 +37,15 @@ end
 --- Where one request's time went, every picosecond under one heading: a report, and the same as a table.
 --- A scenario is run again from its start with that request followed; same seed, same run. A live
 --- simulation remembers; for a request that has not ended, a fork of it goes on until it has.
----@param scenario table a scenario, or a live simulation made from one
+---@param scenario table a scenario, a live simulation made from one, or a run (what serve.run or a sweep gave)
 ---@param id integer the request, counted from 0 in order of arrival
 function measure.why(scenario, id)
   core.whole(id, "measure.why: request")
+  local origin = lookback.origin(core.table(scenario, "measure.why"))
+  if origin and origin.live then scenario = origin.live end
+  if not origin and rawget(scenario, "summary") ~= nil then
+    fail "measure.why: this run does not say which scenario it is of (it was read, or copied); give the scenario"
+  end
   if serve.is_live(scenario) and serve.remembers(scenario) then return why_in(scenario, id) end
   local run = serve.follow(scenario, id)
   local text, document = native.serve_why(run)
@@ -195,12 +201,35 @@ function measure.plot(what, view, options)
   return core.join(parts, "\n\n")
 end
 
---- Writes a run's summary as JSON. Trusted scripts only.
+--- The file of --requests: of a simulation that remembers what ended so far, of a run its scenario's once more.
+local function requests_csv(run)
+  local origin = lookback.origin(run)
+  if origin and origin.live then run, origin = origin.live, nil end
+  if not serve.is_live(run) then
+    if not origin then
+      fail "measure.write: a run that was read or copied has no requests any more; write its summary (.json)"
+    end
+    run = serve.open(origin.given, { file = origin.file })
+    run:run()
+  end
+  return native.serve_ended_csv(serve.state(run).run)
+end
+
+--- Writes a run by the file's ending: .json is its summary, .csv a row per request. Trusted scripts only.
 function measure.write(run, path)
   if not native.trusted then fail "measure.write: scenarios write nothing; use --json, or run trusted" end
-  local file, problem = io.open(core.text(path, "measure.write: path"), "w")
+  local ending, text = core.text(path, "measure.write: path"):match "%.(%w+)$", nil
+  if ending == "json" then
+    text = json.encode(measure.summary(run)) .. "\n"
+  elseif ending == "csv" then
+    text = requests_csv(core.table(run, "measure.write"))
+  else
+    fail("measure.write: expected a file that ends in .json (the summary) or .csv (a row per request), found %s",
+      core.describe(path))
+  end
+  local file, problem = io.open(path, "w")
   if not file then fail("measure.write: %s", problem) end
-  file:write(json.encode(measure.summary(run)), "\n")
+  file:write(text)
   file:close()
 end
 

@@ -262,10 +262,10 @@ end
 
 function serve.is_live(value) return type(value) == "table" and runs[value] ~= nil end
 
---- The run of a scenario (or of a live simulation's) from its start to its end, one request followed.
+--- The run of a scenario (or of a live simulation's, or a result's) from its start to its end, one request followed.
 function serve.follow(given, id)
   core.table(given, "measure.why: scenario")
-  local state = runs[given]
+  local state = runs[given] or lookback.origin(given)
   local live = open(state and state.file or "scenario", core.plain(state and state.given or given), { why = id })
   live:run()
   return runs[live].run
@@ -301,7 +301,7 @@ function serve.run(given, options)
   core.table(given, "serve.run")
   local live = open("scenario", core.plain(given), { keep_requests = options and options.requests or nil })
   live:run()
-  return live:result()
+  return lookback.note(live:result(), "scenario", core.plain(given))
 end
 
 --- Until everything is over.
@@ -441,8 +441,8 @@ function serve.restore(live, saved) runs[live] = state_of(saved) end
 function Live:result()
   local state = state_of(self)
   native.serve_finish(state.run)
-  return { summary = native.serve_summary(state.run), totals = native.serve_totals(state.run),
-    requests = native.serve_requests(state.run) }
+  return lookback.note({ summary = native.serve_summary(state.run), totals = native.serve_totals(state.run),
+    requests = native.serve_requests(state.run) }, state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, open)
