@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/output.h"
+#include "app/quote.h"
 #include "app/variants.h"
 #include "base/error.h"
 #include "base/json_text.h"
@@ -162,15 +163,15 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
 
 /// Says on stderr which variants failed, and how to go on where there is a results file.
 void tell_missing(const script::Scenario& scenario,
-                  const std::vector<script::VariantResult>& results,
-                  const RunArguments& arguments) {
+                  const std::vector<script::VariantResult>& results, const RunArguments& arguments,
+                  const std::filesystem::path& home) {
   long long missing = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const script::VariantResult& each = results[i];
     if (!each.known() || each.partial() != nullptr) ++missing;
     if (each.problem.empty()) continue;
-    std::fprintf(stderr, "rooflua: %s: %s\n", scenario.variants()[i].name.c_str(),
-                 each.problem.c_str());
+    std::fprintf(stderr, "rooflua: %s: %s\n%s", scenario.variants()[i].name.c_str(),
+                 printable(each.problem).c_str(), quoted_line(each.problem, home).c_str());
   }
   if (arguments.results.empty()) return;
   std::fprintf(stderr, "rooflua: %lld of %zu runs are missing; the same command runs only those\n",
@@ -279,7 +280,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   if (!arguments.html.empty()) write_page(scenario, results, arguments);
   if (is_partial(results)) {
     tell_where(results);
-    tell_missing(scenario, results, arguments);
+    tell_missing(scenario, results, arguments, home);
     return script::last_stop() == script::StopReason::interrupted ? interrupted_status : 1;
   }
   if (scenario.kind() == "serve" && nothing_completed(results)) {

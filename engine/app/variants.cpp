@@ -41,10 +41,15 @@ script::VariantResult from_answer(const Json& done) {
   return out;
 }
 
+/// A problem without when and where in the run it came up, " (scheduler, at 0.3 s, replica 1)".
+std::string essence(const std::string& problem) {
+  return problem.substr(0, problem.rfind(" ("));
+}
+
 /// What all failed of, where they all did and of the same: told once.
 void throw_if_common(const std::vector<script::VariantResult>& results) {
   for (const script::VariantResult& each : results) {
-    if (each.problem.empty() || each.problem != results.front().problem) return;
+    if (each.problem.empty() || essence(each.problem) != essence(results.front().problem)) return;
   }
   if (!results.empty()) throw Error("", results.front().problem);
 }

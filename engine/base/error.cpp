@@ -38,6 +38,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// How far a name is from what was written: "h2000" is near "h200-sxm", whose first part it is
+/// nearly.
+std::size_t distance(const std::string& wanted, const std::string& candidate) {
+  const std::size_t whole = edit_distance(wanted, candidate);
+  const std::string first = candidate.substr(0, candidate.find('-'));
+  if (first.size() == candidate.size() || first.size() < 3) return whole;
+  const std::size_t part = edit_distance(wanted, first);
+  return part <= 1 ? std::min(part, whole) : whole;
+}
+
 }  // namespace
 
 std::vector<std::string> suggestions(std::string_view found, std::span<const std::string> known) {
@@ -45,11 +55,11 @@ std::vector<std::string> suggestions(std::string_view found, std::span<const std
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const std::string& name : known) {
     const std::string candidate = lower(name);
-    const std::size_t distance = edit_distance(wanted, candidate);
+    const std::size_t far = distance(wanted, candidate);
     const bool contains = wanted.size() >= 3 && (candidate.find(wanted) != std::string::npos ||
                                                  wanted.find(candidate) != std::string::npos);
-    if (distance <= std::max<std::size_t>(2, wanted.size() / 3) || contains) {
-      near.emplace_back(distance, name);
+    if (far <= std::max<std::size_t>(2, wanted.size() / 3) || contains) {
+      near.emplace_back(far, name);
     }
   }
   std::stable_sort(near.begin(), near.end(),

@@ -3,10 +3,12 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "cost/importers.h"
 
 namespace rooflua {
@@ -73,15 +75,27 @@ std::string cell(const KernelTable& table, const KernelRow& row, int axis) {
   return csv_cell(word);
 }
 
-void write_rows(std::ostream& out, const KernelTable& table, const OwnColumns& own) {
+/// Writes the rows of a table of ours. Of a shape that was measured several times, which happens
+/// where the files of several ranks hold the same kernel, the first is kept: lookups take it too.
+/// @param seen  shapes that the file has already
+/// @return how many rows were left out
+int write_rows(std::ostream& out, const KernelTable& table, const OwnColumns& own,
+               std::set<std::string>& seen) {
+  int left_out = 0;
   for (const KernelRow& row : table.rows) {
-    for (const auto& [column, axis] : own.columns) out << cell(table, row, axis) << ',';
-    out << digits(row.latency_s * 1e6) << ',';
+    std::string shape;
+    for (const auto& [column, axis] : own.columns) shape += cell(table, row, axis) + ',';
+    if (!seen.insert(shape).second) {
+      ++left_out;
+      continue;
+    }
+    out << shape << digits(row.latency_s * 1e6) << ',';
     if (row.latency_s_p10 > 0) out << digits(row.latency_s_p10 * 1e6);
     out << ',';
     if (row.latency_s_p90 > 0) out << digits(row.latency_s_p90 * 1e6);
     out << '\n';
   }
+  return left_out;
 }
 
 constexpr std::string_view first_line = "# Written by rooflua data import.\n";
@@ -139,7 +153,13 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
     const OwnColumns own = own_columns(parts.front()->op);
     for (const auto& [column, axis] : own.columns) out << column << ',';
     out << "latency_us,latency_us_p10,latency_us_p90\n";
-    for (const KernelTable* part : parts) write_rows(out, *part, own);
+    std::set<std::string> seen;
+    int left_out = 0;
+    for (const KernelTable* part : parts) left_out += write_rows(out, *part, own, seen);
+    if (left_out > 0) {
+      log::warn(file + ": " + std::to_string(left_out) +
+                " rows left out: their shapes were measured before, in another file");
+    }
     write_text(folder / file, out.str());
     written.push_back(folder / file);
   }

@@ -121,6 +121,17 @@ TEST_CASE("every unknown key is found, not only the first") {
   CHECK(checked.status == 1);
 }
 
+TEST_CASE("unknown keys inside a table are told together") {
+  expect(scenario("frontend = { base = 1, pro = 2 },"), "error", "also unknown: 'pro'", 0);
+  expect(scenario("steps = require 'steps.kernels' { a = 1, bb = 2, c = 3 },"), "error",
+         "also unknown: 'bb', 'c'", 0);
+}
+
+TEST_CASE("a key of another kind of scenario is refused") {
+  expect(scenario("price = { { decodes = 1 } },"), "error",
+         "only kind \"price\" reads it: say kind = \"price\", or leave it out", 0);
+}
+
 TEST_CASE("a finding of some variants says of which, and the line is shown") {
   const std::string file =
       written(scenario("vary = { ['deployment.memory_utilization'] = { 0.9, 95 } },"));

@@ -351,12 +351,15 @@ TEST_CASE("data commands describe, verify and import") {
   CHECK(contains(verified.text, "mfu_zero"));
   const std::string to = temporary("imported", "");
   std::filesystem::remove(to);
-  CHECK(
-      rooflua::test::rooflua(
-          "data import ../shared/data/tables/blis_h100/bench_data --layout blis --gpu h100 --to " +
-          to)
-          .status == 0);
+  const Said imported = rooflua::test::rooflua(
+      "data import ../shared/data/tables/blis_h100/bench_data --layout blis --gpu h100 --to " + to +
+      " 2>&1");
+  CHECK(imported.status == 0);
+  CHECK(contains(imported.text, "attention_decode_bf16.csv: 82 rows left out"));
   CHECK(std::filesystem::exists(std::filesystem::path(to) / "h100" / "gemm_fp8.csv"));
+  const Said clean = rooflua::test::rooflua("data verify " + to);
+  CHECK(clean.status == 0);
+  CHECK(!contains(clean.text, "duplicate_key"));
 }
 
 TEST_CASE("a livelock of vLLM's own ends with the reason, in seconds") {

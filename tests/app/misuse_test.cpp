@@ -84,7 +84,7 @@ TEST_CASE("a results file that spares a run tells of the files that the run woul
   CHECK(rooflua::test::rooflua(run).status == 0);
   refused(run + " --requests " + (folder.path / "late.csv").string(), 1,
           "late.csv was not written");
-  refused(run + " --why 3", 1, "--why: follows a run as it goes");
+  refused(run + " --why 3", 2, "--why: follows a run as it goes");
   CHECK(rooflua::test::rooflua(run).status == 0);
 }
 

@@ -20,6 +20,13 @@ TEST_CASE("a misspelt name gets the name that was meant") {
   CHECK(suggestions("MAX_NUM_SEQS", known).front() == "max_num_seqs");
 }
 
+TEST_CASE("a name with parts is found by a slip in its first part") {
+  const std::vector<std::string> known{"a100-sxm-80gb", "b200", "h20", "h200-sxm", "h800", "l40s"};
+  CHECK(suggestions("h2000", known).front() == "h200-sxm");
+  CHECK(suggestions("h20", known).front() == "h20");
+  CHECK(suggestions("h8000", known).front() == "h800");
+}
+
 TEST_CASE("a name unlike any other gets no suggestion but the list") {
   const std::vector<std::string> known{"alpha", "beta"};
   CHECK(suggestions("zzzzzz", known).empty());

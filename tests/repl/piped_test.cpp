@@ -50,3 +50,12 @@ TEST_CASE("a fork's name is a new one, and a refusal says what has it") {
   CHECK(contains(said.text, "'print' is the name of a function already"));
   CHECK(contains(said.text, "cannot be called '1x'; expected letters"));
 }
+
+TEST_CASE("a simulation, metric or replica that is not there is named") {
+  const Said said = piped(":step 3\n:fork b\n:diff one c\n:diff a b tttft\n:explain 9",
+                          "scenarios/03_schedulers.lua 2>&1");
+  INFO(said.text);
+  CHECK(contains(said.text, "unknown simulation or metric 'one'"));
+  CHECK(contains(said.text, "unknown simulation or metric 'tttft'; did you mean 'ttft'?"));
+  CHECK(contains(said.text, "there is no replica 9; this simulation has 1"));
+}

@@ -130,6 +130,7 @@ local hidden = {
   ["rooflua.mfu"] = { "ask", "view_data", "dtype_code", "is_database", "evidence_names" },
   ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
   ["rooflua.policy"] = { "class_of" },
+  ["rooflua.measure"] = { "is_metric" },
   ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore",
     "remembers", "close", "can_fork", "method_name", "is_broken",
     "replace_policies" }, -- some write files

@@ -212,17 +212,26 @@ function core.table(value, what)
   return value
 end
 
+--- "unknown key 'a'; did you mean 'b'? (known: ...); also unknown: 'c', 'd'"
+function core.unknown_names(kind, unknown, known)
+  local text = native.unknown_name(kind, unknown[1], known)
+  for i = 2, #unknown do text = text .. (i == 2 and "; also unknown: '" or "', '") .. unknown[i] end
+  return #unknown > 1 and text .. "'" or text
+end
+
 --- Every key of `given` is one of `known` (a list), or an error with suggestions.
 function core.check_keys(given, known, what, kind)
   local allowed = {}
   for _, name in ipairs(known) do allowed[name] = true end
+  local unknown = {}
   for _, key in ipairs(sorted_keys(given)) do
     if type(key) ~= "string" then
       fail("%s: expected named keys, found key %s", what, describe(key))
     elseif not allowed[key] then
-      fail("%s: %s", what, native.unknown_name(kind or "key", key, known))
+      unknown[#unknown + 1] = key
     end
   end
+  if #unknown > 0 then fail("%s: %s", what, core.unknown_names(kind or "key", unknown, known)) end
 end
 
 core.join = concat

@@ -73,8 +73,12 @@ function lookback.add(Live, state_of, open)
 
   --- The step of a replica that ended last: who was in it, with which contexts. A copy.
   function Live:last_step(index)
+    local state = state_of(self)
     index = core.whole(index or 1, "last_step", 1)
-    return native.serve_last_step(state_of(self).run, index)
+    if index > #state.replicas then
+      fail("there is no replica %d; this simulation has %d", index, #state.replicas)
+    end
+    return native.serve_last_step(state.run, index)
   end
 
   --- Prices that step again, operation by operation, with the step model as it is now.

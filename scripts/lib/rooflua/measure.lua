@@ -124,6 +124,15 @@ local function metric_of(what, default, where)
   return fail("%s: %s", where, native.unknown_name("metric", tostring(what), per_request))
 end
 
+--- Whether that names a metric of single requests.
+function measure.is_metric(name)
+  core.text(name, "measure.is_metric")
+  for _, each in ipairs(per_request) do
+    if each == name or each == name .. "_s" then return true end
+  end
+  return false
+end
+
 local diff_options = { "metric", "names", "top" }
 
 --- Two simulations of the same requests (forks of one, or one scenario under two policies), request by

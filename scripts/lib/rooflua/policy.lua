@@ -124,12 +124,15 @@ local function construct(class, overrides, preset)
     end
     for key, value in pairs(chosen) do parameters[key] = value end
   end
+  local unknown = {}
+  for _, key in ipairs(core.sorted_keys(core.plain(overrides or {}))) do
+    if not definition.params[key] then unknown[#unknown + 1] = tostring(key) end
+  end
+  if #unknown > 0 then
+    fail("%s: %s", name, core.unknown_names("parameter", unknown, core.sorted_keys(definition.params)))
+  end
   for _, key in ipairs(core.sorted_keys(core.plain(overrides or {}))) do
     local declared = definition.params[key]
-    if not declared then
-      fail("%s: %s", name, native.unknown_name("parameter", tostring(key),
-        core.sorted_keys(definition.params)))
-    end
     local given = core.plain(overrides)[key]
     parameters[key] = check_value(name .. "." .. tostring(key), declared, given)
   end

@@ -267,7 +267,15 @@ list.diff = { argument = "simulation", usage = ":diff [A B] [METRIC]",
   run = function(session, arguments)
     local names, metric = {}, nil
     for _, word in ipairs(words(arguments)) do
-      if session.lives[word] then names[#names + 1] = word else metric = word end
+      if session.lives[word] then
+        names[#names + 1] = word
+      elseif measure.is_metric(word) then
+        metric = word
+      else
+        local known = { core.unpack(session.order) }
+        for _, each in ipairs { "e2e", "queue", "tpot", "ttft" } do known[#known + 1] = each end
+        fail("%s", native.unknown_name("simulation or metric", word, known))
+      end
     end
     if #names == 0 then
       names[1] = session.order[1]

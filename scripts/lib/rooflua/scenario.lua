@@ -126,6 +126,11 @@ local function check_shape(file, given)
   for _, key in ipairs { "model", "hardware" } do
     if given[key] == nil and given.replicas == nil then wrong(file, key, "is missing") end
   end
+  for _, key in ipairs { "price", "static", "search" } do -- with a kind it may be for another `--set kind=`
+    if given[key] ~= nil and given.kind == nil then
+      wrong(file, key, "only kind \"%s\" reads it: say kind = \"%s\", or leave it out", key, key)
+    end
+  end
   if kind == "price" and (type(given.price) ~= "table" or #core.plain(given.price) == 0) then
     wrong(file, "price", "expected a list of batches")
   end
