@@ -12,7 +12,9 @@ function ops.all_reduce(steps, op, rows)
     local bytes = op.bytes_per_row * rows * steps.model.moe.experts_per_token / steps.tp
     return cost.all_to_all(steps.database, bytes, steps.tp, 2 * op.count, "expert_all_to_all")
   end
-  return cost.all_reduce(steps.database, op.bytes_per_row * rows, steps.tp, op.count, op.name)
+  local query = { op = "all_reduce", bytes = 1, ranks = steps.tp }
+  local run = steps.physics:rows_to_run(op, rows, query)
+  return cost.all_reduce(steps.database, op.bytes_per_row * run, steps.tp, op.count, op.name)
 end
 
 --- Many small GEMMs in one launch (the absorbed projections of latent attention).
@@ -80,6 +82,12 @@ function ops.attention_query(model, deployment, decode)
     query.op, query.qk_nope_head_dim, query.v_head_dim = "mla_prefill", mla.qk_nope_head_dim, mla.v_head_dim
   end
   return query
+end
+
+--- A decode call in words.
+function ops.decode_text(query, n, tokens)
+  local heads = query.kv_heads and ("%d/%d"):format(query.heads, query.kv_heads) or ("%d"):format(query.heads)
+  return ("batch=%.14g context=%.14g heads=%s tp=%d"):format(n, tokens / n, heads, query.tp)
 end
 
 --- Flop of one (query, key) pair over the heads of a rank: decode, prefill. Latent attention is

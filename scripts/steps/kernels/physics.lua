@@ -12,7 +12,8 @@ physics.__index = physics
 
 --- Rows an operation may be padded to: every size a table is likely to have, up to a step's budget,
 --- and one more each, where a new tile starts.
-local function padded_sizes(budget)
+--- @param every integer every whole number up to it as well
+local function padded_sizes(budget, every)
   local sizes = {}
   local function add(from, to, step)
     for size = from, to, step do
@@ -20,8 +21,8 @@ local function padded_sizes(budget)
       sizes[#sizes + 1] = size + 1
     end
   end
-  for size = 1, 15 do sizes[size] = size end
-  add(16, 256, 8)
+  for size = 1, every do sizes[size] = size end
+  add(every + 1, 256, 8)
   add(272, 512, 16)
   add(768, max(budget, 768), 256)
   return sizes
@@ -33,7 +34,7 @@ end
 function physics.of(hardware, database, budget)
   return setmetatable({
     bytes_per_s = hardware.memory_bytes_per_s, peaks = hardware.peak_flop_per_s, database = database,
-    sizes = padded_sizes(budget), fastest = {},
+    sizes = padded_sizes(budget, 15), sizes_of_experts = padded_sizes(budget, 255), fastest = {},
   }, physics)
 end
 
@@ -49,8 +50,10 @@ end
 
 --- Writes the rows of an operation into its query.
 function physics.ask(op, rows, query)
-  if query.op == "memory" then
+  if query.op == "memory" or query.op == "all_reduce" then
     query.bytes = op.bytes_per_row * rows + op.weight_bytes
+  elseif query.op == "linear_attention" then
+    query[query.decode and "batch" or "new_tokens"] = rows
   else
     query.tokens = rows
   end
@@ -68,10 +71,15 @@ function physics:latency(op, rows, query)
   return estimate.latency_s
 end
 
+--- Rows of experts in tables are where a benchmark had them: any whole number.
+function physics:sizes_of(op)
+  return op.op == "grouped_gemm" and self.sizes_of_experts or self.sizes
+end
+
 --- For each of the sizes, which size from there on is fastest.
 function physics:fastest_of(op, query)
   if self.fastest[op] then return self.fastest[op] end
-  local sizes = self.sizes
+  local sizes = self:sizes_of(op)
   local found, best_s, best = {}, math.huge, nil
   for i = #sizes, 1, -1 do
     local latency_s = self:latency(op, sizes[i], query)
@@ -84,7 +92,7 @@ end
 
 --- The rows, as many as given or more, with which this operation is fastest.
 function physics:rows_to_run(op, rows, query)
-  local sizes = self.sizes
+  local sizes = self:sizes_of(op)
   local low, high = 1, #sizes + 1  -- the first size that holds the rows
   while low < high do
     local middle = floor((low + high) / 2)
