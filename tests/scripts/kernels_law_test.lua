@@ -161,7 +161,8 @@ end
 local function random_parameters()
   if whole(1, 2) == 1 then return {} end
   return {
-    overlap = one_of { 0.0, 0.5, 1.0 }, largest_graph = one_of { 0, 64, 512 }, attention_launch_s = one_of { 0.0, 8e-6, 4e-5 },
+    overlap = one_of { 0.0, 0.5, 1.0 }, largest_graph = one_of { 0, 64, 512 },
+    attention_launch_s = one_of { 0.0, 8e-6, 4e-5 },
     small_kernel_tables = one_of { true, false }, sorted_logit_s = one_of { 0.0, 1.4e-10 },
     host_step_s = one_of { 0.0, 700e-6 },
   }
