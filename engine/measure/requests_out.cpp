@@ -83,8 +83,11 @@ void RequestsCsv::on_done(const RequestDone& done) {
 
 // --- vLLM's benchmark
 
+/// Queued again by a decode replica: the token of the prefill replica is not sent.
 void VllmBench::on_queued(const Request& request, Picoseconds) {
-  live_[request.id].replica = request.replica;
+  Tokens& tokens = live_[request.id];
+  tokens = Tokens{};
+  tokens.replica = request.replica;
 }
 
 void VllmBench::on_preempt(const Request& request, Picoseconds) {
@@ -119,11 +122,6 @@ void VllmBench::on_step(const StepSeen& step) {
     tokens.decoding = !tokens.prefill_in_flight;
     tokens.prefill_in_flight = false;
   }
-}
-
-/// Handed over: the token of the prefill replica is not sent.
-void VllmBench::on_transfer(const TransferSeen& transfer) {
-  live_[transfer.id] = Tokens{};
 }
 
 void VllmBench::on_done(const RequestDone& done) {

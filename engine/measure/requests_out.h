@@ -61,7 +61,6 @@ class VllmBench : public Observer {
   void on_queued(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_step(const StepSeen& step) override;
-  void on_transfer(const TransferSeen& transfer) override;
   void on_done(const RequestDone& done) override;
   Json result(const Summary& summary, const VllmBenchOptions& options) const;
 

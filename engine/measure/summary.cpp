@@ -78,6 +78,11 @@ void SummaryObserver::on_step(const StepSeen& step) {
   peak_tokens_ = std::max(peak_tokens_, second_tokens_);
 }
 
+void SummaryObserver::on_blocks(const BlocksSeen& blocks) {
+  double& most = count_of(blocks.replica).kv_used_frac_max;
+  most = std::max(most, static_cast<double>(blocks.used_blocks) / blocks.total_blocks);
+}
+
 SummaryObserver::Group& SummaryObserver::group_of(std::vector<Group>& groups, std::int32_t index) {
   ROOFLUA_ASSERT(index >= 0);
   const auto i = static_cast<std::size_t>(index);

@@ -151,6 +151,13 @@ void Timeline::on_transfer(const TransferSeen& transfer) {
   if (requests_ < options_.requests) span(transfer.id, "KV transfer", transfer.start, transfer.end);
 }
 
+void Timeline::on_blocks(const BlocksSeen& blocks) {
+  if (steps_ > options_.steps) return;
+  Counters& counters = replica(blocks.replica);
+  counters.left_blocks = blocks.used_blocks;
+  counter(blocks.replica, blocks.now, "KV blocks", blocks.used_blocks, counters.blocks);
+}
+
 // Requests share a name: viewers group spans by it, and pack a group into few rows.
 void Timeline::on_done(const RequestDone& done) {
   unseated_.erase(done.id);

@@ -33,6 +33,7 @@ class Timeline : public Observer {
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_step(const StepSeen& step) override;
   void on_transfer(const TransferSeen& transfer) override;
+  void on_blocks(const BlocksSeen& blocks) override;
   void on_done(const RequestDone& done) override;
 
   /// The run was stopped: `why` becomes otherData.partial.

@@ -186,10 +186,7 @@ void WhyObserver::find_holders(const Batch& batch, Planned& out) const {
   for (const std::int32_t id : decode_ids(batch)) work.emplace_back(id, 1.0);
   for (std::int32_t i = 0; i < batch.prefill_count; ++i)
     work.emplace_back(batch.prefills[i].id, batch.prefills[i].new_tokens);
-  const Request& request = replica.request(slot);
-  const std::int32_t sequence = request.prompt_tokens + request.emitted_tokens;
-  const std::int32_t needed =
-      blocks_for(sequence, view.block_size) - replica.cached_tokens(slot) / view.block_size;
+  const std::int32_t needed = replica.missing_blocks(slot);
   const auto because = [&](Held held, auto& holders) {
     out.waited = true;
     out.held = held;

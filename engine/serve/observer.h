@@ -57,10 +57,19 @@ struct StepSeen {
   std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order
 };
 
+/// `start`: when there was room for it at `to`.
 struct TransferSeen {
   std::int32_t id = -1, from = -1, to = -1;
   Picoseconds start = 0, end = 0;
   double bytes = 0;
+};
+
+/// Blocks of a replica that were taken or freed between steps: for KV that is to come, by KV that
+/// has gone.
+struct BlocksSeen {
+  std::int32_t replica = 0;
+  Picoseconds now = 0;
+  std::int32_t used_blocks = 0, total_blocks = 0;  // after it
 };
 
 class Observer {
@@ -71,6 +80,7 @@ class Observer {
   virtual void on_preempt(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_step(const StepSeen& step) { (void)step; }
   virtual void on_transfer(const TransferSeen& transfer) { (void)transfer; }
+  virtual void on_blocks(const BlocksSeen& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }
 };
 

@@ -85,6 +85,7 @@ void Plan::reset(Picoseconds now, std::int64_t serial) {
   singles_.clear();
   prefills_.clear();
   preempted_.clear();
+  pulled_.clear();
 }
 
 std::int32_t Plan::refuse(const char* verb, Refusal refusal, std::int32_t slot) noexcept {
@@ -275,7 +276,8 @@ std::int32_t Plan::try_admit(std::int32_t slot, const Admission& wish) noexcept 
   if (progress.preempted == serial_) return refuse("admit", Refusal::preempted_now, slot);
   if (wish.tokens < 1) return refuse("admit", Refusal::no_tokens, slot);
   const std::int32_t block_size = replica.view_.block_size;
-  const KvCache::Hit hit = replica.kv_.lookup(slot, request, progress);
+  const std::int32_t held = progress.held_blocks;  // if its KV was sent here
+  const KvCache::Hit hit = held > 0 ? KvCache::Hit{} : replica.kv_.lookup(slot, request, progress);
   const std::int32_t ready = std::max(hit.blocks * block_size, progress.remote_tokens);
   const std::int32_t pending = request.prompt_tokens + request.emitted_tokens - ready;
   if (wish.tokens > pending) return refuse("admit", Refusal::too_many_tokens, slot);
@@ -283,10 +285,18 @@ std::int32_t Plan::try_admit(std::int32_t slot, const Admission& wish) noexcept 
   const std::int32_t seats = replica.view_.max_num_seqs;
   if (seats > 0 && replica.view_.running >= seats) return 0;
   const std::int32_t hold = std::max(ready + wish.tokens, wish.hold_tokens);
-  const std::int64_t need = std::int64_t{blocks_for(std::max(hold, wish.fit_tokens), block_size)} -
-                            hit.blocks + hit.free + std::max(0, wish.spare_blocks);
+  const bool away = progress.kept_blocks > 0;
+  const std::int32_t blocks = std::max(held, blocks_for(hold, block_size));
+  const std::int32_t whole = std::max(blocks, blocks_for(wish.fit_tokens, block_size));
+  const std::int64_t need = std::int64_t{whole} - held - hit.blocks + hit.free +
+                            std::max(0, wish.spare_blocks) + (away ? replica.reserved_blocks() : 0);
   if (need > replica.kv_.free_blocks()) return 0;
-  replica.take_seat(slot, hit, ready, blocks_for(hold, block_size), now_);
+  if (away) {
+    replica.park(slot, hit, blocks);
+    pulled_.push_back(slot);
+    return 1;
+  }
+  replica.take_seat(slot, hit, ready, blocks, now_);
   replica.kv_.remember(slot, request, progress, (ready + wish.tokens) / block_size);
   replica.sync_blocks();
   progress.planned = serial_;
@@ -357,7 +367,7 @@ std::int32_t Plan::try_reject(std::int32_t slot) noexcept {
     return refuse("reject", Refusal::not_waiting, slot);
   if (replica_->requests_->progress(slot).preempted == serial_)
     return refuse("reject", Refusal::preempted_now, slot);
-  replica_->leave_waiting(slot);
+  replica_->quit_waiting(slot);
   replica_->doom(slot, Outcome::rejected);
   ++view_.rejected;
   return 1;

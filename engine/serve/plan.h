@@ -142,6 +142,9 @@ class Plan {
   /// there is no seat, or
   ///     ceil(max(held, fit) / block_size) - hit_blocks + hit_blocks_in_free_queue
   ///         + spare_blocks > free_blocks
+  /// A prompt whose KV is still at its prefill replica is admitted twice. The first time it only
+  /// gets its blocks (of which those that seated prompts still need must stay free besides), and
+  /// leaves the queue while its KV is sent; the second time, holding them, it gets its seat.
   bool admit(std::int32_t slot, const Admission& admission);
   bool admit(std::int32_t slot, std::int32_t tokens) {
     return admit(slot, Admission{tokens, 0, 0, 0});
@@ -195,6 +198,7 @@ class Plan {
   std::vector<std::int32_t> singles_;
   std::vector<PrefillWork> prefills_;
   std::vector<std::int32_t> preempted_;  // slots
+  std::vector<std::int32_t> pulled_;     // slots that got blocks for KV that is to come
 };
 
 }  // namespace rooflua

@@ -58,11 +58,11 @@ class SchedulerPolicy {
   virtual ~SchedulerPolicy() = default;
 
   /// Fills one step. Called when something changed since the last plan: an arrival, a finished or
-  /// draining request, prefill progress, a preemption, blocks that ran out, a wake time, a
-  /// different policy. Not called, and decode_all() repeated, iff the last plan was exactly
-  /// decode_all() (without a limit that bound), nothing changed, and every_step() is false. An
-  /// empty plan is allowed: the scheduler is asked again at the next end of a step, or when an idle
-  /// replica gets an arrival or reaches the wake time.
+  /// draining request, prefill progress, a preemption, blocks that ran out or that somebody who
+  /// waits may hit, a wake time, a different policy. Not called, and decode_all() repeated, iff the
+  /// last plan was exactly decode_all() (without a limit that bound), nothing changed, and
+  /// every_step() is false. An empty plan is allowed: the scheduler is asked again at the next end
+  /// of a step, or when an idle replica gets an arrival or reaches the wake time.
   virtual void plan(const Replica& replica, Plan& plan) = 0;
 
   /// Order of the waiting queue: lower key first, ties by arrival. Asked once, when a request is

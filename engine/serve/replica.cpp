@@ -97,10 +97,13 @@ void Replica::leave_prefilling(std::int32_t slot) {
 
 void Replica::insert_waiting(std::int32_t slot, bool front) {
   Request& request = (*requests_)[slot];
-  std::int32_t before = front ? -1 : view_.waiting_tail;
+  const bool holds = holds_blocks(slot);
+  std::int32_t before = front || holds ? last_holder_ : view_.waiting_tail;
   if (keyed_) {
-    const auto place = by_key_.emplace(std::pair(request.key, request.id), slot).first;
+    const auto place = by_key_.emplace(Place(!holds, request.key, request.id), slot).first;
     before = place == by_key_.begin() ? -1 : std::prev(place)->second;
+  } else if (holds) {
+    last_holder_ = slot;
   }
   const std::int32_t behind = before >= 0 ? (*requests_)[before].next : view_.waiting_head;
   request.previous = before;
@@ -114,7 +117,8 @@ void Replica::insert_waiting(std::int32_t slot, bool front) {
 
 void Replica::leave_waiting(std::int32_t slot) {
   const Request& request = (*requests_)[slot];
-  if (keyed_) by_key_.erase(std::pair(request.key, request.id));
+  if (keyed_) by_key_.erase(Place(!holds_blocks(slot), request.key, request.id));
+  if (slot == last_holder_) last_holder_ = request.previous;
   unlink(slot, view_.waiting_head, view_.waiting_tail);
   --view_.waiting;
   view_.waiting_tokens -= request.prompt_tokens + request.emitted_tokens;
@@ -130,14 +134,18 @@ void Replica::enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& polic
   progress.held_blocks = 0;
   progress.planned = progress.preempted = progress.admitted = -1;  // serials are per replica
   if (progress.queued == never) progress.queued = now;
-  if (policy.has_key() != keyed_) rekey(policy);
-  if (keyed_) {
-    request.key = policy.key(request);
-    if (std::isnan(request.key))
-      throw Error("scheduler", "key: found nan for request " + std::to_string(request.id));
-  }
+  give_key(slot, policy);
   insert_waiting(slot, false);
   changed_ = true;
+}
+
+void Replica::give_key(std::int32_t slot, SchedulerPolicy& policy) {
+  Request& request = (*requests_)[slot];
+  if (policy.has_key() != keyed_) rekey(policy);
+  if (!keyed_) return;
+  request.key = policy.key(request);
+  if (std::isnan(request.key))
+    throw Error("scheduler", "key: found nan for request " + std::to_string(request.id));
 }
 
 void Replica::rekey(SchedulerPolicy& policy) {
@@ -158,7 +166,11 @@ void Replica::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t ready_
   Request& request = (*requests_)[slot];
   Progress& progress = requests_->progress(slot);
   leave_waiting(slot);
-  kv_.seat(slot, hit, blocks - hit.blocks);
+  if (progress.held_blocks > 0) {
+    kv_.grow(slot, blocks - progress.held_blocks);
+  } else {
+    kv_.seat(slot, hit, blocks - hit.blocks);
+  }
   progress.held_blocks = blocks;
   progress.remote_tokens = 0;
   progress.seat = seats_given_++;
@@ -228,14 +240,9 @@ void Replica::doom(std::int32_t slot, Outcome outcome) {
   doomed_.push_back({slot, outcome});
 }
 
-void Replica::release_kept(std::int32_t slot) {
-  release_blocks(slot, 0, false);
-  changed_ = true;
-}
-
 void Replica::evict(std::int32_t slot) {
   if ((*requests_)[slot].phase == Phase::waiting) {
-    leave_waiting(slot);
+    quit_waiting(slot);
   } else {
     leave_seat(slot);
     release_blocks(slot, 0, false);
@@ -248,7 +255,10 @@ void Replica::evict(std::int32_t slot) {
 
 bool Replica::must_ask(const SchedulerPolicy& policy, Picoseconds now) const {
   if (changed_ || !repeatable_ || now >= wake_ || view_.decodes == 0) return true;
-  return crossings_now() > kv_.free_blocks() || policy.every_step();
+  if (crossings_now() > kv_.free_blocks() || policy.every_step()) return true;
+  // Who waits may hit a block that a decoding request fills now.
+  return view_.waiting > 0 && !fillers_.empty() &&
+         !fillers_[static_cast<std::size_t>(phase_)].empty();
 }
 
 Plan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "serve/cluster.h"
@@ -62,6 +63,9 @@ class Replica {
 
   /// Joins the waiting queue. The key is fixed here. @pre the sequence fits the cache
   void enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& policy);
+  /// The KV of an admitted prompt has come: its blocks carry content, and it waits for a seat, in
+  /// front of all who hold no blocks. The key is asked for again.
+  void receive(std::int32_t slot, SchedulerPolicy& policy);
   /// Keys again, after the policy was swapped.
   void rekey(SchedulerPolicy& policy);
   /// Whether the scheduler must be asked (else the last plan, decode_all(), is repeated).
@@ -94,6 +98,10 @@ class Replica {
   };
   std::vector<Doomed>& doomed() { return doomed_; }
   std::span<const std::int32_t> preempted_now() const { return plan_.preempted_; }
+  /// Slots that got blocks in the plan at hand and whose KV is to be sent now.
+  std::span<const std::int32_t> pulled_now() const { return plan_.pulled_; }
+  /// Blocks that the admission of a waiting request would take for its whole sequence.
+  std::int32_t missing_blocks(std::int32_t slot) const noexcept;
   /// Blocks that decode_all() would take now, in a plan that decoded nobody yet.
   virtual std::int32_t decode_blocks() const noexcept { return crossings_now(); }
   Picoseconds wake() const { return wake_; }
@@ -110,8 +118,11 @@ class Replica {
   void unlink(std::int32_t slot, std::int32_t& head, std::int32_t& tail);
   void append_prefilling(std::int32_t slot);
   void leave_prefilling(std::int32_t slot);
+  bool holds_blocks(std::int32_t slot) const;
+  void give_key(std::int32_t slot, SchedulerPolicy& policy);
   void insert_waiting(std::int32_t slot, bool front);
   void leave_waiting(std::int32_t slot);
+  void quit_waiting(std::int32_t slot);
   void sync_blocks() { view_.free_blocks = kv_.free_blocks(); }
 
   // the decoding aggregate
@@ -140,6 +151,8 @@ class Replica {
   Step& step_at(std::int32_t place);
 
   // seats
+  std::int32_t reserved_blocks() const noexcept;
+  void park(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
   void take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t ready_tokens,
                  std::int32_t blocks, Picoseconds now);
   void lose_seat(std::int32_t slot, std::int32_t granted_blocks, std::int64_t serial);
@@ -164,7 +177,9 @@ class Replica {
   std::vector<std::int32_t> fresh_;                 // decoding, and not yet at the common pace
   std::vector<std::vector<std::int32_t>> fillers_;  // slots by Progress::filling; mostly none
   Picoseconds common_token_ = 0;                    // when the common decodes' last token landed
-  std::map<std::pair<double, std::int32_t>, std::int32_t> by_key_;  // (key, id) -> slot
+  using Place = std::tuple<bool, double, std::int32_t>;  // holds no blocks, key, id
+  std::map<Place, std::int32_t> by_key_;                 // -> slot
+  std::int32_t last_holder_ = -1;  // without keys: of those who wait holding blocks
   bool keyed_ = false;
 
   std::array<Step, 2> steps_;

@@ -362,6 +362,7 @@ StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
     if (phase != Phase::decoding && phase != Phase::draining) continue;  // it lost its seat
     kv_.remember(slot, request(slot), requests_->progress(slot),
                  context_tokens(view_, request(slot)) / config_.block_size);
+    changed_ = true;
   }
   if (!keep_blocks) stamp_prefills(*requests_, step, now, gaps);
   finished_ids_.clear();

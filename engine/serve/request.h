@@ -38,8 +38,9 @@ struct RequestSpec {
 
 enum class Phase : std::int32_t {
   absent,      // the slot is free
-  pending,     // on its way: in the frontend, in a KV transfer, or doomed to fail
-  waiting,     // queued at its replica, holds nothing
+  pending,     // on its way: in the frontend, in a KV transfer (holds blocks on both sides), or
+               // doomed to fail
+  waiting,     // queued at its replica, without a seat; holds blocks only if its KV was sent there
   prefilling,  // seated, part of its sequence has no KV yet
   decoding,    // seated, one token per step
   draining,    // its last token is in flight: keeps seat and blocks until that step ends
@@ -100,7 +101,8 @@ struct Progress {
   std::int32_t stop_at = 0;        // output tokens at which this replica is done with it
   std::int32_t held_blocks = 0;    // at the last admission, chunk or join; decoding grows past it
   std::int32_t prefill_replica = -1;
-  std::int32_t remote_tokens = 0;     // KV that another replica sent and that waits to be seated
+  std::int32_t kept_blocks = 0;       // at the prefill replica, until its KV was pulled from there
+  std::int32_t remote_tokens = 0;     // KV that another replica computed, until it is seated
   std::int32_t first_hit_tokens = 0;  // prefix hits at the first admission
   std::int32_t wheel_next = -1, wheel_previous = -1;
   std::int32_t crossing = -1;  // index modulo block_size when it needs a block; -1: not yet

@@ -111,15 +111,7 @@ void Simulation::deliver() {
   };
   while (due(1)) {
     const Delivery delivery = pop(deliveries_);
-    if (delivery.order == 1) {
-      route(delivery.slot, 0);
-      continue;
-    }
-    at(delivery.from).release_kept(delivery.slot);
-    --outstanding_[static_cast<std::size_t>(delivery.from)];
-    touch(delivery.from);
-    requests_.progress(delivery.slot).remote_tokens = requests_[delivery.slot].prompt_tokens - 1;
-    queue(delivery.slot, delivery.to);
+    delivery.order == 1 ? route(delivery.slot, 0) : arrive(delivery);
   }
   while (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) {
     const std::int32_t slot = next_open_;
@@ -155,6 +147,7 @@ void Simulation::fill_pipeline(std::int32_t index) {
     totals_.plans_asked += ask;
     Plan& plan = ask ? replica.make_plan(scheduler, now_) : replica.repeat_plan(now_);
     if (plan.view().preempted > 0) tell_preemptions(replica);
+    for (const std::int32_t slot : replica.pulled_now()) pull(slot);
     if (plan.view().tokens == 0) {
       // Who only took away is asked again at once, if nothing else would make that happen.
       const bool took = plan.view().preempted + plan.view().rejected > 0;
@@ -246,7 +239,8 @@ void Simulation::send(std::int32_t slot) {
   const Frontend& frontend = config_.frontend;
   const double delay_s = frontend.base_s + frontend.per_prompt_token_s * request.prompt_tokens;
   if (delay_s > 0) {
-    post({after(now_, delay_s, "frontend (base_s + per_prompt_token_s * tokens)"), 1, 0, slot, -1, -1});
+    post({after(now_, delay_s, "frontend (base_s + per_prompt_token_s * tokens)"), 1, 0, slot, -1,
+          -1});
   } else {
     route(slot, 0);
   }
@@ -294,21 +288,6 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
   replica.enqueue(slot, now_, *bindings_.schedulers[static_cast<std::size_t>(index)]);
   for (Observer* observer : bindings_.observers) observer->on_queued(request, now_);
   touch(index);
-}
-
-/// The prompt is computed: its KV goes to a decode replica, the token is discarded.
-void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
-  Request& request = requests_[slot];
-  request.emitted_tokens = 0;
-  requests_.progress(slot).prefill_replica = from;
-  const std::int32_t to = choose(slot, 1);
-  const KvTransfer& transfer = config_.transfer;
-  const double bytes = transfer.bytes_per_token * request.prompt_tokens;
-  const Picoseconds end = after(now_, transfer.alpha_s + bytes / transfer.bytes_per_s,
-                                "network (alpha_s + tokens * bytes_per_token / bytes_per_s)");
-  post({end, 0, 0, slot, from, to});
-  for (Observer* observer : bindings_.observers)
-    observer->on_transfer({request.id, from, to, now_, end, bytes});
 }
 
 class Simulation::Inbox : public FollowUps {
@@ -363,6 +342,7 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
 /// The end of a request, whichever: told to observers, then to the workload.
 void Simulation::finish(std::int32_t slot, Outcome outcome) {
   const RequestDone done = describe(slot, outcome);
+  if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
   for (Replica& replica : replicas_) replica.forget(slot);
   --outstanding_[static_cast<std::size_t>(done.replica)];
   requests_.close(slot);

@@ -4,7 +4,8 @@
 // At one instant, in this order:
 //   1. steps that end now land, by replica index: tokens, finished requests (in admission order),
 //      freed blocks; each end is told to observers, then to the workload, which may answer
-//   2. KV transfers that complete now, in the order they began
+//   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
+//      free, and the request waits for its seat at the decode replica (kv_transfer.cpp)
 //   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
 //      those of the workload's stream, then follow-ups in the order they were given
 //   4. every replica that saw an event, by index, fills its pipeline:
@@ -137,6 +138,10 @@ class Simulation final : public RouteSource {
   std::int32_t choose(std::int32_t slot, std::int32_t stage);
   void queue(std::int32_t slot, std::int32_t replica);
   void hand_over(std::int32_t slot, std::int32_t from);
+  void pull(std::int32_t slot);
+  void let_go(std::int32_t slot);
+  void tell_blocks(std::int32_t replica);
+  void arrive(const Delivery& delivery);
   void finish(std::int32_t slot, Outcome outcome);
   RequestDone describe(std::int32_t slot, Outcome outcome) const;
   void post(Delivery delivery);

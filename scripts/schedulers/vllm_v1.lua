@@ -56,8 +56,7 @@ function VllmV1:run_one(request, replica, plan)
     local running = replica:running()
     local victim = self.victim and self:victim(replica) or running[#running]
     local gone = victim == request
-    plan:preempt(victim)
-    if gone then return false end
+    if not plan:preempt(victim) or gone then return false end -- refused: its KV is still to be sent
   end
 end
 

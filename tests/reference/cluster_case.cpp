@@ -14,11 +14,12 @@ namespace rooflua::reference {
 namespace {
 
 /// First come first served; admits nobody before the head of the queue is `hold` old, and asks to
-/// be woken then.
+/// be woken then. Where prompts only are computed, a prompt begins when all of it fits: blocks may
+/// be kept for a decode replica for long, and its chunks would be lost again and again.
 class Sleeper : public SchedulerPolicy {
  public:
-  Sleeper(const VllmConfig& config, Ps hold, bool always)
-      : budget_(config.max_num_batched_tokens), hold_(hold), always_(always) {}
+  Sleeper(const VllmConfig& config, Ps hold, bool always, bool whole)
+      : budget_(config.max_num_batched_tokens), hold_(hold), always_(always), whole_(whole) {}
   bool every_step() const override { return always_; }
 
   void plan(const Replica& replica, Plan& plan) override {
@@ -32,9 +33,11 @@ class Sleeper : public SchedulerPolicy {
       return plan.wake_at(seconds(opens));
     while (view.waiting > 0 && plan.view().tokens < budget_) {
       const std::int32_t slot = view.waiting_head;
-      const int pending = replica.request(slot).prompt_tokens +
-                          replica.request(slot).emitted_tokens - replica.cached_tokens(slot);
-      if (!plan.admit(slot, std::min(pending, budget_ - plan.view().tokens))) return;
+      const int sequence =
+          replica.request(slot).prompt_tokens + replica.request(slot).emitted_tokens;
+      const int pending = sequence - replica.cached_tokens(slot);
+      const int tokens = std::min(pending, budget_ - plan.view().tokens);
+      if (!plan.admit(slot, Admission{tokens, 0, whole_ ? sequence : 0, 0})) return;
     }
   }
 
@@ -55,7 +58,7 @@ class Sleeper : public SchedulerPolicy {
 
   int budget_;
   Ps hold_;
-  bool always_;
+  bool always_, whole_;
 };
 
 /// The candidate with the least of something; ties to the first.
@@ -163,7 +166,7 @@ std::unique_ptr<SchedulerPolicy> make_scheduler(const ClusterCase& cluster, std:
   if (r.policy == 0)
     return std::make_unique<VllmThroughPlan>(r.config, seed % 5 == 0, seed % 7 == 0);
   if (r.policy == 1) return std::make_unique<Chaos>(seed);
-  return std::make_unique<Sleeper>(r.config, r.hold, seed % 3 == 0);
+  return std::make_unique<Sleeper>(r.config, r.hold, seed % 3 == 0, r.role == Role::prefill);
 }
 
 std::unique_ptr<Router> make_router(const ClusterCase& cluster) {

@@ -12,7 +12,7 @@ namespace rooflua::reference {
 
 TEST_CASE("the engine and a naive cluster agree in every step and every request's times") {
   Coverage coverage;
-  int apart = 0, stale = 0, frontends = 0, sleepers = 0, spread = 0, routers[5] = {};
+  int apart = 0, waited = 0, stale = 0, frontends = 0, sleepers = 0, spread = 0, routers[5] = {};
   const auto [first, last] = seeds(1, 400);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const ClusterCase cluster = draw_cluster(seed);
@@ -22,6 +22,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
     REQUIRE(differs == "");
     coverage.add(expected);
     apart += cluster.apart();
+    waited += expected.held_back > 0;
     stale += cluster.staleness > 0;
     frontends += cluster.frontend_base > 0;
     ++routers[cluster.router];
@@ -33,8 +34,9 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
     spread += elsewhere;
   }
   coverage.print("clusters", first, last);
-  std::printf("prefill apart %d, stale signals %d, frontends %d, sleeping schedulers %d\n", apart,
-              stale, frontends, sleepers);
+  std::printf("prefill apart %d, of them waited for decode %d\n", apart, waited);
+  std::printf("stale signals %d, frontends %d, sleeping schedulers %d\n", stale, frontends,
+              sleepers);
   CHECK(coverage.questions >= 200);
   CHECK(coverage.unfinished * 20 <
         coverage.questions);  // dice may lock each other out: both starve
@@ -42,6 +44,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
   CHECK(coverage.with_resume_hits >= 20);
   CHECK(coverage.with_prefix_hits >= 50);
   CHECK(apart >= 100);
+  CHECK(waited >= 50);
   CHECK(stale >= 100);
   CHECK(frontends >= 100);
   CHECK(sleepers >= 100);

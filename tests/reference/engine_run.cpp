@@ -25,6 +25,10 @@ void Scribe::on_step(const StepSeen& step) {
   history.steps.push_back(std::move(log));
 }
 
+void Scribe::on_transfer(const TransferSeen& transfer) {
+  history.requests[static_cast<std::size_t>(transfer.id)].pulled = transfer.start;
+}
+
 void Scribe::on_done(const RequestDone& done) {
   Served& served = history.requests[static_cast<std::size_t>(done.id)];
   served.arrival = done.arrival;

@@ -22,6 +22,7 @@ class Scribe : public Observer {
  public:
   explicit Scribe(std::size_t requests) { history.requests.resize(requests); }
   void on_step(const StepSeen& step) override;
+  void on_transfer(const TransferSeen& transfer) override;
   void on_done(const RequestDone& done) override;
 
   History history;

@@ -82,10 +82,24 @@ void NaiveReplica::arrive(int id) {
 void NaiveReplica::queue(NaiveRequest& r, bool front) {
   r.phase = Phase::waiting;
   waiting_.insert(front ? waiting_.begin() : waiting_.end(), &r);
-  if (!policy_->has_key()) return;
-  std::sort(waiting_.begin(), waiting_.end(), [](const NaiveRequest* a, const NaiveRequest* b) {
-    return a->key != b->key ? a->key < b->key : a->id < b->id;
-  });
+  if (policy_->has_key()) {
+    std::sort(waiting_.begin(), waiting_.end(), [](const NaiveRequest* a, const NaiveRequest* b) {
+      return a->key != b->key ? a->key < b->key : a->id < b->id;
+    });
+  }
+  // Whose KV was sent here goes before everybody else.
+  std::stable_partition(waiting_.begin(), waiting_.end(),
+                        [](const NaiveRequest* each) { return each->landed_kv; });
+}
+
+/// Blocks that seated prompts do not have yet.
+int NaiveReplica::owed_to_prompts() const {
+  int owed = 0;
+  for (const NaiveRequest* r : running_) {
+    const int has = static_cast<int>(r->blocks.size());
+    if (r->phase == Phase::prefilling) owed += std::max(0, ceil_blocks(r->sequence()) - has);
+  }
+  return owed;
 }
 
 Rows NaiveReplica::schedule(Ps now) {
@@ -94,6 +108,7 @@ Rows NaiveReplica::schedule(Ps now) {
     r.planned = 0;
     r.taken = r.fresh = false;
   }
+  pulled_.clear();
   show();
   plan_.begin(*policy_, board_, now, serial_++);
   policy_->plan(board_, plan_);
@@ -130,9 +145,18 @@ void NaiveReplica::update(const Rows& rows) {
 
 // --- a cluster's
 
-void NaiveReplica::arrive_with(int id, int remote_tokens) {
-  requests_[static_cast<std::size_t>(id)].remote = remote_tokens;
+void NaiveReplica::arrive_without_kv(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  r.remote = r.given->plain.prompt - 1;
+  r.away = true;
   arrive(id);
+}
+
+void NaiveReplica::receive(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  r.landed_kv = true;
+  cache_blocks(r, r.remote);
+  queue(r, false);
 }
 
 std::vector<int> NaiveReplica::handed_over(const Rows& rows) const {
@@ -175,6 +199,7 @@ void NaiveReplica::report(History& history) const {
     served.cached = r.first_hit;
     served.scheduled = r.scheduled;
     history.preemptions += r.preemptions;
+    history.held_back += r.held_back;
     if (r.landed < stop_at(r)) history.finished = false;
   }
   history.resume_hits = resume_hits_;

@@ -17,7 +17,7 @@ namespace rooflua::reference {
 
 namespace {
 
-struct Parcel {  // KV on its way
+struct Parcel {  // KV on its way from a prefill replica to a decode replica
   Ps arrives = 0;
   int id = 0, from = 0, to = 0;
 };
@@ -114,8 +114,8 @@ class NaiveCluster : public RouteSource {
         s.prefill_replica = static_cast<int>(i);
         s.cached = r.first_hit;
         const int to = choose(id, true);
-        const Ps time = cluster_.transfer_alpha + cluster_.transfer_token * r.given->plain.prompt;
-        parcels_.push_back({now_ + std::max<Ps>(1, time), id, static_cast<int>(i), to});
+        engines_[static_cast<std::size_t>(to)]->arrive_without_kv(id);
+        queued(to);
       } else {
         if (s.prefill_replica < 0) s.cached = r.first_hit;
         s.replica = static_cast<int>(i);
@@ -137,9 +137,19 @@ class NaiveCluster : public RouteSource {
       engines_[from]->release_kept(parcel.id);
       --outstanding_[from];
       touched_[from] = true;
-      queue(parcel.id, parcel.to, prompts()[static_cast<std::size_t>(parcel.id)].plain.prompt - 1);
+      engines_[static_cast<std::size_t>(parcel.to)]->receive(parcel.id);
+      touched_[static_cast<std::size_t>(parcel.to)] = true;
     }
     parcels_ = std::move(later);
+  }
+
+  /// A decode replica made room for a prompt: its KV sets off.
+  void send_parcel(int id, std::size_t to) {
+    const Ps prompt = prompts()[static_cast<std::size_t>(id)].plain.prompt;
+    const Ps time = cluster_.transfer_alpha + cluster_.transfer_token * prompt;
+    served(id).pulled = now_;
+    parcels_.push_back(
+        {now_ + std::max<Ps>(1, time), id, served(id).prefill_replica, static_cast<int>(to)});
   }
 
   /// Those with a frontend come before those that are sent now: none is both.
@@ -147,15 +157,15 @@ class NaiveCluster : public RouteSource {
     for (std::size_t id = 0; id < prompts().size(); ++id) {
       if (sent_[id] || at_router(id) != now_) continue;
       sent_[id] = true;
-      queue(static_cast<int>(id), choose(static_cast<int>(id), false), 0);
+      const int to = choose(static_cast<int>(id), false);
+      engines_[static_cast<std::size_t>(to)]->arrive(static_cast<int>(id));
+      queued(to);
     }
   }
 
-  void queue(int id, int to, int remote_tokens) {
-    const auto i = static_cast<std::size_t>(to);
-    engines_[i]->arrive_with(id, remote_tokens);
-    ++outstanding_[i];
-    touched_[i] = true;
+  void queued(int to) {
+    ++outstanding_[static_cast<std::size_t>(to)];
+    touched_[static_cast<std::size_t>(to)] = true;
   }
 
   // --- routing
@@ -244,6 +254,7 @@ class NaiveCluster : public RouteSource {
     while (planned_[i].size() < depth) {
       StepLog step{now_, 0, 0, engines_[i]->schedule(now_), static_cast<int>(i)};
       wake_[i] = engines_[i]->wake();
+      for (const int id : engines_[i]->pulled()) send_parcel(id, i);
       if (step.rows.empty() && engines_[i]->took_away() && planned_[i].empty()) continue;
       if (step.rows.empty()) break;
       planned_[i].push_back(std::move(step));
@@ -277,6 +288,7 @@ class NaiveCluster : public RouteSource {
       part.requests.resize(prompts().size());
       engine->report(part);
       history_.resume_hits += part.resume_hits;
+      history_.held_back += part.held_back;
     }
   }
 

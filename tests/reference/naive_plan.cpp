@@ -138,7 +138,8 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   if (wish.tokens < 1) return refuse("admit", Refusal::no_tokens, slot);
   const VllmConfig& config = naive_->config_;
   BlockPool& pool = naive_->pool_;
-  const std::vector<int> hits = naive_->lookup(*r);
+  std::vector<int> hits;
+  if (!r->landed_kv) hits = naive_->lookup(*r);
   const int hit_blocks = static_cast<int>(hits.size());
   const int ready = std::max(hit_blocks * config.block_size, r->remote);
   if (wish.tokens > r->sequence() - ready) return refuse("admit", Refusal::too_many_tokens, slot);
@@ -148,15 +149,31 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   int idle_hits = 0;
   for (int block : hits) idle_hits += pool.references(block) == 0;
   const int hold = std::max(ready + wish.tokens, wish.hold_tokens);
-  const int need = naive_->ceil_blocks(std::max(hold, wish.fit_tokens)) - hit_blocks + idle_hits +
-                   std::max(0, wish.spare_blocks);
-  if (need > pool.free_blocks()) return 0;
+  const int has = r->landed_kv ? static_cast<int>(r->blocks.size()) : hit_blocks;
+  int need = std::max(0, naive_->ceil_blocks(std::max(hold, wish.fit_tokens)) - has) + idle_hits +
+             std::max(0, wish.spare_blocks);
+  if (r->away) need += naive_->owed_to_prompts();
+  if (need > pool.free_blocks()) {
+    r->held_back |= r->away;
+    return 0;
+  }
 
-  for (int block : hits) pool.touch(block);
-  r->blocks = hits;
-  r->hashed = hit_blocks;
+  if (!r->landed_kv) {
+    for (int block : hits) pool.touch(block);
+    r->blocks = hits;
+    r->hashed = hit_blocks;
+  }
   while (static_cast<int>(r->blocks.size()) < naive_->ceil_blocks(hold))
     r->blocks.push_back(pool.pop());
+  if (r->away) {
+    r->away = false;
+    r->phase = Phase::pending;
+    std::erase(naive_->waiting_, r);
+    naive_->pulled_.push_back(r->id);
+    naive_->show();
+    return 1;
+  }
+  r->landed_kv = false;
   if (r->ever_seated && ready > 0) ++naive_->resume_hits_;
   if (!r->ever_seated) {
     r->first_hit = ready;

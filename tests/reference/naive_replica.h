@@ -27,8 +27,11 @@ struct NaiveRequest {
   double key = 0;
   Ps scheduled = unset;  // the plan that admitted it first, even if it lost its seat in that plan
   std::vector<int> blocks, hashes;
-  int hashed = 0;  // blocks that carry content
-  int remote = 0;  // KV that another replica sent
+  int hashed = 0;          // blocks that carry content
+  int remote = 0;          // KV that another replica computed
+  bool away = false;       // it is still there, and has no blocks here
+  bool held_back = false;  // there was no room for it here
+  bool landed_kv = false;  // it is here, in blocks of this replica, but has no seat yet
 
   int sequence() const { return given->plain.prompt + output; }
 };
@@ -87,8 +90,12 @@ class NaiveReplica : public Engine {
   void report(History& history) const override;
 
   // --- for a cluster
-  /// It comes with the KV of so many tokens.
-  void arrive_with(int id, int remote_tokens);
+  /// Another replica holds the KV of all but the last of its prompt's tokens.
+  void arrive_without_kv(int id);
+  /// Who got blocks for such KV in the last plan, in that order.
+  const std::vector<int>& pulled() const { return pulled_; }
+  /// The KV has come.
+  void receive(int id);
   /// Prefill replicas: who finished in that step, and keeps its blocks until they are released.
   std::vector<int> handed_over(const Rows& rows) const;
   void release_kept(int id);
@@ -111,6 +118,7 @@ class NaiveReplica : public Engine {
   int ceil_blocks(int tokens) const;
   int tokens_planned() const;
   void queue(NaiveRequest& r, bool front);
+  int owed_to_prompts() const;
 
   void know_hashes(NaiveRequest& r);
   std::vector<int> lookup(NaiveRequest& r);
@@ -128,6 +136,7 @@ class NaiveReplica : public Engine {
   BlockPool pool_;
   std::vector<NaiveRequest> requests_;
   std::vector<NaiveRequest*> waiting_, running_;
+  std::vector<int> pulled_;
   Requests arena_;
   Board board_;
   NaivePlan plan_;

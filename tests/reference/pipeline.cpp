@@ -80,7 +80,7 @@ std::string text(const Served& served) {
   out << "arrival " << served.arrival << " scheduled " << served.scheduled << " first "
       << served.first << " last " << served.last << " tokens " << served.tokens << " preemptions "
       << served.preemptions << " cached " << served.cached << " replica " << served.replica
-      << " prefill replica " << served.prefill_replica;
+      << " prefill replica " << served.prefill_replica << " pulled " << served.pulled;
   return out.str();
 }
 

@@ -51,6 +51,7 @@ struct Served {
   int preemptions = 0;
   int cached = 0;                         // prefix hits at the first admission, tokens
   int replica = 0, prefill_replica = -1;  // where it ended; where its prompt was computed, if apart
+  Ps pulled = unset;                      // when its KV set off from there
   bool operator==(const Served&) const = default;
 };
 
@@ -66,6 +67,7 @@ struct History {
   std::vector<StepLog> steps;
   int preemptions = 0;
   int resume_hits = 0;   // re-admissions of preempted requests that found part of their KV
+  int held_back = 0;     // prompts whose KV found no room at its decode replica at first
   bool finished = true;  // false: requests were left and nothing could run
 };
 

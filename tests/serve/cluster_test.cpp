@@ -85,9 +85,9 @@ TEST_CASE("prefill and decode apart: KV travels, the first token comes from the 
             "1..2: p1:64+48 w0 u8",  // request 0's block is still being pulled
             "2..3: p1:48+112* w0 u10",
             "2..3: p0:1+15* w0 u1",
-            "3..4: d1 w0 u2",
-            "4..5: d1 w0 u2",
-            "8.5..9.5: p1:1+159* w0 u10",
+            "3..4: d1 w1 u2",  // all ten blocks are needed: request 1 waits where it was computed
+            "4..5: d1 w1 u2",
+            "10.5..11.5: p1:1+159* w0 u10",
         });
   const RequestDone& done = bench.recorder.of(0);
   CHECK(done.first_token == 3 * s);

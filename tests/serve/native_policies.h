@@ -76,8 +76,7 @@ class Fcfs : public SchedulerPolicy {
       const std::int32_t tokens = piece(pending_tokens(v, r), budget - plan.view().tokens);
       while (!plan.prefill(slot, tokens)) {
         const std::int32_t victim = v.running_tail;
-        plan.preempt(victim);
-        if (victim == slot) return false;
+        if (!plan.preempt(victim) || victim == slot) return false;  // its KV is still to be sent
       }
       slot = r.next_prefilling;
     }
