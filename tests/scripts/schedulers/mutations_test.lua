@@ -28,7 +28,7 @@ local mutations = {
     { "the watermark", "if replica.seats > 0 then keep_free", "if false then keep_free" },
     { "the watermark only while others run", "if replica.seats > 0 then keep_free", "if true then keep_free" },
     { "a prompt takes blocks from the tail",
-      "plan:preempt(victim)\n    if gone then return false end",
+      "if not plan:preempt(victim) or gone then return false end",
       "return false" },
   },
   priority = {
