@@ -81,14 +81,15 @@ void Replica::release_kept(std::int32_t slot) {
 
 // --- from one to the other
 
-/// The prompt is computed: it queues at a decode replica; the token is discarded.
+/// The prompt is computed: it queues at a decode replica; the token is discarded, and the router
+/// does not see it either.
 void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
+  requests_[slot].emitted_tokens = 0;
   const std::int32_t to = choose(slot, 1);
   Progress& progress = requests_.progress(slot);
   progress.prefill_replica = from;
   progress.kept_blocks = std::exchange(progress.held_blocks, 0);
   progress.remote_tokens = requests_[slot].prompt_tokens - 1;
-  requests_[slot].emitted_tokens = 0;
   queue(slot, to);
 }
 
