@@ -38,9 +38,13 @@ scenarios() { # PROGRAM DIR [OPTION]...
         [ -d "$tables" ] || continue
         set_tables="--set mfu.path=$tables" ;;
     esac
-    # shellcheck disable=SC2086  # nothing, or an option and its value
-    keep "$to" "$program" run "$scenario" --quiet --explain $set_tables "$@" --json "$to.json" --requests "$to.csv" \
-      --trace "$to.trace.json" --html "$to.html"
+    case $(sed -n 's/^  kind = "\([a-z]*\)".*/\1/p' "$scenario") in
+      price) outputs=--explain ;;
+      search | static) outputs='' ;;
+      *) outputs="--explain --requests $to.csv --trace $to.trace.json" ;;
+    esac
+    # shellcheck disable=SC2086  # options and their values, or nothing
+    keep "$to" "$program" run "$scenario" --quiet $set_tables "$@" --json "$to.json" --html "$to.html" $outputs
   done
   keep "$out/vllm" "$program" run scenarios/12_replay.lua --quiet "$@" --requests "$out/vllm.json"
   keep "$out/why" "$program" run scenarios/12_replay.lua --quiet "$@" --why 17
