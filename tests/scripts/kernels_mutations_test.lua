@@ -79,59 +79,10 @@ local mutations = {
   },
 }
 
---- Replaces the one place where `from` stands.
-local function replaced(source, from, to)
-  local first, last = source:find(from, 1, true)
-  assert(first, "the line is not in the script: " .. from)
-  assert(not source:find(from, last + 1, true), "stands twice in the script: " .. from)
-  return source:sub(1, first - 1) .. to .. source:sub(last + 1)
-end
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
---- The tests of prices, run with another script in its place. True if one failed.
-local function fails_with(name, source)
-  local chunk = assert(loadstring(source, "=mutated " .. name))
-  local function forget()
-    for loaded in pairs(package.loaded) do
-      if loaded:find "^steps%.kernels" then package.loaded[loaded] = nil end
-    end
-  end
-  forget()
-  package.preload[name] = chunk
-  local exit, print_line, status = os.exit, print, nil
-  os.exit = function(code)
-    status = code
-    error({ message = "over" }, 0)
-  end
-  print = function(line)  -- the first failure is enough
-    if line:find "^FAILED" then error({ message = "failed" }, 0) end
-  end
-  pcall(dofile, "tests/scripts/kernels_prices_test.lua")
-  os.exit, print = exit, print_line
-  package.preload[name] = nil
-  forget()
-  return status ~= 0
-end
-
-local names = {}
-for name in pairs(mutations) do names[#names + 1] = name end
-table.sort(names)
-for _, name in ipairs(names) do
-  local source = read("scripts/" .. name:gsub("%.", "/") .. ".lua")
-  test("the prices of " .. name .. " pass with the script as it is", function()
-    test.check(not fails_with(name, source), "they fail")
-  end)
-  for _, line in ipairs(mutations[name]) do
-    test(("%s: without '%s' a price changes"):format(name, line[1]), function()
-      test.check(fails_with(name, replaced(source, line[2], line[3])), "all pass")
-    end)
-  end
-end
+dofile("tests/scripts/mutations.lua").check {
+  test = test, rules = mutations, forget = "^steps%.kernels",
+  module = function(name) return name end,
+  tests = function() return { "tests/scripts/kernels_prices_test.lua" } end,
+}
 
 test.finish()

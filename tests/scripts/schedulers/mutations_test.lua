@@ -241,65 +241,17 @@ local mutations = {
   },
 }
 
---- Replaces the one place where `from` stands.
-local function replaced(source, from, to)
-  local first, last = source:find(from, 1, true)
-  assert(first, "the rule's line is not in the script: " .. from)
-  assert(not source:find(from, last + 1, true), "stands twice in the script: " .. from)
-  return source:sub(1, first - 1) .. to .. source:sub(last + 1)
-end
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
---- The tests of each script; by default the one of its name.
+--- The test files of each script; by default the one of its name.
 local tests = { sglang = { "sglang", "sglang_order" }, ["sglang/order"] = { "sglang_order" } }
 
---- One test, run with another script in the place of the one it tests. True if it failed.
-local function one_fails_with(name, source, tested)
-  local chunk = assert(loadstring(source, "=mutated " .. name))
-  local module = "schedulers." .. name:gsub("/", ".")
-  for loaded in pairs(package.loaded) do
-    if loaded:find "^schedulers%." then package.loaded[loaded] = nil end
-  end
-  package.preload[module] = chunk
-  local exit, print_line, status = os.exit, print, nil
-  os.exit = function(code)
-    status = code
-    error({ message = "over" }, 0)
-  end
-  print = function() end
-  pcall(dofile, "tests/scripts/schedulers/" .. tested .. "_test.lua")
-  os.exit, print = exit, print_line
-  package.preload[module] = nil
-  return status ~= 0
-end
-
-local function fails_with(name, source)
-  for _, tested in ipairs(tests[name] or { name }) do
-    if one_fails_with(name, source, tested) then return true end
-  end
-  return false
-end
-
-local names = {}
-for name in pairs(mutations) do names[#names + 1] = name end
-table.sort(names)
-for _, name in ipairs(names) do
-  local rules = mutations[name]
-  local source = read("scripts/schedulers/" .. name .. ".lua")
-  test("the schedules of " .. name .. " pass with the script as it is", function()
-    test.check(not fails_with(name, source), "they fail")
-  end)
-  for _, rule in ipairs(rules) do
-    test(("%s: without '%s' a schedule changes"):format(name, rule[1]), function()
-      test.check(fails_with(name, replaced(source, rule[2], rule[3])), "all pass")
-    end)
-  end
-end
+dofile("tests/scripts/mutations.lua").check {
+  test = test, rules = mutations, forget = "^schedulers%.",
+  module = function(name) return "schedulers." .. name:gsub("/", ".") end,
+  tests = function(name)
+    local paths = {}
+    for i, each in ipairs(tests[name] or { name }) do paths[i] = "tests/scripts/schedulers/" .. each .. "_test.lua" end
+    return paths
+  end,
+}
 
 test.finish()
