@@ -35,9 +35,17 @@ struct Folder {
   }
 };
 
-/// Hours of simulation: nobody waits for its end.
+/// Hours of simulation: nobody waits for its end. `more` may say `scheduler = Loud {}`, which is
+/// vllm_v1 that prints "under way" when its replica has finished requests.
 std::string endless(const std::string& more = "") {
-  return "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200', seed = 5,\n"
+  return "local vllm_v1 = require 'schedulers.vllm_v1'\n"
+         "local Loud = require 'rooflua.policy'.define { name = 'loud', doc = 'Says that it runs.',"
+         " extends = vllm_v1 }\n"
+         "function Loud:plan(replica, plan)\n"
+         "  if replica.now_s > 5 and not self.said then self.said = true print 'under way' end\n"
+         "  return vllm_v1.plan(self, replica, plan)\n"
+         "end\n"
+         "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200', seed = 5,\n"
          "  workload = require 'workloads.poisson' { rate_per_s = 20, num_requests = 1e9,\n"
          "    prompt_tokens = 300, output_tokens = { distribution = 'uniform', min = 5, max = 40 "
          "} },\n" +
@@ -50,10 +58,11 @@ std::size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-/// Runs the program at a terminal of its own, does `act` to it once its progress bar shows requests
-/// (a bar is drawn at terminals only), and returns what the terminal saw.
+/// Runs the program at a terminal of its own, does `act` to it once it has printed `sign` so many
+/// times, and returns what the terminal saw.
 template <class Act>
-Said at_terminal(const std::vector<std::string>& arguments, double wait_s, Act act) {
+Said at_terminal(const std::vector<std::string>& arguments, const std::string& sign,
+                 std::size_t times, Act act) {
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
   REQUIRE(child >= 0);
@@ -66,15 +75,20 @@ Said at_terminal(const std::vector<std::string>& arguments, double wait_s, Act a
     if (chdir(source_dir().c_str()) == 0) execv(raw[0], raw.data());
     _exit(99);
   }
-  usleep(static_cast<useconds_t>(wait_s * 1e6));
-  act(child, terminal);
   Said said;
+  bool done = false;
   std::array<char, 4096> buffer;
-  for (ssize_t n; (n = ::read(terminal, buffer.data(), buffer.size())) > 0;)
+  for (ssize_t n; (n = ::read(terminal, buffer.data(), buffer.size())) > 0;) {
     said.text.append(buffer.data(), static_cast<std::size_t>(n));
+    if (done || count(said.text, sign) < times) continue;
+    act(child, terminal);
+    done = true;
+  }
   int status = 0;
   waitpid(child, &status, 0);
   close(terminal);
+  INFO(said.text);
+  REQUIRE(done);
   said.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return said;
 }
@@ -160,9 +174,9 @@ TEST_CASE("a policy that never returns is stopped, and what came before it is re
 
 TEST_CASE("Ctrl-C at a terminal prints what is known and exits with 130") {
   const Folder folder;
-  const Said said =
-      at_terminal({"run", folder.write("a.lua", endless()), "--json", folder.file("a.json")}, 0.7,
-                  press_ctrl_c);
+  const Said said = at_terminal({"run", folder.write("a.lua", endless("  scheduler = Loud {}\n")),
+                                 "--json", folder.file("a.json")},
+                                "under way", 1, press_ctrl_c);
   CHECK(said.status == 130);
   CHECK(contains(said.text, "PARTIAL: stopped by Ctrl-C when the clock stood at "));
   CHECK(contains(said.text, "TTFT"));
@@ -186,9 +200,9 @@ TEST_CASE("what stops while it loads is stopped at its line, a pattern too") {
 
 TEST_CASE("Ctrl-C before anything is known says so, and exits with 130 as well") {
   const Folder folder;
-  const std::string file =
-      folder.write("a.lua", "local n = 0\nwhile n >= 0 do n = n + 1 end\nreturn {}\n");
-  const Said said = at_terminal({"run", file}, 0.2, press_ctrl_c);
+  const std::string file = folder.write(
+      "a.lua", "local n = 0 print 'loads'\nwhile n >= 0 do n = n + 1 end\nreturn {}\n");
+  const Said said = at_terminal({"run", file}, "loads", 1, press_ctrl_c);
   CHECK(said.status == 130);
   CHECK(contains(said.text, "interrupted"));
 }
@@ -197,13 +211,14 @@ TEST_CASE("workers are stopped too, by the terminal and by a signal to the paren
   const Folder folder;
   const std::string file =
       folder.write("a.lua", endless("  vary = { ['scheduler.max_num_seqs'] = { 4, 8, 16 } },\n"
+                                    "  scheduler = Loud {},\n"
                                     "  report = function(results) return results[3].name end\n"));
   const std::vector<std::string> arguments{"run", file,     "--jobs",
                                            "2",   "--json", folder.file("a.json")};
   const auto parent_alone = [](pid_t child, int) { kill(child, SIGINT); };
   for (const bool by_key : {true, false}) {
-    const Said said = by_key ? at_terminal(arguments, 0.8, press_ctrl_c)
-                             : at_terminal(arguments, 0.8, parent_alone);
+    const Said said = by_key ? at_terminal(arguments, "under way", 2, press_ctrl_c)
+                             : at_terminal(arguments, "under way", 2, parent_alone);
     INFO(said.text);
     CHECK(said.status == 130);
     CHECK(contains(said.text, "max_num_seqs=4 (partial)"));

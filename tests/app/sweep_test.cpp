@@ -1,5 +1,6 @@
 // Sweeps through the program: killed at any point and resumed, they end as if nothing had happened.
 
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,22 +53,27 @@ std::int64_t rows_in(const std::string& file) {
   return std::filesystem::exists(file) ? ResultStore(file, {"-", "-", "-"}).foreign_rows() : 0;
 }
 
-/// Starts the sweep and kills the program, as a power cut would, once it has written that many
-/// rows.
-void kill_after(const std::string& scenario, const std::string& results, std::int64_t rows,
-                useconds_t later_us) {
+/// Starts a sweep on two workers that writes what it says to `said`. No file of it may grow beyond
+/// `most_bytes`: the write that would is cut short there and the program killed.
+pid_t start(const std::string& scenario, const std::string& results, const std::string& said,
+            rlim_t most_bytes = RLIM_INFINITY) {
   const pid_t process = fork();
   REQUIRE(process >= 0);
-  if (process == 0) {
-    if (chdir(source_dir().c_str()) != 0) _exit(1);
-    execl(ROOFLUA_PROGRAM, "rooflua", "run", scenario.c_str(), "--results", results.c_str(),
-          "--jobs", "2", "--quiet", "--json", "/dev/null", static_cast<char*>(nullptr));
+  if (process != 0) return process;
+  const rlimit size{most_bytes, most_bytes}, no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  if (chdir(source_dir().c_str()) != 0 || std::freopen(said.c_str(), "w", stderr) == nullptr ||
+      dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setrlimit(RLIMIT_FSIZE, &size) != 0)
     _exit(1);
-  }
-  while (rows_in(results) < rows && waitpid(process, nullptr, WNOHANG) == 0) usleep(500);
-  usleep(later_us);
-  ::kill(process, SIGKILL);
-  waitpid(process, nullptr, 0);
+  execl(ROOFLUA_PROGRAM, "rooflua", "run", scenario.c_str(), "--results", results.c_str(), "--jobs",
+        "2", static_cast<char*>(nullptr));
+  _exit(1);
+}
+
+int status_of(pid_t process) {
+  int status = 0;
+  waitpid(process, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace
@@ -77,44 +83,49 @@ TEST_CASE("a sweep killed at ten random points ends as an uninterrupted one") {
   const std::string scenario = folder.file("sweep.lua", sweep);
   const Said whole = rooflua::test::rooflua("run " + scenario + " --quiet --json -");
   REQUIRE(whole.status == 0);
+  const std::string finished = folder.file("finished.sqlite"), said = folder.file("said");
+  REQUIRE(status_of(start(scenario, finished, said)) == 0);
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(finished));
   RandomStream stream = random_stream(1, "kill points", 0);
   int in_the_middle = 0;
   for (int i = 0; i < 10; ++i) {
     const std::string results = folder.file("results" + std::to_string(i) + ".sqlite");
-    const std::int64_t after = uniform_integer(stream, 0, run_count - 6);
-    kill_after(scenario, results, after, static_cast<useconds_t>(uniform(stream, 0, 5'000)));
-    const std::int64_t there = rows_in(results);
-    if (there > 0 && there < run_count) ++in_the_middle;
-    INFO("killed after " << after << " rows, " << there << " there");
-    const std::string command = "run " + scenario + " --results " + results + " --jobs 2 --json -";
-    const Said resumed = rooflua::test::rooflua(command + " --quiet");
+    const std::int64_t bytes = uniform_integer(stream, 0, size - 1);
+    INFO("killed at " << bytes << " of " << size << " bytes");
+    // As a power cut would, in the middle of a write, at a place that depends on no clock.
+    CHECK(status_of(start(scenario, results, said, static_cast<rlim_t>(bytes))) == 128 + SIGXFSZ);
+    const std::string command = "run " + scenario + " --results " + results + " --jobs 2 --json ";
+    const Said resumed = rooflua::test::rooflua(command + folder.file("json") + " 2>&1 >/dev/null");
     CHECK(resumed.status == 0);
-    CHECK(resumed.text == whole.text);
+    CHECK(folder.text("json") == whole.text);
+    if (contains(resumed.text, "of 24 runs were in")) ++in_the_middle;
+    CHECK_FALSE(contains(resumed.text, "24 of 24"));
     CHECK(rows_in(results) == run_count);
-    const Said again = rooflua::test::rooflua(command + " 2>&1 >/dev/null");
+    const Said again = rooflua::test::rooflua(command + "- 2>&1 >/dev/null");
     CHECK(contains(again.text, "24 of 24 runs were in"));
-    CHECK(rooflua::test::rooflua(command + " --quiet").text == whole.text);
+    CHECK(rooflua::test::rooflua(command + "- --quiet").text == whole.text);
   }
-  CHECK(in_the_middle > 0);  // else this test shows nothing
+  CHECK(in_the_middle >= 5);  // else this test shows nothing
 }
 
 TEST_CASE("Ctrl-C ends a sweep, says what is missing, and leaves what is known") {
   const Folder folder;
-  const std::string scenario = folder.file("sweep.lua", sweep), results = folder.file("r.sqlite");
-  const Said said =
-      rooflua::test::rooflua("run " + scenario + " --quiet --jobs 2 --results " + results +
-                             " 2>&1 & program=$!; for i in $(seq 400); do [ -e " + results +
-                             " ] && break; sleep 0.01; done; sleep 0.05; "
-                             "kill -INT $program; wait $program");
-  const std::int64_t there = rows_in(results);
-  if (there < run_count) {
-    INFO(said.text);
-    CHECK(said.status == 130);
-    CHECK(contains(said.text, "PARTIAL"));
-    CHECK(contains(said.text, "the same command runs only those"));
-  }
-  CHECK(rooflua::test::rooflua("run " + scenario + " --quiet --results " + results).status == 0);
-  CHECK(rows_in(results) == run_count);
+  const std::string scenario = folder.file(
+      "endless.lua",
+      "return { model = 'llama-3.1-8b', hardware = 'h200', vary = { ['workload.num_requests'] = { "
+      "5, 1e9, 6 } },\n"
+      "  workload = require 'workloads.poisson' { rate_per_s = 20 } }\n");
+  const std::string results = folder.file("r.sqlite"), said = folder.file("said");
+  const pid_t process = start(scenario, results, said);
+  while (rows_in(results) < 2 && waitpid(process, nullptr, WNOHANG) == 0) usleep(5000);
+  ::kill(process, SIGINT);
+  CHECK(status_of(process) == 130);
+  INFO(folder.text("said"));
+  CHECK(contains(folder.text("said"), "PARTIAL"));
+  CHECK(contains(folder.text("said"), "the same command runs only those"));
+  CHECK(rows_in(results) == 2);
+  const std::string again = "run " + scenario + " --timeout 0.5 --results " + results;
+  CHECK(contains(rooflua::test::rooflua(again + " 2>&1").text, "2 of 3 runs were in"));
 }
 
 TEST_CASE("a changed scenario, policy or option is another sweep to a results file") {

@@ -116,9 +116,9 @@ class Watch(unittest.TestCase):
         from rooflua_collect.watchdog import watched
 
         ended: list[int] = []
-        with watched(lambda: None, 0.2, ended.append) as _:
+        with watched(lambda: None, 60, ended.append) as _:
             pass
-        with self.assertRaises(ValueError), watched(lambda: None, 0.2, ended.append):
+        with self.assertRaises(ValueError), watched(lambda: None, 60, ended.append):
             raise ValueError
         import threading
 

@@ -89,7 +89,7 @@ class DryRun(rehearsal.Case):
             self.assertLessEqual(set(lines), set(kept), name)
 
     def _wait_for_rows(self, folder: Path, count: int) -> None:
-        for _ in range(600):
+        for _ in range(2400):
             if sum(len(rows) for rows in rehearsal.keys(folder).values()) >= count:
                 return
             time.sleep(0.05)
@@ -102,7 +102,7 @@ class DryRun(rehearsal.Case):
                                        stderr=subprocess.PIPE, text=True, env=rehearsal.environment())
             self._wait_for_rows(out / "h200-sxm", 2)
             process.send_signal(number)
-            said, _ = process.communicate(timeout=60)
+            said, _ = process.communicate(timeout=120)
             self.assertEqual(process.returncode, 128 + number)
             self.assertIn("missing", (out / "h200-sxm/tables.toml").read_text())
             self.assertIn("# Tables of h200-sxm", said)
@@ -253,7 +253,7 @@ class Jobs(rehearsal.Case):
                 self.setUp()
                 table = "RESULTS/h200-sxm/launch.csv"
                 pod = self._in_a_pod(f"mkdir -p RESULTS/h200-sxm; echo 1 > {table}; exit {status}\n")
-                said, _ = pod.communicate(timeout=30)  # it does not sleep at its end
+                said, _ = pod.communicate(timeout=120)  # it does not sleep at its end
                 self.assertEqual(pod.returncode, ends)
                 (self.out / "log").write_text(said)
                 text = (rehearsal.ROOT / "scripts/collect/jobs/kubernetes.yaml").read_text()
@@ -265,12 +265,12 @@ class Jobs(rehearsal.Case):
     def test_a_job_that_is_stopped_tells_the_collector_and_waits_for_it(self) -> None:
         pod = self._in_a_pod("trap 'mkdir RESULTS/h200-sxm; echo told > RESULTS/h200-sxm/report.md; exit 143' TERM\n"
                              "touch RESULTS/ready; while :; do sleep 0.05; done\n")
-        for _ in range(600):
+        for _ in range(2400):
             if (self.out / "results/ready").exists():
                 break
             time.sleep(0.05)
         pod.send_signal(signal.SIGTERM)
-        said, _ = pod.communicate(timeout=30)
+        said, _ = pod.communicate(timeout=120)
         self.assertEqual(pod.returncode, 143)
         self.assertEqual((self.out / "results/h200-sxm/report.md").read_text(), "told\n")
         self.assertIn("END TABLES", said)

@@ -16,19 +16,21 @@ void write_policies(const Folder& folder, int time_ms) {
           std::to_string(time_ms) +
           "e-3 end\n"
           "return MySteps\n");
-  folder.write("my_scheduler.lua",
-               "local policy = require 'rooflua.policy'\n"
-               "local Counting = policy.define { name = 'my_scheduler', doc = 'Counts.',\n"
-               "  extends = require 'schedulers.vllm_v1' }\n"
-               "local plan = Counting.plan\n"
-               "function Counting:plan(replica, step)\n"
-               "  self.asked = (self.asked or 0) + " +
-                   std::to_string(time_ms) +
-                   "\n"
-                   "  if self.stuck then while true do end end\n"
-                   "  return require('schedulers.vllm_v1').plan(self, replica, step)\n"
-                   "end\n"
-                   "return Counting\n");
+  folder.write(
+      "my_scheduler.lua",
+      "local policy = require 'rooflua.policy'\n"
+      "local Counting = policy.define { name = 'my_scheduler', doc = 'Counts.',\n"
+      "  extends = require 'schedulers.vllm_v1' }\n"
+      "local plan = Counting.plan\n"
+      "function Counting:plan(replica, step)\n"
+      "  self.asked = (self.asked or 0) + " +
+          std::to_string(time_ms) +
+          "\n"
+          "  if replica.now_s > 50 and not self.said then self.said = true print 'late' end\n"
+          "  if self.stuck then print 'stuck' while true do end end\n"
+          "  return require('schedulers.vllm_v1').plan(self, replica, step)\n"
+          "end\n"
+          "return Counting\n");
   folder.write(
       "scenario.lua",
       "return { model = 'llama-3.1-8b', hardware = 'h200', seed = 1,\n"
@@ -64,10 +66,9 @@ TEST_CASE("Ctrl-C stops a simulation between two steps, where it can go on") {
   write_policies(folder, 10);
   Terminal terminal(folder, {folder.file("scenario.lua")});
   terminal.type(":run\r");
-  terminal.expect("\r\n");
-  pause_ms(300);
+  terminal.expect("late\r\n");
   terminal.type(ctrl_c);
-  CHECK(terminal.expect("interrupted", 5) < 1.0);
+  terminal.expect("interrupted");
   terminal.ask("here_s = sim.now_s", "");
   terminal.ask("here_s > 0", "true");
   terminal.ask(":step", "running");
@@ -81,10 +82,9 @@ TEST_CASE("a scheduler that hangs is stopped, and the simulation goes back to wh
   terminal.ask(":until 2", "at 2.000 s");
   terminal.ask("serve.state(sim).replicas[1].scheduler.stuck = true", "");
   terminal.type(":until 5\r");
-  terminal.expect("\r\n");
-  pause_ms(300);
+  terminal.expect("stuck\r\n");
   terminal.type(ctrl_c);
-  CHECK(terminal.expect("interrupted", 5) < 1.0);
+  terminal.expect("interrupted");
   terminal.expect("a was in the middle of a step and is back at 2 s");
   terminal.ask("serve.state(sim).replicas[1].scheduler.stuck = false", "");
   terminal.ask(":until 5", "at 5.000 s");

@@ -74,7 +74,7 @@ class Terminal {
   }
 
   /// Waits until `text` comes up after what was expected before. @return seconds that took
-  double expect(const std::string& text, double limit_s = 20) {
+  double expect(const std::string& text, double limit_s = 60) {
     const auto start = std::chrono::steady_clock::now();
     const auto passed_s = [&] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -102,7 +102,7 @@ class Terminal {
     const auto start = std::chrono::steady_clock::now();
     while (more()) {
       INFO("it does not end; so far: " << said_.substr(seen_));
-      REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+      REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
     }
     int status = 0;
     waitpid(process_, &status, 0);

@@ -24,12 +24,6 @@ constexpr const char* runaways[] = {
     "local s = 0 while true do s = s + #tostring(s) end",
 };
 
-double cpu_s() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 }  // namespace
 
 TEST_CASE("the time limit stops every kind of endless loop, compiled and interpreted") {
@@ -56,11 +50,7 @@ TEST_CASE("Ctrl-C stops a compiled loop with its line") {
   options.interruptible = true;
   script::Vm vm(options);
   for (int i = 0; i < 3; ++i) {
-    std::thread user([] {
-      timespec pause{0, 60'000'000};
-      nanosleep(&pause, nullptr);
-      kill(getpid(), SIGINT);
-    });
+    std::thread user(interrupt_busy_process);
     const std::string message = complaint(vm, "local i = 0\nwhile true do i = i + 1 end");
     user.join();
     CHECK(message == "test.lua:2: interrupted");

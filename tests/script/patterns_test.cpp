@@ -137,11 +137,7 @@ TEST_CASE("Ctrl-C stops a pattern with the line that asked for it") {
   script::VmOptions options = sandbox_options();
   options.interruptible = true;
   script::Vm vm(options);
-  std::thread user([] {
-    timespec pause{0, 60'000'000};
-    nanosleep(&pause, nullptr);
-    kill(getpid(), SIGINT);
-  });
+  std::thread user(interrupt_busy_process);
   const std::string message =
       complaint(vm, "local s = ('a'):rep(5000)\nlocal x = s:find('.-.-.-.-.-.-x') return x");
   user.join();

@@ -1,6 +1,10 @@
 #pragma once
 // A VM with the source tree as home, and what scripts give or complain about in it.
 
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
 #include <string>
 
 #include "script/vm.h"
@@ -33,6 +37,21 @@ inline std::string complaint(script::Vm& vm, const std::string& text) {
 inline std::string complaint(const std::string& text) {
   script::Vm vm(sandbox_options());
   return complaint(vm, text);
+}
+
+/// CPU time of this process.
+inline double cpu_s() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// For a thread: presses Ctrl-C once the others have computed for 60 ms, however long that takes
+/// them on a busy machine.
+inline void interrupt_busy_process() {
+  const timespec pause{0, 5'000'000};
+  for (const double start_s = cpu_s(); cpu_s() < start_s + 0.06;) nanosleep(&pause, nullptr);
+  kill(getpid(), SIGINT);
 }
 
 inline bool starts(const std::string& text, const std::string& start) {
