@@ -1,14 +1,13 @@
 // The part of replica.h and simulation.h about prompts that one replica computes and another one
 // decodes, as vLLM's connectors do it.   @source SERVING A3, A1.2, A1.3
 //
-//   prefilled   its prompt is computed; its blocks stay at the prefill replica (kept_blocks), and
-//   it
-//               queues at the decode replica
-//   pulled      the decode replica's scheduler admits it: blocks for all of its prompt are taken
-//               there, and the KV is on its way; without room it stays in the queue, and the
-//               prefill replica's blocks stay taken
-//   arrived     the prefill replica's blocks are free; those of the decode replica carry content,
-//               and it waits for a seat before all who hold no blocks
+//   prefilled   its prompt is computed; its blocks stay at the prefill replica (kept_blocks),
+//               and it queues at the decode replica
+//   pulled      the decode replica's scheduler admits it: blocks for all of its prompt are
+//               taken there, and the KV is on its way; without room it stays in the queue,
+//               and the prefill replica's blocks stay taken
+//   arrived     the prefill replica's blocks are free; those of the decode replica carry
+//               content, and it waits for a seat before all who hold no blocks
 
 #include <algorithm>
 #include <utility>
