@@ -25,15 +25,7 @@ local function check(name, command)
   end
 end
 
-local function lines_of(command)
-  local out, pipe = {}, io.popen(command)
-  for line in pipe:lines() do out[#out + 1] = line end
-  pipe:close()
-  return out
-end
-
-local files = lines_of "git ls-files --cached --others --exclude-standard '*.lua'"
-assert(#files > 50, "no Lua files found: run this from the source tree")
+local files = dofile "tests/source_files.lua"
 check("the Lua files", "luacheck --quiet --no-color .")
 
 --- The block with as many empty lines in front as the document has, so that line numbers agree.
@@ -46,7 +38,7 @@ local function block_file(path, first, text)
 end
 
 local blocks = 0
-for _, path in ipairs(lines_of "git ls-files --cached --others --exclude-standard '*.md'") do
+for _, path in ipairs(files(".", "-name '*.md'")) do
   local handle = io.open(path)
   local number, first, text = 0, nil, {}
   for line in (handle and handle:read "*a" or ""):gmatch "(.-)\n" do
