@@ -11,6 +11,7 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "measure/html_report.h"
+#include "measure/left_out.h"
 #include "measure/report.h"
 #include "measure/result.h"
 #include "script/interrupt.h"
@@ -115,6 +116,15 @@ void print_partial(const script::Scenario& scenario,
   }
 }
 
+/// What the workloads did not send: each source once, whatever the number of variants.
+void print_left_out(const std::vector<script::VariantResult>& results) {
+  std::vector<const Json*> documents;
+  for (const script::VariantResult& each : results) {
+    if (each.known()) documents.push_back(&each.document);
+  }
+  for (const std::string& line : left_out_lines(documents)) std::printf("%s\n", line.c_str());
+}
+
 void print_report(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
   if (!scenario.title().empty()) std::printf("%s\n\n", scenario.title().c_str());
@@ -139,6 +149,7 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
     if (results.size() > 1) print_partial(scenario, results);
   }
   if (!own.empty()) std::printf("\n%s\n", own.c_str());
+  if (!arguments.quiet) print_left_out(results);
 }
 
 void write_page(script::Scenario& scenario, const std::vector<script::VariantResult>& results,

@@ -4,6 +4,7 @@
 #include "measure/html_page.h"
 #include "measure/html_parts.h"
 #include "measure/html_sections.h"
+#include "measure/left_out.h"
 #include "measure/result.h"
 
 namespace rooflua {
@@ -42,6 +43,13 @@ void add_failed(HtmlPage& page, const Json& document) {
   page.table(table);
 }
 
+/// What the workloads did not send.
+void add_left_out(HtmlPage& page, const Json& document) {
+  std::vector<const Json*> variants;
+  for (const Json& each : document.find("variants")->items()) variants.push_back(&each);
+  for (const std::string& line : left_out_lines(variants)) page.note(line);
+}
+
 void add_parameters(HtmlPage& page, const HtmlReport& report) {
   if (report.parameters.is_array() && !report.parameters.items().empty()) {
     page.heading("Parameters");
@@ -68,6 +76,7 @@ std::string html_report(const HtmlReport& report) {
   HtmlPage page(title.empty() ? text_of(report.document, "scenario") : title);
   page.note(facts(report));
   add_failed(page, report.document);
+  add_left_out(page, report.document);
   html::add_header(page, report.source);
   if (!report.own_text.empty()) {
     page.heading("Result");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "measure/left_out.h"
 #include "measure/report.h"
 #include "measure/result.h"
 #include "script/serve_run.h"
@@ -43,6 +44,12 @@ int serve_totals(lua_State* L) {
   out["preemptions"] = totals.preemptions;
   out["output_tokens"] = totals.output_tokens;
   push_json(L, out, false);
+  return 1;
+}
+
+/// serve_left_out(run) -> what its workload left out so far (measure/left_out.h), or nil.
+int serve_left_out(lua_State* L) {
+  push_json(L, to_json(check_run(L).workload->left_out()), false);
   return 1;
 }
 
@@ -182,6 +189,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_totals", guarded<serve_totals>);
   set_function(L, "serve_replica", guarded<serve_replica>);
   set_function(L, "serve_request", guarded<serve_request>);
+  set_function(L, "serve_left_out", guarded<serve_left_out>);
   set_function(L, "serve_record", guarded<serve_record>);
   set_function(L, "serve_requests", guarded<serve_requests>);
   set_function(L, "serve_why", guarded<serve_why>);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include "base/error.h"
+#include "measure/left_out.h"
 #include "script/trace_box.h"
 
 namespace rooflua::script {
@@ -22,6 +24,7 @@ class TraceWorkload : public Workload {
     const TraceRow& row = trace_->rows[cursor_++];
     spec = RequestSpec{};
     spec.arrival_s = row.arrival_s * time_scale_;
+    if (spec.arrival_s >= last_s) throw_too_late(row, spec.arrival_s);
     spec.prompt_tokens = static_cast<std::int32_t>(row.prompt_tokens);
     spec.output_tokens = static_cast<std::int32_t>(row.output_tokens);
     if (max_tokens_ > 0) spec.output_tokens = std::min(spec.output_tokens, max_tokens_);
@@ -33,9 +36,19 @@ class TraceWorkload : public Workload {
     return true;
   }
   bool shares_content() const override { return !trace_->segments.empty(); }
+  std::optional<LeftOut> left_out() const override { return rooflua::left_out(*trace_); }
   std::unique_ptr<Workload> fork() const override { return std::make_unique<TraceWorkload>(*this); }
 
  private:
+  static constexpr double last_s = 9.2e6;  // the clock shows 106 days
+  [[noreturn]] void throw_too_late(const TraceRow& row, double arrival_s) const {
+    char days[40];
+    std::snprintf(days, sizeof days, "%.1f", arrival_s / 86400);
+    throw Error(at(trace_->file, row.line), "arrives " + std::string(days) +
+                                                " days after time 0, the clock shows 106; a "
+                                                "smaller time_scale or a limit would do");
+  }
+
   std::shared_ptr<const Trace> trace_;
   double time_scale_;
   std::int32_t max_tokens_;
@@ -54,7 +67,11 @@ int trace_open(lua_State* L) {
   if (!(max_tokens >= -1 && max_tokens <= std::numeric_limits<std::int32_t>::max())) {
     throw Error("trace", "max_output_tokens must be a whole number or \"exact\"");
   }
+  const double block_tokens = check_number(L, 7, "trace: hash_block_tokens");
+  if (!(block_tokens >= 1 && block_tokens <= 1e9 && block_tokens == std::floor(block_tokens)))
+    throw Error("trace", "hash_block_tokens must be a whole number from 1");
   TraceOptions options;
+  options.hash_block_tokens = static_cast<std::int64_t>(block_tokens);
   if (!format.empty()) options.format = trace_format(format, "trace: format");
   options.limit = static_cast<std::size_t>(limit);
   options.sort = lua_toboolean(L, 4) != 0;
@@ -83,6 +100,19 @@ int trace_rows(lua_State* L) {
   return 1;
 }
 
+/// trace_describe(trace) -> {file, format, rows, requests, left_out}
+int trace_describe(lua_State* L) {
+  const Trace& trace = *check_object<TraceBox>(L, 1, "trace")->trace;
+  Json out = Json::object();
+  out["file"] = trace.file;
+  out["format"] = name(trace.format);
+  out["rows"] = trace.read;
+  out["requests"] = static_cast<std::int64_t>(trace.rows.size());
+  out["left_out"] = to_json(left_out(trace));
+  push_json(L, out, false);
+  return 1;
+}
+
 }  // namespace
 
 std::unique_ptr<Workload> trace_workload(const TraceBox& box) {
@@ -92,6 +122,7 @@ std::unique_ptr<Workload> trace_workload(const TraceBox& box) {
 void bind_traces(lua_State* L) {
   set_function(L, "trace_open", guarded<trace_open>);
   set_function(L, "trace_rows", guarded<trace_rows>);
+  set_function(L, "trace_describe", guarded<trace_describe>);
 }
 
 }  // namespace rooflua::script

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "script/context.h"
 #include "serve/replica.h"
 
@@ -353,6 +354,27 @@ void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
   RequestSpec spec;
   if (read_request(top + 1, spec)) follow_ups.send(spec);
   lua_settop(L_, top);
+}
+
+std::optional<LeftOut> LuaWorkload::left_out() const {
+  if (!state_) return std::nullopt;
+  const int top = lua_gettop(L_);
+  state_.push();
+  lua_getfield(L_, -1, "left_out");
+  const Json given = to_json(L_, lua_gettop(L_), "workload: left_out");
+  lua_settop(L_, top);
+  if (given.is_null()) return std::nullopt;
+  const Fields fields(given, "workload", "left_out");
+  LeftOut out{fields.need_text("source"), fields.need_text("unit"), 0, {}};
+  out.total = static_cast<std::int64_t>(fields.need_number("total"));
+  const Fields reasons = fields.need_table("reasons");
+  fields.finish();
+  for (const Json::Member& each : reasons.object().members()) {
+    const auto count = reasons.integer(each.key).value_or(0);
+    if (count > 0) out.reasons.push_back({each.key, count, 0});
+  }
+  if (out.reasons.empty()) return std::nullopt;
+  return out;
 }
 
 std::unique_ptr<Workload> LuaWorkload::fork() const {

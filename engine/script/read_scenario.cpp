@@ -216,6 +216,8 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
   out.document["name"] = variants_[variant].name;
   out.document["parameters"] = variants_[variant].parameters;
   out.text = heading(variants_[variant].name);
+  if (const Json* left = result.find("left_out"); left != nullptr && left->is_array())
+    out.document["left_out"] = *left;
   if (kind_ == "serve") {
     add_served(out, result, file_);
     return out;

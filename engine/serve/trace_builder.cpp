@@ -11,9 +11,9 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::int64_t hash_block_tokens = 512;      // Mooncake
 constexpr std::int64_t most_tokens = 1'000'000'000;  // of one prompt or answer: above is a slip
 constexpr double unix_time_s = 1e9;                  // 2001; a trace this long is not one
+constexpr double farthest_s = 1e11;                  // the year 5138: milliseconds, not seconds
 
 constexpr std::string_view role_names[trace_role_count] = {
     "",          "arrival",      "prompt tokens", "output tokens",
@@ -64,6 +64,12 @@ std::int64_t days_from_civil(std::int64_t y, std::int64_t m, std::int64_t d) {
   return era * 146097 + year * 365 + year / 4 - year / 100 + day - 719468;
 }
 
+std::int64_t days_of_month(std::int64_t year, std::int64_t month) {
+  const auto next =
+      month == 12 ? days_from_civil(year + 1, 1, 1) : days_from_civil(year, month + 1, 1);
+  return next - days_from_civil(year, month, 1);
+}
+
 /// "2023-11-16 18:15:46.6805900" in nanoseconds since 1970; nothing if it is not such a date.
 std::optional<std::int64_t> parse_date_ns(std::string_view text) {
   if (text.ends_with('Z')) text.remove_suffix(1);
@@ -83,8 +89,8 @@ std::optional<std::int64_t> parse_date_ns(std::string_view text) {
       ++index;
   }
   const auto [year, month, day, hour, minute, second] = part;
-  if (year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 31)
-    return std::nullopt;
+  if (year < 1970 || year > 2200 || month < 1 || month > 12) return std::nullopt;
+  if (day < 1 || day > days_of_month(year, month)) return std::nullopt;
   if (hour > 23 || minute > 59 || second > 60) return std::nullopt;
   std::int64_t ns = 0, unit = 1'000'000'000;
   for (std::size_t i = form.size(); i < text.size(); ++i) {
@@ -118,7 +124,7 @@ std::int64_t TraceBuilder::whole(const RawTraceRow& raw, TraceRole role,
   if (text.empty() || text == "null") return absent;
   const auto value = parse_whole(text);
   if (!value) throw Error(where(raw, role), "expected a whole number, found " + quoted(text));
-  if (*value > most_tokens)
+  if (*value > most_tokens || *value < -most_tokens)
     throw Error(where(raw, role), "found " + quoted(text) + ", more than 1e9");
   return *value;
 }
@@ -140,6 +146,12 @@ double TraceBuilder::arrival(const RawTraceRow& raw) {
   }
   if (*number < 0) throw Error(where(raw, TraceRole::arrival), "is negative: " + quoted(text));
   const double time_s = *number / units_per_s_;
+  if (time_s >= farthest_s) {
+    throw Error(where(raw, TraceRole::arrival),
+                quoted(text) +
+                    " is after the year 5000 in the unit of this column; a name that "
+                    "ends with _ms or _us would say milliseconds or microseconds");
+  }
   if (trace_.rows.empty() && !start_s_ && time_s >= unix_time_s) start_s_ = time_s;
   return start_s_ ? time_s - *start_s_ : time_s;
 }
@@ -150,10 +162,9 @@ void TraceBuilder::append(const RawTraceRow& raw) {
   row.arrival_s = arrival(raw);
   row.prompt_tokens = prompt(raw);
   row.output_tokens = whole(raw, TraceRole::output, -1);
-  const bool marks_failures =
-      trace_.format == TraceFormat::burstgpt || trace_.format == TraceFormat::blis_v2;
-  if (whole(raw, TraceRole::failure, 0) != 0 || (row.output_tokens == 0 && marks_failures)) {
-    ++trace_.skipped["failed"];
+  ++trace_.read;
+  if (failed(raw) || (row.output_tokens == 0 && trace_.format == TraceFormat::burstgpt)) {
+    skip("failed when recorded", raw);
     return;
   }
   if (row.prompt_tokens < 1) {
@@ -165,7 +176,7 @@ void TraceBuilder::append(const RawTraceRow& raw) {
                 "expected at least 0, found " + quoted(raw[TraceRole::output]));
   }
   if (row.output_tokens == 0) {
-    ++trace_.skipped["no output"];
+    skip("no output", raw);
     return;
   }
   if (row.arrival_s < last_arrival_s_ && !sorts()) {
@@ -187,6 +198,19 @@ void TraceBuilder::append(const RawTraceRow& raw) {
   trace_.rows.push_back(row);
 }
 
+bool TraceBuilder::failed(const RawTraceRow& raw) const {
+  const std::string_view text = raw[TraceRole::failure];
+  if (text.empty() || text == "null") return false;
+  if (trace_.format == TraceFormat::blis_v2) return text != "ok";
+  if (trace_.format == TraceFormat::requests) return text != name(Outcome::completed);
+  return whole(raw, TraceRole::failure, 0) != 0;
+}
+
+void TraceBuilder::skip(const std::string& why, const RawTraceRow& raw) {
+  SkippedRows& rows = trace_.skipped[why];
+  if (rows.count++ == 0) rows.first_line = raw.line;
+}
+
 std::int32_t TraceBuilder::index_of(std::string_view name, std::vector<std::string>& names,
                                     std::unordered_map<std::string, std::int32_t>& known) const {
   if (name.empty() || name == "null") return -1;
@@ -206,7 +230,8 @@ std::int64_t TraceBuilder::prompt(const RawTraceRow& raw) const {
 }
 
 std::int64_t TraceBuilder::append_content(const RawTraceRow& raw, const TraceRow& row) {
-  if (!raw[TraceRole::hash_ids].empty()) return append_hash_ids(raw, row);
+  if (!raw[TraceRole::hash_ids].empty() && raw[TraceRole::hash_ids] != "null")
+    return append_hash_ids(raw, row);
   std::uint64_t content = 0;
   std::int64_t tokens = row.prompt_tokens;
   if (!raw[TraceRole::prompt_id].empty()) {
@@ -232,7 +257,7 @@ std::int64_t TraceBuilder::append_hash_ids(const RawTraceRow& raw, const TraceRo
   };
   if (text.front() != '[' || text.back() != ']')
     fail("expected [id, ...], found " + quoted(text.substr(0, 40)));
-  std::int64_t left = row.prompt_tokens;
+  std::int64_t left = row.prompt_tokens, found = 0;
   const char* p = text.data() + 1;
   const char* const end = text.data() + text.size() - 1;
   const auto skip_spaces = [&] {
@@ -243,25 +268,59 @@ std::int64_t TraceBuilder::append_hash_ids(const RawTraceRow& raw, const TraceRo
     const auto [stop, error] = std::from_chars(p, end, id);
     if (error != std::errc())
       fail("expected whole numbers, found " + quoted(std::string_view(p, end).substr(0, 20)));
-    if (left <= 0) {
-      fail("more ids than the " + std::to_string(row.prompt_tokens) +
-           " tokens of the prompt have blocks of 512");
-    }
-    const std::int64_t tokens = std::min(left, hash_block_tokens);
-    trace_.segments.push_back({spread(id), static_cast<std::int32_t>(tokens)});
+    const std::int64_t tokens = std::min(left, options_.hash_block_tokens);
+    if (tokens > 0) trace_.segments.push_back({spread(id), static_cast<std::int32_t>(tokens)});
+    ++found;
     left -= tokens;
     p = stop;
     skip_spaces();
     if (p < end && *p++ != ',') fail("expected a comma between ids");
   }
-  return row.prompt_tokens - left;
+  const std::int64_t block = options_.hash_block_tokens;
+  if (found != (row.prompt_tokens + block - 1) / block) wrong_hash_ids(raw, row, found);
+  return row.prompt_tokens;
+}
+
+void TraceBuilder::wrong_hash_ids(const RawTraceRow& raw, const TraceRow& row,
+                                  std::int64_t found) const {
+  const auto blocks = [&](std::int64_t size) { return (row.prompt_tokens + size - 1) / size; };
+  const std::int64_t wanted = blocks(options_.hash_block_tokens);
+  std::string message = "expected " + std::to_string(wanted) + (wanted == 1 ? " id" : " ids") +
+                        ", one for every " + std::to_string(options_.hash_block_tokens) +
+                        " of the prompt's " + std::to_string(row.prompt_tokens) +
+                        " tokens, found " + std::to_string(found);
+  for (std::int64_t size = 1; size <= 8192; size *= 2) {
+    if (blocks(size) != found) continue;
+    message += "; hash_block_tokens = " + std::to_string(size) + " would fit this row";
+    break;
+  }
+  throw Error(where(raw, TraceRole::hash_ids), message);
+}
+
+void TraceBuilder::name_classes() {
+  if (trace_.classes.empty()) return;
+  for (TraceRow& row : trace_.rows) {
+    if (row.class_index < 0) row.class_index = index_of("(none)", trace_.classes, class_index_);
+  }
 }
 
 void TraceBuilder::finish() {
-  if (trace_.rows.empty()) throw Error(trace_.file, "no request in it");
-  if (!sorts()) return;
+  if (trace_.rows.empty()) {
+    std::string why;
+    for (const auto& [reason, rows] : trace_.skipped) {
+      why += (why.empty() ? "; of its rows: " : ", ") + reason + " " + std::to_string(rows.count) +
+             " (first in line " + std::to_string(rows.first_line) + ")";
+    }
+    throw Error(trace_.file, "no request in it" + why);
+  }
+  if (sorts()) sort();
+  name_classes();
+}
+
+void TraceBuilder::sort() {
   std::stable_sort(trace_.rows.begin(), trace_.rows.end(),
                    [](const TraceRow& a, const TraceRow& b) { return a.arrival_s < b.arrival_s; });
+  if (options_.limit > 0 && trace_.rows.size() > options_.limit) trace_.rows.resize(options_.limit);
   if (!start_ns_ && !start_s_) return;
   const double first_s = trace_.rows.front().arrival_s;  // < 0 if others came first
   for (TraceRow& row : trace_.rows) row.arrival_s -= first_s;

@@ -57,17 +57,28 @@ class TraceBuilder {
   void set_arrival_unit(double units_per_s) { units_per_s_ = units_per_s; }
   /// @throws Error as read_trace
   void append(const RawTraceRow& raw);
-  bool full() const { return options_.limit > 0 && trace_.rows.size() >= options_.limit; }
+  /// Whether what follows cannot matter.
+  bool full() const {
+    return options_.limit > 0 && trace_.rows.size() >= options_.limit && !sorts();
+  }
   /// Sorts if asked to; to be called once at the end. @throws Error if there is nothing to replay
   void finish();
 
  private:
+  void sort();
   bool sorts() const { return options_.sort || trace_.format == TraceFormat::requests; }
   double arrival(const RawTraceRow& raw);
+  /// Whether the recording marks it as one that failed.
+  bool failed(const RawTraceRow& raw) const;
+  void skip(const std::string& why, const RawTraceRow& raw);
   std::int64_t prompt(const RawTraceRow& raw) const;
   /// Each appends the segments it knows of and returns how many tokens they are.
   std::int64_t append_content(const RawTraceRow& raw, const TraceRow& row);
   std::int64_t append_hash_ids(const RawTraceRow& raw, const TraceRow& row);
+  [[noreturn]] void wrong_hash_ids(const RawTraceRow& raw, const TraceRow& row,
+                                   std::int64_t found) const;
+  /// Rows without a class get one of their own where others have one.
+  void name_classes();
   std::int64_t whole(const RawTraceRow& raw, TraceRole role, std::int64_t absent) const;
   std::string where(const RawTraceRow& raw, TraceRole role) const;
   std::int32_t index_of(std::string_view name, std::vector<std::string>& names,

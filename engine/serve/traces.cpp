@@ -30,7 +30,8 @@ constexpr Spelling blis_v2_columns[] = {{"arrival_time_us", {TraceRole::arrival,
                                         {"vllm_priority", {TraceRole::priority}},
                                         {"prefix_group", {TraceRole::prefix_group}},
                                         {"prefix_length", {TraceRole::prefix_length}},
-                                        {"server_input_tokens", {TraceRole::server_prompt}}};
+                                        {"server_input_tokens", {TraceRole::server_prompt}},
+                                        {"status", {TraceRole::failure}}};
 
 constexpr Spelling blis_training_columns[] = {{"arrival_us", {TraceRole::arrival, 1e6}},
                                               {"input_tokens", {TraceRole::prompt}},
@@ -136,6 +137,17 @@ TraceFormat detect(const std::vector<std::string>& columns) {
   return TraceFormat::plain;
 }
 
+/// A row of numbers where the names of the columns should be.
+void refuse_odd_header(const std::vector<std::string>& names, const std::string& where) {
+  const bool numbers = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.find_first_not_of("0123456789_") == std::string::npos;
+  });
+  if (numbers)
+    throw Error(where,
+                "expected the names of the columns, found numbers; begin the file with a "
+                "line such as arrival_s,prompt_tokens,output_tokens");
+}
+
 /// What each column of a file means. @throws Error if two mean the same, or one that is needed is
 /// missing
 class ColumnMap {
@@ -154,6 +166,7 @@ class ColumnMap {
       other = name;
       if (column.role == TraceRole::arrival) units_per_s = column.units_per_s;
     }
+    refuse_odd_header(names, where);
     require(taken, TraceRole::arrival, "arrival", names, format, where);
     require(taken, TraceRole::prompt, "prompt tokens", names, format, where);
     require(taken, TraceRole::output, "output tokens", names, format, where);
@@ -177,7 +190,43 @@ class ColumnMap {
   }
 };
 
+struct Signature {
+  std::string_view bytes;  // that a file begins with
+  std::string_view what;   // it is then
+};
+constexpr Signature signatures[] = {
+    {"\x1F\x8B", "compressed with gzip; unpack it with gunzip -k"},
+    {"\x28\xB5\x2F\xFD", "compressed with zstd; unpack it with unzstd"},
+    {"\xFD\x37zXZ", "compressed with xz; unpack it with unxz -k"},
+    {"BZh", "compressed with bzip2; unpack it with bunzip2 -k"},
+    {"PK\x03\x04", "a zip archive; unpack it with unzip"},
+    {"PAR1", "a Parquet file; write it as CSV"},
+    {"SQLite format 3", "an SQLite database; write it as CSV"},
+    {"\xFF\xFE", "text in UTF-16; write it in UTF-8"},
+    {"\xFE\xFF", "text in UTF-16; write it in UTF-8"}};
+
+/// What is no text, told by its first bytes.
+void refuse_binary(std::string_view text, const std::string& file) {
+  for (const Signature& each : signatures) {
+    if (text.starts_with(each.bytes))
+      throw Error(file, "expected CSV or JSONL; this is " + std::string(each.what));
+  }
+  const std::size_t cr = text.find('\r');
+  if (cr < text.size() - 1 && text.find('\n') == std::string_view::npos)
+    throw Error(file, "expected lines that end with a line feed, found carriage returns alone");
+  if (text.substr(0, 4096).find('\0') != std::string_view::npos)
+    throw Error(file, "expected CSV or JSONL; this is a binary file");
+}
+
 void read_rows(CsvScanner& scanner, Trace& trace, const TraceOptions& options) {
+  if (scanner.cells().size() == 1) {
+    for (const char separator : {';', '\t', '|'}) {
+      if (scanner.cells().front().find(separator) == std::string_view::npos) continue;
+      throw Error(at(trace.file, scanner.line()),
+                  std::string("expected columns separated by commas, found ") +
+                      (separator == '\t' ? "tabs" : std::string("'") + separator + "'"));
+    }
+  }
   std::vector<std::string> header;
   for (const std::string_view cell : scanner.cells()) header.push_back(plain_spelling(cell));
   trace.format = options.format.value_or(detect(header));
@@ -255,15 +304,25 @@ std::string plain_spelling(std::string_view column) {
 }
 
 TraceColumn trace_column(TraceFormat format, std::string_view column) {
+  if (format == TraceFormat::requests && column == "outcome") return {TraceRole::failure};
   for (const Spelling& spelling : columns_of(format)) {
     if (spelling.text == column) return spelling.column;
   }
   return {};
 }
 
+std::optional<LeftOut> left_out(const Trace& trace) {
+  if (trace.skipped.empty()) return std::nullopt;
+  LeftOut out{trace.file, "rows", trace.read, {}};
+  for (const auto& [why, rows] : trace.skipped)
+    out.reasons.push_back({why, rows.count, rows.first_line});
+  return out;
+}
+
 Trace parse_trace(std::string_view text, const std::string& file, const TraceOptions& options) {
   Trace trace;
   trace.file = file;
+  refuse_binary(text, file);
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string_view::npos) throw Error(file, "an empty file");
   if (text[first] == '{') {

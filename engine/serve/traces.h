@@ -10,7 +10,8 @@
 //     blis_training  CSV    arrival_us, input_tokens, output_tokens_true, prompt_id
 //     azure          CSV    TIMESTAMP (date and time), ContextTokens, GeneratedTokens
 //     burstgpt       CSV    Timestamp, Request tokens, Response tokens; response 0 is a failure
-//     mooncake       JSONL  timestamp (ms), input_length, output_length, hash_ids per 512 tokens
+//     mooncake       JSONL  timestamp (ms), input_length, output_length, hash_ids: one for every
+//                           512 tokens of the prompt, and one for what is left over
 //     requests       CSV    what this program writes per request, as they end: arrival_s,
 //                           prompt_tokens, output_tokens, ttft_s, ...; sorted by arrival here
 //     plain          CSV or JSONL with any usual spelling of the three columns, arrival in s, ms or
@@ -32,6 +33,7 @@
 #include <vector>
 
 #include "serve/request.h"
+#include "serve/workload.h"
 
 namespace rooflua {
 
@@ -46,11 +48,16 @@ struct TraceRow {
   std::int64_t prompt_tokens = 0;  // >= 1
   std::int64_t output_tokens = 0;  // >= 1
   std::int32_t line = 0;           // where in the file
-  std::int32_t class_index = -1;   // into Trace::classes; -1: none
+  std::int32_t class_index = -1;   // into Trace::classes; -1: no row of the trace has a class
   std::int32_t session = -1;       // into Trace::sessions; -1: none
   std::int32_t round = 0;          // turn in that session
   std::int32_t priority = 0;
   std::uint32_t first_segment = 0, segments = 0;  // in Trace::segments
+};
+
+struct SkippedRows {
+  std::int64_t count = 0;
+  std::int32_t first_line = 0;  // where the first of them is
 };
 
 struct Trace {
@@ -58,9 +65,11 @@ struct Trace {
   TraceFormat format = TraceFormat::plain;
   std::vector<TraceRow> rows;
   std::vector<Segment> segments;
-  std::vector<std::string> classes, sessions;  // names, in order of appearance
-  /// Rows that are not requests to replay, by reason ("failed": no output, or marked as an error).
-  std::map<std::string, std::int64_t> skipped;
+  std::vector<std::string> classes, sessions;  // names, in order of appearance; "(none)" last
+  /// Rows that are not requests to replay, by reason: "failed when recorded", as they are
+  /// recording, or "no output".
+  std::map<std::string, SkippedRows> skipped;
+  std::int64_t read = 0;  // rows that were read, skipped ones included
 
   /// What the prompt consists of, adding up to prompt_tokens (content 0: its own); empty: all its
   /// own.
@@ -73,13 +82,17 @@ struct TraceOptions {
   std::optional<TraceFormat> format;  // nothing: by the columns
   bool sort = false;                  // accept rows that are not in order of arrival, and sort them
                                       // (requests: always)
-  std::size_t limit = 0;              // read only so many requests; 0: all
+  std::size_t limit = 0;              // only the first so many to arrive; 0: all
+  std::int64_t hash_block_tokens = 512;  // what an id of hash_ids stands for
 };
+
+/// What was skipped, for reports; nothing where all rows are replayed.
+std::optional<LeftOut> left_out(const Trace& trace);
 
 /// An answer of no tokens is not replayed but counted in `skipped`.
 /// @throws Error "file:row: what was found and what would be right": a missing column, a value that
-///         is not a number, a negative or unsorted arrival, a prompt of no tokens, content longer
-///         than its prompt, no request at all
+///         is not a number, a negative or unsorted arrival, a prompt of no tokens, content that is
+///         not that of its prompt, no request at all; a file that is compressed or not text
 Trace read_trace(const std::filesystem::path& path, const TraceOptions& options = {});
 
 /// The same from memory; `file` stands for it in messages.

@@ -3,7 +3,9 @@
 // with follow-ups: closed-loop clients, the next turn of a session.
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "serve/observer.h"
@@ -17,6 +19,20 @@ class FollowUps {
   virtual ~FollowUps() = default;
   /// @throws Error if spec.arrival_s lies before now or the spec is impossible
   virtual void send(const RequestSpec& spec) = 0;
+};
+
+/// What a workload knows of and does not send: rows of a trace that failed when it was recorded,
+/// turns of a conversation that would be too long. Reports say so; nothing is lost silently.
+struct LeftOut {
+  struct Reason {
+    std::string why;
+    std::int64_t count = 0;       // > 0
+    std::int64_t first_line = 0;  // of the source, where it is a file; 0: no line
+  };
+  std::string source;           // a file, or the workload's name
+  std::string unit;             // what is counted, in the plural: "rows"
+  std::int64_t total = 0;       // of them, those left out included
+  std::vector<Reason> reasons;  // at least one
 };
 
 class Workload {
@@ -36,6 +52,9 @@ class Workload {
   /// True if two requests may have tokens in common. Where it is false and prefix caching is on,
   /// only a request's own blocks can hit (after preemption), which needs no block table.
   virtual bool shares_content() const { return false; }
+
+  /// So far; nothing where everything is sent.
+  virtual std::optional<LeftOut> left_out() const { return std::nullopt; }
 
   /// An independent copy that goes on from the same point; null if that cannot be had.
   virtual std::unique_ptr<Workload> fork() const { return nullptr; }

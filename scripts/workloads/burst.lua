@@ -13,7 +13,7 @@ local Burst = policy.define {
   params = arrivals.parameters {
     burst_rate_per_s = { default = 10.0, unit = "requests/s", min = 0, exclusive_min = true,
       doc = "Rate inside a burst." },
-    period_s = { default = 60.0, unit = "s", min = 0, exclusive_min = true,
+    period_s = { default = 60.0, unit = "s", min = 1e-9,
       doc = "From burst to burst." },
     burst_s = { default = 5.0, unit = "s", min = 0, doc = "Length of a burst." },
   },

@@ -9,7 +9,7 @@ local Gamma = policy.define {
   doc = "Open loop, gamma-distributed gaps with the given shape; 1 is Poisson.",
   source = "vllm bench serve: burstiness is the shape",
   params = arrivals.parameters {
-    shape = { default = 1.0, unit = "1", min = 0, exclusive_min = true,
+    shape = { default = 1.0, unit = "1", min = 0.001,
       doc = "Shape; the coefficient of variation is shape^-1/2." },
   },
 }

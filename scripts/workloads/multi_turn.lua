@@ -32,12 +32,23 @@ local MultiTurn = policy.define {
 
 --- Content ids: 1 is the system prompt; every session numbers its own prompts and answers above that.
 local IDS_PER_SESSION = 65536
+local MOST_TURNS = IDS_PER_SESSION / 2 - 1
+
+--- Turns that will not be asked any more.
+local function give_up(state, session, why)
+  local reasons = state.left_out.reasons
+  reasons[why] = reasons[why] + session.turns - session.turn
+  state.open[session.index] = nil
+end
 
 local function turn(state, session, at_s)
   local prompt = state.prompt(state.prompts)
   local output, fields = arrivals.declare(state.limit, state.output(state.outputs), {})
   local history = session.tokens
-  if history + prompt + output > state.max_context_tokens and session.turn > 0 then return nil end
+  if history + prompt + output > state.max_context_tokens and session.turn > 0 then
+    give_up(state, session, "past max_context_tokens")
+    return nil
+  end
   session.turn = session.turn + 1
   local base = (session.index + 1) * IDS_PER_SESSION + session.turn * 2
   local content = {}
@@ -56,6 +67,10 @@ local function next_request(state)
   state.clock_s = state.clock_s + state.starts:exponential(state.rate)
   local session = { index = state.begun, turn = 0, tokens = state.system_tokens, content = {} }
   session.turns = state.turns(state.turn_counts)
+  if session.turns > MOST_TURNS then
+    error(("workload.turns: expected at most %d, drew %.0f"):format(MOST_TURNS, session.turns), 0)
+  end
+  state.left_out.total = state.left_out.total + session.turns
   if state.system_tokens > 0 then session.content[1] = { 1, state.system_tokens } end
   state.open[state.begun] = session
   state.begun = state.begun + 1
@@ -64,8 +79,12 @@ end
 
 local function answered(state, now_s, index, _, completed)
   local session = state.open[index]
-  if not completed or session.turn >= session.turns then
+  if session.turn >= session.turns then
     state.open[index] = nil
+    return nil
+  end
+  if not completed then
+    give_up(state, session, "after a turn that failed")
     return nil
   end
   local pause = 0
@@ -93,6 +112,8 @@ function MultiTurn:requests(rng)
     max_context_tokens = self.max_context_tokens,
     sessions = self.sessions,
     shares_content = true,
+    left_out = { source = "multi_turn", unit = "turns", total = 0,
+      reasons = { ["past max_context_tokens"] = 0, ["after a turn that failed"] = 0 } },
     open = {},
     begun = 0,
     clock_s = 0,

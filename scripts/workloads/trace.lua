@@ -16,9 +16,11 @@ local Trace = policy.define {
       values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" },
       doc = "Empty: told by its columns." },
     limit = { default = 0, unit = "requests", min = 0, integer = true,
-      doc = "Only the first so many; 0 = all." },
+      doc = "Only the first so many to arrive; 0 = all." },
     sort = { default = false, doc = "Accept rows that are not in order of arrival." },
     max_output_tokens = arrivals.limit_parameter(),
+    hash_block_tokens = { default = 512, unit = "tokens", min = 1, integer = true,
+      doc = "What an id of hash_ids stands for; 512 in Mooncake's files." },
     time_scale = { default = 1.0, unit = "1", min = 0, max = 1e6,
       doc = "Multiplies arrival times: 0.5 is twice the load, 0 all at once." },
   },
@@ -26,7 +28,8 @@ local Trace = policy.define {
 
 --- A native stream: rows never become Lua values.
 function Trace:requests()
-  return trace.open(self.path, self.format, self.limit, self.sort, self.time_scale, arrivals.limit(self))
+  return trace.open(self.path, self.format, self.limit, self.sort, self.time_scale, arrivals.limit(self),
+    self.hash_block_tokens)
 end
 
 return Trace

@@ -1,7 +1,5 @@
 #include "serve/traces.h"
 
-#include <numeric>
-
 #include "base/error.h"
 #include "tests/catch.h"
 
@@ -27,11 +25,6 @@ bool says(const std::string& text, const std::string& part) {
   const bool found = text.find(part) != std::string::npos;
   CHECK(found);
   return found;
-}
-
-std::int64_t total(const Trace& trace, std::int64_t TraceRow::*member) {
-  return std::accumulate(trace.rows.begin(), trace.rows.end(), std::int64_t{0},
-                         [&](std::int64_t sum, const TraceRow& row) { return sum + row.*member; });
 }
 
 }  // namespace
@@ -64,13 +57,13 @@ TEST_CASE("classes and sessions get numbers in order of appearance") {
   const Trace trace = parse(
       "arrival_s,prompt_tokens,output_tokens,class,session,round,priority\n"
       "0,1,1,batch,b,0,2\n1,1,1,\"chat, fast\",a,0,0\n2,1,1,batch,b,1,2\n3,1,1,,,0,0\n");
-  CHECK(trace.classes == std::vector<std::string>{"batch", "chat, fast"});
+  CHECK(trace.classes == std::vector<std::string>{"batch", "chat, fast", "(none)"});
   CHECK(trace.sessions == std::vector<std::string>{"b", "a"});
   CHECK(trace.rows[2].class_index == 0);
   CHECK(trace.rows[2].session == 0);
   CHECK(trace.rows[2].round == 1);
   CHECK(trace.rows[2].priority == 2);
-  CHECK(trace.rows[3].class_index == -1);
+  CHECK(trace.rows[3].class_index == 2);  // not that of somebody else
 }
 
 TEST_CASE("Azure dates count from the first row, to 100 ns") {
@@ -92,14 +85,17 @@ TEST_CASE("a response of 0 in BurstGPT is a failure: skipped and counted") {
   CHECK(trace.rows[1].arrival_s == 118);
   CHECK(trace.rows[1].line == 4);
   CHECK(trace.classes == std::vector<std::string>{"ChatGPT", "GPT-4"});
-  CHECK(trace.skipped == std::map<std::string, std::int64_t>{{"failed", 1}});
+  CHECK(trace.skipped.size() == 1);
+  CHECK(trace.skipped.at("failed when recorded").count == 1);
+  CHECK(trace.skipped.at("failed when recorded").first_line == 3);
+  CHECK(trace.read == 3);
 }
 
 TEST_CASE("Mooncake blocks of 512 tokens become content, the last one partly") {
   const Trace trace = parse(
       "{\"timestamp\": 0, \"input_length\": 1100, \"output_length\": 5, \"hash_ids\": [0, 1, 2]}\n"
       "{\"timestamp\": 1500, \"input_length\": 600, \"output_length\": 6, \"hash_ids\": [0, 9]}\n"
-      "{\"output_length\": 6, \"hash_ids\": [0], \"input_length\": 600, \"timestamp\": 1500, "
+      "{\"output_length\": 6, \"hash_ids\": [0], \"input_length\": 512, \"timestamp\": 1500, "
       "\"x\": {\"y\": [1]}}\n");
   CHECK(trace.format == TraceFormat::mooncake);
   REQUIRE(trace.rows.size() == 3);
@@ -112,9 +108,32 @@ TEST_CASE("Mooncake blocks of 512 tokens become content, the last one partly") {
   CHECK(a[0].content == b[0].content);
   CHECK(a[1].content != b[1].content);
   CHECK(a[0].content != 0);
-  REQUIRE(c.size() == 2);  // what has no id is its own
-  CHECK(c[1].tokens == 88);
-  CHECK(c[1].content == 0);
+  REQUIRE(c.size() == 1);
+  CHECK(c[0].tokens == 512);
+}
+
+TEST_CASE("a Mooncake row has one id for every block of 512 tokens that its prompt begins") {
+  const auto with = [](const std::string& tokens, const std::string& ids) {
+    return "{\"timestamp\": 0, \"input_length\": 9, \"output_length\": 5, \"hash_ids\": [1]}\n"
+           "{\"timestamp\": 0, \"input_length\": " +
+           tokens + ", \"output_length\": 5, \"hash_ids\": " + ids + "}\n";
+  };
+  for (const auto& [tokens, ids] : std::vector<std::pair<std::string, std::string>>{
+           {"1", "[7]"}, {"512", "[7]"}, {"513", "[7, 8]"}, {"1024", "[7,8]"}, {"600", "null"}})
+    CHECK(parse(with(tokens, ids)).rows.size() == 2);
+  says(complaint(with("600", "[7]")),
+       "t.csv:2: hash_ids: expected 2 ids, one for every 512 of the prompt's 600 tokens, found 1");
+  says(complaint(with("512", "[7, 8]")), "t.csv:2: hash_ids: expected 1 id, one for every 512");
+  says(complaint(with("600", "[]")), "t.csv:2: hash_ids: expected 2 ids");
+  says(complaint(with("64", "[7, 8, 9, 10]")), "; hash_block_tokens = 16 would fit this row");
+  TraceOptions options;
+  options.hash_block_tokens = 16;
+  const Trace trace = parse(
+      "{\"timestamp\": 0, \"input_length\": 40, \"output_length\": 5, "
+      "\"hash_ids\": [7, 8, 9]}\n",
+      options);
+  REQUIRE(trace.content(trace.rows[0]).size() == 3);
+  CHECK(trace.content(trace.rows[0])[2].tokens == 8);
 }
 
 TEST_CASE("TraceV2 prompts consist of a shared prefix and their own part") {
@@ -139,7 +158,7 @@ TEST_CASE("TraceV2 prompts consist of a shared prefix and their own part") {
   CHECK(trace.content(trace.rows[0])[0].tokens == 100);
   CHECK(trace.content(trace.rows[0])[1].content == 0);
   CHECK(trace.rows[1].prompt_tokens == 57);
-  CHECK(trace.skipped.at("failed") == 1);
+  CHECK(trace.skipped.at("failed when recorded").count == 1);
 }
 
 TEST_CASE("rows with the same prompt_id have the same content") {
@@ -155,7 +174,7 @@ TEST_CASE("rows with the same prompt_id have the same content") {
   CHECK(trace.rows[0].output_tokens == 247);
   CHECK(trace.content(trace.rows[0])[0].content == trace.content(trace.rows[2])[0].content);
   CHECK(trace.content(trace.rows[0])[0].content != trace.content(trace.rows[1])[0].content);
-  CHECK(trace.skipped.at("failed") == 1);
+  CHECK(trace.skipped.at("failed when recorded").count == 1);
 }
 
 TEST_CASE("a malformed row is an error that names file, row and what was found") {
@@ -182,7 +201,7 @@ TEST_CASE("a malformed row is an error that names file, row and what was found")
        "t.csv:2: arrival: expected a date");
   says(complaint("{\"timestamp\": 0, \"input_length\": 500, \"output_length\": 5, \"hash_ids\": "
                  "[0, 1]}\n"),
-       "t.csv:1: hash_ids: more ids than the 500 tokens");
+       "t.csv:1: hash_ids: expected 1 id, one for every 512 of the prompt's 500 tokens, found 2");
   says(complaint("{\"timestamp\": 0, \"input_length\": 500, \"output_length\": 5, \"hash_ids\": "
                  "[0, x]}\n"),
        "t.csv:1: hash_ids: expected whole numbers, found 'x'");
@@ -205,7 +224,43 @@ TEST_CASE("unsorted arrivals are an error unless sorting was asked for") {
 TEST_CASE("an answer of no tokens is skipped and counted, not lost") {
   const Trace trace = parse("arrival_s,prompt_tokens,output_tokens\n0,5,0\n1,5,5\n");
   CHECK(trace.rows.size() == 1);
-  CHECK(trace.skipped.at("no output") == 1);
+  CHECK(trace.skipped.at("no output").count == 1);
+  CHECK(trace.skipped.at("no output").first_line == 2);
+}
+
+TEST_CASE("what a trace leaves out is all that was read and is not replayed") {
+  const std::string header =
+      "request_id,prefix_group,round_index,input_tokens,output_tokens,arrival_time_us,status\n";
+  const Trace trace = parse(header +
+                            "0,,0,5,5,0,ok\n1,,0,5,0,1,ok\n2,,0,5,3,2,timeout\n"
+                            "3,,0,5,0,3,error\n4,,0,5,5,4,\n5,,0,5,0,5,ok\n");
+  CHECK(trace.format == TraceFormat::blis_v2);
+  const auto left = left_out(trace);
+  REQUIRE(left.has_value());
+  CHECK(left->source == "t.csv");
+  CHECK(left->unit == "rows");
+  CHECK(left->total == 6);
+  REQUIRE(left->reasons.size() == 2);
+  CHECK(left->reasons[0].why == "failed when recorded");
+  CHECK(left->reasons[0].count == 2);
+  CHECK(left->reasons[0].first_line == 4);
+  CHECK(left->reasons[1].why == "no output");
+  CHECK(left->reasons[1].count == 2);
+  CHECK(left->reasons[1].first_line == 3);
+  CHECK(left->total == static_cast<std::int64_t>(trace.rows.size()) + 4);
+  CHECK(!left_out(parse("arrival_s,prompt_tokens,output_tokens\n0,5,5\n")).has_value());
+  says(complaint("arrival_s,prompt_tokens,output_tokens\n0,5,0\n1,5,0\n"),
+       "t.csv: no request in it; of its rows: no output 2 (first in line 2)");
+}
+
+TEST_CASE("of our own rows those that did not complete are not replayed") {
+  const Trace trace = parse(
+      "id,class,outcome,arrival_s,prompt_tokens,output_tokens,ttft_s\n"
+      "1,0,completed,3,5,5,0.1\n0,0,unfinished,1,5,3,0.1\n2,0,starved,2,5,0,\n");
+  CHECK(trace.format == TraceFormat::requests);
+  REQUIRE(trace.rows.size() == 1);
+  CHECK(trace.rows[0].arrival_s == 3);
+  CHECK(trace.skipped.at("failed when recorded").count == 2);
 }
 
 TEST_CASE("a format that was named wins, and a misspelt one is told") {
@@ -221,6 +276,71 @@ TEST_CASE("only as many requests are read as were asked for") {
   options.limit = 1;
   CHECK(parse("arrival_s,prompt_tokens,output_tokens\n0,5,5\nnonsense\n", options).rows.size() ==
         1);
+}
+
+TEST_CASE("the first requests are those that arrive first, wherever they stand in the file") {
+  TraceOptions options;
+  options.limit = 2;
+  options.sort = true;
+  const Trace trace =
+      parse("arrival_s,prompt_tokens,output_tokens\n9,1,1\n5,2,2\n1,3,3\n5,4,4\n", options);
+  REQUIRE(trace.rows.size() == 2);
+  CHECK(trace.rows[0].prompt_tokens == 3);
+  CHECK(trace.rows[1].prompt_tokens == 2);
+}
+
+TEST_CASE("a byte-order mark, CRLF, blank lines and a missing last line break change nothing") {
+  for (const std::string text :
+       {"arrival_s,prompt_tokens,output_tokens\n0,5,6\n1,7,8",
+        "\xEF\xBB\xBF"
+        "arrival_s,prompt_tokens,output_tokens\r\n\r\n0,5,6\r\n1,7,8\r\n\r\n",
+        "\n\n arrival_s , prompt_tokens, output_tokens\n0 ,5, 6\n\n1,7,8\n",
+        "\xEF\xBB\xBF{\"arrival_s\": 0, \"prompt_tokens\": 5, \"output_tokens\": 6}\r\n\r\n"
+        "{\"arrival_s\": 1, \"prompt_tokens\": 7, \"output_tokens\": 8}"}) {
+    INFO(text);
+    const Trace trace = parse(text);
+    REQUIRE(trace.rows.size() == 2);
+    CHECK(trace.rows[1].arrival_s == 1);
+    CHECK(trace.rows[1].prompt_tokens == 7);
+    CHECK(trace.rows[1].output_tokens == 8);
+  }
+}
+
+TEST_CASE("a file of another kind is told for what it is") {
+  using namespace std::string_literals;
+  says(complaint("\x1F\x8B\x08\0\0"s),
+       "t.csv: expected CSV or JSONL; this is compressed with gzip");
+  says(complaint("\x28\xB5\x2F\xFD\x24"), "compressed with zstd");
+  says(complaint("PAR1\x15\x04"), "a Parquet file");
+  says(complaint("PK\x03\x04\x14"), "a zip archive");
+  says(complaint("\xFF\xFE"
+                 "a\0r\0"s),
+       "text in UTF-16; write it in UTF-8");
+  says(complaint("arrival_s,\0,output_tokens\n"s), "a binary file");
+  says(complaint("arrival_s;prompt_tokens;output_tokens\n0;5;5\n"),
+       "t.csv:1: expected columns separated by commas, found ';'");
+  says(complaint("arrival_s\tprompt_tokens\toutput_tokens\n0\t5\t5\n"), "found tabs");
+  says(complaint("0.5,10,20\n1.5,10,20\n"),
+       "t.csv:1: expected the names of the columns, found numbers");
+  says(complaint("arrival_s,prompt_tokens,prompt_tokens,output_tokens\n0,5,5,5\n"),
+       "t.csv:1: columns 'prompt_tokens' and 'prompt_tokens' mean the same");
+  says(complaint("\xEF\xBB\xBF\n \r\n"), "t.csv: an empty file");
+}
+
+TEST_CASE("times and counts beyond reason are refused where they stand") {
+  const std::string header = "arrival_s,prompt_tokens,output_tokens\n0,5,5\n";
+  says(complaint(header + "1700000000000,5,5\n"),
+       "t.csv:3: arrival: '1700000000000' is after the year 5000 in the unit of this column");
+  says(complaint(header + "1e999,5,5\n"), "t.csv:3: arrival: expected a number");
+  says(complaint(header + "1,-9000000000,5\n"), "t.csv:3: prompt tokens: found '-9000000000'");
+  says(complaint(header + "1,5,99999999999999999999\n"),
+       "t.csv:3: output tokens: expected a whole");
+  CHECK(parse("timestamp_ms,prompt_tokens,output_tokens\n1700000000000,5,5\n1700000001500,5,5\n")
+            .rows[1]
+            .arrival_s == 1.5);
+  const std::string date = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
+  says(complaint(date + "2023-02-29 00:00:00,5,5\n"), "t.csv:2: arrival: expected a date");
+  CHECK(parse(date + "2024-02-29 23:59:59,5,5\n2024-03-01 00:00:00,5,5\n").rows[1].arrival_s == 1);
 }
 
 TEST_CASE("a damaged trace is read or refused, never more") {
@@ -251,59 +371,4 @@ TEST_CASE("a damaged trace is read or refused, never more") {
   CHECK(read + refused == 6000);
   CHECK(read > 100);
   CHECK(refused > 1000);
-}
-
-TEST_CASE("every trace beside the checkout loads") {
-  struct Known {
-    const char* path;
-    TraceFormat format;
-    std::size_t rows;
-  };
-  const Known all[] = {
-      {"traces/azure2023_code.csv", TraceFormat::azure, 8819},
-      {"traces/azure2023_conv.csv", TraceFormat::azure, 19366},
-      {"traces/blis_chatbot_poisson30_100k.csv", TraceFormat::plain, 100000},
-      {"traces/blis_chatbot_poisson30_10k.csv", TraceFormat::plain, 10000},
-      {"traces/blis_chatbot_r30_10k.csv", TraceFormat::plain, 10000},
-      {"traces/mooncake_conversation.jsonl", TraceFormat::mooncake, 12031},
-      {"traces/mooncake_synthetic.jsonl", TraceFormat::mooncake, 3993},
-      {"truth/llmservingsim/RTXPRO6000_Llama-3.1-8B/requests.jsonl", TraceFormat::plain, 300},
-      {"truth/blis_eval_guidellm/jan21-llama7b-train-1.csv", TraceFormat::requests, 0}};
-  for (const Known& known : all) {
-    if (!test::have_shared(known.path)) continue;
-    const Trace trace = read_trace(test::shared_data() / known.path);
-    INFO(known.path);
-    CHECK(trace.format == known.format);
-    if (known.rows > 0) CHECK(trace.rows.size() == known.rows);
-    CHECK(trace.rows.front().arrival_s < 60);
-    CHECK(trace.skipped.empty());
-    for (const TraceRow& row : trace.rows) {
-      std::int64_t tokens = 0;
-      for (const Segment& segment : trace.content(row)) tokens += segment.tokens;
-      if (tokens != 0 && tokens != row.prompt_tokens) FAIL("content of line " << row.line);
-    }
-  }
-}
-
-TEST_CASE("the training runs of BLIS load with 100 prompts each") {
-  if (!test::have_shared("truth/blis_training16/traces")) return;
-  int files = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(test::shared_data() / "truth/blis_training16/traces")) {
-    const Trace trace = read_trace(entry.path());
-    CHECK(trace.format == TraceFormat::blis_training);
-    std::vector<std::uint64_t> contents;
-    for (const Segment& segment : trace.segments) contents.push_back(segment.content);
-    std::sort(contents.begin(), contents.end());
-    CHECK(std::unique(contents.begin(), contents.end()) - contents.begin() == 100);
-    ++files;
-  }
-  CHECK(files == 5);
-}
-
-TEST_CASE("tokens of the Azure conversation trace are those of the file") {
-  if (!test::have_shared("traces/azure2023_conv.csv")) return;
-  const Trace trace = read_trace(test::shared_data() / "traces/azure2023_conv.csv");
-  CHECK(total(trace, &TraceRow::prompt_tokens) == 22361870);
-  CHECK(total(trace, &TraceRow::output_tokens) == 4088665);
 }

@@ -16,7 +16,9 @@ end
 local function check_limit(limit, what)
   if limit == "exact" then return end
   if type(limit) ~= "number" or not (limit >= 0 and limit < 2147483648) or limit % 1 ~= 0 then
-    core.fail("%s: expected a whole number >= 0 or \"exact\", found %s", what, core.describe(limit))
+    local message = ('%s: expected a whole number >= 0 or "exact", found %s'):format(what, core.describe(limit))
+    if what:find "^workload%." then error(message, 0) end -- its place in the scenario is known
+    core.fail("%s", message)
   end
 end
 
@@ -65,10 +67,19 @@ function arrivals.parameters(more)
   return params
 end
 
+--- The clock ends after 106 days: an error that says which request comes too late.
+--- @param key string of the scenario, whose value is at fault
+function arrivals.in_time(arrival_s, sent, count, key)
+  if arrival_s < 9.2e6 then return arrival_s end
+  return error(("%s: request %d of %d comes %.1f days after the start, the clock shows 106; a higher rate or fewer "
+    .. "requests would do"):format(key, sent, count, arrival_s / 86400), 0)
+end
+local in_time = arrivals.in_time
+
 local function next_request(state)
   if state.sent >= state.count then return nil end
   state.sent = state.sent + 1
-  state.clock_s = state.clock_s + state.gap(state)
+  state.clock_s = in_time(state.clock_s + state.gap(state), state.sent, state.count, "workload.rate_per_s")
   local prompt, output = state.prompt(state.prompts), state.output(state.outputs)
   local fields
   if state.prefix_tokens > 0 then

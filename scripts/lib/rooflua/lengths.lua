@@ -7,13 +7,14 @@
 --- |---|---|---|
 --- | fixed | tokens | always that many |
 --- | uniform | min, max | whole numbers, both included |
---- | normal | mean, deviation | clamped to min, max |
+--- | normal | mean, deviation | |
 --- | lognormal | mean, sigma | `mean` of the tokens, sigma of their logarithm |
 --- | zipf | exponent, min, max | min + rank - 1, rank 1 the likeliest |
 --- | pareto | shape, min | heavy tail from min on |
 --- | empirical | values, weights | as counted |
 ---
---- Samples are rounded to whole tokens and clamped to [min, max], at least 1.
+--- normal, lognormal, pareto and empirical take min and max as well. Samples are rounded to whole tokens and
+--- clamped to [min, max], at least 1.
 local native = require "rooflua.native"
 
 local lengths = {}
@@ -27,24 +28,48 @@ local fields = {
   pareto = { "shape", "min" },
   empirical = { "values" },
 }
-local optional = { distribution = true, min = true, max = true, weights = true }
+local optional = {
+  fixed = {},
+  uniform = {},
+  normal = { "min", "max" },
+  lognormal = { "min", "max" },
+  zipf = {},
+  pareto = { "max" },
+  empirical = { "weights", "min", "max" },
+}
 local names = { "fixed", "uniform", "normal", "lognormal", "zipf", "pareto", "empirical" }
 
+--- A key of a scenario says by itself where it is; anything else gets the line that called.
 local function fail(where, message)
-  native.fail(tostring(where or "a length distribution") .. ": " .. message)
+  local text = tostring(where or "a length distribution") .. ": " .. message
+  if text:find "^workload%." then error(text, 0) end
+  native.fail(text)
 end
 
-local most_ranks = 1e6  -- of a zipf distribution
+local most_ranks = 1e6         -- of a zipf distribution
+local most_tokens = 2147483647 -- of a request
+local largest = { tokens = most_tokens, min = most_tokens, max = most_tokens, sigma = 30 } -- e^30 is 10^13
 
 local positive = { lognormal = { "mean" }, pareto = { "shape", "min" } }
-local whole = { uniform = { "min", "max" }, zipf = { "min", "max" } }
 
 local function check_values(values, where)
   if type(values) ~= "table" or #values == 0 then fail(where, "expected a list of token counts") end
   for i = 1, #values do
     local value = values[i]
-    if not (type(value) == "number" and value >= 1 and value < math.huge) then
-      fail(where .. "[" .. i .. "]", "expected a number of tokens >= 1, found " .. tostring(value))
+    if not (type(value) == "number" and value >= 1 and value <= most_tokens) then
+      fail(where .. "[" .. i .. "]", ("expected a number of tokens from 1 to %.0f, found %s"):format(most_tokens,
+        tostring(value)))
+    end
+  end
+end
+
+local function check_weights(weights, count, where)
+  if type(weights) ~= "table" then fail(where, "expected a list of numbers, found " .. type(weights)) end
+  if #weights ~= count then fail(where, ("expected %d, as many as values, found %d"):format(count, #weights)) end
+  for i = 1, #weights do
+    local weight = weights[i]
+    if not (type(weight) == "number" and weight >= 0 and weight <= 1e300) then
+      fail(where .. "[" .. i .. "]", "expected a number >= 0, found " .. tostring(weight))
     end
   end
 end
@@ -55,14 +80,22 @@ local function check_numbers(spec, where)
     if value ~= nil and not (type(value) == "number" and value >= 0 and value < math.huge) then
       fail(tostring(where) .. "." .. key, "expected a number >= 0, found " .. tostring(value))
     end
+    if value and value > (largest[key] or math.huge) then
+      fail(tostring(where) .. "." .. key, ("expected at most %.0f, found %.14g"):format(largest[key], value))
+    end
   end
   for _, key in ipairs(positive[spec.distribution] or {}) do
     if spec[key] == 0 then fail(where .. "." .. key, "expected a number > 0, found 0") end
   end
-  for _, key in ipairs(whole[spec.distribution] or {}) do
-    if spec[key] % 1 ~= 0 then fail(where .. "." .. key, "expected a whole number, found " .. spec[key]) end
+  for _, key in ipairs(spec.distribution == "pareto" and { "max" } or { "min", "max" }) do
+    if spec[key] and spec[key] % 1 ~= 0 then
+      fail(where .. "." .. key, "expected a whole number, found " .. spec[key])
+    end
   end
-  if spec.distribution == "empirical" then check_values(spec.values, where .. ".values") end
+  if spec.distribution == "empirical" then
+    check_values(spec.values, where .. ".values")
+    if spec.weights ~= nil then check_weights(spec.weights, #spec.values, where .. ".weights") end
+  end
   if spec.min and spec.max and spec.min > spec.max then
     fail(where, "min " .. spec.min .. " is above max " .. spec.max)
   end
@@ -72,22 +105,27 @@ end
 function lengths.check(spec, where)
   if type(spec) == "number" then spec = { distribution = "fixed", tokens = spec } end
   if type(spec) ~= "table" then
-    fail(where, "expected a number of tokens or { distribution = ... }, found " .. type(spec))
+    fail(where, "expected a number or { distribution = ... }, found " .. type(spec))
   end
   local wanted = fields[spec.distribution]
   if not wanted then fail(where, native.unknown_name("distribution", tostring(spec.distribution), names)) end
-  local known = {}
-  for key in pairs(optional) do known[key] = true end
-  for _, key in ipairs(wanted) do
-    known[key] = true
-    if spec[key] == nil then fail(where, spec.distribution .. " needs " .. key) end
+  local known, takes = { distribution = true }, {}
+  for _, list in ipairs { wanted, optional[spec.distribution] } do
+    for _, key in ipairs(list) do
+      known[key], takes[#takes + 1] = true, key
+    end
   end
   for key in pairs(spec) do
-    if not known[key] then fail(where, native.unknown_name("field", tostring(key), wanted)) end
+    if not known[key] then
+      fail(where, native.unknown_name("field of " .. spec.distribution, tostring(key), takes))
+    end
+  end
+  for _, key in ipairs(wanted) do
+    if spec[key] == nil then fail(where, spec.distribution .. " needs " .. key) end
   end
   check_numbers(spec, where)
   if spec.distribution == "fixed" and (spec.tokens < 1 or spec.tokens % 1 ~= 0) then
-    fail(where, "expected a whole number of tokens >= 1, found " .. tostring(spec.tokens))
+    fail(where, "expected a whole number >= 1, found " .. tostring(spec.tokens))
   end
   return spec
 end
@@ -96,9 +134,7 @@ end
 local function cumulative(weights, where)
   local sum, out = 0, {}
   for i = 1, #weights do
-    local weight = weights[i]
-    if type(weight) ~= "number" or not (weight >= 0) then fail(where, "a weight must be a number >= 0") end
-    sum = sum + weight
+    sum = sum + weights[i]
     out[i] = sum
   end
   if not (sum > 0) then fail(where, "the weights must not all be 0") end
@@ -119,6 +155,35 @@ local function table_sampler(values, weights, where)
   return function(stream) return values[search(sums, stream:uniform() * total)] end
 end
 
+--- What a table distribution draws from: values and their weights.
+local function zipf_table(spec, where)
+  if spec.max - spec.min >= most_ranks then
+    fail(where, ("zipf keeps a weight for each of max - min + 1 = %.0f lengths; at most %.0f"):format(
+      spec.max - spec.min + 1, most_ranks))
+  end
+  local values, weights = {}, {}
+  for rank = 1, spec.max - spec.min + 1 do
+    values[rank], weights[rank] = spec.min + rank - 1, rank ^ -spec.exponent
+  end
+  return values, weights
+end
+
+local function empirical_table(spec)
+  local weights = spec.weights or {}
+  if not spec.weights then
+    for i = 1, #spec.values do weights[i] = 1 end
+  end
+  return spec.values, weights
+end
+
+local function mean_of_table(values, weights)
+  local sum, total = 0, 0
+  for i = 1, #values do
+    sum, total = sum + values[i] * weights[i], total + weights[i]
+  end
+  return sum / total
+end
+
 local samplers = {
   fixed = function(spec) return function() return spec.tokens end end,
   uniform = function(spec) return function(stream) return stream:integer(spec.min, spec.max) end end,
@@ -131,25 +196,13 @@ local samplers = {
     return function(stream) return stream:lognormal(mu, sigma) end
   end,
   zipf = function(spec, where)
-    if spec.max - spec.min >= most_ranks then
-      fail(where, ("zipf keeps a weight for each of max - min + 1 = %.0f lengths; at most %.0f"):format(
-        spec.max - spec.min + 1, most_ranks))
-    end
-    local values, weights = {}, {}
-    for rank = 1, spec.max - spec.min + 1 do
-      values[rank], weights[rank] = spec.min + rank - 1, rank ^ -spec.exponent
-    end
+    local values, weights = zipf_table(spec, where)
     return table_sampler(values, weights, where)
   end,
   pareto = function(spec) return function(stream) return stream:pareto(spec.shape, spec.min) end end,
   empirical = function(spec, where)
-    local weights = spec.weights
-    if not weights then
-      weights = {}
-      for i = 1, #spec.values do weights[i] = 1 end
-    end
-    if #weights ~= #spec.values or #weights == 0 then fail(where, "as many weights as values, at least one") end
-    return table_sampler(spec.values, weights, where)
+    local values, weights = empirical_table(spec)
+    return table_sampler(values, weights, where)
   end,
 }
 
@@ -158,7 +211,7 @@ function lengths.sampler(spec, where)
   spec = lengths.check(spec, where)
   local draw = samplers[spec.distribution](spec, where)
   if spec.distribution == "fixed" then return draw end
-  local low, high = math.max(1, spec.min or 1), spec.max or 2147483647
+  local low, high = math.max(1, math.ceil(spec.min or 1)), spec.max or most_tokens
   local floor = math.floor
   return function(stream)
     local tokens = floor(draw(stream) + 0.5)
@@ -168,11 +221,19 @@ function lengths.sampler(spec, where)
   end
 end
 
---- Mean of the declared distribution before clamping, for reports and closed forms.
+local means = {
+  uniform = function(spec) return (spec.min + spec.max) / 2 end,
+  zipf = function(spec) return mean_of_table(zipf_table(spec, "lengths.mean")) end,
+  pareto = function(spec) return spec.shape > 1 and spec.shape * spec.min / (spec.shape - 1) or math.huge end,
+  empirical = function(spec) return mean_of_table(empirical_table(spec)) end,
+}
+
+--- Mean of the declared distribution before clamping and rounding, for reports and closed forms; infinite for a
+--- Pareto distribution of shape 1 or less.
 function lengths.mean(spec)
-  if type(spec) == "number" then return spec end
-  lengths.check(spec, "lengths.mean")
-  if spec.distribution == "uniform" then return (spec.min + spec.max) / 2 end
+  spec = lengths.check(spec, "lengths.mean")
+  local mean = means[spec.distribution]
+  if mean then return mean(spec) end
   return spec.tokens or spec.mean
 end
 

@@ -49,7 +49,7 @@ local function summary_of(name, given)
   if kind == "serve" then
     local result = serve.run_variant(name, given, {})
     if result.partial then error(result.partial.message or "stopped", 0) end
-    return json.decode(result.summary)
+    return json.decode(result.summary), nil, result.left_out
   end
   local prices = require "rooflua.prices"
   if kind ~= "price" and kind ~= "static" then paths.wrong(name, "kind", "'%s' cannot be run many times", kind) end
@@ -119,9 +119,9 @@ function many.run(name, given, list, options)
     { jobs = options.jobs or 1, results = options.results, hash = hash, scenario = name, title = options.progress },
     function(i)
       local mine = apply(name, given, list[i].changes)
-      local summary, static = summary_of(name, mine)
+      local summary, static, left_out = summary_of(name, mine)
       return { name = rows[i].name, parameters = rows[i].parameters, seed = rows[i].seed, gpus = many.gpus(mine),
-        summary = summary, static = static }
+        summary = summary, static = static, left_out = left_out }
     end)
   local runs, said = {}, { failed = {}, rows = {}, reused = about.reused }
   if about.interrupted then error("interrupted", 0) end

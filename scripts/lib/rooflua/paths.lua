@@ -24,7 +24,7 @@ function paths.at(file, key, call, ...)
   local problem = results[2]
   if type(problem) ~= "string" then error(problem, 0) end
   if problem:sub(1, #file) == file or problem:find "^[^%s:]+%.lua:%d+: " then error(problem, 0) end
-  if problem:sub(1, #key + 1) == key .. ":" then wrong(file, "", "%s", problem) end
+  if problem:sub(1, #key) == key and problem:find("^[:.]", #key + 1) then wrong(file, "", "%s", problem) end
   return wrong(file, key, "%s", problem)
 end
 local at = paths.at

@@ -75,7 +75,9 @@ local function check_value(where, declared, value)
   if declared.values then
     if not among(value, declared.values) then
       local known = {}
-      for i, each in ipairs(declared.values) do known[i] = tostring(each) end
+      for _, each in ipairs(declared.values) do
+        if each ~= "" then known[#known + 1] = tostring(each) end
+      end
       if type(value) == "string" then
         fail("%s: %s", where, native.unknown_name("value", value, known))
       end

@@ -289,11 +289,24 @@ local function mean_evidence(runs)
   return shares
 end
 
+--- Of every source the most that a run left out (measure/left_out.h); nil where all of them sent everything.
+local function most_left_out(runs)
+  local list, index = {}, {}
+  for _, run in ipairs(runs) do
+    for _, each in ipairs(run.left_out or {}) do
+      local i = index[each.source] or #list + 1
+      index[each.source] = i
+      if not list[i] or each.count > list[i].count then list[i] = each end
+    end
+  end
+  return #list > 0 and list or nil
+end
+
 local function search(given, options)
   local result, runs = require("rooflua.searching").run(current.file, given, given.search,
     { jobs = options.jobs, results = options.results, progress = options.progress })
   return { kind = "search", search = result, evidence = mean_evidence(runs),
-    text = require("rooflua.sweep").report(result) }
+    text = require("rooflua.sweep").report(result), left_out = most_left_out(runs) }
 end
 
 local runners = {

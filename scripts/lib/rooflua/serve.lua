@@ -228,9 +228,11 @@ local function bench(given, file, replicas)
     if type(value) ~= "number" then return nil end
     return value < math.huge and value or "inf"
   end
+  local ramp = workload.name == "vllm_bench" and parameters.ramp_up_strategy ~= "" -- vLLM: its rate is inf then
+  local most = parameters.clients or parameters.max_concurrency
   return { model = replicas[1].prepared.model.name, label = given.title,
-    request_rate = number(parameters.request_rate or parameters.rate_per_s),
-    burstiness = number(burstiness[workload.name]), max_concurrency = number(parameters.clients) }
+    request_rate = ramp and "inf" or number(parameters.request_rate or parameters.rate_per_s),
+    burstiness = number(burstiness[workload.name]), max_concurrency = most ~= 0 and number(most) or nil }
 end
 
 local function open(file, given, options)
@@ -286,7 +288,7 @@ function serve.run_variant(file, given, options)
     scenario.wrong(file, "--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
   local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
-    partial = partial, why = why, why_text = why_text }
+    partial = partial, why = why, why_text = why_text, left_out = native.serve_left_out(run) }
   local sketch, steps = native.serve_sketch(run)
   local breakdown = sketch and require "rooflua.breakdown"
   if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, runs[live].replicas) end
@@ -442,7 +444,8 @@ function Live:result()
   local state = state_of(self)
   native.serve_finish(state.run)
   return lookback.note({ summary = native.serve_summary(state.run), totals = native.serve_totals(state.run),
-    requests = native.serve_requests(state.run) }, state.file, state.given, self)
+    requests = native.serve_requests(state.run), left_out = native.serve_left_out(state.run) },
+    state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, open)

@@ -12,14 +12,22 @@ local trace = {}
 --- @param sort boolean accept rows that are not in order of arrival
 --- @param time_scale number multiplies arrival times
 --- @param max_output_tokens integer|string|nil what requests declare, as in arrivals.limit
-function trace.open(path, format, limit, sort, time_scale, max_output_tokens)
+--- @param hash_block_tokens integer|nil how many tokens an id of hash_ids stands for
+function trace.open(path, format, limit, sort, time_scale, max_output_tokens, hash_block_tokens)
   if path == nil or path == "" then
     core.fail 'workload.path: is missing; expected a recorded trace: require "workloads.trace" { path = "mine.csv" }'
   end
   if max_output_tokens == "exact" then max_output_tokens = -1 end
   path = files.find(path, "workload: path", "file")
   return native.trace_open(path, format or "", limit or 0, sort or false, time_scale or 1,
-    max_output_tokens or 0)
+    max_output_tokens or 0, hash_block_tokens or 512)
+end
+
+--- What an opened trace is: {file, format, rows, requests, left_out}. Of its rows, all that were read, some may
+--- be no requests to replay: left_out = {{source, unit, total, count, reasons = {{why, count, first_line}}}} says
+--- which, nil if none.
+function trace.describe(opened)
+  return native.trace_describe(opened)
 end
 
 return trace

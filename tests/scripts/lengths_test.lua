@@ -1,0 +1,102 @@
+-- Lengths and arrivals that cannot be meant: an error that names the key, what was found and what would be right.
+local test = dofile "tests/scripts/harness.lua"
+local lengths = require "rooflua.lengths"
+local random = require "rooflua.random"
+
+local streams = random.streams(1)
+
+local function workload(name) return require("workloads." .. name) end
+
+--- The key path and the words of the error that this declaration of prompt lengths gets.
+local function refused(part, spec)
+  test.raises("workload.prompt_tokens" .. part, function()
+    workload "poisson" { prompt_tokens = spec }:requests(streams)
+  end)
+end
+
+test("a distribution takes its own fields and no others", function()
+  refused(": unknown field of fixed 'min' (known: tokens)", { distribution = "fixed", tokens = 5, min = 10 })
+  refused(": unknown field of normal 'weights' (known: mean, deviation, min, max)",
+    { distribution = "normal", mean = 5, deviation = 1, weights = { 1 } })
+  refused(": unknown field of pareto 'maks'; did you mean 'max'", { distribution = "pareto", shape = 2, min = 1,
+    maks = 3 })
+  refused(": unknown distribution 'nil'", { 5 })
+  refused(": expected a number or { distribution = ... }, found string", "5")
+end)
+
+test("numbers of a distribution that no request can have are refused", function()
+  refused(".tokens: expected at most 2147483647, found 2147483648", 2147483648)
+  refused(".max: expected at most 2147483647", { distribution = "uniform", min = 1, max = 2147483648 })
+  refused(".min: expected a whole number, found 1.5", { distribution = "normal", mean = 5, deviation = 1, min = 1.5 })
+  refused(".sigma: expected at most 30", { distribution = "lognormal", mean = 5, sigma = 1e200 })
+  refused(".mean: expected a number >= 0, found nan", { distribution = "normal", mean = 0 / 0, deviation = 1 })
+  refused(".mean: expected a number >= 0, found inf", { distribution = "normal", mean = math.huge, deviation = 1 })
+  refused(": zipf keeps a weight for each", { distribution = "zipf", exponent = 1, min = 0, max = 1e7 })
+  refused(": expected a whole number >= 1, found 0", 0)
+  refused(": min 9 is above max 2", { distribution = "normal", mean = 5, deviation = 1, min = 9, max = 2 })
+end)
+
+test("values and weights go together", function()
+  local function counted(values, weights) return { distribution = "empirical", values = values, weights = weights } end
+  refused(".weights: expected a list of numbers, found number", counted({ 5 }, 7))
+  refused(".weights: expected 2, as many as values, found 1", counted({ 5, 6 }, { 1 }))
+  refused(".weights[2]: expected a number >= 0, found inf", counted({ 5, 6 }, { 1, math.huge }))
+  refused(".weights[1]: expected a number >= 0, found -1", counted({ 5, 6 }, { -1, 2 }))
+  refused(": the weights must not all be 0", counted({ 5, 6 }, { 0, 0 }))
+  refused(".values: expected a list of token counts", counted({}))
+  refused(".values[2]: expected a number of tokens from 1 to 2147483647, found 0", counted { 5, 0 })
+end)
+
+test("whatever is drawn is a whole number within its bounds", function()
+  local stream = streams:stream "extremes"
+  for _, spec in ipairs {
+    { distribution = "normal", mean = 5, deviation = 1e308 }, { distribution = "pareto", shape = 1e-300, min = 1 },
+    { distribution = "lognormal", mean = 1e300, sigma = 30 }, { distribution = "lognormal", mean = 1e-300, sigma = 30 },
+    { distribution = "zipf", exponent = 1e308, min = 0, max = 3 }, { distribution = "uniform", min = 0, max = 0 },
+    { distribution = "empirical", values = { 1.5, 2147483647 }, weights = { 1e300, 1e300 } },
+    { distribution = "normal", mean = 0, deviation = 0, min = 3, max = 3 } } do
+    local sample = lengths.sampler(spec, "workload.prompt_tokens")
+    for _ = 1, 200 do
+      local tokens = sample(stream)
+      test.check(tokens >= 1 and tokens <= 2147483647 and tokens % 1 == 0, "%s drew %g", spec.distribution, tokens)
+    end
+  end
+end)
+
+test("the mean of every distribution is that of many samples", function()
+  local stream = streams:stream "means"
+  for _, spec in ipairs { 7, { distribution = "uniform", min = 10, max = 19 },
+    { distribution = "normal", mean = 500, deviation = 50 }, { distribution = "lognormal", mean = 300, sigma = 0.5 },
+    { distribution = "zipf", exponent = 1, min = 5, max = 8 }, { distribution = "pareto", shape = 5, min = 100 },
+    { distribution = "empirical", values = { 7, 100, 3000 }, weights = { 1, 3, 4 } },
+    { distribution = "empirical", values = { 7, 9 } } } do
+    local sample, sum, squares, n = lengths.sampler(spec, "workload.prompt_tokens"), 0, 0, 20000
+    for _ = 1, n do
+      local tokens = sample(stream)
+      sum, squares = sum + tokens, squares + tokens * tokens
+    end
+    local mean = sum / n
+    local error_of_it = math.sqrt(math.max(0, squares / n - mean * mean) / n)
+    test.check(math.abs(lengths.mean(spec) - mean) <= 4 * error_of_it + 0.02, "mean %g, samples %g",
+      lengths.mean(spec), mean)
+  end
+  test.equal(lengths.mean { distribution = "pareto", shape = 1, min = 5 }, math.huge)
+  test.raises("lengths.mean", function() lengths.mean "many" end)
+end)
+
+test("arrivals that pass the end of the clock name the key that is at fault", function()
+  local function last(given)
+    local source = given:requests(streams)
+    for _ = 1, 20 do source.next(source) end
+  end
+  for _, name in ipairs { "poisson", "gamma", "weibull", "constant", "presets" } do
+    test.raises("workload.rate_per_s: request", function() last(workload(name) { rate_per_s = 1e-7 }) end)
+  end
+  test.raises("workload.rate_per_s: request", function()
+    last(workload "burst" { rate_per_s = 1e-7, burst_s = 0 })
+  end)
+  test.raises("burst.period_s: expected >= 1e-09", function() workload "burst" { period_s = 1e-300 } end)
+  test.raises("gamma.shape: expected >= 0.001", function() workload "gamma" { shape = 1e-300 } end)
+end)
+
+test.finish()
