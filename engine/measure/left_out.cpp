@@ -29,12 +29,12 @@ std::string line(const Json& left, bool largest) {
 
 }  // namespace
 
-Json to_json(const std::optional<LeftOut>& left) {
+Json to_json(const std::optional<Unsent>& left) {
   if (!left) return Json();
   Json out = Json::object();
   std::int64_t count = 0;
   Json reasons = Json::array();
-  for (const LeftOut::Reason& each : left->reasons) {
+  for (const Unsent::Reason& each : left->reasons) {
     Json reason = Json::object();
     reason["why"] = each.why;
     reason["count"] = each.count;

@@ -11,7 +11,7 @@ namespace rooflua {
 
 /// [{source, unit, total, count, reasons: [{why, count, first_line}]}]; first_line only of a file.
 /// Null where nothing was left out.
-Json to_json(const std::optional<LeftOut>& left);
+Json to_json(const std::optional<Unsent>& left);
 
 /// A line for each source, of the `left_out` that these documents may have (variants of --json);
 /// where they disagree it is the largest, as "up to":

@@ -6,6 +6,7 @@
 //      failed: {reason: n}, ..., ttft_s: {mean, std, min, p50, p90, p95, p99, max}, ...,
 //      evidence: {measured: share}}}]}
 //
+// A variant whose workload did not send everything also has left_out (measure/left_out.h).
 // A figure that does not exist (no second token, no completed request) is null. No wall-clock
 // time in it.
 

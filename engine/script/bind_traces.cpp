@@ -36,7 +36,7 @@ class TraceWorkload : public Workload {
     return true;
   }
   bool shares_content() const override { return !trace_->segments.empty(); }
-  std::optional<LeftOut> left_out() const override { return rooflua::left_out(*trace_); }
+  std::optional<Unsent> left_out() const override { return rooflua::left_out(*trace_); }
   std::unique_ptr<Workload> fork() const override { return std::make_unique<TraceWorkload>(*this); }
 
  private:

@@ -356,7 +356,7 @@ void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
   lua_settop(L_, top);
 }
 
-std::optional<LeftOut> LuaWorkload::left_out() const {
+std::optional<Unsent> LuaWorkload::left_out() const {
   if (!state_) return std::nullopt;
   const int top = lua_gettop(L_);
   state_.push();
@@ -365,7 +365,7 @@ std::optional<LeftOut> LuaWorkload::left_out() const {
   lua_settop(L_, top);
   if (given.is_null()) return std::nullopt;
   const Fields fields(given, "workload", "left_out");
-  LeftOut out{fields.need_text("source"), fields.need_text("unit"), 0, {}};
+  Unsent out{fields.need_text("source"), fields.need_text("unit"), 0, {}};
   out.total = static_cast<std::int64_t>(fields.need_number("total"));
   const Fields reasons = fields.need_table("reasons");
   fields.finish();

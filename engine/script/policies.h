@@ -107,7 +107,7 @@ class LuaWorkload : public Workload {
   void on_done(const RequestDone& done, FollowUps& follow_ups) override;
   bool shares_content() const override { return shares_content_; }
   /// The state's left_out = {source, unit, total, reasons = {[why] = count}}.
-  std::optional<LeftOut> left_out() const override;
+  std::optional<Unsent> left_out() const override;
   /// Null for a function: its state cannot be reached.
   std::unique_ptr<Workload> fork() const override;
 

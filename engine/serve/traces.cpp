@@ -311,9 +311,9 @@ TraceColumn trace_column(TraceFormat format, std::string_view column) {
   return {};
 }
 
-std::optional<LeftOut> left_out(const Trace& trace) {
+std::optional<Unsent> left_out(const Trace& trace) {
   if (trace.skipped.empty()) return std::nullopt;
-  LeftOut out{trace.file, "rows", trace.read, {}};
+  Unsent out{trace.file, "rows", trace.read, {}};
   for (const auto& [why, rows] : trace.skipped)
     out.reasons.push_back({why, rows.count, rows.first_line});
   return out;

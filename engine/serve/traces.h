@@ -87,7 +87,7 @@ struct TraceOptions {
 };
 
 /// What was skipped, for reports; nothing where all rows are replayed.
-std::optional<LeftOut> left_out(const Trace& trace);
+std::optional<Unsent> left_out(const Trace& trace);
 
 /// An answer of no tokens is not replayed but counted in `skipped`.
 /// @throws Error "file:row: what was found and what would be right": a missing column, a value that

@@ -23,7 +23,7 @@ class FollowUps {
 
 /// What a workload knows of and does not send: rows of a trace that failed when it was recorded,
 /// turns of a conversation that would be too long. Reports say so; nothing is lost silently.
-struct LeftOut {
+struct Unsent {
   struct Reason {
     std::string why;
     std::int64_t count = 0;       // > 0
@@ -54,7 +54,7 @@ class Workload {
   virtual bool shares_content() const { return false; }
 
   /// So far; nothing where everything is sent.
-  virtual std::optional<LeftOut> left_out() const { return std::nullopt; }
+  virtual std::optional<Unsent> left_out() const { return std::nullopt; }
 
   /// An independent copy that goes on from the same point; null if that cannot be had.
   virtual std::unique_ptr<Workload> fork() const { return nullptr; }

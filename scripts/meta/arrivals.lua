@@ -26,6 +26,14 @@ function arrivals.limit(workload) end
 ---@return table? fields
 function arrivals.declare(limit, output_tokens, fields) end
 
+--- arrival_s; an error where the clock has ended by then, which names the key whose value is at fault.
+---@param arrival_s number
+---@param sent integer which request it is
+---@param count integer of how many
+---@param key string
+---@return number
+function arrivals.in_time(arrival_s, sent, count, key) end
+
 --- The iterator of an open-loop workload.
 ---@param workload table rate_per_s, num_requests, prompt_tokens, output_tokens
 ---@param rng rooflua.Random

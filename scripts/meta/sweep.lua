@@ -8,7 +8,7 @@ local sweep = {}
 ---Also: seeds (a list or a number), jobs (1), results (an SQLite file; a second time only missing runs are made),
 ---progress (a title).
 ---@param given table { scenario, vary = { ["scheduler.max_num_seqs"] = { 64, 128 } }, seeds =, jobs =, results = }
----@return table[] runs each with name, parameters, seed, gpus, summary
+---@return table[] runs each with name, parameters, seed, gpus, summary, left_out
 ---@return {failed: table[], reused: integer} about what failed (with a results file; else it is an error)
 function sweep.grid(given) end
 

@@ -28,7 +28,7 @@ end
 
 --- A semaphore of asyncio, event by event: who has come waits in line; who is under way ends after its time.
 local function semaphore(arrivals, durations, permits)
-  local sent, ends, line, come, clock = {}, {}, {}, 0, 0
+  local sent, ends, line, come, clock = {}, {}, {}, 0
   while #sent < #arrivals do
     local next_end, which = math.huge, nil
     for i, at in pairs(ends) do

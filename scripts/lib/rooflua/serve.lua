@@ -224,14 +224,10 @@ local function bench(given, file, replicas)
   local parameters = policy.parameters(workload)
   local burstiness = { poisson = 1, gamma = parameters.shape, constant = math.huge,
     vllm_bench = parameters.burstiness }
-  local function number(value)
-    if type(value) ~= "number" then return nil end
-    return value < math.huge and value or "inf"
-  end
-  local ramp = workload.name == "vllm_bench" and parameters.ramp_up_strategy ~= "" -- vLLM: its rate is inf then
-  local most = parameters.clients or parameters.max_concurrency
+  local function number(value) return type(value) == "number" and (value < math.huge and value or "inf") or nil end
+  local most, ramp = parameters.clients or parameters.max_concurrency, parameters.ramp_up_strategy or ""
   return { model = replicas[1].prepared.model.name, label = given.title,
-    request_rate = ramp and "inf" or number(parameters.request_rate or parameters.rate_per_s),
+    request_rate = ramp ~= "" and "inf" or number(parameters.request_rate or parameters.rate_per_s),
     burstiness = number(burstiness[workload.name]), max_concurrency = most ~= 0 and number(most) or nil }
 end
 
@@ -443,9 +439,9 @@ function serve.restore(live, saved) runs[live] = state_of(saved) end
 function Live:result()
   local state = state_of(self)
   native.serve_finish(state.run)
-  return lookback.note({ summary = native.serve_summary(state.run), totals = native.serve_totals(state.run),
-    requests = native.serve_requests(state.run), left_out = native.serve_left_out(state.run) },
-    state.file, state.given, self)
+  local run = state.run
+  return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
+    requests = native.serve_requests(run), left_out = native.serve_left_out(run) }, state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, open)
