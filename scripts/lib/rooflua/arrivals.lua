@@ -13,12 +13,17 @@ function arrivals.limit_parameter(default)
       .. "answer's length, as benchmarks that ignore the end token send it; 0 = none." }
 end
 
+--- A key of a scenario says by itself where it is; anything else gets the line that called.
+local function wrong(key, message, ...)
+  local text = key .. ": " .. message:format(...)
+  if key:find "^workload%." then error(text, 0) end
+  core.fail("%s", text)
+end
+
 local function check_limit(limit, what)
   if limit == "exact" then return end
   if type(limit) ~= "number" or not (limit >= 0 and limit < 2147483648) or limit % 1 ~= 0 then
-    local message = ('%s: expected a whole number >= 0 or "exact", found %s'):format(what, core.describe(limit))
-    if what:find "^workload%." then error(message, 0) end -- its place in the scenario is known
-    core.fail("%s", message)
+    wrong(what, 'expected a whole number >= 0 or "exact", found %s', core.describe(limit))
   end
 end
 
@@ -70,9 +75,12 @@ end
 --- The clock ends after 106 days: an error that says which request comes too late.
 --- @param key string of the scenario, whose value is at fault
 function arrivals.in_time(arrival_s, sent, count, key)
-  if arrival_s < 9.2e6 then return arrival_s end
-  return error(("%s: request %d of %d comes %.1f days after the start, the clock shows 106; a higher rate or fewer "
-    .. "requests would do"):format(key, sent, count, arrival_s / 86400), 0)
+  if type(arrival_s) == "number" and arrival_s < 9.2e6 then return arrival_s end
+  core.number(arrival_s, "arrivals.in_time: arrival_s")
+  core.whole(sent, "arrivals.in_time: sent")
+  core.whole(count, "arrivals.in_time: count")
+  return wrong(core.text(key, "arrivals.in_time: key"), "request %.0f of %.0f comes %.1f days after the start, the "
+    .. "clock shows 106; a higher rate or fewer requests would do", sent, count, arrival_s / 86400)
 end
 local in_time = arrivals.in_time
 
