@@ -53,6 +53,17 @@ int serve_left_out(lua_State* L) {
   return 1;
 }
 
+/// left_out_lines(documents) -> a list of lines (measure/left_out.h).
+int left_out_text(lua_State* L) {
+  const Json documents = to_json(L, 1, "documents");
+  std::vector<const Json*> list;
+  for (const Json& each : documents.items()) list.push_back(&each);
+  Json lines = Json::array();
+  for (const std::string& line : left_out_lines(list)) lines.push_back(line);
+  push_json(L, lines, false);
+  return 1;
+}
+
 /// serve_record(run) -> the steps so far (ScheduleRecord::steps); nil without record = true.
 int serve_record(lua_State* L) {
   const Run& run = check_run(L);
@@ -189,6 +200,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_totals", guarded<serve_totals>);
   set_function(L, "serve_replica", guarded<serve_replica>);
   set_function(L, "serve_request", guarded<serve_request>);
+  set_function(L, "left_out_lines", guarded<left_out_text>);
   set_function(L, "serve_left_out", guarded<serve_left_out>);
   set_function(L, "serve_record", guarded<serve_record>);
   set_function(L, "serve_requests", guarded<serve_requests>);

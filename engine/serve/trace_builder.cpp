@@ -131,6 +131,11 @@ std::int64_t TraceBuilder::whole(const RawTraceRow& raw, TraceRole role,
 
 double TraceBuilder::arrival(const RawTraceRow& raw) {
   const std::string_view text = raw[TraceRole::arrival];
+  if (trace_.read > 0 && looks_like_date(text) != start_ns_.has_value()) {
+    throw Error(where(raw, TraceRole::arrival),
+                std::string("expected a ") + (start_ns_ ? "date" : "number") +
+                    ", as in the rows above, found " + quoted(text));
+  }
   if (looks_like_date(text)) {
     const auto ns = parse_date_ns(text);
     if (!ns) {

@@ -6,7 +6,9 @@
 //
 //     blis_v2        CSV    BLIS TraceV2: arrival_time_us, input_tokens, output_tokens, ... As BLIS
 //                           replays it: a row with a prefix_group has a prompt of prefix_length +
-//                           input_tokens; without one, server_input_tokens counts where recorded
+//                           input_tokens; without one, server_input_tokens counts where recorded.
+//                           Rows arrive at arrival_time_us; BLIS takes send_time_us where there is
+//                           one, and replays rows whose status is error or timeout, too
 //     blis_training  CSV    arrival_us, input_tokens, output_tokens_true, prompt_id
 //     azure          CSV    TIMESTAMP (date and time), ContextTokens, GeneratedTokens
 //     burstgpt       CSV    Timestamp, Request tokens, Response tokens; response 0 is a failure

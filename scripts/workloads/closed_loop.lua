@@ -29,7 +29,8 @@ local function one_more(state, at_s)
   if state.sent >= state.count then return nil end
   state.sent = state.sent + 1
   local prompt = state.prompt(state.prompts)
-  return at_s, prompt, arrivals.declare(state.limit, state.output(state.outputs))
+  return arrivals.in_time(at_s, state.sent, state.count, "workload.think_time_s"), prompt,
+    arrivals.declare(state.limit, state.output(state.outputs))
 end
 
 local function next_request(state)

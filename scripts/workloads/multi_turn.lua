@@ -59,7 +59,8 @@ local function turn(state, session, at_s)
   for i = 1, #content do session.content[i] = content[i] end
   session.content[#content + 1] = { base + 1, output }
   session.tokens = history + prompt + output
-  return at_s, history + prompt, output, fields
+  return arrivals.in_time(at_s, session.turn, session.turns, session.turn > 1 and "workload.think_time_s"
+    or "workload.session_rate_per_s"), history + prompt, output, fields
 end
 
 local function next_request(state)

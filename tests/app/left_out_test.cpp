@@ -123,6 +123,14 @@ TEST_CASE("a search says it too") {
   check_entry(parse_json(folder.read("o.json"), "o.json").find("variants")->items().front());
 }
 
+TEST_CASE("check says it before anything runs") {
+  const Folder folder;
+  const Said said = rooflua::test::rooflua("check " + folder.scenario("") + " 2>&1");
+  INFO(said.text);
+  CHECK(said.status == 0);
+  CHECK(times(said.text, folder.line) == 1);
+}
+
 TEST_CASE("a trace without such rows is no matter") {
   const Folder folder;
   folder.write("whole.csv", "arrival_s,prompt_tokens,output_tokens\n0,5,5\n");

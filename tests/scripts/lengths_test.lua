@@ -84,6 +84,30 @@ test("the mean of every distribution is that of many samples", function()
   test.raises("lengths.mean", function() lengths.mean "many" end)
 end)
 
+-- Inference-perf's and BLIS' presets. What is clamped moves a mean by less than 0.3 tokens.
+test("presets have the lengths of their names", function()
+  for name, known in pairs {
+    chatbot = { { 256, 100, 2, 800 }, { 256, 100, 1, 1024 } },
+    content_generation = { { 1024, 150, 10, 2048 }, { 1024, 200, 10, 2048 } },
+    summarization = { { 4096, 500, 100, 8192 }, { 512, 150, 10, 2048 } },
+    multi_document = { { 10240, 1200, 500, 20480 }, { 1536, 300, 50, 4096 } } } do
+    local source = workload "presets" { preset = name, num_requests = 20000 }:requests(streams)
+    local sums, squares = { 0, 0 }, { 0, 0 }
+    for _ = 1, 20000 do
+      local drawn = { select(2, source.next(source)) }
+      for i = 1, 2 do
+        test.check(drawn[i] >= known[i][3] and drawn[i] <= known[i][4], "%s: %d tokens", name, drawn[i])
+        sums[i], squares[i] = sums[i] + drawn[i], squares[i] + drawn[i] * drawn[i]
+      end
+    end
+    for i = 1, 2 do
+      local mean, deviation = sums[i] / 20000, known[i][2]
+      test.check(math.abs(mean - known[i][1]) <= 4 * deviation / math.sqrt(20000) + 0.3, "%s: mean %g", name, mean)
+      test.near(math.sqrt(squares[i] / 20000 - mean * mean), deviation, 0.03, name .. ": deviation")
+    end
+  end
+end)
+
 test("arrivals that pass the end of the clock name the key that is at fault", function()
   local function last(given)
     local source = given:requests(streams)
@@ -95,6 +119,14 @@ test("arrivals that pass the end of the clock name the key that is at fault", fu
   test.raises("workload.rate_per_s: request", function()
     last(workload "burst" { rate_per_s = 1e-7, burst_s = 0 })
   end)
+  test.raises("workload.session_rate_per_s: request 1 of 5 comes ", function()
+    last(workload "multi_turn" { session_rate_per_s = 1e-7 })
+  end)
+  for _, name in ipairs { "closed_loop", "multi_turn" } do
+    local source = workload(name) { think_time_s = 1 }:requests(streams)
+    source.next(source)
+    test.raises("workload.think_time_s: request 2 of", function() source.done(source, 9.3e6, 0, 0, true) end)
+  end
   test.raises("burst.period_s: expected >= 1e-09", function() workload "burst" { period_s = 1e-300 } end)
   test.raises("gamma.shape: expected >= 0.001", function() workload "gamma" { shape = 1e-300 } end)
 end)

@@ -339,6 +339,10 @@ TEST_CASE("times and counts beyond reason are refused where they stand") {
             .rows[1]
             .arrival_s == 1.5);
   const std::string date = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
+  says(complaint(date + "2023-02-28 00:00:00,5,5\n7,5,5\n"),
+       "t.csv:3: arrival: expected a date, as in the rows above, found '7'");
+  says(complaint(header + "2023-02-28 00:00:00,5,5\n"),
+       "t.csv:3: arrival: expected a number, as in the rows above, found '2023-02-28");
   says(complaint(date + "2023-02-29 00:00:00,5,5\n"), "t.csv:2: arrival: expected a date");
   CHECK(parse(date + "2024-02-29 23:59:59,5,5\n2024-03-01 00:00:00,5,5\n").rows[1].arrival_s == 1);
 }
@@ -347,7 +351,11 @@ TEST_CASE("a damaged trace is read or refused, never more") {
   const std::string texts[] = {
       "arrival_s,prompt_tokens,output_tokens,class\n0.5,10,20,\"a, b\"\n1.25,30,40,c\n",
       "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n",
-      "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [0, 1]}\n"};
+      "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [0, 1]}\n",
+      "prefix_group,prefix_length,round_index,session_id,slo_class,input_tokens,output_tokens,"
+      "arrival_time_us,status\n,0,0,,,5,5,0,ok\ng,16,1,s,batch,5,5,1,ok\ng,16,1,s,,5,5,2,error\n",
+      "outcome,arrival_s,prompt_tokens,output_tokens,ttft_s\ncompleted,3,5,5,0.1\n"
+      "completed,1,5,5,0.1\nstarved,2,5,0,\n"};
   std::uint64_t state = 3;
   const auto noise = [&] {
     return static_cast<std::size_t>((state = state * 6364136223846793005u + 1442695040888963407u) >>
@@ -355,15 +363,21 @@ TEST_CASE("a damaged trace is read or refused, never more") {
   };
   int read = 0, refused = 0;
   for (int i = 0; i < 6000; ++i) {
-    std::string text = texts[i % 3];
+    std::string text = texts[i % 5];
     for (std::size_t k = 0; k <= noise() % 3; ++k) {
       constexpr std::string_view letters = "\",{}[]\n\r-.:0159eE x\xEF";
       text[noise() % text.size()] = letters[noise() % letters.size()];
     }
-    if (i % 5 == 0) text.resize(noise() % text.size());
+    if (i % 7 == 0) text.resize(noise() % text.size());
     try {
-      parse(text);
+      const Trace trace = parse(text);
       ++read;
+      const auto left = left_out(trace);  // every row is replayed or counted
+      std::int64_t skipped = 0;
+      if (left) {
+        for (const Unsent::Reason& each : left->reasons) skipped += each.count;
+      }
+      CHECK(trace.read == static_cast<std::int64_t>(trace.rows.size()) + skipped);
     } catch (const Error&) {
       ++refused;
     }

@@ -129,8 +129,9 @@ end
 --- One variant of kind "serve": seconds by evidence, and lines for people.
 local function forecast_serve(file, given, out)
   local prepared = serve.check(file, given)
-  local figures = forecast.figures(paths.at(file, "workload", forecast.requests, prepared.workload,
-    prepared.streams))
+  local requests = paths.at(file, "workload", forecast.requests, prepared.workload, prepared.streams)
+  for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
+  local figures = forecast.figures(requests)
   if figures.count == 0 then return {} end
   local seconds, rates = {}, {}
   for i, replica in ipairs(prepared.replicas) do

@@ -12,7 +12,8 @@ local forecast = {}
 
 local most_drawn, most_decodes = 256, 1024
 
---- The first requests that the workload sends by itself: lists of arrivals and lengths.
+--- The first requests that the workload sends by itself: lists of arrivals and lengths. Of a trace also what
+--- is left out of it.
 function forecast.requests(workload, streams)
   local source = policy.fresh(workload):requests(streams)
   local out = { arrivals_s = {}, prompts = {}, outputs = {} }
@@ -22,6 +23,7 @@ function forecast.requests(workload, streams)
   end
   if type(source) == "userdata" then
     for _, row in ipairs(native.trace_rows(source, most_drawn)) do add(row[1], row[2], row[3]) end
+    out.left_out = native.trace_describe(source).left_out
     return out
   end
   while #out.prompts < most_drawn do
