@@ -40,13 +40,19 @@ std::string own_frames(const std::string& traceback) {
     begin = end + 1;
     if (line.find("rooflua.repl:") != std::string::npos) break;
     if (line.rfind("stack traceback:", 0) == 0 || line.find("[C]:") != std::string::npos ||
-        line.find("rooflua.") != std::string::npos) {
+        line.find("[builtin#") != std::string::npos || line.find("rooflua.") != std::string::npos) {
       continue;
     }
     out += "\n" + line;
     ++frames;
   }
   return frames > 1 ? out : "";
+}
+
+/// A mistake in a piped session with its line, which those of :commands do not have.
+std::string at(int line, const std::string& message) {
+  if (line == 0 || message.rfind("stdin:", 0) == 0) return message;
+  return "stdin:" + std::to_string(line) + ": " + message;
 }
 
 /// Multi-line input as one line that can be recalled and edited; as it is where that would change
@@ -80,9 +86,9 @@ class Prompt {
       if (status.text() == "incomplete") return Outcome::incomplete;
       return status.text() == "quit" ? Outcome::quit : Outcome::done;
     } catch (const script::LuaError& error) {
-      complain(error.what() + own_frames(error.traceback()));
+      complain(at(line, error.what()) + own_frames(error.traceback()));
     } catch (const std::exception& error) {
-      complain(error.what());
+      complain(at(line, error.what()));
     }
     return Outcome::failed;
   }

@@ -148,12 +148,14 @@ void load_hook(lua_State* L, lua_Debug*) {
   if (grace && !in_user_code(L)) return;
   if (!context.load_spent) lua_sethook(L, load_hook, LUA_MASKCOUNT, 1);
   context.load_spent = true;
-  raise(L, "stopped: loading ran too many instructions; a scenario returns data and runs nothing");
+  raise(L, context.load_words.c_str());
 }
 
-/// While a scenario loads, the compiler is off and a count hook bounds it.
+/// begin_loading(words): while a scenario is loaded or checked, the compiler is off and a count hook
+/// bounds it; `words` is the error.
 int begin_loading(lua_State* L) {
   Context& context = context_of(L);
+  context.load_words = check_text(L, 1, "begin_loading");
   if (context.options.load_instructions <= 0) return 0;
   luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   context.load_budget = context.options.load_instructions;

@@ -43,6 +43,7 @@ struct Context : std::enable_shared_from_this<Context> {
   AbiTable abi{};
   double load_budget = 0;   // VM instructions that the scenario being loaded may still run
   bool load_spent = false;  // it was told once that there are none left
+  std::string load_words;   // what the script is told then
 
   std::string message;  // of the last FFI call that failed
   std::string failure;  // which way the last lookup failed: "no_table", "no_rows", ... or ""

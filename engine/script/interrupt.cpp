@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -20,6 +21,7 @@ namespace {
 std::atomic<lua_State*> owner{nullptr};
 std::atomic<int> stop{0};
 std::atomic<int> interrupts{0};
+std::atomic<std::int64_t> last_press_ms{0};
 std::atomic<int> expiries{0};
 std::atomic<int> gentle{0};  // loops that look at `stop` themselves
 std::atomic<int> last{0};
@@ -29,6 +31,7 @@ char stopped_at[4096] = "";  // "scenario.lua:12: "
 timer_t timer{}, patience{};
 struct sigaction old_interrupt, old_timer, old_patience;
 
+constexpr std::int64_t key_repeat_ms = 200;
 constexpr double grace_s = 2.0;  // CPU seconds a script gets to notice before the process ends
 int timer_signal() {
   return SIGRTMIN + 1;
@@ -83,9 +86,13 @@ void arm(StopReason reason) {
   }
 }
 
-void end_process(const char* message, int status) {
+void say(const char* message) {
   const ssize_t ignored = write(STDERR_FILENO, message, std::strlen(message));
   (void)ignored;
+}
+
+void end_process(const char* message, int status) {
+  say(message);
   _exit(status);
 }
 
@@ -103,10 +110,21 @@ bool wait_patiently(double seconds) {
   return timer_settime(patience, 0, &when, nullptr) == 0;
 }
 
+/// Whether this Ctrl-C is another one than the last: a key that is held down repeats itself.
+bool pressed_again() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t now_ms = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+  return now_ms - last_press_ms.exchange(now_ms) >= key_repeat_ms;
+}
+
 void on_interrupt(int) {
   const KeptErrno kept;
-  const int before = interrupts.fetch_add(1);
+  const bool again = pressed_again();
+  const int before = again || interrupts == 0 ? interrupts.fetch_add(1) : 0;
   if (before >= 2) end_process("rooflua: interrupted three times\n", 130);
+  if (before == 1)
+    say("\nrooflua: what runs cannot be stopped yet; Ctrl-C once more ends the program\n");
   if (before > 0 || gentle == 0) return arm(StopReason::interrupted);
   if (absorbed.load()) return;
   int none = 0;

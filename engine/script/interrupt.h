@@ -19,7 +19,8 @@ enum class StopReason : int { none, interrupted, timeout };
 
 class Interrupt {
  public:
-  /// @param ctrl_c     handle SIGINT; the third one ends the process with status 130
+  /// @param ctrl_c     handle SIGINT; the second one says that the third one ends the process, with
+  ///                   status 130; a key held down counts once
   /// @param timeout_s  CPU seconds of this process from now on; 0 = no limit
   Interrupt(lua_State* L, bool ctrl_c, double timeout_s);
   ~Interrupt();

@@ -69,6 +69,7 @@ TEST_CASE("Ctrl-C stops a simulation between two steps, where it can go on") {
   terminal.expect("late\r\n");
   terminal.type(ctrl_c);
   terminal.expect("interrupted");
+  terminal.expect("a stands at ");
   terminal.ask("here_s = sim.now_s", "");
   terminal.ask("here_s > 0", "true");
   terminal.ask(":step", "running");

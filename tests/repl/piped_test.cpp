@@ -59,3 +59,16 @@ TEST_CASE("a simulation, metric or replica that is not there is named") {
   CHECK(contains(said.text, "unknown simulation or metric 'tttft'; did you mean 'ttft'?"));
   CHECK(contains(said.text, "there is no replica 9; this simulation has 1"));
 }
+
+TEST_CASE("mistakes of commands are told with their lines, and nothing typed is passed over") {
+  const Said said = piped("1\n:step\n:report now\n:time 0 1\n:foo\n:open nosuch.lua\nx.y", "2>&1");
+  INFO(said.text);
+  CHECK(contains(said.text, "stdin:2: no simulation is open"));
+  CHECK(contains(said.text, "stdin:3: :report takes nothing behind it, found 'now'"));
+  CHECK(contains(said.text, "stdin:4: expected how often, at least 1 time, found 0"));
+  CHECK(contains(said.text, "stdin:5: unknown command 'foo'"));
+  CHECK(contains(said.text, "stdin:6: nosuch.lua: there is no such file"));
+  CHECK(contains(said.text, "\nstdin:7: attempt to index global 'x'"));
+  const Said explained = piped(":step\n:explain it", "scenarios/03_schedulers.lua 2>&1");
+  CHECK(contains(explained.text, "stdin:2: expected the number of a replica, found 'it'"));
+}

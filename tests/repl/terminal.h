@@ -89,6 +89,17 @@ class Terminal {
     return passed_s();
   }
 
+  /// Types `keys` again and again until `text` comes up.
+  void insist(const std::string& keys, const std::string& text) {
+    const auto start = std::chrono::steady_clock::now();
+    while (said_.find(text, seen_) == std::string::npos) {
+      REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+      if (write(screen_, keys.data(), keys.size()) < 0) break;
+      for (int i = 0; i < 4; ++i) more();
+    }
+    expect(text);
+  }
+
   /// A line, and what must come after it. What is typed is echoed, so the answer must differ.
   void ask(const std::string& line, const std::string& answer) {
     type(line + "\r");

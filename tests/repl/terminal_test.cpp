@@ -124,6 +124,16 @@ TEST_CASE("Ctrl-C stops a compiled loop soon, again and again, and the session g
   terminal.ask("5 * 5", "25");
 }
 
+TEST_CASE("what cannot be stopped says so before another Ctrl-C ends the program") {
+  const Folder folder;
+  Terminal terminal(folder);
+  terminal.type("print('rea' .. 'ds') io.read()\r");
+  terminal.expect("reads\r\n");
+  terminal.insist(ctrl_c, "cannot be stopped yet; Ctrl-C once more ends the program");
+  terminal.insist(ctrl_c, "interrupted three times");
+  CHECK(terminal.status() == 130);
+}
+
 TEST_CASE("an error shows line and callers, and the session goes on") {
   const Folder folder;
   folder.write("inner.lua",

@@ -96,6 +96,62 @@ TEST_CASE("a scenario that computes while it loads is stopped, whatever it catch
   std::filesystem::remove(file);
 }
 
+TEST_CASE("one long sort is stopped before it ends, however the list is compared") {
+  script::VmOptions options = sandbox_options();
+  options.load_instructions = 1e6;
+  script::Vm vm(options);
+  const auto file = rooflua::test::scratch() / "rooflua_sort_test.lua";
+  for (const char* order : {"", ", function(a, b) return a < b end", ", rawequal"}) {
+    INFO(order);
+    std::ofstream(file) << "local t = {} for i = 1, 50000 do t[i] = i * 7919 % 50021 end\n"
+                        << "table.sort(t" << order << ")\nerror 'it was sorted'\n";
+    std::string message;
+    try {
+      vm.call("rooflua.chunks", "load_scenario", {Json(file.string())});
+    } catch (const script::LuaError& error) {
+      message = error.what();
+    }
+    CHECK(has(message, "rooflua_sort_test.lua:2: stopped: loading ran too many instructions"));
+  }
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("a long list is sorted as a short one is") {
+  script::Vm sandboxed(sandbox_options());
+  const std::string list = "local t = {} for i = 1, 3001 do t[i] = i * 7919 % 3001 end ";
+  CHECK(run(sandboxed, list + "table.sort(t) return t[1] .. ' ' .. t[1501] .. ' ' .. t[3001]") ==
+        "0 1500 3000");
+  CHECK(run(sandboxed, list + "for i = 1, #t do t[i] = ('%04d'):format(t[i]) end table.sort(t) "
+                   "return t[1] .. ' ' .. t[1501] .. ' ' .. t[3001]") == "0000 1500 3000");
+  CHECK(complaint(list + "t[7] = 'x' table.sort(t)") ==
+        "attempt to compare string with number");
+  CHECK(has(complaint(list + "table.sort(t, 5)"), "test.lua:1: bad argument #2 to 'sort'"));
+  CHECK(has(complaint("table.sort(5)"), "test.lua:1: bad argument #1 to 'sort'"));
+}
+
+TEST_CASE("a check is bounded as loading is: a policy that does not answer is an error") {
+  script::VmOptions options = sandbox_options();
+  options.load_instructions = 3e7;
+  script::Vm vm(options);
+  const auto file = rooflua::test::scratch() / "rooflua_stuck_test.lua";
+  const char* stuck[] = {"function S:bind() while true do end end function S:time() return 1 end",
+                         "function S:time() while true do end end"};
+  for (const char* methods : stuck) {
+    INFO(methods);
+    std::ofstream(file) << "local policy = require 'rooflua.policy'\n"
+                        << "local S = policy.define { name = 's', doc = 'd', params = {} }\n"
+                        << methods << "\nreturn { rooflua = 1, model = 'llama-3.1-8b',\n"
+                        << "  hardware = 'h200', steps = S {}, vary = { seed = { 1, 2, 3 } },\n"
+                        << "  workload = require 'workloads.poisson' {} }\n";
+    const Json checked = vm.call("rooflua.check", "file", {Json(file.string())});
+    CHECK(checked.find("errors")->number() == 1);
+    const Json& finding = checked.find("findings")->items().at(0);
+    CHECK(finding.find("line")->number() == 3);
+    CHECK(has(finding.find("message")->text(), "stopped: checking ran too many instructions"));
+  }
+  std::filesystem::remove(file);
+}
+
 TEST_CASE("a memory cap turns bombs into an error and leaves the VM healthy") {
   script::VmOptions options = sandbox_options();
   options.memory_bytes = std::size_t{64} << 20;

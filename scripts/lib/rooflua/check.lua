@@ -215,6 +215,7 @@ local function check_variants(path, opened, out)
         local fine, evidence = pcall(forecast_variant, path, given, opened.kind, out)
         if fine then forecasts[#forecasts + 1] = { name = variant.name, evidence = evidence }
         else out.caught(evidence) end
+        if not fine and chunks.is_spent(evidence) then break end -- others would be told the same
       end
     end
   end
@@ -234,14 +235,14 @@ function check.file(path, sets)
   elseif type(returned) ~= "table" then
     out.caught("expected the file to return a table, found " .. core.describe(returned))
   else
-    local opened, found = pcall(scenario.open_table, known_keys(returned, out), { file = path, set = sets })
-    if not opened then
-      out.caught(found)
-    else
+    local finished, problem = pcall(chunks.bounded, path, function()
+      local opened, found = pcall(scenario.open_table, known_keys(returned, out), { file = path, set = sets })
+      if not opened then return out.caught(found) end
       result.kind, result.variants = found.kind, #found.variants
       result.forecast = check_variants(path, found, out)
-      note_forecasts(out, result.forecast)
-    end
+    end)
+    if not finished then out.caught(problem) end
+    note_forecasts(out, result.forecast)
   end
   name_variants(out, result.variants)
   for _, key in ipairs { "errors", "warnings", "findings", "notes" } do result[key] = out[key] end

@@ -20,7 +20,7 @@ local private = {
   plot = true, differences = true, lookback = true, repl = true, repl_commands = true, repl_complete = true,
   repl_pretty = true, repl_reload = true, repl_tree = true, breakdown = true, describe = true, check = true,
   check_rules = true, check_forecast = true, locate = true, columns = true, statistics = true,
-  repeatable = true,
+  repeatable = true, sorting = true,
 }
 for _, part in ipairs { "", "_cases", "_engines", "_measured", "_replay", "_beliefs", "_question", "_score",
   "_run", "_sampling", "_words", "_precision", "_layers", "_interval", "_discrepancy", "_page", "_totals", "_text" } do
@@ -251,20 +251,28 @@ if not native.trusted then native.string_methods(copy(allowed.string)) end
 
 -- Running --------------------------------------------------------------------------------------------
 
-local function guarded(path, call, ...)
-  native.begin_loading()
+local function guarded(path, words, call, ...)
+  native.begin_loading(words)
   local results = { pcall(call, ...) }
   native.end_loading()
   if not results[1] then error(with_file(results[2], path), 0) end
   return core.unpack(results, 2, table.maxn(results))
 end
 
+--- call(...), which may run no more instructions than a scenario may take to load. For `check`, which asks
+--- policies and workloads without running a simulation.
+function chunks.bounded(path, call, ...)
+  return guarded(path, "stopped: checking ran too many instructions; a policy answers for one step, and returns",
+    call, ...)
+end
+function chunks.is_spent(problem) return tostring(problem):find("stopped: checking ran", 1, true) ~= nil end
+
 --- Loads a scenario: runs the file and returns what it returns.
 function chunks.load_scenario(path)
   scenario_folder = path:match "^(.*)/[^/]*$" or "."
   files.beside(path)
   read[path] = true
-  return guarded(path, function()
+  return guarded(path, "stopped: loading ran too many instructions; a scenario returns data and runs nothing", function()
     local chunk = native.load_chunk(path, chunk_name(path))
     return setfenv(chunk, environment_for())()
   end)

@@ -93,7 +93,9 @@ local function counted(...) return select("#", ...), ... end
 local function compile(text, name)
   local silent = text:find ";%s*$" ~= nil
   -- as an argument, not behind a return: a tail call would lose the line of its errors
-  local expression = native.load_text("return __given(" .. text:gsub(";%s*$", "") .. "\n)", name)
+  local open = "return __given(" .. text:gsub(";%s*$", "")
+  -- the bracket in a line of its own, where a comment would swallow it, moves the line of some errors
+  local expression = native.load_text(open .. ")", name) or native.load_text(open .. "\n)", name)
   if expression then return "complete", expression, silent end
   local chunk, problem = native.load_text(text, name)
   if chunk then return "complete", chunk, true end
@@ -139,8 +141,11 @@ function repl.settle()
       else
         notes[#notes + 1] = name .. " was left in the middle of a step; :open it again"
       end
+    elseif session.moving then
+      notes[#notes + 1] = ("%s stands at %.6g s"):format(name, live.now_s)
     end
   end
+  session.moving = nil
   return core.join(notes, "\n")
 end
 

@@ -163,7 +163,9 @@ list.step = { usage = ":step [N]", doc = "to the next end of a step, N times (of
     local live, count = current(session), tonumber(arguments == "" and 1 or arguments)
     if not count then fail("expected a number of steps, found '%s'", arguments) end
     save(session, session.current)
+    session.moving = true
     local more = live:step(count)
+    session.moving = nil
     local last
     for i = 1, #serve.state(live).replicas do
       local own = live:last_step(i)
@@ -176,11 +178,13 @@ list.step = { usage = ":step [N]", doc = "to the next end of a step, N times (of
 
 local function advance(session, go)
   current(session)
+  session.moving = true
   for _, name in ipairs(session.order) do
     save(session, name)
     go(session.lives[name])
     say(session, status(session, name))
   end
+  session.moving = nil
 end
 
 list["until"] = { usage = ":until T", doc = "every simulation up to T seconds; +T from now",
@@ -233,7 +237,9 @@ list.use = { argument = "simulation", usage = ":use NAME", doc = "makes another 
 
 list.explain = { usage = ":explain [REPLICA]", doc = "the last step as a tree: what its time consists of",
   run = function(session, arguments)
-    local priced = current(session):explain(tonumber(arguments == "" and 1 or arguments))
+    local replica = tonumber(arguments == "" and 1 or arguments)
+    if not replica then fail("expected the number of a replica, found '%s'", arguments) end
+    local priced = current(session):explain(replica)
     session.environment._ = priced
     say(session, tree.headline(priced.last))
     say(session, tree.text(priced))
@@ -302,6 +308,7 @@ list.time = { argument = "expression", usage = ":time [N] EXPR", doc = "what EXP
   run = function(session, arguments)
     local count, text = arguments:match "^(%d+)%s+(%S.*)$"
     count, text = tonumber(count or 1), text or arguments
+    if count == 0 then fail "expected how often, at least 1 time, found 0" end
     local chunk, problem = native.load_text("return " .. text, "=prompt")
     if not chunk then chunk, problem = native.load_text(text, "=prompt") end
     if not chunk then fail("%s", problem) end
@@ -369,6 +376,9 @@ function commands.run(session, text)
     if #found > 1 then fail(":%s can mean %s", name, ":" .. core.join(found, ", :")) end
     if #found == 0 then fail("%s; :help has them all", (native.unknown_name("command", name, order))) end
     command = list[found[1]]
+  end
+  if arguments ~= "" and not command.usage:find " " then
+    fail(":%s takes nothing behind it, found '%s'", command.usage:sub(2), arguments)
   end
   return command.run(session, arguments) or "done"
 end
