@@ -166,6 +166,26 @@ test("any function can be fitted", function()
   test.near(result.values.b, 2, 1e-2)
 end)
 
+--- Two machines in a row: what is faster than the other is not seen, on a plain that fills most of the box.
+local function behind_a_wall(evaluations)
+  local target = {}
+  for x = 1, 6 do target[x] = { x = x, value = x * 61 + 5 } end
+  return fit { function(values, seen) return seen.x * math.max(50, values.host) + values.base end, target = target,
+    groups = false, evaluations = evaluations,
+    params = { host = { 0.7, 70, start = 7, log = true }, base = { 0, 1000, start = 0 }, idle = { 1, 9, start = 3 } } }
+end
+
+test("a valley behind a plain is found, and what has no effect is not called known", function()
+  local result = behind_a_wall(150)
+  test.near(result.values.host, 61, 0.02)
+  test.near(result.values.base, 5, 0.3)
+  for _, each in ipairs(result.parameters) do test.equal(each.no_effect, each.path == "idle") end
+  local short = behind_a_wall(8)
+  test.equal(short.converged, false)
+  for _, each in ipairs(short.parameters) do test.equal(each.no_effect, each.path ~= "base") end
+  test.check(fit.report(short):find "host .- no effect near it: not known from these data")
+end)
+
 test("mistakes are found before anything is run, and say what would be right", function()
   local _, given = steps_with {}
   local function raises(part, options)

@@ -4,6 +4,7 @@ local core = require "rooflua.core"
 local declared = require "rooflua.declared"
 local json = require "rooflua.json"
 local predictions = require "rooflua.predictions"
+local scan = require "rooflua.fit_scan"
 local statistics = require "rooflua.statistics"
 
 local fit = {}
@@ -63,11 +64,12 @@ local function starting_values(ranges)
   return values
 end
 
--- A simulation's error has many small valleys, because a step earlier or later moves every token behind it. So
--- a part of the evaluations looks over the whole box, and the others go down from the best of it and from the
--- start; the last stage starts where the one before stopped, with smaller steps.
-local stages = { { share = 0.35, algorithm = "direct", step = 0.1 },
-  { share = 0.4, step = 0.1 }, { share = 0.25, step = 0.02 } }
+-- A simulation's error has many small valleys, because a step earlier or later moves every token behind it, and
+-- wide plains, because a host that is faster than its GPU is not seen at all. So a part of the evaluations looks
+-- along each parameter and a part over the whole box; the others go down from the best of both. The last stage
+-- starts where the one before stopped, with smaller steps.
+local stages = { { share = 0.28, algorithm = "direct", step = 0.1 }, { share = 0.29, step = 0.1 },
+  { share = 0.16, algorithm = "scan" }, { share = 0.27, step = 0.03 } }
 
 local function text_of(values)
   local words = {}
@@ -92,17 +94,23 @@ local function minimise(task, observations)
   local smallest, used, hopeless, converged = objective(best), 1, 0, false
   if smallest ~= smallest then smallest, hopeless = math.huge, 1 end
   for _, stage in ipairs(stages) do
-    local budget = math.max(1, math.floor((task.evaluations - 1) * stage.share))
-    local places, found, evaluations, ended, bad = native.minimize(objective, best, lower, upper,
-      stage.algorithm or task.algorithm, budget, task.tolerance, stage.step)
-    if not places then error(found, 0) end
-    used, hopeless, converged = used + evaluations, hopeless + bad, ended
-    if bad < evaluations and found < smallest then best, smallest = places, found end
     if smallest < task.tolerance then -- nothing is left to gain
       converged = true
       break
     end
+    local budget = math.max(1, math.floor((task.evaluations - 1) * stage.share))
+    local places, found, evaluations, ended, bad
+    if stage.algorithm == "scan" then
+      places, found, evaluations, bad = scan.all(objective, best, smallest, budget)
+    else
+      places, found, evaluations, ended, bad = native.minimize(objective, best, lower, upper,
+        stage.algorithm or task.algorithm, budget, task.tolerance, stage.step)
+      if not places then error(found, 0) end
+    end
+    used, hopeless, converged = used + evaluations, hopeless + bad, ended == true
+    if bad < evaluations and found < smallest then best, smallest = places, found end
   end
+  if smallest < task.tolerance then converged = true end
   if smallest == math.huge then
     local names = {}
     for i, range in ipairs(ranges) do names[i] = range.path end
@@ -159,6 +167,24 @@ local function others(groups, left_out)
     end
   end
   return out
+end
+
+local nearby = 0.05 -- of a parameter's box
+
+--- Whether the error stays as it is when this parameter moves a little to both sides: then the data do not say
+--- what it is.
+local function has_no_effect(task, values, range, error_)
+  local place, moved = declared.place(range, values[range.path]), 0
+  for _, step in ipairs { -nearby, nearby } do
+    local tried = {}
+    for path, value in pairs(values) do tried[path] = value end
+    tried[range.path] = declared.value(range, place + step)
+    if tried[range.path] ~= values[range.path] then
+      moved = moved + 1
+      if score_of(task, task.model(tried), task.observations) ~= error_ then return false end
+    end
+  end
+  return moved > 0
 end
 
 --- Scores on each group the fit that did not see it. All left-out errors together are the honest figure.
@@ -240,7 +266,8 @@ function fit.fit(given)
     local value = result.values[range.path]
     local place = declared.place(range, value)
     result.parameters[i] = { path = range.path, before = result.start[range.path], after = value, min = range.min,
-      max = range.max, unit = range.unit, at_bound = place < 1e-3 or place > 1 - 1e-3 }
+      max = range.max, unit = range.unit, at_bound = place < 1e-3 or place > 1 - 1e-3,
+      no_effect = has_no_effect(task, result.values, range, result.error.after) }
   end
   result.scenario = predictions.with_values(task.subject, result.values)
   return result
@@ -273,7 +300,9 @@ function fit.report(result)
   core.table(result, "fit.report")
   local rows = { { "parameter", "before", "after", "from", "to", "" } }
   for _, each in ipairs(result.parameters) do
-    rows[#rows + 1] = { each.path, each.before, each.after, each.min, each.max, each.at_bound and "at its bound" or "" }
+    local note = each.no_effect and "no effect near it: not known from these data"
+      or each.at_bound and "at its bound" or ""
+    rows[#rows + 1] = { each.path, each.before, each.after, each.min, each.max, note }
   end
   local errors = { { "group", "figures", "before", "after", "left out" } }
   for _, each in ipairs(result.groups) do
