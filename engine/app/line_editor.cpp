@@ -24,6 +24,7 @@ struct LineEditor::Session {
   Complete complete;
   std::string prompt;
   bool cancelled = false;
+  bool pasting = false;
 };
 
 namespace {
@@ -77,6 +78,8 @@ void print_columns(const std::vector<std::string>& names, int width) {
 
 template <class Session>
 unsigned char on_tab(EditLine* editor, int) {
+  if (session_of<Session>(editor).pasting)
+    return el_insertstr(editor, "\t") == 0 ? CC_REFRESH : CC_ERROR;
   const LineInfo* line = el_line(editor);
   const std::string before(line->buffer, line->cursor);
   if (before.find_first_not_of(" \t") == std::string::npos) {
@@ -103,8 +106,24 @@ unsigned char on_cancel(EditLine* editor, int) {
   return CC_EOF;
 }
 
+/// Terminals mark what is pasted: its Tabs are text.
+void mark_pastes(bool on) {
+  const char* terminal = std::getenv("TERM");
+  if (terminal == nullptr || std::strcmp(terminal, "dumb") == 0) return;
+  std::fputs(on ? "\033[?2004h" : "\033[?2004l", stdout);
+  std::fflush(stdout);
+}
+
+template <class Session, bool begins>
+unsigned char on_paste(EditLine* editor, int) {
+  session_of<Session>(editor).pasting = begins;
+  return CC_NORM;
+}
+
 unsigned char on_suspend(EditLine*, int) {
+  mark_pastes(false);
   std::raise(SIGTSTP);
+  mark_pastes(true);
   return CC_REDISPLAY;
 }
 
@@ -117,6 +136,7 @@ void bind_keys(EditLine* editor) {
   const std::pair<const char*, const char*> keys[] = {
       {"^I", "rooflua-complete"},    {"^C", "rooflua-cancel"},
       {"^Z", "rooflua-suspend"},     {"^R", "em-inc-search-prev"},
+      {"\\e[200~", "rooflua-paste"}, {"\\e[201~", "rooflua-pasted"},
       {"^W", "ed-delete-prev-word"}, {"\\e[1;5D", "ed-prev-word"},
       {"\\e[1;5C", "em-next-word"},  {"\\e[H", "ed-move-to-beg"},
       {"\\e[F", "ed-move-to-end"},   {"\\e[1~", "ed-move-to-beg"},
@@ -191,6 +211,8 @@ LineEditor::LineEditor(std::filesystem::path history_file, Complete complete)
   el_set(editor, EL_ADDFN, "rooflua-complete", "complete the word", &on_tab<Session>);
   el_set(editor, EL_ADDFN, "rooflua-cancel", "forget the line", &on_cancel<Session>);
   el_set(editor, EL_ADDFN, "rooflua-suspend", "stop until fg", &on_suspend);
+  el_set(editor, EL_ADDFN, "rooflua-paste", "a paste begins", &on_paste<Session, true>);
+  el_set(editor, EL_ADDFN, "rooflua-pasted", "a paste ends", &on_paste<Session, false>);
   bind_keys(editor);
   el_source(editor, nullptr);  // the user's ~/.editrc has the last word
   session.history = history_init();
@@ -211,9 +233,13 @@ LineEditor::Got LineEditor::read(const std::string& prompt, std::string& line) {
   session_->cancelled = false;
   int count = 0;
   el_set(session_->editor, EL_PREP_TERM, 1);  // before the prompt: what is typed is a key already
+  mark_pastes(true);
   errno = 0;
   const char* text = el_gets(session_->editor, &count);
-  if (session_->cancelled || (text == nullptr && errno == EINTR)) {
+  const bool interrupted = text == nullptr && errno == EINTR;
+  mark_pastes(false);
+  if (session_->cancelled || interrupted) {
+    session_->pasting = false;
     std::fputs("^C\n", stdout);
     std::fflush(stdout);
     return Got::cancelled;

@@ -32,6 +32,38 @@ void check_command(const CLI::App& app, int argc, char** argv) {
   throw Error("", unknown_name("command", argv[1], known));
 }
 
+/// The command of the line, as far as it was understood.
+const CLI::App& chosen(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : chosen(*parsed.front());
+}
+
+/// An option or command that there is not, with what it may have meant; "" if all are known.
+std::string stray_word(const CLI::App& app) {
+  const CLI::App& command = chosen(app);
+  const std::string before = &command == &app ? "" : command.get_name() + ": ";
+  std::vector<std::string> options, commands;
+  for (const CLI::Option* each : command.get_options()) {
+    for (const std::string& name : each->get_lnames()) options.push_back("--" + name);
+  }
+  for (const CLI::App* each : command.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back(each->get_name());
+  for (const std::string& word : command.remaining()) {
+    if (word.size() > 1 && word.front() == '-')
+      return before + unknown_name("option", word.substr(0, word.find('=')), options);
+  }
+  if (command.remaining().empty() || commands.empty()) return "";
+  return before + unknown_name("command", command.remaining().front(), commands);
+}
+
+/// @return the exit status
+int refuse(const CLI::App& app, const CLI::ParseError& problem) {
+  const std::string stray = problem.get_exit_code() == 0 ? "" : stray_word(app);
+  if (stray.empty()) return app.exit(problem) == 0 ? 0 : 2;
+  std::fprintf(stderr, "rooflua: %s\n", stray.c_str());
+  return 2;
+}
+
 /// What the chosen command does once the line is read.
 using Door = std::function<int(const fs::path& home)>;
 
@@ -311,7 +343,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "rooflua: %s\n", error.what());
     return 2;
   } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : 2;
+    return refuse(app, problem);
   }
   fs::path home;
   try {

@@ -124,6 +124,15 @@ TEST_CASE("Ctrl-C stops a compiled loop soon, again and again, and the session g
   terminal.ask("5 * 5", "25");
 }
 
+TEST_CASE("a Tab in what is pasted is text, one that is typed completes") {
+  const Folder folder;
+  Terminal terminal(folder);
+  CHECK(terminal.said().find("\x1b[?2004h") != std::string::npos);
+  terminal.type("\x1b[200~x = 'spec.mod\t-' function f()\r\r\treturn x\rend\r\x1b[201~");
+  terminal.ask("#f() .. f():byte(9, 9)", "109");
+  terminal.ask("spec.mod" + tab + " == spec.models or spec.model ~= nil", "true");
+}
+
 TEST_CASE("what cannot be stopped says so before another Ctrl-C ends the program") {
   const Folder folder;
   Terminal terminal(folder);

@@ -20,7 +20,7 @@ local private = {
   plot = true, differences = true, lookback = true, repl = true, repl_commands = true, repl_complete = true,
   repl_pretty = true, repl_reload = true, repl_tree = true, breakdown = true, describe = true, check = true,
   check_rules = true, check_forecast = true, locate = true, columns = true, statistics = true,
-  repeatable = true, sorting = true, fit_scan = true,
+  repeatable = true, sorting = true, fit_scan = true, repl_reading = true,
 }
 for _, part in ipairs { "", "_cases", "_engines", "_measured", "_replay", "_beliefs", "_question", "_score",
   "_run", "_sampling", "_words", "_precision", "_layers", "_interval", "_discrepancy", "_page", "_totals", "_text" } do

@@ -161,7 +161,8 @@ local function find_policy(topic)
   end
 end
 
-local function topics()
+--- Everything that there is help on.
+function help.topics()
   local known = {}
   for _, module in ipairs(stub_names()) do
     known[#known + 1] = module
@@ -222,7 +223,7 @@ function help.text(topic)
   end
   local class = find_policy(topic)
   if class then return policy_text(class) end
-  local near = native.unknown_name("topic", topic, topics()):gsub(" %(known:.*", "")
+  local near = native.unknown_name("topic", topic, help.topics()):gsub(" %(known:.*", "")
   return core.fail("help: %s; modules: %s", near, core.join(stub_names(), ", "))
 end
 

@@ -357,10 +357,27 @@ function commands.help(session)
   print(pretty.wrapped(closing, session.width))
 end
 
+--- "scheduler=", "scheduler.max_num_seqs=", ...: what :set takes.
+local function settable(session)
+  local live, out = session.lives[session.current], { "scheduler=", "steps=" }
+  if not live then return out end
+  local own = serve.state(live).replicas[1]
+  for slot, instance in pairs { scheduler = own.scheduler, steps = own.prepared.step_policy } do
+    for _, name in ipairs(core.sorted_keys(policy.parameters(instance))) do
+      out[#out + 1] = ("%s.%s="):format(slot, name)
+    end
+  end
+  table.sort(out)
+  return out
+end
+
 --- Commands with what Tab may offer as their argument.
 function commands.list(session)
-  list.use.argument = core.sorted_keys(session.lives)
-  list.diff.argument = core.sorted_keys(session.lives)
+  local lives = core.sorted_keys(session.lives)
+  list.use.argument = lives
+  list.diff.argument = { core.unpack(lives) }
+  for _, metric in ipairs { "e2e", "queue", "tpot", "ttft" } do table.insert(list.diff.argument, metric) end
+  list.set.argument, list.fork.argument = settable(session), settable(session)
   return list
 end
 

@@ -4,7 +4,9 @@ local native = require "rooflua.native"
 local core = require "rooflua.core"
 local help = require "rooflua.help"
 local policy = require "rooflua.policy"
+local reading = require "rooflua.repl_reading"
 local serve = require "rooflua.serve"
+local spec = require "rooflua.spec"
 
 local complete = {}
 
@@ -41,12 +43,12 @@ function complete.library()
 end
 
 --- Methods that the stubs promise of a class, and its fields.
-local function stubbed(module, class)
+local function stubbed(module, class, only_methods)
   local out = {}
   for _, entry in ipairs(help.read_stub(module).entries) do
     local name = entry.signature and entry.name:match("^" .. class .. "[.:]([%w_]+)$")
     if name then out[#out + 1] = name end
-    if entry.class and entry.name == "rooflua." .. class then
+    if entry.class and entry.name == "rooflua." .. class and not only_methods then
       for _, line in ipairs(entry.doc) do out[#out + 1] = line:match "^@field ([%w_]+)" end
     end
   end
@@ -55,12 +57,12 @@ end
 
 local stub_of = { Model = "spec", Hardware = "spec", Deployment = "spec", Database = "mfu" }
 
-local function keys_of(value)
-  if serve.is_live(value) then return stubbed("serve", "Live") end
+local function keys_of(value, only_methods)
+  if serve.is_live(value) then return stubbed("serve", "Live", only_methods) end
   local class = type(value) == "userdata" and core.class_name(value)
   if class then
     class = class:gsub("^rooflua%.", "")
-    return stub_of[class] and stubbed(stub_of[class], class) or core.sorted_keys(core.fields_of(value) or {})
+    return stub_of[class] and stubbed(stub_of[class], class, only_methods) or core.sorted_keys(core.fields_of(value) or {})
   end
   if type(value) == "string" then return core.sorted_keys(string) end
   if type(value) ~= "table" then return {} end
@@ -89,30 +91,8 @@ local function keys_of(value)
   return keys
 end
 
---- The value of a chain of names such as sim or db.hardware, without calling anything of the user's.
-local function value_of(chain, environment)
-  local value
-  for i, name in ipairs(chain) do
-    if i == 1 then
-      local ok, found = pcall(function() return environment[name] end)
-      if not ok then return nil end
-      value = found
-    else
-      local ok, found = pcall(function() return value[name] end)
-      if not ok then return nil end
-      value = found
-    end
-    if value == nil then return nil end
-  end
-  return value
-end
-
---- The value of "sim" or "a.b.c"; nil where something is missing on the way.
-function complete.value(text, environment)
-  local parts = {}
-  for part in text:gmatch "[%w_]+" do parts[#parts + 1] = part end
-  return value_of(parts, environment)
-end
+--- The value of "sim" or "a.b.c"; nil where something is missing on the way. Nothing of the user's is called.
+function complete.value(text, environment) return reading.value(text, environment) end
 
 local function globals(environment, names)
   local out = {}
@@ -143,18 +123,61 @@ local function unique(names)
   return out
 end
 
-local function files(prefix)
+--- Files and folders that begin with `prefix`; below the home where there are none here.
+local function files(prefix, suffix, home)
   local folder, rest = prefix:match "^(.*/)([^/]*)$"
   folder, rest = folder or "", rest or prefix
-  local out = {}
-  for _, name in ipairs(native.list_folder(folder == "" and "." or folder, "")) do
+  local place, out = (home or "") .. folder, {}
+  for _, name in ipairs(native.list_folder(place == "" and "." or place, "")) do
     if name:sub(1, #rest) == rest and name:sub(1, 1) ~= "." then
-      local inside = native.list_folder(folder .. name, "")
-      if #inside > 0 then out[#out + 1] = folder .. name .. "/"
-      elseif name:find "%.lua$" then out[#out + 1] = folder .. name end
+      if #native.list_folder(place .. name, "") > 0 then out[#out + 1] = folder .. name .. "/"
+      elseif suffix == "" or name:sub(-#suffix) == suffix then out[#out + 1] = folder .. name end
     end
   end
+  if #out == 0 and not home then return files(prefix, suffix, native.home .. "/") end
   return out
+end
+
+local function names_in(kind) return native.list_folder(native.home .. "/scripts/" .. kind, ".lua") end
+
+--- Names that a text may be which is not closed yet, by what stands before it.
+local quoted = {
+  { "%f[%w_]require%s*%(?%s*[\"']([%w_.%-]*)$", modules },
+  { "%f[%w_]spec%.model%s*%(?%s*[\"']([%w_.%-]*)$", spec.models },
+  { "%f[%w_]model%s*=%s*[\"']([%w_.%-]*)$", spec.models },
+  { "%f[%w_]spec%.hardware%s*%(?%s*[\"']([%w_.%-]*)$", spec.gpus },
+  { "%f[%w_]mfu%.open%s*%(?%s*[\"']([%w_.%-]*)$", spec.gpus },
+  { "%f[%w_]hardware%s*=%s*[\"']([%w_.%-]*)$", spec.gpus },
+  { "%f[%w_]scheduler%s*=%s*[\"']([%w_.%-]*)$", function() return names_in "schedulers" end },
+  { "%f[%w_]steps%s*=%s*[\"']([%w_.%-]*)$", function() return names_in "steps" end },
+}
+
+local function in_text(line)
+  for _, each in ipairs(quoted) do
+    local word = line:match(each[1])
+    if word then return #word, starting(each[2](), word, {}) end
+  end
+  local topic = line:match "%f[%w_]help%s*%(?%s*[\"']([%w_.:%-]*)$"
+  if topic then return #topic, unique(starting(topic:find "[.:]" and help.topics() or modules(), topic, {})) end
+  local path = line:match "[\"']([^\"'%s]*/[^\"'/%s]*)$"
+  if path then return #path, files(path, "") end
+end
+
+--- The argument of a :command.
+local function argument_of(command, argument, what)
+  local word = argument:match "%S*$"
+  local first = not argument:find "%S%s"
+  if what == "file" then
+    if first then return #argument, files(argument, ".lua") end
+  elseif what == "topic" then
+    return #word, unique(starting(word:find "[.:]" and help.topics() or modules(), word, starting(modules(), word, {})))
+  elseif type(what) == "table" and (command ~= "fork" or not first) then
+    local slot, name = word:match "^(%a+)=(%S*)$"
+    local folder = ({ scheduler = "schedulers", steps = "steps" })[slot]
+    if folder then return #name, starting(names_in(folder), name, {}) end
+    return #word, starting(what, word, {})
+  end
+  return #word, {}
 end
 
 --- Of the line before the cursor: how many of its last bytes are replaced, and by what.
@@ -166,18 +189,8 @@ end
 function complete.at(line, environment, names, commands)
   local command, argument = line:match "^%s*:(%a+)%s+(.*)$"
   if command then
-    local word = argument:match "[^%s=]*$"
-    local kind = commands[command] and commands[command].argument
-    if kind == "file" then return #argument, files(argument) end
-    if kind == "topic" then return #word, unique(starting(modules(), word, starting(names, word, {}))) end
-    if kind == "set" and argument:find "=" then
-      local folder = ({ scheduler = "schedulers", steps = "steps" })[argument:match "(%a+)=%S*$"]
-      if folder then
-        return #word, starting(native.list_folder(native.home .. "/scripts/" .. folder, ".lua"), word, {})
-      end
-    end
-    if type(kind) == "table" then return #word, starting(kind, word, {}) end
-    if kind ~= "expression" then return #word, {} end
+    local what = commands[command] and commands[command].argument
+    if what ~= "expression" then return argument_of(command, argument, what) end
     line = argument
   end
   local start = line:match "^%s*:(%a*)$"
@@ -186,17 +199,12 @@ function complete.at(line, environment, names, commands)
     for _, name in ipairs(core.sorted_keys(commands)) do known[#known + 1] = name .. " " end
     return #start, starting(known, start, {})
   end
-  local quoted = line:match "%f[%w_]require%s*%(?%s*[\"']([%w_.%-]*)$"
-    or line:match "%f[%w_]help%s*%(?%s*[\"']([%w_.:%-]*)$"
-  if quoted then return #quoted, starting(modules(), quoted, {}) end
-  local policies = line:match "%f[%w_]scheduler%s*=%s*[\"']([%w_.%-]*)$"
-  if policies then
-    return #policies, starting(native.list_folder(native.home .. "/scripts/schedulers", ".lua"), policies, {})
-  end
-  local chain, last = line:match "([%a_][%w_.]*)[.:]([%w_]*)$"
-  if chain then
-    local value = complete.value(chain, environment)
-    return #last, value == nil and {} or unique(starting(keys_of(value), last, {}))
+  local replaced, candidates = in_text(line)
+  if replaced then return replaced, candidates end
+  local object, mark, last = line:match "^(.*)([.:])([%w_]*)$"
+  if object and reading.ends_in_value(object) then
+    local value = reading.value(object, environment)
+    return #last, value == nil and {} or unique(starting(keys_of(value, mark == ":"), last, {}))
   end
   local word = line:match "[%a_][%w_]*$" or ""
   local inside = parameters_at(line:sub(1, #line - #word))
