@@ -8,7 +8,8 @@
 namespace rooflua::app {
 
 int diff(const std::string& a, const std::string& b, double tolerance) {
-  const Comparison comparison = compare(read_json(a), read_json(b), tolerance);
+  const Json first = read_json(a), second = read_json(b);
+  const Comparison comparison = compare(first, second, tolerance);
   std::fputs(report(comparison, tolerance).c_str(), stdout);
   return comparison.differences.empty() ? 0 : 1;
 }

@@ -282,7 +282,10 @@ Json parse_json(std::string_view text, const std::string& name) {
 Json read_json(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path)) throw Error(path.string(), "is a folder");
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(path.string(), "cannot be read");
+  if (!in) {
+    const bool there = std::filesystem::exists(path);
+    throw Error(path.string(), there ? "cannot be read" : "there is no such file");
+  }
   std::ostringstream text;
   text << in.rdbuf();
   if (text.str().empty()) throw Error(path.string(), "is empty");

@@ -47,6 +47,20 @@ int name_error(lua_State* L) {
   return 1;
 }
 
+/// "; did you mean 'chat.lua'?" of a file that is not there; "" where no other is called like it.
+std::string others_like(const fs::path& path) {
+  constexpr std::size_t most_looked_at = 10000;
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry :
+       fs::directory_iterator(path.has_parent_path() ? path.parent_path() : ".", ignored)) {
+    if (names.size() == most_looked_at) break;
+    names.push_back(entry.path().filename().string());
+  }
+  const std::vector<std::string> near = suggestions(path.filename().string(), names);
+  return near.empty() ? "" : "; did you mean '" + (path.parent_path() / near[0]).string() + "'?";
+}
+
 /// Text of a file: nil and why, where it cannot be read.
 int read_file(lua_State* L) {
   const std::string path = check_text(L, 1, "path");
@@ -60,10 +74,10 @@ int read_file(lua_State* L) {
   std::ostringstream text;
   if (in) text << in.rdbuf();
   if (!in) {
+    const bool there = fs::exists(path, problem);
     lua_pushnil(L);
-    lua_pushfstring(
-        L, fs::exists(path, problem) ? "cannot read %s" : "cannot read %s: there is no such file",
-        path.c_str());
+    lua_pushfstring(L, there ? "cannot read %s" : "cannot read %s: there is no such file%s",
+                    path.c_str(), there ? "" : others_like(path).c_str());
     return 2;
   }
   const std::string content = std::move(text).str();

@@ -196,8 +196,12 @@ end
 --- Returns {text, document}.
 function calibrate.run(path, options)
   local opened = scenario.open(path, { set = options.set, seed = options.seed })
-  if opened.kind ~= "serve" or #opened.variants ~= 1 then
-    fail("%s: calibrate needs a scenario of kind serve without vary or sweep", path)
+  if opened.kind ~= "serve" then
+    fail("%s: calibrate needs a scenario of kind \"serve\", found %q", path, opened.kind)
+  end
+  if #opened.variants ~= 1 then
+    fail("%s: vary: calibrate needs one variant, found %d; take vary and sweep out of a copy of the file", path,
+      #opened.variants)
   end
   local given = scenario.variant_table(1)
   local copy = {}

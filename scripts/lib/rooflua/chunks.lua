@@ -222,6 +222,16 @@ local function sandbox_require(name)
 end
 chunks.require = sandbox_require
 
+--- Names of the policies of a folder, in scripts/ and beside the scenario.
+function chunks.names_in(folder)
+  local out = native.list_folder(native.home .. "/scripts/" .. folder, ".lua")
+  for _, name in ipairs(native.list_folder((scenario_folder or ".") .. "/" .. folder, ".lua")) do out[#out + 1] = name end
+  return out
+end
+
+--- Whether a module of that name lies in scripts/ or beside the scenario.
+function chunks.is_there(name) return name:find "^[%w_%-]+[%w_%-%.]*$" ~= nil and find(name) ~= nil end
+
 function environment_for()
   if native.trusted then return trusted_environment(sandbox_require) end
   return sandboxed_environment(sandbox_require)

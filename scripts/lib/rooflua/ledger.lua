@@ -39,7 +39,15 @@ local rows                 -- list of rows while somebody listens
 local corrections = {}     -- instances with an op method, in order
 local correction_count = 0
 local applied              -- the list they came from
-local op = {}              -- of the operation being corrected, reused
+local op_fields = { "bound", "bytes", "count", "evidence", "flop", "kind", "mfu", "name", "shape", "time_s" }
+local known_field = {}
+for _, name in ipairs(op_fields) do known_field[name] = true end
+local op = setmetatable({}, {  -- the operation being corrected, reused; some have no mfu
+  __index = function(_, key)
+    if known_field[key] then return nil end
+    fail("an op: %s", native.unknown_name("field", tostring(key), op_fields))
+  end,
+})
 local seen_op = setmetatable({}, {  -- what a correction sees of it
   __index = op,
   __newindex = function(_, key)

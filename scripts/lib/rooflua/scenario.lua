@@ -61,18 +61,13 @@ function scenario.policy(file, key, given)
   end
   local name, preset = given:match "^([^:]+):(.+)$"
   name = (name or given):gsub("^" .. folder .. "%.", "")
-  local available = native.list_folder(native.home .. "/scripts/" .. folder, ".lua")
-  local found = false
-  for _, each in ipairs(available) do found = found or each == name end
   local class
-  if found then
+  if chunks.is_there(folder .. "." .. name) then
     class = at(file, key, chunks.require, folder .. "." .. name)
+  elseif chunks.is_there(name) then
+    class = at(file, key, chunks.require, name)
   else
-    local ok, result = pcall(chunks.require, name)
-    if not ok then
-      wrong(file, key, "%s", native.unknown_name("policy of " .. folder, name, available))
-    end
-    class = result
+    wrong(file, key, "%s", native.unknown_name("policy of " .. folder, name, chunks.names_in(folder)))
   end
   if not policy.is_class(class) then wrong(file, key, "'%s' is not a policy class", name) end
   if preset then return at(file, key, function() return class:preset(preset) {} end) end
@@ -82,8 +77,13 @@ end
 local function corrections_of(file, given, steps)
   local out = {}
   if given == nil then return out end
-  if type(given) ~= "table" or policy.is_instance(given) then
-    wrong(file, "corrections", "expected a list of corrections")
+  if type(given) ~= "table" or policy.is_instance(given) or policy.is_class(given) then
+    wrong(file, "corrections", "expected a list of corrections, as in { require \"corrections.step_overhead\" {} }")
+  end
+  for _, key in ipairs(core.sorted_keys(core.plain(given))) do
+    if type(key) ~= "number" or key < 1 or key > #core.plain(given) or key % 1 ~= 0 then
+      wrong(file, "corrections", "expected a list of corrections, found the key %s", core.describe(key))
+    end
   end
   for i, each in ipairs(core.plain(given)) do
     local key = "corrections[" .. i .. "]"
@@ -249,6 +249,9 @@ function scenario.prepare(given, file)
     local bucketing = scenario.policy(file, "bucketing", given.bucketing)
     if not policy.describe(steps).params.bucketing then
       wrong(file, "bucketing", "the step model %s takes none", steps.name)
+    end
+    if type(bucketing.groups) ~= "function" then
+      wrong(file, "bucketing", "%s has no groups method", bucketing.name)
     end
     steps = at(file, "bucketing", policy.with, steps, { bucketing = bucketing })
   end
