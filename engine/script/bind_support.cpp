@@ -165,8 +165,8 @@ void load_hook(lua_State* L, lua_Debug*) {
   raise(L, context.load_words.c_str());
 }
 
-/// begin_loading(words): while a scenario is loaded or checked, the compiler is off and a count hook
-/// bounds it; `words` is the error.
+/// begin_loading(words): while a scenario is loaded or checked, the compiler is off and a count
+/// hook bounds it; `words` is the error.
 int begin_loading(lua_State* L) {
   Context& context = context_of(L);
   context.load_words = check_text(L, 1, "begin_loading");

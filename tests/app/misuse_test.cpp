@@ -197,7 +197,8 @@ TEST_CASE("a malformed benchmark file is told by its key, never by a line of the
 
 TEST_CASE("a misspelt option or command of a command is told with what it may have meant") {
   refused("run a.lua --timout 1", 2, "run: unknown option '--timout'; did you mean '--timeout'?");
-  refused("step --model x --hardwar=y", 2, "unknown option '--hardwar'; did you mean '--hardware'?");
+  refused("step --model x --hardwar=y", 2,
+          "unknown option '--hardwar'; did you mean '--hardware'?");
   refused("--versio", 2, "unknown option '--versio'; did you mean '--version'?");
   refused("data lst", 2, "data: unknown command 'lst'; did you mean 'list'?");
 }
@@ -207,14 +208,16 @@ TEST_CASE("a file that is not there is told with the one that is called like it"
   const std::string file = folder.file("chat.lua", scenario("vary = { seed = { 1, 2 } }"));
   refused("run " + (folder.path / "chatt.lua").string(), 1, "did you mean '" + file + "'?");
   refused("diff " + file + "x " + file, 1, "chat.luax: there is no such file");
-  refused("calibrate " + file + " --measured m.csv", 1, "chat.lua: vary: calibrate needs one variant, found 2");
+  refused("calibrate " + file + " --measured m.csv", 1,
+          "chat.lua: vary: calibrate needs one variant, found 2");
 }
 
 TEST_CASE("what a policy is given as, or asks for, is never passed over") {
   const Folder folder;
   const std::string slow =
       "local Slow = require 'rooflua.policy'.define { name = 'slow', doc = 'd' }\n"
-      "function Slow:op(op, time_s) if op.knd == 'gemm' then return 2 * time_s end return time_s end\n";
+      "function Slow:op(op, time_s) if op.knd == 'gemm' then return 2 * time_s end return time_s "
+      "end\n";
   const auto run = [&](const std::string& more) {
     return "run --quiet " + folder.file("slow.lua", slow + scenario(more));
   };
@@ -229,14 +232,16 @@ TEST_CASE("what a policy is given as, or asks for, is never passed over") {
 TEST_CASE("a policy beside the scenario is found by its name, and its mistakes are its own") {
   const Folder folder;
   std::filesystem::create_directories(folder.path / "schedulers");
-  folder.file("schedulers/lifo.lua",
-              "local Lifo = require 'rooflua.policy'.define { name = 'lifo', doc = 'Newest first.',\n"
-              "  extends = require 'schedulers.vllm_v1' }\n"
-              "function Lifo:key(request) return -request.arrival_s end\nreturn Lifo\n");
+  folder.file(
+      "schedulers/lifo.lua",
+      "local Lifo = require 'rooflua.policy'.define { name = 'lifo', doc = 'Newest first.',\n"
+      "  extends = require 'schedulers.vllm_v1' }\n"
+      "function Lifo:key(request) return -request.arrival_s end\nreturn Lifo\n");
   folder.file("schedulers/broken.lua", "local x = = 1\n");
   const std::string file = folder.file("s.lua", scenario("scheduler = 'lifo'"));
   CHECK(rooflua::test::rooflua("run --quiet " + file).status == 0);
-  refused("run --quiet --set scheduler=broken " + file, 1, "broken.lua:1: unexpected symbol near '='");
+  refused("run --quiet --set scheduler=broken " + file, 1,
+          "broken.lua:1: unexpected symbol near '='");
   refused("run --quiet --set scheduler=lif " + file, 1,
           "unknown policy of schedulers 'lif'; did you mean 'lifo', 'sjf'?");
 }

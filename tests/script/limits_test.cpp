@@ -122,9 +122,9 @@ TEST_CASE("a long list is sorted as a short one is") {
   CHECK(run(sandboxed, list + "table.sort(t) return t[1] .. ' ' .. t[1501] .. ' ' .. t[3001]") ==
         "0 1500 3000");
   CHECK(run(sandboxed, list + "for i = 1, #t do t[i] = ('%04d'):format(t[i]) end table.sort(t) "
-                   "return t[1] .. ' ' .. t[1501] .. ' ' .. t[3001]") == "0000 1500 3000");
-  CHECK(complaint(list + "t[7] = 'x' table.sort(t)") ==
-        "attempt to compare string with number");
+                              "return t[1] .. ' ' .. t[1501] .. ' ' .. t[3001]") ==
+        "0000 1500 3000");
+  CHECK(complaint(list + "t[7] = 'x' table.sort(t)") == "attempt to compare string with number");
   CHECK(has(complaint(list + "table.sort(t, 5)"), "test.lua:1: bad argument #2 to 'sort'"));
   CHECK(has(complaint("table.sort(5)"), "test.lua:1: bad argument #1 to 'sort'"));
 }

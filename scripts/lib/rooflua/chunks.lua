@@ -225,7 +225,8 @@ chunks.require = sandbox_require
 --- Names of the policies of a folder, in scripts/ and beside the scenario.
 function chunks.names_in(folder)
   local out = native.list_folder(native.home .. "/scripts/" .. folder, ".lua")
-  for _, name in ipairs(native.list_folder((scenario_folder or ".") .. "/" .. folder, ".lua")) do out[#out + 1] = name end
+  local beside = native.list_folder((scenario_folder or ".") .. "/" .. folder, ".lua")
+  for _, name in ipairs(beside) do out[#out + 1] = name end
   return out
 end
 
@@ -282,7 +283,8 @@ function chunks.load_scenario(path)
   scenario_folder = path:match "^(.*)/[^/]*$" or "."
   files.beside(path)
   read[path] = true
-  return guarded(path, "stopped: loading ran too many instructions; a scenario returns data and runs nothing", function()
+  local words = "stopped: loading ran too many instructions; a scenario returns data and runs nothing"
+  return guarded(path, words, function()
     local chunk = native.load_chunk(path, chunk_name(path))
     return setfenv(chunk, environment_for())()
   end)

@@ -62,7 +62,8 @@ local function keys_of(value, only_methods)
   local class = type(value) == "userdata" and core.class_name(value)
   if class then
     class = class:gsub("^rooflua%.", "")
-    return stub_of[class] and stubbed(stub_of[class], class, only_methods) or core.sorted_keys(core.fields_of(value) or {})
+    local stub = stub_of[class]
+    return stub and stubbed(stub, class, only_methods) or core.sorted_keys(core.fields_of(value) or {})
   end
   if type(value) == "string" then return core.sorted_keys(string) end
   if type(value) ~= "table" then return {} end
