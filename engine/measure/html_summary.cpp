@@ -161,6 +161,20 @@ std::string evidence_bars(const std::vector<std::string>& names,
   return svg(chart);
 }
 
+/// Which requests of which variants failed, and of what.
+void add_failures(HtmlPage& page, const std::vector<Served>& variants) {
+  std::vector<std::vector<std::string>> rows{{"variant", "failed", "of what"}};
+  for (const Served& each : variants) {
+    for (int i = 0; i < outcome_count; ++i) {
+      const auto outcome = static_cast<Outcome>(i);
+      const std::int64_t count = each.summary.ended[static_cast<std::size_t>(i)];
+      if (outcome == Outcome::completed || count == 0) continue;
+      rows.push_back({name_of(each), std::to_string(count), std::string(name(outcome))});
+    }
+  }
+  if (rows.size() > 1) page.table(rows);
+}
+
 void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
   page.heading("Summary");
   std::vector<std::vector<std::string>> rows{{"variant"}};
@@ -175,6 +189,7 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
   if (many) page.open_details(std::to_string(variants.size()) + " variants");
   page.table(rows);
   if (many) page.close_details();
+  add_failures(page, variants);
   page.note("unsupported: share of time that is extrapolated, stand_in or assumed.");
   std::vector<std::string> names;
   std::vector<std::array<double, evidence_count>> shares;
@@ -183,7 +198,14 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
     names.push_back(name_of(each));
     shares.push_back(each.summary.evidence);
   }
-  page.charts({evidence_bars(names, shares)});
+  const bool priced = std::any_of(shares.begin(), shares.end(), [](const auto& row) {
+    return std::any_of(row.begin(), row.end(), [](double share) { return share > 0; });
+  });
+  if (priced) {
+    page.charts({evidence_bars(names, shares)});
+  } else {
+    page.note("Nothing was priced: no step ran.");
+  }
 }
 
 void add_differences(HtmlPage& page, const std::vector<Served>& variants) {

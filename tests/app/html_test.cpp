@@ -296,3 +296,18 @@ TEST_CASE("a page that cannot be written is said before the run") {
   CHECK(said.status == 1);
   CHECK(contains(said.text, "there is no folder"));
 }
+
+TEST_CASE("a page of which no request was completed says of what they failed") {
+  const std::string file =
+      written("full.lua",
+              "return { rooflua = 1, model = 'llama-3.1-8b', hardware = 'h200',\n"
+              "  deployment = { kv_blocks = 10 }, workload = require 'workloads.poisson' {\n"
+              "    num_requests = 20, prompt_tokens = 3000, output_tokens = 10 } }\n");
+  const auto html = folder() / "full.html";
+  const Said said = rooflua::test::rooflua("run " + file + " --quiet --html " + html.string());
+  CHECK(said.status == 1);
+  const std::string page = read(html);
+  CHECK(contains(page, "exceeds_kv_cache"));
+  CHECK(contains(page, "Nothing was priced"));
+  CHECK(!contains(page, "What the time rests on"));
+}

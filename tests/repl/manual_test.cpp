@@ -1,6 +1,6 @@
-// What docs/REPL.md shows is what the prompt says: its sessions are run and compared. In a block,
-// lines that begin with "> " or ">> " are typed, the rest is the answer; "..." alone in a line
-// stands for any lines, at the end of one for any text.
+// What README.md and docs/REPL.md show is what the prompt says: sessions are run and compared. In a
+// block, lines that begin with "> " or ">> " are typed, the rest is the answer; "..." alone in a
+// line stands for any lines, at the end of one for any text.
 
 #include <algorithm>
 #include <fstream>
@@ -71,19 +71,18 @@ bool fits(const std::vector<std::string>& wanted, std::size_t w,
   return s < said.size() && line_fits(wanted[w], said[s]) && fits(wanted, w + 1, said, s + 1);
 }
 
-}  // namespace
-
-TEST_CASE("the sessions of docs/REPL.md are real") {
-  const std::vector<Exchange> exchanges = read_manual((source_dir() / "docs" / "REPL.md").string());
-  REQUIRE(exchanges.size() > 10);
+/// Types what a document shows into one session, over a scenario or "", and compares the answers.
+void check_sessions(const std::string& document, const std::string& scenario, std::size_t least) {
+  const std::vector<Exchange> exchanges = read_manual((source_dir() / document).string());
+  REQUIRE(exchanges.size() >= least);
   const std::string mark = "@@ ";
   std::string typed;
   for (std::size_t i = 0; i < exchanges.size(); ++i) {
     typed += "do io.stderr:write('" + mark + std::to_string(i) + "\\n') end\n" + exchanges[i].typed;
   }
   // one stream, unbuffered, so that results and messages stay in order
-  const Said said =
-      rooflua::test::rooflua("repl 2>&1 <<'END'\nio.stdout:setvbuf('no');\n" + typed + "END\n");
+  const Said said = rooflua::test::rooflua(
+      "repl " + scenario + " 2>&1 <<'END'\nio.stdout:setvbuf('no');\n" + typed + "END\n");
   for (std::size_t i = 0; i < exchanges.size(); ++i) {
     const std::string begin = mark + std::to_string(i) + "\n",
                       end = mark + std::to_string(i + 1) + "\n";
@@ -95,7 +94,17 @@ TEST_CASE("the sessions of docs/REPL.md are real") {
         said.text.substr(from + begin.size(),
                          to == std::string::npos ? to : to - from - begin.size()),
         std::regex("stdin:[0-9]+:"), "prompt:1:");
-    INFO("docs/REPL.md:" << exchanges[i].line << ": " << exchanges[i].typed << "said:\n" << answer);
+    INFO(document << ":" << exchanges[i].line << ": " << exchanges[i].typed << "said:\n" << answer);
     CHECK(fits(lines_of(trimmed(exchanges[i].answer)), 0, lines_of(trimmed(answer)), 0));
   }
+}
+
+}  // namespace
+
+TEST_CASE("the sessions of docs/REPL.md are real") {
+  check_sessions("docs/REPL.md", "", 10);
+}
+
+TEST_CASE("the session of README.md is real") {
+  check_sessions("README.md", "scenarios/02_chunk_size.lua", 4);
 }

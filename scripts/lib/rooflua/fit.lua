@@ -69,7 +69,7 @@ end
 -- along each parameter and a part over the whole box; the others go down from the best of both. The last stage
 -- starts where the one before stopped, with smaller steps.
 local stages = { { share = 0.28, algorithm = "direct", step = 0.1 }, { share = 0.29, step = 0.1 },
-  { share = 0.16, algorithm = "scan" }, { share = 0.27, step = 0.03 } }
+  { share = 0.16, algorithm = "scan" }, { share = 0.27, step = 0.02 } }
 
 local function text_of(values)
   local words = {}

@@ -18,15 +18,19 @@ local function comparable(list)
   return true
 end
 
+--- An order written in C, as a function of Lua. By itself, because making functions is not compiled.
+local function called(in_c)
+  return function(a, b) return in_c(a, b) end
+end
+
+local function stoppable(list, order)
+  if order == nil and comparable(list) then return less end
+  if type(order) == "function" and info(order, "S").what == "C" then return called(order) end
+  return order
+end
+
 --- In place of table.sort.
 return function(list, order)
-  if type(list) == "table" and #list > short then
-    if order == nil and comparable(list) then
-      order = less
-    elseif type(order) == "function" and info(order, "S").what == "C" then
-      local in_c = order
-      order = function(a, b) return in_c(a, b) end
-    end
-  end
+  if type(list) == "table" and #list > short then order = stoppable(list, order) end
   return stock_sort(list, order)
 end
