@@ -170,8 +170,9 @@ test("mistakes name the file, the line and what would be right", function()
   raises("did you mean 'steps.host_step_s'", ".csv", csv, { params = { "steps.host_stp_s" } })
   raises("did you mean 'mean', 'median'", ".csv", csv, { objective = "medain" })
   test.raises("cannot read", function() found("/nowhere.csv", {}) end)
-  test.raises('kind "serve", found "price"', function() calibrate.run("scenarios/01_hello.lua", { measured = {} }) end)
-  test.raises("vary: calibrate needs one variant, found 3", function() calibrate.run("scenarios/02_chunk_size.lua", { measured = {} }) end)
+  local function run(name) return function() calibrate.run("scenarios/" .. name, { measured = {} }) end end
+  test.raises('kind "serve", found "price"', run "01_hello.lua")
+  test.raises("vary: calibrate needs one variant, found 3", run "02_chunk_size.lua")
   test.raises("no data", function() calibrate.run(guess, { measured = {} }) end)
 end)
 
