@@ -149,7 +149,7 @@ void Sketch::on_step(const StepSeen& step) {
   if (index >= blocks_.size()) blocks_.resize(index + 1);
   blocks_[index].total = step.total_blocks;
   blocks_[index].used.add(from, to, step.used_blocks);
-  output_.add_at(to, step.batch->sampled);
+  output_.add_at(to, step.tokens_landed());
   last_ = std::max(last_, to);
   itl_.add(step.common_gap, step.common_gaps);
   for (const Picoseconds gap : step.other_gaps) itl_.add(gap);

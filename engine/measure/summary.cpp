@@ -74,7 +74,7 @@ void SummaryObserver::on_step(const StepSeen& step) {
   const std::int64_t bucket = (step.end - first_arrival_) / second;
   if (bucket != second_) second_tokens_ = 0;
   second_ = bucket;
-  second_tokens_ += step.batch->sampled;
+  second_tokens_ += step.tokens_landed();
   peak_tokens_ = std::max(peak_tokens_, second_tokens_);
 }
 

@@ -52,6 +52,10 @@ struct StepSeen {
   Picoseconds common_gap = 0;
   std::int32_t common_gaps = 0;
   std::span<const Picoseconds> other_gaps;
+  /// Decodes of requests that had ended when the step ran: their end token was in flight when it
+  /// was planned. They cost what the batch says, and nothing of theirs lands.
+  std::int32_t discarded = 0;
+  std::int32_t tokens_landed() const { return batch->sampled - discarded; }
   std::span<const PrefillWork> prefills;
   std::span<const std::int32_t> skipped;   // ids of decoding requests that got no token
   std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order

@@ -38,6 +38,7 @@ struct Step {
   std::vector<std::int32_t> finishing;  // slots, in admission order
   std::vector<std::int32_t> skipped;    // ids
   std::vector<std::int32_t> fills;      // slots: a token of this step ends a block that is planned
+  std::int32_t discarded = 0;           // decodes of requests that ended while it was planned
 };
 
 class Replica {
@@ -147,7 +148,11 @@ class Replica {
   void advance_singles(Plan& plan, Step& step);
   void advance_prefills(Step& step);
 
-  void drain(std::int32_t slot, Step& step);
+  void reach(std::int32_t slot, Step& step);
+  void plan_last(std::int32_t slot, Step& step);
+  void drain(std::int32_t slot);
+  void end(std::int32_t slot, bool keep_blocks);
+  void discard_row(std::int32_t slot);
   Step& step_at(std::int32_t place);
 
   // seats

@@ -1,5 +1,5 @@
-// The second half of replica.h: what a planned step does to the decoding aggregate, and what
-// happens when it ends.
+// The second part of replica.h: what a planned step does to the decoding aggregate. What happens
+// when it ends is in landing.cpp.
 
 #include <algorithm>
 #include <utility>
@@ -192,6 +192,7 @@ Step& Replica::commit(Plan& plan, const StepPrice& price, Picoseconds now) {
   step.finishing.clear();
   step.skipped.clear();
   step.fills.clear();
+  step.discarded = 0;
   step.prefills.swap(plan.prefills_);
   step.serial = plan.serial_;
   step.planned = now;
@@ -214,7 +215,7 @@ Step& Replica::commit(Plan& plan, const StepPrice& price, Picoseconds now) {
       return requests_->progress(a).seat < requests_->progress(b).seat;
     });
   }
-  if (!step.prefills.empty() || !step.finishing.empty()) changed_ = true;
+  if (!step.prefills.empty()) changed_ = true;
   ++planned_steps_;
   return step;
 }
@@ -262,11 +263,7 @@ void Replica::advance_singles(Plan& plan, Step& step) {
     step.own_pace.push_back(slot);
     step.stamps.push_back(slot);
     shift(slot, 1);
-    if (progress.finish_at == decode_index_) {
-      drain(slot, step);
-    } else if (progress.event_at == decode_index_) {
-      outgrow(slot);
-    }
+    reach(slot, step);
   }
 }
 
@@ -274,24 +271,39 @@ void Replica::advance_singles(Plan& plan, Step& step) {
 void Replica::turn_wheel(Step& step) {
   const std::int32_t head = wheel_[static_cast<std::size_t>(decode_index_) & (wheel_.size() - 1)];
   for (std::int32_t slot = head; slot >= 0;) {
-    Progress& progress = requests_->progress(slot);
-    const std::int32_t next = progress.wheel_next;
-    if (progress.finish_at == decode_index_) {
-      drain(slot, step);
-    } else if (progress.event_at == decode_index_) {
-      outgrow(slot);
-    }
+    const std::int32_t next = requests_->progress(slot).wheel_next;
+    reach(slot, step);
     slot = next;
   }
 }
 
-void Replica::drain(std::int32_t slot, Step& step) {
+void Replica::reach(std::int32_t slot, Step& step) {
+  const Progress& progress = requests_->progress(slot);
+  if (progress.event_at != decode_index_) return;
+  if (progress.finish_at == decode_index_) plan_last(slot, step);
+  const bool goes_on = request(slot).phase == Phase::decoding;
+  if (goes_on && progress.event_at == decode_index_) outgrow(slot);
+}
+
+/// Its last token is planned, or would be by its limit. Where the limit says so it is not planned
+/// again; where only the token will, it goes on like anybody else until that lands (landing.cpp).
+void Replica::plan_last(std::int32_t slot, Step& step) {
+  Progress& progress = requests_->progress(slot);
+  const std::int32_t emitted = emitted_tokens(view_, request(slot));
+  if (emitted == progress.stop_at) step.finishing.push_back(slot);
+  if (emitted == progress.limit) return drain(slot);
+  cancel_event(slot);
+  progress.finish_at += progress.limit - progress.stop_at;
+  schedule_event(slot);
+}
+
+void Replica::drain(std::int32_t slot) {
   Request& request = (*requests_)[slot];
   if (request.phase == Phase::decoding) leave_decoders(slot);
   if (request.phase == Phase::prefilling) leave_prefilling(slot);
   request.phase = Phase::draining;
   ++view_.draining;
-  step.finishing.push_back(slot);
+  changed_ = true;
 }
 
 void Replica::advance_prefills(Step& step) {
@@ -300,103 +312,14 @@ void Replica::advance_prefills(Step& step) {
     request.context_tokens += work.new_tokens;
     if (work.completes == 0) continue;
     ++request.emitted_tokens;
-    if (request.emitted_tokens >= requests_->progress(work.slot).stop_at) {
-      drain(work.slot, step);
-    } else {
+    const Progress& progress = requests_->progress(work.slot);
+    const bool last = request.emitted_tokens >= progress.stop_at;
+    if (request.emitted_tokens < progress.limit) {
       leave_prefilling(work.slot);
       join_decoders(work.slot);
     }
+    if (last) plan_last(work.slot, step);
   }
-}
-
-// --- execution
-
-void Replica::start_front(Picoseconds now, Picoseconds end) {
-  Step& step = step_at(0);
-  step.start = now;
-  step.end = end;
-  executing_ = true;
-}
-
-namespace {
-
-/// Decodes' tokens land. Those who do not go at the common pace have gaps of their own.
-void stamp_decodes(Requests& requests, const Step& step, Picoseconds now,
-                   std::vector<Picoseconds>& gaps) {
-  for (const std::int32_t slot : step.own_pace)
-    gaps.push_back(now - requests.progress(slot).last_token);
-  for (const std::int32_t slot : step.stamps) requests.progress(slot).last_token = now;
-}
-
-/// First tokens, and those of requests that were preempted and prefilled again.
-void stamp_prefills(Requests& requests, const Step& step, Picoseconds now,
-                    std::vector<Picoseconds>& gaps) {
-  for (const PrefillWork& work : step.prefills) {
-    if (work.completes == 0) continue;
-    Progress& progress = requests.progress(work.slot);
-    if (progress.first_token == never) {
-      progress.first_token = now;
-    } else {
-      gaps.push_back(now - progress.last_token);
-    }
-    progress.last_token = now;
-  }
-}
-
-}  // namespace
-
-StepSeen Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks) {
-  Step& step = step_at(0);
-  ROOFLUA_ASSERT(executing_ && step.end == now);
-  gaps.clear();
-  stamp_decodes(*requests_, step, now, gaps);
-  std::int32_t common_gaps = 0;
-  Picoseconds common_gap = 0;
-  if (step.decode_ordinal >= 0) {
-    common_gaps = step.batch.decodes - static_cast<std::int32_t>(step.own_pace.size());
-    common_gap = now - common_token_;
-    common_token_ = now;
-  }
-  for (const std::int32_t slot : step.fills) {
-    const Phase phase = request(slot).phase;
-    if (phase != Phase::decoding && phase != Phase::draining) continue;  // it lost its seat
-    kv_.remember(slot, request(slot), requests_->progress(slot),
-                 context_tokens(view_, request(slot)) / config_.block_size);
-    changed_ = true;
-  }
-  if (!keep_blocks) stamp_prefills(*requests_, step, now, gaps);
-  finished_ids_.clear();
-  for (const std::int32_t slot : step.finishing) {
-    if (!keep_blocks) requests_->progress(slot).last_token = now;
-    finished_ids_.push_back(request(slot).id);
-    if (request(slot).phase == Phase::draining) {
-      leave_seat(slot);
-      if (!keep_blocks) release_blocks(slot, 0, false);
-    }
-    (*requests_)[slot].phase = Phase::pending;
-  }
-  if (!step.finishing.empty()) changed_ = true;
-  first_step_ ^= 1;
-  --planned_steps_;
-  executing_ = false;
-  return {.replica = index_,
-          .serial = step.serial,
-          .planned = step.planned,
-          .start = step.start,
-          .end = now,
-          .batch = &step.batch,
-          .price = &step.price,
-          .waiting = step.waiting,
-          .running = step.running,
-          .used_blocks = step.used_blocks,
-          .total_blocks = config_.kv_blocks,
-          .left_blocks = kv_.used_blocks(),
-          .common_gap = common_gap,
-          .common_gaps = common_gaps,
-          .other_gaps = gaps,
-          .prefills = step.prefills,
-          .skipped = step.skipped,
-          .finished = finished_ids_};
 }
 
 }  // namespace rooflua

@@ -43,7 +43,8 @@ enum class Phase : std::int32_t {
   waiting,     // queued at its replica, without a seat; holds blocks only if its KV was sent there
   prefilling,  // seated, part of its sequence has no KV yet
   decoding,    // seated, one token per step
-  draining,    // its last token is in flight: keeps seat and blocks until that step ends
+  draining,    // its last token is in flight, as its length tells: keeps seat and blocks until it
+               // lands
 };
 
 /// What policies and routers may read. Plain scalars only: LuaJIT reads this struct in place.
@@ -99,6 +100,7 @@ struct Progress {
   std::int64_t admitted = -1;      // serial of the last plan that admitted it
   std::int32_t output_tokens = 0;  // the truth
   std::int32_t stop_at = 0;        // output tokens at which this replica is done with it
+  std::int32_t limit = 0;          // output tokens that end it for certain; >= stop_at
   std::int32_t held_blocks = 0;    // at the last admission, chunk or join; decoding grows past it
   std::int32_t prefill_replica = -1;
   std::int32_t kept_blocks = 0;       // at the prefill replica, until its KV was pulled from there

@@ -95,8 +95,8 @@ void Simulation::land_steps() {
     finishing_ = replica.front().finishing;
     const StepSeen seen = replica.land(now_, gaps_, hands_over);
     ++totals_.steps;
-    if (!hands_over) totals_.output_tokens += seen.batch->sampled;
-    if (seen.batch->sampled > 0) fruitless_[static_cast<std::size_t>(due.replica)] = 0;
+    if (!hands_over) totals_.output_tokens += seen.tokens_landed();
+    if (seen.tokens_landed() > 0) fruitless_[static_cast<std::size_t>(due.replica)] = 0;
     for (Observer* observer : bindings_.observers) observer->on_step(seen);
     for (const std::int32_t slot : finishing_) {
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
@@ -283,8 +283,11 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
   if (config.max_model_len > 0 && room < 1) return finish(slot, Outcome::exceeds_max_model_len);
   if (blocks_for(request.prompt_tokens, config.block_size) > config.kv_blocks)
     return finish(slot, Outcome::exceeds_kv_cache);
-  progress.stop_at = config.role == Role::prefill ? 1 : progress.output_tokens;
-  if (config.max_model_len > 0) progress.stop_at = std::min(progress.stop_at, room);
+  // Where an end token comes before the declared limit, nobody can tell.
+  progress.limit = std::max(progress.output_tokens, request.max_tokens);
+  if (config.role == Role::prefill) progress.limit = 1;
+  if (config.max_model_len > 0) progress.limit = std::min(progress.limit, room);
+  progress.stop_at = std::min(progress.output_tokens, progress.limit);
   replica.enqueue(slot, now_, *bindings_.schedulers[static_cast<std::size_t>(index)]);
   for (Observer* observer : bindings_.observers) observer->on_queued(request, now_);
   touch(index);

@@ -105,7 +105,8 @@ std::vector<RequestDone> Simulation::unfinished() const {
     RequestDone each = describe(slot, Outcome::unfinished);
     each.last_token = never;
     if (request.replica >= 0)
-      each.output_tokens = emitted_tokens(replica(request.replica).view(), request);
+      each.output_tokens = std::min(emitted_tokens(replica(request.replica).view(), request),
+                                    requests_.progress(slot).stop_at);
     out.push_back(each);
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

@@ -23,6 +23,7 @@ void Scribe::on_step(const StepSeen& step) {
     log.rows.push_back({-1, static_cast<int>(step.batch->decode_context_tokens),
                         step.batch->decodes, false, true});
   history.steps.push_back(std::move(log));
+  history.discarded += step.discarded;
 }
 
 void Scribe::on_transfer(const TransferSeen& transfer) {

@@ -47,6 +47,12 @@ int NaiveReplica::stop_at(const NaiveRequest& r) const {
   return std::min(output, config_.max_model_len - r.given->plain.prompt);
 }
 
+/// All that can be known of its end before it comes.
+int NaiveReplica::longest_output(const NaiveRequest& r) const {
+  const int limit = role_ == Role::prefill ? 1 : r.given->plain.max_new;
+  return std::min(limit, config_.max_model_len - r.given->plain.prompt);
+}
+
 int NaiveReplica::ceil_blocks(int tokens) const {
   return (tokens + config_.block_size - 1) / config_.block_size;
 }
@@ -121,20 +127,26 @@ Rows NaiveReplica::schedule(Ps now) {
     r->computed += r->planned;
     if (!completes) continue;
     r->output += 1;
-    r->phase = r->output >= stop_at(*r) ? Phase::draining : Phase::decoding;
+    r->phase = r->output >= longest_output(*r) ? Phase::draining : Phase::decoding;
   }
   if (plan_.decoded_together() && !rows.empty()) ++decode_steps_;
   return rows;
 }
 
 void NaiveReplica::update(const Rows& rows) {
+  ended_.clear();
   for (const Row& row : rows) {
-    if (!row.samples) continue;
     NaiveRequest& r = requests_[static_cast<std::size_t>(row.id)];
+    if (!row.samples || r.landed == stop_at(r)) continue;  // it had ended: nothing of it lands
     ++r.landed;
+    const bool ends = r.landed == stop_at(r);
     const auto seat = std::find(running_.begin(), running_.end(), &r);
+    // What is computed behind an end token is no content.
+    if (ends && seat != running_.end()) r.computed = r.given->plain.prompt + r.landed - 1;
     if (seat != running_.end()) cache_blocks(r, r.computed);
-    if (r.landed < stop_at(r)) continue;
+    if (!ends) continue;
+    ended_.push_back(r.id);
+    ended_waiting_ += static_cast<int>(std::erase(waiting_, &r));
     if (seat != running_.end()) {
       running_.erase(seat);
       if (role_ != Role::prefill) release(r);
@@ -157,13 +169,6 @@ void NaiveReplica::receive(int id) {
   r.landed_kv = true;
   cache_blocks(r, r.remote);
   queue(r, false);
-}
-
-std::vector<int> NaiveReplica::handed_over(const Rows& rows) const {
-  std::vector<int> ids;
-  for (const Row& row : rows)
-    if (row.samples && request(row.id).landed >= stop_at(request(row.id))) ids.push_back(row.id);
-  return ids;
 }
 
 void NaiveReplica::release_kept(int id) {
@@ -203,6 +208,7 @@ void NaiveReplica::report(History& history) const {
     if (r.landed < stop_at(r)) history.finished = false;
   }
   history.resume_hits = resume_hits_;
+  history.ended_waiting = ended_waiting_;
 }
 
 // --- content of blocks

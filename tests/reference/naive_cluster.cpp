@@ -101,11 +101,15 @@ class NaiveCluster : public RouteSource {
     for (const Row& row : step.rows) {
       if (!row.samples || prefills) continue;
       Served& s = served(row.id);
+      if (s.tokens == prompts()[static_cast<std::size_t>(row.id)].plain.output) {
+        ++history_.discarded;
+        continue;
+      }
       if (s.tokens++ == 0) s.first = now_ + cluster_.frontend_output_token;
       s.last = now_ + cluster_.frontend_output_token;
     }
     engines_[i]->update(step.rows);
-    for (const int id : engines_[i]->handed_over(step.rows)) {
+    for (const int id : engines_[i]->ended()) {
       const NaiveRequest& r = engines_[i]->request(id);
       Served& s = served(id);
       s.preemptions += r.preemptions;
@@ -289,6 +293,7 @@ class NaiveCluster : public RouteSource {
       engine->report(part);
       history_.resume_hits += part.resume_hits;
       history_.held_back += part.held_back;
+      history_.ended_waiting += part.ended_waiting;
     }
   }
 

@@ -96,8 +96,9 @@ class NaiveReplica : public Engine {
   const std::vector<int>& pulled() const { return pulled_; }
   /// The KV has come.
   void receive(int id);
-  /// Prefill replicas: who finished in that step, and keeps its blocks until they are released.
-  std::vector<int> handed_over(const Rows& rows) const;
+  /// Who ended in the last update; on a prefill replica it keeps its blocks until they are
+  /// released.
+  const std::vector<int>& ended() const { return ended_; }
   void release_kept(int id);
   /// How much of that request's prompt is cached here now.
   int hit_tokens(int id) {
@@ -115,6 +116,7 @@ class NaiveReplica : public Engine {
   friend class Board;
   NaiveRequest* at_slot(int slot);
   int stop_at(const NaiveRequest& r) const;
+  int longest_output(const NaiveRequest& r) const;
   int ceil_blocks(int tokens) const;
   int tokens_planned() const;
   void queue(NaiveRequest& r, bool front);
@@ -136,14 +138,14 @@ class NaiveReplica : public Engine {
   BlockPool pool_;
   std::vector<NaiveRequest> requests_;
   std::vector<NaiveRequest*> waiting_, running_;
-  std::vector<int> pulled_;
+  std::vector<int> pulled_, ended_;
   Requests arena_;
   Board board_;
   NaivePlan plan_;
   std::int64_t serial_ = 0;
   int decode_steps_ = 0;  // in which decode_all had somebody to run
   Ps now_ = 0;
-  int resume_hits_ = 0;
+  int resume_hits_ = 0, ended_waiting_ = 0;
 };
 
 }  // namespace rooflua::reference

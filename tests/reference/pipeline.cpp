@@ -12,10 +12,14 @@ namespace {
 /// Far more than any question needs: requests that preempt each other for ever get here.
 constexpr std::size_t most_steps = 200000;
 
-void land(const StepLog& step, History& history) {
+void land(const StepLog& step, const std::vector<PlainRequest>& requests, History& history) {
   for (const Row& row : step.rows) {
     if (!row.samples) continue;
     Served& served = history.requests[static_cast<std::size_t>(row.id)];
+    if (served.tokens == requests[static_cast<std::size_t>(row.id)].output) {
+      ++history.discarded;
+      continue;
+    }
     if (served.tokens++ == 0) served.first = step.end;
     served.last = step.end;
   }
@@ -44,7 +48,7 @@ History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth
         running && (next == requests.size() || planned.front().end <= requests[next].arrival);
     const Ps now = ends ? planned.front().end : requests[next].arrival;
     if (ends) {
-      land(planned.front(), history);
+      land(planned.front(), requests, history);
       engine.update(planned.front().rows);
       history.steps.push_back(std::move(planned.front()));
       if (history.steps.size() > most_steps) throw std::runtime_error("no end in sight");

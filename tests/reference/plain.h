@@ -24,10 +24,10 @@ struct PlainRequest {
   Ps arrival = 0;
   int prompt = 1;
   int output = 1;             // generated length, always reached
-  int max_new = 1;            // what the client declares; >= output
+  int max_new = 1;            // what the client declares; > output: an end token comes before it
   int predicted = -1;         // what a predictor says; -1: nothing
   int priority = 0;           // lower is better
-  std::vector<Token> tokens;  // all prompt + output of them
+  std::vector<Token> tokens;  // all prompt + output of them, and one that is never read
 };
 
 /// What one request does in one step.
@@ -66,9 +66,11 @@ struct History {
   std::vector<Served> requests;
   std::vector<StepLog> steps;
   int preemptions = 0;
-  int resume_hits = 0;   // re-admissions of preempted requests that found part of their KV
-  int held_back = 0;     // prompts whose KV found no room at its decode replica at first
-  bool finished = true;  // false: requests were left and nothing could run
+  int resume_hits = 0;    // re-admissions of preempted requests that found part of their KV
+  int discarded = 0;      // rows of requests whose end token landed while they were planned
+  int ended_waiting = 0;  // requests that lost their seat while their end token was in flight
+  int held_back = 0;      // prompts whose KV found no room at its decode replica at first
+  bool finished = true;   // false: requests were left and nothing could run
 };
 
 std::string text(const Served& served);

@@ -31,7 +31,7 @@ ServingCase for_sglang(ServingCase question) {
   VllmConfig& c = question.config;
   int longest = 0;
   for (const Prompt& prompt : question.prompts)
-    longest = std::max(longest, prompt.plain.prompt + prompt.plain.output);
+    longest = std::max(longest, prompt.plain.prompt + prompt.plain.max_new);
   c.blocks = longest + 2 + static_cast<int>(question.seed % 8) * longest / 4;
   c.block_size = 1;
   c.prefix_caching = false;

@@ -97,7 +97,7 @@ TEST_CASE("where vLLM V1 itself never ends, the engine ends and says that they s
 
 TEST_CASE("the engine and a literal SGLang agree in every request's times") {
   Coverage coverage;
-  const auto [first, last] = seeds(1, 1000);
+  const auto [first, last] = seeds(1, 1200);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const ServingCase question = for_sglang(draw_case(seed, Range{60, false, false, false, false}));
     coverage.add(run_sglang(sglang_config(question), question.requests(), question.tariff));

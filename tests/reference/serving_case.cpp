@@ -41,7 +41,7 @@ void ServingCase::spell_tokens() {
     };
     if (prompt.segments.empty()) append(0, prompt.plain.prompt);
     for (const auto& [content, count] : prompt.segments) append(content, count);
-    append(prompt.output_content, prompt.plain.output);
+    append(prompt.output_content, prompt.plain.output + 1);
   }
 }
 
@@ -127,6 +127,26 @@ bool draw_turn(Dice& dice, const std::vector<Prompt>& before, Prompt& prompt, in
   return true;
 }
 
+/// Limits that are not reached, in most questions: whoever has one ends by an end token.
+void draw_limits(std::uint64_t seed, const Range& range, ServingCase& question) {
+  Dice dice(seed * 6364136223846793005ull + 5);
+  if (!dice.chance(70)) return;
+  const int most = dice.chance(50) ? 2 : 60, part = dice.between(10, 100);
+  int longest = 0, longest_declared = 0;
+  for (Prompt& prompt : question.prompts) {
+    PlainRequest& plain = prompt.plain;
+    if (dice.chance(part)) plain.max_new += dice.between(1, most);
+    longest = std::max(longest, plain.prompt + plain.output);
+    longest_declared = std::max(longest_declared, plain.prompt + plain.max_new);
+  }
+  VllmConfig& c = question.config;
+  const auto blocks = [&](int tokens) { return (tokens + c.block_size - 1) / c.block_size; };
+  // The KV of a last token is never computed, unless nobody knew that it was the last.
+  if (range.thresholds && dice.chance(20)) c.blocks = blocks(longest - 1);
+  // Schedulers of other engines reserve what is declared.
+  if (!range.thresholds) c.blocks = std::max(c.blocks, blocks(longest_declared));
+}
+
 }  // namespace
 
 ServingCase draw_case(std::uint64_t seed, const Range& range) {
@@ -174,6 +194,7 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
   if (dice.chance(15))
     c.max_model_len = dice.between(longest_asked + 1, longest + 1 + longest_prompt);
   if (c.by_priority) question.part_arrivals();
+  draw_limits(seed, range, question);
   question.spell_tokens();
   return question;
 }
@@ -235,6 +256,9 @@ std::string difference(const History& expected, const History& found) {
     return "step " + std::to_string(k) + "\n    expected " + text(expected.steps[k]) +
            "\n    found    " + text(found.steps[k]);
   }
+  if (expected.discarded != found.discarded)
+    return "expected " + std::to_string(expected.discarded) + " discarded rows, found " +
+           std::to_string(found.discarded);
   if (expected.steps.size() != found.steps.size())
     return "expected " + std::to_string(expected.steps.size()) + " steps, found " +
            std::to_string(found.steps.size());

@@ -23,7 +23,7 @@ struct Request {
 
   int num_tokens() const { return given->prompt + output; }
   int extend() const { return num_tokens() - computed; }
-  bool draining() const { return output >= given->output; }
+  bool draining() const { return output >= given->max_new; }
   int max_new_left() const { return std::min(given->max_new - output, clip_max_new_tokens); }
 };
 
@@ -57,6 +57,7 @@ class Sglang : public Engine {
       history.preemptions += r.retractions;
       if (r.present || r.landed < r.given->output) history.finished = false;
     }
+    history.ended_waiting = ended_waiting_;
   }
 
  private:
@@ -98,6 +99,7 @@ class Sglang : public Engine {
   Request* chunked_ = nullptr;
   bool batch_is_full_ = false, shrunk_ = false, retracted_ = false;
   double init_ratio_ = 0, min_ratio_ = 0, ratio_ = 0;
+  int ended_waiting_ = 0;
 };
 
 /// get_next_batch_to_run
@@ -229,12 +231,14 @@ void Sglang::update(const Rows& rows) {
   for (const Row& row : rows) {
     if (!row.samples) continue;
     Request& r = at(row.id);
+    if (!r.present) continue;  // it ended while this batch was made or ran
     if (++r.landed < r.given->output) continue;
     free_ += r.computed;
     r.computed = 0;
     r.present = false;
     std::erase(running_, &r);
     std::erase(last_extend_, &r);
+    ended_waiting_ += static_cast<int>(std::erase(waiting_, &r));
     shrunk_ = true;
   }
 }

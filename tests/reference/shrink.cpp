@@ -72,6 +72,8 @@ bool shorten(ServingCase& question, const Check& check) {
       change([](Prompt& p) { p.plain.output = std::max(1, p.plain.output / 2); });
       change([](Prompt& p) { p.plain.output = std::max(1, p.plain.output - 1); });
     }
+    if (before.plain.max_new > before.plain.output)
+      change([](Prompt& p) { p.plain.max_new = p.plain.output; });
     if (before.plain.prompt > 1) {
       change([](Prompt& p) { p.plain.prompt = std::max(1, p.plain.prompt / 2); });
       change([](Prompt& p) { p.plain.prompt = std::max(1, p.plain.prompt - 1); });
@@ -119,6 +121,9 @@ void Coverage::add(const History& history) {
   with_prefix_hits += std::any_of(history.requests.begin(), history.requests.end(),
                                   [](const Served& served) { return served.cached > 0; });
   unfinished += !history.finished;
+  with_discarded += history.discarded > 0;
+  discarded += history.discarded;
+  ended_waiting += history.ended_waiting;
   steps += static_cast<long long>(history.steps.size());
   requests += static_cast<long long>(history.requests.size());
 }
@@ -126,9 +131,11 @@ void Coverage::add(const History& history) {
 void Coverage::print(const char* name, std::uint64_t first_seed, std::uint64_t last_seed) const {
   std::printf(
       "%s: seeds %llu to %llu: %d questions, %lld requests, %lld steps; %d with preemption, "
-      "%d with resume hits, %d with prefix hits\n",
+      "%d with resume hits, %d with prefix hits, %d with %lld rows behind end tokens, "
+      "%d ended without a seat\n",
       name, static_cast<unsigned long long>(first_seed), static_cast<unsigned long long>(last_seed),
-      questions, requests, steps, with_preemption, with_resume_hits, with_prefix_hits);
+      questions, requests, steps, with_preemption, with_resume_hits, with_prefix_hits,
+      with_discarded, discarded, ended_waiting);
 }
 
 }  // namespace rooflua::reference

@@ -20,6 +20,8 @@ std::string minimal_failure(ServingCase question, const Check& check);
 struct Coverage {
   int questions = 0, with_preemption = 0, with_resume_hits = 0, with_prefix_hits = 0;
   int unfinished = 0;
+  int with_discarded = 0, ended_waiting = 0;  // rows of, and requests ended by, end tokens
+  long long discarded = 0;
   long long steps = 0, requests = 0;
   void add(const History& history);
   void print(const char* name, std::uint64_t first_seed, std::uint64_t last_seed) const;

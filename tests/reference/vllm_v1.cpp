@@ -59,6 +59,7 @@ class VllmV1 : public Engine {
       if (r.status != Status::finished) history.finished = false;
     }
     history.resume_hits = resume_hits_;
+    history.ended_waiting = ended_waiting_;
   }
 
  private:
@@ -89,7 +90,7 @@ class VllmV1 : public Engine {
   int budget_ = 0;
   Rows scheduled_;
   bool preempted_somebody_ = false;
-  int resume_hits_ = 0;
+  int resume_hits_ = 0, ended_waiting_ = 0;
 };
 
 // --- A1.2
@@ -132,7 +133,7 @@ void VllmV1::schedule_running() {
   while (i < running_.size() && budget_ > 0) {
     Request& r = *running_[i];
     // already enough in flight to reach max_tokens: keeps its seat, is not scheduled
-    if (async() && r.placeholders > 0 && r.output + r.placeholders >= r.given->output) {
+    if (async() && r.placeholders > 0 && r.output + r.placeholders >= r.given->max_new) {
       i += 1;
       continue;
     }
@@ -231,7 +232,7 @@ void VllmV1::preempt(Request& r) {
   r.status = Status::preempted;
   const int in_flight = r.output + r.placeholders;
   const bool done_anyway =
-      in_flight >= r.given->output || r.given->prompt + in_flight >= config_.max_model_len;
+      in_flight >= r.given->max_new || r.given->prompt + in_flight >= config_.max_model_len;
   if (!done_anyway) r.preemptions += 1;
   preempted_somebody_ = true;
   waiting_.push_front(&r);
@@ -300,18 +301,20 @@ void VllmV1::update(const Rows& rows) {
   for (const Row& row : rows) {
     if (!row.samples) continue;
     Request& r = at(row.id);
+    if (r.status == Status::finished) continue;  // while this step was planned or ran
     r.output += 1;
     if (async()) r.placeholders -= 1;
     const bool stopped = r.output >= r.given->output || r.num_tokens() >= config_.max_model_len;
-    // async: the token is known only now
+    // async: the token is known only now; nothing behind an end token counts
     if (async() && r.status == Status::running)
-      cache_blocks(r, std::min(r.computed, r.num_tokens()));
+      cache_blocks(r, stopped ? r.computed - r.placeholders : std::min(r.computed, r.num_tokens()));
     if (!stopped) continue;
     if (r.status == Status::running) {
       running_.erase(std::find(running_.begin(), running_.end(), &r));
       free_blocks(r);
     } else {
       waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &r));
+      ended_waiting_ += r.output < r.given->max_new;
     }
     r.status = Status::finished;
   }
