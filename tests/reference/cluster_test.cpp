@@ -43,6 +43,8 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
   CHECK(coverage.with_preemption >= 50);
   CHECK(coverage.with_resume_hits >= 20);
   CHECK(coverage.with_prefix_hits >= 50);
+  CHECK(coverage.with_discarded >= 150);
+  CHECK(coverage.ended_waiting >= 10);
   CHECK(apart >= 100);
   CHECK(waited >= 50);
   CHECK(stale >= 100);

@@ -45,6 +45,7 @@ TEST_CASE("every shipped scheduler gives the same times on the engine and on the
     coverage.print(trial.scheduler.c_str(), first, last);
     CHECK(coverage.questions >= 50);
     CHECK(coverage.unfinished * 4 < coverage.questions);
+    CHECK(coverage.with_discarded >= 20);
   }
 }
 
@@ -64,6 +65,7 @@ TEST_CASE("schedulers/vllm_v1.lua and priority.lua do what a literal vLLM V1 doe
     if (fails(question, check)) FAIL(minimal_failure(question, check));
   }
   coverage.print("vllm_v1.lua and priority.lua", first, last);
+  CHECK(coverage.with_discarded >= 150);
 }
 
 TEST_CASE("schedulers/sglang.lua does what a literal SGLang does") {
@@ -83,6 +85,7 @@ TEST_CASE("schedulers/sglang.lua does what a literal SGLang does") {
   }
   coverage.print("sglang.lua", first, last);
   CHECK(coverage.with_preemption >= 50);
+  CHECK(coverage.with_discarded >= 100);
 }
 
 }  // namespace rooflua::reference

@@ -60,6 +60,9 @@ TEST_CASE("the engine and a literal vLLM V1 agree in every request's times") {
   CHECK(coverage.questions >= 1000);
   CHECK(coverage.with_preemption >= 200);
   CHECK(coverage.with_resume_hits >= 100);
+  CHECK(coverage.with_discarded >= 300);
+  CHECK(coverage.discarded >= 5000);
+  CHECK(coverage.ended_waiting >= 15);
 }
 
 TEST_CASE("where vLLM V1 itself never ends, the engine ends and says that they starved") {
@@ -108,6 +111,8 @@ TEST_CASE("the engine and a literal SGLang agree in every request's times") {
   coverage.print("SGLang", first, last);
   CHECK(coverage.unfinished == 0);
   CHECK(coverage.with_preemption >= 200);
+  CHECK(coverage.with_discarded >= 300);
+  CHECK(coverage.ended_waiting >= 3);
 }
 
 TEST_CASE("the engine and a naive simulator agree under a scheduler that throws dice") {
@@ -127,6 +132,8 @@ TEST_CASE("the engine and a naive simulator agree under a scheduler that throws 
   coverage.print("dice", first, last);
   CHECK(coverage.with_preemption >= 400);
   CHECK(coverage.with_resume_hits >= 200);
+  CHECK(coverage.with_discarded >= 100);
+  CHECK(coverage.ended_waiting >= 50);
 }
 
 TEST_CASE("the engine and a naive simulator agree when the same policy runs on both") {

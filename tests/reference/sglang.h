@@ -3,8 +3,9 @@
 // cache), no mixed chunks. Every request is looked at in every step.
 //
 // Deviations:
-//   - a request whose last token is in flight is not run again (the original with overlap runs one
-//     wasted row); it keeps seat and KV until that step is over and cannot be retracted
+//   - a request that reaches max_new with the token in flight is not run again (the original with
+//     overlap runs one wasted row, as it does and we do behind an end token); it keeps seat and KV
+//     until that step is over and cannot be retracted
 //   - `batch_is_full` is cleared as soon as the shrunken batch is seen; the original decodes once
 //     more before it looks
 //   - a retracted request returns to the front of the queue; the original appends it

@@ -5,6 +5,8 @@
 //   - a victim that stands before the cursor moves it back also when it was not scheduled in this
 //     step (its last token is in flight): the original's index would slip and skip one request
 //   - a victim whose last token is in flight releases early and is not counted as preempted
+//   - a block whose last token is known by an update counts as content from that update on; the
+//     original waits until the request is scheduled again, or ends
 //   - a chunk that is given back (its request fell victim in the step that scheduled it) leaves no
 //     content behind: the original keeps hashes of blocks that are never computed
 

@@ -4,67 +4,12 @@
 
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
+#include "tests/serve/random_case.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
 
 namespace {
-
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 1) {}
-  std::int32_t upto(std::int32_t low, std::int32_t high) {
-    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-    return low +
-           static_cast<std::int32_t>((state_ >> 33) % static_cast<std::uint64_t>(high - low + 1));
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-struct Case {
-  ClusterConfig cluster;
-  Fcfs scheduler;
-  std::vector<RequestSpec> specs;
-  std::vector<std::vector<Segment>> segments;
-};
-
-Case random_case(std::uint64_t seed, bool shared) {
-  Dice dice(seed);
-  Case made;
-  ReplicaConfig replica;
-  replica.block_size = dice.upto(0, 2) == 0 ? dice.upto(1, 20) : 16;
-  replica.kv_blocks = dice.upto(4, 60);
-  replica.max_num_seqs = dice.upto(0, 3) == 0 ? 0 : dice.upto(1, 30);
-  replica.max_num_batched_tokens = dice.upto(1, 200);
-  replica.async_depth = dice.upto(1, 2);
-  replica.prefix_caching = dice.upto(0, 3) != 0;
-  replica.max_model_len = dice.upto(0, 5) == 0 ? dice.upto(20, 400) : 0;
-  made.cluster.replicas = {replica};
-  made.scheduler.chunk = dice.upto(0, 2) == 0 ? dice.upto(1, 100) : 0;
-  made.scheduler.full_must_fit = dice.upto(0, 1) == 0;
-  made.scheduler.watermark = dice.upto(0, 3) == 0 ? dice.upto(0, 3) : 0;
-  made.scheduler.hold_prompt = dice.upto(0, 5) == 0;
-  made.scheduler.hold_all = dice.upto(0, 9) == 0;
-  double now = 0;
-  const std::int32_t capacity = replica.kv_blocks * replica.block_size;
-  const std::int32_t requests = dice.upto(1, 60);
-  made.segments.resize(static_cast<std::size_t>(requests));
-  for (std::int32_t i = 0; i < requests; ++i) {
-    now += 0.25 * dice.upto(0, 8);
-    RequestSpec s = spec(now, dice.upto(1, std::max(2, capacity / 3)), dice.upto(1, 60));
-    if (shared && dice.upto(0, 3) > 0) {
-      const std::int32_t common = dice.upto(1, s.prompt_tokens);
-      auto& segments = made.segments[static_cast<std::size_t>(i)];
-      segments = {{static_cast<std::uint64_t>(dice.upto(1, 4)), common}};
-      if (common < s.prompt_tokens) segments.push_back({0, s.prompt_tokens - common});
-      s.segments = segments;
-    }
-    made.specs.push_back(s);
-  }
-  return made;
-}
 
 struct Run {
   Totals totals;
@@ -143,7 +88,7 @@ class Auditor : public Observer {
  public:
   std::int32_t budget = 0, seats = 0;
   Picoseconds last_end = 0;
-  std::int64_t tokens = 0, ended = 0, gaps = 0, output_tokens = 0, started = 0;
+  std::int64_t tokens = 0, ended = 0, gaps = 0, output_tokens = 0, started = 0, discarded = 0;
   void on_step(const StepSeen& seen) override {
     CHECK(seen.start >= last_end);
     CHECK(seen.end > seen.start);
@@ -157,7 +102,9 @@ class Auditor : public Observer {
     for (const PrefillWork& work : seen.prefills) sum += work.new_tokens;
     CHECK(sum == seen.batch->tokens);
     CHECK(seen.batch->tokens > 0);
-    tokens += seen.batch->sampled;
+    tokens += seen.tokens_landed();
+    discarded += seen.discarded;
+    CHECK(seen.discarded <= seen.batch->decodes);
     gaps += seen.common_gaps + static_cast<std::int64_t>(seen.other_gaps.size());
     CHECK((seen.common_gaps == 0 || seen.common_gap > 0));
     for (const Picoseconds gap : seen.other_gaps) CHECK(gap > 0);
@@ -178,6 +125,7 @@ class Auditor : public Observer {
 }  // namespace
 
 TEST_CASE("in = out, used + free = total, the clock never goes back, no step over budget") {
+  std::int64_t discarded = 0;
   for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
     CAPTURE(seed);
     Case it = random_case(seed, seed % 2 == 0);
@@ -220,7 +168,9 @@ TEST_CASE("in = out, used + free = total, the clock never goes back, no step ove
     CHECK(auditor.tokens == auditor.output_tokens);
     CHECK(auditor.tokens == simulation.totals().output_tokens);
     CHECK(auditor.gaps == auditor.output_tokens - auditor.started);
+    discarded += auditor.discarded;
   }
+  CHECK(discarded > 500);
 }
 
 TEST_CASE("the same inputs give the same run, and a fork of it the same future") {
@@ -280,8 +230,10 @@ class Answers : public ListedWorkload {
   void on_done(const RequestDone& done, FollowUps& follow_ups) override {
     if (sent == 40 || dice_.upto(0, 2) == 0) return;
     ++sent;
-    follow_ups.send(
-        spec(seconds(done.now) + 0.5 * dice_.upto(0, 3), dice_.upto(1, 50), dice_.upto(1, 30)));
+    RequestSpec answer =
+        spec(seconds(done.now) + 0.5 * dice_.upto(0, 3), dice_.upto(1, 50), dice_.upto(1, 30));
+    answer.max_tokens += dice_.upto(0, 1) * dice_.upto(1, 9);
+    follow_ups.send(answer);
   }
 
  private:

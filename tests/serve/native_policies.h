@@ -98,8 +98,9 @@ class LinearSteps : public StepModel {
 };
 
 /// Keeps everything, in words: one line per step such as
-///     "0..1: d2 p0:16+0 p1:8+32* w1 u4"
-/// (start..end in s; decodes; prefills id:new+context, * completes; waiting; used blocks)
+///     "0..1: d2 x1 p0:16+0 p1:8+32* w1 u4"
+/// (start..end in s; decodes; of these discarded, if any; prefills id:new+context, * completes;
+/// waiting; used blocks)
 class Recorder : public Observer {
  public:
   std::vector<std::string> steps;
@@ -112,6 +113,7 @@ class Recorder : public Observer {
     std::snprintf(text, sizeof text, "%g..%g:", seconds(seen.start), seconds(seen.end));
     std::string line = text;
     if (seen.batch->decodes > 0) line += " d" + std::to_string(seen.batch->decodes);
+    if (seen.discarded > 0) line += " x" + std::to_string(seen.discarded);
     for (const PrefillWork& p : seen.prefills)
       line += " p" + std::to_string(p.id) + ":" + std::to_string(p.new_tokens) + "+" +
               std::to_string(p.context_tokens) + (p.completes != 0 ? "*" : "");

@@ -178,4 +178,54 @@ test("with two steps in flight a finished request keeps its seat until its last 
               3: B+4 ]] }
 end)
 
+-- A declares 8 tokens and ends with its third, planned at t=1, which lands at 3. The plan at 2 cannot know:
+-- A has one row more, which is discarded. Its seat is C's from 3 on.
+test("with two steps in flight a request has one row more behind its end token", function()
+  expect { scheduler = vllm { max_num_seqs = 2 }, kv_blocks = 100, async_depth = 2,
+    requests = { { 0, 4, 3, { max_output_tokens = 8 } }, { 0, 4, 5 }, { 0.5, 4, 1 } },
+    rows = [[ 0: A+4 B+4
+              0: A B
+              1: A B
+              2: A B
+              3: B C+4 ]] }
+end)
+
+-- The same, but three tokens are all that A may have: its length is known, and the plan at 2 leaves it out.
+test("with two steps in flight a request has no row behind the last token that it may have", function()
+  expect { scheduler = vllm { max_num_seqs = 2 }, kv_blocks = 100, async_depth = 2,
+    requests = { { 0, 4, 3, { max_output_tokens = 3 } }, { 0, 4, 5 }, { 0.5, 4, 1 } },
+    rows = [[ 0: A+4 B+4
+              0: A B
+              1: A B
+              2: B
+              3: B C+4 ]] }
+end)
+
+-- 4 blocks of 4. A's fifth token is its end token, in flight at t=4: A and B have 8 and 7 tokens in 4 blocks.
+-- A's row takes a fifth: B, the tail, goes, and computes its 3 + 5 tokens again from 5 on, when A is gone.
+test("the row behind an end token takes a block, and a seat to get it", function()
+  expect { scheduler = vllm {}, kv_blocks = 4, async_depth = 2,
+    requests = { { 0, 4, 5, { max_output_tokens = 8 } }, { 0, 3, 6 } },
+    rows = [[ 0: A+4 B+3
+              0: A B
+              1: A B
+              2: A B
+              3: A B
+              4: A B!
+              5: B+8 ]] }
+end)
+
+-- As above, but B's fifth token is its end token: it has lost its seat at 4, ends at 5, and is not computed again.
+test("who loses its seat while its end token is in flight ends in the queue", function()
+  expect { scheduler = vllm {}, kv_blocks = 4, async_depth = 2,
+    requests = { { 0, 4, 6 }, { 0, 3, 5, { max_output_tokens = 9 } }, { 4.5, 4, 1 } },
+    rows = [[ 0: A+4 B+3
+              0: A B
+              1: A B
+              2: A B
+              3: A B
+              4: A B!
+              5: C+4 ]] }
+end)
+
 test.finish()
