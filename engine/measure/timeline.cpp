@@ -117,7 +117,9 @@ void Timeline::on_step(const StepSeen& step) {
   out_ << ",\"name\":\"" << step_name(step) << "\",\"cname\":\"" << step_colour(step)
        << "\",\"args\":{\"step\":" << step.serial << ",\"decodes\":" << step.batch->decodes
        << ",\"decode_context_tokens\":" << step.batch->decode_context_tokens
-       << ",\"prefill_tokens\":" << step.batch->tokens - step.batch->decodes << ",\"prefills\":[";
+       << ",\"prefill_tokens\":" << step.batch->tokens - step.batch->decodes;
+  if (step.discarded > 0) out_ << ",\"discarded\":" << step.discarded;
+  out_ << ",\"prefills\":[";
   const char* separator = "";
   for (const PrefillWork& prefill : step.prefills) {
     out_ << separator << "\"" << prefill.id << ": " << prefill.context_tokens << "+"

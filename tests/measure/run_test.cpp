@@ -17,7 +17,7 @@ using namespace rooflua::test;
 namespace {
 
 /// Prompts of 20 to 119 tokens and answers of 1 to 60, 20 per second on average: a tight cache of
-/// 40 blocks preempts.
+/// 40 blocks preempts. Every third ends by its end token.
 std::vector<RequestSpec> requests(std::int32_t count) {
   std::vector<RequestSpec> out;
   std::uint64_t state = 5;
@@ -29,6 +29,7 @@ std::vector<RequestSpec> requests(std::int32_t count) {
   for (std::int32_t i = 0; i < count; ++i) {
     now_s += below(1000) * 1e-4;
     out.push_back(spec(now_s, 20 + below(100), 1 + below(60)));
+    if (i % 3 == 0) out.back().max_tokens += 1 + i % 20;
     out.back().klass = i % 2;
     out.back().session = i % 7;
   }
@@ -72,6 +73,44 @@ TEST_CASE("the summary of a run adds up to the engine's own counts") {
     CHECK(s.replicas.at(0).busy_frac <= 1);
     CHECK(s.sessions->count == 7);
   }
+}
+
+TEST_CASE("rows behind end tokens are steps' work and nobody's tokens") {
+  struct Rows : Observer {
+    std::int64_t sampled = 0, discarded = 0;
+    void on_step(const StepSeen& step) override {
+      sampled += step.batch->sampled;
+      discarded += step.discarded;
+    }
+  } rows;
+  std::ostringstream out;
+  Timeline timeline(out, "trace");
+  const Totals totals = Tight(2).observe({&rows, &timeline});
+  timeline.finish();
+  CHECK(rows.discarded > 100);
+  CHECK(rows.sampled == totals.output_tokens + rows.discarded);
+  std::int64_t shown = 0;
+  const Json trace = parse_json(out.str(), "trace");
+  for (const Json& event : trace.find("traceEvents")->items()) {
+    const Json* arguments = event.find("args");
+    const Json* discarded = arguments != nullptr ? arguments->find("discarded") : nullptr;
+    if (discarded != nullptr) shown += discarded->integer();
+  }
+  CHECK(shown == rows.discarded);
+
+  // A burst in one second: only what landed counts.
+  SummaryObserver summary;
+  Bench bench(1000, 256);
+  bench.replica().async_depth = 2;
+  bench.model = LinearSteps(0.1);
+  RequestSpec short_answer = spec(0, 16, 3);
+  short_answer.max_tokens = 9;
+  ListedWorkload workload({short_answer, short_answer});
+  Bindings b = bench.bindings(workload);
+  b.observers = {&summary};
+  simulate(bench.cluster, b);
+  CHECK(summary.summary().steps == 4);
+  CHECK(summary.summary().peak_output_tokens_per_s == 6);
 }
 
 TEST_CASE("mean time per token, weighted by gaps, is the mean gap between tokens") {

@@ -60,6 +60,23 @@ TEST_CASE("the row that is discarded costs what a row costs, and a block where i
   CHECK(bench.recorder.of(0).last_token == 13 * s);
 }
 
+TEST_CASE(
+    "the row takes a block also where the request had held blocks ahead, up to its end token") {
+  class HoldsEight : public SchedulerPolicy {
+    void plan(const Replica& replica, Plan& plan) override {
+      plan.decode_all();
+      if (replica.view().waiting > 0) plan.admit(replica.view().waiting_head, {4, 8, 0, 0});
+    }
+  } scheduler;
+  Bench bench = two_in_flight(100, 4);
+  ListedWorkload workload({limited(0, 4, 5, 9)});
+  Bindings bindings = bench.bindings(workload);
+  bindings.schedulers = {&scheduler};
+  simulate(bench.cluster, bindings);
+  CHECK(bench.recorder.steps == Lines{"0..1: p0:4+0* w0 u2", "1..2: d1 w0 u2", "2..3: d1 w0 u2",
+                                      "3..4: d1 w0 u2", "4..5: d1 w0 u2", "5..6: d1 x1 w0 u3"});
+}
+
 TEST_CASE("a first token may be the end token") {
   Bench bench = two_in_flight(100, 16);
   bench.run({limited(0, 16, 1, 4), spec(1.5, 16, 2)});

@@ -15,8 +15,13 @@ namespace {
 /// Closed loop of `clients`, lognormal lengths, and nothing kept.
 class Clients : public Workload {
  public:
-  Clients(std::int64_t requests, std::int32_t clients, double mean_prompt, double mean_output)
-      : left_(requests), clients_(clients), mean_prompt_(mean_prompt), mean_output_(mean_output) {}
+  Clients(std::int64_t requests, std::int32_t clients, double mean_prompt, double mean_output,
+          std::int32_t limit)
+      : left_(requests),
+        clients_(clients),
+        limit_(limit),
+        mean_prompt_(mean_prompt),
+        mean_output_(mean_output) {}
   bool next(RequestSpec& spec) override {
     if (clients_ == 0 || left_ == 0) return false;
     --clients_;
@@ -39,10 +44,12 @@ class Clients : public Workload {
   }
   RequestSpec draw(double now_s) {
     --left_;
-    return spec(now_s, length(mean_prompt_), length(mean_output_));
+    RequestSpec drawn = spec(now_s, length(mean_prompt_), length(mean_output_));
+    drawn.max_tokens = std::max(drawn.output_tokens, limit_);
+    return drawn;
   }
   std::int64_t left_;
-  std::int32_t clients_;
+  std::int32_t clients_, limit_;
   double mean_prompt_, mean_output_;
   std::uint64_t state_ = 12345;
 };
@@ -60,8 +67,9 @@ class Counter : public Observer {
 };
 
 void measure(const char* what, std::int64_t requests, std::int32_t seats, std::int32_t blocks,
-             double prompt, double output, bool real_blocks = false) {
-  Clients workload(requests, 2 * seats, prompt, output);
+             double prompt, double output, bool real_blocks = false, int depth = 1,
+             std::int32_t limit = 0) {
+  Clients workload(requests, 2 * seats, prompt, output, limit);
   Fcfs scheduler;
   LinearSteps model(5e-3, 1e-6, 1e-9);
   Counter counter;
@@ -70,6 +78,7 @@ void measure(const char* what, std::int64_t requests, std::int32_t seats, std::i
   replica.max_num_seqs = seats;
   replica.max_num_batched_tokens = 8192;
   replica.real_blocks = real_blocks;
+  replica.async_depth = depth;
   ClusterConfig cluster;
   cluster.replicas = {replica};
   Bindings bindings;
@@ -101,6 +110,8 @@ TEST_CASE("block tables, starvation and small batches cost little", "[.][speed]"
   measure("saturated, real blocks", 1'000'000, 256, 28000, 200, 200, true);
   measure("starved 256 seats", 300'000, 256, 2500, 200, 200);
   measure("8 seats", 100'000, 8, 28000, 200, 200);
+  measure("two steps in flight", 1'000'000, 256, 28000, 200, 200, false, 2);
+  measure("... and end tokens", 1'000'000, 256, 28000, 200, 200, false, 2, 1 << 20);
 }
 
 TEST_CASE("a decode step costs the same whatever the batch", "[.][speed]") {
