@@ -36,7 +36,10 @@ class Witness : public Observer {
     }
     claim(batch.tokens == batch.decodes + prefill_tokens, "tokens = decodes + chunks");
     claim(batch.sampled == batch.decodes + completed, "sampled = decodes + completed prompts");
+    claim(step.discarded >= 0 && step.discarded <= batch.decodes, "only decodes are discarded");
+    claim(step.discarded == 0 || c.async_depth == 2, "one step in flight discards nothing");
     sampled += batch.sampled;
+    discarded += step.discarded;
     last_end_ = step.end;
   }
 
@@ -62,7 +65,7 @@ class Witness : public Observer {
   }
 
   std::string broken;
-  long long sampled = 0, landed = 0, ended = 0;
+  long long sampled = 0, discarded = 0, landed = 0, ended = 0;
   bool lost = false;
 
  private:
@@ -104,8 +107,8 @@ std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler) 
   while (run.simulation().advance()) check_instant(run.simulation(), witness, before);
   witness.claim(witness.ended == static_cast<long long>(question.prompts.size()),
                 "everybody who came has ended");
-  witness.claim(witness.lost || witness.sampled == witness.landed,
-                "tokens that were sampled = tokens that landed");
+  witness.claim(witness.lost || witness.sampled == witness.landed + witness.discarded,
+                "tokens that were sampled = tokens that landed, and those behind end tokens");
   witness.claim(run.simulation().replica(0).kv().used_blocks() == 0, "in the end all is free");
   return witness.broken;
 }
