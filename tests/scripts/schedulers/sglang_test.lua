@@ -263,4 +263,16 @@ test("a request without a limit has default_max_new_tokens", function()
     rows = [[ ]] }
 end)
 
+-- Overlap: A's third token, planned at 2, is its end token, and lands at 4. The batch at 3 still has a row of it,
+-- but none of B, whose second token is the last that it may have.
+test("with overlap an end is seen one step late: one wasted row", function()
+  expect { scheduler = steady(0.5), kv_blocks = 100, block_size = 1, async_depth = 2,
+    requests = { { 0, 4, 3, limit(6) }, { 0.5, 4, 2, limit(2) } },
+    rows = [[ 0: A+4
+              0: A
+              1: B+4
+              2: A B
+              3: A ]] }
+end)
+
 test.finish()
