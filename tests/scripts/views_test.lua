@@ -43,6 +43,26 @@ test("ipairs walks the prefills and the contexts of a batch", function()
   test.equal(contexts, 10 + 40 + 90)
 end)
 
+test("the engine goes over its requests for their contexts once a step, however often a model looks at them", function()
+  local ffi, batch = require("rooflua.abi").ffi, require "rooflua.batch"
+  local numbers, asked = ffi.new("int32_t[3]", { 10, 20, 30 }), 0
+  local data = ffi.new "rooflua_batch_data"
+  data.decodes = 3
+  batch.attach(data, function() return 30 end, function()
+    asked = asked + 1
+    return numbers
+  end)
+  for step = 1, 3 do
+    numbers[0] = step
+    local contexts, sum = batch.live().decode_contexts, 0
+    for _ = 1, 2 do
+      for i = 1, #contexts do sum = sum + contexts[i] end
+    end
+    test.equal(sum, 2 * (step + 20 + 30))
+    test.equal(asked, step)
+  end
+end)
+
 test("a database says its lookup's name", function()
   local database = rooflua.mfu.open { gpu = "h200-sxm", lookup = "nearest" }
   test.equal(database.strategy, "nearest")

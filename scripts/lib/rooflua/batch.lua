@@ -24,7 +24,9 @@ typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_contexts_ha
 
 -- One entry per batch: slot 1 is the engine's, the rest were made in Lua and stay as long as the VM.
 local datas, epochs = {}, { [1] = 0 }
-local details = { {} } -- slot -> {contexts = function() -> int32 pointer or nil, max = function, keep = anchors}
+-- slot -> {contexts = function() -> int32 pointer or nil, max = function, keep = anchors; pointer, epoch: what it
+-- returned in that epoch. The function goes over every running request, so it is asked once per step.}
+local details = { {} }
 local live_slot = 1
 
 local function data_of(handle)
@@ -72,7 +74,10 @@ local function context_at(handle, i)
   local contexts = data.contexts
   if contexts ~= nil then return contexts[i - 1] end
   local detail = details[handle.slot]
-  if detail.contexts then return detail.contexts()[i - 1] end
+  if detail.contexts then
+    if detail.epoch ~= handle.epoch then detail.epoch, detail.pointer = handle.epoch, detail.contexts() end
+    return detail.pointer[i - 1]
+  end
   return data.decode_context_tokens / data.decodes -- only the sum is known
 end
 
