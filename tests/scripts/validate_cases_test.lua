@@ -161,6 +161,54 @@ test("engine steps of one's own need nothing but their row and their file", func
   says(found.wrong, "broken.csv:3: column 'prefill_reqs': expected a whole number, 0 or more")
 end)
 
+test("a file of requests says which of its lines and columns is wrong", function()
+  local header, good = "arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s\n", "1,200,20,0.1,0.9\n"
+  local wrong = {
+    negative = { header .. "1,200,20,-0.1,0.9\n", "negative.csv:2: column 'ttft_s': expected 0 or more, found -0.1" },
+    text = { header .. good .. "2,nan,20,0.1,0.9\n", "text.csv:3: column 'prompt_tokens': expected a number" },
+    short = { header .. good .. "2,200,20\n", "short.csv:3: column 'e2e_s': expected a number, found nothing" },
+    backwards = { header .. "1,200,20,0.9,0.1\n", "backwards.csv:2: column 'e2e_s': 0.1 is before the first token" },
+    column = { "arrival_s,prompt_tokens,output_tokens,ttfts_s,e2e_s\n1,200,20,0.1,0.9\n",
+      "column.csv: has no column for ttft_s" },
+    header = { header, "header.csv: no rows" }, empty = { "", "empty.csv: no rows" },
+  }
+  local list = {}
+  for name, each in pairs(wrong) do
+    write(name .. ".csv", each[1])
+    list[#list + 1] = { id = name, file = name .. ".csv", workload = "x", rating = "B" }
+  end
+  write("list.json", "[1, 2]")
+  write("totals.json", '{"mean_ttft_ms": 4}')
+  for _, name in ipairs { "list", "totals" } do
+    list[#list + 1] = { id = name, file = name .. ".json", workload = "x", rating = "B" }
+    wrong[name] = { "", name .. ".json: expected what vllm bench serve writes with --save-detailed" }
+  end
+  write_cases(list)
+  local found = run()
+  for name, each in pairs(wrong) do says(found[name], each[2]) end
+end)
+
+test("a row whose rating, measured figures, name or selector cannot be meant is refused", function()
+  write("requests.csv", "arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s,stage\n1,200,20,0.1,0.9,0\n")
+  local function of_requests(id, selector)
+    return { id = id, file = "requests.csv", workload = "x", rating = "B", selector = selector }
+  end
+  write_cases { { id = "rating", rating = "Z" }, { id = "nan", measured = "e2e_ms=nan" },
+    { id = "negative", measured = "e2e_ms=400;tpot_ms=-8" }, { id = "zero", measured = "e2e_ms=0" }, { id = "twice" },
+    { id = "vvllm", engine = "vvLLM 0.15" }, of_requests("rows", "stage=0"), of_requests("stage", "stage 7"),
+    of_requests "good", { id = "twice" } }
+  local found = run()
+  says(found.rating, "cases.csv:2: rating: expected A (known steps)")
+  says(found.nan, "cases.csv:3: measured: e2e_ms: expected a number above 0, found 'nan'")
+  says(found.negative, "cases.csv:4: measured: tpot_ms: expected a number above 0, found '-8'")
+  says(found.zero, "cases.csv:5: measured: e2e_ms: expected a number above 0, found '0'")
+  says(found.vvllm, "engine: nothing is known of 'vvLLM 0.15'")
+  says(found.rows, "cases.csv:8: selector: picks rows of figures")
+  says(found.stage, "requests.csv: none of stage 7")
+  says(found.twice, "cases.csv:11: case_id 'twice' is that of line 6")
+  test.check(found.good.errors.e2e_mean ~= nil, tostring(found.good.problem))
+end)
+
 test("a stage is scored where the selector names one, whatever the rating", function()
   local lines = { "arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s,stage" }
   for i = 1, 20 do

@@ -49,22 +49,36 @@ local function find_columns(path, rows)
   return found, names.error or names.outcome or names.status
 end
 
+--- A number that is not below 0, as a time or a count has to be.
+local function number_of(path, row, name)
+  local value = row[name]
+  if type(value) ~= "number" then
+    fail("%s:%d: column '%s': expected a number, found %s", path, row.line, name,
+      value == nil and "nothing" or core.describe(value))
+  elseif value < 0 then
+    fail("%s:%d: column '%s': expected 0 or more, found %g", path, row.line, name, value)
+  end
+  return value
+end
+
 local fine = { ["0"] = true, completed = true, ok = true, success = true, ["200"] = true }
 
 --- Requests of the rows of a CSV.
 function measured_requests.of_rows(path, rows)
   if #rows == 0 then fail("%s: no data: it has no rows", path) end
   local at, failure = find_columns(path, rows)
-  local requests = {}
+  local requests, fields = {}, core.sorted_keys(at)
   for i, row in ipairs(rows) do
     local request = { failed = failure ~= nil and row[failure] ~= nil and not fine[tostring(row[failure])] }
-    for field, column in pairs(at) do
-      local value = row[column[1]]
-      if type(value) == "number" then
-        request[field] = value / column[2]
-      elseif not request.failed then
-        fail("%s:%d: column '%s': expected a number, found %s", path, row.line, column[1], core.describe(value))
+    for _, field in ipairs(fields) do
+      local column = at[field]
+      if not request.failed or type(row[column[1]]) == "number" then
+        request[field] = number_of(path, row, column[1]) / column[2]
       end
+    end
+    if not request.failed and request.e2e_s < request.ttft_s then
+      fail("%s:%d: column '%s': %g is before the first token ('%s': %g)", path, row.line, at.e2e_s[1],
+        row[at.e2e_s[1]], at.ttft_s[1], row[at.ttft_s[1]])
     end
     for _, name in ipairs(optional) do request[name] = row[name] end
     requests[i] = request
@@ -102,6 +116,7 @@ end
 
 --- The lists of `--save-detailed` (older versions write them always): a request per position; nil without.
 function measured_requests.of_bench(path, document)
+  if type(document) ~= "table" then return nil end
   local inputs = per_request(path, document, "input_lens", nil, "number")
   if not inputs then return nil end
   local function of(key, kind) return per_request(path, document, key, #inputs, kind or "number") end
@@ -144,9 +159,14 @@ local function mean_of(report, ...)
 end
 
 --- What inference-perf reports of all requests: figures, and the settings it ran with.
-function measured_requests.inference_perf(document)
-  local successes = document.successes or {}
-  local ttft = successes.latency and successes.latency.time_to_first_token
+---@param document any what the file at `path` holds
+function measured_requests.inference_perf(path, document)
+  local successes = type(document) == "table" and document.successes
+  if type(successes) ~= "table" or type(successes.latency) ~= "table" then
+    fail("%s: expected what vllm bench serve writes with --save-detailed (input_lens, output_lens, ttfts and itls), "
+      .. "or a report of inference-perf (successes.latency); it has neither", path)
+  end
+  local ttft = successes.latency.time_to_first_token
   return {
     e2e_mean = mean_of(successes, "latency", "request_latency"),
     ttft_mean = mean_of(successes, "latency", "time_to_first_token"), ttft_p50 = ttft and (ttft.median or ttft.p50),

@@ -26,16 +26,25 @@ local figure_names = {
   first_token = "ttft_mean", token_to_token = "step_time", tok = "output_tokens_per_s",
 }
 
+--- A measured figure; it has to be above 0, because errors are relative to it.
+local function figure_value(name, text, where)
+  local value = tonumber(text)
+  if not value or not (value > 0) or value == math.huge then
+    core.fail("%s: measured: %s: expected a number above 0, found '%s'", where, name, text)
+  end
+  return value
+end
+
 --- "e2e_ms=12;tok_s=3" as figures in seconds; unknown names are left out.
-local function figures_of(text)
+local function figures_of(text, where)
   local out = {}
   if type(text) ~= "string" then return out end
-  for name, value in text:gmatch "([%w_]+)=([%-%d.eE+]+)" do
+  for name, value in text:gmatch "([%w_]+)=([^;,%s]+)" do
     for _, suffix in ipairs(suffixes) do
       local stem = name:match("^(.*)" .. suffix[1])
       local known = stem and figure_names[stem]
-      if known and tonumber(value) then
-        out[known] = tonumber(value) * (known == "output_tokens_per_s" and 1 or suffix[2])
+      if known then
+        out[known] = figure_value(name, value, where) * (known == "output_tokens_per_s" and 1 or suffix[2])
         break
       end
     end
@@ -73,6 +82,10 @@ local function check_row(row, where)
   if type(row.tp) ~= "number" or row.tp < 1 or row.tp % 1 ~= 0 then
     core.fail("%s: tp: expected a whole number >= 1, found %s", where, core.describe(row.tp))
   end
+  if not tostring(row.rating):find "^[ABC]$" and not tostring(row.rating):find "^[ABC]%+[ABC]$" then
+    core.fail("%s: rating: expected A (known steps), B (a serving run), C (static batches or a closed loop) or two of "
+      .. "them as A+B, found '%s'", where, tostring(row.rating))
+  end
 end
 
 --- What a workload and the notes beside it say.
@@ -91,7 +104,7 @@ local function read_row(case, folder, row)
   case.gpu, case.tp, case.engine = tostring(row.gpu), row.tp, tostring(row.engine)
   case.metrics, case.notes = tostring(row.metrics or ""), notes
   case.weights, case.kv = precision.read(row.precision, case.where)
-  case.figures = figures_of(row.measured)
+  case.figures = figures_of(row.measured, case.where)
   case.settings = settings_of(tostring(row.workload), notes, case.where)
   case.sampling = sampling.read(row.sampling, case.where)
 end
@@ -111,11 +124,14 @@ function cases.read(folder)
   if not native.file_exists(path) then
     core.fail("%s: there is no cases.csv; expected a folder of measured cases (docs/VALIDATION.md)", folder)
   end
-  local out = {}
+  local out, lines = {}, {}
   local rows, header = native.csv_read(path)
   check_header(path, header)
   for i, row in ipairs(rows) do
-    out[i] = case_of(folder, row, path .. ":" .. row.line)
+    local case = case_of(folder, row, path .. ":" .. row.line)
+    local line = lines[case.id]
+    if line then case.problem = ("%s: case_id '%s' is that of line %d"):format(case.where, case.id, line) end
+    out[i], lines[case.id] = case, line or row.line
   end
   if #out == 0 then core.fail("%s: has a header and no case; expected a row per measured case", path) end
   return out

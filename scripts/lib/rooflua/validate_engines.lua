@@ -71,7 +71,8 @@ local function version_of(text)
 end
 
 local function fits(entry, text, version, hardware)
-  if not text:find(entry.pattern) or entry.gpu and not (hardware and entry.gpu(hardware)) then return false end
+  if not text:find("%f[%a]" .. entry.pattern) then return false end
+  if entry.gpu and not (hardware and entry.gpu(hardware)) then return false end
   if entry.to and (version == nil or version >= entry.to) then return false end
   return not entry.from or (version ~= nil and version >= entry.from)
 end

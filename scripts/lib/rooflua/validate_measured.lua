@@ -6,7 +6,7 @@
 --
 -- with settings that the file states. The shape is told by the file's columns:
 --     cycle_us                        engine steps
---     ttft_s, e2e_s (CSV)             requests      (this and the next three: measured_requests.lua)
+--     ttft_s and e2e_s, or arrival_s or arrival_us (CSV)     requests   (this, the next three: measured_requests.lua)
 --     first_token_ts (JSONL)          requests with engine time stamps
 --     ttfts (JSON)                    what `vllm bench serve --save-result --save-detailed` writes
 --     per_request or summary (JSON)   an inference-perf report: totals only
@@ -24,11 +24,21 @@ measured.warm_up_s = 5
 -- Requests -----------------------------------------------------------------------------------------
 
 --- Whether the measured figures of a request count: after the warm-up, and of the stage that the selector names.
-local function mark_scored(requests, stage)
+local function mark_scored(requests, case)
+  local stage, scored = case.stage, 0
+  if case.selection then
+    core.fail("%s: selector: picks rows of figures and of engine steps; of requests all are replayed, and 'stage N' "
+      .. "scores one stage", case.where)
+  end
   local last_s = requests[#requests].arrival_s
   local warm_up_s = last_s > 12 * measured.warm_up_s and measured.warm_up_s or 0
   for _, each in ipairs(requests) do
     each.scored = each.arrival_s >= warm_up_s and each.ttft_s ~= nil and (stage == nil or each.stage == stage)
+    if each.scored then scored = scored + 1 end
+  end
+  if scored == 0 then
+    core.fail("%s: no request to score in %s%s", case.where, case.path, stage and (": none of stage %d"):format(stage)
+      or ": all of them failed")
   end
   return requests
 end
@@ -142,18 +152,20 @@ local function stated(figures, row)
 end
 
 local function from_csv(case, all)
-  local rows = native.csv_read(case.path)
-  local first = rows[1] or core.fail("%s: no rows", case.path)
-  if first.cycle_us then
+  local rows, header = native.csv_read(case.path)
+  if #rows == 0 then core.fail("%s: no rows", case.path) end
+  local there = {}
+  for _, name in ipairs(header) do there[name] = true end
+  if there.cycle_us then
     local out = { steps = steps_of(case.path, rows, case.selection) }
     if #out.steps == 0 then core.fail("%s: no row fits the selector of %s", case.path, case.where) end
     out.settings = run_behind(case, all)
     return out
   end
-  if first.ttft_s and first.e2e_s then
+  if there.ttft_s and there.e2e_s or there.arrival_s or there.arrival_us then
     local requests = replayed(measured_requests.of_rows(case.path, rows), case.path)
     local name = case.path:match "([^/]*)%.csv$"
-    return { requests = mark_scored(requests, case.stage), settings = indexed(case.path, name) }
+    return { requests = mark_scored(requests, case), settings = indexed(case.path, name) }
   end
   local row = case.selection and row_of(rows, case.selection)
   if case.selection and not row then
@@ -166,15 +178,16 @@ end
 local function from_json(case)
   local document = native.json_decode(native.read_file(case.path), case.path)
   local requests = measured_requests.of_bench(case.path, document)
-  if requests then return { requests = mark_scored(replayed(requests, case.path)), settings = {} } end
-  local figures, settings = measured_requests.inference_perf(document)
+  if requests then return { requests = mark_scored(replayed(requests, case.path), case), settings = {} } end
+  local figures, settings = measured_requests.inference_perf(case.path, document)
   return { figures = figures, settings = settings }
 end
 
 local function from_jsonl(case)
   local settings, meta = {}, folder_of(case.path) .. "/meta.json"
   if native.file_exists(meta) then settings = settings_from(json.decode(native.read_file(meta)).engine_kwargs or {}) end
-  return { requests = mark_scored(replayed(measured_requests.of_stamps(case.path), case.path)), settings = settings }
+  local requests = replayed(measured_requests.of_stamps(case.path), case.path)
+  return { requests = mark_scored(requests, case), settings = settings }
 end
 
 local readers = { csv = from_csv, json = from_json, jsonl = from_jsonl }

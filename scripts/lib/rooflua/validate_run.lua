@@ -168,6 +168,8 @@ local function answer(case, known, about, steps, database, twist)
   return out
 end
 
+local collect_every = 8 -- simulations of a case: large, and Lua does not see it
+
 --- Intervals of the errors, from as many replicates.
 local function intervals(case, known, about, steps, database, options)
   local setting, replicates = interval.setting(database, about, options.interval or {}), {}
@@ -176,6 +178,7 @@ local function intervals(case, known, about, steps, database, options)
     local errors = known.steps and found.errors or score.errors(found.simulated, found.measured, score.spread)
     errors.step_time_median = nil
     replicates[number] = { errors = errors, simulated = found.simulated }
+    if number % collect_every == 0 then collectgarbage() end
   end
   return interval.of(replicates), setting.discrepancy
 end
