@@ -101,6 +101,7 @@ struct ValidateArguments {
   std::vector<std::string> steps;  // step models to compare; empty = all known
   std::vector<std::string> set;    // key=value of the first one
   int intervals = 0;               // replicates per case; 0 = no intervals
+  int jobs = 1;                    // processes
   std::string json, html;
 };
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home);

@@ -173,6 +173,7 @@ void add_validate(CLI::App& app, Door& door) {
       ->add_option("--intervals", a->intervals,
                    "So many replicates per case from errors of tables and model: 90 % intervals")
       ->check(CLI::Range(0, 1000));
+  command->add_option("--jobs", a->jobs, "Worker processes for cases")->check(CLI::Range(1, 1024));
   command->add_option("--json", a->json, "Write the errors to a file (- = stdout, alone)");
   command->add_option("--html", a->html, "Write a page with plots");
   command->callback(

@@ -7,6 +7,7 @@
 #include "app/validate_html.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/workers.h"
 #include "measure/progress.h"
 #include "script/vm.h"
 
@@ -50,6 +51,27 @@ Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   return options;
 }
 
+/// Every case in a process of `jobs`, and what it found taken into this one.
+void run_cases(script::Vm& vm, std::int64_t count, int jobs, const std::filesystem::path& scratch) {
+  ProgressBar bar("validate", count);
+  WorkOptions options;
+  options.jobs = jobs;
+  std::int64_t ended = 0;
+  const auto number = [](std::size_t piece) { return Json(static_cast<std::int64_t>(piece + 1)); };
+  in_workers(
+      static_cast<std::size_t>(count), options,
+      [&](std::size_t piece) {
+        const std::filesystem::path own = scratch / std::to_string(piece);
+        std::filesystem::create_directory(own);
+        return vm.call(module, "case", {number(piece), Json(own.string())});
+      },
+      [&](WorkDone&& done) {
+        const Json taken =
+            vm.call(module, "take", {number(done.piece), done.document, Json(done.problem)});
+        bar.show(++ended, taken.find("id")->text());
+      });
+}
+
 }  // namespace
 
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home) {
@@ -62,13 +84,7 @@ int validate(const ValidateArguments& arguments, const std::filesystem::path& ho
   script::Vm vm(options);
   const Json opened = vm.call(module, "open", {options_of(arguments, scratch)});
   const std::int64_t count = opened.find("cases")->integer();
-  {
-    ProgressBar bar("validate", count);
-    for (std::int64_t i = 1; i <= count; ++i) {
-      const Json done = vm.call(module, "case", {Json(i)});
-      bar.show(i, done.find("id")->text());
-    }
-  }
+  run_cases(vm, count, arguments.jobs, scratch.path);
   const Json result = vm.call(module, "finish", {Json(!arguments.html.empty())});
   if (arguments.json != "-") std::printf("%s\n", result.find("text")->text().c_str());
   if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);

@@ -61,6 +61,18 @@ TEST_CASE("validate writes errors as JSON and a page with plots, and counts what
   fs::remove_all(path);
 }
 
+TEST_CASE("validate gives the same document from one process and from three") {
+  const fs::path path = folder();
+  const std::string at = "validate " + path.string() + " --intervals 2 --json - --jobs ";
+  const Said one = rooflua::test::rooflua(at + "1 2>&1");
+  const Said three = rooflua::test::rooflua(at + "3 2>&1");
+  CHECK(one.status == 0);
+  CHECK(contains(one.text, "\"intervals\""));
+  CHECK(one.text == three.text);
+  CHECK(rooflua::test::rooflua(at + "0 2>&1").status == 2);
+  fs::remove_all(path);
+}
+
 TEST_CASE("validate fails with a reason: no folder, no case, no writable file") {
   CHECK(rooflua::test::rooflua("validate /nowhere/at/all 2>&1").status == 2);
   const fs::path path = folder();

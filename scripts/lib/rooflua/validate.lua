@@ -1,5 +1,6 @@
 -- `rooflua validate DIR`: every measured case of a folder, simulated with every step model, and the
--- errors. The program asks for one case after the other; a case that cannot run says why and counts.
+-- errors. The program asks for one case after the other, in processes of their own; a case that cannot run says why
+-- and counts.
 local native = require "rooflua.native"
 local core = require "rooflua.core"
 local beliefs = require "rooflua.validate_beliefs"
@@ -103,26 +104,49 @@ local function problem_text(problem)
   return (tostring(problem):gsub("%s*\n.*", ""):gsub("^validate: ", ""))
 end
 
---- Case number i with every step model.
-function validate.case(i)
+--- Case number i, what it is about, and nothing found yet; why it cannot run, if it cannot.
+local function described(i)
   local case = current.selected[i]
   local result = { case = case, beliefs = {} }
   current.results[i] = result
   local ok, about = pcall(run.describe, case, current.engine)
-  if not ok then
-    for _, belief in ipairs(current.beliefs) do result.beliefs[belief.name] = { problem = problem_text(about) } end
-    return { id = case.id }
-  end
+  if not ok then return result, problem_text(about) end
   about.tp, result.about, result.group = case.tp, about, totals.group_of(case, about)
+  return result
+end
+
+--- The same problem with every step model.
+local function cannot_run(result, problem)
+  for _, belief in ipairs(current.beliefs) do result.beliefs[belief.name] = { problem = problem } end
+end
+
+--- Case number i with every step model.
+--- @param scratch string? an empty folder of its own
+--- @return table by step model, which take() takes
+function validate.case(i, scratch)
+  local result, problem = described(i)
+  if problem then
+    cannot_run(result, problem)
+    return result.beliefs
+  end
   for n, belief in ipairs(current.beliefs) do
-    local options = { tables = current.tables, scratch = current.scratch, all = current.all,
+    local options = { tables = current.tables, scratch = scratch or current.scratch, all = current.all,
       parameters = belief.steps == current.beliefs[1].steps and current.parameters or nil,
       intervals = n == 1 and current.intervals or 0, interval = current.interval }
-    local done, found = pcall(run.case, case, about, belief, options)
+    local done, found = pcall(run.case, result.case, result.about, belief, options)
     result.beliefs[belief.name] = done and found or { problem = problem_text(found) }
-    if n == #current.beliefs then run.forget(case) end
+    if n == #current.beliefs then run.forget(result.case) end
   end
-  return { id = case.id }
+  return result.beliefs
+end
+
+--- What case() returned in another process, or why it returned nothing.
+--- @return table {id}
+function validate.take(i, beliefs_found, problem)
+  local result = described(i)
+  result.beliefs = beliefs_found or {}
+  if problem and problem ~= "" then cannot_run(result, problem) end
+  return { id = result.case.id }
 end
 
 -- What came out ---------------------------------------------------------------------------------------------
