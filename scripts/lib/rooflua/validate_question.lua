@@ -10,7 +10,8 @@ local question = {}
 
 --- inference-perf's shared-prefix load asks so many different prompts in turn.
 local distinct_prompts = 100
---- A closed loop runs so many rounds: as many requests as clients times this.
+--- A closed loop runs so many rounds: as many requests as clients times this, all clients starting at once.
+--- Source: aiconfigurator, eval/benchmarks/genai_perf_runner.py (10 per client, 2 more as a warm-up of their own).
 local rounds = 10
 
 --- What the run states, else what the engine does by default.
