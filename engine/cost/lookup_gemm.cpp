@@ -152,17 +152,12 @@ GemmIndex::Plan GemmIndex::make_plan(double k, double n, bool nearest) const {
     plan.count = 0;
     if (!along_line(k, n, plan)) by_distance(k, n, plan.shape.size(), plan);
   }
-  plan.k = k;
-  plan.n = n;
   return plan;
 }
 
 const GemmIndex::Plan& GemmIndex::plan(double k, double n, bool nearest) const {
-  const std::uint64_t mixed = std::bit_cast<std::uint64_t>(k) * 0x9E3779B97F4A7C15ull ^
-                              std::bit_cast<std::uint64_t>(n) * 0xC2B2AE3D27D4EB4Full;
-  Plan& slot = plans_[mixed >> 58];
-  if (slot.k != k || slot.n != n) slot = make_plan(k, n, nearest);
-  return slot;
+  const Words<3> key{{std::bit_cast<std::uint64_t>(k), std::bit_cast<std::uint64_t>(n), nearest}};
+  return plans_.of(key, [&] { return make_plan(k, n, nearest); });
 }
 
 Reading GemmIndex::at(double m, double k, double n, Strategy strategy, RowsUsed* trace) const {

@@ -13,6 +13,7 @@
 #include <map>
 #include <vector>
 
+#include "cost/kept.h"
 #include "cost/lookup_grid.h"
 
 namespace rooflua {
@@ -32,7 +33,6 @@ class GemmIndex {
   };
   /// Which series answer for a (k, n), remembered: a simulation asks for few.
   struct Plan {
-    double k = 0, n = 0;
     std::array<int, 4> shape{};
     std::array<double, 4> weight{};
     int count = 0;
@@ -60,7 +60,7 @@ class GemmIndex {
   std::map<std::pair<double, double>, int> of_;
   std::vector<double> ks_, ns_;
   double least_latency_s_ = 0;
-  mutable std::array<Plan, 64> plans_{};
+  mutable Kept<Words<3>, Plan> plans_;
 };
 
 }  // namespace rooflua

@@ -10,6 +10,7 @@
 #include "cost/estimate_cache.h"
 #include "cost/lookup.h"
 #include "cost/lookup_user.h"
+#include "cost/modelled_gemm.h"
 #include "cost/modelled_kernel.h"
 
 namespace rooflua {
@@ -157,12 +158,7 @@ class Database final : public MfuDatabase {
     // As fast to compute as to find again, and decodes are hardly ever asked twice: the context
     // grows with every step.
     if (is_attention(query.op) && only_models(query.op)) {
-      check(query, false);
-      if (query.op == Op::attention_prefill || query.op == Op::attention_decode) {
-        attention_(query, *options_.hardware, fresh_);
-      } else {
-        fresh_ = modelled_kernel(query, *options_.hardware);
-      }
+      model_attention(query, fresh_);
       add_work(query, fresh_);
       return fresh_;
     }
@@ -174,6 +170,16 @@ class Database final : public MfuDatabase {
     slot.key = key;
     slot.estimate = estimate;
     return slot.estimate;
+  }
+
+  void answer(const Query& query, Estimate& estimate) const override {
+    if (!native_ && !reference_) {
+      estimate = this->estimate(query);
+    } else if (is_attention(query.op) && only_models(query.op)) {
+      model_attention(query, estimate);
+    } else {
+      estimate = price(query, nullptr);
+    }
   }
 
   bool only_models(Op op) const override {
@@ -221,6 +227,12 @@ class Database final : public MfuDatabase {
   }
 
  private:
+  void model_attention(const Query& query, Estimate& estimate) const {
+    check(query, false);
+    const bool prefill = query.op == Op::attention_prefill || query.op == Op::mla_prefill;
+    (prefill ? prefill_ : decode_)(query, *options_.hardware, estimate);
+  }
+
   void add_work(const Query& query, Estimate& estimate) const {
     estimate.flop = flop_of(query);
     estimate.bytes = bytes_of(query);
@@ -253,7 +265,11 @@ class Database final : public MfuDatabase {
       throw Error("mfu." + std::string(rooflua::name(query.op)),
                   "no table of this op in " + where() + ", and no hardware to model it from");
     }
-    estimate = modelled_kernel(query, *options_.hardware);
+    if (query.op == Op::gemm) {
+      gemms_(query, *options_.hardware, estimate);
+    } else {
+      estimate = modelled_kernel(query, *options_.hardware);
+    }
     if (trace != nullptr) {
       trace->remark = "no table of " + std::string(rooflua::name(query.op)) +
                       ": modelled from the datasheet of " + options_.hardware->name;
@@ -339,7 +355,8 @@ class Database final : public MfuDatabase {
   bool reference_ = false, native_ = false;  // InferSim's or BLIS' own policy; one of our own
   mutable EstimateCache cache_;
   mutable Estimate fresh_;
-  mutable ModelledAttention attention_;
+  mutable ModelledAttention prefill_, decode_;
+  mutable ModelledGemms gemms_;
   mutable std::array<signed char, op_count> modelled_;  // -1: not known yet
   mutable std::vector<const KernelTable*> tables_;
   mutable std::array<double, 7> peaks_{};

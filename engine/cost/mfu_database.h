@@ -88,6 +88,11 @@ class MfuDatabase {
   /// the op
   virtual const Estimate& estimate(const Query& query) const = 0;
 
+  /// The same latency, MFU and evidence, without the work behind them and without being remembered:
+  /// for somebody who remembers (prepared_questions.h). A user's lookup is remembered all the same.
+  /// @throws as estimate()
+  virtual void answer(const Query& query, Estimate& estimate) const = 0;
+
   /// Whether nothing but the modelled kernel can price this op: no table of it here, nor in the
   /// tables of the GPU that lends.
   virtual bool only_models(Op op) const = 0;

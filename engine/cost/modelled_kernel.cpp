@@ -11,13 +11,16 @@
 #include "cost/collective.h"
 #include "cost/kernel_table.h"
 #include "cost/layers.h"
+#include "cost/modelled_gemm.h"
 
 namespace rooflua {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-using modelled::Attention, modelled::Gpu;
+using modelled::Attention, modelled::Elements, modelled::Gpu, modelled::whole_above;
+using modelled::elements, modelled::fourth_power, modelled::fourth_root, modelled::gpu_of;
+using modelled::math_dtype, modelled::steps_of;
 
 /// An answer before it becomes an Estimate.
 struct Priced {
@@ -40,65 +43,19 @@ inline double not_negative(Op op, const char* name, double value) {
   return value == 0 ? 0 : positive(op, name, value);
 }
 
-/// The format the tensor cores work in. Weights in a narrow format that a GPU cannot multiply are
-/// expanded to 16 bits on the way (Marlin-like kernels): they save traffic, not arithmetic.
-Dtype math_dtype(const Hardware& hardware, Dtype dtype) {
-  const bool narrow = bytes_per_element(dtype) < 2;
-  return narrow && !hardware.peak.contains(dtype) ? Dtype::bf16 : dtype;
-}
-
-Gpu gpu_of(const Hardware& hardware, Dtype dtype) {
-  if (hardware.sms < 1 || !(hardware.clock_hz > 0)) {
-    throw Error("modelled_kernel", hardware.name + " states no sms or clock_mhz in hardware.toml");
-  }
-  return {hardware.peak_for(dtype).in_base_units(), hardware.memory_bandwidth.in_base_units(),
-          double(hardware.sms), hardware.clock_hz};
-}
-
-/// Arithmetic and traffic overlap, but not perfectly near the ridge: a smooth maximum.
-double fourth_power(double x) {
-  return (x * x) * (x * x);
-}
 double overlapped(double a, double b) {
-  return std::sqrt(std::sqrt(fourth_power(a) + fourth_power(b)));
+  return fourth_root(fourth_power(a) + fourth_power(b));
 }
 
-/// ceil of a number that is not negative, without the library call that plain x86-64 needs for it
-/// and without a branch, so that loops become vectors: adding 2^52 and taking it away again rounds
-/// to a whole number; from there on numbers are whole.
-inline double whole_above(double x) {
-  constexpr double two_52 = 4503599627370496.0;
-  const double far = x < two_52 ? two_52 : 0;
-  const double near = x + far - far;
-  return near + (near < x ? 1.0 : 0.0);
-}
-
-/// floor, likewise.
+/// floor without a library call, as whole_above().
 inline double whole_below(double x) {
   const double above = whole_above(x);
   return above - (above > x ? 1.0 : 0.0);
 }
 
-/// Bytes per element of a GEMM's three sides.
-struct Elements {
-  double in, weight, out;
-};
-
-Elements elements(const Query& query, const Hardware& hardware) {
-  const double math = bytes_per_element(math_dtype(hardware, query.dtype));
-  return {math, bytes_per_element(query.dtype), std::max(math, 2.0)};  // results have 16 bits
-}
-
 struct Tile {
   double rows, columns;
 };
-/// Seven tiles; the last of the eight is twice, so that they fill vectors.
-struct Tiles {
-  std::array<double, 8> rows, columns;
-};
-constexpr Tiles kGemmTiles{{64, 64, 64, 64, 128, 128, 256, 256},
-                           {32, 64, 128, 256, 128, 256, 128, 128}};
-
 /// Bytes that a tile loads for each step of k: those of the m rows there are.
 inline double loaded_by(Tile tile, double m, double n, Elements e) {
   return std::min(m, tile.rows) * e.in + std::min(n, tile.columns) * e.weight;
@@ -113,48 +70,10 @@ inline double tile_time(Tile tile, double loaded, double steps, const Gpu& gpu) 
   return modelled::gemm_tile_s + std::max(math, load);
 }
 
-/// k in steps of 64
-inline double steps_of(double k) {
-  return whole_above(k / 64) * 64;
-}
-
-/// Every tile and split is a fourth root of a sum; those with the same split cost share what is
-/// added to it, so the smallest sum of each kind decides and two roots are enough, to the same
-/// bits.
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
-[[gnu::target_clones("arch=x86-64-v3", "default")]]
-#endif
-double
-gemm_time(double m, double k, double n, Elements e, const Gpu& gpu) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double bytes = bytes::gemm(m, k, n, e.in, e.weight, e.out);
-  std::array<double, kGemmTiles.rows.size()> tiles, loaded, sums;
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const Tile tile{kGemmTiles.rows[i], kGemmTiles.columns[i]};
-    tiles[i] = whole_above(m / tile.rows) * whole_above(n / tile.columns);
-    loaded[i] = loaded_by(tile, m, n, e);
-  }
-  double whole = infinity, split_up = infinity;
-  for (const double split : {1., 2., 4., 8., 16.}) {
-    const double partial_sums = split > 1 ? 2 * 4 * m * n * split : 0;  // fp32, written and read
-    const double traffic = fourth_power(gpu.traffic(bytes + partial_sums));
-    const double steps = steps_of(k / split);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      const Tile tile{kGemmTiles.rows[i], kGemmTiles.columns[i]};
-      const double waves = whole_above(tiles[i] * split / gpu.sms);
-      const double math = waves * tile_time(tile, loaded[i], steps, gpu);
-      sums[i] = fourth_power(math) + traffic;
-    }
-    const double least = *std::min_element(sums.begin(), sums.end());
-    (split > 1 ? split_up : whole) = std::min(split > 1 ? split_up : whole, least);
-  }
-  return std::min(std::sqrt(std::sqrt(whole)), modelled::split_s + std::sqrt(std::sqrt(split_up)));
-}
-
 Priced gemm(const Query& query, Elements e, const Gpu& gpu) {
   const double m = positive(query.op, "m", query.m), k = positive(query.op, "k", query.k);
   const double n = positive(query.op, "n", query.n);
-  return {modelled::kernel_launch_s + gemm_time(m, k, n, e, gpu), flop::gemm(m, k, n)};
+  return {modelled::kernel_launch_s + modelled::Gemm(k, n, e, gpu).time(m), flop::gemm(m, k, n)};
 }
 
 /// `experts` GEMMs of `rows` rows each, in one launch; fractional rows are an average.
@@ -163,16 +82,16 @@ double grouped_time(double experts, double rows, double k, double n, Elements e,
       {{16, 64}, {16, 128}, {32, 128}, {64, 64}, {64, 128}, {128, 128}, {128, 256}, {256, 128}}};
   const double bytes = experts * bytes::gemm(rows, k, n, e.in, e.weight, e.out);
   const double steps = steps_of(k);
-  double best = std::numeric_limits<double>::infinity();
-  for (const Tile tile : tiles) {
+  std::array<double, tiles.size()> math;  // the least of them decides: one root is enough
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const Tile tile = tiles[i];
     const double count = experts * whole_above(rows / tile.rows) * whole_above(n / tile.columns);
     const Tile computed{std::max(tile.rows, 64.0), tile.columns};  // the smallest tensor-core step
     const double waves = std::max(1.0, count / gpu.sms);
     const double loaded = loaded_by(computed, std::min(rows, tile.rows), n, e);
-    const double math = waves * tile_time(computed, loaded, steps, gpu);
-    best = std::min(best, overlapped(math, gpu.traffic(bytes)));
+    math[i] = waves * tile_time(computed, loaded, steps, gpu);
   }
-  return best;
+  return overlapped(*std::min_element(math.begin(), math.end()), gpu.traffic(bytes));
 }
 
 /// Time of quantising [tokens, width] to FP8 (quantize_time in the header).
@@ -248,6 +167,11 @@ Attention absorbed_latent(const Query& query) {
           flop::mla_absorbed(heads, latent, rope, 1),
           bytes::latent_kv(1, latent, rope, bytes_per_element(query.kv_dtype)),
           heads * width * bytes_per_element(query.dtype)};
+}
+
+Attention attention_of(const Query& query) {
+  if (query.op == Op::mla_prefill) return expanded_latent(query);
+  return query.op == Op::mla_decode ? absorbed_latent(query) : plain_attention(query);
 }
 
 double requests(const Query& query) {
@@ -352,17 +276,15 @@ Priced moving(const Query& query, const Hardware& hardware) {
 Priced computing(const Query& query, const Hardware& hardware, const Gpu& gpu) {
   switch (query.op) {
     case Op::gemm:
-      return gemm(query, elements(query, hardware), gpu);
+      return gemm(query, elements(query.dtype, hardware), gpu);
     case Op::grouped_gemm:
-      return grouped_gemm(query, elements(query, hardware), gpu);
+      return grouped_gemm(query, elements(query.dtype, hardware), gpu);
     case Op::attention_prefill:
-      return prefill(query, plain_attention(query), gpu);
-    case Op::attention_decode:
-      return decode(query, plain_attention(query), gpu);
     case Op::mla_prefill:
-      return prefill(query, expanded_latent(query), gpu);
+      return prefill(query, attention_of(query), gpu);
+    case Op::attention_decode:
     case Op::mla_decode:
-      return decode(query, absorbed_latent(query), gpu);
+      return decode(query, attention_of(query), gpu);
     case Op::linear_attention:
       return linear_attention(query, gpu);
     default:
@@ -389,10 +311,13 @@ Seconds quantize_time(double tokens, double width, const Hardware& hardware) {
                             positive(Op::elementwise, "width", width), gpu));
 }
 
-bool ModelledAttention::fits(const Query& query) const {
-  return known_ && query.heads == heads_ && query.kv_heads == kv_heads_ &&
-         query.head_dim == head_dim_ && query.tp == tp_ && query.dtype == dtype_ &&
-         query.kv_dtype == kv_dtype_;
+bool ModelledAttention::fits(const Query& q) const {
+  const Query& kept = kept_;
+  return known_ && q.op == kept.op && q.heads == kept.heads && q.kv_heads == kept.kv_heads &&
+         q.head_dim == kept.head_dim && q.tp == kept.tp && q.dtype == kept.dtype &&
+         q.kv_dtype == kept.kv_dtype && q.kv_lora_rank == kept.kv_lora_rank &&
+         q.qk_nope_head_dim == kept.qk_nope_head_dim &&
+         q.qk_rope_head_dim == kept.qk_rope_head_dim && q.v_head_dim == kept.v_head_dim;
 }
 
 void ModelledAttention::operator()(const Query& query, const Hardware& hardware,
@@ -400,13 +325,12 @@ void ModelledAttention::operator()(const Query& query, const Hardware& hardware,
   if (!fits(query)) {
     known_ = false;
     gpu_ = gpu_of(hardware, math_dtype(hardware, query.dtype));
-    shape_ = plain_attention(query);
-    dtype_ = query.dtype, kv_dtype_ = query.kv_dtype;
-    heads_ = query.heads, kv_heads_ = query.kv_heads, head_dim_ = query.head_dim, tp_ = query.tp;
+    shape_ = attention_of(query);
+    kept_ = query;
     known_ = true;
   }
-  const Priced priced =
-      query.op == Op::attention_decode ? decode(query, shape_, gpu_) : prefill(query, shape_, gpu_);
+  const bool one_token = query.op == Op::attention_decode || query.op == Op::mla_decode;
+  const Priced priced = one_token ? decode(query, shape_, gpu_) : prefill(query, shape_, gpu_);
   estimate = Estimate{};
   estimate.evidence = Evidence::modelled;
   estimate.latency_s = priced.latency_s;

@@ -70,11 +70,11 @@ struct Attention {
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
 Estimate modelled_kernel(const Query& query, const Hardware& hardware);
 
-/// Prices plain attention of one shape again and again: what depends on the GPU and the shape alone
-/// is kept. The same answers as modelled_kernel(), bit by bit.
+/// Prices attention of one shape, plain or latent, again and again: what depends on the GPU and the
+/// shape alone is kept. The same answers as modelled_kernel(), bit by bit.
 class ModelledAttention {
  public:
-  /// @param query  attention_prefill or attention_decode
+  /// @param query  attention_prefill, attention_decode, mla_prefill or mla_decode
   /// @throws Error   as modelled_kernel()
   void operator()(const Query& query, const Hardware& hardware, Estimate& estimate);
 
@@ -82,8 +82,7 @@ class ModelledAttention {
   bool fits(const Query& query) const;
 
   bool known_ = false;
-  Dtype dtype_{}, kv_dtype_{};
-  int heads_ = 0, kv_heads_ = 0, head_dim_ = 0, tp_ = 0;
+  Query kept_;
   modelled::Gpu gpu_{};
   modelled::Attention shape_{};
 };

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cost/collective.h"
 #include "cost/lookup.h"
+#include "cost/prepared_questions.h"
 #include "cost/roofline.h"
 #include "script/context.h"
 
@@ -61,16 +62,11 @@ const MfuDatabase* database_of(Context* context, const void* box) {
   return pointer.get();
 }
 
-/// Fills the context's query with `fill`, answers it, and turns every failure into a status.
-template <class Fill>
-std::int32_t ask(Context* context, const void* box, AbiEstimate* out, Fill fill) noexcept {
+/// Runs `call`, which returns a status, and turns every failure into one.
+template <class Call>
+std::int32_t leaf(Context* context, Call call) noexcept {
   try {
-    const MfuDatabase* database = database_of(context, box);
-    if (database == nullptr) return abi_failed;
-    Query& query = context->query;
-    fill(query);
-    copy(database->estimate(query), out);
-    return abi_ok;
+    return call();
   } catch (const NeedsLua&) {
     return abi_needs_lua;
   } catch (const LookupError& error) {
@@ -81,6 +77,19 @@ std::int32_t ask(Context* context, const void* box, AbiEstimate* out, Fill fill)
     context->message = error.what();
   }
   return abi_failed;
+}
+
+/// Fills the context's query with `fill`, and answers it.
+template <class Fill>
+std::int32_t ask(Context* context, const void* box, AbiEstimate* out, Fill fill) noexcept {
+  return leaf(context, [&]() -> std::int32_t {
+    const MfuDatabase* database = database_of(context, box);
+    if (database == nullptr) return abi_failed;
+    Query& query = context->query;
+    fill(query);
+    copy(database->estimate(query), out);
+    return abi_ok;
+  });
 }
 
 const char* message(Context* context) noexcept {
@@ -132,6 +141,8 @@ std::int32_t decode(Context* context, const void* box, double heads, double kv_h
   });
 }
 
+}  // namespace
+
 Query to_query(const AbiQuery& in) {
   Query q;
   q.op = static_cast<Op>(whole(in.op, "op"));
@@ -160,9 +171,25 @@ Query to_query(const AbiQuery& in) {
   return q;
 }
 
+namespace {
+
 std::int32_t lookup(Context* context, const void* box, const AbiQuery* in,
                     AbiEstimate* out) noexcept {
   return ask(context, box, out, [=](Query& query) { query = to_query(*in); });
+}
+
+std::int32_t prepared(Context* context, const void* box, double first, double second, double* mfu,
+                      double* latency_s, double* evidence) noexcept {
+  return leaf(context, [=]() mutable -> std::int32_t {
+    const auto& questions = *static_cast<const std::shared_ptr<const PreparedQuestions>*>(box);
+    if (questions == nullptr) throw Error("prepared", "this object was closed");
+    for (const Answer& each : questions->answer(first, second)) {
+      *mfu++ = each.mfu;
+      *latency_s++ = each.latency_s;
+      *evidence++ = static_cast<double>(each.evidence);
+    }
+    return abi_ok;
+  });
 }
 
 std::int32_t all_reduce(Context* context, const void* box, double bytes, double ranks, double eager,
@@ -205,6 +232,7 @@ void fill_abi(AbiTable& abi) {
   abi.lookup = lookup;
   abi.all_reduce = all_reduce;
   abi.collective = collective;
+  abi.prepared = prepared;
 }
 
 void answer(Context& context, const MfuDatabase& database, AbiEstimate* out) {

@@ -9,6 +9,7 @@
 
 #include "cost/ledger.h"
 #include "cost/mfu_database.h"
+#include "cost/prepared_questions.h"
 #include "script/ffi_abi.h"
 #include "script/library.h"
 #include "script/stack.h"
@@ -37,6 +38,12 @@ struct TypeName<MfuDatabase> {
   static constexpr const char* article = "a Database";
 };
 
+template <>
+struct TypeName<PreparedQuestions> {
+  static constexpr const char* value = "rooflua.Prepared";
+  static constexpr const char* article = "prepared questions";
+};
+
 struct Context : std::enable_shared_from_this<Context> {
   LibraryOptions options;
   lua_State* L = nullptr;  // who runs now: the main state, or the coroutine that asked
@@ -63,6 +70,7 @@ Context& context_of(lua_State* L);
 void bind_support(lua_State* L);
 void bind_spec(lua_State* L);
 void bind_mfu(lua_State* L);
+void bind_prepared(lua_State* L);
 void bind_trust(lua_State* L);
 void bind_cost(lua_State* L);
 void bind_random(lua_State* L);
@@ -71,6 +79,8 @@ void bind_fit(lua_State* L);
 void bind_sweep(lua_State* L);
 /// Fills the leaf functions that Lua reaches through FFI (bind_lookup.cpp).
 void fill_abi(AbiTable& abi);
+/// A question as it crosses the border. @throws Error if a count is not whole
+Query to_query(const AbiQuery& in);
 /// The question behind an answer to a user's lookup, as a table with the fields its op has.
 void push_query(lua_State* L, const Query& query);
 /// A user's lookup (a Lua function) as the engine calls it.

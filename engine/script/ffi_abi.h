@@ -64,7 +64,10 @@ struct AbiTable {
   /// kind 0: all-reduce, 1: all-to-all; from the link bandwidth alone
   std::int32_t (*collective)(Context*, const void* hardware, double bytes, double ranks,
                              double kind, AbiEstimate* out);
+  /// `prepared`: a PreparedQuestions; writes one number for each of its questions to each list
+  std::int32_t (*prepared)(Context*, const void* prepared, double first, double second, double* mfu,
+                           double* latency_s, double* evidence);
 };
-inline constexpr std::uint32_t abi_version = 1;
+inline constexpr std::uint32_t abi_version = 2;
 
 }  // namespace rooflua::script

@@ -70,6 +70,7 @@ void push_natives(lua_State* L) {
   bind_support(L);
   bind_spec(L);
   bind_mfu(L);
+  bind_prepared(L);
   bind_trust(L);
   bind_cost(L);
   bind_random(L);

@@ -53,11 +53,13 @@ typedef struct {
                         rooflua_estimate *out);
   int32_t (*collective)(void *, const void *hardware, double bytes, double ranks, double kind,
                         rooflua_estimate *out);
+  int32_t (*prepared)(void *, const void *prepared, double first, double second, double *mfu,
+                      double *latency_s, double *evidence);
 } rooflua_abi;
 ]]
 
 local abi = ffi.cast("const rooflua_abi *", native.abi)
-assert(abi.version == 1, "rooflua: engine and scripts/lib/rooflua are of different versions")
+assert(abi.version == 2, "rooflua: engine and scripts/lib/rooflua are of different versions")
 assert(abi.size == ffi.sizeof "rooflua_abi",
   "rooflua: the FFI table has another size than abi.lua says")
 

@@ -20,7 +20,7 @@ local private = {
   plot = true, differences = true, lookback = true, repl = true, repl_commands = true, repl_complete = true,
   repl_pretty = true, repl_reload = true, repl_tree = true, breakdown = true, describe = true, check = true,
   check_rules = true, check_forecast = true, locate = true, columns = true, statistics = true,
-  repeatable = true, sorting = true, fit_scan = true, repl_reading = true,
+  repeatable = true, sorting = true, fit_scan = true, repl_reading = true, prepared = true,
 }
 for _, part in ipairs { "", "_cases", "_engines", "_measured", "_replay", "_beliefs", "_question", "_score",
   "_run", "_sampling", "_words", "_precision", "_layers", "_interval", "_discrepancy", "_page", "_totals", "_text" } do
@@ -127,7 +127,7 @@ local loaded, loading, read = {}, {}, {} -- read: files that were run, as a set 
 -- What only the library and the program may touch.
 local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
-  ["rooflua.mfu"] = { "ask", "view_data", "dtype_code", "is_database", "evidence_names" },
+  ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
   ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
   ["rooflua.policy"] = { "class_of" },
   ["rooflua.measure"] = { "is_metric" },

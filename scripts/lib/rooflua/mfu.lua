@@ -219,8 +219,7 @@ local function question_of(op)
   end
   for _, name in ipairs(words) do known[#known + 1], is_known[name] = name, true end
   local q = ffi.new "rooflua_query"
-  q.op, q.tp, q.ranks = op_codes[op], 1, 1
-  return { q = q, known = known, is_known = is_known, fill = assert(loadstring(core.join(code,
+  return { q = q, code = op_codes[op], known = known, is_known = is_known, fill = assert(loadstring(core.join(code,
     "\n"), "=rooflua.mfu")) }
 end
 local questions = {}
@@ -228,8 +227,8 @@ for op in pairs(op_fields) do questions[op] = question_of(op) end
 
 local function check_field(value, name) check_number(value, "db:lookup", name) end
 
-function ask.lookup(database, query, data, what)
-  check(database, what)
+--- Writes a query into `q`, the struct of its op unless another is given, and returns it.
+local function fill(query, q, what)
   if type(query) ~= "table" then core.table(query, what) end
   local question = questions[query.op]
   if question == nil then code_of(op_codes, query.op, what .. ": op") end
@@ -239,11 +238,19 @@ function ask.lookup(database, query, data, what)
         question.known))
     end
   end
-  local q = question.q
+  q = q or question.q
+  q.op, q.tp, q.ranks = question.code, 1, 1
   question.fill(query, q, check_field)
   q.dtype, q.kv_dtype = dtype_code(query.dtype), dtype_code(query.kv_dtype)
   q.decode, q.eager = query.decode and 1 or 0, query.eager and 1 or 0
   q.kernel = query.kernel and code_of(kernel_codes, query.kernel, what .. ": kernel") or 0
+  return q
+end
+mfu.fill = fill
+
+function ask.lookup(database, query, data, what)
+  check(database, what)
+  local q = fill(query, nil, what)
   local status = abi.lookup(context, database, q, data)
   if status ~= 0 then settle(status, database, data, what) end
 end
@@ -288,6 +295,12 @@ function methods.lookup(db, query)
   local data = view_data[view]
   ask.lookup(db, query, data, "db:lookup")
   return answer(data), view
+end
+
+--- Questions by name, of which one or two numbers change: where they go, "first" and "second" say.
+function methods.prepare(db, questions)
+  check(db, "db:prepare")
+  return require("rooflua.prepared").new(db, questions)
 end
 
 local with_options = { "returns", "name" }

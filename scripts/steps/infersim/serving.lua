@@ -18,9 +18,6 @@ local static = require "steps.infersim.static"
 local serving = {}
 serving.__index = serving
 
-local of_one = lookups.of_one
-local evidence_of_one, evidence_of_two = lookups.evidence_of_one, lookups.evidence_of_two
-
 --- @param run infersim.Run prepared
 --- @param layers integer how many layers a step counts
 function serving.new(run, layers)
@@ -28,16 +25,20 @@ function serving.new(run, layers)
   local shape = run.shape
   local whole = shape.layers / layers  -- the plan divided bytes by this where it counted one layer
   run.kv_bytes_per_layer, run.expert_bytes = run.kv_bytes_per_layer / whole, run.expert_bytes / whole
+  self.prefill_core_asked, self.decode_core_asked = lookups.core_of(run, false), lookups.core_of(run, true)
   self.projection_time = cost.memoize(function(m)
-    local times = gemms.at(run.projections, m)
-    return cost.record("projections", times.total_s, times.evidence, layers, nil, nil, nil, "compute", nil, "gemm")
+    local asked = run.prefill_asked
+    local mfu = asked:ask(m, 1)
+    return cost.record("projections", gemms.projections(run, mfu, m, {}), asked:evidence "o", layers,
+                       nil, nil, nil, "compute", nil, "gemm")
   end)
   self.ffn_time = {}
   for _, phase in ipairs { "prefill", "decode" } do
-    local experts = run[phase .. "_experts"]
+    local asked = run[phase .. "_asked"]
     self.ffn_time[phase] = cost.memoize(function(m)
-      local time_s = static.ffn(run, run[phase], experts, m)
-      return cost.record("ffn", time_s, evidence_of_one(experts, m), layers, nil, nil, nil, nil, nil,
+      local mfu = asked:ask(m, 1)
+      local time_s = static.ffn(run, run[phase], mfu, m)
+      return cost.record("ffn", time_s, asked:evidence "experts", layers, nil, nil, nil, nil, nil,
                          shape.moe and "grouped_gemm" or "gemm")
     end)
   end
@@ -46,23 +47,25 @@ end
 
 --- Attention core of one chunk, all layers.
 function serving:prefill_core(t, p)
-  local run, question = self.run, self.run.prefill_core
-  local mfu = of_one(question, t)
+  local run, asked = self.run, self.prefill_core_asked
+  local all = asked:ask(0, t)
+  local mfu = all.core
   local gflop = run.prefill_gflop_per_pair * t * (p + t)
   local arithmetic = gflop / run.literals.causal_divisor / (run.core_gflop_per_s * mfu)
   local bytes = run.kv_bytes_per_layer * (p + t)
   local traffic = bytes / run.memory_bytes_per_s
-  local time_s = cost.record("attention_prefill", math.max(arithmetic, traffic), evidence_of_one(question, t),
+  local time_s = cost.record("attention_prefill", math.max(arithmetic, traffic), asked:evidence "core",
                              self.layers, gflop * 1e9, bytes, mfu, traffic > arithmetic and "memory" or "compute")
   return time_s
 end
 
 --- Attention core of all decodes, all layers.
 function serving:decode_core(n, context_tokens)
-  local run = self.run
+  local run, asked = self.run, self.decode_core_asked
   local context = math.max(1, math.floor(context_tokens / n))
-  local core_s = static.decode_core(run, run.decode, n, context)
-  local time_s = cost.record("attention_decode", core_s, evidence_of_two(run.decode_core, n, context), self.layers,
+  local mfu = asked:ask(n, context)
+  local core_s = static.decode_core(run, run.decode, mfu.core, n, context)
+  local time_s = cost.record("attention_decode", core_s, asked:evidence "core", self.layers,
                              nil, nil, run.decode.core_mfu)
   return time_s
 end

@@ -11,6 +11,7 @@
 ---
 --- Source: alibaba/InferSim f2293da.
 
+local apart = require("rooflua.cost").apart
 local gemms = require "steps.infersim.gemms"
 local lookups = require "steps.infersim.lookups"
 local report = require "steps.infersim.report"
@@ -27,7 +28,6 @@ local defaults = {
 }
 
 local divide = sizes.divide
-local of_one, of_two, gemms_at = lookups.of_one, lookups.of_two, gemms.at
 
 --- A deployment: what does not change between evaluations.
 ---@class infersim.Deployment
@@ -56,9 +56,9 @@ local of_one, of_two, gemms_at = lookups.of_one, lookups.of_two, gemms.at
 ---@class infersim.Phase
 ---@field total_s number|nil all layers and the overhead: TTFT or TPOT
 ---@field tokens_per_s number|nil per GPU
----@field projections infersim.GemmTimes|nil
----@field linear_projections infersim.GemmTimes|nil
----@field shared infersim.GemmTimes|nil
+---@field projections infersim.GemmTimes
+---@field linear_projections infersim.GemmTimes
+---@field shared infersim.GemmTimes
 ---@field core_mfu number|nil
 ---@field core_arithmetic_s number|nil
 ---@field core_traffic_s number|nil
@@ -76,6 +76,9 @@ Run.__index = Run
 
 local static = { defaults = defaults }
 
+--- @return infersim.Phase
+local function phase() return { projections = {}, linear_projections = {}, shared = {} } end
+
 --- @param shape table from infersim.config
 --- @param gpu table from infersim.gpus
 --- @param args infersim.Deployment
@@ -85,39 +88,12 @@ local static = { defaults = defaults }
 function static.new(shape, gpu, args, mfu, literals)
   literals = literals or defaults
   return setmetatable({
-    shape = shape, gpu = gpu, args = args, literals = literals, mfu = mfu, asked = lookups.over(mfu),
+    shape = shape, gpu = gpu, args = args, literals = literals, mfu = mfu,
     mla = shape.mla, hybrid = shape.hybrid,
     prefill_overhead_s = literals.prefill_overhead_ms / 1000,
     decode_overhead_s = (shape.hybrid and literals.hybrid_decode_overhead_ms or literals.decode_overhead_ms) / 1000,
-    prefill = {}, decode = {}, needs_smaller_kv_cache = false, misses_target_tpot = false,
+    prefill = phase(), decode = phase(), needs_smaller_kv_cache = false, misses_target_tpot = false,
   }, Run)
-end
-
---- The questions that this model asks its tables.
-local function questions(run)
-  local s, args, asked = run.shape, run.args, run.asked
-  local H, tp = s.hidden_size, args.tp
-  local dtype, kv_dtype = args.fp8_gemm and "fp8" or "bf16", args.fp8_kv and "fp8" or "bf16"
-  run.projections, run.linear_projections, run.shared_experts = gemms.of(run, dtype)
-  if s.mla then
-    run.decode_core = asked:mla_decode(s.heads, s.kv_lora_rank, s.rope, tp, kv_dtype)
-    run.prefill_core = asked:mla_prefill(s.heads, s.nope, s.rope, tp)
-  else
-    run.decode_core = asked:attention_decode(s.heads, s.kv_heads, s.head_dim, tp, kv_dtype)
-    run.prefill_core = asked:attention_prefill(s.heads, s.kv_heads, s.head_dim, tp)
-  end
-  if s.hybrid then
-    run.linear_prefill, run.linear_decode = asked:linear_attention(s, false), asked:linear_attention(s, true)
-  end
-  if s.moe then  -- the better of up and down projection stands for both
-    local function grouped(decode)
-      return asked:grouped_gemm(s.experts, args.world_size, s.experts_per_token, H, s.intermediate_size, tp, decode)
-    end
-    run.prefill_experts, run.decode_experts = grouped(false), grouped(true)
-  else  -- looked up with the whole model's width over W, whatever tp is
-    run.prefill_experts = asked:gemm(H, floor(2 * s.intermediate_size / args.world_size), dtype)
-    run.decode_experts = run.prefill_experts
-  end
 end
 
 -- 3.7 communication, seconds per layer and token -----------------------------------------------
@@ -168,15 +144,15 @@ function Run:prepare()
   self.expert_gflop_per_token = 6 * self.shape.hidden_size * self.intermediate_size
                                 * self.shape.experts_per_token / 1e9
   self.groups = floor(args.world_size / args.tp)
-  questions(self)
+  self.gemms = gemms.of(self)
+  self.prefill_asked, self.decode_asked = lookups.of(self, false), lookups.of(self, true)
   communication(self)
   return self
 end
 
 -- 3.4 attention core, seconds per layer --------------------------------------------------------
 
-local function decode_core(run, out, batch, context)
-  local mfu = of_two(run.decode_core, batch, context)
+local function decode_core(run, out, mfu, batch, context)
   local arithmetic = divide(batch * context * run.decode_gflop_per_pair, run.core_gflop_per_s * mfu,
                             "the MFU of decode attention")
   local traffic = run.kv_bytes_per_layer * context * batch / run.memory_bytes_per_s
@@ -185,8 +161,7 @@ local function decode_core(run, out, batch, context)
 end
 
 --- @param tokens number of one prefill batch: so many prompts of isl
-local function prefill_core(run, out, isl, tokens)
-  local mfu = of_one(run.prefill_core, isl)
+local function prefill_core(run, out, mfu, isl, tokens)
   local arithmetic = divide(isl * isl * run.prefill_gflop_per_pair / run.literals.causal_divisor,
                             run.core_gflop_per_s * mfu, "the MFU of prefill attention")
   local traffic = run.kv_bytes_per_layer * isl / run.memory_bytes_per_s
@@ -205,17 +180,16 @@ end
 
 -- 3.6 FFN, seconds per layer -------------------------------------------------------------------
 
---- @param experts infersim.Question of prefill or of decode
-local function ffn(run, out, experts, q)
+--- @param all table<string, number> MFUs
+local function ffn(run, out, all, q)
   divide(1, run.args.world_size, "world_size")
-  local mfu = of_one(experts, q)
+  local mfu = all.experts
   local arithmetic = divide(q * run.expert_gflop_per_token, run.gemm_gflop_per_s * mfu, "the MFU of the FFN")
   local local_experts = divide(run.shape.experts, run.groups, "world_size // tp")
   local traffic = run.expert_bytes * local_experts / run.memory_bytes_per_s
   out.experts_mfu, out.experts_arithmetic_s, out.experts_traffic_s = mfu, arithmetic, traffic
-  if not run.shared_experts then return (max(arithmetic, traffic)) end
-  out.shared = gemms_at(run.shared_experts, q)
-  return max(arithmetic, traffic) + out.shared.total_s
+  if run.shape.shared_experts == 0 then return (max(arithmetic, traffic)) end
+  return max(arithmetic, traffic) + gemms.shared_experts(run, all, q, out.shared)
 end
 
 -- 3.8 assembly ---------------------------------------------------------------------------------
@@ -231,15 +205,14 @@ local function prefill(run, load)
   local args, out, tokens, isl = run.args, run.prefill, load.max_prefill_tokens, load.isl
   local L = run.shape.layers
   out.tokens = tokens
-  local core = prefill_core(run, out, isl, tokens)
-  out.projections = gemms_at(run.projections, tokens)
-  local projection, linear = out.projections.total_s, 0
+  local mfu, latency_s = run.prefill_asked:ask(tokens, isl)
+  local core = prefill_core(run, out, mfu.core, isl, tokens)
+  local projection, linear = gemms.projections(run, mfu, tokens, out.projections), 0
   if run.hybrid then
-    linear = linear_core(run, out, of_one(run.linear_prefill, isl), 1) * (tokens / isl)
-    out.linear_projections = gemms_at(run.linear_projections, tokens)
-    linear = linear + out.linear_projections.total_s
+    linear = linear_core(run, out, latency_s.linear, 1) * (tokens / isl)
+    linear = linear + gemms.linear_projections(run, mfu, tokens, out.linear_projections)
   end
-  local experts = ffn(run, out, run.prefill_experts, tokens)
+  local experts = ffn(run, out, mfu, tokens)
   local before, after, reduce = tokens * run.prefill_before_s, tokens * run.prefill_after_s, tokens * run.all_reduce_s
   out.before_s, out.after_s, out.all_reduce_s = before, after, reduce
   local total
@@ -259,15 +232,14 @@ end
 local function decode(run, load)
   local args, out, tokens = run.args, run.decode, run.batch
   local L = run.shape.layers
-  local core = decode_core(run, out, tokens, run.average_context)
-  out.projections = gemms_at(run.projections, tokens)
-  local projection, linear = out.projections.total_s, 0
+  local mfu, latency_s = run.decode_asked:ask(tokens, run.average_context)
+  local core = decode_core(run, out, mfu.core, tokens, run.average_context)
+  local projection, linear = gemms.projections(run, mfu, tokens, out.projections), 0
   if run.hybrid then
-    linear = linear_core(run, out, of_one(run.linear_decode, tokens), tokens)
-    out.linear_projections = gemms_at(run.linear_projections, tokens)
-    linear = linear + out.linear_projections.total_s
+    linear = linear_core(run, out, latency_s.linear, tokens)
+    linear = linear + gemms.linear_projections(run, mfu, tokens, out.linear_projections)
   end
-  local experts = ffn(run, out, run.decode_experts, tokens)
+  local experts = ffn(run, out, mfu, tokens)
   local before, after, reduce = tokens * run.decode_before_s, tokens * run.decode_after_s, tokens * run.all_reduce_s
   out.before_s, out.after_s, out.all_reduce_s = before, after, reduce
   local total
@@ -290,8 +262,8 @@ function Run:evaluate(load)
   self.isl, self.osl = load.isl, load.osl
   sizes.kv_cache(self, load)
   sizes.flops(self, load)
-  if not self.args.decode_only then prefill(self, load) end
-  if not self.args.prefill_only then decode(self, load) end
+  if not self.args.decode_only then apart(prefill, self, load) end
+  if not self.args.prefill_only then apart(decode, self, load) end
 end
 
 --- Everything at once, from nothing.
