@@ -91,6 +91,11 @@ std::int32_t cached_tokens(ServeBorder* border, double slot) noexcept {
   return border->replica->cached_tokens(whole(slot));
 }
 
+std::int32_t shared_tokens(ServeBorder* border, double slot, double other) noexcept {
+  if (border->replica == nullptr) return 0;
+  return border->replica->shared_tokens(whole(slot), whole(other));
+}
+
 std::int32_t route_cached_tokens(ServeBorder* border, double replica) noexcept {
   const std::int32_t index = whole(replica);
   if (border->route == nullptr || index < 0 || index >= border->route->replica_count) return 0;
@@ -129,7 +134,8 @@ ServeTable serve_table(ServeState& state) {
           route_cached_tokens,
           context_max,
           contexts,
-          decode_blocks};
+          decode_blocks,
+          shared_tokens};
 }
 
 }  // namespace rooflua::script

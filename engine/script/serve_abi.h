@@ -59,8 +59,9 @@ struct ServeTable {
   std::int32_t (*decode_context_max)(ServeBorder*) noexcept;
   const std::int32_t* (*decode_contexts)(ServeBorder*) noexcept;
   std::int32_t (*decode_blocks)(ServeBorder*) noexcept;
+  std::int32_t (*shared_tokens)(ServeBorder*, double slot, double other) noexcept;
 };
-inline constexpr std::uint32_t serve_abi_version = 2;
+inline constexpr std::uint32_t serve_abi_version = 3;
 
 static_assert(sizeof(Request) == 104 && offsetof(Request, next) == 84, "mirror it in serving.lua");
 static_assert(offsetof(ReplicaView, requests) == 24 && sizeof(ReplicaView) == 128);

@@ -58,6 +58,10 @@ class Replica {
   /// Tokens of a waiting request that need not be computed: prefix hits, or KV sent by another
   /// replica.
   std::int32_t cached_tokens(std::int32_t slot) const noexcept;
+  /// Tokens at the left that the prompts of two requests have in common, cached or not.
+  std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept {
+    return rooflua::shared_tokens(requests_->progress(slot), requests_->progress(other));
+  }
   ReplicaSignals signals() const;
 
   // --- for the simulation, in the order of a step's life

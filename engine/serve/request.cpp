@@ -1,5 +1,6 @@
 #include "serve/request.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -99,6 +100,18 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   progress.output_content = spec.output_content;
   ++alive_;
   return slot;
+}
+
+std::int32_t shared_tokens(const Progress& a, const Progress& b) noexcept {
+  std::int32_t tokens = 0;
+  const std::size_t most = std::min(a.segments.size(), b.segments.size());
+  for (std::size_t i = 0; i < most; ++i) {
+    const Segment &one = a.segments[i], &other = b.segments[i];
+    if (one.content == 0 || one.content != other.content) break;
+    tokens += std::min(one.tokens, other.tokens);
+    if (one.tokens != other.tokens) break;
+  }
+  return tokens;
 }
 
 void Requests::close(std::int32_t slot) {

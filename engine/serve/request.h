@@ -113,6 +113,9 @@ struct Progress {
   std::vector<Segment> segments;  // empty = private
 };
 
+/// Tokens at the left that two prompts have in common; of private prompts none.
+std::int32_t shared_tokens(const Progress& a, const Progress& b) noexcept;
+
 /// The arena of live requests. Slots are reused, last freed first; memory is bounded by the most
 /// requests that were ever alive together.
 class Requests {

@@ -101,6 +101,11 @@ function Replica:prefilling() end
 --- Requests with a seat, oldest first.
 ---@return rooflua.Request[]
 function Replica:running() end
+--- How many tokens at the left the prompts of two requests have in common, cached or not.
+---@param a rooflua.Request
+---@param b rooflua.Request
+---@return integer tokens
+function Replica:shared_tokens(a, b) end
 
 --- One step. What returns false changed nothing.
 ---@class rooflua.Plan

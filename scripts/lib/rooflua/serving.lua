@@ -72,7 +72,7 @@ typedef struct {
   int32_t (*cached_tokens)(rooflua_serve_border *, double),
           (*route_cached_tokens)(rooflua_serve_border *, double), (*decode_context_max)(rooflua_serve_border *);
   const int32_t *(*decode_contexts)(rooflua_serve_border *);
-  int32_t (*decode_blocks)(rooflua_serve_border *);
+  int32_t (*decode_blocks)(rooflua_serve_border *), (*shared_tokens)(rooflua_serve_border *, double, double);
 } rooflua_serve_table;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_request_handle;
 typedef struct { const int32_t kind; } rooflua_request_list;
@@ -83,7 +83,7 @@ typedef struct { const int32_t only; } rooflua_candidates_handle;
 ]]
 
 local C = ffi.cast("rooflua_serve_table *", native.serve_table())
-assert(C.version == 2 and C.size == ffi.sizeof("rooflua_serve_table"),
+assert(C.version == 3 and C.size == ffi.sizeof("rooflua_serve_table"),
   "rooflua: serving.lua and the program are of different versions")
 local B = C.border
 
@@ -189,9 +189,9 @@ local function handle_of(slot)
   return (Handle(slot, B.requests[slot].epoch))
 end
 
-local function slot_of(request, verb)
+local function slot_of(request, verb, owner)
   if not ffi.istype(Handle, request) then
-    fail("plan:" .. verb .. ": expected a request, found " .. core.describe(request))
+    fail((owner or "plan:") .. verb .. ": expected a request, found " .. core.describe(request))
   end
   request_at(request)
   return request.slot
@@ -289,6 +289,10 @@ local replica_methods = {
   waiting = function() need_view() return waiting_list end,
   prefilling = function() need_view() return prefilling_list end,
   running = function() need_view() return running_list end,
+  shared_tokens = function(_, a, b)
+    need_view()
+    return (C.shared_tokens(B, slot_of(a, "shared_tokens", "replica:"), slot_of(b, "shared_tokens", "replica:")))
+  end,
 }
 
 ffi.metatype("rooflua_replica_handle", {

@@ -12,7 +12,7 @@
 ---
 --- The last four look into the prefix cache: without one they are fcfs, and shortest-prefill-first is refused. lpm
 --- and hrrn are fcfs while more than 128 wait. lpm, hrrn and shortest-prefill-first let only one request of those
---- that would compute the same prefix go ahead; the others stand behind all.
+--- that would compute the same prefix, 32 tokens or more, go ahead; the others stand behind all.
 ---
 --- @source SGLang managers/schedule_policy.py, calc_priority, 2026-09
 local order = {}
@@ -24,6 +24,8 @@ order.keys = { "class", "prefix", "session" }
 local MOST_MATCHED = 128
 --- A hit at most this long does not count where another waiting one will compute the same prefix.
 local IN_BATCH_HIT_TOKENS = 32
+--- So long a beginning of two waiting prompts counts as the same prefix.
+local IN_BATCH_SHARED_TOKENS = 32
 
 --- A product modulo 2^32.
 local function times(a, b)
@@ -57,14 +59,28 @@ local one_of_a_prefix = { lpm = true, hrrn = true, ["shortest-prefill-first"] = 
 local reads_cache = { lpm = true, ["dfs-weight"] = true, hrrn = true, ["shortest-prefill-first"] = true }
 local gives_up = { lpm = true, hrrn = true }
 
---- Two prompts share a prefix if the labels of their first segments are the same.
-local function put_same_prefixes_last(entries)
-  local seen = {}
+--- Whether one of these prompts begins like a request's.
+local function begins_alike(replica, others, request)
+  for i = 1, #others do
+    if replica:shared_tokens(others[i], request) >= IN_BATCH_SHARED_TOKENS then return true end
+  end
+  return false
+end
+
+--- Prompts that begin alike have the same label, so only those are compared.
+local function put_same_prefixes_last(entries, replica)
+  local going = {}  -- by label: who would compute its prefix
   for _, entry in ipairs(entries) do
-    local prefix = entry.request.prefix
-    if prefix ~= 0 and entry.request.cached_tokens <= IN_BATCH_HIT_TOKENS then
-      if seen[prefix] then entry.rank = math.huge end
-      seen[prefix] = true
+    local request = entry.request
+    local prefix = request.prefix
+    if prefix ~= 0 and request.cached_tokens <= IN_BATCH_HIT_TOKENS then
+      local others = going[prefix] or {}
+      going[prefix] = others
+      if begins_alike(replica, others, request) then
+        entry.rank = math.huge
+      else
+        others[#others + 1] = request
+      end
     end
   end
 end
@@ -152,7 +168,7 @@ function order.of(scheduler, replica, chunked)
   if policy == "dfs-weight" then return depth_first(entries) end
   if policy == "routing-key" then return by_routing_key(scheduler, entries, replica:running(), chunked) end
   for _, entry in ipairs(entries) do entry.rank = ranks[policy](scheduler, entry.request, replica.now_s) end
-  if one_of_a_prefix[policy] then put_same_prefixes_last(entries) end
+  if one_of_a_prefix[policy] then put_same_prefixes_last(entries, replica) end
   table.sort(entries, function(a, b)
     if a.rank ~= b.rank then return a.rank < b.rank end
     return a.place < b.place

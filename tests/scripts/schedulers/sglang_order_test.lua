@@ -50,6 +50,73 @@ test("lpm puts a request behind all others while another one computes its prefix
               1: B+8 C+10 ]] }
 end)
 
+--- A prompt of 72 tokens that begins with so many of prefix 1.
+local function beginning(tokens, ...)
+  return { max_output_tokens = 4, content = { { 1, tokens }, ... } }
+end
+
+-- A and B begin with the same tokens, which nobody has computed. Two seats: who stands second goes beside A.
+test("prompts that share less than 32 tokens do not wait for each other", function()
+  local function rows(shared, expected)
+    local alike = beginning(shared, { 0, 72 - shared })
+    expect { scheduler = steady(0.5, { schedule_policy = "lpm", max_num_seqs = 2 }), kv_blocks = 200, block_size = 1,
+      prefix_caching = true,
+      requests = { { 0, 72, 1, alike }, { 0, 72, 1, alike }, { 0, 10, 1, limit(4) } },
+      rows = expected }
+  end
+  rows(31, [[ 0: A+72 B+41
+              1: C+10 ]])
+  rows(32, [[ 0: A+72 C+10
+              1: B+40 ]])
+end)
+
+-- A's label is B's, but B goes on differently after 20 tokens: 20 are the same. The lengths of segments count, too:
+-- C goes on after 31 of A's 40.
+test("what two prompts share ends where they go on differently", function()
+  expect { scheduler = steady(0.5, { schedule_policy = "lpm", max_num_seqs = 3 }), kv_blocks = 300, block_size = 1,
+    prefix_caching = true,
+    requests = { { 0, 72, 1, beginning(40, { 2, 32 }) }, { 0, 72, 1, beginning(20, { 3, 52 }) },
+      { 0, 72, 1, beginning(31, { 2, 41 }) }, { 0, 10, 1, limit(4) } },
+    rows = [[ 0: A+72 B+52 C+41
+              1: D+10 ]] }
+end)
+
+-- A leaves the first tokens of what B and C share. Hits of 32 are short: C stands behind D. Hits of 33 are not.
+test("who hits more than 32 tokens does not wait for the rest of its prefix", function()
+  local function rows(hit, expected)
+    local shared = beginning(hit, { 2, 72 - hit }, { 0, 8 })
+    expect { scheduler = steady(0.5, { schedule_policy = "lpm", max_num_seqs = 2 }), kv_blocks = 200, block_size = 1,
+      prefix_caching = true,
+      requests = { { 0, hit, 1, beginning(hit) }, { 0.5, 80, 1, shared }, { 0.5, 80, 1, shared },
+        { 0.5, 10, 1, limit(4) } },
+      rows = expected }
+  end
+  rows(32, [[ 0: A+32
+              1: B+48 D+10
+              2: C+8 ]])
+  rows(33, [[ 0: A+33
+              1: B+47 C+8
+              2: D+10 ]])
+end)
+
+-- As before, but C and D begin with 3 tokens of prefix 1, less than a page: they hit nothing and do not make E's
+-- prefix the one that most wait for.
+test("for dfs-weight who hits nothing does not count for a prefix", function()
+  local function few() return { max_output_tokens = 4, content = { { 1, 3 }, { 0, 7 } } } end
+  expect { scheduler = steady(0.5, { schedule_policy = "dfs-weight", max_prefill_tokens = 9 }), kv_blocks = 100,
+    prefix_caching = true,
+    requests = { { 0, 72, 1, prompt(1, 8, 4) }, { 0, 72, 1, prompt(2, 8, 4) }, { 1.5, 10, 1, few() },
+      { 1.5, 10, 1, few() }, { 1.5, 72, 1, prompt(1, 8, 4) }, { 1.5, 72, 1, prompt(2, 8, 4) },
+      { 1.5, 72, 1, prompt(2, 8, 4) } },
+    rows = [[ 0: A+72
+              1: B+72
+              2: F+8
+              3: E+8
+              4: G+8
+              5: C+10
+              6: D+10 ]] }
+end)
+
 test("lpm is first come first served while more than 128 wait", function()
   local function second_row(waiting)
     local requests = { { 0, 72, 1, prompt(1, 8, 4) } }

@@ -275,4 +275,178 @@ test("with overlap an end is seen one step late: one wasted row", function()
               3: A ]] }
 end)
 
+test("a step that takes just max_prefill_tokens takes nobody else", function()
+  expect { scheduler = steady(0.5, { max_prefill_tokens = 10 }), kv_blocks = 100, block_size = 1,
+    requests = { { 0, 6, 2, limit(4) }, { 0, 4, 2, limit(4) } },
+    rows = [[ 0: A+6
+              1: B+4
+              2: A B ]] }
+  -- pages of 4: A's 5 count as 8, which leaves 4 of 12
+  expect { scheduler = steady(0.5, { max_prefill_tokens = 12 }), kv_blocks = 100,
+    requests = { { 0, 5, 2, limit(4) }, { 0, 4, 2, limit(4) } },
+    rows = [[ 0: A+5
+              1: B+4
+              2: A B ]] }
+end)
+
+-- A takes all that a step may. B would not fit behind it (4 + 2 + 1 and A's 8 are 15, 14 are free), but is not
+-- looked at, so the batch is not full. t=1: 4 + 2 + 1 + 3.5.
+test("where a step has no budget left, nobody is looked at, and the batch is not full", function()
+  for _, budget in ipairs { { max_prefill_tokens = 6 }, { chunked_prefill_size = 6 } } do
+    expect { scheduler = steady(0.5, budget), kv_blocks = 20, block_size = 1,
+      requests = { { 0, 6, 3, limit(8) }, { 0, 4, 2, limit(2) } },
+      rows = [[ 0: A+6
+                1: B+4
+                2: A B
+                3: A ]] }
+  end
+end)
+
+test("the prompt that was cut has its seat already", function()
+  expect { scheduler = steady(0.5, { chunked_prefill_size = 8, max_num_seqs = 2 }), kv_blocks = 100, block_size = 1,
+    requests = { { 0, 12, 2, limit(4) }, { 0, 4, 2, limit(4) } },
+    rows = [[ 0: A+8
+              1: A+4 B+4
+              2: A B ]] }
+end)
+
+-- t=1: B needs 4 + 2 + 1 beside A's 8. 16 tokens are free behind A's last chunk, or 14.
+test("a prompt that was cut reserves its whole limit with its last chunk, and once", function()
+  local requests = { { 0, 12, 2, limit(8) }, { 0, 4, 2, limit(2) } }
+  expect { scheduler = steady(0.5, { chunked_prefill_size = 8 }), kv_blocks = 28, block_size = 1, requests = requests,
+    rows = [[ 0: A+8
+              1: A+4 B+4
+              2: A B ]] }
+  expect { scheduler = steady(0.5, { chunked_prefill_size = 8 }), kv_blocks = 26, block_size = 1, requests = requests,
+    rows = [[ 0: A+8
+              1: A+4
+              2: A
+              3: B+4
+              4: B ]] }
+end)
+
+-- A leaves 10 tokens in the cache, which C hits and which count as free until C takes them. t=2: C's 4 new tokens,
+-- 2 + 1 and B's 28 * 0.5 are 21 of 30 free ones; with the hits 31. So the batch is full until B is done, although
+-- at t=3 it would be 14 + 3 + 27 * 0.4 of 29. D and E would have fitted all the time.
+test("hits that nobody holds are free only until they are taken; who fails on them makes the batch full", function()
+  local shared = { 7, 10 }
+  local function with(tokens, ...)
+    return { max_output_tokens = tokens, content = { shared, ... } }
+  end
+  for _, policy in ipairs { "fcfs", "lof" } do
+    expect { scheduler = Sglang { init_new_token_ratio = 0.5, min_new_token_ratio_factor = 0,
+        new_token_ratio_decay_steps = 5, schedule_policy = policy },
+      kv_blocks = 34, block_size = 1, prefix_caching = true,
+      requests = { { 0, 10, 1, with(1) }, { 0.5, 4, 5, limit(29) }, { 1.5, 14, 1, with(2, { 8, 4 }) },
+        { 1.5, 1, 1, limit(1) }, { 2.5, 1, 1, limit(1) } },
+      rows = [[ 0: A+10
+                1: B+4
+                2: B
+                3: B
+                4: B
+                5: B
+                6: C+4 D+1 E+1 ]] }
+  end
+end)
+
+test("who is admitted whole reserves no more than clip_max_new_tokens", function()
+  expect { scheduler = steady(0.5, { clip_max_new_tokens = 8 }), kv_blocks = 30, block_size = 1,
+    requests = { { 0, 4, 2, limit(1000) }, { 0, 4, 2, limit(1000) } },
+    rows = [[ 0: A+4 B+4
+              1: A B ]] }
+end)
+
+-- t=1: 4 + 6 + 1 + 7 * 1 of 18; at 1.4 it would be 20.8
+test("the ratio is at most 1, however conservative", function()
+  expect { scheduler = steady(0.7, { schedule_conservativeness = 2 }), kv_blocks = 24, block_size = 1,
+    requests = { { 0, 6, 2, limit(8) }, { 0.5, 4, 1, limit(6) } },
+    rows = [[ 0: A+6
+              1: B+4
+              2: A ]] }
+end)
+
+-- t=4: C goes. (2 + 2 + 20 * 2) / (6 + 4 + 1) is 4, which is 1. t=6: C: 10 + 1 + 1 + A's 2 of 15.
+test("nor is it more than 1 after a retraction", function()
+  expect { scheduler = steady(0), kv_blocks = 20, block_size = 1,
+    requests = { { 0, 2, 6, limit(6) }, { 0.5, 6, 4, limit(4) }, { 1.5, 8, 3, limit(3) } },
+    rows = [[ 0: A+2
+              1: B+6
+              2: C+8
+              3: A B C
+              4: A B C!
+              5: A B
+              6: C+10
+              7: A
+              8: A ]] }
+end)
+
+-- 21 tokens. C goes at t=4; the ratio is 4 / (13 + 4 + 1). t=6: 16 are free; C: 10 + 2 + 1 + A's 9 * 0.22. It
+-- reserves all 4 of its limit once more: with A's 2 that is all of the 6 that are left, and the batch is full. At
+-- t=7 D would need 1 + 1 + 1 + 2.2 of 6.
+test("who comes back reserves its whole limit again, and a batch with nothing left is full", function()
+  expect { scheduler = steady(0, { retract_decode_steps = 0 }), kv_blocks = 21, block_size = 1,
+    requests = { { 0, 2, 6, limit(13) }, { 0.5, 6, 4, limit(4) }, { 1.5, 8, 4, limit(4) }, { 6.5, 1, 1, limit(1) } },
+    rows = [[ 0: A+2
+              1: B+6
+              2: C+8
+              3: A B C
+              4: A B C!
+              5: A B
+              6: C+10
+              7: A C
+              8: D+1
+              9: A ]] }
+end)
+
+-- What is reserved is clipped, so A outgrows the memory; nobody else could make room.
+test("the last one is not retracted", function()
+  expect { scheduler = steady(0.5, { clip_max_new_tokens = 1 }), kv_blocks = 6, block_size = 1,
+    requests = { { 0, 4, 4, limit(4) } }, unfinished = 1,
+    rows = [[ 0: A+4
+              1: A
+              2: A ]] }
+end)
+
+-- t=1: one decode leaves 5 of 6: B's 3, and then 2, which C's 2 are not below.
+test("decodes of a mixed step count in max_prefill_tokens", function()
+  expect { scheduler = steady(0.5, { enable_mixed_chunk = true, max_prefill_tokens = 6 }), kv_blocks = 100,
+    block_size = 1,
+    requests = { { 0, 4, 4, limit(4) }, { 0.5, 3, 1, limit(2) }, { 0.5, 2, 1, limit(2) } },
+    rows = [[ 0: A+4
+              1: A B+3
+              2: A C+2
+              3: A ]] }
+end)
+
+-- 17 tokens, one decode beside each chunk. t=4: A has 7, B 9: B's last token takes the last page.
+test("decodes of a mixed step run where there is room for all of them", function()
+  expect { scheduler = steady(0, { enable_mixed_chunk = true, chunked_prefill_size = 4 }), kv_blocks = 17,
+    block_size = 1,
+    requests = { { 0, 4, 6, limit(6) }, { 0.5, 10, 1, limit(1) } },
+    rows = [[ 0: A+4
+              1: A B+3
+              2: A B+3
+              3: A B+3
+              4: B+1
+              5: A
+              6: A ]] }
+end)
+
+-- 24 tokens, two decodes beside each chunk. t=4: A and B have 6, C 12: there is no page for C's last 2. So it waits,
+-- and of those that decode the last is retracted, not C, which generated less.
+test("a cut prompt whose pages are gone waits, and is not what is retracted", function()
+  expect { scheduler = steady(0, { enable_mixed_chunk = true, chunked_prefill_size = 6 }), kv_blocks = 24,
+    block_size = 1,
+    requests = { { 0, 3, 6, limit(8) }, { 0, 3, 6, limit(8) }, { 0.5, 14, 1, limit(1) } },
+    rows = [[ 0: A+3 B+3
+              1: A B C+4
+              2: A B C+4
+              3: A B C+4
+              4: A B!
+              5: A C+2
+              6: B+6
+              7: B+1
+              8: B ]] }
+end)
+
 test.finish()
