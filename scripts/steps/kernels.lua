@@ -7,21 +7,22 @@
 --- M is all tokens of the step, padded to the CUDA graph that runs it; attention is never padded.
 --- GEMMs are looked up as they run: q, k, v fused, gate and up fused, sharded over the ranks, in their
 --- own number format. The LM head sees one row per request. A prefill chunk of t tokens behind p costs
---- t p + t (t+1) / 2 pairs; decodes cost the KV bytes of the sum of their contexts, on a monotone
---- grid (kernels/monotone.lua). In a mixed batch the two attentions add, but for the launch they share.
+--- t p + t (t+1) / 2 pairs; decodes cost the KV bytes of the sum of their contexts; both on monotone grids
+--- (kernels/monotone.lua, monotone_prefill.lua). In a mixed batch the two attentions add, but for the launch they
+--- share.
 --- Experts cost at least the weights they touch. Two all-reduces per layer.
 --- Operations come from cost.layers(model, deployment); times from the database, or, where it has no
 --- table, from datasheet figures (evidence modelled).
 ---
 --- Laws: no operation beats flop / peak or bytes / bandwidth; one more request, a longer context or more new
---- tokens never make a step cheaper, within seats and budget. To rounding, but for prefill attention from
---- measured rows, whose noise is kept: 0.3 % of a step was the worst of 125,000 (kernels_law_test.lua).
+--- tokens never make a step cheaper, within seats and budget (to rounding: kernels_law_test.lua).
 --- Not in it: pipeline parallelism, speculative decoding, prefix-shared attention.
 --- Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
 local graphs = require "steps.kernels.graphs"
 local monotone = require "steps.kernels.monotone"
+local monotone_prefill = require "steps.kernels.monotone_prefill"
 local ops = require "steps.kernels.ops"
 local physics = require "steps.kernels.physics"
 local small = require "steps.kernels.small"
@@ -164,6 +165,23 @@ function Kernels:bind_attention(deployment)
   self.kv_bytes_per_token = op.bytes_per_row
   self.decode_pair_flop, self.prefill_pair_flop = ops.pair_flop(model, op)
   self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block)
+  self.prefill_calls = nil
+end
+
+--- Where rows stand behind prefill attention, a monotone grid over them; what is modelled is monotone as it is.
+--- Found with the first prompt: who asks about decodes needs no such rows.
+function Kernels:choose_prefill()
+  local _, evidence = self:prefill_latency(1024, 0)
+  self.prefill_calls = evidence ~= "modelled"
+    and monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end)
+end
+
+--- Latency of one call, straight from the database.
+function Kernels:prefill_latency(t, p)
+  local query = self.prefill_query
+  query.new_tokens, query.context_tokens = t, p
+  local _, estimate = self.database:lookup(query)
+  return estimate.latency_s, estimate.evidence
 end
 
 -- Attention ------------------------------------------------------------------------------------
@@ -197,10 +215,14 @@ end
 --- @param paid_s number of the call's launch, paid by what else is in it
 --- @return number time_s, number paid_s of all layers; of the call's launch, with this chunk in it
 function Kernels:prefill_attention(t, p, paid_s)
+  if self.prefill_calls == nil then self:choose_prefill() end
   local layers, query = self.attention_layers, self.prefill_query
   query.new_tokens, query.context_tokens = t, p
+  local pairs = t * p + t * (t + 1) / 2
   local time_s
-  if not self.latent then
+  if self.prefill_calls then
+    time_s = self:measured_prefill(query, pairs, paid_s)
+  elseif not self.latent then
     time_s = cost.attention_prefill(self.database, query, t, p, layers, "attention_prefill",
                                     paid_s > 0 and paid_s or nil)
   elseif paid_s == 0 then
@@ -211,10 +233,23 @@ function Kernels:prefill_attention(t, p, paid_s)
   local launch_s = paid_s
   if time_s > 0 then launch_s = min(self.attention_launch_s, paid_s + time_s / layers) end
   local more_launch_s = min(time_s, layers * (launch_s - paid_s))
-  local pairs = t * p + t * (t + 1) / 2
   return more_launch_s + self.physics:at_least(time_s - more_launch_s, pairs * self.prefill_pair_flop,
                                                (t + p) * self.kv_bytes_per_token, self.dtype, layers,
                                                "attention_prefill"), launch_s
+end
+
+--- A chunk whose kernel was measured, less the launch that its call pays already.
+function Kernels:measured_prefill(query, pairs, paid_s)
+  local t, p = query.new_tokens, query.context_tokens
+  local latency_s, evidence = self.prefill_calls:at(t, p)
+  local flop, bytes = pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token
+  local shape, note
+  if cost.listening() then
+    shape, note = cost.query_text(query), monotone_prefill.note(t, p)
+    if paid_s > 0 then note = "in the same call; " .. note end
+  end
+  return cost.record("attention_prefill", max(0, latency_s - paid_s), evidence, self.attention_layers, flop, bytes,
+                     flop / (latency_s * self.peak_flop_per_s), "compute", note, query.op, shape)
 end
 
 --- What a chunk adds to an attention call that runs anyway.

@@ -9,7 +9,6 @@ local cost = rooflua.cost
 local Kernels = require "steps.kernels"
 
 local tolerance = 1e-9
-local measured_prefill = 5e-3  -- of a step, where rows of prefill attention were measured: they are noisy
 local rounds = tonumber(os.getenv "ROOFLUA_LAW_ROUNDS" or 1)
 
 -- Random batches that grow ---------------------------------------------------------------------
@@ -130,8 +129,7 @@ local function fits(steps, batch)
 end
 
 --- Grows one batch again and again. Returns how often the price fell, how far, and the worst in words.
---- @param noise number what may be lost when chunks grow
-local function grow(steps, label, worst, times, noise)
+local function grow(steps, label, worst, times)
   local load = random_load()
   if #load.contexts + #load.chunks == 0 then load.contexts[1] = 100 end
   local before = batch_of(load)
@@ -146,9 +144,8 @@ local function grow(steps, label, worst, times, noise)
       local before_s, after_s = steps:time(before), steps:time(after)
       worst.tried = worst.tried + 1
       local fell = 1 - after_s / before_s
-      local most = which > 3 and noise or tolerance
-      if fell > most then worst.found = worst.found + 1 end
-      if fell > most and fell > worst.fell then
+      if fell > tolerance then worst.found = worst.found + 1 end
+      if fell > tolerance and fell > worst.fell then
         worst.fell = fell
         worst.text = ("%s: %s, %s: %.9g -> %.9g ms (%s)"):format(label, old, done, before_s * 1e3, after_s * 1e3,
           what_fell(steps, before, after))
@@ -203,7 +200,7 @@ for _, model in ipairs { hybrid, unpack(rooflua.spec.models()) } do
     for _ = 1, 6 * rounds do
       local steps, label = random_steps(model, one_of(gpus))
       if steps then
-        for _ = 1, 4 do grow(steps, label, worst, 8, tolerance) end
+        for _ = 1, 4 do grow(steps, label, worst, 8) end
       end
     end
     verdict(worst, 50)
@@ -235,7 +232,7 @@ for _, set in ipairs(sets) do
       for _ = 1, 3 * rounds do
         local steps, label = random_steps(model, set.hardware, mfu)
         if steps then
-          for _ = 1, 4 do grow(steps, label, worst, 8, measured_prefill) end
+          for _ = 1, 4 do grow(steps, label, worst, 8) end
         end
       end
     end

@@ -7,6 +7,7 @@ local rooflua = require "rooflua"
 local cost = rooflua.cost
 local Kernels = require "steps.kernels"
 local monotone = require "steps.kernels.monotone"
+local monotone_prefill = require "steps.kernels.monotone_prefill"
 
 local us = 1e-6
 
@@ -277,6 +278,37 @@ test("where more requests, or more tokens, are faster, they are the price", func
   local rising = grid(function(n, count) return n >= 4 and count >= 4096 and 5e-6 or 3e-6 end)
   test.equal(rising:at(2, 2 ^ 20), 3e-6)
   test.equal(rising:at(4, 2 ^ 20), 5e-6)
+end)
+
+-- The grid of prefill attention ------------------------------------------------------------------
+
+local function prefill_grid(latency)
+  return monotone_prefill.of(function(t, p) return latency(t, p), "measured" end)
+end
+
+test("a prefill that goes with its work, or with its launch, comes out of the grid as it went in", function()
+  local work = prefill_grid(function(t, p) return 8e-6 + 1e-12 * t * (p + t / 2) end)
+  for _, point in ipairs { { 1, 0 }, { 1, 1 }, { 11, 0 }, { 700, 0 }, { 700, 333 }, { 2047, 77777 }, { 9, 1000001 } } do
+    local t, p = unpack(point)
+    test.near(work:at(t, p), 8e-6 + 1e-12 * t * (p + t / 2), 1e-12, t .. " behind " .. p)
+  end
+  test.near(work:at(2 ^ 21, 0), 4 * (8e-6 + 1e-12 * 2 ^ 39), 1e-12)
+  test.near(work:at(16, 2 ^ 21), (8e-6 + 1e-12 * 16 * (2 ^ 20 + 8)) * (2 ^ 21 + 8) / (2 ^ 20 + 8), 1e-12)
+  test.equal(select(2, work:at(8, 4096)), "measured")
+  test.equal(select(2, work:at(8, 0)), "measured")
+  test.equal(select(2, work:at(9, 4096)), "interpolated")
+  test.equal(select(2, work:at(8, 4097)), "interpolated")
+end)
+
+test("where more new tokens, or more before them, are faster, they are the price", function()
+  local new = prefill_grid(function(t) return t < 512 and 5e-6 or 3e-6 end)
+  test.equal(new:at(100, 0), 3e-6)
+  local before = prefill_grid(function(_, p) return p < 4096 and 5e-6 or 3e-6 end)
+  test.equal(before:at(100, 0), 3e-6)
+  test.equal(before:at(100, 1000), 3e-6)
+  local rising = prefill_grid(function(t, p) return t >= 512 and p >= 4096 and 5e-6 or 3e-6 end)
+  test.equal(rising:at(100, 2 ^ 20), 3e-6)
+  test.equal(rising:at(512, 4096), 5e-6)
 end)
 
 -- Parameters ---------------------------------------------------------------------------------------

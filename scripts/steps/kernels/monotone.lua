@@ -59,6 +59,18 @@ local function place(x)
   return 4 * (e - 1) + k, quarters - k
 end
 
+--- The worst of the points of a grid that (i, j) lies between, u and v of the way to the next ones.
+--- @param ranks table of evidence, by point
+local function worse(ranks, i, j, u, v)
+  local few, many = ranks[i], ranks[i + 1]
+  if u == 0 and v == 0 then return names[few[j]] end
+  local worst = math.max(few[j], 2)
+  if v > 0 then worst = math.max(worst, few[j + 1]) end
+  if u > 0 then worst = math.max(worst, many[j]) end
+  if u > 0 and v > 0 then worst = math.max(worst, many[j + 1]) end
+  return names[worst]
+end
+
 --- @param latency fun(n: number, tokens: number): number, string seconds and evidence of a call
 --- @param block integer keys of a request that cost as much as fewer: tokens >= n * block
 function monotone.of(latency, block)
@@ -116,17 +128,7 @@ function monotone:at(n, computed)
   local few, many = self.times[i], self.times[i + 1]
   local few_s = few[j] + (few[j + 1] - few[j]) * v
   local many_s = many[j] + (many[j + 1] - many[j]) * v
-  return beyond * (few_s + (many_s - few_s) * u), self:evidence(i, j, u, v)
-end
-
-function monotone:evidence(i, j, u, v)
-  local few, many = self.worst[i], self.worst[i + 1]
-  if u == 0 and v == 0 then return names[few[j]] end
-  local worst = math.max(few[j], 2)
-  if v > 0 then worst = math.max(worst, few[j + 1]) end
-  if u > 0 then worst = math.max(worst, many[j]) end
-  if u > 0 and v > 0 then worst = math.max(worst, many[j + 1]) end
-  return names[worst]
+  return beyond * (few_s + (many_s - few_s) * u), worse(self.worst, i, j, u, v)
 end
 
 --- What explain says of a price.
@@ -137,5 +139,8 @@ function monotone.note(n, computed)
   return ("monotone grid: %.14g to %.14g requests, %.14g to %.14g tokens"):format(requests[i],
     u > 0 and requests[i + 1] or requests[i], tokens[j], v > 0 and tokens[j + 1] or tokens[j])
 end
+
+--- For monotone_prefill.lua, which has the same kind of grid.
+monotone.axis, monotone.place, monotone.rank, monotone.worse = axis, place, rank, worse
 
 return monotone

@@ -1,0 +1,78 @@
+--- Latency of prefill attention over (new tokens t, tokens p before them) where rows were measured: more of
+--- either never costs less. Noise between rows, and rows of other contexts, are priced as decode attention's
+--- (monotone.lua): a kernel could run with more.
+---
+---     least(t, p) = min over t' >= t, p' >= p of latency(t', p')       on a grid, four points an octave
+---
+--- Between two points of t the price runs with the work t p + t^2 / 2, between two of p straight: work itself
+--- comes out exactly, and both keep it monotone, because the share of the next t grows with p. Beyond the grid it
+--- goes with the work. The grid holds what tables have rows of: powers of two, and 3, 5, 6, 7 of them. It is
+--- asked for once, when the first prompt is priced.
+local cost = require "rooflua.cost"
+local monotone = require "steps.kernels.monotone"
+
+local prefill = {}
+prefill.__index = prefill
+
+local most = 2 ^ 20  -- tokens of either
+local points, place, worse = monotone.axis(most), monotone.place, monotone.worse
+
+--- @param latency fun(t: number, p: number): number, string seconds and evidence of a call
+function prefill.of(latency) return setmetatable({ latency = latency, times = false }, prefill) end
+
+--- Number j of a row: p = 0, then the points.
+local function context_at(j) return j == 0 and 0 or points[j] end
+
+function prefill:ask()
+  local last = #points
+  self.times, self.worst = {}, {}
+  for i = last, 1, -1 do
+    local times, worst, after, after_worst = {}, {}, self.times[i + 1], self.worst[i + 1]
+    for j = last, 0, -1 do
+      local least_s, evidence = self.latency(points[i], context_at(j))
+      evidence = monotone.rank[evidence]
+      if j < last and times[j + 1] < least_s then least_s, evidence = times[j + 1], worst[j + 1] end
+      if after and after[j] < least_s then least_s, evidence = after[j], after_worst[j] end
+      times[j], worst[j] = least_s, evidence
+    end
+    times[last + 1], worst[last + 1] = times[last], worst[last]
+    self.times[i], self.worst[i] = times, worst
+  end
+  self.times[last + 1], self.worst[last + 1] = self.times[last], self.worst[last]
+end
+
+--- @param t number new tokens, 1 or more
+--- @param p number tokens before them
+--- @return number latency_s, string evidence the worst of the grid points it lies between
+function prefill:at(t, p)
+  if not self.times then self:ask() end
+  local beyond = 1
+  if t > most or p > most then
+    local near_t, near_p = math.min(t, most), math.min(p, most)
+    beyond = t * (p + t / 2) / (near_t * (near_p + near_t / 2))
+    t, p = near_t, near_p
+  end
+  local i, part = place(t)
+  local j, v = 0, 0
+  if p >= 1 then j, v = place(p) end
+  local few, many = self.times[i], self.times[i + 1]
+  local few_s = few[j] + (few[j + 1] - few[j]) * v
+  local many_s = many[j] + (many[j + 1] - many[j]) * v
+  if part > 0 then
+    local low, high = points[i], points[i + 1]
+    part = (t - low) * (p + (t + low) / 2) / ((high - low) * (p + (high + low) / 2))
+  end
+  return beyond * (few_s + (many_s - few_s) * part), worse(self.worst, i, j, part, v)
+end
+
+--- What explain says of a price.
+function prefill.note(t, p)
+  if not cost.listening() then return nil end
+  local i, u = place(math.min(t, most))
+  local j, v = 0, 0
+  if p >= 1 then j, v = place(math.min(p, most)) end
+  return ("monotone grid: %.14g to %.14g new tokens behind %.14g to %.14g"):format(points[i],
+    points[u > 0 and i + 1 or i], context_at(j), context_at(v > 0 and j + 1 or j))
+end
+
+return prefill
