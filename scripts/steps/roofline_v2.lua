@@ -292,7 +292,12 @@ function RooflineV2:attention_time(name, pairs, mfu, estimate, divisor)
   local layers = self.model.layers
   local flop = pairs * self.attention_flop_per_pair / self.tp
   local time_s = flop / divisor / (self.peak_flop_per_s * mfu)
-  return (cost.record(name, time_s, estimate, layers, flop, 0, mfu, "compute"))
+  local shape
+  if cost.listening() then
+    local model = self.model
+    shape = ("pairs=%.14g heads=%d/%d tp=%d"):format(pairs, model.heads, model.kv_heads, self.tp)
+  end
+  return (cost.record(name, time_s, estimate, layers, flop, 0, mfu, "compute", nil, name, shape))
 end
 
 --- What one context contributes to the mean: pairs x MFU (or pairs / MFU for the harmonic one).

@@ -244,4 +244,20 @@ test("error names the empty cell", function()
   test.raises("MFU of 0", function() decode_with("error", 350) end)
 end)
 
+test("what explain lists has a shape, in every step model", function()
+  local mixed = bound.mixed(700, 300, 20, 1000)
+  local without = { host = true, overhead = true, sampler = true }
+  for _, name in ipairs { "infersim", "kernels", "roofline_v1", "roofline_v2" } do
+    local steps = bound.bind(require("steps." .. name) {}, {})
+    local rows, shaped = rooflua.cost.explain(function() return steps:time(mixed) end).rows, 0
+    for _, row in ipairs(rows) do
+      if not without[row.name] and row.kind ~= "floor" then
+        shaped = shaped + 1
+        test.check(row.shape and row.shape:find "=%d", "%s: %s has no shape", name, row.name)
+      end
+    end
+    test.at_least(shaped, 2, name)
+  end
+end)
+
 test.finish()

@@ -40,6 +40,15 @@ function gemms.of(run)
   return list
 end
 
+--- Work of the projections of full attention, per row and layer.
+function gemms.flop_per_row(run)
+  local list, flop = run.gemms, 0
+  for _, name in ipairs { "qkv", "q_down", "q_up", "kv_down", "q_wk", "o_wv", "o" } do
+    if list[name] then flop = flop + list[name].flop_per_row end
+  end
+  return flop
+end
+
 --- Seconds of one of them with m rows.
 local function time_s(run, gemm, m, mfu)
   local gflop = m * gemm.flop_per_row / 1e9

@@ -18,6 +18,11 @@ local static = require "steps.infersim.static"
 local serving = {}
 serving.__index = serving
 
+--- What explain says of a shape; nothing while nobody listens.
+local function text(format, ...)
+  if cost.listening() then return format:format(...) end
+end
+
 --- @param run infersim.Run prepared
 --- @param layers integer how many layers a step counts
 function serving.new(run, layers)
@@ -30,16 +35,19 @@ function serving.new(run, layers)
     local asked = run.prefill_asked
     local mfu = asked:ask(m, 1)
     return cost.record("projections", gemms.projections(run, mfu, m, {}), asked:evidence "o", layers,
-                       nil, nil, nil, "compute", nil, "gemm")
+                       m * gemms.flop_per_row(run), nil, nil, "compute", nil, "gemm", text("m=%.14g", m))
   end)
   self.ffn_time = {}
   for _, phase in ipairs { "prefill", "decode" } do
     local asked = run[phase .. "_asked"]
     self.ffn_time[phase] = cost.memoize(function(m)
       local mfu = asked:ask(m, 1)
-      local time_s = static.ffn(run, run[phase], mfu, m)
-      return cost.record("ffn", time_s, asked:evidence "experts", layers, nil, nil, nil, nil, nil,
-                         shape.moe and "grouped_gemm" or "gemm")
+      local out = run[phase]
+      local time_s = static.ffn(run, out, mfu, m)
+      return cost.record("ffn", time_s, asked:evidence "experts", layers, m * run.expert_gflop_per_token * 1e9,
+                         out.experts_traffic_s * run.memory_bytes_per_s, out.experts_mfu,
+                         out.experts_traffic_s > out.experts_arithmetic_s and "memory" or "compute", nil,
+                         shape.moe and "grouped_gemm" or "gemm", text("tokens=%.14g", m))
     end)
   end
   return self
@@ -55,7 +63,8 @@ function serving:prefill_core(t, p)
   local bytes = run.kv_bytes_per_layer * (p + t)
   local traffic = bytes / run.memory_bytes_per_s
   local time_s = cost.record("attention_prefill", math.max(arithmetic, traffic), asked:evidence "core",
-                             self.layers, gflop * 1e9, bytes, mfu, traffic > arithmetic and "memory" or "compute")
+                             self.layers, gflop * 1e9, bytes, mfu, traffic > arithmetic and "memory" or "compute", nil,
+                             "attention_prefill", text("new=%.14g context=%.14g", t, p))
   return time_s
 end
 
@@ -65,8 +74,11 @@ function serving:decode_core(n, context_tokens)
   local context = math.max(1, math.floor(context_tokens / n))
   local mfu = asked:ask(n, context)
   local core_s = static.decode_core(run, run.decode, mfu.core, n, context)
+  local out = run.decode
   local time_s = cost.record("attention_decode", core_s, asked:evidence "core", self.layers,
-                             nil, nil, run.decode.core_mfu)
+                             n * context * run.decode_gflop_per_pair * 1e9, n * context * run.kv_bytes_per_layer,
+                             out.core_mfu, out.core_traffic_s > out.core_arithmetic_s and "memory" or "compute", nil,
+                             "attention_decode", text("batch=%.14g context=%.14g", n, context))
   return time_s
 end
 
