@@ -67,6 +67,20 @@ function Database:decode(heads, kv_heads, head_dim, batch, context_tokens, tp, k
 ---@return rooflua.Estimate
 function Database:lookup(query) end
 
+--- Questions by name, to be asked together: as for lookup, but the texts "first" and "second" say where the
+--- numbers go that change (m, tokens, new_tokens, batch or context_tokens).
+---
+---     local asked = db:prepare {
+---       qkv = { op = "gemm", k = 4096, n = 6144, m = "first" },
+---       core = { op = "attention_decode", heads = 32, kv_heads = 8, head_dim = 128,
+---                batch = "first", context_tokens = "second" },
+---     }
+---     local mfu, latency_s = asked:ask(128, 2000)
+---     print(mfu.qkv, latency_s.core, asked:evidence "core")
+---@param questions table<string, table>
+---@return rooflua.Prepared
+function Database:prepare(questions) end
+
 --- Same tables, another strategy: a name, a function (table, query) -> value, evidence, or a policy with
 --- a lookup method. Pure; called when the answer is not remembered.
 ---@param lookup string|function|table
@@ -101,6 +115,23 @@ function Database:compare(reference) end
 ---@param dtype string? default bf16
 ---@return number flop_per_s
 function Database:peak(dtype) end
+
+--- Questions that are asked together.
+---@class rooflua.Prepared
+local Prepared = {}
+
+--- Answers to all of them, the same as db:lookup's. Two records, by name, overwritten by the next call: copy what
+--- you keep. An MFU is nan where the op has none. What a question fails with is raised when its answer is read.
+---@param first number
+---@param second number 0 where no question takes it
+---@return table<string, number> mfu
+---@return table<string, number> latency_s
+function Prepared:ask(first, second) end
+
+--- What the last answer to a question rests on.
+---@param name string
+---@return string
+function Prepared:evidence(name) end
 
 --- The keys of mfu.open and of a scenario's `mfu`.
 ---@class rooflua.DatabaseOptions

@@ -30,7 +30,7 @@ local function best_of(name, what, count, call, prepare)
   end
   local measured = 0
   for round = 1, rounds do measured = measured + found[round].aborts end
-  print(("%-36s %-26s %8.1f ns   aborts: %d warming up, %d measured"):format(name, what, best * 1e9,
+  print(("%-48s %-26s %8.1f ns   aborts: %d warming up, %d measured"):format(name, what, best * 1e9,
     found[0].aborts, measured))
 end
 
@@ -87,13 +87,15 @@ end
 
 --- One evaluation of InferSim's static model: isl, decode batch and prefill budget change in every call,
 --- every number the reference prints is found anew, in seconds and bytes. `seen`: the tables were asked about
---- each GEMM and context before, and answers are remembered; `first`: none was. Last: with the report under
---- the reference's names, which turns a number into its unit when it is read.
-local function measure_static(model)
-  local name, sum, steps, load = "infersim static, " .. model, 0, nil, nil
+--- each GEMM before, and answers are remembered; `first`: none was. Last: with the report under the
+--- reference's names, which turns a number into its unit when it is read.
+--- @param tables string what they are called here
+--- @param mfu table|nil how to open them; nil: the GPU's own, which has none: all is modelled
+local function measure_static(model, tables, mfu)
+  local name, sum, steps, load = ("infersim static, %s, %s"):format(model, tables), 0, nil, nil
   local function bind()
     steps = bound.bind(require "steps.infersim" { device = "H20", world_size = 4 },
-      { model = model, hardware = "h20", deployment = { weights = "fp8" } })
+      { model = model, hardware = "h20", mfu = rooflua.mfu.open(mfu or "h20"), deployment = { weights = "fp8" } })
     load = steps:load()
   end
   local function sweep(count)
@@ -112,7 +114,7 @@ local function measure_static(model)
   end
   bind()
   best_of(name, "  seen", 500000, sweep)
-  best_of(name, "  first", 4000, sweep_anew, bind)
+  best_of(name, "  first", 40000, sweep_anew, bind)
   best_of(name, "  static(), 2 labels read", 100000, function(count)
     for i = 1, count do
       load.isl, load.decode_batch = 100 * (1 + i % 64), 1 + i % 251
@@ -122,7 +124,15 @@ local function measure_static(model)
   end)
   assert(sum > 0)
 end
-for _, model in ipairs { "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3" } do measure_static(model) end
+local published = "../shared/data/tables/infersim/bench_data"
+local found = io.open(published .. "/gemm/h20/data.csv")
+if found then found:close() else print("SKIPPED: InferSim's own tables: " .. published .. " is not there") end
+for _, model in ipairs { "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3" } do
+  measure_static(model, "modelled")
+  for _, lookup in ipairs(found and { "infersim_head", "latency_linear" } or {}) do
+    measure_static(model, lookup, { path = published, layout = "infersim", gpu = "h20", lookup = lookup })
+  end
+end
 
 print "\nwhere the compiler gave up:"
 print(#places > 0 and table.concat(places, "\n") or "nowhere")

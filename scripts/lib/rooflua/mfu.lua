@@ -298,9 +298,9 @@ function methods.lookup(db, query)
 end
 
 --- Questions by name, of which one or two numbers change: where they go, "first" and "second" say.
-function methods.prepare(db, questions)
+function methods.prepare(db, by_name)
   check(db, "db:prepare")
-  return require("rooflua.prepared").new(db, questions)
+  return require("rooflua.prepared").new(db, by_name)
 end
 
 local with_options = { "returns", "name" }
