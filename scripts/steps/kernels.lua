@@ -165,6 +165,7 @@ function Kernels:bind_attention(deployment)
   self.kv_bytes_per_token = op.bytes_per_row
   self.decode_pair_flop, self.prefill_pair_flop = ops.pair_flop(model, op)
   self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block)
+  self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end)
   self.prefill_calls = nil
 end
 
@@ -172,8 +173,7 @@ end
 --- Found with the first prompt: who asks about decodes needs no such rows.
 function Kernels:choose_prefill()
   local _, evidence = self:prefill_latency(1024, 0)
-  self.prefill_calls = evidence ~= "modelled"
-    and monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end)
+  self.prefill_calls = evidence ~= "modelled" and self.prefill_grid
 end
 
 --- Latency of one call, straight from the database.
