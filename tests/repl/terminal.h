@@ -35,6 +35,11 @@ class Folder {
   ScratchFolder folder_;
 };
 
+inline void pause_ms(long milliseconds) {
+  timespec pause{milliseconds / 1000, (milliseconds % 1000) * 1'000'000};
+  nanosleep(&pause, nullptr);
+}
+
 class Terminal {
  public:
   explicit Terminal(const Folder& folder, const std::vector<std::string>& arguments = {}) {
@@ -89,15 +94,30 @@ class Terminal {
     return passed_s();
   }
 
-  /// Types `keys` again and again until `text` comes up.
+  /// Types `keys` again and again, ever more slowly, until `text` comes up.
   void insist(const std::string& keys, const std::string& text) {
-    const auto start = std::chrono::steady_clock::now();
-    while (said_.find(text, seen_) == std::string::npos) {
-      REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+    for (long wait_ms = 300; said_.find(text, seen_) == std::string::npos; wait_ms += 100) {
+      INFO("insisting on: " << text << "\nso far: " << said_.substr(seen_));
+      REQUIRE(wait_ms < 3000);
       if (write(screen_, keys.data(), keys.size()) < 0) break;
+      pause_ms(wait_ms);
       for (int i = 0; i < 4; ++i) more();
     }
     expect(text);
+  }
+
+  /// Waits until the program waits for something: in a call that does not return by itself.
+  void expect_asleep() {
+    const std::string file = "/proc/" + std::to_string(process_) + "/stat";
+    for (int i = 0; i < 6000; ++i) {
+      std::string stat;
+      std::getline(std::ifstream(file), stat);
+      const std::size_t name_end = stat.rfind(") ");
+      REQUIRE(name_end != std::string::npos);
+      if (stat[name_end + 2] == 'S') return;
+      pause_ms(10);
+    }
+    FAIL("it does not come to rest");
   }
 
   /// A line, and what must come after it. What is typed is echoed, so the answer must differ.
@@ -141,10 +161,5 @@ class Terminal {
 };
 
 inline const std::string ctrl_c = "\x03", ctrl_d = "\x04", up = "\x1b[A", tab = "\t";
-
-inline void pause_ms(long milliseconds) {
-  timespec pause{milliseconds / 1000, (milliseconds % 1000) * 1'000'000};
-  nanosleep(&pause, nullptr);
-}
 
 }  // namespace rooflua::test

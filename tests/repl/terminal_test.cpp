@@ -138,6 +138,7 @@ TEST_CASE("what cannot be stopped says so before another Ctrl-C ends the program
   Terminal terminal(folder);
   terminal.type("print('rea' .. 'ds') io.read()\r");
   terminal.expect("reads\r\n");
+  terminal.expect_asleep();
   terminal.insist(ctrl_c, "cannot be stopped yet; Ctrl-C once more ends the program");
   terminal.insist(ctrl_c, "interrupted three times");
   CHECK(terminal.status() == 130);

@@ -291,7 +291,7 @@ local mutations = {
 }
 
 --- The test files of each script; by default the one of its name.
-local tests = { sglang = { "sglang", "sglang_order" }, ["sglang/order"] = { "sglang_order" } }
+local tests = { sglang = { "sglang", "sglang_order", "sglang_retract" }, ["sglang/order"] = { "sglang_order" } }
 
 dofile("tests/scripts/mutations.lua").check {
   test = test, rules = mutations, forget = "^schedulers%.",

@@ -2,16 +2,8 @@
 -- budget for one prompt makes the order visible.
 local schedule = dofile "tests/scripts/schedule.lua"
 local test, expect = schedule.test, schedule.expect
-local Sglang = require "schedulers.sglang"
-
-local function limit(tokens) return { max_output_tokens = tokens } end
-
---- The ratio stays where it is: minimum factor 1.
-local function steady(ratio, parameters)
-  local all = { init_new_token_ratio = ratio, min_new_token_ratio_factor = 1 }
-  for key, value in pairs(parameters or {}) do all[key] = value end
-  return Sglang(all)
-end
+local sglang = dofile "tests/scripts/sglang.lua"
+local limit, steady = sglang.limit, sglang.steady
 
 test("lof admits the longest output limit first", function()
   expect { scheduler = steady(0.5, { schedule_policy = "lof", max_num_seqs = 1 }), kv_blocks = 100, block_size = 1,
