@@ -60,7 +60,7 @@ template <std::size_t count>
   const double bytes_per_s = g.gpu.bandwidth * memory_efficiency;
   const double traffic = fourth_power(bytes / bytes_per_s);
   const Four split_traffic = fourth((bytes + partial_sums * four(&kSplits[1])) / bytes_per_s);
-  Four whole, split_up;
+  Four whole{}, split_up{};
   for (std::size_t i = 0; i < count; i += 4) {
     const Four waves = above(m * four(&kRowShare[i])) * four(&g.across[i]) / g.gpu.sms;
     const Four once = fourth(above(waves) * four(&tile_s[0][i])) + traffic;
