@@ -167,8 +167,8 @@ TEST_CASE("a memory cap turns bombs into an error and leaves the VM healthy") {
       "local t = {} for i = 1, 1e5 do t[i] = ('x'):rep(1e4) end return table.concat(t)",
       "return ('x'):rep(1e6):gsub('x', ('y'):rep(1e4))",
       "return ('x'):rep(1e6):gsub('.', function(x) return x:rep(1e4) end)",
-      "local t = {} for i = 1, 200 do t[i] = ('x'):rep(1e6) end return "
-      "('%s'):rep(200):format(unpack(t))",
+      ("local t = {} for i = 1, 200 do t[i] = ('x'):rep(1e6) end return "
+       "('%s'):rep(200):format(unpack(t))"),
       "local t = {} for x in ('x'):rep(1e7):gmatch('.') do t[#t + 1] = {x} end",
   };
   for (int round = 0; round < 2; ++round) {
