@@ -20,7 +20,8 @@ std::string step_report(const std::vector<LedgerRow>& rows, const EvidenceShares
                         double time_s);
 
 /// {time_s, evidence: {measured: share}, rows: [{name, kind, shape, count, flop, bytes, mfu, bound,
-/// evidence, note, time_s, share}]}. flop and bytes are of one run, time_s of all `count`.
+/// evidence, note, time_s, share}], not_itemised_s}. flop and bytes are of one run, time_s of all
+/// `count`; the last is there where the rows do not add up to the step, below 0 where they overlap.
 Json step_json(const std::vector<LedgerRow>& rows, const EvidenceShares& shares, double time_s);
 
 }  // namespace rooflua

@@ -112,6 +112,8 @@ evidence  measured 66.7 %, modelled 33.3 %
   CHECK(json.find("evidence")->find("measured")->number() == Approx(2.0 / 3));
   CHECK(json.find("rows")->items().size() == 3);
   CHECK(json.find("rows")->items()[1].find("mfu")->is_null());
+  CHECK(json.find("not_itemised_s")->number() == Approx(8e-6));
+  CHECK(step_json(rows, shares, 992e-6).find("not_itemised_s") == nullptr);
 }
 
 TEST_CASE("numbers are written with four digits and units that fit") {
