@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "script/context.h"
 #include "script/interrupt.h"
+#include "serve/clock.h"
 
 namespace rooflua::script {
 
@@ -303,6 +304,8 @@ void bind_support(lua_State* L) {
   lua_setfield(L, -2, "home");
   lua_pushboolean(L, context.options.trusted ? 1 : 0);
   lua_setfield(L, -2, "trusted");
+  lua_pushnumber(L, latest_s);
+  lua_setfield(L, -2, "latest_s");
   lua_pushlightuserdata(L, &context.abi);
   lua_setfield(L, -2, "abi");
   lua_pushlightuserdata(L, &context.ledger.state());

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "measure/left_out.h"
 #include "script/trace_box.h"
+#include "serve/clock.h"
 
 namespace rooflua::script {
 
@@ -24,7 +25,7 @@ class TraceWorkload : public Workload {
     const TraceRow& row = trace_->rows[cursor_++];
     spec = RequestSpec{};
     spec.arrival_s = row.arrival_s * time_scale_;
-    if (spec.arrival_s >= last_s) throw_too_late(row, spec.arrival_s);
+    if (spec.arrival_s >= latest_s) throw_too_late(row, spec.arrival_s);
     spec.prompt_tokens = static_cast<std::int32_t>(row.prompt_tokens);
     spec.output_tokens = static_cast<std::int32_t>(row.output_tokens);
     if (max_tokens_ > 0) spec.output_tokens = std::min(spec.output_tokens, max_tokens_);
@@ -40,7 +41,6 @@ class TraceWorkload : public Workload {
   std::unique_ptr<Workload> fork() const override { return std::make_unique<TraceWorkload>(*this); }
 
  private:
-  static constexpr double last_s = 9.2e6;  // the clock shows 106 days
   [[noreturn]] void throw_too_late(const TraceRow& row, double arrival_s) const {
     char days[40];
     std::snprintf(days, sizeof days, "%.1f", arrival_s / 86400);

@@ -11,6 +11,9 @@ using Picoseconds = std::int64_t;
 
 inline constexpr Picoseconds never = std::numeric_limits<Picoseconds>::max();
 
+/// Seconds; what a request or a parameter may name as a moment: a little before the clock ends.
+inline constexpr double latest_s = 9.2e6;
+
 constexpr double seconds(Picoseconds time) {
   return static_cast<double>(time) / 1e12;
 }

@@ -58,24 +58,26 @@ ReplicaConfig replica_config(const VllmConfig& c, bool real_blocks) {
   return replica;
 }
 
+RequestSpec spec_of(const Prompt& prompt, std::vector<Segment>& segments) {
+  for (const auto& [content, count] : prompt.segments) segments.push_back({content, count});
+  RequestSpec spec;
+  spec.arrival_s = seconds(prompt.plain.arrival);
+  spec.prompt_tokens = prompt.plain.prompt;
+  spec.output_tokens = prompt.plain.output;
+  spec.max_tokens = prompt.plain.max_new;
+  spec.predicted_tokens = prompt.plain.predicted;
+  spec.priority = prompt.plain.priority;
+  spec.segments = segments;
+  spec.output_content = prompt.output_content;
+  return spec;
+}
+
 std::vector<RequestSpec> specs_of(const ServingCase& question,
                                   std::vector<std::vector<Segment>>& segments) {
   segments.resize(question.prompts.size());
   std::vector<RequestSpec> specs;
-  for (std::size_t id = 0; id < question.prompts.size(); ++id) {
-    const Prompt& prompt = question.prompts[id];
-    for (const auto& [content, count] : prompt.segments) segments[id].push_back({content, count});
-    RequestSpec spec;
-    spec.arrival_s = seconds(prompt.plain.arrival);
-    spec.prompt_tokens = prompt.plain.prompt;
-    spec.output_tokens = prompt.plain.output;
-    spec.max_tokens = prompt.plain.max_new;
-    spec.predicted_tokens = prompt.plain.predicted;
-    spec.priority = prompt.plain.priority;
-    spec.segments = segments[id];
-    spec.output_content = prompt.output_content;
-    specs.push_back(spec);
-  }
+  for (std::size_t id = 0; id < question.prompts.size(); ++id)
+    specs.push_back(spec_of(question.prompts[id], segments[id]));
   return specs;
 }
 

@@ -28,6 +28,9 @@ class Scribe : public Observer {
   History history;
 };
 
+/// A prompt as the engine and routers read it; its segments live in `segments`.
+RequestSpec spec_of(const Prompt& prompt, std::vector<Segment>& segments);
+
 /// What a question asks of the engine: its requests (their segments live in `segments`), a replica.
 std::vector<RequestSpec> specs_of(const ServingCase& question,
                                   std::vector<std::vector<Segment>>& segments);

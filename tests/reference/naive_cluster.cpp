@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "tests/reference/cluster_case.h"
+#include "tests/reference/engine_run.h"
 #include "tests/reference/naive_replica.h"
 
 namespace rooflua::reference {
@@ -223,15 +224,7 @@ class NaiveCluster : public RouteSource {
   /// A request as routers read it: its slot is its id.
   void show(const Prompt& prompt) {
     std::vector<Segment> segments;
-    for (const auto& [content, tokens] : prompt.segments) segments.push_back({content, tokens});
-    RequestSpec spec;
-    spec.arrival_s = seconds(prompt.plain.arrival);
-    spec.prompt_tokens = prompt.plain.prompt;
-    spec.output_tokens = prompt.plain.output;
-    spec.max_tokens = prompt.plain.max_new;
-    spec.predicted_tokens = prompt.plain.predicted;
-    spec.priority = prompt.plain.priority;
-    spec.segments = segments;
+    const RequestSpec spec = spec_of(prompt, segments);
     const auto id = shown_.slots();
     const std::int32_t slot = shown_.open(spec, id);
     if (slot != id) throw std::logic_error("slots are not given in order");

@@ -8,29 +8,10 @@ local spec = require "rooflua.spec"
 local validate = require "rooflua.validate"
 local words = require "rooflua.validate_words"
 
-local folder = test.folder()
-
-local columns = "case_id,rating,dataset,file,selector,model,gpu,tp,precision,engine,workload,metrics,measured,notes\n"
-
-local function write(name, content)
-  local file = assert(io.open(folder .. "/" .. name, "w"))
-  file:write(content)
-  file:close()
-end
-
 local loop = "closed loop c=4 in=200 out=20"
-
---- cases.csv of rows {id, file, model, gpu, tp, precision, engine, workload, measured, rating, selector}.
-local function write_cases(list)
-  local lines = {}
-  for i, case in ipairs(list) do
-    lines[i] = ('%s,%s,own,%s,%s,%s,%s,%s,"%s",%s,"%s",x,%s,%s'):format(case.id or "case " .. i, case.rating or "C",
-      case.file or "rows.csv", case.selector or "", case.model or "llama-3.1-8b", case.gpu or "H100", case.tp or 1,
-      case.precision or "bf16", case.engine or "vLLM 0.15.1", case.workload or loop, case.measured or "e2e_ms=400",
-      case.notes or "")
-  end
-  write("cases.csv", columns .. table.concat(lines, "\n") .. "\n")
-end
+local folder, write, write_cases = dofile "tests/scripts/measured_folder.lua" (test, { rating = "C", dataset = "own",
+  file = "rows.csv", model = "llama-3.1-8b", gpu = "H100", tp = 1, precision = "bf16", engine = "vLLM 0.15.1",
+  workload = loop, metrics = "x", measured = "e2e_ms=400" })
 
 write("rows.csv", "a,b\n1,2\n")
 

@@ -148,19 +148,12 @@ end)
 
 -- Through the whole program ---------------------------------------------------------------------------------------
 
-local folder = test.folder()
-
-local function write(name, content)
-  local file = assert(io.open(folder .. "/" .. name, "w"))
-  file:write(content)
-  file:close()
-end
-
+local loop = "closed loop c=16 in=2000 out=20"
+local folder, write, write_cases = dofile "tests/scripts/measured_folder.lua" (test, { rating = "C", dataset = "own",
+  file = "loop.csv", selector = "row", model = "llama-3.1-8b", gpu = "H100", tp = 1, precision = "bf16",
+  engine = "vLLM 0.15.1", metrics = "x", measured = "e2e_ms=400;tpot_ms=8" })
 write("loop.csv", "a,b\n1,2\n")
-local columns = "case_id,rating,dataset,file,selector,model,gpu,tp,precision,engine,workload,metrics,measured,notes\n"
-local line = '%s,C,own,loop.csv,row,llama-3.1-8b,H100,1,bf16,vLLM 0.15.1,"closed loop c=16 in=2000 out=20%s",x,'
-  .. "e2e_ms=400;tpot_ms=8,\n"
-write("cases.csv", columns .. line:format("one", "") .. line:format("two", ", mbt 4096"))
+write_cases { { id = "one", workload = loop }, { id = "two", workload = loop .. ", mbt 4096" } }
 
 local function intervals(options)
   options = options or {}
@@ -199,8 +192,8 @@ end)
 
 test("quantiles of a case's row are measured values like others", function()
   write("rows.csv", "experiment,stage,rate_rps,duration_s,ttft_p90_ms,ttft_p99_ms,e2e_p99_ms\na,0,2,20,50,100,\n")
-  write("cases.csv", columns .. 'rows,B,own,rows.csv,"experiment=a,stage=0",llama-3.1-8b,H100,1,bf16,vLLM 0.15.1,'
-    .. "in=200 out=10,p99,e2e_mean_ms=100,\n")
+  write_cases { { id = "rows", rating = "B", file = "rows.csv", selector = "experiment=a,stage=0",
+    workload = "in=200 out=10", metrics = "p99", measured = "e2e_mean_ms=100" } }
   local found = intervals().rows.intervals
   for name, measured_s in pairs { ttft_p90 = 0.05, ttft_p99 = 0.1 } do
     local one = found[name]
@@ -212,7 +205,7 @@ test("quantiles of a case's row are measured values like others", function()
 end)
 
 test("the report says what the model's own error was taken to be, or what the runs show of it", function()
-  write("cases.csv", columns .. line:format("one", ""))
+  write_cases { { id = "one", workload = loop } }
   local _, said = intervals()
   test.check(said:find("a factor on every step, from runs of other models", 1, true), "no term is printed")
   _, said = intervals { set = { "interval.discrepancy=false" } }

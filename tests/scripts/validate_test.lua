@@ -7,26 +7,9 @@ local statistics = require "rooflua.statistics"
 local serve = require "rooflua.serve"
 local validate = require "rooflua.validate"
 
-local folder = test.folder()
-
-local columns = "case_id,rating,dataset,file,selector,model,gpu,tp,precision,engine,workload,metrics,measured,notes\n"
-
-local function write(name, content)
-  local file = assert(io.open(folder .. "/" .. name, "w"))
-  file:write(content)
-  file:close()
-end
-
---- cases.csv of lines {id, file, workload, measured, model, engine, metrics, rating}.
-local function write_cases(list)
-  local lines = {}
-  for i, case in ipairs(list) do
-    lines[i] = ('%s,%s,own,%s,row,%s,H100,1,bf16,%s,"%s","%s",%s,'):format(case.id, case.rating or "B", case.file,
-      case.model or "llama-3.1-8b", case.engine or "vLLM 0.15.1", case.workload or "max_num_seqs 64",
-      case.metrics or "per request", case.measured or "see file")
-  end
-  write("cases.csv", columns .. table.concat(lines, "\n") .. "\n")
-end
+local folder, write, write_cases, columns = dofile "tests/scripts/measured_folder.lua" (test, { rating = "B",
+  dataset = "own", selector = "row", model = "llama-3.1-8b", gpu = "H100", tp = 1, precision = "bf16",
+  engine = "vLLM 0.15.1", workload = "max_num_seqs 64", metrics = "per request", measured = "see file" })
 
 local function run(options)
   options = options or {}

@@ -2,6 +2,7 @@
 --- so that changing a distribution does not shift the rest. The state is a plain table that can be copied.
 local core = require "rooflua.core"
 local lengths = require "rooflua.lengths"
+local latest_s = require("rooflua.native").latest_s
 
 local arrivals = {}
 
@@ -75,7 +76,7 @@ end
 --- The clock ends after 106 days: an error that says which request comes too late.
 --- @param key string of the scenario, whose value is at fault
 function arrivals.in_time(arrival_s, sent, count, key)
-  if type(arrival_s) == "number" and arrival_s < 9.2e6 then return arrival_s end
+  if type(arrival_s) == "number" and arrival_s < latest_s then return arrival_s end
   core.number(arrival_s, "arrivals.in_time: arrival_s")
   core.whole(sent, "arrivals.in_time: sent")
   core.whole(count, "arrivals.in_time: count")

@@ -40,7 +40,7 @@ end
 
 -- What the engine can count and its clock can show, where a declaration sets no max of its own.
 local most_counted = 2147483647
-local most_by_unit = { s = 9.2e6, ms = 9.2e9, ["requests/s"] = 1e12, ["sessions/s"] = 1e12 }
+local most_by_unit = { s = native.latest_s, ms = 1e3 * native.latest_s, ["requests/s"] = 1e12, ["sessions/s"] = 1e12 }
 
 local function most_of(declared)
   return declared.integer and most_counted or most_by_unit[declared.unit]
