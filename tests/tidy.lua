@@ -94,7 +94,7 @@ for name in pairs(top) do
   check(allowed[name] or name:sub(1, 1) == ".", "the top level holds " .. name)
 end
 
--- Documents: every link and every path in backticks leads somewhere.
+-- Documents: every link and every path in backticks leads somewhere; a heading has an empty line before it.
 local function exists(path)
   local handle = io.open(path)
   if handle then handle:close() end
@@ -103,8 +103,11 @@ end
 local is_root = {}
 for name in ("engine scripts scenarios bench_data tests docs"):gmatch("%S+") do is_root[name] = true end
 for _, path in ipairs(files(".", "-name '*.md'")) do
-  local folder = path:match("^(.*/)") or ""
+  local folder, before, code = path:match("^(.*/)") or "", "", false
   for number, line in ipairs(lines_of(path)) do
+    if line:find "^```" then code = not code end
+    check(code or before == "" or not line:find "^##+ ", path .. ":" .. number .. ": a heading behind other text")
+    before = line
     for target in line:gmatch("%]%(([^)#]+)[^)]*%)") do
       if not target:find("^%a+:") then
         check(exists(folder .. target), path .. ":" .. number .. ": dead link " .. target)
