@@ -1,7 +1,9 @@
 // The test runner, in a translation unit of its own because it is slow to compile.
 #ifdef ROOFLUA_CATCH_V3
 #include <catch2/catch_session.hpp>
-int main(int argc, char* argv[]) { return Catch::Session().run(argc, argv); }
+int main(int argc, char* argv[]) {
+  return Catch::Session().run(argc, argv);
+}
 #else
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

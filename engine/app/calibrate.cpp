@@ -3,7 +3,7 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "base/json.h"
-#include "script/vm.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -26,7 +26,8 @@ int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& 
   if (arguments.evaluations > 0) options["evaluations"] = arguments.evaluations;
   options["jobs"] = arguments.jobs;
   options["progress"] = !arguments.quiet;
-  const Json result = vm.call("rooflua.calibrate", "run", {Json(arguments.scenario), options});
+  const Json result =
+      vm.call("rooflua.explore.fit.calibrate", "run", {Json(arguments.scenario), options});
   if (arguments.json != "-") std::fputs(result.find("text")->text().c_str(), stdout);
   if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
   return 0;

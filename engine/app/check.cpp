@@ -1,5 +1,5 @@
 // rooflua check: what is wrong or doubtful in a scenario, found without running it.
-// scripts/lib/rooflua/check.lua finds; this prints.
+// scripts/lib/rooflua/scenario/check.lua finds; this prints.
 
 #include <cstdio>
 
@@ -8,7 +8,7 @@
 #include "app/quote.h"
 #include "base/error.h"
 #include "base/json_text.h"
-#include "script/vm.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -23,7 +23,7 @@ Json check_one(const std::string& file, const std::vector<std::string>& set,
   script::Vm vm(options);
   Json sets = Json::array();
   for (const std::string& each : set) sets.push_back(each);
-  return vm.call("rooflua.check", "file", {Json(file), std::move(sets)});
+  return vm.call("rooflua.scenario.check", "file", {Json(file), std::move(sets)});
 }
 
 std::string headline(const Json& finding) {

@@ -3,9 +3,9 @@
 
 #include "app/commands.h"
 #include "base/error.h"
-#include "cost/importers.h"
 #include "cost/mfu_database.h"
-#include "cost/verify.h"
+#include "cost/quality/verify.h"
+#include "cost/tables/importers.h"
 #include "spec/hardware.h"
 
 namespace rooflua::app {

@@ -5,8 +5,8 @@
 
 #include "app/commands.h"
 #include "base/error.h"
-#include "cost/compare.h"
-#include "cost/verify.h"
+#include "cost/quality/compare.h"
+#include "cost/quality/verify.h"
 
 namespace rooflua::app {
 

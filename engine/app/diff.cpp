@@ -2,8 +2,8 @@
 
 #include "app/commands.h"
 #include "base/json.h"
-#include "measure/report.h"
-#include "measure/result.h"
+#include "measure/write/report.h"
+#include "measure/write/result.h"
 
 namespace rooflua::app {
 

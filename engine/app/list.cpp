@@ -3,7 +3,7 @@
 #include "app/commands.h"
 #include "base/error.h"
 #include "cost/mfu_database.h"
-#include "script/vm.h"
+#include "script/vm/vm.h"
 #include "spec/hardware.h"
 #include "spec/model.h"
 

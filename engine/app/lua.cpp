@@ -1,6 +1,6 @@
 #include "app/commands.h"
 #include "base/error.h"
-#include "script/vm.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 

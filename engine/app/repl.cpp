@@ -1,5 +1,5 @@
 // The prompt: reads, evaluates, prints. What a line means is Lua's business
-// (scripts/lib/rooflua/repl.lua); lines, errors and the end of the session are ours.
+// (scripts/lib/rooflua/repl/session.lua); lines, errors and the end of the session are ours.
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "app/commands.h"
 #include "app/line_editor.h"
 #include "base/error.h"
-#include "script/vm.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -38,7 +38,7 @@ std::string own_frames(const std::string& traceback) {
     if (end == std::string::npos) end = traceback.size();
     const std::string line = traceback.substr(begin, end - begin);
     begin = end + 1;
-    if (line.find("rooflua.repl:") != std::string::npos) break;
+    if (line.find("rooflua.repl.session:") != std::string::npos) break;
     if (line.rfind("stack traceback:", 0) == 0 || line.find("[C]:") != std::string::npos ||
         line.find("[builtin#") != std::string::npos || line.find("rooflua.") != std::string::npos) {
       continue;
@@ -72,7 +72,7 @@ std::string in_one_line(std::string text) {
 class Prompt {
  public:
   explicit Prompt(const std::filesystem::path& home) : vm_(options(home)) {
-    vm_.call("rooflua.repl", "settle", {});  // a library that does not load is told once
+    vm_.call("rooflua.repl.session", "settle", {});  // a library that does not load is told once
   }
 
   /// @param line  number of the first line of `text` in a piped session, 0 at the prompt
@@ -80,7 +80,7 @@ class Prompt {
     vm_.clear_interrupt();
     try {
       const Json status =
-          vm_.call("rooflua.repl", "eval",
+          vm_.call("rooflua.repl.session", "eval",
                    {Json(text), Json(std::int64_t{line}), Json(std::int64_t{columns()})});
       std::fflush(stdout);
       if (status.text() == "incomplete") return Outcome::incomplete;
@@ -96,7 +96,7 @@ class Prompt {
   LineEditor::Completion complete(const std::string& before) {
     LineEditor::Completion out;
     try {
-      const Json found = vm_.call("rooflua.repl", "complete", {Json(before)});
+      const Json found = vm_.call("rooflua.repl.session", "complete", {Json(before)});
       out.replaced = static_cast<std::size_t>(found.find("replaced")->integer());
       for (const Json& each : found.find("candidates")->items())
         out.candidates.push_back(each.text());
@@ -118,7 +118,7 @@ class Prompt {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", message.c_str());
     try {
-      const Json note = vm_.call("rooflua.repl", "settle", {});
+      const Json note = vm_.call("rooflua.repl.session", "settle", {});
       if (!note.text().empty()) std::fprintf(stderr, "%s\n", note.text().c_str());
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s\n", error.what());

@@ -10,13 +10,13 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/log.h"
-#include "measure/html_report.h"
-#include "measure/left_out.h"
-#include "measure/report.h"
-#include "measure/result.h"
-#include "script/interrupt.h"
-#include "script/read_scenario.h"
-#include "script/vm.h"
+#include "measure/html/report.h"
+#include "measure/write/left_out.h"
+#include "measure/write/report.h"
+#include "measure/write/result.h"
+#include "script/scenario.h"
+#include "script/vm/interrupt.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 

@@ -5,8 +5,8 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "script/read_scenario.h"
-#include "script/vm.h"
+#include "script/scenario.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 

@@ -8,14 +8,14 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/workers.h"
-#include "measure/progress.h"
-#include "script/vm.h"
+#include "measure/write/progress.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
 namespace {
 
-constexpr const char* module = "rooflua.validate";
+constexpr const char* module = "rooflua.validate.command";
 
 Json texts(const std::vector<std::string>& list) {
   Json out = Json::array();

@@ -1,7 +1,7 @@
 #include "app/validate_html.h"
 
-#include "measure/html_page.h"
-#include "measure/html_sections.h"
+#include "measure/html/page.h"
+#include "measure/html/sections.h"
 
 namespace rooflua::app {
 

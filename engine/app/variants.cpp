@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "measure/sweep.h"
-#include "script/interrupt.h"
-#include "script/vm.h"
+#include "script/vm/interrupt.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "script/read_scenario.h"
+#include "script/scenario.h"
 
 namespace rooflua::app {
 

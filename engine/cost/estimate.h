@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 #include "cost/evidence.h"
-#include "cost/roofline.h"
+#include "cost/work/roofline.h"
 #include "spec/dtype.h"
 
 namespace rooflua {

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "cost/estimate_cache.h"
-#include "cost/lookup.h"
-#include "cost/lookup_user.h"
-#include "cost/modelled_gemm.h"
-#include "cost/modelled_kernel.h"
+#include "cost/lookup/lookup.h"
+#include "cost/lookup/user.h"
+#include "cost/model/gemm.h"
+#include "cost/model/kernel.h"
 
 namespace rooflua {
 namespace {

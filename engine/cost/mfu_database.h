@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cost/estimate.h"
-#include "cost/kernel_table.h"
+#include "cost/tables/kernel_table.h"
 #include "spec/hardware.h"
 
 namespace rooflua {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/workers.h"
-#include "measure/progress.h"
+#include "measure/write/progress.h"
 
 namespace rooflua {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "measure/result_store.h"
+#include "measure/write/result_store.h"
 
 namespace rooflua {
 

@@ -1,6 +1,6 @@
 #pragma once
 // The hot border: plain structs and leaf functions that Lua calls through FFI. The mirror image is
-// the cdef in scripts/lib/rooflua/abi.lua, which refuses another version or another size.
+// the cdef in scripts/lib/rooflua/border/abi.lua, which refuses another version or another size.
 //
 // Every function is noexcept, calls no Lua and returns a status; numbers cross as double so that
 // a NaN or a fraction is found here and not turned into an integer on the way.

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "measure/table.h"
+#include "measure/write/table.h"
 #include "tests/app/program.h"
 #include "tests/measure/well_formed.h"
 #include "tests/scratch.h"

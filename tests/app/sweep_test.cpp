@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/random.h"
-#include "measure/result_store.h"
+#include "measure/write/result_store.h"
 #include "tests/app/program.h"
 #include "tests/scratch.h"
 

@@ -1,4 +1,4 @@
-#include "cost/collective.h"
+#include "cost/model/collective.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // Two databases held against each other.
 
-#include "cost/compare.h"
+#include "cost/quality/compare.h"
 
 #include "tests/catch.h"
 

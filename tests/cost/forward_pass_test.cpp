@@ -1,10 +1,10 @@
-#include "cost/forward_pass.h"
+#include "cost/work/forward_pass.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
-#include "cost/layers.h"
+#include "cost/work/formulas.h"
 #include "spec/weights.h"
 #include "tests/catch.h"
 

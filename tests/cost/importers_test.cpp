@@ -1,14 +1,14 @@
 // Table files of every layout, as they are found in the wild.
 
-#include "cost/importers.h"
+#include "cost/tables/importers.h"
 
 #include <chrono>
 #include <cmath>
 #include <fstream>
 
 #include "base/error.h"
-#include "cost/lookup.h"
-#include "cost/verify.h"
+#include "cost/lookup/lookup.h"
+#include "cost/quality/verify.h"
 #include "tests/catch.h"
 #include "tests/scratch.h"
 

@@ -1,7 +1,7 @@
 // Searches over the rows of InferSim's tables against the scans they stand for, literally, on rows
 // in any order, with twins, and on tables of none.
 
-#include "cost/infersim_series.h"
+#include "cost/lookup/infersim_series.h"
 
 #include <cmath>
 #include <cstdint>

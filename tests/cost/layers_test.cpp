@@ -1,11 +1,10 @@
-#include "cost/layers.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "base/error.h"
+#include "cost/work/formulas.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

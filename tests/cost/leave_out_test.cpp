@@ -1,6 +1,6 @@
 // What the rows of a table say of a row that was taken away.
 
-#include "cost/leave_out.h"
+#include "cost/quality/leave_out.h"
 
 #include <algorithm>
 #include <cmath>

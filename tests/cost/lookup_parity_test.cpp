@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/json.h"
-#include "cost/lookup.h"
+#include "cost/lookup/lookup.h"
 #include "cost/mfu_database.h"
 #include "tests/catch.h"
 

@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include "base/error.h"
-#include "cost/lookup.h"
+#include "cost/lookup/lookup.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "cost/layers.h"
 #include "cost/mfu_database.h"
-#include "cost/modelled_kernel.h"
+#include "cost/model/kernel.h"
+#include "cost/work/formulas.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

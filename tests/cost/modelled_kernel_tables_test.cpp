@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/csv.h"
-#include "cost/modelled_kernel.h"
+#include "cost/model/kernel.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

@@ -1,12 +1,11 @@
-#include "cost/modelled_kernel.h"
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "base/error.h"
-#include "cost/layers.h"
+#include "cost/model/kernel.h"
+#include "cost/work/formulas.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

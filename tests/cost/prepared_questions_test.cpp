@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "cost/kernel_table.h"
-#include "cost/lookup.h"
+#include "cost/lookup/lookup.h"
+#include "cost/tables/kernel_table.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

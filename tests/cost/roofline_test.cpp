@@ -1,4 +1,4 @@
-#include "cost/roofline.h"
+#include "cost/work/roofline.h"
 
 #include <limits>
 

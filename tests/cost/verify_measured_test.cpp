@@ -1,10 +1,9 @@
 // data verify on tables of ours, which record their spread and say how they were measured.
 
-#include "cost/verify_measured.h"
-
 #include <algorithm>
 
-#include "cost/importers.h"
+#include "cost/quality/measured_row.h"
+#include "cost/tables/importers.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

@@ -1,7 +1,7 @@
 // data verify finds what is known to be wrong with the public tables, and the two historical
 // denominators.
 
-#include "cost/verify.h"
+#include "cost/quality/verify.h"
 
 #include <algorithm>
 

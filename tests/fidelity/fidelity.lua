@@ -2,9 +2,9 @@
 -- the bounds that were promised. tests/fidelity/errors.json keeps errors, never measured values;
 -- ROOFLUA_UPDATE_FIDELITY=1 writes it anew, and the diff is reviewed.
 local test = dofile "tests/scripts/harness.lua"
-local discrepancy = require "rooflua.validate_discrepancy"
+local discrepancy = require "rooflua.validate.discrepancy"
 local json = require "rooflua.json"
-local validate = require "rooflua.validate"
+local validate = require "rooflua.validate.command"
 
 local recorded_path, most_growth = "tests/fidelity/errors.json", 0.02
 local most_drift = 0.005 -- of what intervals take the model to be off by

@@ -1,4 +1,4 @@
--- Fits what scripts/lib/rooflua/validate_engines.lua declares as fitted (`fit`) to the measured runs of a folder,
+-- Fits what scripts/lib/rooflua/validate/engines.lua declares as fitted (`fit`) to the measured runs of a folder,
 -- leaving out one model at a time, and prints the error on the one left out.
 --
 --     rooflua lua tests/fidelity/frontend_fit.lua DIR [TEXT]        TEXT: only cases with this in their case_id
@@ -9,14 +9,14 @@
 -- stated.
 -- A parameter is simulated at multiples of its step, and what lies between is interpolated: a delay in front of the
 -- engine moves every arrival by as much, so TTFT is linear in it.
-local beliefs = require "rooflua.validate_beliefs"
-local cases = require "rooflua.validate_cases"
-local core = require "rooflua.core"
-local engines = require "rooflua.validate_engines"
+local beliefs = require "rooflua.validate.beliefs"
+local cases = require "rooflua.validate.cases"
+local core = require "rooflua.base.core"
+local engines = require "rooflua.validate.engines"
 local fit = require "rooflua.fit"
-local run = require "rooflua.validate_run"
-local statistics = require "rooflua.statistics"
-local totals = require "rooflua.validate_totals"
+local run = require "rooflua.validate.run"
+local statistics = require "rooflua.base.statistics"
+local totals = require "rooflua.validate.totals"
 
 local folder, only = arg[1], arg[2] or ""
 if not folder then error("usage: rooflua lua tests/fidelity/frontend_fit.lua DIR [TEXT]", 0) end

@@ -1,10 +1,10 @@
-#include "measure/chart.h"
+#include "measure/html/chart/chart.h"
 
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "measure/html_text.h"
+#include "measure/html/text.h"
 #include "tests/catch.h"
 #include "tests/measure/well_formed.h"
 

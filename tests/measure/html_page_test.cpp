@@ -1,9 +1,8 @@
-#include "measure/html_page.h"
-
 #include <cmath>
 #include <map>
 
-#include "measure/html_text.h"
+#include "measure/html/page.h"
+#include "measure/html/text.h"
 #include "tests/catch.h"
 #include "tests/measure/well_formed.h"
 

@@ -1,4 +1,4 @@
-#include "measure/quantile.h"
+#include "measure/record/quantile.h"
 
 #include <algorithm>
 #include <cmath>

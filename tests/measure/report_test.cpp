@@ -1,11 +1,11 @@
-#include "measure/report.h"
+#include "measure/write/report.h"
 
 #include <cmath>
 #include <limits>
 
-#include "measure/progress.h"
-#include "measure/step_report.h"
-#include "measure/table.h"
+#include "measure/write/progress.h"
+#include "measure/write/step_report.h"
+#include "measure/write/table.h"
 #include "tests/catch.h"
 #include "tests/measure/synthetic_run.h"
 

@@ -1,7 +1,6 @@
-#include "measure/requests_out.h"
-
 #include <sstream>
 
+#include "measure/write/requests.h"
 #include "serve/traces.h"
 #include "tests/catch.h"
 #include "tests/measure/synthetic_run.h"

@@ -1,4 +1,4 @@
-#include "measure/result_store.h"
+#include "measure/write/result_store.h"
 
 #include <fstream>
 #include <functional>

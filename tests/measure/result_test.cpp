@@ -1,4 +1,4 @@
-#include "measure/result.h"
+#include "measure/write/result.h"
 
 #include <cmath>
 

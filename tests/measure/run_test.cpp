@@ -3,10 +3,10 @@
 #include <map>
 #include <sstream>
 
-#include "measure/requests_out.h"
-#include "measure/result.h"
-#include "measure/timeline.h"
-#include "measure/why.h"
+#include "measure/record/why.h"
+#include "measure/write/requests.h"
+#include "measure/write/result.h"
+#include "measure/write/timeline.h"
 #include "serve/traces.h"
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"

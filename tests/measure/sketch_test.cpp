@@ -1,9 +1,9 @@
-#include "measure/sketch.h"
+#include "measure/record/sketch.h"
 
 #include <cmath>
 #include <random>
 
-#include "measure/summary.h"
+#include "measure/record/summary.h"
 #include "tests/catch.h"
 #include "tests/measure/synthetic_run.h"
 

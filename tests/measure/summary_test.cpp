@@ -1,8 +1,8 @@
-#include "measure/summary.h"
+#include "measure/record/summary.h"
 
 #include <cmath>
 
-#include "measure/result.h"
+#include "measure/write/result.h"
 #include "tests/catch.h"
 #include "tests/measure/synthetic_run.h"
 

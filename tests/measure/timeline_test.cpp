@@ -1,4 +1,4 @@
-#include "measure/timeline.h"
+#include "measure/write/timeline.h"
 
 #include <algorithm>
 #include <map>

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "script/policies.h"
-#include "script/vm.h"
+#include "script/serving/policies.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::reference {
 

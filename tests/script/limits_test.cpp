@@ -4,7 +4,7 @@
 #include <fstream>
 #include <thread>
 
-#include "script/interrupt.h"
+#include "script/vm/interrupt.h"
 #include "tests/scratch.h"
 #include "tests/script/sandbox.h"
 
@@ -86,7 +86,7 @@ TEST_CASE("a scenario that computes while it loads is stopped, whatever it catch
     std::ofstream(file) << "local n = 0\n" << text << "\nreturn {}\n";
     std::string message;
     try {
-      vm.call("rooflua.chunks", "load_scenario", {Json(file.string())});
+      vm.call("rooflua.sandbox.chunks", "load_scenario", {Json(file.string())});
     } catch (const script::LuaError& error) {
       message = error.what();
     }
@@ -107,7 +107,7 @@ TEST_CASE("one long sort is stopped before it ends, however the list is compared
                         << "table.sort(t" << order << ")\nerror 'it was sorted'\n";
     std::string message;
     try {
-      vm.call("rooflua.chunks", "load_scenario", {Json(file.string())});
+      vm.call("rooflua.sandbox.chunks", "load_scenario", {Json(file.string())});
     } catch (const script::LuaError& error) {
       message = error.what();
     }
@@ -143,7 +143,7 @@ TEST_CASE("a check is bounded as loading is: a policy that does not answer is an
                         << methods << "\nreturn { rooflua = 1, model = 'llama-3.1-8b',\n"
                         << "  hardware = 'h200', steps = S {}, vary = { seed = { 1, 2, 3 } },\n"
                         << "  workload = require 'workloads.poisson' {} }\n";
-    const Json checked = vm.call("rooflua.check", "file", {Json(file.string())});
+    const Json checked = vm.call("rooflua.scenario.check", "file", {Json(file.string())});
     CHECK(checked.find("errors")->number() == 1);
     const Json& finding = checked.find("findings")->items().at(0);
     CHECK(finding.find("line")->number() == 3);
@@ -230,7 +230,7 @@ TEST_CASE("a batch kept past its step is an error") {
   options.trusted = true;
   script::Vm vm(options);
   const std::string text = R"(
-    local batch, ffi = require "rooflua.batch", require "ffi"
+    local batch, ffi = require "rooflua.border.batch", require "ffi"
     local data = ffi.new "rooflua_batch_data"
     data.decodes, data.tokens = 3, 3
     batch.attach(data, function() return 7 end, function() return nil end)

@@ -156,7 +156,7 @@ TEST_CASE("steps of a pattern count as instructions while a scenario loads") {
     std::fclose(out);
     std::string message;
     try {
-      vm.call("rooflua.chunks", "load_scenario", {Json(file.string())});
+      vm.call("rooflua.sandbox.chunks", "load_scenario", {Json(file.string())});
     } catch (const script::LuaError& error) {
       message = error.what();
     }

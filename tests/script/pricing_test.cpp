@@ -43,7 +43,8 @@ TEST_CASE("hardware written in Lua reads back the same") {
   CHECK(value("return hardware.memory_bytes_per_s .. ' ' .. hardware.sms") == "1000000000000 100");
   CHECK(value("local h = spec.hardware { from = 'h200-sxm', memory_bytes_per_s = 1e12 } "
               "return h.memory_bytes_per_s .. ' ' .. h.sms") == "1000000000000 132");
-  CHECK(has(trouble("local h = spec.hardware { memory_bytes = 80e9 }"), "needs 'memory_bytes_per_s'"));
+  CHECK(has(trouble("local h = spec.hardware { memory_bytes = 80e9 }"),
+            "needs 'memory_bytes_per_s'"));
   CHECK(has(trouble("local h = spec.hardware { form = 'h200-sxm' }"), "did you mean 'from'"));
 }
 

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <string>
 
-#include "script/vm.h"
+#include "script/vm/vm.h"
 #include "tests/catch.h"
 
 namespace rooflua::test {

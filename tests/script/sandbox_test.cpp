@@ -46,10 +46,10 @@ TEST_CASE("no module of the library's inside can be required") {
                            "string",
                            "jit.util",
                            "rooflua.native",
-                           "rooflua.abi",
-                           "rooflua.core",
-                           "rooflua.chunks",
-                           "rooflua.serving",
+                           "rooflua.border.abi",
+                           "rooflua.base.core",
+                           "rooflua.sandbox.chunks",
+                           "rooflua.border.views",
                            "table.new",
                            "string.buffer",
                            "../x",
@@ -75,11 +75,12 @@ TEST_CASE("bytecode is not loaded") {
   run(vm, "local f = io.open('" + file.string() +
               "', 'wb') f:write(string.dump(function() end)) f:close()");
   const Json path(file.string());
-  CHECK_THROWS_AS(vm.call("rooflua.chunks", "load_scenario", {path}), script::LuaError);
-  CHECK(has(complaint(vm,
-                      "local r = require('rooflua.chunks').run_text(string.dump(function() end), "
-                      "'x') return r"),
-            "attempt to load"));
+  CHECK_THROWS_AS(vm.call("rooflua.sandbox.chunks", "load_scenario", {path}), script::LuaError);
+  CHECK(has(
+      complaint(vm,
+                "local r = require('rooflua.sandbox.chunks').run_text(string.dump(function() end), "
+                "'x') return r"),
+      "attempt to load"));
   std::filesystem::remove(file);
 }
 
@@ -197,7 +198,8 @@ TEST_CASE("no word shows an address") {
             "return tostring(setmetatable({}, { __tostring = function() return 'x: 0x1' "
             "end }))") == "x: 0x1");
   CHECK(run(vm, "return ('%%p %s %5.2f %d%%'):format(nil, 1.5, 3)") == "%p nil  1.50 3%");
-  CHECK(has(complaint(vm, "local s = ('%-10p'):format({})"), "test.lua:1: string.format: %p shows"));
+  CHECK(
+      has(complaint(vm, "local s = ('%-10p'):format({})"), "test.lua:1: string.format: %p shows"));
   CHECK(has(complaint(vm, "local s = ('%d'):format('x')"),
             "test.lua:1: bad argument #2 to 'format' (number expected, got string)"));
   CHECK(has(complaint(vm, "local s = string.format()"), "test.lua:1: bad argument #1 to 'format'"));

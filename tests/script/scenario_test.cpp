@@ -1,6 +1,7 @@
+#include "script/scenario.h"
+
 #include <fstream>
 
-#include "script/read_scenario.h"
 #include "tests/scratch.h"
 #include "tests/script/sandbox.h"
 

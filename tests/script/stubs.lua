@@ -1,9 +1,9 @@
 -- Every public function has a stub and every stub a function; fields likewise. Trusted.
 -- Usage: rooflua lua tests/script/stubs.lua
 local native = require "rooflua.native"
-local chunks = require "rooflua.chunks"
-local core = require "rooflua.core"
-local help = require "rooflua.help"
+local chunks = require "rooflua.sandbox.chunks"
+local core = require "rooflua.base.core"
+local help = require "rooflua.text.help"
 
 local problems = {}
 local function problem(...) problems[#problems + 1] = string.format(...) end
@@ -55,7 +55,7 @@ end
 -- Modules: what a sandboxed script gets of each.
 local have_stub = set(native.list_folder(native.home .. "/scripts/meta", ".lua"))
 for _, name in ipairs(native.list_folder(native.home .. "/scripts/lib/rooflua", ".lua")) do
-  if name ~= "init" and not chunks.is_private(name) then
+  if name ~= "init" then
     if not have_stub[name] then
       problem("module %s has no stub", name)
     else
@@ -75,7 +75,7 @@ have_stub.rooflua = nil
 for name in pairs(have_stub) do problem("stub %s is of no module", name) end
 
 -- A scenario: the keys that are read, and those that an editor knows.
-compare("scenario", set(require("rooflua.scenario").keys), fields_of(help.read_stub "serve", "rooflua.Scenario"))
+compare("scenario", set(require("rooflua.scenario.reader").keys), fields_of(help.read_stub "serve", "rooflua.Scenario"))
 
 -- Objects.
 local spec, mfu, cost = require "rooflua.spec", require "rooflua.mfu", require "rooflua.cost"

@@ -3,8 +3,8 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
-local calibrate = require "rooflua.calibrate"
-local measured = require "rooflua.measured"
+local calibrate = require "rooflua.explore.fit.calibrate"
+local measured = require "rooflua.explore.fit.measured"
 local serve = require "rooflua.serve"
 
 local file = test.file
@@ -17,7 +17,7 @@ return { rooflua = 1, seed = 2, model = "llama-3.1-8b", hardware = "h200", async
 ]]
 local guess = file(".lua", scenario_text:format("", "0"))
 local planted = { ["steps.host_step_s"] = 2.5e-3, ["frontend.base_s"] = 4e-3 }
-local chunks = require "rooflua.chunks"
+local chunks = require "rooflua.sandbox.chunks"
 local truth = chunks.load_scenario(file(".lua", scenario_text:format("host_step_s = 2.5e-3", "4e-3")))
 
 --- The truth as a run, and its requests as they were sent.

@@ -1,7 +1,7 @@
 -- Tables as text, and quantiles: each has one place, and these are its rules.
 local test = dofile "tests/scripts/harness.lua"
-local columns = require "rooflua.columns"
-local statistics = require "rooflua.statistics"
+local columns = require "rooflua.text.columns"
+local statistics = require "rooflua.base.statistics"
 
 test("columns of numbers are set to the right, others to the left, by what a terminal shows", function()
   test.equal(columns.text({ { "name", "n", "mixed" }, { "µs", "1", "2" }, { "b", "-10", "x" } }, "  "),

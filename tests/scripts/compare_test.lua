@@ -1,8 +1,8 @@
 -- Paired comparisons: Student's t, intervals that hold the truth as often as they say.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
-local paired = require "rooflua.paired"
-local metrics = require "rooflua.metrics"
+local paired = require "rooflua.explore.paired"
+local metrics = require "rooflua.measure.metrics"
 local measure, sweep = rooflua.measure, rooflua.sweep
 
 test("quantiles of Student's t are those of the tables", function()

@@ -9,7 +9,7 @@ local warm_up, measured = 6000, 6000
 --- What the compiler can never do, in a place that is not the miss of a memo. Such a place ends as
 --- "blacklisted": interpreted for good, and silent from then on.
 local function hopeless(line)
-  if line:find("rooflua.ledger", 1, true) then return false end
+  if line:find("rooflua.border.ledger", 1, true) then return false end
   return line:find "bytecode" or line:find "mixed sparse" or line:find "blacklisted" or line:find "meta.__call"
     or line:find "too many" -- snapshots, spill slots: too much in one trace, and never less
 end

@@ -2,7 +2,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local fit, serve, cost, json = rooflua.fit, rooflua.serve, rooflua.cost, rooflua.json
-local scenario = require "rooflua.scenario"
+local scenario = require "rooflua.scenario.reader"
 
 local kernels = require "steps.kernels"
 

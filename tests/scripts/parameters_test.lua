@@ -3,7 +3,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local native = require "rooflua.native"
-local core = require "rooflua.core"
+local core = require "rooflua.base.core"
 local policy, serve = rooflua.policy, rooflua.serve
 local inf, nan = math.huge, 0 / 0
 
@@ -154,7 +154,7 @@ for _, path in ipairs(core.sorted_keys(own_keys)) do
 end
 
 test("the numbers of a batch, a search and a sensitivity name themselves", function()
-  local scenario = require "rooflua.scenario"
+  local scenario = require "rooflua.scenario.reader"
   local function run(given)
     given.model, given.hardware, given.steps = "llama-3.1-8b", "h200", require "steps.roofline_v1" {}
     return function()
@@ -197,7 +197,7 @@ test("the numbers of a batch, a search and a sensitivity name themselves", funct
 end)
 
 test("the list of keys is complete", function()
-  local declared = require "rooflua.declared"
+  local declared = require "rooflua.scenario.declared"
   for _, each in ipairs(declared.all("scenario", base())) do
     if not each.path:find "^steps%." and not each.path:find "^workload%." and not each.path:find "^scheduler%." then
       test.check(own_keys[each.path], "%s is not among them", each.path)

@@ -1,6 +1,6 @@
 -- Charts in the terminal: what an axis cannot place is left out and counted, and nothing else changes.
 local test = dofile "tests/scripts/harness.lua"
-local plot = require "rooflua.plot"
+local plot = require "rooflua.text.plot"
 local nan, inf = 0 / 0, math.huge
 
 local function chart(x, y, more)

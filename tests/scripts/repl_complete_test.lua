@@ -1,6 +1,6 @@
 -- What Tab offers at the prompt, without a terminal.
 local test = dofile "tests/scripts/harness.lua"
-local repl = require "rooflua.repl"
+local repl = require "rooflua.repl.session"
 
 local quiet = print
 print = function() end -- luacheck: ignore

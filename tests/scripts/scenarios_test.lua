@@ -218,7 +218,7 @@ test("05: two lookups agree where a shape was measured, and differ where it lies
   test.equal(#variants, 4)
   apart(variants[1], variants[2], by_evidence)
   apart(variants[3], variants[4], by_evidence)
-  local median = require("rooflua.statistics").median
+  local median = require("rooflua.base.statistics").median
   test.at_least(#by_evidence.measured, 3)
   test.at_least(#by_evidence.interpolated, 10)
   test.at_least(#by_evidence.stand_in, 10)

@@ -1,12 +1,12 @@
 -- What the rows of cases.csv say: number formats, words of a workload, engine steps; what is wrong with a row costs
 -- that case and no other.
 local test = dofile "tests/scripts/harness.lua"
-local cases = require "rooflua.validate_cases"
-local engines = require "rooflua.validate_engines"
-local precision = require "rooflua.validate_precision"
+local cases = require "rooflua.validate.cases"
+local engines = require "rooflua.validate.engines"
+local precision = require "rooflua.validate.precision"
 local spec = require "rooflua.spec"
-local validate = require "rooflua.validate"
-local words = require "rooflua.validate_words"
+local validate = require "rooflua.validate.command"
+local words = require "rooflua.validate.words"
 
 local loop = "closed loop c=4 in=200 out=20"
 local folder, write, write_cases = dofile "tests/scripts/measured_folder.lua" (test, { rating = "C", dataset = "own",

@@ -1,8 +1,8 @@
 -- The script behind the fitted parameters of validation: finds a planted front-end again, without one model at a time.
 local test = dofile "tests/scripts/harness.lua"
-local engines = require "rooflua.validate_engines"
-local replay = require "rooflua.validate_replay"
-local scenario = require "rooflua.scenario"
+local engines = require "rooflua.validate.engines"
+local replay = require "rooflua.validate.replay"
+local scenario = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
 local policy = require "rooflua.policy"
 

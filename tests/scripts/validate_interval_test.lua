@@ -1,12 +1,12 @@
 -- Intervals of a validation: what is inside is counted right where the truth is known, a case never rests on its
 -- own model, and the same question has the same answer whatever else is asked.
 local test = dofile "tests/scripts/harness.lua"
-local discrepancy = require "rooflua.validate_discrepancy"
-local interval = require "rooflua.validate_interval"
+local discrepancy = require "rooflua.validate.discrepancy"
+local interval = require "rooflua.validate.interval"
 local json = require "rooflua.json"
 local random = require "rooflua.random"
-local statistics = require "rooflua.statistics"
-local validate = require "rooflua.validate"
+local statistics = require "rooflua.base.statistics"
+local validate = require "rooflua.validate.command"
 
 local function about(model, gpu, scheduler)
   return { engine = { scheduler = scheduler or "vllm_v1" }, hardware = { name = gpu or "h100-sxm" },

@@ -1,9 +1,9 @@
 -- What a validation says of itself: which tables it opened, how many cases a group has, what its numbers rest on, and
 -- where each parameter is from.
 local test = dofile "tests/scripts/harness.lua"
-local engines = require "rooflua.validate_engines"
+local engines = require "rooflua.validate.engines"
 local json = require "rooflua.json"
-local validate = require "rooflua.validate"
+local validate = require "rooflua.validate.command"
 
 local folder = test.folder() .. "/measured"
 os.execute("mkdir " .. folder .. " " .. test.folder() .. "/tables_of_one " .. test.folder() .. "/tables_of_one/aic")

@@ -1,11 +1,11 @@
 -- Validation: a run that is its own measurement has no error, in every format; what cannot run says why.
 local test = dofile "tests/scripts/harness.lua"
-local cases = require "rooflua.validate_cases"
-local engines = require "rooflua.validate_engines"
+local cases = require "rooflua.validate.cases"
+local engines = require "rooflua.validate.engines"
 local json = require "rooflua.json"
-local statistics = require "rooflua.statistics"
+local statistics = require "rooflua.base.statistics"
 local serve = require "rooflua.serve"
-local validate = require "rooflua.validate"
+local validate = require "rooflua.validate.command"
 
 local folder, write, write_cases, columns = dofile "tests/scripts/measured_folder.lua" (test, { rating = "B",
   dataset = "own", selector = "row", model = "llama-3.1-8b", gpu = "H100", tp = 1, precision = "bf16",
@@ -26,7 +26,7 @@ end
 --- The same requests as validation will ask them, and what a simulation says they took.
 local function recorded()
   local policy = require "rooflua.policy"
-  local scheduler = require("rooflua.scenario").policy("test", "scheduler", "vllm_v1")
+  local scheduler = require("rooflua.scenario.reader").policy("test", "scheduler", "vllm_v1")
   local rows, clock = {}, 0
   for i = 1, 60 do
     clock = clock + 0.05 + 0.01 * (i % 7)
@@ -35,13 +35,13 @@ local function recorded()
   rows[1].arrival_s = 0
   local engine = engines.of "vLLM 0.15.1"
   local result = serve.run({
-    model = "llama-3.1-8b", hardware = "h100-sxm", steps = policy.with(require("rooflua.scenario").policy("test",
+    model = "llama-3.1-8b", hardware = "h100-sxm", steps = policy.with(require("rooflua.scenario.reader").policy("test",
       "steps", "kernels"), {}),
     deployment = { tp = 1, memory_utilization = 0.9 }, async_depth = 2,
     scheduler = policy.with(scheduler, { max_num_seqs = 64, max_num_batched_tokens = 8192,
       scheduler_reserve_full_isl = false }),
     frontend = { base_s = engine.parameters.client_frontend_s[1] },
-    workload = require("rooflua.validate_replay").recorded(rows),
+    workload = require("rooflua.validate.replay").recorded(rows),
   }, { requests = true })
   for i, row in ipairs(rows) do row.ttft_s, row.e2e_s = result.requests.ttfts[i], result.requests.e2els[i] end
   return rows, result

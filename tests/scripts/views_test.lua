@@ -44,7 +44,7 @@ test("ipairs walks the prefills and the contexts of a batch", function()
 end)
 
 test("the engine goes over its requests for their contexts once a step, however often a model looks at them", function()
-  local ffi, batch = require("rooflua.abi").ffi, require "rooflua.batch"
+  local ffi, batch = require("rooflua.border.abi").ffi, require "rooflua.border.batch"
   local numbers, asked = ffi.new("int32_t[3]", { 10, 20, 30 }), 0
   local data = ffi.new "rooflua_batch_data"
   data.decodes = 3

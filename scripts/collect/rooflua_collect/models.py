@@ -1,7 +1,7 @@
 """The shipped models (scenarios/models/*.toml) and the shapes of their kernels on one rank.
 
 Symbols: H hidden size, h query heads, g KV heads, D head dim, I MLP width, V vocabulary, T tensor
-parallel ranks, E experts. The same rules as engine/cost/forward_pass.cpp; a test compares the two.
+parallel ranks, E experts. The same rules as engine/cost/work/forward_pass.cpp; a test compares the two.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 --- What every open-loop workload does: gaps from one stream, prompt and answer lengths from two others,
 --- so that changing a distribution does not shift the rest. The state is a plain table that can be copied.
-local core = require "rooflua.core"
+local core = require "rooflua.base.core"
 local lengths = require "rooflua.lengths"
 local latest_s = require("rooflua.native").latest_s
 

@@ -2,12 +2,12 @@
 -- and returns (time_s * count, bound). The ledger holds seconds per evidence; when somebody listens
 -- (explain) every record becomes a row.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
+local core = require "rooflua.base.core"
 local spec = require "rooflua.spec"
 local mfu = require "rooflua.mfu"
-local batch = require "rooflua.batch"
-local ledger = require "rooflua.ledger"
-local border = require "rooflua.abi"
+local batch = require "rooflua.border.batch"
+local ledger = require "rooflua.border.ledger"
+local border = require "rooflua.border.abi"
 
 local ffi, abi = border.ffi, border.functions
 local context = abi.context

@@ -1,11 +1,11 @@
 --- Fits declared parameters to measurements, and says how wrong the result is on data that it did not see.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
-local declared = require "rooflua.declared"
+local core = require "rooflua.base.core"
+local declared = require "rooflua.scenario.declared"
 local json = require "rooflua.json"
-local predictions = require "rooflua.predictions"
-local scan = require "rooflua.fit_scan"
-local statistics = require "rooflua.statistics"
+local predictions = require "rooflua.explore.fit.predictions"
+local scan = require "rooflua.explore.fit.scan"
+local statistics = require "rooflua.base.statistics"
 
 local fit = {}
 local fail = core.fail
@@ -310,7 +310,7 @@ function fit.report(result)
   end
   errors[#errors + 1] = { "all", result.count, percent(result.error.before), percent(result.error.after),
     percent(result.error.left_out) }
-  local text = require("rooflua.columns").values
+  local text = require("rooflua.text.columns").values
   return ("%s\n\n%s absolute relative error; `left out`: fitted without that group\n%s\n\n%s\n"):format(text(rows),
     result.objective, text(errors), ending(result))
 end

@@ -1,6 +1,6 @@
 -- What `require "rooflua"` gives: the modules of the library, each loaded when first used.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
+local core = require "rooflua.base.core"
 
 local rooflua = {}
 
@@ -16,7 +16,7 @@ function rooflua.list(kind)
     end
     core.fail("rooflua.list: %s", native.unknown_name("kind", kind, core.sorted_keys(kinds)))
   end
-  local policy, chunks = require "rooflua.policy", require "rooflua.chunks"
+  local policy, chunks = require "rooflua.policy", require "rooflua.sandbox.chunks"
   local out = {}
   for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. kind, ".lua")) do
     local class = chunks.require(kind .. "." .. name)
@@ -31,17 +31,17 @@ end
 
 --- The text of a stub, or a policy's declaration.
 ---@param topic any "cost.gemm", "steps.kernels", a function of the library or a policy
-function rooflua.help(topic) return require("rooflua.help").text(topic) end
+function rooflua.help(topic) return require("rooflua.text.help").text(topic) end
 
 local shown = { list = rooflua.list, help = rooflua.help }
 
 return setmetatable({}, {
   __index = function(_, name)
     if shown[name] then return shown[name] end
-    local chunks = require "rooflua.chunks"
+    local chunks = require "rooflua.sandbox.chunks"
     local known = { "help", "list" }
     for _, each in ipairs(native.list_folder(native.home .. "/scripts/lib/rooflua", ".lua")) do
-      if each ~= "init" and not chunks.is_private(each) then
+      if each ~= "init" then
         if each == name then return chunks.require("rooflua." .. name) end
         known[#known + 1] = each
       end

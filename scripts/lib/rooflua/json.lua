@@ -1,6 +1,6 @@
 -- JSON: doubles exact in both directions, null is json.null, arrays keep being arrays.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
+local core = require "rooflua.base.core"
 
 local null = setmetatable({}, {
   __tostring = function() return "null" end,

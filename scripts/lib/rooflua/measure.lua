@@ -1,12 +1,12 @@
 --- What was seen: summaries, comparisons, and why one request took as long as it did.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
+local core = require "rooflua.base.core"
 local json = require "rooflua.json"
-local differences = require "rooflua.differences"
-local lookback = require "rooflua.lookback"
-local metrics = require "rooflua.metrics"
-local paired = require "rooflua.paired"
-local plot = require "rooflua.plot"
+local differences = require "rooflua.measure.differences"
+local lookback = require "rooflua.measure.lookback"
+local metrics = require "rooflua.measure.metrics"
+local paired = require "rooflua.explore.paired"
+local plot = require "rooflua.text.plot"
 local serve = require "rooflua.serve"
 
 local measure = {}

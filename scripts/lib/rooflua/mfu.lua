@@ -2,11 +2,11 @@
 -- FFI leaf calls; each answer is (mfu or nil, estimate), the estimate a view that the next call of
 -- the same database overwrites.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
-local chunks = require "rooflua.chunks"
+local core = require "rooflua.base.core"
+local chunks = require "rooflua.sandbox.chunks"
 local spec = require "rooflua.spec"
-local border = require "rooflua.abi"
-local files = require "rooflua.files"
+local border = require "rooflua.border.abi"
+local files = require "rooflua.sandbox.files"
 
 local ffi, abi = border.ffi, border.functions
 local context = abi.context
@@ -300,7 +300,7 @@ end
 --- Questions by name, of which one or two numbers change: where they go, "first" and "second" say.
 function methods.prepare(db, by_name)
   check(db, "db:prepare")
-  return require("rooflua.prepared").new(db, by_name)
+  return require("rooflua.border.prepared").new(db, by_name)
 end
 
 local with_options = { "returns", "name" }

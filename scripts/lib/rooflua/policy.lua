@@ -1,7 +1,7 @@
 -- Policies: one heuristic, its parameters declared as data. The declaration checks the scenario,
 -- fills defaults and prints the help.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
+local core = require "rooflua.base.core"
 
 local policy = {}
 local fail, type = core.fail, type

@@ -1,11 +1,11 @@
 --- Serving: a scenario becomes replicas, policies and a workload; the engine runs them.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
+local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
-local lookback = require "rooflua.lookback"
+local lookback = require "rooflua.measure.lookback"
 local random = require "rooflua.random"
-local scenario = require "rooflua.scenario"
-local serving = require "rooflua.serving"
+local scenario = require "rooflua.scenario.reader"
+local serving = require "rooflua.border.views"
 local spec = require "rooflua.spec"
 
 local serve = {}
@@ -125,7 +125,7 @@ end
 local function started_router(file, given, replicas, streams)
   if #replicas == 1 and given == nil then return nil end
   local router = policy.fresh(need(file, "router", given, "route"))
-  scenario.at(file, "router", require("rooflua.routing").declared, router)
+  scenario.at(file, "router", require("rooflua.border.routing").declared, router)
   if router.start then router:start(streams) end
   return router
 end
@@ -286,7 +286,7 @@ function serve.run_variant(file, given, options)
   local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
     partial = partial, why = why, why_text = why_text, left_out = native.serve_left_out(run) }
   local sketch, steps = native.serve_sketch(run)
-  local breakdown = sketch and require "rooflua.breakdown"
+  local breakdown = sketch and require "rooflua.measure.breakdown"
   if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, runs[live].replicas) end
   if options.explain then result.explained, result.explain_text = breakdown.typical(steps, runs[live].replicas) end
   return result

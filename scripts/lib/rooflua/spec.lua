@@ -1,6 +1,6 @@
 -- What is simulated: models, hardware, deployments. Read-only objects of the engine.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
+local core = require "rooflua.base.core"
 
 local spec = {}
 local fail, fields = core.fail, core.object_fields

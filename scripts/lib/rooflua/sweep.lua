@@ -1,11 +1,11 @@
 --- Many runs of one scenario: grids, samples, searches, sensitivities. In worker processes where `jobs` says
 --- so; every variant of a seed sees the same random numbers.
-local core = require "rooflua.core"
-local many = require "rooflua.many"
-local sampling = require "rooflua.sampling"
-local searching = require "rooflua.searching"
-local sensitivity = require "rooflua.sensitivity"
-local variants = require "rooflua.variants"
+local core = require "rooflua.base.core"
+local many = require "rooflua.explore.runs"
+local sampling = require "rooflua.explore.sampling"
+local searching = require "rooflua.explore.searching"
+local sensitivity = require "rooflua.explore.sensitivity"
+local variants = require "rooflua.scenario.variants"
 
 local sweep = {}
 local fail = core.fail
@@ -73,7 +73,7 @@ end
 --- A search or a sensitivity as text.
 function sweep.report(result)
   core.table(result, "sweep.report")
-  local texts = require "rooflua.exploration_text"
+  local texts = require "rooflua.explore.text"
   if result.rows and result.fixed then return texts.sensitivity(result) end
   if result.goal then return texts.search(result) end
   return fail "sweep.report: expected what sweep.search or sweep.sensitivity gave"

@@ -1,7 +1,7 @@
 --- Recorded requests as a native stream.
 local native = require "rooflua.native"
-local core = require "rooflua.core"
-local files = require "rooflua.files"
+local core = require "rooflua.base.core"
+local files = require "rooflua.sandbox.files"
 
 local trace = {}
 

@@ -2,7 +2,7 @@
 --- figures are in bench_data/<gpu>/hardware.toml.
 ---
 --- What the reference takes for an MFU where it has no row (0.6, 0.35, 0.4, 0.5) belongs to its lookups:
---- engine/cost/lookup_infersim.cpp.
+--- engine/cost/lookup/infersim.cpp.
 ---
 --- tflop_per_s counts 1024 GFLOP, bandwidths are GB/s taken for GiB/s; both are the reference's.
 --- Source: alibaba/InferSim f2293da, hardware/gpu.py.

@@ -1,0 +1,140 @@
+#include "cost/quality/leave_out.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "cost/mfu_database.h"
+#include "cost/quality/questions.h"
+
+namespace rooflua {
+namespace {
+
+using Key = std::pair<std::array<double, max_axes>, Dtype>;
+
+Key point_of(const KernelRow& row) {
+  return {row.shape, row.kv_dtype};
+}
+
+/// What the rows of one shape share.
+Key shape_of(const KernelTable& table, const KernelRow& row) {
+  Key key = point_of(row);
+  auto& s = key.first;
+  switch (table.op) {
+    case Op::gemm:
+      s[0] = 0;
+      break;
+    case Op::grouped_gemm:
+      s[6] = 0;
+      break;
+    case Op::linear_attention:
+      s[5] = 0;
+      break;
+    case Op::all_reduce:
+    case Op::memory:
+    case Op::elementwise:
+      s[1] = 0;
+      break;
+    case Op::launch:
+      break;
+    default:
+      s[3] = s[4] = s[5] = 0;
+      break;
+  }
+  return key;
+}
+
+Key key_of(const KernelTable& table, int row, Leave leave) {
+  const KernelRow& asked = table.rows[static_cast<std::size_t>(row)];
+  Key key = leave == Leave::row ? point_of(asked) : shape_of(table, asked);
+  if (table.op == Op::grouped_gemm) key.first[7] = 0;  // whatever kernel and distribution
+  return key;
+}
+
+/// The table without the rows that share a key with those that a question is about.
+KernelTable without(const KernelTable& table, const Question& question, Leave leave) {
+  KernelTable rest = table;
+  // Alone, a variant of a kernel is nobody's stand-in; what says how rows are read stays.
+  if (table.variant != "single" && table.op != Op::all_reduce) rest.variant.clear();
+  rest.rows.clear();
+  rest.parts.clear();
+  const std::size_t width = table.part_names.size();
+  const Key gone = key_of(table, question.row, leave);
+  const Key other = question.also < 0 ? gone : key_of(table, question.also, leave);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const Key key = key_of(table, static_cast<int>(i), leave);
+    if (key == gone || key == other) continue;
+    rest.rows.push_back(table.rows[i]);
+    for (std::size_t part = 0; part < width; ++part) rest.parts.push_back(table.part(i, part));
+  }
+  return rest;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+DatabaseOptions options_of(const std::string& lookup, const std::optional<Hardware>& hardware) {
+  DatabaseOptions options;
+  options.hardware = hardware;
+  if (options.hardware) options.hardware->tables_from.clear();
+  options.lookup = lookup;
+  options.layout = Layout::infersim;
+  options.gpu = hardware ? hardware->name : "";
+  options.default_mfu = 0.5;  // a policy without a row still answers
+  return options;
+}
+
+}  // namespace
+
+std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& lookup,
+                               const std::optional<Hardware>& hardware, Leave leave,
+                               int most_rows) {
+  const DatabaseOptions options = options_of(lookup, hardware);
+  MfuDatabase::from_tables({}, options);  // throws where there is no such lookup
+  std::vector<LeftOut> result;
+  std::map<Key, int> times;
+  for (const KernelRow& row : table.rows) ++times[point_of(row)];
+  const std::vector<Question> questions = questions_of(table);
+  const std::size_t most = static_cast<std::size_t>(std::max(1, most_rows));
+  const std::size_t stride = std::max<std::size_t>(1, (questions.size() + most - 1) / most);
+  std::map<Key, std::shared_ptr<const MfuDatabase>> databases;  // of a shape, asked more than once
+  for (std::size_t i = 0; i < questions.size(); i += stride) {
+    const Question& question = questions[i];
+    if (times[point_of(table.rows[static_cast<std::size_t>(question.row)])] > 1) continue;
+    std::shared_ptr<const MfuDatabase> database;
+    std::shared_ptr<const MfuDatabase>& kept =
+        leave == Leave::shape ? databases[key_of(table, question.row, leave)] : database;
+    if (kept == nullptr) {
+      KernelTable rest = without(table, question, leave);
+      if (rest.rows.empty()) continue;
+      kept = MfuDatabase::from_tables({std::move(rest)}, options);
+    }
+    const Estimate estimate = kept->estimate(question.query);
+    const LeftOut found{question.row, question.measured_s, estimate.latency_s, estimate.distance,
+                        estimate.evidence};
+    if (std::isfinite(found.error())) result.push_back(found);
+  }
+  return result;
+}
+
+LeaveOneOut summary(const KernelTable& table, const std::vector<LeftOut>& rows) {
+  std::vector<double> errors, inside;
+  for (const LeftOut& row : rows) {
+    errors.push_back(std::abs(row.error()));
+    if (row.evidence <= Evidence::interpolated) inside.push_back(errors.back());
+  }
+  LeaveOneOut result;
+  result.table = table.name;
+  result.rows = static_cast<int>(errors.size());
+  result.rows_inside = static_cast<int>(inside.size());
+  result.mape = mean(errors);
+  result.mape_inside = mean(inside);
+  std::sort(errors.begin(), errors.end());
+  if (!errors.empty()) result.median = errors[errors.size() / 2];
+  return result;
+}
+
+}  // namespace rooflua

@@ -1,0 +1,65 @@
+// What only tables that record their spread can be asked: ours.
+
+#include "cost/quality/measured_row.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "cost/lookup/lookup.h"
+
+namespace rooflua {
+namespace {
+
+constexpr double rounding = 1e-5;  // tables keep six digits
+constexpr double wide_spread = 1.25;
+
+double flop_of_row(const KernelTable& table, const KernelRow& row) {
+  const auto& s = row.shape;
+  // one GEMM of the pair that a query means: tokens * experts_per_token rows of [k] x [k, n]
+  if (table.op == Op::grouped_gemm) return 2 * s[6] * s[3] * s[4] * s[5];
+  return flop_of(table, row);
+}
+
+double bytes_of_row(const KernelTable& table, const KernelRow& row) {
+  if (table.op == Op::grouped_gemm) return 0;  // which experts were touched is not recorded
+  return bytes_of(query_of(table, row));
+}
+
+std::string words(const char* format, double a, double b) {
+  char text[120];
+  std::snprintf(text, sizeof text, format, a, b);
+  return text;
+}
+
+}  // namespace
+
+RowDoubt doubt_of(const KernelTable& table, const KernelRow& row, const Hardware* hardware) {
+  if (!(row.latency_s > 0)) {
+    return {FindingKind::not_positive, words("%g us", row.latency_s * 1e6, 0)};
+  }
+  if (!(row.latency_s_p10 > 0) || !(row.latency_s_p90 > 0)) return {};
+  const double slack = rounding * row.latency_s;
+  if (row.latency_s_p10 > row.latency_s + slack || row.latency_s > row.latency_s_p90 + slack) {
+    return {FindingKind::quantiles,
+            words("p10 %g us, p90 %g us", row.latency_s_p10 * 1e6, row.latency_s_p90 * 1e6)};
+  }
+  if (hardware != nullptr && table.op == Op::grouped_gemm) {
+    const double mfu =
+        flop_of_row(table, row) / (row.latency_s * hardware->peak_for(table.dtype).in_base_units());
+    if (mfu > 1) return {FindingKind::above_peak, words("%.4g", mfu, 0)};
+  }
+  if (hardware != nullptr && table.op != Op::all_reduce) {
+    const double least_s = bytes_of_row(table, row) / hardware->memory_bandwidth.in_base_units();
+    if (least_s > row.latency_s) {
+      return {FindingKind::above_bandwidth,
+              words("%.4g us, its bytes need %.4g", row.latency_s * 1e6, least_s * 1e6)};
+    }
+  }
+  if (row.latency_s_p90 > wide_spread * row.latency_s_p10) {
+    return {FindingKind::spread,
+            words("p10 %.4g us, p90 %.4g us", row.latency_s_p10 * 1e6, row.latency_s_p90 * 1e6)};
+  }
+  return {};
+}
+
+}  // namespace rooflua

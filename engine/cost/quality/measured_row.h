@@ -1,0 +1,24 @@
+#pragma once
+// One row of a table that records median, p10 and p90: what about it cannot be, or is doubtful.
+// Private to verify.
+
+#include <optional>
+#include <string>
+
+#include "cost/quality/verify.h"
+#include "cost/tables/kernel_table.h"
+
+namespace rooflua {
+
+struct RowDoubt {
+  std::optional<FindingKind> kind;  // nothing: the row is fine
+  std::string text;                 // the figures
+};
+
+/// The first that applies: a latency of 0, p10 <= median <= p90 broken, faster than the peak
+/// (grouped GEMM; other ops are judged with their MFU), faster than the memory, a wide spread.
+/// Rows without p10 and p90 are only held to a latency above 0.
+/// @param hardware  null: nothing to compare with
+RowDoubt doubt_of(const KernelTable& table, const KernelRow& row, const Hardware* hardware);
+
+}  // namespace rooflua

@@ -1,0 +1,86 @@
+#pragma once
+// Table files of four layouts (docs/DATA.md): what a folder offers, without reading it, and one
+// file read into a KernelTable. CRLF, a missing header and duplicate keys are read as they are;
+// cost/quality/verify.h complains about them.
+//
+//   rooflua   bench_data/<gpu>/<op>_<dtype>.csv, latency_us; tables.toml says how it was measured
+//   infersim  {mha,mla}/{prefill,decode}/<gpu>/<h>-<g>-<D>.csv, gemm/<gpu>/data.csv,
+//             grouped_gemm/{prefill,decode}/<gpu>/data.csv, gdn/{prefill,decode}/<gpu>/...
+//   blis      the same tree; decode files <h>-<g>-<D>-tp<T>.csv
+//   aic       <gpu>_{gemm,context_attention,generation_attention,moe,custom_allreduce,nccl}*.csv,
+//             latency in ms, message_size in elements; of several versions the newest
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cost/mfu_database.h"
+#include "cost/tables/kernel_table.h"
+
+namespace rooflua {
+
+/// Which columns a file has and what they mean.
+enum class TableForm {
+  gemm,
+  prefill,
+  decode,
+  mla_prefill,
+  mla_decode,
+  grouped_decode,
+  grouped_prefill,
+  linear_decode,
+  linear_prefill,  // infersim and blis
+  own_gemm,
+  own_prefill,
+  own_decode,
+  own_grouped,
+  own_all_reduce,
+  own_memory,
+  own_launch,
+  own_elementwise,
+  aic_gemm,
+  aic_prefill,
+  aic_decode,
+  aic_moe,
+  aic_all_reduce,
+  aic_nccl,
+};
+
+/// A table that a folder offers; not read yet.
+struct TableFile {
+  std::string name;
+  std::filesystem::path path;
+  TableForm form = TableForm::gemm;
+  Op op = Op::gemm;
+  Dtype dtype = Dtype::bf16;
+  std::string variant;
+  std::string source;                        // of our own layout: tables.toml in one line
+  std::optional<FlopConvention> convention;  // likewise, where it says
+  std::string unsaid;                        // likewise: keys it should have and has not
+  bool quantizes = false;                    // KernelTable::quantizes; of our own layout likewise
+  std::vector<std::string> only;             // aic: rows whose filter columns say exactly this
+  std::array<int, 5> shape{};                // from the file name
+  int tp = 1;
+  bool decode = false;
+};
+
+/// In a fixed order (name). Empty where the folder has nothing of this GPU.
+/// @throws Error if the path is not there
+std::vector<TableFile> list_tables(const std::filesystem::path& path, Layout layout,
+                                   const std::string& gpu);
+
+/// @throws Error naming file:line and column if a cell is not a number, or a column is missing
+KernelTable read_table(const TableFile& file);
+
+/// The tables as CSV files of our own layout (gemm_<dtype>.csv, ...; latency_us), for `data
+/// import`, and tables.toml, which says where each is from and what its rows contain.
+/// Tables of one op and dtype go to one file; ops that our layout has no form for (grouped pairs,
+/// MLA, linear attention, NCCL) are left out. Returns the tables that were written.
+/// @param layout  of the tables, for tables.toml
+/// @throws Error if a file cannot be written, or a tables.toml of somebody else's is there
+std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTable*>& tables,
+                                                const std::filesystem::path& folder, Layout layout);
+
+}  // namespace rooflua

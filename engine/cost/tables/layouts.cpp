@@ -1,0 +1,339 @@
+// What a folder offers, per layout: file names only, nothing is read.
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+
+#include "base/error.h"
+#include "base/toml.h"
+#include "cost/tables/importers.h"
+
+namespace rooflua {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "H100_SXM" -> h100, sxm
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> result;
+  bool inside = false;
+  for (const char c : text) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (letter && !inside) result.emplace_back();
+    if (letter) result.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    inside = letter;
+  }
+  return result;
+}
+
+/// "H100", "h100-sxm" and "h100_sxm" are the same GPU, "h20" and "h200" are not.
+bool same_gpu(std::string_view a, std::string_view b) {
+  const auto x = words(a), y = words(b);
+  return std::equal(
+      x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min(x.size(), y.size())), y.begin());
+}
+
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::vector<fs::path> result;
+  if (!fs::is_directory(folder)) return result;
+  for (const auto& entry : fs::directory_iterator(folder)) result.push_back(entry.path());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::vector<fs::path> csv_files(const fs::path& folder) {
+  std::vector<fs::path> result = entries(folder);
+  std::erase_if(result, [](const fs::path& path) { return path.extension() != ".csv"; });
+  return result;
+}
+
+/// The sub-folder of that GPU in any case; else the one whose name starts the GPU's, or the other
+/// way round.
+fs::path gpu_folder(const fs::path& folder, const std::string& gpu) {
+  fs::path close;
+  for (const fs::path& entry : entries(folder)) {
+    const std::string found = entry.filename().string();
+    if (words(found) == words(gpu)) return entry;
+    if (!gpu.empty() && same_gpu(found, gpu)) close = entry;
+  }
+  return close;
+}
+
+/// "32-8-128-tp2" -> 32, 8, 128 and tp 2; false if it is something else.
+bool parse_shape(const std::string& stem, TableFile& file) {
+  std::size_t part = 0;
+  std::string_view rest = stem;
+  while (!rest.empty()) {
+    const std::size_t dash = rest.find('-');
+    std::string_view word = rest.substr(0, dash);
+    rest = dash == std::string_view::npos ? std::string_view() : rest.substr(dash + 1);
+    const bool tp = word.starts_with("tp");
+    if (tp) word.remove_prefix(2);
+    int value = 0;
+    const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (failure != std::errc() || end != word.data() + word.size()) return false;
+    if (tp) {
+      file.tp = value;
+    } else {
+      if (part == file.shape.size()) return false;
+      file.shape[part++] = value;
+    }
+  }
+  return part >= 3 && file.tp > 0;
+}
+
+struct TreeBranch {
+  const char* folder;
+  TableForm form;
+  Op op;
+  bool decode;
+};
+
+void list_branch(const fs::path& root, const std::string& gpu, const TreeBranch& branch,
+                 std::vector<TableFile>& files) {
+  const fs::path folder = gpu_folder(root / branch.folder, gpu);
+  if (folder.empty()) return;
+  for (const fs::path& path : csv_files(folder)) {
+    TableFile file;
+    file.name = std::string(branch.folder) + "/" + folder.filename().string() + "/" +
+                path.filename().string();
+    file.path = path;
+    file.form = branch.form;
+    file.op = branch.op;
+    file.decode = branch.decode;
+    const bool one_file = branch.op == Op::gemm || branch.op == Op::grouped_gemm;
+    // Their GEMM tables were timed with FP8 kernels: the peak they imply is the FP8 peak.
+    if (one_file) file.dtype = Dtype::fp8;
+    if (one_file ? path.stem() != "data" : !parse_shape(path.stem().string(), file)) continue;
+    if (file.tp > 1) {  // rows of one rank of a sharded model
+      file.shape[0] /= file.tp;
+      file.shape[1] = std::max(1, file.shape[1] / file.tp);
+    }
+    files.push_back(std::move(file));
+  }
+}
+
+/// InferSim and BLIS share the tree.
+std::vector<TableFile> list_tree(const fs::path& path, const std::string& gpu) {
+  static constexpr TreeBranch branches[] = {
+      {"gemm", TableForm::gemm, Op::gemm, false},
+      {"mha/prefill", TableForm::prefill, Op::attention_prefill, false},
+      {"mha/decode", TableForm::decode, Op::attention_decode, true},
+      {"mla/prefill", TableForm::mla_prefill, Op::mla_prefill, false},
+      {"mla/decode", TableForm::mla_decode, Op::mla_decode, true},
+      {"grouped_gemm/prefill", TableForm::grouped_prefill, Op::grouped_gemm, false},
+      {"grouped_gemm/decode", TableForm::grouped_decode, Op::grouped_gemm, true},
+      {"gdn/prefill", TableForm::linear_prefill, Op::linear_attention, false},
+      {"gdn/decode", TableForm::linear_decode, Op::linear_attention, true},
+  };
+  const fs::path root = fs::is_directory(path / "bench_data") ? path / "bench_data" : path;
+  std::vector<TableFile> files;
+  for (const TreeBranch& branch : branches) list_branch(root, gpu, branch, files);
+  return files;
+}
+
+/// What tables.toml says of each table: every key in one line, and the FLOP convention.
+class Provenance {
+ public:
+  explicit Provenance(const fs::path& folder) {
+    if (fs::is_regular_file(folder / "tables.toml")) document_ = read_toml(folder / "tables.toml");
+  }
+  void describe(TableFile& file) const {
+    const Json* entry = document_.find(file.name);
+    if (entry == nullptr || !entry->is_object()) return;
+    for (const auto& [key, value] : entry->members()) {
+      if (key == "flop" || key == "flop_convention") file.convention = convention(file, value);
+      if (key == "includes") file.quantizes = includes_quantize(file, value);
+      const std::string text = value.is_text() ? value.text() : dump_json(value);
+      file.source += (file.source.empty() ? "" : ", ") + key + " " + text;
+    }
+    for (const char* key :
+         {"kernel", "library", "timer", "warm_up", "repeats", "gpu", "driver", "clocks", "date"}) {
+      if (entry->find(key) == nullptr)
+        file.unsaid += (file.unsaid.empty() ? "" : ", ") + std::string(key);
+    }
+  }
+
+ private:
+  static bool includes_quantize(const TableFile& file, const Json& value) {
+    if (value.is_text() && value.text() == "quantize") return true;
+    throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
+                file.name + ": includes: expected \"quantize\", found " + dump_json(value));
+  }
+  static FlopConvention convention(const TableFile& file, const Json& value) {
+    for (const auto known : {FlopConvention::gemm_2mkn, FlopConvention::attention_full,
+                             FlopConvention::attention_causal_half, FlopConvention::none}) {
+      if (value.is_text() && value.text() == name(known)) return known;
+    }
+    throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
+                file.name + ": unknown FLOP convention (known: 2mkn, full, causal_half, none)");
+  }
+  Json document_;
+};
+
+std::vector<TableFile> list_own(const fs::path& folder) {
+  static constexpr struct {
+    const char* prefix;
+    TableForm form;
+    Op op;
+  } kinds[] = {{"gemm_", TableForm::own_gemm, Op::gemm},
+               {"attention_prefill_", TableForm::own_prefill, Op::attention_prefill},
+               {"attention_decode_", TableForm::own_decode, Op::attention_decode},
+               {"grouped_gemm_", TableForm::own_grouped, Op::grouped_gemm},
+               {"all_reduce_", TableForm::own_all_reduce, Op::all_reduce},
+               {"memory", TableForm::own_memory, Op::memory},
+               {"launch", TableForm::own_launch, Op::launch},
+               {"elementwise", TableForm::own_elementwise, Op::elementwise}};
+  const Provenance provenance(folder);
+  std::vector<TableFile> files;
+  for (const fs::path& path : csv_files(folder)) {
+    const std::string stem = path.stem().string();
+    for (const auto& kind : kinds) {
+      const std::string_view prefix = kind.prefix;
+      const bool typed = prefix.back() == '_';
+      if (typed ? !stem.starts_with(prefix) : stem != prefix) continue;
+      TableFile file;
+      file.name = stem;
+      file.path = path;
+      file.form = kind.form;
+      file.op = kind.op;
+      if (typed) {
+        const std::string word = stem.substr(prefix.size());
+        const auto dtype = parse_dtype(word);
+        if (!dtype)
+          throw Error(path.string(), "unknown dtype '" + word + "' in the name of the table");
+        file.dtype = *dtype;
+        if (word == "fp8_block") file.variant = word;
+      }
+      if (kind.op == Op::grouped_gemm) file.variant = "single";  // one GEMM, not up and down
+      provenance.describe(file);
+      files.push_back(std::move(file));
+    }
+  }
+  return files;
+}
+
+/// Numbers inside names compare as numbers: "0.9.0" before "0.19.0".
+bool older(const std::string& a, const std::string& b) {
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (std::isdigit(static_cast<unsigned char>(a[i])) &&
+        std::isdigit(static_cast<unsigned char>(b[j]))) {
+      std::size_t x = 0, y = 0;
+      while (i < a.size() && std::isdigit(static_cast<unsigned char>(a[i])))
+        x = x * 10 + static_cast<std::size_t>(a[i++] - '0');
+      while (j < b.size() && std::isdigit(static_cast<unsigned char>(b[j])))
+        y = y * 10 + static_cast<std::size_t>(b[j++] - '0');
+      if (x != y) return x < y;
+    } else {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
+struct AicKind {
+  const char* word;
+  TableForm form;
+  Op op;
+};
+constexpr AicKind aic_kinds[] = {
+    {"context_attention", TableForm::aic_prefill, Op::attention_prefill},
+    {"generation_attention", TableForm::aic_decode, Op::attention_decode},
+    {"custom_allreduce", TableForm::aic_all_reduce, Op::all_reduce},
+    {"nccl", TableForm::aic_nccl, Op::all_reduce},
+    {"gemm", TableForm::aic_gemm, Op::gemm},
+    {"moe", TableForm::aic_moe, Op::grouped_gemm}};
+
+void add_aic(const AicKind& kind, const fs::path& path, std::vector<TableFile>& files) {
+  const auto add = [&](const std::string& name, Dtype dtype, std::vector<std::string> only,
+                       const std::string& variant) {
+    TableFile file;
+    file.name = name;
+    file.path = path;
+    file.form = kind.form;
+    file.op = kind.op;
+    file.dtype = dtype;
+    file.variant = variant;
+    file.only = std::move(only);
+    // They are timed as linear layers: quantisation of the input and GEMM.
+    file.quantizes = kind.form == TableForm::aic_gemm && dtype == Dtype::fp8;
+    files.push_back(std::move(file));
+  };
+  switch (kind.form) {
+    case TableForm::aic_gemm:
+      add("gemm_bf16", Dtype::bf16, {"bfloat16"}, "");
+      add("gemm_fp8", Dtype::fp8, {"fp8"}, "");
+      add("gemm_fp8_block", Dtype::fp8, {"fp8_block"}, "fp8_block");
+      return;
+    case TableForm::aic_moe:
+      add("grouped_gemm_bf16", Dtype::bf16, {"bfloat16"}, "");
+      add("grouped_gemm_fp8", Dtype::fp8, {"fp8"}, "");
+      add("grouped_gemm_fp8_block", Dtype::fp8, {"fp8_block"}, "fp8_block");
+      return;
+    case TableForm::aic_prefill:
+      add("attention_prefill_bf16", Dtype::bf16, {}, "");
+      return;
+    case TableForm::aic_decode:
+      add("attention_decode_bf16", Dtype::bf16, {}, "");
+      return;
+    case TableForm::aic_nccl:
+      add("all_reduce_nccl_bf16", Dtype::bf16, {"all_reduce", "half"}, "nccl");
+      return;
+    default:
+      add("all_reduce_bf16", Dtype::bf16, {}, "");
+      return;
+  }
+}
+
+std::vector<TableFile> list_aic(const fs::path& folder, const std::string& gpu) {
+  std::map<std::string, fs::path> newest;
+  std::string prefix_found;
+  for (const fs::path& path : csv_files(folder)) {
+    const std::string stem = path.stem().string();
+    for (const AicKind& kind : aic_kinds) {
+      const std::size_t word = stem.find(kind.word);
+      if (word == std::string::npos) continue;
+      const std::string prefix = stem.substr(0, word);
+      if (!words(prefix).empty() && !same_gpu(prefix, gpu)) break;
+      if (!words(prefix).empty() && !prefix_found.empty() && prefix != prefix_found) {
+        throw Error(folder.string(), "holds tables of several GPUs (" + prefix_found + ", " +
+                                         prefix + "): say which with gpu");
+      }
+      if (!words(prefix).empty()) prefix_found = prefix;
+      fs::path& best = newest[kind.word];
+      if (best.empty() || older(best.stem().string(), stem)) best = path;
+      break;
+    }
+  }
+  std::vector<TableFile> files;
+  for (const AicKind& kind : aic_kinds) {
+    const auto found = newest.find(kind.word);
+    if (found != newest.end()) add_aic(kind, found->second, files);
+  }
+  return files;
+}
+
+}  // namespace
+
+std::vector<TableFile> list_tables(const fs::path& path, Layout layout, const std::string& gpu) {
+  if (!fs::is_directory(path)) throw Error(path.string(), "there is no such folder of tables");
+  std::vector<TableFile> files;
+  switch (layout) {
+    case Layout::infersim:
+    case Layout::blis:
+      files = list_tree(path, gpu);
+      break;
+    case Layout::rooflua:
+      files = list_own(path);
+      break;
+    case Layout::aic:
+      files = list_aic(path, gpu);
+      break;
+  }
+  return files;
+}
+
+}  // namespace rooflua

@@ -1,0 +1,170 @@
+#include "measure/html/chart/chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "measure/html/chart/parts.h"
+#include "measure/html/text.h"
+#include "measure/write/table.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// --- Lines -----------------------------------------------------------------------------------
+
+/// One polyline per unbroken piece.
+std::string polylines(const ChartSeries& series, const Frame& frame, const std::string& style,
+                      bool steps) {
+  std::string out, points;
+  double last_y = nan;
+  const auto close = [&] {
+    if (!points.empty()) {
+      points.pop_back();
+      out += "<polyline class=\"line " + style + "\" data-name=\"" + escaped(series.name) +
+             "\" points=\"" + points + "\"/>";
+    }
+    points.clear();
+    last_y = nan;
+  };
+  for (const ChartPoint& point : series.points) {
+    if (!frame.x.shows(point.x) || !frame.y.shows(point.y)) {
+      close();
+      continue;
+    }
+    const double x = frame.x(point.x), y = frame.y(point.y);
+    if (steps && last_y == last_y && last_y != y) points += pixels(x) + "," + pixels(last_y) + " ";
+    points += pixels(x) + "," + pixels(y) + " ";
+    last_y = y;
+  }
+  close();
+  return out;
+}
+
+std::string dots(const ChartSeries& series, const Frame& frame, const std::string& style,
+                 int shape) {
+  std::string out;
+  for (const ChartPoint& point : series.points) {
+    if (frame.x.shows(point.x) && frame.y.shows(point.y))
+      out += marker(shape, frame.x(point.x), frame.y(point.y), style, point.note);
+  }
+  return out;
+}
+
+/// y = factor * x across the frame, as "x,y x,y ..." from left to right.
+std::vector<std::string> ray(const Frame& frame, double factor) {
+  constexpr int pieces = 48;
+  std::vector<std::string> out;
+  for (int i = 0; i <= pieces; ++i) {
+    const double px = frame.x.from() + (frame.x.to() - frame.x.from()) * i / pieces;
+    const double y = factor * frame.x.at(px);
+    if (frame.y.shows(y)) out.push_back(pixels(px) + "," + pixels(frame.y(y)));
+  }
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& points) {
+  std::string out;
+  for (const std::string& each : points) out += (out.empty() ? "" : " ") + each;
+  return out;
+}
+
+std::string diagonal_and_bands(const ScatterChart& chart, const Frame& frame) {
+  std::string out;
+  std::vector<double> bands = chart.bands;
+  std::sort(bands.rbegin(), bands.rend());
+  for (const double band : bands) {
+    std::vector<std::string> edge = ray(frame, 1 + band), back = ray(frame, 1 / (1 + band));
+    edge.insert(edge.end(), back.rbegin(), back.rend());
+    out += "<polygon class=\"band\" points=\"" + joined(edge) + "\"><title>within " +
+           percent(band) + "</title></polygon>";
+  }
+  if (chart.diagonal)
+    out += "<polyline class=\"diagonal\" points=\"" + joined(ray(frame, 1)) + "\"/>";
+  return out;
+}
+
+/// Room above and below the lines of a log axis, so that none runs along the edge.
+Ranges with_room(Ranges ranges, const Axis& y) {
+  if (y.kind == Axis::Kind::log && ranges.y.high > ranges.y.low) {
+    const double by = std::pow(ranges.y.high / ranges.y.low, 0.03);
+    ranges.y.low /= by, ranges.y.high *= by;
+  }
+  return ranges;
+}
+
+/// Both axes of a diagonal (of one kind) show the same, a little more than the data.
+Ranges widened(Ranges ranges, const ScatterChart& chart) {
+  if (chart.diagonal && ranges.x.low == ranges.x.low && chart.x.kind == chart.y.kind) {
+    ranges.x.add(ranges.y.low), ranges.x.add(ranges.y.high);
+    ranges.y = ranges.x;
+  }
+  const auto widen = [](Range& range, const Axis& axis) {
+    if (axis.kind == Axis::Kind::log) {
+      const double by = std::pow(range.high / range.low, 0.04) * 1.02;
+      range.low /= by, range.high *= by;
+    } else {
+      const double by = 0.03 * (range.high - range.low);
+      range.low -= range.low < 0 ? by : 0, range.high += by;
+    }
+  };
+  widen(ranges.x, chart.x), widen(ranges.y, chart.y);
+  return ranges;
+}
+
+}  // namespace
+
+LineChart quantile_chart(std::string title, Axis value, std::vector<ChartSeries> curves) {
+  Axis share;
+  share.label = "percentile of requests";
+  share.kind = Axis::Kind::percentile;
+  return {std::move(title), std::move(share), std::move(value), std::move(curves)};
+}
+
+std::string svg(const LineChart& chart) {
+  const Ranges ranges = ranges_of(chart.series, chart.x, chart.y);
+  const Frame frame = frame_of(chart.x, chart.y, with_room(ranges, chart.y), 290);
+  std::string lines;
+  std::vector<Key> keys;
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    const std::string style = style_of(chart.series[i].style, i);
+    lines += polylines(chart.series[i], frame, style, chart.steps);
+    if (chart.dots) lines += dots(chart.series[i], frame, style, static_cast<int>(i));
+    keys.push_back({chart.series[i].name, style, "line"});
+  }
+  const std::string readouts = readout("x", chart.x, frame.x) + readout("y", chart.y, frame.y);
+  return figure_of(chart.title, keys,
+                   picture(chart.title, frame.high, readouts,
+                           axes(chart.x, chart.y, frame) + window(frame, lines)),
+                   ranges.left_out);
+}
+
+std::string svg(const ScatterChart& chart) {
+  const Ranges ranges = ranges_of(chart.series, chart.x, chart.y);
+  const Frame frame =
+      frame_of(chart.x, chart.y, widened(ranges, chart), chart.diagonal ? 430 : 310);
+  std::string marks = diagonal_and_bands(chart, frame);
+  std::vector<Key> keys;
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    const ChartSeries& series = chart.series[i];
+    const std::string style = style_of(series.style, i);
+    const std::string prefix = series.name.empty() ? "" : series.name + ": ";
+    for (const ChartPoint& point : series.points) {
+      if (!frame.x.shows(point.x) || !frame.y.shows(point.y)) continue;
+      const std::string note = prefix + point.note + (point.note.empty() ? "" : ", ") +
+                               chart.x.label + " " + with_unit(point.x, chart.x) + ", " +
+                               chart.y.label + " " + with_unit(point.y, chart.y);
+      marks += marker(static_cast<int>(i), frame.x(point.x), frame.y(point.y), style, note);
+    }
+    keys.push_back({series.name, style, "marker"});
+  }
+  return figure_of(
+      chart.title, keys,
+      picture(chart.title, frame.high, "", axes(chart.x, chart.y, frame) + window(frame, marks)),
+      ranges.left_out);
+}
+
+}  // namespace rooflua

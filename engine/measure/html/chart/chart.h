@@ -1,0 +1,76 @@
+#pragma once
+// Charts as inline SVG: what a report in HTML shows. A chart is a plain description; svg() draws it
+// as a <figure> with title, legend and picture. Same description, same bytes; user text is escaped.
+//
+// Colours are classes (s1..s8 for series, e-measured..e-assumed for evidence) that the style sheet
+// of measure/html/page.h gives values to, for light and for dark. Series differ by dash or marker
+// as well as by colour. Points that an axis cannot place (NaN, 0 on a log axis) are left out; a
+// line is broken there.
+
+#include <string>
+#include <vector>
+
+#include "measure/html/chart/scale.h"
+
+namespace rooflua {
+
+struct ChartPoint {
+  double x = 0, y = 0;
+  std::string note;  // scatter: in the tooltip, "llama-3.1-8b, tp 2"
+};
+
+struct ChartSeries {
+  std::string name;
+  std::vector<ChartPoint> points;
+  int style = 0;  // 0: by position; n: as series n of another chart, so that colours agree
+};
+
+/// Lines; with `steps` a value holds until the next point, with `dots` points are marked.
+struct LineChart {
+  std::string title;
+  Axis x, y;
+  std::vector<ChartSeries> series;
+  bool steps = false;
+  bool dots = false;
+};
+
+/// Markers. `diagonal` draws y = x, and `bands` the pairs of lines y = x (1 + b) and y = x / (1 +
+/// b) around it (0.1: a factor of 1.1 each way), shaded.
+struct ScatterChart {
+  std::string title;
+  Axis x, y;
+  std::vector<ChartSeries> series;
+  bool diagonal = false;
+  std::vector<double> bands;
+};
+
+/// What a bar is made of; `style` is a class: "s3" or "e-measured"; "" = by position.
+struct BarPart {
+  std::string name;
+  std::string style;
+};
+
+struct Bar {
+  std::string name;
+  std::vector<double> values;  // one per part, >= 0
+  std::string total = {};      // what stands at its end; "" = the sum of the values
+};
+
+/// Horizontal bars, names above them. With `shares` each bar is as long as the others.
+struct BarChart {
+  std::string title;
+  Axis value;
+  std::vector<BarPart> segments;
+  std::vector<Bar> bars;
+  bool shares = false;
+};
+
+/// How a quantity is distributed over requests: value against percentile, p99 as far from p90 as
+/// p90 from min. Each curve's points are (q in [0, 1], value), ascending.
+LineChart quantile_chart(std::string title, Axis value, std::vector<ChartSeries> curves);
+
+std::string svg(const LineChart& chart);
+std::string svg(const ScatterChart& chart);
+std::string svg(const BarChart& chart);
+
+}  // namespace rooflua

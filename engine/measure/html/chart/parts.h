@@ -1,0 +1,61 @@
+#pragma once
+// What the kinds of charts are drawn with: ranges, a frame with two axes, legends, figures.
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "measure/html/chart/chart.h"
+
+namespace rooflua {
+
+inline constexpr double chart_wide = 480, chart_margin_right = 16, chart_margin_bottom = 42;
+
+struct Range {
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
+  void add(double value) {
+    if (!(value >= low)) low = value;
+    if (!(value <= high)) high = value;
+  }
+};
+
+/// What the points with a place on both axes span, and how many have none.
+struct Ranges {
+  Range x, y;
+  int left_out = 0;
+};
+Ranges ranges_of(const std::vector<ChartSeries>& series, const Axis& x, const Axis& y);
+
+/// "s3", and from the ninth on "s1 again".
+std::string style_of(int style, std::size_t position);
+std::string with_unit(double value, const Axis& axis);
+std::string line(double x1, double y1, double x2, double y2, const std::string& style);
+std::string text_at(double x, double y, const std::string& anchor, const std::string& text);
+/// Circle, square, triangle, diamond, ... by position.
+std::string marker(int shape, double x, double y, const std::string& style,
+                   const std::string& note);
+
+/// Where the axes of a picture are.
+struct Frame {
+  Scale x, y;
+  double high;
+};
+Frame frame_of(const Axis& x, const Axis& y, const Ranges& ranges, double high);
+std::string horizontal_axis(const Axis& axis, const Scale& scale, double top, double bottom);
+std::string axes(const Axis& x, const Axis& y, const Frame& frame);
+/// A window onto the plot that cuts off what leaves it.
+std::string window(const Frame& frame, const std::string& content);
+/// How the readout gets from pixels back to values: kind, ends in values, ends in pixels, unit.
+std::string readout(const char* name, const Axis& axis, const Scale& scale);
+std::string picture(const std::string& title, double high, const std::string& attributes,
+                    const std::string& content);
+
+struct Key {
+  std::string name, style;
+  const char* shape;  // "line", "box", or a marker
+};
+/// @param left_out  points or values that could not be drawn, which the figure says
+std::string figure_of(const std::string& title, const std::vector<Key>& keys,
+                      const std::string& content, int left_out);
+
+}  // namespace rooflua

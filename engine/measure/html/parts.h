@@ -1,0 +1,48 @@
+#pragma once
+// The sections of a report in HTML (html_report.h), one function each.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "measure/html/page.h"
+#include "measure/html/report.h"
+#include "measure/record/summary.h"
+
+namespace rooflua::html {
+
+/// More variants than this are listed in tables, but not drawn.
+inline constexpr std::size_t most_drawn = 10;
+/// Longer tables of variants are folded away.
+inline constexpr std::size_t most_listed = 24;
+
+struct Served {
+  std::string name;
+  const Json* parameters;
+  Summary summary;
+  const VariantDrawing* drawing;  // may be null
+};
+
+/// The lines that begin with `---` at the top of a scenario: the question, and its labelled parts.
+void add_header(HtmlPage& page, const std::string& source);
+void add_summary(HtmlPage& page, const std::vector<Served>& variants);
+/// Differences of every variant to the first; nothing for a single one.
+void add_differences(HtmlPage& page, const std::vector<Served>& variants);
+/// Metrics against the one number that varies, where that is so.
+void add_trend(HtmlPage& page, const std::vector<Served>& variants);
+void add_latencies(HtmlPage& page, const std::vector<Served>& variants);
+void add_timeline(HtmlPage& page, const std::vector<Served>& variants);
+void add_breakdown(HtmlPage& page, const std::vector<Served>& variants);
+/// What the time of each variant's runs rests on.
+void add_evidence(HtmlPage& page, const Json& variants);
+/// Kind "price": batches op by op.
+void add_prices(HtmlPage& page, const Json& variants);
+/// Kind "static": every figure of every variant.
+void add_static(HtmlPage& page, const Json& variants);
+
+/// What the time of several rests on, as bars.
+std::string evidence_bars(const std::vector<std::string>& names,
+                          const std::vector<std::array<double, evidence_count>>& shares);
+
+}  // namespace rooflua::html

@@ -1,0 +1,107 @@
+#include "measure/html/report.h"
+
+#include "base/json_text.h"
+#include "measure/html/page.h"
+#include "measure/html/parts.h"
+#include "measure/html/sections.h"
+#include "measure/write/left_out.h"
+#include "measure/write/result.h"
+
+namespace rooflua {
+
+namespace {
+
+std::string facts(const HtmlReport& report) {
+  const Json* seed = report.document.find("seed");
+  const std::size_t count = report.document.find("variants")->items().size();
+  std::string out =
+      text_of(report.document, "scenario") + ", seed " + (seed == nullptr ? "0" : dump_json(*seed));
+  if (count > 1) out += ", " + std::to_string(count) + " variants";
+  for (const std::string& each : report.set) out += ", --set " + each;
+  return out;
+}
+
+std::vector<html::Served> served(const HtmlReport& report) {
+  std::vector<html::Served> out;
+  const Json::Array& variants = report.document.find("variants")->items();
+  const std::string file = text_of(report.document, "scenario");
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    out.push_back({text_of(variants[i], "name"), variants[i].find("parameters"),
+                   summary_from_json(*variants[i].find("summary"), file),
+                   i < report.drawings.size() ? &report.drawings[i] : nullptr});
+  }
+  return out;
+}
+
+/// Variants that are missing, and why.
+void add_failed(HtmlPage& page, const Json& document) {
+  const Json* failed = document.find("failed");
+  if (failed == nullptr) return;
+  std::vector<std::vector<std::string>> table{{"failed", "why"}};
+  for (const Json& each : failed->items())
+    table.push_back({text_of(each, "name"), text_of(each, "problem")});
+  page.table(table);
+}
+
+/// What the workloads did not send.
+void add_left_out(HtmlPage& page, const Json& document) {
+  std::vector<const Json*> variants;
+  for (const Json& each : document.find("variants")->items()) variants.push_back(&each);
+  for (const std::string& line : left_out_lines(variants)) page.note(line);
+}
+
+void add_parameters(HtmlPage& page, const HtmlReport& report) {
+  if (report.parameters.is_array() && !report.parameters.items().empty()) {
+    page.heading("Parameters");
+    std::vector<std::vector<std::string>> table{{"parameter", "value", "unit", ""}};
+    for (const Json& row : report.parameters.items())
+      table.push_back({text_of(row, "path"), text_of(row, "value"), text_of(row, "unit"),
+                       text_of(row, "note")});
+    page.open_details(std::to_string(table.size() - 1) + " parameters of the scenario");
+    page.table(table);
+    page.close_details();
+  }
+  if (!report.source.empty()) {
+    page.open_details("The scenario file");
+    page.preformatted(report.source);
+    page.close_details();
+  }
+}
+
+}  // namespace
+
+std::string html_report(const HtmlReport& report) {
+  const std::string title = text_of(report.document, "title");
+  const std::string kind = text_of(report.document, "kind");
+  HtmlPage page(title.empty() ? text_of(report.document, "scenario") : title);
+  page.note(facts(report));
+  add_failed(page, report.document);
+  add_left_out(page, report.document);
+  html::add_header(page, report.source);
+  if (!report.own_text.empty()) {
+    page.heading("Result");
+    page.preformatted(report.own_text);
+  }
+  const Json& variants = *report.document.find("variants");
+  if (kind == "serve") {
+    const std::vector<html::Served> runs = served(report);
+    html::add_sections(page, report.explored);
+    html::add_summary(page, runs);
+    html::add_trend(page, runs);
+    if (report.has_baseline) html::add_differences(page, runs);
+    html::add_latencies(page, runs);
+    html::add_timeline(page, runs);
+    html::add_breakdown(page, runs);
+  } else if (kind == "price") {
+    html::add_prices(page, variants);
+  } else if (kind == "static") {
+    html::add_static(page, variants);
+  } else if (kind == "search") {
+    html::add_sections(page, report.explored);
+    html::add_evidence(page, variants);
+  }
+  add_parameters(page, report);
+  return page.text();
+}
+
+}  // namespace rooflua

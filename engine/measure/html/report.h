@@ -1,0 +1,32 @@
+#pragma once
+// A result as a page: what was asked, the summary, how variants differ, latencies, the engine over
+// time, where the time of a step goes, what it rests on, and every parameter. One file, the same
+// bytes for the same result.
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace rooflua {
+
+/// What --json does not hold; each may be missing.
+struct VariantDrawing {
+  Json sketch;     // of measure/record/sketch.h
+  Json breakdown;  // {steps, rows: [{name, kind, bound, evidence, share}]} of sampled steps
+};
+
+struct HtmlReport {
+  Json document;  // of --json: {scenario, title, kind, seed, variants: [...]}
+  std::vector<VariantDrawing> drawings;  // one per variant, or none
+  std::string own_text;                  // the scenario's own report
+  std::string source;                    // text of the scenario file
+  std::vector<std::string> set;          // "key=value" of the command line
+  Json parameters;                       // [{path, value, unit, note}] of the scenario
+  Json explored;             // what a script says of many runs: sections of measure/html/sections.h
+  bool has_baseline = true;  // single runs are compared with the first one
+};
+
+std::string html_report(const HtmlReport& report);
+
+}  // namespace rooflua

@@ -1,0 +1,76 @@
+#include "measure/record/journal.h"
+
+namespace rooflua {
+
+void Journal::priced(const Batch& batch, const StepPrice& price) {
+  StepWork work;
+  work.time_s = price.time_s;
+  work.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
+  work.decode_ids = decode_ids(batch);
+  if (const std::int32_t* contexts = decode_contexts(batch)) {
+    work.decode_contexts.assign(contexts, contexts + batch.decodes);
+  }
+  planned_[batch.replica].push_back(std::move(work));
+}
+
+void Journal::on_arrival(const Request& request, Picoseconds now) {
+  live_.emplace(request.id, WhyObserver(request.id)).first->second.on_arrival(request, now);
+}
+
+void Journal::on_queued(const Request& request, Picoseconds now) {
+  if (const auto found = live_.find(request.id); found != live_.end())
+    found->second.on_queued(request, now);
+}
+
+void Journal::on_preempt(const Request& request, Picoseconds now) {
+  if (const auto found = live_.find(request.id); found != live_.end())
+    found->second.on_preempt(request, now);
+}
+
+void Journal::on_step(const StepSeen& step) {
+  EndedStep sample;
+  sample.start = step.start;
+  sample.end = step.end;
+  sample.replica = step.replica;
+  sample.waiting = step.waiting;
+  sample.running = step.running;
+  sample.decodes = step.batch->decodes;
+  sample.prefills = static_cast<std::int32_t>(step.prefills.size());
+  sample.prefill_tokens = step.batch->tokens - step.batch->decodes;
+  sample.used_blocks = step.used_blocks;
+  sample.total_blocks = step.total_blocks;
+  steps_.push_back(sample);
+  for (auto& [id, request] : live_) request.on_step(step);
+  std::deque<StepWork>& planned = planned_[step.replica];
+  if (planned.empty()) return;  // it was planned before the journal began
+  planned.front().sample = sample;
+  last_[step.replica] = std::move(planned.front());
+  planned.pop_front();
+}
+
+void Journal::on_transfer(const TransferSeen& transfer) {
+  if (const auto found = live_.find(transfer.id); found != live_.end())
+    found->second.on_transfer(transfer);
+}
+
+void Journal::on_done(const RequestDone& done) {
+  const auto found = live_.find(done.id);
+  if (found == live_.end()) return;
+  found->second.on_done(done);
+  if (found->second.why()) ended_.push_back(*found->second.why());
+  live_.erase(found);
+}
+
+const Why* Journal::find(std::int32_t id) const {
+  for (const Why& each : ended_) {
+    if (each.done.id == id) return &each;
+  }
+  return nullptr;
+}
+
+const StepWork* Journal::last_step(std::int32_t replica) const {
+  const auto found = last_.find(replica);
+  return found == last_.end() ? nullptr : &found->second;
+}
+
+}  // namespace rooflua

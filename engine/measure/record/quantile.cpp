@@ -1,0 +1,258 @@
+#include "measure/record/quantile.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+namespace {
+
+__extension__ typedef unsigned __int128 Wide;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr int mantissa = LogHistogram::mantissa_bits;
+constexpr std::int64_t exact_below = std::int64_t{2} << mantissa;
+
+/// Values below 2^(bits + 1) have a bucket each; above, 2^bits buckets per octave.
+std::size_t bucket_of(std::int64_t value) {
+  if (value < exact_below) return static_cast<std::size_t>(value);
+  const int shift = std::bit_width(static_cast<std::uint64_t>(value)) - 1 - mantissa;
+  return (static_cast<std::size_t>(shift) << mantissa) + static_cast<std::size_t>(value >> shift);
+}
+
+/// The middle of a bucket.
+double middle_of(std::size_t bucket) {
+  if (bucket < static_cast<std::size_t>(exact_below)) return static_cast<double>(bucket);
+  const int shift = static_cast<int>(bucket >> mantissa) - 1;
+  const std::size_t top = bucket - (static_cast<std::size_t>(shift) << mantissa);
+  return std::ldexp(static_cast<double>(top) + 0.5, shift) - 0.5;
+}
+
+using Limbs = std::array<std::uint64_t, 4>;
+
+/// a * b modulo 2^256
+Limbs product(const Limbs& a, const Limbs& b) {
+  Limbs out{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    Wide carry = 0;
+    for (std::size_t j = 0; i + j < 4; ++j) {
+      carry += static_cast<Wide>(a[i]) * b[j] + out[i + j];
+      out[i + j] = static_cast<std::uint64_t>(carry);
+      carry >>= 64;
+    }
+  }
+  return out;
+}
+
+/// a - b, for a >= b
+Limbs difference(const Limbs& a, const Limbs& b) {
+  Limbs out{};
+  std::uint64_t borrow = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Wide taken = static_cast<Wide>(b[i]) + borrow;
+    borrow = a[i] < taken ? 1 : 0;
+    out[i] = static_cast<std::uint64_t>(a[i] - taken);
+  }
+  return out;
+}
+
+double number(const Limbs& limbs) {
+  double out = 0;
+  for (std::size_t i = 4; i-- > 0;) out = out * 0x1p64 + static_cast<double>(limbs[i]);
+  return out;
+}
+
+double square(double x) {
+  return x * x;
+}
+
+/// Insertion, as far as that is cheap.
+void sort_nearly_sorted(std::vector<double>& values) {
+  std::size_t moves = 4 * values.size();
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const double value = values[i];
+    std::size_t j = i;
+    for (; j > 0 && values[j - 1] > value && moves > 0; --j, --moves) values[j] = values[j - 1];
+    values[j] = value;
+    if (moves == 0) return std::sort(values.begin(), values.end());
+  }
+}
+
+/// Sorts by the upper `digits` times 11 of the `width` bits in which values differ from the least,
+/// by counting.
+template <int digits>
+void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width) {
+  constexpr int digit = 11;
+  constexpr std::size_t keys = std::size_t{1} << digit;
+  const int shift = std::max(0, width - digits * digit);
+  const auto key = [=](double value, int which) {
+    return ((std::bit_cast<std::uint64_t>(value) - least) >> (shift + digit * which)) & (keys - 1);
+  };
+  // By digit, where the next value of a key goes.
+  const auto place = std::make_unique<std::array<std::array<std::uint32_t, keys>, digits>>();
+  for (const double value : values) {
+    for (int which = 0; which < digits; ++which) ++(*place)[which][key(value, which)];
+  }
+  std::vector<double> other(values.size());
+  for (int which = 0; which < digits; ++which) {
+    auto& next = (*place)[which];
+    if (next[key(values.front(), which)] == values.size()) continue;  // all the same
+    std::uint32_t before = 0;
+    for (std::uint32_t& count : next) before += std::exchange(count, before);
+    for (const double value : values) other[next[key(value, which)]++] = value;
+    values.swap(other);
+  }
+}
+
+/// Ascending. Doubles that are not negative are ordered as their bits are: the upper 22 of those in
+/// which they differ from the least (33 where they span more than 32 octaves) are sorted by
+/// counting; the few values that agree in them are put in order by insertion.
+void sort_values(std::vector<double>& values) {
+  constexpr std::size_t most_values = std::numeric_limits<std::uint32_t>::max();
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;
+  for (const double value : values) {
+    least = std::min(least, std::bit_cast<std::uint64_t>(value));
+    most = std::max(most, std::bit_cast<std::uint64_t>(value));
+  }
+  const bool negative = (most >> 63) != 0;
+  if (values.size() < 4096 || values.size() > most_values || negative)
+    return std::sort(values.begin(), values.end());
+  const int width = std::bit_width(most - least);
+  width <= 57 ? sort_by_digits<2>(values, least, width) : sort_by_digits<3>(values, least, width);
+  sort_nearly_sorted(values);
+}
+
+Statistics nothing() {
+  return {0, nan, nan, nan, nan, nan, nan, nan, nan};
+}
+
+}  // namespace
+
+double quantile(std::span<const double> sorted, double q) {
+  ROOFLUA_ASSERT(!sorted.empty() && q >= 0 && q <= 1);
+  const double rank = q * static_cast<double>(sorted.size() - 1);
+  const double below = std::floor(rank);
+  const std::size_t i = static_cast<std::size_t>(below);
+  if (i + 1 >= sorted.size()) return sorted.back();
+  const double step = sorted[i + 1] - sorted[i];
+  const double part = rank - below;
+  // numpy counts from the nearer neighbour, which keeps the result between the two.
+  return part < 0.5 ? sorted[i] + step * part : sorted[i + 1] - step * (1 - part);
+}
+
+Statistics statistics(std::vector<double>& values) {
+  if (values.empty()) return nothing();
+  sort_values(values);
+  const double n = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / n;
+  for (const double value : values) squares += square(value - mean);
+  return {static_cast<std::int64_t>(values.size()),
+          mean,
+          std::sqrt(squares / n),
+          values.front(),
+          quantile(values, 0.50),
+          quantile(values, 0.90),
+          quantile(values, 0.95),
+          quantile(values, 0.99),
+          values.back()};
+}
+
+void LogHistogram::WideSum::add_square(std::uint64_t value, std::uint64_t weight) {
+  const Wide squared = static_cast<Wide>(value) * value;
+  const Wide low = static_cast<Wide>(static_cast<std::uint64_t>(squared)) * weight;
+  const Wide high = static_cast<Wide>(static_cast<std::uint64_t>(squared >> 64)) * weight;
+  add({{static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(low >> 64), 0}});
+  add({{0, static_cast<std::uint64_t>(high), static_cast<std::uint64_t>(high >> 64)}});
+}
+
+void LogHistogram::WideSum::add(const WideSum& other) {
+  Wide carry = 0;
+  for (int i = 0; i < 3; ++i) {
+    carry += static_cast<Wide>(limb[i]) + other.limb[i];
+    limb[i] = static_cast<std::uint64_t>(carry);
+    carry >>= 64;
+  }
+}
+
+void LogHistogram::add(std::int64_t value, std::int64_t weight) {
+  ROOFLUA_ASSERT(value >= 0 && weight >= 0);
+  if (weight == 0) return;
+  const std::size_t bucket = bucket_of(value);
+  if (bucket >= counts_.size()) counts_.resize(bucket + 1);
+  counts_[bucket] += weight;
+  min_ = count_ == 0 ? value : std::min(min_, value);
+  max_ = std::max(max_, value);
+  count_ += weight;
+  const auto v = static_cast<std::uint64_t>(value), w = static_cast<std::uint64_t>(weight);
+  const Wide weighted = static_cast<Wide>(v) * w;
+  sum_.add({{static_cast<std::uint64_t>(weighted), static_cast<std::uint64_t>(weighted >> 64), 0}});
+  squares_.add_square(v, w);
+}
+
+void LogHistogram::add(const LogHistogram& other) {
+  if (other.count_ == 0) return;
+  if (other.counts_.size() > counts_.size()) counts_.resize(other.counts_.size());
+  for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
+  min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
+  count_ += other.count_;
+  sum_.add(other.sum_);
+  squares_.add(other.squares_);
+}
+
+double LogHistogram::mean() const {
+  if (count_ == 0) return nan;
+  return number({sum_.limb[0], sum_.limb[1], sum_.limb[2], 0}) / static_cast<double>(count_);
+}
+
+// Variance = (n * sum of squares - sum^2) / n^2, its numerator without any rounding.
+double LogHistogram::std() const {
+  if (count_ == 0) return nan;
+  const Limbs n{static_cast<std::uint64_t>(count_), 0, 0, 0};
+  const Limbs sum{sum_.limb[0], sum_.limb[1], sum_.limb[2], 0};
+  const Limbs squares{squares_.limb[0], squares_.limb[1], squares_.limb[2], 0};
+  const Limbs numerator = difference(product(n, squares), product(sum, sum));
+  return std::sqrt(number(numerator)) / static_cast<double>(count_);
+}
+
+double LogHistogram::quantile(double q) const {
+  if (count_ == 0) return nan;
+  ROOFLUA_ASSERT(q >= 0 && q <= 1);
+  const double rank = q * static_cast<double>(count_ - 1);
+  const auto below = static_cast<std::int64_t>(rank);
+  std::size_t bucket = 0;
+  std::int64_t passed = counts_[0];  // values up to this bucket
+  while (passed <= below) passed += counts_[++bucket];
+  const double low = answer(bucket);
+  if (below + 1 >= count_ || below + 1 < passed)
+    return below + 1 >= count_ ? static_cast<double>(max_) : low;
+  while (passed <= below + 1) passed += counts_[++bucket];
+  return low + (answer(bucket) - low) * (rank - static_cast<double>(below));
+}
+
+double LogHistogram::answer(std::size_t bucket) const {
+  return std::clamp(middle_of(bucket), static_cast<double>(min_), static_cast<double>(max_));
+}
+
+Statistics LogHistogram::statistics(double scale) const {
+  if (count_ == 0) return nothing();
+  return {count_,
+          mean() * scale,
+          std() * scale,
+          static_cast<double>(min_) * scale,
+          quantile(0.50) * scale,
+          quantile(0.90) * scale,
+          quantile(0.95) * scale,
+          quantile(0.99) * scale,
+          static_cast<double>(max_) * scale};
+}
+
+}  // namespace rooflua

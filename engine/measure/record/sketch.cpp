@@ -1,0 +1,196 @@
+#include "measure/record/sketch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/power.h"
+
+namespace rooflua {
+
+namespace {
+
+/// Where a curve has points: dense where a percentile axis has room, and never beyond the data.
+std::vector<double> shares_of(std::int64_t count) {
+  std::vector<double> out;
+  constexpr int per_nine = 24;
+  for (int i = 0;; ++i) {
+    const double q = 1 - power_of_ten(-static_cast<double>(i) / per_nine);
+    if ((1 - q) * static_cast<double>(count) < 1 || i > 6 * per_nine) break;
+    out.push_back(q);
+  }
+  return out;
+}
+
+Json curve(const LogHistogram& values) {
+  Json out = Json::array();
+  const auto point = [&](double q) {
+    Json pair = Json::array();
+    pair.push_back(q);
+    pair.push_back(values.quantile(q) * 1e-12);
+    out.push_back(std::move(pair));
+  };
+  if (values.count() == 0) return out;
+  for (const double q : shares_of(values.count())) point(q);
+  // The largest stands in the middle of its own share.
+  Json largest = Json::array();
+  largest.push_back(1 - 0.5 / static_cast<double>(values.count()));
+  largest.push_back(static_cast<double>(values.max()) * 1e-12);
+  out.push_back(std::move(largest));
+  return out;
+}
+
+/// Bin by bin a / b; 0 where there was nothing.
+Json ratios(const std::vector<double>& a, const std::vector<double>& b) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    out.push_back(i < b.size() && b[i] > 0 ? a[i] / b[i] : 0.0);
+  return out;
+}
+
+/// Means over bins of that width; the last one ends where the run does.
+Json means(const std::vector<double>& sums, Picoseconds width, Picoseconds end, double factor = 1) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const Picoseconds begin = static_cast<Picoseconds>(i) * width;
+    const Picoseconds lasts = end > begin ? std::min(width, end - begin) : width;
+    out.push_back(sums[i] * factor / static_cast<double>(lasts));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::size_t TimeBins::bin_of(Picoseconds now) {
+  while (now / width_ >= static_cast<Picoseconds>(most)) widen_to(2 * width_);
+  const auto bin = static_cast<std::size_t>(now / width_);
+  if (bin >= bins_.size()) bins_.resize(bin + 1);
+  return bin;
+}
+
+void TimeBins::widen_to(Picoseconds width) {
+  for (; width_ < width; width_ *= 2) {
+    std::vector<double> half((bins_.size() + 1) / 2);
+    for (std::size_t i = 0; i < bins_.size(); ++i) half[i / 2] += bins_[i];
+    bins_ = std::move(half);
+  }
+}
+
+void TimeBins::add(Picoseconds from, Picoseconds to, double value) {
+  if (to <= from) return;
+  const std::size_t last = bin_of(to - 1);  // may widen: the first comes after
+  for (std::size_t bin = bin_of(from); bin <= last; ++bin) {
+    const Picoseconds begin = std::max(from, static_cast<Picoseconds>(bin) * width_);
+    const Picoseconds end = std::min(to, static_cast<Picoseconds>(bin + 1) * width_);
+    bins_[bin] += value * static_cast<double>(end - begin);
+  }
+}
+
+void TimeBins::add_at(Picoseconds now, double amount) {
+  bins_[bin_of(now)] += amount;
+}
+
+// --- Steps -----------------------------------------------------------------------------------
+
+void StepSurvey::add(const Batch& batch, double time_s) {
+  busy_s_ += time_s;
+  const auto passed = static_cast<std::int64_t>(std::ceil(busy_s_ / spacing_s_));
+  if (passed <= moment_) return;
+  Kept kept{moment_, passed - 1, {}};
+  kept.step.replica = batch.replica;
+  kept.step.time_s = time_s;
+  kept.step.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
+  if (const std::int32_t* contexts = decode_contexts(batch))
+    kept.step.decode_contexts.assign(contexts, contexts + batch.decodes);
+  kept_.push_back(std::move(kept));
+  moment_ = passed;
+  while (moment_ > most) thin();
+}
+
+/// Every second moment goes, and the steps that held no other.
+void StepSurvey::thin() {
+  std::vector<Kept> left;
+  for (Kept& each : kept_) {
+    each.first = (each.first + 1) / 2;  // old moment 2i is new moment i
+    each.last = each.last / 2;
+    if (each.first <= each.last) left.push_back(std::move(each));
+  }
+  kept_ = std::move(left);
+  moment_ = (moment_ + 1) / 2;
+  spacing_s_ *= 2;
+}
+
+std::vector<SampledStep> StepSurvey::steps() const {
+  std::vector<SampledStep> out;
+  for (const Kept& each : kept_) {
+    out.push_back(each.step);
+    out.back().weight = each.last - each.first + 1;
+  }
+  return out;
+}
+
+void SampledSteps::price(const Batch& batch, StepPrice& price) {
+  inner_->price(batch, price);
+  sample_->add(batch, price.time_s);
+}
+
+// --- Sketch ----------------------------------------------------------------------------------
+
+void Sketch::on_arrival(const Request&, Picoseconds now) {
+  origin_ = std::min(origin_, now);
+}
+
+void Sketch::on_step(const StepSeen& step) {
+  const Picoseconds from = step.start - origin_, to = step.end - origin_;
+  waiting_.add(from, to, step.waiting);
+  running_.add(from, to, step.running);
+  tokens_.add(from, to, step.batch->tokens);
+  busy_.add(from, to, 1);
+  const auto index = static_cast<std::size_t>(step.replica);
+  if (index >= blocks_.size()) blocks_.resize(index + 1);
+  blocks_[index].total = step.total_blocks;
+  blocks_[index].used.add(from, to, step.used_blocks);
+  output_.add_at(to, step.tokens_landed());
+  last_ = std::max(last_, to);
+  itl_.add(step.common_gap, step.common_gaps);
+  for (const Picoseconds gap : step.other_gaps) itl_.add(gap);
+}
+
+void Sketch::on_done(const RequestDone& done) {
+  if (done.outcome != Outcome::completed) return;
+  ttft_.add(done.first_token - done.arrival);
+  e2e_.add(done.last_token - done.arrival);
+  if (done.output_tokens > 1)
+    tpot_.add((done.last_token - done.first_token) / (done.output_tokens - 1));
+}
+
+Json Sketch::json() const {
+  Json out = Json::object();
+  out["quantiles"]["ttft_s"] = curve(ttft_);
+  out["quantiles"]["tpot_s"] = curve(tpot_);
+  out["quantiles"]["itl_s"] = curve(itl_);
+  out["quantiles"]["e2e_s"] = curve(e2e_);
+  if (waiting_.empty()) return out;
+  const Picoseconds width = std::max({waiting_.width(), output_.width()});
+  TimeBins waiting = waiting_, running = running_, tokens = tokens_, busy = busy_, output = output_;
+  for (TimeBins* each : {&waiting, &running, &tokens, &busy, &output}) each->widen_to(width);
+  Json& timeline = out["timeline"];
+  timeline["bin_s"] = seconds(width);
+  timeline["end_s"] = seconds(last_);
+  timeline["waiting"] = means(waiting.sums(), width, last_);
+  timeline["running"] = means(running.sums(), width, last_);
+  timeline["step_tokens"] = ratios(tokens.sums(), busy.sums());
+  timeline["output_tokens_per_s"] = means(output.sums(), width, last_, 1e12);
+  std::vector<double> used(waiting.sums().size());
+  double total = 0;
+  for (const Blocks& replica : blocks_) {
+    TimeBins bins = replica.used;
+    bins.widen_to(width);
+    for (std::size_t i = 0; i < bins.sums().size() && i < used.size(); ++i)
+      used[i] += bins.sums()[i];
+    total += replica.total;
+  }
+  timeline["kv_used_frac"] = means(used, width, last_, total > 0 ? 1 / total : 0);
+  return out;
+}
+
+}  // namespace rooflua

@@ -1,0 +1,109 @@
+#pragma once
+// What a report draws of a run: how latencies are distributed, how full the engine was over time,
+// and a sample of its steps. Counts as the run goes; memory stays flat however long that is.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/json.h"
+#include "measure/record/quantile.h"
+#include "serve/observer.h"
+#include "serve/policy.h"
+
+namespace rooflua {
+
+/// The mean of a quantity over time, in at most `most` bins of equal width. A run that outgrows
+/// them doubles the width: the same bins in whatever steps it was told.
+class TimeBins {
+ public:
+  static constexpr std::size_t most = 256;
+
+  /// `value` holds from `from` to `to`, both counted from the first call's `from` or later.
+  void add(Picoseconds from, Picoseconds to, double value);
+  /// `amount` at one moment.
+  void add_at(Picoseconds now, double amount);
+
+  bool empty() const { return bins_.empty(); }
+  Picoseconds width() const { return width_; }
+  /// Integral of the value over each bin (value times picoseconds), or sum of the amounts.
+  const std::vector<double>& sums() const { return bins_; }
+  /// As if it had the width of the widest of them.
+  void widen_to(Picoseconds width);
+
+ private:
+  std::size_t bin_of(Picoseconds now);
+
+  Picoseconds width_ = Picoseconds{1} << 30;  // about a millisecond
+  std::vector<double> bins_;
+};
+
+/// One step, kept as it was priced.
+struct SampledStep {
+  std::int32_t replica = 0;
+  std::int64_t weight = 0;  // moments of the grid that fell into it
+  double time_s = 0;
+  std::vector<PrefillWork> prefills;
+  std::vector<std::int32_t> decode_contexts;
+};
+
+/// The steps that were running at evenly spaced moments of the engine's busy time, so that each
+/// stands for the same part of it: no randomness, at most `most` of them. All replicas of a run
+/// share one.
+class StepSurvey {
+ public:
+  static constexpr std::int64_t most = 64;
+  void add(const Batch& batch, double time_s);
+  std::vector<SampledStep> steps() const;
+
+ private:
+  struct Kept {
+    std::int64_t first, last;  // moments
+    SampledStep step;
+  };
+  void thin();
+
+  double spacing_s_ = 1e-3, busy_s_ = 0;
+  std::int64_t moment_ = 0;  // the next one, at moment * spacing of busy time
+  std::vector<Kept> kept_;
+};
+
+/// A step model that tells a sample what it priced.
+class SampledSteps : public StepModel {
+ public:
+  SampledSteps(StepModel& inner, StepSurvey& sample) : inner_(&inner), sample_(&sample) {}
+  void price(const Batch& batch, StepPrice& price) override;
+
+ private:
+  StepModel* inner_;
+  StepSurvey* sample_;
+};
+
+class Sketch : public Observer {
+ public:
+  void on_arrival(const Request& request, Picoseconds now) override;
+  void on_step(const StepSeen& step) override;
+  void on_done(const RequestDone& done) override;
+
+  StepSurvey& sample() { return sample_; }
+  const StepSurvey& sample() const { return sample_; }
+
+  /// {quantiles: {ttft_s: [[q, value], ...], tpot_s, itl_s, e2e_s},
+  ///  timeline: {bin_s, waiting: [...], running, kv_used_frac, step_tokens, output_tokens_per_s}}
+  /// Times of the timeline count from the first arrival. Quantiles are within
+  /// LogHistogram::relative_error of the summary's.
+  Json json() const;
+
+ private:
+  struct Blocks {
+    TimeBins used;
+    std::int32_t total = 0;
+  };
+
+  Picoseconds origin_ = never, last_ = 0;
+  LogHistogram ttft_, tpot_, itl_, e2e_;
+  TimeBins waiting_, running_, tokens_, busy_, output_;
+  std::vector<Blocks> blocks_;  // per replica
+  StepSurvey sample_;
+};
+
+}  // namespace rooflua

@@ -1,0 +1,307 @@
+#include "measure/record/summary.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr Picoseconds second = 1'000'000'000'000;
+
+/// (e2e - ttft) / (n - 1); 0 for a single token, as the goodput of vLLM's benchmark has it.
+double tpot_ps(Picoseconds ttft, Picoseconds e2e, std::int32_t output_tokens) {
+  return output_tokens > 1 ? static_cast<double>(e2e - ttft) / (output_tokens - 1) : 0;
+}
+
+/// 0 where there is nothing to divide by.
+double rate(double count, double duration_s) {
+  return duration_s > 0 ? count / duration_s : 0;
+}
+
+bool holds(const std::optional<double>& limit_s, double value_s) {
+  return !limit_s || value_s <= *limit_s;
+}
+
+}  // namespace
+
+double Summary::unsupported_share() const {
+  return evidence[static_cast<std::size_t>(Evidence::extrapolated)] +
+         evidence[static_cast<std::size_t>(Evidence::stand_in)] +
+         evidence[static_cast<std::size_t>(Evidence::assumed)];
+}
+
+SummaryObserver::SummaryObserver(SummaryOptions options)
+    : options_(std::move(options)), keeping_(options_.exact_requests > 0) {}
+
+void SummaryObserver::on_arrival(const Request&, Picoseconds now) {
+  ++arrived_;
+  first_arrival_ = std::min(first_arrival_, now);
+  peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
+}
+
+SummaryObserver::ReplicaCount& SummaryObserver::count_of(std::int32_t replica) {
+  ROOFLUA_ASSERT(replica >= 0);
+  const auto index = static_cast<std::size_t>(replica);
+  if (index >= replica_counts_.size()) replica_counts_.resize(index + 1);
+  return replica_counts_[index];
+}
+
+void SummaryObserver::on_preempt(const Request& request, Picoseconds) {
+  ++count_of(request.replica).preemptions;
+}
+
+void SummaryObserver::on_step(const StepSeen& step) {
+  ReplicaCount& count = count_of(step.replica);
+  ++count.steps;
+  count.busy += step.end - step.start;
+  last_step_end_ = std::max(last_step_end_, step.end);
+  if (step.batch->decodes > 0) {
+    ++count.decode_steps;
+    count.decodes += step.batch->decodes;
+  }
+  if (step.total_blocks > 0) {
+    count.kv_used_frac_max =
+        std::max(count.kv_used_frac_max, static_cast<double>(step.used_blocks) / step.total_blocks);
+  }
+  for (std::size_t i = 0; i < evidence_count; ++i)
+    evidence_s_.seconds[i] += step.price->evidence_s[i];
+  itl_.add(step.common_gap, step.common_gaps);
+  for (const Picoseconds gap : step.other_gaps) itl_.add(gap);
+
+  const std::int64_t bucket = (step.end - first_arrival_) / second;
+  if (bucket != second_) second_tokens_ = 0;
+  second_ = bucket;
+  second_tokens_ += step.tokens_landed();
+  peak_tokens_ = std::max(peak_tokens_, second_tokens_);
+}
+
+void SummaryObserver::on_blocks(const BlocksSeen& blocks) {
+  double& most = count_of(blocks.replica).kv_used_frac_max;
+  most = std::max(most, static_cast<double>(blocks.used_blocks) / blocks.total_blocks);
+}
+
+SummaryObserver::Group& SummaryObserver::group_of(std::vector<Group>& groups, std::int32_t index) {
+  ROOFLUA_ASSERT(index >= 0);
+  const auto i = static_cast<std::size_t>(index);
+  if (i >= groups.size()) groups.resize(i + 1);
+  return groups[i];
+}
+
+bool SummaryObserver::good(const RequestDone& done, const Completed& request) const {
+  const auto own = options_.class_slo.find(done.klass);
+  const Slo& slo = own == options_.class_slo.end() ? options_.slo : own->second;
+  return holds(slo.ttft_s, seconds(request.ttft)) && holds(slo.e2e_s, seconds(request.e2e)) &&
+         holds(slo.tpot_s, tpot_ps(request.ttft, request.e2e, request.output_tokens) / 1e12);
+}
+
+void SummaryObserver::on_done(const RequestDone& done) {
+  --in_flight_;
+  ++ended_[static_cast<std::size_t>(done.outcome)];
+  Group& of_class = group_of(classes_, done.klass);
+  Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
+  if (done.outcome != Outcome::completed) {
+    ++of_class.counts.failed;
+    if (of_replica != nullptr) ++of_replica->counts.failed;
+    return;
+  }
+  const Completed request{done.first_token - done.arrival,
+                          done.last_token - done.arrival,
+                          done.scheduled - done.queued,
+                          done.output_tokens,
+                          done.klass,
+                          done.replica};
+  const bool is_good = good(done, request);
+  count(done, is_good, of_class.counts);
+  if (of_replica != nullptr) count(done, is_good, of_replica->counts);
+  last_completion_ = std::max(last_completion_, done.last_token);
+  if (keeping_ && static_cast<std::int64_t>(kept_.size()) == options_.exact_requests)
+    stop_keeping();
+  if (!keeping_) return distribute(request);
+  kept_.push_back(request);
+  if (done.session < 0) return;
+  Session& session = sessions_.try_emplace(done.session, Session{0, done.arrival, 0}).first->second;
+  ++session.turns;
+  session.first = std::min(session.first, done.arrival);
+  session.last = std::max(session.last, done.last_token);
+}
+
+void SummaryObserver::stop_keeping() {
+  keeping_ = false;
+  for (const Completed& request : kept_) distribute(request);
+  kept_ = {};
+  sessions_.clear();
+}
+
+void SummaryObserver::distribute(const Completed& request) {
+  group_of(classes_, request.klass).distributions.add(request);
+  if (request.replica >= 0) group_of(replicas_, request.replica).distributions.add(request);
+}
+
+void SummaryObserver::count(const RequestDone& done, bool is_good, GroupSummary& counts) {
+  ++counts.completed;
+  counts.good += is_good;
+  counts.prompt_tokens += done.prompt_tokens;
+  counts.output_tokens += done.output_tokens;
+  counts.cached_tokens += done.cached_tokens;
+}
+
+void SummaryObserver::Distributions::add(const Completed& request) {
+  ttft.add(request.ttft);
+  e2e.add(request.e2e);
+  queue.add(request.queue);
+  const std::int64_t gaps = request.output_tokens - 1;
+  if (gaps > 0) tpot.add((request.e2e - request.ttft + gaps / 2) / gaps);
+}
+
+void SummaryObserver::Distributions::add(const Distributions& other) {
+  ttft.add(other.ttft);
+  tpot.add(other.tpot);
+  e2e.add(other.e2e);
+  queue.add(other.queue);
+}
+
+void SummaryObserver::describe_kept(Member member, std::int32_t index, GroupSummary& out) const {
+  std::vector<double> values;  // of one metric at a time
+  const auto describe = [&](auto&& value_of) {
+    values.clear();
+    for (const Completed& request : kept_) {
+      if (member == Member::klass && request.klass != index) continue;
+      if (member == Member::replica && request.replica != index) continue;
+      const std::optional<double> value_s = value_of(request);
+      if (value_s) values.push_back(*value_s);
+    }
+    return statistics(values);
+  };
+  using Value = std::optional<double>;
+  out.ttft_s = describe([](const Completed& r) -> Value { return seconds(r.ttft); });
+  out.e2e_s = describe([](const Completed& r) -> Value { return seconds(r.e2e); });
+  out.queue_s = describe([](const Completed& r) -> Value { return seconds(r.queue); });
+  out.tpot_s = describe([](const Completed& r) -> Value {
+    if (r.output_tokens < 2) return std::nullopt;
+    return tpot_ps(r.ttft, r.e2e, r.output_tokens) / 1e12;
+  });
+}
+
+GroupSummary SummaryObserver::describe(const Group& group, Member member, std::int32_t index,
+                                       const GroupSummary* all) const {
+  if (all != nullptr && all->completed == group.counts.completed) {
+    GroupSummary same = *all;  // everybody is in this group
+    same.failed = group.counts.failed;
+    return same;
+  }
+  GroupSummary out = group.counts;
+  if (keeping_) {
+    describe_kept(member, index, out);
+  } else {
+    out.ttft_s = group.distributions.ttft.statistics(1e-12);
+    out.tpot_s = group.distributions.tpot.statistics(1e-12);
+    out.e2e_s = group.distributions.e2e.statistics(1e-12);
+    out.queue_s = group.distributions.queue.statistics(1e-12);
+  }
+  const double duration_s = seconds(duration());
+  out.requests_per_s = rate(static_cast<double>(out.completed), duration_s);
+  out.output_tokens_per_s = rate(static_cast<double>(out.output_tokens), duration_s);
+  out.goodput_per_s = rate(static_cast<double>(out.good), duration_s);
+  return out;
+}
+
+SummaryObserver::Group SummaryObserver::everybody() const {
+  Group all;
+  for (const Group& group : classes_) {
+    all.counts.completed += group.counts.completed;
+    all.counts.failed += group.counts.failed;
+    all.counts.good += group.counts.good;
+    all.counts.prompt_tokens += group.counts.prompt_tokens;
+    all.counts.output_tokens += group.counts.output_tokens;
+    all.counts.cached_tokens += group.counts.cached_tokens;
+    all.distributions.add(group.distributions);
+  }
+  return all;
+}
+
+Picoseconds SummaryObserver::duration() const {
+  return last_completion_ > first_arrival_ ? last_completion_ - first_arrival_ : 0;
+}
+
+std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& all) const {
+  std::vector<GroupSummary> out;
+  if (classes_.size() < 2 && options_.classes.empty()) return out;
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    out.push_back(describe(classes_[i], Member::klass, static_cast<std::int32_t>(i), &all));
+    out.back().name =
+        i < options_.classes.size() ? options_.classes[i] : "class " + std::to_string(i);
+  }
+  return out;
+}
+
+std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummary& all) const {
+  std::vector<ReplicaSummary> out;
+  // A run that was stopped was busy after its last completion as well.
+  const Picoseconds last = std::max(last_completion_, last_step_end_);
+  const double seen_ps = last > first_arrival_ ? static_cast<double>(last - first_arrival_) : 0;
+  for (std::size_t i = 0; i < std::max(replicas_.size(), replica_counts_.size()); ++i) {
+    const ReplicaCount seen = i < replica_counts_.size() ? replica_counts_[i] : ReplicaCount{};
+    ReplicaSummary replica;
+    replica.requests = describe(i < replicas_.size() ? replicas_[i] : Group{}, Member::replica,
+                                static_cast<std::int32_t>(i), &all);
+    replica.requests.name = std::to_string(i + 1);
+    replica.steps = seen.steps;
+    replica.preemptions = seen.preemptions;
+    replica.busy_frac = rate(static_cast<double>(seen.busy), seen_ps);
+    replica.decode_batch_mean =
+        rate(static_cast<double>(seen.decodes), static_cast<double>(seen.decode_steps));
+    replica.kv_used_frac_max = seen.kv_used_frac_max;
+    out.push_back(std::move(replica));
+  }
+  return out;
+}
+
+std::optional<SessionSummary> SummaryObserver::session_summary() const {
+  if (sessions_.empty()) return std::nullopt;
+  std::vector<double> turns, duration_s;
+  for (const auto& [id, session] : sessions_) {
+    turns.push_back(static_cast<double>(session.turns));
+    duration_s.push_back(seconds(session.last - session.first));
+  }
+  return SessionSummary{static_cast<std::int64_t>(sessions_.size()), statistics(turns),
+                        statistics(duration_s)};
+}
+
+Summary SummaryObserver::summary() const {
+  Summary out;
+  const GroupSummary all = describe(everybody(), Member::everybody, 0, nullptr);
+  out.slo = options_.slo;
+  out.requests = arrived_;
+  out.completed = all.completed;
+  out.ended = ended_;
+  out.duration_s = seconds(duration());
+  out.requests_per_s = all.requests_per_s;
+  out.output_tokens_per_s = all.output_tokens_per_s;
+  out.prompt_tokens = all.prompt_tokens;
+  out.output_tokens = all.output_tokens;
+  out.cached_tokens = all.cached_tokens;
+  out.ttft_s = all.ttft_s;
+  out.tpot_s = all.tpot_s;
+  out.e2e_s = all.e2e_s;
+  out.queue_s = all.queue_s;
+  out.itl_s = itl_.statistics(1e-12);
+  if (options_.slo.given() || !options_.class_slo.empty()) out.goodput_per_s = all.goodput_per_s;
+  out.peak_output_tokens_per_s = static_cast<double>(peak_tokens_);
+  out.peak_concurrency = peak_in_flight_;
+  for (const ReplicaCount& replica : replica_counts_) {
+    out.steps += replica.steps;
+    out.preemptions += replica.preemptions;
+    out.kv_used_frac_max = std::max(out.kv_used_frac_max, replica.kv_used_frac_max);
+  }
+  out.evidence = evidence_s_.shares();
+  out.exact = keeping_;
+  out.classes = class_summaries(all);
+  out.replicas = replica_summaries(all);
+  out.sessions = session_summary();
+  return out;
+}
+
+}  // namespace rooflua

@@ -1,0 +1,158 @@
+#pragma once
+// What a run amounted to. An observer that counts as the run goes, and the figures it gives.
+//
+// Definitions (those of vLLM's serving benchmark), per request, with n output tokens:
+//
+//     ttft_s  = first token - arrival           (as the client sees them, frontend included)
+//     e2e_s   = last token - arrival
+//     tpot_s  = (e2e_s - ttft_s) / (n - 1)      only where n > 1
+//     queue_s = first scheduled - queued        (the engine's own waiting queue)
+//     itl_s   : every gap between two tokens of one request, pooled over requests
+//
+// Only completed requests enter the first four, and the rates; gaps count from all. mean, std
+// (ddof 0) and quantiles (linear) as numpy. Rates divide by duration_s: first arrival to last
+// completion. goodput_per_s counts completed requests that hold every limit of the SLO (<=;
+// tpot_s is 0 where n <= 1).
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cost/ledger.h"
+#include "measure/record/quantile.h"
+#include "serve/observer.h"
+
+namespace rooflua {
+
+/// Limits a request must hold to count as good; nothing = no limit.
+struct Slo {
+  std::optional<double> ttft_s, tpot_s, e2e_s;
+  bool given() const { return ttft_s || tpot_s || e2e_s; }
+};
+
+struct SummaryOptions {
+  Slo slo;
+  std::map<std::int32_t, Slo> class_slo;  // instead of `slo` for these classes
+  std::vector<std::string> classes;       // names by class; "class 3" where there is none
+  /// Up to so many completed requests every value is kept and quantiles are exact; beyond, all of
+  /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
+  /// histograms from the start.
+  std::int64_t exact_requests = std::int64_t{1} << 20;
+};
+
+/// Requests of one class, or of one replica, or all.
+struct GroupSummary {
+  std::string name;
+  std::int64_t completed = 0, failed = 0, good = 0;
+  std::int64_t prompt_tokens = 0, output_tokens = 0, cached_tokens = 0;  // of completed requests
+  double requests_per_s = 0, output_tokens_per_s = 0, goodput_per_s = 0;
+  Statistics ttft_s, tpot_s, e2e_s, queue_s;
+};
+
+struct ReplicaSummary {
+  GroupSummary requests;  // those that ended there
+  std::int64_t steps = 0, preemptions = 0;
+  double busy_frac = 0;          // of first arrival to last completion, or step if that is later
+  double decode_batch_mean = 0;  // decodes per step that has any, weighted by steps
+  double kv_used_frac_max = 0;
+};
+
+struct SessionSummary {
+  std::int64_t count = 0;
+  Statistics turns, duration_s;  // completed turns; first arrival to last completion
+};
+
+struct Summary {
+  std::int64_t requests = 0, completed = 0, preemptions = 0, steps = 0;
+  std::array<std::int64_t, outcome_count> ended{};  // by Outcome
+  double duration_s = 0, requests_per_s = 0, output_tokens_per_s = 0;
+  std::int64_t prompt_tokens = 0, output_tokens = 0, cached_tokens = 0;
+  Statistics ttft_s, tpot_s, itl_s, e2e_s, queue_s;
+  Slo slo;
+  std::optional<double> goodput_per_s;  // nothing without an SLO
+  double peak_output_tokens_per_s = 0;  // largest of whole seconds from the first arrival
+  std::int64_t peak_concurrency = 0;    // requests sent and not ended; departures before arrivals
+  double kv_used_frac_max = 0;
+  std::array<double, evidence_count> evidence{};  // shares of step time; sum 1, or all 0
+  bool exact = true;                              // quantiles per request; itl_s never is
+  std::vector<GroupSummary> classes;              // empty where there is one class without a name
+  std::vector<ReplicaSummary> replicas;
+  std::optional<SessionSummary> sessions;  // nothing without them, or if values are not kept
+
+  /// The share of time that is extrapolated, stand_in or assumed: what --strict limits.
+  double unsupported_share() const;
+};
+
+/// Copyable, so that a fork of a live run has its own.
+class SummaryObserver : public Observer {
+ public:
+  explicit SummaryObserver(SummaryOptions options = {});
+
+  void on_arrival(const Request& request, Picoseconds now) override;
+  void on_preempt(const Request& request, Picoseconds now) override;
+  void on_step(const StepSeen& step) override;
+  void on_blocks(const BlocksSeen& blocks) override;
+  void on_done(const RequestDone& done) override;
+
+  /// What is known so far.
+  Summary summary() const;
+
+ private:
+  struct Completed {
+    Picoseconds ttft, e2e, queue;
+    std::int32_t output_tokens, klass, replica;
+  };
+  struct Distributions {
+    LogHistogram ttft, tpot, e2e, queue;
+    void add(const Completed& request);
+    void add(const Distributions& other);
+  };
+  struct Group {
+    GroupSummary counts;
+    Distributions distributions;  // used beyond exact_requests
+  };
+  struct ReplicaCount {
+    std::int64_t steps = 0, decode_steps = 0, decodes = 0, preemptions = 0;
+    Picoseconds busy = 0;
+    double kv_used_frac_max = 0;
+  };
+  struct Session {
+    std::int64_t turns = 0;
+    Picoseconds first = 0, last = 0;
+  };
+  enum class Member { everybody, klass, replica };
+
+  static Group& group_of(std::vector<Group>& groups, std::int32_t index);
+  static void count(const RequestDone& done, bool is_good, GroupSummary& counts);
+  ReplicaCount& count_of(std::int32_t replica);
+  bool good(const RequestDone& done, const Completed& request) const;
+  void stop_keeping();
+  void distribute(const Completed& request);
+
+  Picoseconds duration() const;
+  Group everybody() const;
+  GroupSummary describe(const Group& group, Member member, std::int32_t index,
+                        const GroupSummary* all) const;
+  void describe_kept(Member member, std::int32_t index, GroupSummary& out) const;
+  std::vector<GroupSummary> class_summaries(const GroupSummary& all) const;
+  std::vector<ReplicaSummary> replica_summaries(const GroupSummary& all) const;
+  std::optional<SessionSummary> session_summary() const;
+
+  SummaryOptions options_;
+  std::int64_t arrived_ = 0, in_flight_ = 0, peak_in_flight_ = 0;
+  Picoseconds first_arrival_ = never, last_completion_ = 0, last_step_end_ = 0;
+  std::array<std::int64_t, outcome_count> ended_{};
+  std::vector<Group> classes_, replicas_;
+  std::vector<ReplicaCount> replica_counts_;
+  LogHistogram itl_;
+  EvidenceSeconds evidence_s_;
+  std::int64_t second_ = -1, second_tokens_ = 0, peak_tokens_ = 0;
+  bool keeping_ = true;
+  std::vector<Completed> kept_;
+  std::map<std::int32_t, Session> sessions_;
+};
+
+}  // namespace rooflua

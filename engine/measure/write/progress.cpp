@@ -1,0 +1,82 @@
+#include "measure/write/progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "measure/write/table.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr double redraw_s = 0.05;
+constexpr std::int64_t look_every = 256;  // ends between two looks at the clock
+
+double wall_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+int columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+ProgressBar::ProgressBar(std::string title, std::int64_t total, bool quiet)
+    : title_(std::move(title)), total_(total), visible_(!quiet && isatty(STDERR_FILENO) == 1) {}
+
+ProgressBar::~ProgressBar() {
+  clear();
+}
+
+void ProgressBar::on_done(const RequestDone&) {
+  if (++done_ % look_every == 0 && visible_) draw("");
+}
+
+void ProgressBar::show(std::int64_t done, const std::string& note) {
+  done_ = done;
+  if (visible_) draw(note);
+}
+
+void ProgressBar::draw(const std::string& note) {
+  const double now_s = wall_s();
+  if (drawn_at_s_ >= 0 && now_s - drawn_at_s_ < redraw_s) return;
+  drawn_at_s_ = now_s;
+  std::fprintf(stderr, "\r%s\x1b[K", bar(title_, done_, total_, note, columns() - 1).c_str());
+  std::fflush(stderr);
+}
+
+void ProgressBar::clear() {
+  if (drawn_at_s_ < 0) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+  drawn_at_s_ = -1;
+}
+
+std::string ProgressBar::bar(const std::string& title, std::int64_t done, std::int64_t total,
+                             const std::string& note, int columns) {
+  std::string tail = grouped(done);
+  const double share =
+      total > 0 ? std::min(1.0, static_cast<double>(done) / static_cast<double>(total)) : 0;
+  if (total > 0)
+    tail = padded(std::to_string(static_cast<int>(share * 100)), 3) + " %  " + tail + " of " +
+           grouped(total);
+  if (!note.empty()) tail += "  " + note;
+  std::string line = title + "  ";
+  const int room = std::min(40, columns - static_cast<int>(line.size() + tail.size()) - 4);
+  if (total > 0 && room >= 5) {
+    const int filled = static_cast<int>(share * room);
+    line.append("[").append(static_cast<std::size_t>(filled), '=');
+    line.append(static_cast<std::size_t>(room - filled), ' ').append("]  ");
+  }
+  line += tail;
+  return line.substr(0, static_cast<std::size_t>(std::max(columns, 0)));
+}
+
+}  // namespace rooflua

@@ -1,0 +1,204 @@
+#include "measure/write/requests.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/csv.h"
+
+namespace rooflua {
+
+namespace {
+
+/// (e2e - ttft) / (n - 1), in seconds.
+double tpot_s(const RequestDone& done) {
+  return static_cast<double>(done.last_token - done.first_token) / (done.output_tokens - 1) / 1e12;
+}
+
+void statistics_ms(Json& out, const std::string& metric, const Statistics& s) {
+  out["mean_" + metric + "_ms"] = s.mean * 1e3;
+  out["median_" + metric + "_ms"] = s.p50 * 1e3;
+  out["std_" + metric + "_ms"] = s.std * 1e3;
+  out["p90_" + metric + "_ms"] = s.p90 * 1e3;
+  out["p95_" + metric + "_ms"] = s.p95 * 1e3;
+  out["p99_" + metric + "_ms"] = s.p99 * 1e3;
+}
+
+}  // namespace
+
+Json KeptRequests::columns() const {
+  std::vector<RequestDone> rows = done_;
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  Json out = Json::object();
+  for (const char* key : {"input_lens", "output_lens", "start_times", "ttfts", "e2els", "errors"}) {
+    out[key] = Json::array();
+  }
+  for (const RequestDone& row : rows) {
+    const bool ok = row.outcome == Outcome::completed;
+    out["input_lens"].push_back(row.prompt_tokens);
+    out["output_lens"].push_back(ok ? row.output_tokens : 0);
+    out["start_times"].push_back(seconds(row.arrival));
+    out["ttfts"].push_back(ok ? seconds(row.first_token - row.arrival) : 0.0);
+    out["e2els"].push_back(ok ? seconds(row.last_token - row.arrival) : 0.0);
+    out["errors"].push_back(ok ? Json("") : Json(name(row.outcome)));
+  }
+  return out;
+}
+
+RequestsCsv::RequestsCsv(std::ostream& out, std::string name, std::vector<std::string> classes)
+    : out_(out, std::move(name)), classes_(std::move(classes)) {
+  out_ << "id,class,session,replica,prefill_replica,outcome,arrival_s,prompt_tokens,output_tokens,"
+          "cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s\n";
+}
+
+void RequestsCsv::on_done(const RequestDone& done) {
+  const auto number = [&](std::int32_t value) {
+    if (value >= 0) out_ << value;
+    out_ << ",";
+  };
+  const auto span = [&](Picoseconds from, Picoseconds to, const char* separator) {
+    if (from != never && to != never) out_.seconds(to - from);
+    out_ << separator;
+  };
+  out_ << done.id << ",";
+  if (static_cast<std::size_t>(done.klass) < classes_.size()) {
+    out_ << csv_cell(classes_[static_cast<std::size_t>(done.klass)]);
+  } else {
+    out_ << done.klass;
+  }
+  out_ << ",";
+  number(done.session);
+  number(done.replica < 0 ? -1 : done.replica + 1);  // from 1, as scripts count
+  number(done.prefill_replica < 0 ? -1 : done.prefill_replica + 1);
+  out_ << name(done.outcome) << ",";
+  out_.seconds(done.arrival) << "," << done.prompt_tokens << "," << done.output_tokens << ","
+                             << done.cached_tokens << "," << done.preemptions << ","
+                             << done.priority << ",";
+  span(done.queued, done.scheduled, ",");
+  span(done.arrival, done.first_token, ",");
+  if (done.outcome == Outcome::completed && done.output_tokens > 1) out_ << tpot_s(done);
+  out_ << ",";
+  span(done.arrival, done.last_token, "\n");
+}
+
+// --- vLLM's benchmark
+
+/// Queued again by a decode replica: the token of the prefill replica is not sent.
+void VllmBench::on_queued(const Request& request, Picoseconds) {
+  Tokens& tokens = live_[request.id];
+  tokens = Tokens{};
+  tokens.replica = request.replica;
+}
+
+void VllmBench::on_preempt(const Request& request, Picoseconds) {
+  Tokens& tokens = live_[request.id];
+  const bool in_flight = request.emitted_tokens > tokens.landed;
+  tokens.decode_in_flight = in_flight && tokens.decoding;
+  tokens.prefill_in_flight = in_flight && !tokens.decoding;
+  tokens.decoding = false;
+}
+
+void VllmBench::token(Tokens& tokens, Picoseconds now) {
+  if (tokens.last != never) tokens.gaps.push_back(now - tokens.last);
+  tokens.last = now;
+  ++tokens.landed;
+}
+
+void VllmBench::on_step(const StepSeen& step) {
+  if (step.batch->decodes > 0) {
+    for (auto& [id, tokens] : live_) {
+      if (tokens.replica != step.replica || (!tokens.decoding && !tokens.decode_in_flight))
+        continue;
+      const bool skipped =
+          std::find(step.skipped.begin(), step.skipped.end(), id) != step.skipped.end();
+      if (!skipped) token(tokens, step.end);
+      tokens.decode_in_flight = false;
+    }
+  }
+  for (const PrefillWork& work : step.prefills) {
+    if (work.completes == 0) continue;
+    Tokens& tokens = live_[work.id];
+    token(tokens, step.end);
+    tokens.decoding = !tokens.prefill_in_flight;
+    tokens.prefill_in_flight = false;
+  }
+}
+
+void VllmBench::on_done(const RequestDone& done) {
+  done_.push_back(done);
+  const auto found = live_.find(done.id);
+  if (found == live_.end()) return;
+  gaps_[done.id] = std::move(found->second.gaps);
+  live_.erase(found);
+}
+
+namespace {
+
+/// Traffic as the command line of vLLM's benchmark would have had it.
+void add_traffic(Json& out, const VllmBenchOptions& options) {
+  const auto number = [](const std::optional<double>& value) {
+    if (!value) return Json();
+    return std::isfinite(*value) ? Json(*value) : Json("inf");
+  };
+  out["request_rate"] = number(options.request_rate);
+  out["burstiness"] = number(options.burstiness);
+  out["max_concurrency"] = options.max_concurrency ? Json(*options.max_concurrency) : Json();
+}
+
+void add_totals(Json& out, const Summary& summary, std::int64_t ended) {
+  const double all = static_cast<double>(summary.prompt_tokens + summary.output_tokens);
+  out["duration"] = summary.duration_s;
+  out["completed"] = summary.completed;
+  out["failed"] = ended - summary.completed;
+  out["total_input_tokens"] = summary.prompt_tokens;
+  out["total_output_tokens"] = summary.output_tokens;
+  out["request_throughput"] = summary.requests_per_s;
+  out["request_goodput"] = summary.goodput_per_s ? Json(*summary.goodput_per_s) : Json();
+  out["output_throughput"] = summary.output_tokens_per_s;
+  out["total_token_throughput"] = summary.duration_s > 0 ? all / summary.duration_s : 0.0;
+}
+
+}  // namespace
+
+Json VllmBench::result(const Summary& summary, const VllmBenchOptions& options) const {
+  std::vector<RequestDone> rows = done_;
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  Json out = Json::object();
+  out["date"] = "";  // the same run gives the same bytes
+  out["endpoint_type"] = "rooflua";
+  out["backend"] = "rooflua";
+  out["label"] = options.label;
+  out["model_id"] = options.model;
+  out["tokenizer_id"] = options.model;
+  out["num_prompts"] = summary.requests;
+  add_traffic(out, options);
+  add_totals(out, summary, static_cast<std::int64_t>(rows.size()));
+  for (const char* key :
+       {"input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors"}) {
+    out[key] = Json::array();
+  }
+  for (const RequestDone& row : rows) {
+    const bool ok = row.outcome == Outcome::completed;
+    Json itl = Json::array();
+    if (const auto gaps = gaps_.find(row.id); ok && gaps != gaps_.end()) {
+      for (const Picoseconds gap : gaps->second) itl.push_back(seconds(gap));
+    }
+    out["input_lens"].push_back(row.prompt_tokens);
+    out["output_lens"].push_back(ok ? row.output_tokens : 0);
+    out["ttfts"].push_back(ok ? seconds(row.first_token - row.arrival) : 0.0);
+    out["itls"].push_back(std::move(itl));
+    out["start_times"].push_back(seconds(row.arrival));
+    out["generated_texts"].push_back("");
+    out["errors"].push_back(ok ? Json("") : Json(name(row.outcome)));
+  }
+  out["max_output_tokens_per_s"] = summary.peak_output_tokens_per_s;
+  out["max_concurrent_requests"] = summary.peak_concurrency;
+  out["rtfx"] = 0.0;
+  statistics_ms(out, "ttft", summary.ttft_s);
+  statistics_ms(out, "tpot", summary.tpot_s);
+  statistics_ms(out, "itl", summary.itl_s);
+  statistics_ms(out, "e2el", summary.e2e_s);
+  return out;
+}
+
+}  // namespace rooflua

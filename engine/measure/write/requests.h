@@ -1,0 +1,84 @@
+#pragma once
+// One row per request: our CSV, which is also a trace to replay (serve/traces.h), and the result
+// file of vLLM's serving benchmark.
+
+#include <map>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "measure/record/summary.h"
+#include "measure/write/text_out.h"
+#include "serve/observer.h"
+
+namespace rooflua {
+
+/// id,class,session,replica,prefill_replica,outcome,arrival_s,prompt_tokens,output_tokens,
+/// cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s: one row per request as it
+/// ends, in that order; times exact to the picosecond, cells empty where a request did not get
+/// that far. Replicas count from 1. Memory does not grow.
+class RequestsCsv : public Observer {
+ public:
+  RequestsCsv(std::ostream& out, std::string name, std::vector<std::string> classes = {});
+  void on_done(const RequestDone& done) override;
+  /// @throws Error if something could not be written
+  void finish() { out_.flush(); }
+
+ private:
+  TextOut out_;
+  std::vector<std::string> classes_;
+};
+
+/// Every request that ended, for who compares runs: columns in order of arrival.
+class KeptRequests : public Observer {
+ public:
+  void on_done(const RequestDone& done) override { done_.push_back(done); }
+  /// {input_lens, output_lens, start_times, ttfts, e2els, errors}: the names of vLLM's benchmark,
+  /// seconds; "" is no error.
+  Json columns() const;
+
+ private:
+  std::vector<RequestDone> done_;
+};
+
+/// What `vllm bench serve --save-result --save-detailed` says of the traffic, where the workload
+/// knows it.
+struct VllmBenchOptions {
+  std::string model;  // model_id
+  std::string label;
+  std::optional<double> request_rate;  // per second; infinite is "inf"; none: null
+  std::optional<double> burstiness;
+  std::optional<std::int64_t> max_concurrency;
+};
+
+/// The result file of vLLM's serving benchmark, with its names, units (seconds in arrays,
+/// milliseconds in statistics) and definitions. Statistics are those of `summary`; arrays are in
+/// order of arrival. Keeps about 130 bytes per request and 8 per token.   @source SERVING A4
+class VllmBench : public Observer {
+ public:
+  void on_queued(const Request& request, Picoseconds now) override;
+  void on_preempt(const Request& request, Picoseconds now) override;
+  void on_step(const StepSeen& step) override;
+  void on_done(const RequestDone& done) override;
+  Json result(const Summary& summary, const VllmBenchOptions& options) const;
+
+ private:
+  struct Tokens {  // of a live request
+    std::int32_t replica = -1;
+    bool decoding = false;
+    // preempted, but the step that lands next still has a token of it: decoded, or of its prefill
+    bool decode_in_flight = false, prefill_in_flight = false;
+    Picoseconds last = never;
+    std::int32_t landed = 0;
+    std::vector<Picoseconds> gaps;
+  };
+  void token(Tokens& tokens, Picoseconds now);
+
+  std::map<std::int32_t, Tokens> live_;
+  std::vector<RequestDone> done_;
+  std::map<std::int32_t, std::vector<Picoseconds>> gaps_;  // by id, of those that ended
+};
+
+}  // namespace rooflua

@@ -1,0 +1,244 @@
+// The leaf functions behind db:gemm, db:prefill, db:decode, db:lookup and cost.*: no Lua, no
+// exception leaves them.
+
+#include "cost/lookup/lookup.h"
+
+#include <limits>
+
+#include "base/error.h"
+#include "cost/model/collective.h"
+#include "cost/prepared_questions.h"
+#include "cost/work/roofline.h"
+#include "script/vm/context.h"
+
+namespace rooflua::script {
+
+namespace {
+
+std::string_view failure_name(LookupFailure failure) {
+  switch (failure) {
+    case LookupFailure::no_table:
+      return "no_table";
+    case LookupFailure::no_rows:
+      return "no_rows";
+    case LookupFailure::division_by_zero:
+      return "division_by_zero";
+  }
+  return "";
+}
+
+[[noreturn, gnu::cold]] void refuse_fraction(double value, const char* what) {
+  throw Error(what, "expected a whole number >= 0, found " + json_number(value));
+}
+
+inline int whole(double value, const char* what) {
+  if (value >= 0 && value <= std::numeric_limits<int>::max()) {
+    const int integer = static_cast<int>(value);
+    if (integer == value) return integer;
+  }
+  refuse_fraction(value, what);
+}
+
+Dtype dtype_of(double code) {
+  return static_cast<Dtype>(static_cast<int>(code));
+}
+
+void copy(const Estimate& from, AbiEstimate* out) {
+  out->latency_s = from.latency_s;
+  out->mfu = from.mfu;
+  out->distance = from.distance;
+  out->flop = from.flop;
+  out->bytes = from.bytes;
+  out->mfu_up = from.mfu_up;
+  out->mfu_down = from.mfu_down;
+  out->evidence = static_cast<std::int32_t>(from.evidence);
+  out->rows = from.rows;
+  out->selected_row = from.selected_row;
+  out->bound = static_cast<std::int32_t>(from.bound);
+}
+
+const MfuDatabase* database_of(Context* context, const void* box) {
+  const auto& pointer = *static_cast<const std::shared_ptr<const MfuDatabase>*>(box);
+  if (pointer == nullptr) context->message = "database: this object was closed";
+  return pointer.get();
+}
+
+/// Runs `call`, which returns a status, and turns every failure into one.
+template <class Call>
+std::int32_t leaf(Context* context, Call call) noexcept {
+  try {
+    return call();
+  } catch (const NeedsLua&) {
+    return abi_needs_lua;
+  } catch (const LookupError& error) {
+    context->failure = failure_name(error.failure());
+    context->message = error.what();
+  } catch (const std::exception& error) {
+    context->failure.clear();
+    context->message = error.what();
+  }
+  return abi_failed;
+}
+
+/// Fills the context's query with `fill`, and answers it.
+template <class Fill>
+std::int32_t ask(Context* context, const void* box, AbiEstimate* out, Fill fill) noexcept {
+  return leaf(context, [&]() -> std::int32_t {
+    const MfuDatabase* database = database_of(context, box);
+    if (database == nullptr) return abi_failed;
+    Query& query = context->query;
+    fill(query);
+    copy(database->estimate(query), out);
+    return abi_ok;
+  });
+}
+
+const char* message(Context* context) noexcept {
+  return context->message.c_str();
+}
+
+std::int32_t gemm(Context* context, const void* box, double m, double k, double n, double dtype,
+                  AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) {
+    query.op = Op::gemm;
+    query.dtype = dtype_of(dtype);
+    query.m = m;
+    query.k = k;
+    query.n = n;
+  });
+}
+
+void fill_attention(Query& query, double heads, double kv_heads, double head_dim, double tp,
+                    double kv_dtype) {
+  query.dtype = Dtype::bf16;
+  query.kv_dtype = dtype_of(kv_dtype);
+  query.heads = whole(heads, "heads");
+  query.kv_heads = whole(kv_heads, "kv_heads");
+  query.head_dim = whole(head_dim, "head_dim");
+  query.tp = whole(tp, "tp");
+}
+
+std::int32_t prefill(Context* context, const void* box, double heads, double kv_heads,
+                     double head_dim, double new_tokens, double context_tokens, double tp,
+                     double kv_dtype, AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) {
+    query.op = Op::attention_prefill;
+    fill_attention(query, heads, kv_heads, head_dim, tp, kv_dtype);
+    query.batch = 1;
+    query.new_tokens = new_tokens;
+    query.context_tokens = context_tokens;
+  });
+}
+
+std::int32_t decode(Context* context, const void* box, double heads, double kv_heads,
+                    double head_dim, double batch, double context_tokens, double tp,
+                    double kv_dtype, AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) {
+    query.op = Op::attention_decode;
+    fill_attention(query, heads, kv_heads, head_dim, tp, kv_dtype);
+    query.batch = batch;
+    query.new_tokens = 0;
+    query.context_tokens = context_tokens;
+  });
+}
+
+}  // namespace
+
+Query to_query(const AbiQuery& in) {
+  Query q;
+  q.op = static_cast<Op>(whole(in.op, "op"));
+  q.dtype = dtype_of(in.dtype);
+  q.kv_dtype = dtype_of(in.kv_dtype);
+  q.m = in.m, q.k = in.k, q.n = in.n;
+  q.heads = whole(in.heads, "heads"), q.kv_heads = whole(in.kv_heads, "kv_heads");
+  q.head_dim = whole(in.head_dim, "head_dim"), q.tp = whole(in.tp, "tp");
+  q.batch = in.batch, q.new_tokens = in.new_tokens, q.context_tokens = in.context_tokens;
+  q.experts = whole(in.experts, "experts"), q.ranks = whole(in.ranks, "ranks");
+  q.experts_per_token = whole(in.experts_per_token, "experts_per_token");
+  q.hidden_size = in.hidden_size, q.intermediate_size = in.intermediate_size;
+  q.tokens = in.tokens;
+  q.decode = in.decode != 0;
+  q.kv_lora_rank = whole(in.kv_lora_rank, "kv_lora_rank");
+  q.qk_nope_head_dim = whole(in.qk_nope_head_dim, "qk_nope_head_dim");
+  q.qk_rope_head_dim = whole(in.qk_rope_head_dim, "qk_rope_head_dim");
+  q.v_head_dim = whole(in.v_head_dim, "v_head_dim");
+  q.conv = whole(in.conv, "conv"), q.key_heads = whole(in.key_heads, "key_heads");
+  q.key_head_dim = whole(in.key_head_dim, "key_head_dim");
+  q.value_heads = whole(in.value_heads, "value_heads");
+  q.value_head_dim = whole(in.value_head_dim, "value_head_dim");
+  q.bytes = in.bytes, q.width = in.width;
+  q.eager = in.eager != 0;
+  q.kernel = static_cast<Kernel>(whole(in.kernel, "kernel"));
+  return q;
+}
+
+namespace {
+
+std::int32_t lookup(Context* context, const void* box, const AbiQuery* in,
+                    AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) { query = to_query(*in); });
+}
+
+std::int32_t prepared(Context* context, const void* box, double first, double second, double* mfu,
+                      double* latency_s, double* evidence) noexcept {
+  return leaf(context, [=]() mutable -> std::int32_t {
+    const auto& questions = *static_cast<const std::shared_ptr<const PreparedQuestions>*>(box);
+    if (questions == nullptr) throw Error("prepared", "this object was closed");
+    for (const Answer& each : questions->answer(first, second)) {
+      *mfu++ = each.mfu;
+      *latency_s++ = each.latency_s;
+      *evidence++ = static_cast<double>(each.evidence);
+    }
+    return abi_ok;
+  });
+}
+
+std::int32_t all_reduce(Context* context, const void* box, double bytes, double ranks, double eager,
+                        AbiEstimate* out) noexcept {
+  return ask(context, box, out, [=](Query& query) {
+    query = Query();
+    query.op = Op::all_reduce;
+    query.bytes = bytes;
+    query.ranks = whole(ranks, "ranks");
+    query.eager = eager != 0;
+  });
+}
+
+std::int32_t collective(Context* context, const void* box, double bytes, double ranks, double kind,
+                        AbiEstimate* out) noexcept {
+  try {
+    const auto& hardware = *static_cast<const std::shared_ptr<const Hardware>*>(box);
+    if (hardware == nullptr) throw Error("hardware", "this object was closed");
+    const int count = whole(ranks, "ranks");
+    const Transfer transfer = kind == 0 ? rooflua::all_reduce(Bytes(bytes), count, *hardware)
+                                        : rooflua::all_to_all(Bytes(bytes), count, *hardware);
+    out->latency_s = transfer.time.in_base_units();
+    out->evidence = static_cast<std::int32_t>(transfer.evidence);
+    return abi_ok;
+  } catch (const std::exception& error) {
+    context->message = error.what();
+    return abi_failed;
+  }
+}
+
+}  // namespace
+
+void fill_abi(AbiTable& abi) {
+  abi.version = abi_version;
+  abi.size = sizeof(AbiTable);
+  abi.message = message;
+  abi.gemm = gemm;
+  abi.prefill = prefill;
+  abi.decode = decode;
+  abi.lookup = lookup;
+  abi.all_reduce = all_reduce;
+  abi.collective = collective;
+  abi.prepared = prepared;
+}
+
+void answer(Context& context, const MfuDatabase& database, AbiEstimate* out) {
+  const Query query = context.query;  // a user's lookup may ask questions of its own
+  copy(database.estimate(query), out);
+}
+
+}  // namespace rooflua::script

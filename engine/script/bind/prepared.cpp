@@ -1,0 +1,42 @@
+// db:prepare: questions of which one or two numbers change, made once and asked through FFI.
+
+#include "base/error.h"
+#include "cost/prepared_questions.h"
+#include "script/vm/context.h"
+
+namespace rooflua::script {
+
+namespace {
+
+/// The number that the text at list[i] names; null for "".
+PreparedQuestion::Number number_named(lua_State* L, int list, int i) {
+  lua_rawgeti(L, list, i);
+  const std::string given = check_text(L, lua_gettop(L), "db:prepare: number");
+  lua_pop(L, 1);
+  if (given.empty()) return nullptr;
+  const auto number = changing_number(given);
+  if (number != nullptr) return number;
+  const std::vector<std::string> known = {"m", "tokens", "new_tokens", "batch", "context_tokens"};
+  throw Error("db:prepare: a number that changes", unknown_name("field", given, known));
+}
+
+/// prepare(database, address of AbiQuery[], names of the first numbers, names of the second)
+int prepare(lua_State* L) {
+  const auto database = check_object<MfuDatabase>(L, 1, "db:prepare");
+  const auto* given = static_cast<const AbiQuery*>(lua_topointer(L, 2));
+  std::vector<PreparedQuestion> questions;
+  for (std::size_t i = 0; i < lua_objlen(L, 3); ++i) {
+    const int place = static_cast<int>(i) + 1;
+    questions.push_back({to_query(given[i]), number_named(L, 3, place), number_named(L, 4, place)});
+  }
+  push_object(L, std::make_shared<const PreparedQuestions>(database, questions));
+  return 1;
+}
+
+}  // namespace
+
+void bind_prepared(lua_State* L) {
+  set_function(L, "prepare", guarded<prepare>);
+}
+
+}  // namespace rooflua::script

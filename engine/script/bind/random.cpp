@@ -1,0 +1,103 @@
+// Random streams for scripts: leaf functions over the plain state that Lua holds.
+
+#include "base/random.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "script/vm/context.h"
+
+namespace rooflua::script {
+
+namespace {
+
+/// What a distribution throws (a parameter outside its range) becomes NaN; the Lua side raises.
+template <class Draw>
+double drawn(Draw draw) noexcept {
+  try {
+    return draw();
+  } catch (const std::exception&) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+struct RandomTable {
+  std::uint32_t version, size;
+  double (*uniform)(RandomStream*, double, double) noexcept;
+  double (*exponential)(RandomStream*, double) noexcept;
+  double (*gamma)(RandomStream*, double, double) noexcept;
+  double (*weibull)(RandomStream*, double, double) noexcept;
+  double (*normal)(RandomStream*, double, double) noexcept;
+  double (*lognormal)(RandomStream*, double, double) noexcept;
+  double (*pareto)(RandomStream*, double, double) noexcept;
+  double (*poisson)(RandomStream*, double) noexcept;
+  double (*integer)(RandomStream*, double, double) noexcept;
+};
+
+constexpr double largest_integer = 9007199254740992.0;
+
+const RandomTable random_table{
+    1,
+    sizeof(RandomTable),
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return uniform(*s, a, b); });
+    },
+    [](RandomStream* s, double a) noexcept { return drawn([=] { return exponential(*s, a); }); },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return gamma(*s, a, b); });
+    },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return weibull(*s, a, b); });
+    },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return normal(*s, a, b); });
+    },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return lognormal(*s, a, b); });
+    },
+    [](RandomStream* s, double a, double b) noexcept {
+      return drawn([=] { return pareto(*s, a, b); });
+    },
+    [](RandomStream* s, double a) noexcept {
+      return drawn([=] { return static_cast<double>(poisson(*s, a)); });
+    },
+    [](RandomStream* s, double a, double b) noexcept {
+      if (!(std::abs(a) <= largest_integer && std::abs(b) <= largest_integer)) {
+        return std::numeric_limits<double>::quiet_NaN();
+      }
+      return drawn([=] {
+        return static_cast<double>(
+            uniform_integer(*s, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)));
+      });
+    },
+};
+
+int table(lua_State* L) {
+  lua_pushlightuserdata(L, const_cast<RandomTable*>(&random_table));
+  return 1;
+}
+
+/// random_open(memory, seed, name, index): writes the start of a stream into 32 bytes that Lua
+/// owns.
+int open(lua_State* L) {
+  auto* stream = static_cast<RandomStream*>(const_cast<void*>(lua_topointer(L, 1)));
+  const double seed = check_number(L, 2, "seed");
+  const std::string name = check_text(L, 3, "stream name");
+  const double index = check_number(L, 4, "stream index");
+  if (!(seed >= 0 && seed <= largest_integer && index >= 0 && index <= largest_integer)) {
+    throw Error("", "a seed and a stream index are whole numbers from 0 to 2^53");
+  }
+  *stream =
+      random_stream(static_cast<std::uint64_t>(seed), name, static_cast<std::uint64_t>(index));
+  return 0;
+}
+
+}  // namespace
+
+void bind_random(lua_State* L) {
+  set_function(L, "random_table", guarded<table>);
+  set_function(L, "random_open", guarded<open>);
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,211 @@
+// What a run amounted to, and what it looks like now, for Lua.
+
+#include <cmath>
+
+#include "base/error.h"
+#include "measure/write/left_out.h"
+#include "measure/write/report.h"
+#include "measure/write/result.h"
+#include "script/serving/run.h"
+
+namespace rooflua::script {
+
+Run& check_run(lua_State* L) {
+  // The binding is the only owner that writes; Lua shares the object as it shares all others.
+  return const_cast<Run&>(*check_object<Run>(L, 1, "simulation"));
+}
+
+namespace {
+
+int serve_summary(lua_State* L) {
+  Run& run = check_run(L);
+  push_json(L, to_json(run.summary->summary()), false);
+  return 1;
+}
+
+/// The summary as a JSON document and as a report, both text.
+int serve_document(lua_State* L) {
+  lua_pushstring(L, dump_json(to_json(check_run(L).summary->summary())).c_str());
+  return 1;
+}
+
+int serve_report(lua_State* L) {
+  lua_pushstring(L, report(check_run(L).summary->summary()).c_str());
+  return 1;
+}
+
+/// What the scheduler was asked and what happened, for benchmarks and tests.
+int serve_totals(lua_State* L) {
+  const Totals& totals = check_run(L).simulation->totals();
+  Json out = Json::object();
+  out["arrived"] = totals.arrived;
+  out["plans_asked"] = totals.plans_asked;
+  out["steps"] = totals.steps;
+  out["preemptions"] = totals.preemptions;
+  out["output_tokens"] = totals.output_tokens;
+  push_json(L, out, false);
+  return 1;
+}
+
+/// serve_left_out(run) -> what its workload left out so far (measure/write/left_out.h), or nil.
+int serve_left_out(lua_State* L) {
+  push_json(L, to_json(check_run(L).workload->left_out()), false);
+  return 1;
+}
+
+/// left_out_lines(documents) -> a list of lines (measure/write/left_out.h).
+int left_out_text(lua_State* L) {
+  const Json documents = to_json(L, 1, "documents");
+  std::vector<const Json*> list;
+  for (const Json& each : documents.items()) list.push_back(&each);
+  Json lines = Json::array();
+  for (const std::string& line : left_out_lines(list)) lines.push_back(line);
+  push_json(L, lines, false);
+  return 1;
+}
+
+/// serve_record(run) -> the steps so far (ScheduleRecord::steps); nil without record = true.
+int serve_record(lua_State* L) {
+  const Run& run = check_run(L);
+  if (run.recording == nullptr) return 0;
+  push_json(L, run.recording->record.steps(), false);
+  return 1;
+}
+
+std::string_view phase_name(Phase phase) {
+  static constexpr std::string_view names[] = {"absent",  "pending", "waiting",
+                                               "prefill", "decode",  "finishing"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+Json describe_request(const Replica& replica, std::int32_t slot) {
+  const Request& request = replica.request(slot);
+  const ReplicaView& view = replica.view();
+  Json out = Json::object();
+  out["id"] = request.id;
+  out["phase"] = phase_name(request.phase);
+  out["arrival_s"] = request.arrival_s;
+  out["prompt_tokens"] = request.prompt_tokens;
+  out["context_tokens"] = context_tokens(view, request);
+  out["emitted_tokens"] = emitted_tokens(view, request);
+  out["pending_tokens"] = pending_tokens(view, request);
+  out["cached_tokens"] =
+      request.phase == Phase::waiting ? replica.cached_tokens(slot) : request.cached_tokens;
+  out["preemptions"] = request.preemptions;
+  out["priority"] = request.priority;
+  out["class"] = request.klass;
+  return out;
+}
+
+Json describe_list(const Replica& replica, std::int32_t head) {
+  Json out = Json::array();
+  for (std::int32_t slot = head; slot >= 0; slot = replica.request(slot).next) {
+    out.push_back(describe_request(replica, slot));
+  }
+  return out;
+}
+
+/// serve_replica(run, index from 1) -> a table: what it looks like now.
+int serve_replica(lua_State* L) {
+  const Simulation& simulation = *check_run(L).simulation;
+  const double index = check_number(L, 2, "replica");
+  if (!(index >= 1 && index <= simulation.replica_count()) || index != std::floor(index)) {
+    throw Error("replica",
+                "expected a whole number from 1 to " + std::to_string(simulation.replica_count()));
+  }
+  const Replica& replica = simulation.replica(static_cast<std::int32_t>(index) - 1);
+  const ReplicaView& view = replica.view();
+  Json out = Json::object();
+  out["now_s"] = simulation.now_s();
+  out["decodes"] = view.decodes;
+  out["seats"] = view.running;
+  out["free_blocks"] = view.free_blocks;
+  out["total_blocks"] = view.total_blocks;
+  out["block_size"] = view.block_size;
+  out["decode_context_tokens"] = view.decode_context_tokens;
+  out["planned_steps"] = replica.planned_steps();
+  out["outstanding"] = simulation.outstanding(static_cast<std::int32_t>(index) - 1);
+  out["waiting"] = describe_list(replica, view.waiting_head);
+  out["running"] = describe_list(replica, view.running_head);
+  push_json(L, out, false);
+  return 1;
+}
+
+int serve_request(lua_State* L) {
+  const Simulation& simulation = *check_run(L).simulation;
+  const double id = check_number(L, 2, "request id");
+  if (!(id >= 0 && id < 2147483647.0)) throw Error("request", "expected an id, 0 or more");
+  const std::int32_t slot = simulation.slot_of(static_cast<std::int32_t>(id));
+  if (slot < 0) return 0;
+  const std::int32_t replica = simulation.requests()[slot].replica;
+  if (replica < 0) return 0;
+  push_json(L, describe_request(simulation.replica(replica), slot), false);
+  return 1;
+}
+
+/// serve_requests(run) -> KeptRequests::columns; nothing without keep_requests = true.
+int serve_requests(lua_State* L) {
+  const Run& run = check_run(L);
+  if (run.kept == nullptr) return 0;
+  push_json(L, run.kept->columns(), false);
+  return 1;
+}
+
+/// serve_why(run) -> report text and document; nothing if that request did not end.
+int serve_why(lua_State* L) {
+  const Run& run = check_run(L);
+  if (run.why == nullptr || !run.why->why()) return 0;
+  lua_pushstring(L, report(*run.why->why()).c_str());
+  push_json(L, to_json(*run.why->why()), false);
+  return 2;
+}
+
+Json describe_step(const SampledStep& step) {
+  Json prefills = Json::array(), contexts = Json::array();
+  for (const PrefillWork& each : step.prefills) {
+    Json prefill = Json::object();
+    prefill["new_tokens"] = each.new_tokens;
+    prefill["context_tokens"] = each.context_tokens;
+    prefill["completes"] = each.completes != 0;
+    prefills.push_back(std::move(prefill));
+  }
+  for (const std::int32_t context : step.decode_contexts) contexts.push_back(context);
+  Json out = Json::object();
+  out["replica"] = step.replica + 1;
+  out["weight"] = step.weight;
+  out["time_s"] = step.time_s;
+  out["batch"]["prefills"] = std::move(prefills);
+  out["batch"]["decode_contexts"] = std::move(contexts);
+  return out;
+}
+
+/// serve_sketch(run) -> what a report draws, as JSON text, and the sampled steps; nothing without
+/// sketch = true.
+int serve_sketch(lua_State* L) {
+  const Run& run = check_run(L);
+  if (run.sketch == nullptr) return 0;
+  Json steps = Json::array();
+  for (const SampledStep& step : run.sketch->sample().steps()) steps.push_back(describe_step(step));
+  lua_pushstring(L, dump_json(run.sketch->json()).c_str());
+  push_json(L, steps, false);
+  return 2;
+}
+
+}  // namespace
+
+void bind_results(lua_State* L) {
+  set_function(L, "serve_summary", guarded<serve_summary>);
+  set_function(L, "serve_document", guarded<serve_document>);
+  set_function(L, "serve_report", guarded<serve_report>);
+  set_function(L, "serve_totals", guarded<serve_totals>);
+  set_function(L, "serve_replica", guarded<serve_replica>);
+  set_function(L, "serve_request", guarded<serve_request>);
+  set_function(L, "left_out_lines", guarded<left_out_text>);
+  set_function(L, "serve_left_out", guarded<serve_left_out>);
+  set_function(L, "serve_record", guarded<serve_record>);
+  set_function(L, "serve_requests", guarded<serve_requests>);
+  set_function(L, "serve_why", guarded<serve_why>);
+  set_function(L, "serve_sketch", guarded<serve_sketch>);
+}
+
+}  // namespace rooflua::script

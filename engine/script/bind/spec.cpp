@@ -1,0 +1,277 @@
+// Models, hardware and deployments as objects, and their fields as documents.
+
+#include <cmath>
+
+#include "base/error.h"
+#include "cost/work/forward_pass.h"
+#include "script/vm/context.h"
+#include "spec/hardware_units.h"
+
+namespace rooflua::script {
+
+namespace {
+
+Json dtype_text(Dtype dtype) {
+  return Json(name(dtype));
+}
+
+Json fields_of(const MixtureOfExperts& moe) {
+  Json out = Json::object();
+  out["experts"] = moe.experts;
+  out["experts_per_token"] = moe.experts_per_token;
+  out["intermediate_size"] = moe.intermediate_size;
+  out["shared_intermediate_size"] = moe.shared_intermediate_size;
+  out["dense_layers"] = moe.dense_layers;
+  return out;
+}
+
+Json fields_of(const LatentAttention& mla) {
+  Json out = Json::object();
+  out["q_lora_rank"] = mla.q_lora_rank;
+  out["kv_lora_rank"] = mla.kv_lora_rank;
+  out["qk_nope_head_dim"] = mla.qk_nope_head_dim;
+  out["qk_rope_head_dim"] = mla.qk_rope_head_dim;
+  out["v_head_dim"] = mla.v_head_dim;
+  return out;
+}
+
+Json fields_of(const HybridAttention& hybrid) {
+  Json out = Json::object();
+  out["full_attention_interval"] = hybrid.full_attention_interval;
+  out["conv_kernel"] = hybrid.conv_kernel;
+  out["key_heads"] = hybrid.key_heads;
+  out["key_head_dim"] = hybrid.key_head_dim;
+  out["value_heads"] = hybrid.value_heads;
+  out["value_head_dim"] = hybrid.value_head_dim;
+  return out;
+}
+
+Json fields_of(const Model& model) {
+  Json out = Json::object();
+  out["name"] = model.name;
+  out["origin"] = model.origin;
+  out["layers"] = model.layers;
+  out["hidden_size"] = model.hidden_size;
+  out["heads"] = model.heads;
+  out["kv_heads"] = model.kv_heads;
+  out["head_dim"] = model.head_dim;
+  out["intermediate_size"] = model.intermediate_size;
+  out["vocab_size"] = model.vocab_size;
+  out["max_model_len"] = model.max_model_len;
+  out["tied_embeddings"] = model.tied_embeddings;
+  out["attention_bias"] = model.attention_bias;
+  out["gated_mlp"] = model.gated_mlp;
+  out["dtype"] = dtype_text(model.dtype);
+  out["weight_dtype"] = dtype_text(model.weight_dtype.value_or(model.dtype));
+  out["full_attention_layers"] = model.full_attention_layers();
+  out["moe_layers"] = model.moe_layers();
+  if (model.moe) out["moe"] = fields_of(*model.moe);
+  if (model.mla) out["mla"] = fields_of(*model.mla);
+  if (model.hybrid) out["hybrid"] = fields_of(*model.hybrid);
+  return out;
+}
+
+Json fields_of(const Hardware& hardware) {
+  Json out = Json::object();
+  out["name"] = hardware.name;
+  out["source"] = hardware.origin;
+  out["architecture"] = hardware.architecture;
+  Json peaks = Json::object();
+  for (const auto& [dtype, peak] : hardware.peak) peaks[name(dtype)] = peak.in_base_units();
+  out["peak_flop_per_s"] = peaks;
+  out["memory_bytes_per_s"] = hardware.memory_bandwidth.in_base_units();
+  out["memory_bytes"] = hardware.memory.in_base_units();
+  out["usable_memory_bytes"] = hardware.usable_memory.in_base_units();
+  out["link_bytes_per_s"] = hardware.link_bandwidth.in_base_units();
+  out["sms"] = hardware.sms;
+  out["clock_hz"] = hardware.clock_hz;
+  out["l2_bytes"] = hardware.l2.in_base_units();
+  out["tables_from"] = std::filesystem::path(hardware.tables_from).filename().string();
+  Json sources = Json::object();
+  for (const auto& [key, source] : hardware.sources) sources[key] = source;
+  out["sources"] = sources;
+  return out;
+}
+
+Json fields_of(const Deployment& deployment) {
+  Json out = Json::object();
+  out["tp"] = deployment.tp;
+  out["weights"] = dtype_text(deployment.weight_dtype);
+  out["kv"] = dtype_text(deployment.kv_dtype);
+  out["memory_utilization"] = deployment.memory_utilization;
+  out["max_num_seqs"] = deployment.max_num_seqs;
+  out["max_num_batched_tokens"] = deployment.max_num_batched_tokens;
+  out["block_size"] = deployment.block_size;
+  out["kv_blocks"] = deployment.kv_blocks;
+  out["weight_bytes"] = deployment.weight_bytes.in_base_units();
+  out["activation_bytes"] = deployment.activation_bytes.in_base_units();
+  out["kv_bytes_per_block"] = deployment.kv_bytes_per_block.in_base_units();
+  out["kv_capacity_bytes"] = deployment.kv_capacity.in_base_units();
+  return out;
+}
+
+/// object_fields(object) -> table of plain values
+int object_fields(lua_State* L) {
+  if (is_object<Model>(L, 1)) {
+    push_json(L, fields_of(*check_object<Model>(L, 1, "model")), false);
+  } else if (is_object<Hardware>(L, 1)) {
+    push_json(L, fields_of(*check_object<Hardware>(L, 1, "hardware")), false);
+  } else {
+    push_json(L, fields_of(*check_object<Deployment>(L, 1, "deployment")), false);
+  }
+  return 1;
+}
+
+/// load_model(name or path) or load_model(table, origin)
+int open_model(lua_State* L) {
+  if (lua_type(L, 1) == LUA_TTABLE) {
+    const std::string origin = lua_isnoneornil(L, 2) ? "model" : check_text(L, 2, "origin");
+    push_object(L, std::make_shared<const Model>(
+                       model_from_document(to_json(L, 1, "model"), "model", origin)));
+    return 1;
+  }
+  const std::string wanted = check_text(L, 1, "spec.model: a name, a path or a table");
+  push_object(L, std::make_shared<const Model>(load_model(wanted, context_of(L).options.home)));
+  return 1;
+}
+
+int open_hardware(lua_State* L) {
+  if (lua_type(L, 1) == LUA_TTABLE) {
+    const std::string origin = lua_isnoneornil(L, 2) ? "hardware" : check_text(L, 2, "origin");
+    auto hardware = std::make_shared<Hardware>(
+        hardware_from_table(to_json(L, 1, "hardware"), "hardware", origin));
+    if (!hardware->tables_from.empty()) {
+      // It lies in no folder beside others: who lends is one that can be named.
+      const Hardware lender = load_hardware(hardware->tables_from, context_of(L).options.home);
+      hardware->tables_from = std::filesystem::absolute(lender.origin).parent_path().string();
+    }
+    push_object<Hardware>(L, std::move(hardware));
+    return 1;
+  }
+  const std::string wanted = check_text(L, 1, "spec.hardware: a name, a path or a table");
+  push_object(L,
+              std::make_shared<const Hardware>(load_hardware(wanted, context_of(L).options.home)));
+  return 1;
+}
+
+/// implausible(key, value) -> why it can only be in another unit; "" if it is not.
+int implausible_figure(lua_State* L) {
+  const std::string key = check_text(L, 1, "key");
+  lua_pushstring(L, implausible(key, check_number(L, 2, "value")).c_str());
+  return 1;
+}
+
+int whole(lua_State* L, int index, const char* key, int fallback) {
+  lua_getfield(L, index, key);
+  int value = fallback;
+  if (lua_isnil(L, -1) == 0) {
+    const double number = check_number(L, lua_gettop(L), key);
+    if (!(number >= 1 && number <= 1e9) || number != std::floor(number)) {
+      throw Error(key, std::string("expected a whole number ") +
+                           (number > 1e9 ? "up to 1e9" : ">= 1") + ", found " +
+                           json_number(number));
+    }
+    value = static_cast<int>(number);
+  }
+  lua_pop(L, 1);
+  return value;
+}
+
+std::optional<Dtype> dtype_field(lua_State* L, int index, const char* key) {
+  lua_getfield(L, index, key);
+  std::optional<Dtype> out;
+  if (lua_isnil(L, -1) == 0) out = require_dtype(check_text(L, lua_gettop(L), key), key);
+  lua_pop(L, 1);
+  return out;
+}
+
+/// deploy(model, hardware, options): keys were checked by the Lua side, values are checked here
+int open_deployment(lua_State* L) {
+  const auto model = check_object<Model>(L, 1, "deployment.model");
+  const auto hardware = check_object<Hardware>(L, 2, "deployment.hardware");
+  if (lua_type(L, 3) != LUA_TTABLE) wrong_type(L, 3, "deployment", "a table");
+  DeploymentOptions options;
+  options.tp = whole(L, 3, "tp", options.tp);
+  options.weights = dtype_field(L, 3, "weights");
+  options.kv = dtype_field(L, 3, "kv");
+  options.max_num_seqs = whole(L, 3, "max_num_seqs", options.max_num_seqs);
+  options.max_num_batched_tokens =
+      whole(L, 3, "max_num_batched_tokens", options.max_num_batched_tokens);
+  options.block_size = whole(L, 3, "block_size", options.block_size);
+  const int kv_blocks = whole(L, 3, "kv_blocks", 0);
+  if (kv_blocks > 0) options.kv_blocks = kv_blocks;
+  lua_getfield(L, 3, "memory_utilization");
+  if (lua_isnil(L, -1) == 0) {
+    options.memory_utilization = check_number(L, lua_gettop(L), "memory_utilization");
+    if (!(options.memory_utilization > 0 && options.memory_utilization <= 1)) {
+      throw Error("memory_utilization", "expected a fraction in (0, 1], found " +
+                                            json_number(options.memory_utilization));
+    }
+  }
+  push_object(L, std::make_shared<const Deployment>(deploy(*model, *hardware, options)));
+  return 1;
+}
+
+int parameters(lua_State* L) {
+  lua_pushnumber(L, check_object<Model>(L, 1, "model:parameters")->parameters());
+  return 1;
+}
+
+int active_parameters(lua_State* L) {
+  lua_pushnumber(L, check_object<Model>(L, 1, "model:active_parameters")->active_parameters());
+  return 1;
+}
+
+int kv_bytes_per_token(lua_State* L) {
+  const auto& model = check_object<Model>(L, 1, "model:kv_bytes_per_token");
+  Dtype dtype = model->dtype;
+  if (lua_isnoneornil(L, 2) == 0) {
+    dtype = require_dtype(check_text(L, 2, "model:kv_bytes_per_token: kv_dtype"), "kv_dtype");
+  }
+  lua_pushnumber(L, model->kv_bytes_per_token(dtype).in_base_units());
+  return 1;
+}
+
+int names_to_lua(lua_State* L, const std::vector<std::string>& names) {
+  lua_createtable(L, static_cast<int>(names.size()), 0);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    lua_pushstring(L, names[i].c_str());
+    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  }
+  return 1;
+}
+
+int list_models(lua_State* L) {
+  return names_to_lua(L, model_names(context_of(L).options.home));
+}
+int list_hardware(lua_State* L) {
+  return names_to_lua(L, hardware_names(context_of(L).options.home));
+}
+
+/// dtype_code(text) -> number for the FFI functions, canonical name, bytes per element
+int dtype_code(lua_State* L) {
+  const Dtype dtype = require_dtype(check_text(L, 1, "dtype"), "dtype");
+  lua_pushnumber(L, static_cast<int>(dtype));
+  const std::string text(name(dtype));
+  lua_pushlstring(L, text.data(), text.size());
+  lua_pushnumber(L, bytes_per_element(dtype));
+  return 3;
+}
+
+}  // namespace
+
+void bind_spec(lua_State* L) {
+  set_function(L, "object_fields", guarded<object_fields>);
+  set_function(L, "load_model", guarded<open_model>);
+  set_function(L, "load_hardware", guarded<open_hardware>);
+  set_function(L, "implausible", guarded<implausible_figure>);
+  set_function(L, "deploy", guarded<open_deployment>);
+  set_function(L, "model_parameters", guarded<parameters>);
+  set_function(L, "model_active_parameters", guarded<active_parameters>);
+  set_function(L, "model_kv_bytes_per_token", guarded<kv_bytes_per_token>);
+  set_function(L, "list_models", guarded<list_models>);
+  set_function(L, "list_hardware", guarded<list_hardware>);
+  set_function(L, "dtype_code", guarded<dtype_code>);
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,132 @@
+// Many runs from Lua: worker processes, results files, and what a scenario's files hash to.
+
+#include "measure/sweep.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.h"
+#include "base/json_text.h"
+#include "script/vm/context.h"
+#include "script/vm/interrupt.h"
+
+namespace rooflua::script {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// FNV-1a, 64 bit: no secret depends on it, only that a changed file is noticed.
+class Hash {
+ public:
+  void add(std::string_view bytes) {
+    for (const char byte : bytes) {
+      value_ ^= static_cast<unsigned char>(byte);
+      value_ *= 1099511628211ull;
+    }
+    value_ ^= 0x100;  // "ab", "c" is not "a", "bc"
+    value_ *= 1099511628211ull;
+  }
+  std::string hex() const {
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value_));
+    return text;
+  }
+
+ private:
+  std::uint64_t value_ = 14695981039346656037ull;
+};
+
+void add_file(Hash& hash, const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  hash.add(std::string(std::istreambuf_iterator<char>(in), {}));
+}
+
+/// A folder is all its files, by their names inside it.
+void add_path(Hash& hash, const fs::path& path) {
+  if (!fs::is_directory(path)) return add_file(hash, path);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(path)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    hash.add(file.lexically_relative(path).string());
+    add_file(hash, file);
+  }
+}
+
+/// fingerprint({path...}, {text...}) -> 16 hexadecimal digits. What does not exist hashes as
+/// absent.
+int fingerprint(lua_State* L) {
+  Hash hash;
+  const Json paths = to_json(L, 1, "paths"), texts = to_json(L, 2, "texts");
+  for (const Json& each : paths.items()) {
+    hash.add(fs::exists(each.text()) ? "file" : "absent");
+    if (fs::exists(each.text())) add_path(hash, each.text());
+  }
+  for (const Json& each : texts.items()) hash.add(each.text());
+  lua_pushstring(L, hash.hex().c_str());
+  return 1;
+}
+
+/// What the Lua function on top of the stack, at `index`, gives for row i (counted from 1 there).
+Json call_row(lua_State* L, int index, std::size_t row) {
+  lua_settop(L, index);  // what a row that failed has left
+  lua_pushvalue(L, index);
+  lua_pushnumber(L, static_cast<double>(row + 1));
+  if (lua_pcall(L, 1, 1, 0) != 0) {
+    const char* message = lua_tostring(L, -1);
+    const std::string problem = message == nullptr ? "the run failed" : message;
+    lua_pop(L, 1);
+    throw Error("", problem);
+  }
+  Json result = Json::object();
+  result["document"] = to_json(L, -1, "result");
+  result["report"] = "";
+  lua_pop(L, 1);
+  return result;
+}
+
+/// run_many({{name, parameters, seed}...}, {jobs, results, hash, scenario, title}, function(i))
+///   -> {document or false...}, {problem...}, {reused, foreign, interrupted}
+int run_many(lua_State* L) {
+  lua_settop(L, 3);
+  const Json given = to_json(L, 1, "rows"), options = to_json(L, 2, "options");
+  std::vector<SweepRow> rows;
+  for (const Json& each : given.items()) {
+    rows.push_back({text_of(each, "name"), *each.find("parameters"), each.find("seed")->integer()});
+  }
+  SweepOptions sweep;
+  sweep.jobs = static_cast<int>(options.find("jobs")->integer());
+  sweep.results = text_of(options, "results");
+  sweep.set = {text_of(options, "hash"), ROOFLUA_VERSION, text_of(options, "scenario")};
+  sweep.title = text_of(options, "title");
+  sweep.quiet = sweep.title.empty();
+  sweep.stop = &stop_requested();
+  sweep.in_process = continue_in_worker;
+  sweep.before_each = restart_time_limit;
+  sweep.leave = [] { return last_stop() != StopReason::none; };
+  const SweepOutcome outcome =
+      run_sweep(rows, sweep, [L](std::size_t row) { return call_row(L, 3, row); });
+  Json documents = Json::array(), problems = Json::array(), about = Json::object();
+  for (const Json& each : outcome.results)
+    documents.push_back(each.is_null() ? Json(false) : *each.find("document"));
+  for (const std::string& each : outcome.problems) problems.push_back(each);
+  about["reused"] = outcome.reused;
+  about["foreign"] = outcome.foreign;
+  about["interrupted"] = outcome.interrupted;
+  for (const Json& each : {documents, problems, about}) push_json(L, each, true);
+  return 3;
+}
+
+}  // namespace
+
+void bind_sweep(lua_State* L) {
+  set_function(L, "fingerprint", guarded<fingerprint>);
+  set_function(L, "run_many", guarded<run_many>);
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,30 @@
+#pragma once
+// A recorded workload in Lua's hands, until a simulation takes it.
+
+#include <memory>
+
+#include "script/vm/stack.h"
+#include "serve/traces.h"
+#include "serve/workload.h"
+
+namespace rooflua::script {
+
+struct TraceBox {
+  std::shared_ptr<const Trace> trace;
+  double time_scale = 1;
+  std::int32_t max_tokens =
+      0;  // the limit that every request declares; 0: none, -1: its own length
+};
+template <>
+struct TypeName<TraceBox> {
+  static constexpr const char* value = "rooflua.Trace";
+  static constexpr const char* article = "a trace";
+};
+
+/// It as the engine's workload, from its first row.
+std::unique_ptr<Workload> trace_workload(const TraceBox& box);
+
+/// Reading traces (bind_traces.cpp).
+void bind_traces(lua_State* L);
+
+}  // namespace rooflua::script

@@ -1,0 +1,128 @@
+// Recorded requests for Lua: natives that scripts/lib/rooflua/trace.lua wraps.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "base/error.h"
+#include "measure/write/left_out.h"
+#include "script/bind/trace_box.h"
+#include "serve/clock.h"
+
+namespace rooflua::script {
+
+namespace {
+
+/// A trace as the engine's workload.
+class TraceWorkload : public Workload {
+ public:
+  /// max_tokens: the limit that every request declares; 0 = none, -1 = its own length.
+  TraceWorkload(std::shared_ptr<const Trace> trace, double time_scale, std::int32_t max_tokens)
+      : trace_(std::move(trace)), time_scale_(time_scale), max_tokens_(max_tokens) {}
+  bool next(RequestSpec& spec) override {
+    if (cursor_ >= trace_->rows.size()) return false;
+    const TraceRow& row = trace_->rows[cursor_++];
+    spec = RequestSpec{};
+    spec.arrival_s = row.arrival_s * time_scale_;
+    if (spec.arrival_s >= latest_s) throw_too_late(row, spec.arrival_s);
+    spec.prompt_tokens = static_cast<std::int32_t>(row.prompt_tokens);
+    spec.output_tokens = static_cast<std::int32_t>(row.output_tokens);
+    if (max_tokens_ > 0) spec.output_tokens = std::min(spec.output_tokens, max_tokens_);
+    spec.max_tokens = max_tokens_ < 0 ? spec.output_tokens : max_tokens_;
+    spec.priority = row.priority;
+    spec.klass = std::max(row.class_index, 0);
+    spec.session = row.session;
+    spec.segments = trace_->content(row);
+    return true;
+  }
+  bool shares_content() const override { return !trace_->segments.empty(); }
+  std::optional<Unsent> left_out() const override { return rooflua::left_out(*trace_); }
+  std::unique_ptr<Workload> fork() const override { return std::make_unique<TraceWorkload>(*this); }
+
+ private:
+  [[noreturn]] void throw_too_late(const TraceRow& row, double arrival_s) const {
+    char days[40];
+    std::snprintf(days, sizeof days, "%.1f", arrival_s / 86400);
+    throw Error(at(trace_->file, row.line), "arrives " + std::string(days) +
+                                                " days after time 0, the clock shows 106; a "
+                                                "smaller time_scale or a limit would do");
+  }
+
+  std::shared_ptr<const Trace> trace_;
+  double time_scale_;
+  std::int32_t max_tokens_;
+  std::size_t cursor_ = 0;
+};
+
+int trace_open(lua_State* L) {
+  const std::string path = check_text(L, 1, "trace: path");
+  const std::string format = check_text(L, 2, "trace: format");
+  const double limit = check_number(L, 3, "trace: limit");
+  const double time_scale = check_number(L, 5, "trace: time_scale");
+  const double max_tokens = check_number(L, 6, "trace: max_output_tokens");
+  if (!(limit >= 0 && limit < 1e15) || !(time_scale >= 0 && std::isfinite(time_scale))) {
+    throw Error("trace", "limit and time_scale must be 0 or more");
+  }
+  if (!(max_tokens >= -1 && max_tokens <= std::numeric_limits<std::int32_t>::max())) {
+    throw Error("trace", "max_output_tokens must be a whole number or \"exact\"");
+  }
+  const double block_tokens = check_number(L, 7, "trace: hash_block_tokens");
+  if (!(block_tokens >= 1 && block_tokens <= 1e9 && block_tokens == std::floor(block_tokens)))
+    throw Error("trace", "hash_block_tokens must be a whole number from 1");
+  TraceOptions options;
+  options.hash_block_tokens = static_cast<std::int64_t>(block_tokens);
+  if (!format.empty()) options.format = trace_format(format, "trace: format");
+  options.limit = static_cast<std::size_t>(limit);
+  options.sort = lua_toboolean(L, 4) != 0;
+  auto box = std::make_shared<TraceBox>();
+  box->trace = std::make_shared<Trace>(read_trace(path, options));
+  box->time_scale = time_scale;
+  box->max_tokens = static_cast<std::int32_t>(max_tokens);
+  push_object<TraceBox>(L, box);
+  return 1;
+}
+
+/// trace_rows(trace, limit) -> {{arrival_s, prompt_tokens, output_tokens}, ...}: the first rows.
+int trace_rows(lua_State* L) {
+  const auto& box = check_object<TraceBox>(L, 1, "trace");
+  const double limit = check_number(L, 2, "limit");
+  Json out = Json::array();
+  for (const TraceRow& row : box->trace->rows) {
+    if (static_cast<double>(out.items().size()) >= limit) break;
+    Json one = Json::array();
+    one.push_back(row.arrival_s * box->time_scale);
+    one.push_back(static_cast<double>(row.prompt_tokens));
+    one.push_back(static_cast<double>(row.output_tokens));
+    out.push_back(std::move(one));
+  }
+  push_json(L, out, false);
+  return 1;
+}
+
+/// trace_describe(trace) -> {file, format, rows, requests, left_out}
+int trace_describe(lua_State* L) {
+  const Trace& trace = *check_object<TraceBox>(L, 1, "trace")->trace;
+  Json out = Json::object();
+  out["file"] = trace.file;
+  out["format"] = name(trace.format);
+  out["rows"] = trace.read;
+  out["requests"] = static_cast<std::int64_t>(trace.rows.size());
+  out["left_out"] = to_json(left_out(trace));
+  push_json(L, out, false);
+  return 1;
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> trace_workload(const TraceBox& box) {
+  return std::make_unique<TraceWorkload>(box.trace, box.time_scale, box.max_tokens);
+}
+
+void bind_traces(lua_State* L) {
+  set_function(L, "trace_open", guarded<trace_open>);
+  set_function(L, "trace_rows", guarded<trace_rows>);
+  set_function(L, "trace_describe", guarded<trace_describe>);
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,141 @@
+#include "script/serving/abi.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "serve/replica.h"
+
+namespace rooflua::script {
+
+namespace {
+
+/// A whole number as the engine counts, or -1 where it is none: every operation refuses -1.
+std::int32_t whole(double value) noexcept {
+  constexpr double most = std::numeric_limits<std::int32_t>::max();
+  if (!(value >= 0 && value <= most)) return -1;
+  const auto integer = static_cast<std::int32_t>(value);
+  return integer == value ? integer : -1;
+}
+
+/// After an operation that may have moved requests between the lists: positions that a script
+/// remembers are stale. Decodes and prefills of seated requests leave every list as it is, so that
+/// a policy can walk along while it plans.
+std::int32_t moved(ServeBorder* border, std::int32_t status) noexcept {
+  if (status != 0) ++border->change;
+  return status;
+}
+
+/// The same of operations that take others' seats on the way, or nobody's.
+template <class Operation>
+std::int32_t shedding(ServeBorder* border, Operation operation) noexcept {
+  const std::int32_t before = border->plan->view().preempted;
+  const std::int32_t status = operation();
+  if (border->plan->view().preempted != before) ++border->change;
+  return status;
+}
+
+std::int32_t decode_all(ServeBorder* border, double limit) noexcept {
+  const std::int32_t most = limit == Plan::everybody ? Plan::everybody : whole(limit);
+  // -1 means everybody to the plan; anything else that is not a number must be refused there.
+  const bool nonsense = limit != Plan::everybody && most < 0;
+  return shedding(border, [&] { return border->plan->try_decode_all(nonsense ? -3 : most); });
+}
+
+std::int32_t shed(ServeBorder* border, double slot) noexcept {
+  return shedding(border, [&] { return border->plan->try_shed(whole(slot)); });
+}
+
+std::int32_t decode(ServeBorder* border, double slot) noexcept {
+  return border->plan->try_decode(whole(slot));
+}
+
+std::int32_t prefill(ServeBorder* border, double slot, double tokens) noexcept {
+  return border->plan->try_prefill(whole(slot), whole(tokens));
+}
+
+std::int32_t admit(ServeBorder* border, double slot, double tokens, double hold_tokens,
+                   double fit_tokens, double spare_blocks) noexcept {
+  const Admission admission{whole(tokens), whole(hold_tokens), whole(fit_tokens),
+                            whole(spare_blocks)};
+  return moved(border, border->plan->try_admit(whole(slot), admission));
+}
+
+std::int32_t preempt(ServeBorder* border, double slot) noexcept {
+  return moved(border, border->plan->try_preempt(whole(slot)));
+}
+
+std::int32_t reject(ServeBorder* border, double slot) noexcept {
+  return moved(border, border->plan->try_reject(whole(slot)));
+}
+
+std::int32_t wake_at(ServeBorder* border, double time_s) noexcept {
+  return border->plan->try_wake_at(time_s);
+}
+
+const char* refusal(ServeBorder* border) noexcept {
+  static thread_local char text[512];
+  try {
+    const std::string said = border->plan->refusal_text();
+    const std::size_t length = std::min(said.size(), sizeof text - 1);
+    said.copy(text, length);
+    text[length] = '\0';
+  } catch (const std::exception&) {
+    return name(border->plan->view().refusal);
+  }
+  return text;
+}
+
+std::int32_t cached_tokens(ServeBorder* border, double slot) noexcept {
+  if (border->replica == nullptr) return 0;
+  return border->replica->cached_tokens(whole(slot));
+}
+
+std::int32_t shared_tokens(ServeBorder* border, double slot, double other) noexcept {
+  if (border->replica == nullptr) return 0;
+  return border->replica->shared_tokens(whole(slot), whole(other));
+}
+
+std::int32_t route_cached_tokens(ServeBorder* border, double replica) noexcept {
+  const std::int32_t index = whole(replica);
+  if (border->route == nullptr || index < 0 || index >= border->route->replica_count) return 0;
+  return rooflua::cached_tokens(*border->route, index);
+}
+
+std::int32_t context_max(ServeBorder* border) noexcept {
+  return decode_context_max(*border->batch);
+}
+
+std::int32_t decode_blocks(ServeBorder* border) noexcept {
+  return border->replica == nullptr ? 0 : border->replica->decode_blocks();
+}
+
+const std::int32_t* contexts(ServeBorder* border) noexcept {
+  return decode_contexts(*border->batch);
+}
+
+}  // namespace
+
+ServeTable serve_table(ServeState& state) {
+  return {serve_abi_version,
+          sizeof(ServeTable),
+          &state.border,
+          &state.batch,
+          decode_all,
+          shed,
+          decode,
+          prefill,
+          admit,
+          preempt,
+          reject,
+          wake_at,
+          refusal,
+          cached_tokens,
+          route_cached_tokens,
+          context_max,
+          contexts,
+          decode_blocks,
+          shared_tokens};
+}
+
+}  // namespace rooflua::script

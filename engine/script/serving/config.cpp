@@ -1,0 +1,112 @@
+#include "script/serving/config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+
+namespace rooflua::script {
+
+namespace {
+
+ReplicaConfig replica_config(const Json& value, const std::string& where) {
+  const auto number = [&](const char* key, std::int64_t otherwise) {
+    const Json* found = value.find(key);
+    if (found == nullptr || found->is_null()) return static_cast<std::int32_t>(otherwise);
+    if (!found->is_number() || found->number() != std::floor(found->number()) ||
+        std::abs(found->number()) > std::numeric_limits<std::int32_t>::max()) {
+      throw Error(where + "." + key, "expected a whole number");
+    }
+    return static_cast<std::int32_t>(found->number());
+  };
+  ReplicaConfig config;
+  config.kv_blocks = number("kv_blocks", 0);
+  config.block_size = number("block_size", 16);
+  config.max_num_seqs = number("max_num_seqs", 0);
+  config.max_num_batched_tokens = number("max_num_batched_tokens", 0);
+  config.max_model_len = number("max_model_len", 0);
+  config.async_depth = number("async_depth", 1);
+  if (const Json* caching = value.find("prefix_caching"))
+    config.prefix_caching = caching->boolean();
+  if (const Json* role = value.find("role"); role != nullptr && role->is_text()) {
+    const std::vector<std::string> known{"both", "prefill", "decode"};
+    const auto found = std::find(known.begin(), known.end(), role->text());
+    if (found == known.end())
+      throw Error(where + ".role", unknown_name("role", role->text(), known));
+    config.role = static_cast<Role>(found - known.begin());
+  }
+  return config;
+}
+
+double seconds_at(const Json& table, const char* group, const char* key) {
+  const Json* inner = table.find(group);
+  const Json* found = inner != nullptr ? inner->find(key) : nullptr;
+  return found != nullptr && found->is_number() ? found->number() : 0.0;
+}
+
+}  // namespace
+
+ClusterConfig cluster_config(const Json& given) {
+  ClusterConfig config;
+  const Json* replicas = given.find("replicas");
+  if (replicas == nullptr || !replicas->is_array()) throw Error("replicas", "expected a list");
+  for (std::size_t i = 0; i < replicas->items().size(); ++i) {
+    config.replicas.push_back(
+        replica_config(replicas->items()[i], "replicas[" + std::to_string(i + 1) + "]"));
+  }
+  config.frontend = {seconds_at(given, "frontend", "base_s"),
+                     seconds_at(given, "frontend", "per_prompt_token_s"),
+                     seconds_at(given, "frontend", "per_output_token_s")};
+  config.transfer = {seconds_at(given, "transfer", "alpha_s"),
+                     seconds_at(given, "transfer", "bytes_per_s"),
+                     seconds_at(given, "transfer", "bytes_per_token")};
+  return config;
+}
+
+Slo slo_of(const Json& given) {
+  Slo slo;
+  const Json* found = given.find("slo");
+  if (found == nullptr) return slo;
+  const auto limit = [&](const char* key) -> std::optional<double> {
+    const Json* value = found->find(key);
+    if (value == nullptr || !value->is_number()) return std::nullopt;
+    return value->number();
+  };
+  slo.ttft_s = limit("ttft_s");
+  slo.tpot_s = limit("tpot_s");
+  slo.e2e_s = limit("e2e_s");
+  return slo;
+}
+
+std::vector<std::string> class_names(const Json& given) {
+  std::vector<std::string> names;
+  if (const Json* classes = given.find("classes"); classes != nullptr && classes->is_array()) {
+    for (const Json& each : classes->items()) names.push_back(each.text());
+  }
+  return names;
+}
+
+VllmBenchOptions traffic_of(const Json& given) {
+  VllmBenchOptions out;
+  const Json* bench = given.find("bench");
+  if (bench == nullptr || !bench->is_object()) return out;
+  const auto number = [&](const char* key) -> std::optional<double> {
+    const Json* value = bench->find(key);
+    if (value == nullptr || value->is_null()) return std::nullopt;
+    return value->is_number() ? value->number() : std::numeric_limits<double>::infinity();
+  };
+  for (const auto& [key, text] : {std::pair{"model", &out.model}, {"label", &out.label}}) {
+    if (const Json* value = bench->find(key); value != nullptr && value->is_text())
+      *text = value->text();
+  }
+  out.request_rate = number("request_rate");
+  out.burstiness = number("burstiness");
+  if (const auto most = number("max_concurrency"); most && std::isfinite(*most))
+    out.max_concurrency = static_cast<std::int64_t>(*most);
+  return out;
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,23 @@
+#pragma once
+// What scripts/lib/rooflua/serve.lua hands over as one table, read into what the engine takes.
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "measure/record/summary.h"
+#include "measure/write/requests.h"
+#include "serve/cluster.h"
+
+namespace rooflua::script {
+
+/// given.replicas (a list), frontend, transfer. @throws Error naming the key
+ClusterConfig cluster_config(const Json& given);
+/// given.slo; limits that are not there do not bind.
+Slo slo_of(const Json& given);
+/// given.classes: names by class, or none.
+std::vector<std::string> class_names(const Json& given);
+/// given.bench: {model, label, request_rate, burstiness, max_concurrency}
+VllmBenchOptions traffic_of(const Json& given);
+
+}  // namespace rooflua::script

@@ -1,0 +1,208 @@
+-- What a step model is given: the prefills and decodes of one step. The numbers lie in engine
+-- memory (or, for batches made in Lua, in memory of the library); a handle knows its epoch, so a
+-- batch kept past its step is an error. Positions are checked; everything is read-only.
+local core = require "rooflua.base.core"
+local native = require "rooflua.native"
+local ffi = require("rooflua.border.abi").ffi
+
+local fail, type = core.fail, type
+
+ffi.cdef [[
+typedef struct { int32_t new_tokens, context_tokens, completes, slot, id; } rooflua_prefill_data;
+typedef struct {
+  double decode_context_tokens;
+  const rooflua_prefill_data *prefills;
+  const void *origin;
+  const int32_t *contexts;
+  int32_t prefill_count, decodes, tokens, requests, sampled, replica;
+} rooflua_batch_data;
+typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_batch_handle;
+typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_prefills_handle;
+typedef struct { const int32_t slot; const uint32_t epoch; const int32_t position; } rooflua_prefill_handle;
+typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_contexts_handle;
+]]
+
+-- One entry per batch: slot 1 is the engine's, the rest were made in Lua and stay as long as the VM.
+local datas, epochs = {}, { [1] = 0 }
+-- slot -> {contexts = function() -> int32 pointer or nil, max = function, keep = anchors; pointer, epoch: what it
+-- returned in that epoch. The function goes over every running request, so it is asked once per step.}
+local details = { {} }
+local live_slot = 1
+
+local function data_of(handle)
+  local slot = handle.slot
+  if epochs[slot] ~= handle.epoch then fail "this batch was used after its step" end
+  return datas[slot]
+end
+
+local function read_only(_, key) fail("a batch is read-only (assigning '%s')", tostring(key)) end
+
+local Prefill = ffi.metatype("rooflua_prefill_handle", {
+  __index = function(handle, key)
+    local row = data_of(handle).prefills[handle.position]
+    if key == "new_tokens" then return row.new_tokens end
+    if key == "context_tokens" then return row.context_tokens end
+    if key == "completes" then return row.completes ~= 0 end
+    return fail("a prefill: %s", native.unknown_name("field", tostring(key), { "completes",
+      "context_tokens", "new_tokens" }))
+  end,
+  __newindex = read_only,
+  __metatable = false,
+})
+
+local function next_element(list, i)
+  if i < #list then return i + 1, list[i + 1] end
+end
+local function each(list) return next_element, list, 0 end
+
+local Prefills = ffi.metatype("rooflua_prefills_handle", {
+  __ipairs = each,
+  __len = function(handle) return data_of(handle).prefill_count end,
+  __index = function(handle, i)
+    if type(i) ~= "number" or not (i >= 1 and i <= data_of(handle).prefill_count) then
+      return nil
+    end
+    return (Prefill(handle.slot, handle.epoch, i - 1)) -- no tail call: those into FFI end a trace
+  end,
+  __newindex = read_only,
+  __metatable = false,
+})
+
+local function context_at(handle, i)
+  local data = data_of(handle)
+  if type(i) ~= "number" or not (i >= 1 and i <= data.decodes) then return nil end
+  local contexts = data.contexts
+  if contexts ~= nil then return contexts[i - 1] end
+  local detail = details[handle.slot]
+  if detail.contexts then
+    if detail.epoch ~= handle.epoch then detail.epoch, detail.pointer = handle.epoch, detail.contexts() end
+    return detail.pointer[i - 1]
+  end
+  return data.decode_context_tokens / data.decodes -- only the sum is known
+end
+
+local Contexts = ffi.metatype("rooflua_contexts_handle", {
+  __ipairs = each,
+  __len = function(handle) return data_of(handle).decodes end,
+  __index = context_at,
+  __newindex = read_only,
+  __metatable = false,
+})
+
+local known = { "decode_context_max", "decode_context_tokens", "decode_contexts", "decodes",
+  "prefills", "requests",
+  "sampled", "tokens" }
+
+local Batch = ffi.metatype("rooflua_batch_handle", {
+  __index = function(handle, key)
+    local data = data_of(handle)
+    if key == "decodes" then return data.decodes end
+    if key == "decode_context_tokens" then return data.decode_context_tokens end
+    if key == "tokens" then return data.tokens end
+    if key == "requests" then return data.requests end
+    if key == "sampled" then return data.sampled end
+    if key == "prefills" then return (Prefills(handle.slot, handle.epoch)) end
+    if key == "decode_contexts" then return (Contexts(handle.slot, handle.epoch)) end
+    if key == "decode_context_max" then return (details[handle.slot].max()) end
+    return fail("a batch: %s", native.unknown_name("field", tostring(key), known))
+  end,
+  __newindex = read_only,
+  __tostring = function(handle)
+    local data = data_of(handle)
+    return string.format("batch of %d prefills and %d decodes", data.prefill_count, data.decodes)
+  end,
+  __metatable = false,
+})
+
+local batch = {}
+
+--- For rooflua.serving: where the engine keeps the batch of the step being priced, and the slow
+--- paths. The layout is that of rooflua_batch_data.
+---@param data any pointer to the engine's batch
+---@param context_max function
+---@param contexts function returns a pointer to one int32 per decode
+function batch.attach(data, context_max, contexts)
+  datas[live_slot] = ffi.cast("const rooflua_batch_data *", data)
+  details[live_slot] = { max = context_max, contexts = contexts }
+end
+
+--- A handle for one step; the ones of earlier steps are stale from now on.
+function batch.live()
+  local epoch = epochs[live_slot] + 1
+  if epoch >= 4294967296 then epoch = 1 end
+  epochs[live_slot] = epoch
+  return (Batch(live_slot, epoch))
+end
+
+--- Ends the step: its handle is stale.
+function batch.expire() epochs[live_slot] = epochs[live_slot] + 1 end
+
+local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts",
+  "decode_context_max", "name" }
+local prefill_keys = { "new_tokens", "context_tokens", "completes" }
+
+local function read_prefills(given, what)
+  local list = given and core.table(given, what .. ": prefills") or {}
+  local rows = ffi.new("rooflua_prefill_data[?]", math.max(#list, 1))
+  local tokens, sampled = 0, 0
+  for i, prefill in ipairs(list) do
+    local where = what .. ": prefills[" .. i .. "]"
+    core.check_keys(core.table(prefill, where), prefill_keys, where)
+    local row = rows[i - 1]
+    row.new_tokens = core.whole(prefill.new_tokens, where .. ".new_tokens", 1)
+    row.context_tokens = core.whole(prefill.context_tokens or 0, where .. ".context_tokens")
+    row.completes = prefill.completes == false and 0 or 1
+    tokens, sampled = tokens + row.new_tokens, sampled + row.completes
+  end
+  return rows, #list, tokens, sampled
+end
+
+local function read_contexts(given, what)
+  local contexts = ffi.new("int32_t[?]", math.max(#core.table(given, what .. ": decode_contexts"),
+    1))
+  local sum, largest = 0, 0
+  for i, value in ipairs(given) do
+    contexts[i - 1] = core.whole(value, what .. ": decode_contexts[" .. i .. "]")
+    sum, largest = sum + value, math.max(largest, value)
+  end
+  return contexts, #given, sum, largest
+end
+
+--- A batch as the engine would give it, for tests and for kind = "price".
+--- {prefills = {{new_tokens=, context_tokens=}, ...}, decode_contexts = {c1, c2, ...}} or, instead of
+--- the contexts, decodes = n and decode_context_tokens = sum.
+function batch.new(given)
+  local what = "cost.batch"
+  core.check_keys(core.table(given, what), batch_keys, what)
+  local rows, prefill_count, tokens, sampled = read_prefills(given.prefills, what)
+  local contexts, decodes, sum, largest
+  if given.decode_contexts ~= nil then
+    if given.decodes ~= nil or given.decode_context_tokens ~= nil then
+      fail("%s: decode_contexts says it all; leave out decodes and decode_context_tokens", what)
+    end
+    contexts, decodes, sum, largest = read_contexts(given.decode_contexts, what)
+  else
+    decodes = core.whole(given.decodes or 0, what .. ": decodes")
+    sum = core.not_negative(given.decode_context_tokens or 0, what .. ": decode_context_tokens")
+    if sum > 2 ^ 53 then
+      fail("%s: decode_context_tokens: expected at most 2^53, found %.14g", what, sum)
+    end
+    if decodes == 0 and sum > 0 then fail("%s: decode_context_tokens without decodes", what) end
+    largest = given.decode_context_max and core.not_negative(given.decode_context_max, what
+      .. ": decode_context_max")
+      or (decodes > 0 and math.ceil(sum / decodes) or 0)
+  end
+  local data = ffi.new "rooflua_batch_data"
+  data.decode_context_tokens, data.prefills, data.contexts = sum, rows, contexts
+  data.prefill_count, data.decodes, data.tokens = prefill_count, decodes, tokens + decodes
+  data.requests, data.sampled = prefill_count + decodes, sampled + decodes
+  local slot = #details + 1
+  datas[slot], epochs[slot] = ffi.cast("const rooflua_batch_data *", data), 1
+  details[slot] = { max = function() return largest end, keep = { data, rows, contexts } }
+  return Batch(slot, 1)
+end
+
+--- True if `value` is a batch.
+function batch.is(value) return ffi.istype(Batch, value) end
+
+return batch

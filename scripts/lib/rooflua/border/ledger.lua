@@ -1,0 +1,260 @@
+-- The account of a step: seconds per evidence, added in place; a row per operation while somebody
+-- listens; the corrections that apply to operations. What rooflua.cost records goes through keep.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local mfu = require "rooflua.mfu"
+local ffi = require("rooflua.border.abi").ffi
+
+local fail, type = core.fail, type
+local evidence_names = mfu.evidence_names
+local infinity = math.huge
+
+ffi.cdef [[
+typedef struct { double seconds[6]; int32_t listening, reserved; } rooflua_ledger;
+]]
+local state = ffi.cast("rooflua_ledger *", native.ledger)
+
+local ledger = {}
+
+local evidence_codes = {}
+for code = 0, 5 do evidence_codes[evidence_names[code]] = code end
+
+--- The code of an evidence's name or of an estimate.
+function ledger.code(evidence, what)
+  local code = evidence_codes[evidence]
+  if code then return code end
+  local data = mfu.view_data[evidence]
+  if data then return data.evidence end
+  if type(evidence) ~= "string" then
+    fail("%s: evidence: expected a name or an estimate, found %s", what, core.describe(evidence))
+  end
+  local known = {}
+  for i = 0, 5 do known[i + 1] = evidence_names[i] end
+  return fail("%s: %s", what, native.unknown_name("evidence", evidence, known))
+end
+
+-- Recording ---------------------------------------------------------------------------------------
+
+local rows                 -- list of rows while somebody listens
+local corrections = {}     -- instances with an op method, in order
+local correction_count = 0
+local applied              -- the list they came from
+local op_fields = { "bound", "bytes", "count", "evidence", "flop", "kind", "mfu", "name", "shape", "time_s" }
+local known_field = {}
+for _, name in ipairs(op_fields) do known_field[name] = true end
+local op = setmetatable({}, {  -- the operation being corrected, reused; some have no mfu
+  __index = function(_, key)
+    if known_field[key] then return nil end
+    fail("an op: %s", native.unknown_name("field", tostring(key), op_fields))
+  end,
+})
+local seen_op = setmetatable({}, {  -- what a correction sees of it
+  __index = op,
+  __newindex = function(_, key)
+    fail("an op is read-only (assigning '%s'); a correction returns the new seconds", tostring(key))
+  end,
+  __metatable = false,
+})
+core.contents[seen_op] = op -- for pairs
+
+--- Applies the corrections in order; each is a row of its own when somebody listens.
+local function correct(name, kind, time_s, code, count, flop, bytes, value, bound, shape)
+  op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape, flop, bytes, bound
+  op.mfu = value == value and value or nil
+  op.evidence, op.count = evidence_names[code], count
+  for i = 1, correction_count do
+    local before_s = time_s
+    op.time_s = before_s
+    time_s = corrections[i]:op(seen_op, before_s)
+    if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
+      fail("correction %s returned %s for %s; expected seconds", corrections[i].name or i,
+        core.describe(time_s), tostring(name))
+    end
+    if rows and time_s ~= before_s then
+      rows[#rows + 1] = { name = corrections[i].name, kind = "correction", of = name,
+        time_s = time_s - before_s, count = count, flop = 0, bytes = 0, evidence = op.evidence,
+        bound = bound, shape = "" }
+    end
+  end
+  return time_s
+end
+
+--- Enters one operation: row, corrections, seconds. Returns its time times count, and its bound.
+function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
+  if rows then
+    rows[#rows + 1] = { name = name or kind, kind = kind, shape = shape or "", flop = flop,
+      bytes = bytes, mfu = value == value and value or nil, bound = bound,
+      evidence = evidence_names[code], note = note or "", time_s = time_s, count = count }
+  end
+  if correction_count > 0 then
+    time_s = correct(name or kind, kind, time_s, code, count, flop, bytes, value, bound, shape)
+  end
+  local total_s = time_s * count
+  state.seconds[code] = state.seconds[code] + total_s
+  return total_s, bound
+end
+
+-- Memoisation ---------------------------------------------------------------------------------------------
+
+local most_entries = 262144
+local seconds_of = ffi.typeof "double[6]"
+ffi.cdef "typedef struct { double time_s, amount; int32_t code, reserved; } rooflua_remembered;"
+local remembered = ffi.typeof "rooflua_remembered" -- code -1: several kinds of evidence, kept beside it
+
+--- Runs `call` with an empty account; returns its time and what it added, then restores the account.
+local function isolate(call)
+  local saved = seconds_of()
+  for i = 0, 5 do
+    saved[i] = state.seconds[i]
+    state.seconds[i] = 0
+  end
+  local ok, time_s = pcall(call)
+  local added = seconds_of()
+  for i = 0, 5 do
+    added[i] = state.seconds[i]
+    state.seconds[i] = saved[i] + (ok and added[i] or 0)
+  end
+  if not ok then error(time_s, 0) end
+  return time_s, added
+end
+
+local function check_function(fn, what)
+  if type(fn) ~= "function" then
+    fail("%s: expected a function, found %s", what, core.describe(fn))
+  end
+end
+
+--- Exact memo of a pure priced function of one number.
+function ledger.memoize(fn)
+  check_function(fn, "cost.memoize")
+  local known, mixtures, entries = {}, {}, 0
+  local function keep(key, time_s, ...)
+    if type(time_s) ~= "number" then return time_s end
+    if entries >= most_entries then known, mixtures, entries = {}, {}, 0 end
+    entries = entries + 1
+    local code, kinds = 0, 0
+    for i = 0, 5 do
+      if select(i + 1, ...) ~= 0 then code, kinds = i, kinds + 1 end
+    end
+    known[key] = remembered(time_s, (select(code + 1, ...)), kinds <= 1 and code or -1, 0)
+    if kinds > 1 then mixtures[key] = seconds_of(...) end
+    return time_s
+  end
+  local function miss(key) return keep(key, native.price_apart(fn, key)) end
+  return function(key)
+    if rows then return (fn(key)) end
+    local one = known[key]
+    if not one then
+      if type(key) ~= "number" or key ~= key then
+        fail("a memoized function takes one number, found %s", core.describe(key))
+      end
+      return (miss(key))
+    end
+    local code = one.code
+    if code >= 0 then
+      state.seconds[code] = state.seconds[code] + one.amount
+    else
+      local added = mixtures[key]
+      for i = 0, 5 do state.seconds[i] = state.seconds[i] + added[i] end
+    end
+    return one.time_s
+  end
+end
+
+local base = 67108864 -- 2^26: two whole numbers below it fit one double
+
+--- The same of two whole numbers below 2^26.
+function ledger.memoize2(fn)
+  check_function(fn, "cost.memoize2")
+  local one = ledger.memoize(function(key)
+    local b = key % base
+    return fn((key - b) / base, b)
+  end)
+  return function(a, b)
+    if rows then return (fn(a, b)) end
+    if type(a) == "number" and type(b) == "number" and a >= 0 and a < base and b >= 0 and
+      b < base and a % 1 == 0 and b % 1 == 0 then
+      return (one(a * base + b))
+    end
+    return (fn(a, b))
+  end
+end
+
+-- Explaining -------------------------------------------------------------------------------------------------
+
+--- Shares of the ledger's seconds per evidence; they sum to 1.
+function ledger.shares()
+  local total = 0
+  for i = 0, 5 do total = total + state.seconds[i] end
+  local out = {}
+  for i = 0, 5 do
+    if state.seconds[i] > 0 then out[evidence_names[i]] = state.seconds[i] / total end
+  end
+  return out
+end
+
+--- Empties the ledger: the engine does it before each step.
+function ledger.reset()
+  for i = 0, 5 do state.seconds[i] = 0 end
+end
+
+--- Spreads a step's time over what was recorded; time nobody recorded is assumed.
+function ledger.settle(time_s)
+  local total = 0
+  for i = 0, 5 do total = total + state.seconds[i] end
+  if total > 0 then
+    for i = 0, 5 do state.seconds[i] = state.seconds[i] * (time_s / total) end
+  else
+    state.seconds[5] = time_s
+  end
+end
+
+--- The op corrections of the scenario, for everything priced from now on.
+function ledger.set_corrections(list)
+  corrections, correction_count, applied = {}, 0, list
+  for _, instance in ipairs(list or {}) do
+    if instance.op then
+      correction_count = correction_count + 1
+      corrections[correction_count] = instance
+    end
+  end
+end
+
+--- The same, where they may be those already: every step of a live run says whose they are, because
+--- something else may have been priced in between.
+function ledger.apply(list)
+  if list ~= applied then ledger.set_corrections(list) end
+end
+
+--- Nobody listens any more: after an interrupt in the middle of an explanation.
+function ledger.silence()
+  rows, state.listening = nil, 0
+end
+
+--- Runs a function and returns the tree of what it priced.
+function ledger.explain(call)
+  check_function(call, "cost.explain")
+  local outer_rows, mine = rows, {}
+  local outer_listening = state.listening
+  rows, state.listening = mine, 1
+  local ok, time_s, added = pcall(isolate, call)
+  rows, state.listening = outer_rows, outer_listening
+  if not ok then error(time_s, 0) end
+  local total, sum = 0, {}
+  for i = 0, 5 do total = total + added[i] end
+  for i = 0, 5 do
+    if added[i] > 0 then sum[evidence_names[i]] = added[i] / total end
+  end
+  local plain, corrected = {}, {}
+  for _, row in ipairs(mine) do
+    local list = row.kind == "correction" and corrected or plain
+    list[#list + 1] = row
+  end
+  if type(time_s) ~= "number" then time_s = total end
+  return { time_s = time_s, rows = plain, evidence = sum, corrections = corrected }
+end
+
+--- True while somebody listens: only then is it worth making texts for rows.
+function ledger.listening() return rows ~= nil end
+
+return ledger

@@ -1,0 +1,115 @@
+--- Prices the batch that the engine is about to run: the step model, then the step corrections.
+local batch = require "rooflua.border.batch"
+local core = require "rooflua.base.core"
+local cost = require "rooflua.cost"
+local ledger = require "rooflua.border.ledger"
+local serving = require "rooflua.border.views"
+
+local C, B = serving.functions, serving.border
+
+batch.attach(C.batch, function() return C.decode_context_max(B) end,
+  function() return C.decode_contexts(B) end)
+
+local pricing = {}
+local live, expire, apply = batch.live, batch.expire, ledger.apply
+local fail, type, infinity = core.fail, type, math.huge
+
+local function refuse(kind, call, instance, time_s)
+  fail("%s %s: %s must return seconds, finite and >= 0; found %s", kind, tostring(instance.name), call,
+    core.describe(time_s))
+end
+
+--- The step model's time.
+local function model_time(steps, now)
+  local time_s = steps:time(now)
+  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
+    refuse("step model", "time(batch)", steps, time_s)
+  end
+  return time_s
+end
+
+--- The time after one step correction.
+local function corrected_time(correction, now, before_s)
+  local time_s = correction:step(now, before_s)
+  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
+    refuse("correction", "step(batch, time_s)", correction, time_s)
+  end
+  return time_s
+end
+
+local function model_and_corrections(steps, corrections, now)
+  local time_s = model_time(steps, now)
+  for i = 1, #corrections do time_s = corrected_time(corrections[i], now, time_s) end
+  return time_s
+end
+
+--- @param bound table {steps = a bound step model, corrections = those with a step method, or nil,
+--- all = every correction of the scenario}
+function pricing.price(bound)
+  apply(bound.all)
+  local corrections = bound.corrections
+  local time_s
+  if corrections then
+    time_s = model_and_corrections(bound.steps, corrections, live())
+  else
+    time_s = model_time(bound.steps, live()) -- in no variable: compiled code need not make an object of it
+  end
+  expire()
+  return time_s
+end
+
+local bound_codes = { compute = 1, memory = 2, link = 3 }
+
+--- The bound of most of the time that has one: 1 compute, 2 memory, 3 link; 0 where nothing has.
+local function main_bound(rows)
+  local seconds, most, code = { 0, 0, 0 }, 0, 0
+  for _, row in ipairs(rows) do
+    local each = bound_codes[row.bound]
+    if each then seconds[each] = seconds[each] + row.time_s * row.count end
+  end
+  for each = 1, 3 do
+    if seconds[each] > most then most, code = seconds[each], each end
+  end
+  return code
+end
+
+--- The same price, and what bounds it. Slower: for traces.
+function pricing.bounded(bound)
+  apply(bound.all)
+  local now, time_s = live(), nil
+  local tree = cost.explain(function()
+    time_s = model_time(bound.steps, now)
+    return time_s
+  end)
+  for _, correction in ipairs(bound.corrections or {}) do time_s = corrected_time(correction, now, time_s) end
+  expire()
+  return time_s, main_bound(tree.rows)
+end
+
+--- The same price, what bounds it, and what it consists of: rows of {name, evidence, seconds}, corrections with what
+--- they correct.
+function pricing.explain(bound)
+  apply(bound.all)
+  local now, time_s = live(), nil
+  local steps, rows = bound.steps, {}
+  local tree = cost.explain(function()
+    time_s = model_time(steps, now)
+    return time_s
+  end)
+  for _, list in ipairs { tree.rows, tree.corrections } do
+    for _, row in ipairs(list) do
+      rows[#rows + 1] = { name = row.of or row.name, evidence = row.evidence, seconds = row.time_s * row.count }
+    end
+  end
+  for _, correction in ipairs(bound.corrections or {}) do
+    local before_s = time_s
+    time_s = corrected_time(correction, now, before_s)
+    if time_s ~= before_s then
+      rows[#rows + 1] = { name = correction.name, evidence = "assumed", seconds = time_s - before_s }
+    end
+  end
+  expire()
+  return time_s, main_bound(tree.rows), rows
+end
+
+return pricing

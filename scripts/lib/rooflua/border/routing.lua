@@ -1,0 +1,94 @@
+--- What a router sees: the request to send on its way, and the signals of the replicas that may take it.
+local ffi = require "ffi"
+local core = require "rooflua.base.core"
+local native = require "rooflua.native"
+local serving = require "rooflua.border.views"
+
+local C, B, handle_of = serving.functions, serving.border, serving.handle_of
+local fail, unknown, read_only = serving.fail, serving.unknown, serving.read_only
+
+local function need_route()
+  if B.live ~= 2 then fail("the replicas were used after the call that they were given to") end
+  return B.route
+end
+
+local signal_fields = {
+  index = function(_, index) return index + 1 end,
+  waiting = function(s) return s.waiting end,
+  running = function(s) return s.running end,
+  decodes = function(s) return s.decodes end,
+  prefilling = function(s) return s.prefilling end,
+  waiting_tokens = function(s) return s.waiting_tokens end,
+  context_tokens = function(s) return s.context_tokens end,
+  kv_used_frac = function(s) return s.kv_used_frac end,
+  free_blocks = function(s) return s.free_blocks end,
+  total_blocks = function(s) return s.total_blocks end,
+  outstanding = function(s) return s.outstanding end,
+  --- Tokens of the request being routed that this replica has cached; never stale.
+  prefix_hit_tokens = function(_, index) return (C.route_cached_tokens(B, index)) end,
+}
+
+-- What the router that is asked may read: what it declared, or everything where it declared nothing.
+local readable, asked = signal_fields, nil
+
+local function not_declared(instance, key)
+  if not signal_fields[key] then unknown("a replica's signals", key, signal_fields) end
+  fail(("router %s reads the signal '%s' without declaring it; add it to signals = { ... }"):format(
+    tostring(instance.name), key))
+end
+
+local Signals = ffi.metatype("rooflua_replica_signals_handle", {
+  __index = function(handle, key)
+    local route = need_route()
+    local field = readable[key]
+    if not field then not_declared(asked, key) end
+    if handle.position >= route.replica_count then fail("there is no such replica") end
+    return (field(route.signals + handle.position, handle.position))
+  end,
+  __newindex = read_only("signals are"),
+  __metatable = false,
+})
+
+ffi.metatype("rooflua_candidates_handle", {
+  __len = function() return need_route().candidate_count end,
+  __index = function(_, i)
+    local route = need_route()
+    if i == "now_s" then return route.now_s end
+    if i == "signals_s" then return route.signals_s end
+    if type(i) ~= "number" or not (i >= 1 and i <= route.candidate_count) or i % 1 ~= 0 then return nil end
+    return (Signals(route.candidates[i - 1]))
+  end,
+  __newindex = read_only("the list of replicas is"),
+  __metatable = false,
+})
+local candidates = ffi.new("rooflua_candidates_handle", 0)
+
+local routing = {}
+
+--- The signals that a router declared, by name, with `index`; everything where it declared none.
+function routing.declared(instance)
+  if instance.signals == nil then return signal_fields end
+  local fields = { index = signal_fields.index }
+  for _, name in ipairs(instance.signals) do
+    if not signal_fields[name] then
+      fail(("%s: signals: %s"):format(tostring(instance.name),
+        native.unknown_name("signal", tostring(name), core.sorted_keys(signal_fields))))
+    end
+    fields[name] = signal_fields[name]
+  end
+  return fields
+end
+
+--- A 0-based index of a replica.
+function routing.route(instance, slot)
+  if instance ~= asked then asked, readable = instance, routing.declared(instance) end
+  local choice = instance:route(handle_of(slot), candidates)
+  local count = B.route.candidate_count
+  if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then
+    fail(("router %s: route returned %s; expected a whole number from 1 to %d"):format(tostring(instance.name),
+      tostring(choice), count))
+  end
+  return B.route.candidates[choice - 1]
+end
+
+return routing

@@ -1,0 +1,423 @@
+--- What a policy sees of a running simulation: the replica, its requests, the plan, the batch. All of
+--- it is read in place from the engine; handles carry an epoch, positions are checked, and nothing is
+--- valid outside the call that was given it.
+--
+-- Results are put in parentheses where a call would else be a tail call: LuaJIT counts tail calls
+-- against the unrolling of loops, and a policy with fifteen of them in a row would not be compiled.
+local ffi = require "ffi"
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local random = require "rooflua.random"
+
+ffi.cdef [[
+typedef struct {
+  double arrival_s, key, joined;
+  int32_t id; uint32_t epoch;
+  int32_t phase, replica, prompt_tokens, max_tokens, predicted_tokens, cached_tokens, context_tokens,
+          emitted_tokens, preemptions, priority, klass, session;
+  uint32_t prefix;
+  int32_t next, previous, next_prefilling, previous_prefilling, padding;
+} rooflua_request;
+typedef struct {
+  double now_s, decode_index, decode_context_tokens;
+  const rooflua_request *requests;
+  int32_t slots, index, waiting, waiting_head, waiting_tail, running, running_head, running_tail,
+          prefilling, prefilling_head, prefilling_tail, decodes, draining, total_blocks, free_blocks,
+          block_size, max_num_seqs, max_num_batched_tokens, max_model_len, async_depth;
+  double waiting_tokens;
+  int32_t hits, padding;
+} rooflua_replica_view;
+typedef struct {
+  double wake_s;
+  int32_t tokens, decodes, prefills, admitted, preempted, rejected, refused_request, refusal;
+} rooflua_plan_view;
+typedef struct { int32_t new_tokens, context_tokens, completes, slot, id; } rooflua_prefill_work;
+typedef struct {
+  double decode_context_tokens;
+  const rooflua_prefill_work *prefills;
+  const void *origin;
+  const int32_t *contexts;
+  int32_t prefill_count, decodes, tokens, requests, sampled, replica;
+} rooflua_batch;
+typedef struct {
+  double waiting_tokens, context_tokens, kv_used_frac;
+  int32_t waiting, running, decodes, prefilling, free_blocks, total_blocks, outstanding, role;
+} rooflua_signals;
+typedef struct {
+  double now_s, signals_s;
+  const rooflua_signals *signals;
+  const int32_t *candidates;
+  int32_t replica_count, candidate_count, slot, decode_stage;
+  const void *source;
+} rooflua_route_view;
+typedef struct {
+  const rooflua_request *requests;
+  const rooflua_replica_view *view;
+  const rooflua_plan_view *plan_view;
+  const rooflua_batch *batch;
+  const rooflua_route_view *route;
+  void *plan; const void *replica;
+  int32_t slots, live, change, batch_live;
+} rooflua_serve_border;
+typedef struct {
+  uint32_t version, size;
+  rooflua_serve_border *border;
+  const rooflua_batch *batch;
+  int32_t (*decode_all)(rooflua_serve_border *, double), (*shed)(rooflua_serve_border *, double),
+          (*decode)(rooflua_serve_border *, double), (*prefill)(rooflua_serve_border *, double, double),
+          (*admit)(rooflua_serve_border *, double, double, double, double, double);
+  int32_t (*preempt)(rooflua_serve_border *, double), (*reject)(rooflua_serve_border *, double),
+          (*wake_at)(rooflua_serve_border *, double);
+  const char *(*refusal)(rooflua_serve_border *);
+  int32_t (*cached_tokens)(rooflua_serve_border *, double),
+          (*route_cached_tokens)(rooflua_serve_border *, double), (*decode_context_max)(rooflua_serve_border *);
+  const int32_t *(*decode_contexts)(rooflua_serve_border *);
+  int32_t (*decode_blocks)(rooflua_serve_border *), (*shared_tokens)(rooflua_serve_border *, double, double);
+} rooflua_serve_table;
+typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_request_handle;
+typedef struct { const int32_t kind; } rooflua_request_list;
+typedef struct { const int32_t position; } rooflua_replica_signals_handle;
+typedef struct { const int32_t only; } rooflua_replica_handle;
+typedef struct { const int32_t only; } rooflua_plan_handle;
+typedef struct { const int32_t only; } rooflua_candidates_handle;
+]]
+
+local C = ffi.cast("rooflua_serve_table *", native.serve_table())
+assert(C.version == 3 and C.size == ffi.sizeof("rooflua_serve_table"),
+  "rooflua: serving.lua and the program are of different versions")
+local B = C.border
+
+local phase_names = { [0] = "absent", "pending", "waiting", "prefill", "decode", "finishing" }
+local WAITING, DECODE, FINISHING = 2, 4, 5
+
+--- Errors point at the policy's line.
+local function fail(message)
+  native.fail(message)
+end
+
+--- What an assignment to a view runs into.
+local function read_only(what, instead)
+  return function(_, key) fail(("%s read-only (assigning '%s')%s"):format(what, tostring(key), instead or "")) end
+end
+local act = "; act through the plan"
+
+local function unknown(kind, key, known, methods)
+  local names = {}
+  for name in pairs(known) do names[#names + 1] = name end
+  for name in pairs(methods or {}) do names[#names + 1] = name end
+  table.sort(names)
+  fail(native.unknown_name("field of " .. kind, tostring(key), names))
+end
+
+-- Requests ---------------------------------------------------------------------------------------
+
+local Handle
+
+local function request_at(handle)
+  local slot = handle.slot
+  if B.live == 0 or slot >= B.slots then
+    fail("a request was used after the call that it was given to")
+  end
+  local request = B.requests + slot
+  if request.epoch ~= handle.epoch then fail("this request is done and gone") end
+  return request
+end
+
+--- Decode steps since the stored numbers of a decoding request were true.
+local function steps_since(request)
+  if request.phase ~= DECODE or B.view == nil then return 0 end
+  return B.view.decode_index - request.joined
+end
+
+local function optional(value, none)
+  if value == none then return nil end
+  return value
+end
+
+--- Whether the cache can hold anything of a waiting request. Where it cannot, nobody is asked: compiled
+--- code makes an object of a request only if it is used behind a call.
+local function may_hit(request)
+  local view = B.view
+  return view ~= nil and (view.hits == 2 or view.hits == 1 and request.preemptions > 0)
+end
+
+local request_fields = {
+  id = function(r) return r.id end,
+  phase = function(r) return phase_names[r.phase] end,
+  arrival_s = function(r) return r.arrival_s end,
+  prompt_tokens = function(r) return r.prompt_tokens end,
+  cached_tokens = function(r, handle)
+    if r.phase == WAITING then return may_hit(r) and C.cached_tokens(B, handle.slot) or 0 end
+    return r.cached_tokens
+  end,
+  context_tokens = function(r) return r.context_tokens + steps_since(r) end,
+  emitted_tokens = function(r) return r.emitted_tokens + steps_since(r) end,
+  sequence_tokens = function(r) return r.prompt_tokens + r.emitted_tokens + steps_since(r) end,
+  pending_tokens = function(r, handle)
+    local phase = r.phase
+    if phase == DECODE then return 1 end
+    if phase == FINISHING then return 0 end
+    local pending = r.prompt_tokens + r.emitted_tokens - r.context_tokens
+    if phase ~= WAITING or not may_hit(r) then return pending end
+    return pending - C.cached_tokens(B, handle.slot)
+  end,
+  preemptions = function(r) return r.preemptions end,
+  priority = function(r) return r.priority end,
+  class = function(r) return r.klass end,
+  session = function(r) return (optional(r.session, -1)) end,
+  prefix = function(r) return r.prefix end,
+  max_output_tokens = function(r) return (optional(r.max_tokens, 0)) end,
+  predicted_output_tokens = function(r) return (optional(r.predicted_tokens, -1)) end,
+}
+
+Handle = ffi.metatype("rooflua_request_handle", {
+  __index = function(handle, key)
+    local field = request_fields[key]
+    if not field then unknown("a request", key, request_fields) end
+    return (field(request_at(handle), handle))
+  end,
+  __newindex = read_only("a request is", act),
+  __eq = function(a, b)
+    if not (ffi.istype(Handle, a) and ffi.istype(Handle, b)) then return false end
+    return a.slot == b.slot and a.epoch == b.epoch
+  end,
+  __tostring = function(handle) return "request " .. request_at(handle).id end,
+  __metatable = false,
+})
+
+local function handle_of(slot)
+  return (Handle(slot, B.requests[slot].epoch))
+end
+
+local function slot_of(request, verb, owner)
+  if not ffi.istype(Handle, request) then
+    fail((owner or "plan:") .. verb .. ": expected a request, found " .. core.describe(request))
+  end
+  request_at(request)
+  return request.slot
+end
+
+-- Lists of requests --------------------------------------------------------------------------------
+
+--- Where the last look into each list was, so that a loop over it is linear.
+local cursors = {}
+for kind = 0, 2 do cursors[kind] = { index = 0, slot = -1, change = -1, view = nil } end
+local WAITING_LIST, PREFILLING_LIST, RUNNING_LIST = 0, 1, 2
+
+local function need_view()
+  if B.live == 0 or B.view == nil then fail("the replica was used after the call that it was given to") end
+  return B.view
+end
+
+local function length_of(list)
+  local view = need_view()
+  local kind = list.kind
+  if kind == WAITING_LIST then return view.waiting end
+  if kind == PREFILLING_LIST then return view.prefilling end
+  return view.running
+end
+
+local function walk(kind, view, slot, steps)
+  local requests = B.requests
+  if kind == PREFILLING_LIST then
+    for _ = 1, steps do slot = requests[slot].next_prefilling end
+  else
+    for _ = 1, steps do slot = requests[slot].next end
+  end
+  return slot
+end
+
+local function element(list, i)
+  local count = length_of(list)
+  if type(i) ~= "number" or not (i >= 1 and i <= count) or i % 1 ~= 0 then return nil end
+  local kind, view = list.kind, B.view
+  if i == count then
+    if kind == WAITING_LIST then return (handle_of(view.waiting_tail)) end
+    if kind == PREFILLING_LIST then return (handle_of(view.prefilling_tail)) end
+    return (handle_of(view.running_tail))
+  end
+  local head = kind == WAITING_LIST and view.waiting_head
+    or kind == PREFILLING_LIST and view.prefilling_head or view.running_head
+  if i == 1 then return (handle_of(head)) end
+  local cursor = cursors[kind]
+  local slot
+  if cursor.change == B.change and cursor.index <= i and cursor.index > 0 then
+    slot = walk(kind, view, cursor.slot, i - cursor.index)
+  else
+    slot = walk(kind, view, head, i - 1)
+  end
+  cursor.change, cursor.index, cursor.slot = B.change, i, slot
+  return (handle_of(slot))
+end
+
+local function next_element(list, i)
+  if i < #list then return i + 1, list[i + 1] end
+end
+
+local RequestList = ffi.metatype("rooflua_request_list", {
+  __len = length_of,
+  __index = element,
+  __ipairs = function(list) return next_element, list, 0 end,
+  __newindex = read_only("a list of requests is", act),
+  __metatable = false,
+})
+local waiting_list = RequestList(WAITING_LIST)
+local prefilling_list = RequestList(PREFILLING_LIST)
+local running_list = RequestList(RUNNING_LIST)
+
+-- The replica --------------------------------------------------------------------------------------
+
+local replica_fields = {
+  now_s = function(v) return v.now_s end,
+  index = function(v) return v.index + 1 end,
+  decodes = function(v) return v.decodes end,
+  decode_context_tokens = function(v) return v.decode_context_tokens end,
+  decode_steps = function(v) return v.decode_index end,
+  decode_blocks = function() return (C.decode_blocks(B)) end,
+  seats = function(v) return v.running end,
+  finishing = function(v) return v.draining end,
+  free_blocks = function(v) return v.free_blocks end,
+  total_blocks = function(v) return v.total_blocks end,
+  block_size = function(v) return v.block_size end,
+  free_tokens = function(v) return v.free_blocks * v.block_size end,
+  waiting_tokens = function(v) return v.waiting_tokens end,
+  async_depth = function(v) return v.async_depth end,
+  prefix_caching = function(v) return v.hits > 0 end,
+  max_model_len = function(v) return (optional(v.max_model_len, 0)) end,
+}
+local replica_methods = {
+  waiting = function() need_view() return waiting_list end,
+  prefilling = function() need_view() return prefilling_list end,
+  running = function() need_view() return running_list end,
+  shared_tokens = function(_, a, b)
+    need_view()
+    return (C.shared_tokens(B, slot_of(a, "shared_tokens", "replica:"), slot_of(b, "shared_tokens", "replica:")))
+  end,
+}
+
+ffi.metatype("rooflua_replica_handle", {
+  __index = function(_, key)
+    local field = replica_fields[key]
+    if field then return (field(need_view())) end
+    local method = replica_methods[key]
+    if not method then unknown("a replica", key, replica_fields, replica_methods) end
+    return method
+  end,
+  __newindex = read_only("a replica is", act),
+  __metatable = false,
+})
+local replica = ffi.new("rooflua_replica_handle", 0)
+
+-- The plan -----------------------------------------------------------------------------------------
+
+local scheduler -- the instance whose plan is being filled: decode_all may ask it for victims
+
+local function need_plan()
+  if B.live ~= 1 then fail("the plan was used after the call that it was given to") end
+end
+
+local function settle(status)
+  if status == 1 then return true end
+  if status == 0 then return false end
+  fail(ffi.string(C.refusal(B)))
+end
+
+local function whole(value, verb, what)
+  if type(value) ~= "number" or not (value >= 0 and value < 2147483648) or value % 1 ~= 0 then
+    fail("plan:" .. verb .. ": expected a whole number of " .. what .. ", found " .. core.describe(value))
+  end
+  return value
+end
+
+local plan_methods = {
+  decode_all = function(_, limit)
+    need_plan()
+    local count = C.decode_all(B, limit == nil and -1 or whole(limit, "decode_all", "requests"))
+    while count == -2 do
+      count = C.shed(B, slot_of(scheduler:victim(replica), "decode_all (victim)"))
+    end
+    if count < 0 then fail(ffi.string(C.refusal(B))) end
+    return count
+  end,
+  decode = function(_, request)
+    need_plan()
+    return (settle(C.decode(B, slot_of(request, "decode"))))
+  end,
+  prefill = function(_, request, tokens)
+    need_plan()
+    return (settle(C.prefill(B, slot_of(request, "prefill"), whole(tokens, "prefill", "tokens"))))
+  end,
+  admit = function(_, request, tokens, hold_tokens, fit_tokens, spare_blocks)
+    need_plan()
+    return (settle(C.admit(B, slot_of(request, "admit"), whole(tokens, "admit", "tokens"),
+      hold_tokens and whole(hold_tokens, "admit", "tokens to hold") or 0,
+      fit_tokens and whole(fit_tokens, "admit", "tokens to fit") or 0,
+      spare_blocks and whole(spare_blocks, "admit", "spare blocks") or 0)))
+  end,
+  preempt = function(_, request)
+    need_plan()
+    return (settle(C.preempt(B, slot_of(request, "preempt"))))
+  end,
+  reject = function(_, request)
+    need_plan()
+    return (settle(C.reject(B, slot_of(request, "reject"))))
+  end,
+  wake_at = function(_, time_s)
+    need_plan()
+    if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
+      fail("plan:wake_at: expected a time in seconds, found " .. core.describe(time_s))
+    end
+    return (settle(C.wake_at(B, time_s)))
+  end,
+}
+local plan_fields = {
+  tokens = function(p) return p.tokens end,
+  requests = function(p) return p.decodes + p.prefills end,
+  decodes = function(p) return p.decodes end,
+  prefills = function(p) return p.prefills end,
+  admitted = function(p) return p.admitted end,
+  preempted = function(p) return p.preempted end,
+}
+
+ffi.metatype("rooflua_plan_handle", {
+  __index = function(_, key)
+    local method = plan_methods[key]
+    if method then return method end
+    local field = plan_fields[key]
+    if not field then unknown("a plan", key, plan_fields, plan_methods) end
+    need_plan()
+    return (field(B.plan_view))
+  end,
+  __newindex = read_only("a plan is", "; it has methods, as plan:admit(request, tokens)"),
+  __metatable = false,
+})
+local plan = ffi.new("rooflua_plan_handle", 0)
+
+-- What the engine calls ----------------------------------------------------------------------------
+
+local serving = { border = B, functions = C, handle_of = handle_of, replica = replica, fail = fail, unknown = unknown,
+  read_only = read_only }
+
+function serving.plan(instance)
+  scheduler = instance
+  instance:plan(replica, plan)
+end
+
+--- The waiting queue's key of the request in `slot`.
+function serving.key(instance, slot)
+  return (instance:key(handle_of(slot)))
+end
+
+--- A deep copy of plain state: tables and random streams; functions and objects are shared.
+function serving.copy(value, seen)
+  seen = seen or {}
+  if random.is_stream(value) then return random.copy(value) end
+  if type(value) ~= "table" or getmetatable(value) ~= nil then return value end
+  if seen[value] then return seen[value] end
+  local out = {}
+  seen[value] = out
+  for key, field in pairs(value) do out[key] = serving.copy(field, seen) end
+  return out
+end
+
+return serving

@@ -1,0 +1,233 @@
+-- `rooflua calibrate`: fits declared parameters of a scenario to a user's own measured runs, and prints what to
+-- paste. The workload of the scenario is replaced by the measured requests.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local declared = require "rooflua.scenario.declared"
+local fit = require "rooflua.fit"
+local json = require "rooflua.json"
+local measured = require "rooflua.explore.fit.measured"
+local policy = require "rooflua.policy"
+local scenario = require "rooflua.scenario.reader"
+local serve = require "rooflua.serve"
+local tables_text = require("rooflua.text.columns").values
+
+local calibrate = {}
+local fail = core.fail
+
+-- What to fit -----------------------------------------------------------------------------------------------------
+
+--- Where the user names none: the host's time in the step model, everything of corrections, the frontend.
+local function default_params(file, given)
+  local out = {}
+  for _, each in ipairs(declared.all(file, given)) do
+    local fits = each.path:find "^steps%.host_" or each.path:find "^corrections%."
+    if fits and each.kind == "continuous" and each.value ~= 0 then out[#out + 1] = each.path end
+  end
+  out[#out + 1] = "frontend.base_s"
+  return out
+end
+
+local longest_frontend_s = 0.1
+
+--- {path = range} for fit, from the names that the user gave.
+local function params_of(file, given, names)
+  local out, units = {}, {}
+  for _, path in ipairs(names) do
+    local spec = path == "frontend.base_s" and { min = 0, max = longest_frontend_s } or true
+    local range = declared.range(file, given, path, spec, "params")
+    local now = range.now or range.min
+    if now < range.min or now > range.max then
+      fail("params: %s is %g now, outside %g to %g", path, now, range.min, range.max)
+    end
+    if out[path] then fail("params: %s is named twice", path) end
+    out[path] = { min = range.min, max = range.max, start = now, log = range.log and now > 0, integer = range.integer }
+    units[path] = range.unit or path:find "_s$" and "s" or nil
+  end
+  return out, units
+end
+
+-- Observations ----------------------------------------------------------------------------------------------------
+
+local parts = 4 -- of one file: each quarter of its requests is left out once
+
+local function add(list, file, name, group, first, last, metrics)
+  for metric, value in core.sorted_pairs(metrics) do
+    if value > 0 then
+      local part = first and (", requests %d to %d"):format(first, last) or ""
+      list[#list + 1] = { value = value, file = file, first = first, last = last, metric = metric, group = group,
+        name = name .. part .. ": " .. metric }
+    end
+  end
+end
+
+local function observations_of(files)
+  local list = {}
+  for i, run in ipairs(files) do
+    local count = #run.requests
+    if run.mean_lengths then
+      add(list, i, run.path, run.path, nil, nil, run.metrics)
+    else
+      local pieces = (#files > 1 or count < 4 * parts) and 1 or parts
+      for piece = 1, pieces do
+        local first, last = math.floor((piece - 1) * count / pieces) + 1, math.floor(piece * count / pieces)
+        local group = pieces == 1 and run.path or ("quarter %d"):format(piece)
+        add(list, i, run.path, group, first, last, measured.metrics(run.requests, first, last))
+      end
+    end
+  end
+  if #list == 0 then fail "no data: the files have no TTFT, TPOT or E2E" end
+  return list
+end
+
+-- Simulating ------------------------------------------------------------------------------------------------------
+
+local wanted = { ttft_s_mean = { "ttft_s", "mean" },
+  ttft_s_p50 = { "ttft_s", "p50" }, tpot_s_mean = { "tpot_s", "mean" },
+  tpot_s_p50 = { "tpot_s", "p50" }, e2e_s_mean = { "e2e_s", "mean" } }
+
+--- {ttft_s, e2e_s, output_tokens} by request id; false for those that were not completed.
+local function requests_of(columns)
+  local out = {}
+  for i, tokens in ipairs(columns.output_lens) do
+    if tokens > 0 then
+      out[i] = { ttft_s = columns.ttfts[i], e2e_s = columns.e2els[i], output_tokens = tokens }
+    else
+      out[i] = false
+    end
+  end
+  return out
+end
+
+--- predict(values, observation); a run is made once per file and set of values.
+local function predictor(file, given, files)
+  local runs, of = {}, nil
+  return function(values, observation)
+    if of ~= values then runs, of = {}, values end
+    local index = observation.file
+    if not runs[index] then
+      local table_ = given
+      for path, value in core.sorted_pairs(values) do table_ = scenario.set(file, table_, path, value) end
+      local own = {}
+      for key, value in pairs(table_) do own[key] = value end
+      own.workload = files[index].workload
+      local run = serve.run(own, { requests = true })
+      runs[index] = { summary = run.summary, requests = requests_of(run.requests) }
+    end
+    local run = runs[index]
+    local predicted
+    if observation.first then
+      predicted = measured.metrics(run.requests, observation.first, observation.last)[observation.metric]
+    else
+      local path = wanted[observation.metric]
+      predicted = run.summary[path[1]][path[2]]
+    end
+    return predicted or fail("%s: the simulated run completed none of these requests", files[index].path)
+  end
+end
+
+-- What to paste ---------------------------------------------------------------------------------------------------
+
+local function value_text(value)
+  if type(value) == "string" then return ("%q"):format(value) end
+  if type(value) == "number" then return native.number_text(tonumber(("%.6g"):format(value))) end
+  return tostring(value)
+end
+
+--- require "steps.kernels" { host_step_s = 0.0012 }: what differs from the defaults.
+local function policy_text(folder, instance)
+  local params, words = policy.describe(instance).params, {}
+  for name, value in core.sorted_pairs(policy.parameters(instance)) do
+    local default = params[name].default
+    if type(value) ~= "table" and value_text(value) ~= value_text(default) then
+      words[#words + 1] = name .. " = " .. value_text(value)
+    end
+  end
+  local inside = #words > 0 and " " .. core.join(words, ", ") .. " " or ""
+  return ("require %q {%s}"):format(folder .. "." .. policy.describe(instance).name, inside)
+end
+
+local slots = { steps = "steps", scheduler = "schedulers", router = "routers", bucketing = "bucketing" }
+
+local function block_of(file, fitted, names)
+  local lines, done = {}, {}
+  for _, path in ipairs(names) do
+    local first = path:match "^[^.]+"
+    if not done[first] then
+      done[first] = true
+      if slots[first] then
+        local instance = scenario.policy(file, first, fitted[first])
+        lines[#lines + 1] = ("%s = %s,"):format(first, policy_text(slots[first], instance))
+      elseif first == "corrections" then
+        lines[#lines + 1] = "corrections = {"
+        for _, each in ipairs(core.plain(fitted.corrections)) do
+          lines[#lines + 1] = "  " .. policy_text("corrections", each) .. ","
+        end
+        lines[#lines + 1] = "},"
+      else
+        local words = {}
+        for key, value in core.sorted_pairs(fitted[first]) do words[#words + 1] = key .. " = " .. value_text(value) end
+        lines[#lines + 1] = ("%s = { %s },"):format(first, core.join(words, ", "))
+      end
+    end
+  end
+  return core.join(lines, "\n")
+end
+
+-- The command ---------------------------------------------------------------------------------------------------------
+
+local function files_of(paths)
+  if #paths == 0 then fail "no data: name measured runs with --measured FILE" end
+  local files = {}
+  for i, path in ipairs(paths) do files[i] = measured.read(path) end
+  return files
+end
+
+local function text_of(result, files, block)
+  local rows = { { "measured run", "requests", "failed", "replayed" } }
+  for _, run in ipairs(files) do rows[#rows + 1] = { run.path, #run.requests, run.failed, run.how } end
+  local text = tables_text(rows) .. "\n\n" .. fit.report(result) .. "\n"
+  if not result.error.left_out then
+    text = text .. "nothing was left out: there is one file without single requests\n\n"
+  end
+  return text .. "paste into the scenario:\n\n" .. block:gsub("([^\n]+)", "  %1") .. "\n"
+end
+
+--- options: measured (paths), params (names), set, seed, objective, evaluations, jobs, progress.
+--- Returns {text, document}.
+function calibrate.run(path, options)
+  local opened = scenario.open(path, { set = options.set, seed = options.seed })
+  if opened.kind ~= "serve" then
+    fail("%s: calibrate needs a scenario of kind \"serve\", found %q", path, opened.kind)
+  end
+  if #opened.variants ~= 1 then
+    fail("%s: vary: calibrate needs one variant, found %d; take vary and sweep out of a copy of the file", path,
+      #opened.variants)
+  end
+  local given = scenario.variant_table(1)
+  local copy = {}
+  for key, value in pairs(given) do copy[key] = value end
+  copy.report, copy.slo = nil, nil
+  local files = files_of(options.measured)
+  copy.workload = files[1].workload
+  serve.check(path, copy)
+  local names = options.params
+  if not names or #names == 0 then names = default_params(path, copy) end
+  local params, units = params_of(path, copy, names)
+  local result = fit.fit { predictor(path, copy, files), params = params, target = observations_of(files),
+    objective = options.objective, evaluations = options.evaluations or 150, jobs = options.jobs or 1,
+    progress = options.progress and "calibrate" or nil }
+  local fitted = copy
+  for key, value in core.sorted_pairs(result.values) do fitted = scenario.set(path, fitted, key, value) end
+  for _, each in ipairs(result.parameters) do each.unit = units[each.path] end
+  local block = block_of(path, fitted, names)
+  local document = { schema = 1, scenario = path, objective = result.objective, parameters = result.parameters,
+    error = result.error, groups = result.groups, evaluations = result.evaluations, converged = result.converged,
+    hopeless = result.hopeless, paste = block,
+    measured = json.array {} }
+  for i, run in ipairs(files) do
+    document.measured[i] = { path = run.path, requests = #run.requests, failed = run.failed, replayed = run.how }
+  end
+  return { text = text_of(result, files, block), document = document }
+end
+
+return calibrate

@@ -1,0 +1,191 @@
+-- Requests of measured runs, as the tools that measured them wrote them: a CSV with a row per request, the
+-- result file of `vllm bench serve`, time stamps of an engine; and the totals that inference-perf reports.
+--
+-- A request is {arrival_s, prompt_tokens, output_tokens, ttft_s, e2e_s, failed} and what else its row says
+-- (prompt_id, stage, queue_s). A failed one may lack every number. Arrivals count from the first; without
+-- recorded ones there is none. The list is in the file's order.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+
+local measured_requests = {}
+local fail = core.fail
+
+-- A CSV -----------------------------------------------------------------------------------------------------
+
+-- Names of columns, and how many of their unit a second has.
+local columns = {
+  arrival_s = { { "arrival_s", 1 }, { "start_time_s", 1 }, { "start_time", 1 }, { "arrived_at", 1 },
+    { "arrival_ms", 1e3 }, { "arrival_us", 1e6 } },
+  prompt_tokens = { { "prompt_tokens", 1 }, { "input_tokens", 1 }, { "input_len", 1 }, { "prompt_len", 1 } },
+  output_tokens = { { "output_tokens_true", 1 }, { "output_tokens", 1 }, { "output_len", 1 },
+    { "completion_tokens", 1 } },
+  ttft_s = { { "ttft_s", 1 }, { "ttft_ms", 1e3 }, { "ttft", 1 } },
+  e2e_s = { { "e2e_s", 1 }, { "e2e_ms", 1e3 }, { "e2el", 1 }, { "latency_s", 1 }, { "latency_ms", 1e3 } },
+  prompt_id = { { "prompt_id", 1 } },
+}
+local optional = { "stage", "queue_s" }
+
+--- field -> {name of the column, its units per second}, and the column that says what failed.
+local function find_columns(path, rows)
+  local names, found = {}, {}
+  for _, row in ipairs(rows) do
+    for name in pairs(row) do names[name:lower()] = name end
+  end
+  names.line = nil
+  for field, known in pairs(columns) do
+    for _, each in ipairs(known) do
+      if not found[field] and names[each[1]] then found[field] = { names[each[1]], each[2] } end
+    end
+  end
+  for _, field in ipairs { "prompt_tokens", "output_tokens", "ttft_s", "e2e_s" } do
+    if not found[field] then
+      local known = {}
+      for i, each in ipairs(columns[field]) do known[i] = each[1] end
+      fail("%s: has no column for %s (known: %s; found: %s)", path, field, core.join(known, ", "),
+        core.join(core.sorted_keys(names), ", "))
+    end
+  end
+  return found, names.error or names.outcome or names.status
+end
+
+--- A number that is not below 0, as a time or a count has to be.
+local function number_of(path, row, name)
+  local value = row[name]
+  if type(value) ~= "number" then
+    fail("%s:%d: column '%s': expected a number, found %s", path, row.line, name,
+      value == nil and "nothing" or core.describe(value))
+  elseif value < 0 then
+    fail("%s:%d: column '%s': expected 0 or more, found %g", path, row.line, name, value)
+  end
+  return value
+end
+
+local fine = { ["0"] = true, completed = true, ok = true, success = true, ["200"] = true }
+
+--- Requests of the rows of a CSV.
+function measured_requests.of_rows(path, rows)
+  if #rows == 0 then fail("%s: no data: it has no rows", path) end
+  local at, failure = find_columns(path, rows)
+  local requests, fields = {}, core.sorted_keys(at)
+  for i, row in ipairs(rows) do
+    local request = { failed = failure ~= nil and row[failure] ~= nil and not fine[tostring(row[failure])] }
+    for _, field in ipairs(fields) do
+      local column = at[field]
+      if not request.failed or type(row[column[1]]) == "number" then
+        request[field] = number_of(path, row, column[1]) / column[2]
+      end
+    end
+    if not request.failed and request.e2e_s < request.ttft_s then
+      fail("%s:%d: column '%s': %g is before the first token ('%s': %g)", path, row.line, at.e2e_s[1],
+        row[at.e2e_s[1]], at.ttft_s[1], row[at.ttft_s[1]])
+    end
+    for _, name in ipairs(optional) do request[name] = row[name] end
+    requests[i] = request
+  end
+  return requests
+end
+
+-- vllm bench serve ----------------------------------------------------------------------------------------------
+
+--- A list with one entry per request, checked; nil where the document has none, or an empty one.
+---@param kind string "number", or "table" for a list of numbers each
+local function per_request(path, document, key, count, kind)
+  local list = document[key]
+  if list == nil or list == json.null or type(list) == "table" and #list == 0 then return nil end
+  if type(list) ~= "table" then fail("%s: %s: expected a list, found %s", path, key, core.describe(list)) end
+  count = count or #list
+  if #list ~= count then
+    fail("%s: %s: expected an entry for each of %d requests, found %d", path, key, count, #list)
+  end
+  for i, each in ipairs(list) do
+    local where = ("%s: %s[%d]"):format(path, key, i)
+    if type(each) ~= kind then
+      fail("%s: expected a %s, found %s", where, kind == "table" and "list" or kind, core.describe(each))
+    end
+    for _, part in ipairs(kind == "table" and each or {}) do core.not_negative(part, where) end
+    if kind == "number" then core.not_negative(each, where) end
+  end
+  return list
+end
+
+local function with_gaps(time_s, gaps)
+  for _, gap in ipairs(gaps) do time_s = time_s + gap end
+  return time_s
+end
+
+--- The lists of `--save-detailed` (older versions write them always): a request per position; nil without.
+function measured_requests.of_bench(path, document)
+  if type(document) ~= "table" then return nil end
+  local inputs = per_request(path, document, "input_lens", nil, "number")
+  if not inputs then return nil end
+  local function of(key, kind) return per_request(path, document, key, #inputs, kind or "number") end
+  local outputs, ttfts = of "output_lens", of "ttfts"
+  if not outputs or not ttfts then return nil end
+  local starts, gaps, ends = of "start_times", of("itls", "table"), of "e2els"
+  local errors = type(document.errors) == "table" and document.errors or {}
+  local first = starts and starts[1]
+  for _, each in ipairs(starts or {}) do first = math.min(first, each) end
+  local requests = {}
+  for i, prompt in ipairs(inputs) do
+    local problem = errors[i]
+    requests[i] = { arrival_s = starts and starts[i] - first or nil, prompt_tokens = prompt, output_tokens = outputs[i],
+      ttft_s = ttfts[i], e2e_s = ends and ends[i] or gaps and with_gaps(ttfts[i], gaps[i]) or nil,
+      failed = type(problem) == "string" and problem ~= "" or outputs[i] == 0 }
+  end
+  return requests
+end
+
+-- Others ---------------------------------------------------------------------------------------------------------
+
+--- JSONL of an engine's time stamps. Arrivals are of another clock: the first request aligns them.
+function measured_requests.of_stamps(path)
+  local requests, first = {}, nil
+  for line in native.read_file(path):gmatch "[^\r\n]+" do
+    local row = json.decode(line)
+    first = first or row
+    local arrival_s = row.arrival_time - first.arrival_time
+    local function since(stamp) return stamp - first.queued_ts - arrival_s end
+    requests[#requests + 1] = { arrival_s = arrival_s, prompt_tokens = row.input_toks, output_tokens = row.output_toks,
+      ttft_s = since(row.first_token_ts), e2e_s = since(row.last_token_ts), failed = false }
+  end
+  return requests
+end
+
+local function mean_of(report, ...)
+  local found = report
+  for _, key in ipairs { ... } do found = type(found) == "table" and found[key] or nil end
+  return type(found) == "table" and found.mean or nil
+end
+
+--- What inference-perf reports of all requests: figures, and the settings it ran with.
+---@param document any what the file at `path` holds
+function measured_requests.inference_perf(path, document)
+  local successes = type(document) == "table" and document.successes
+  if type(successes) ~= "table" or type(successes.latency) ~= "table" then
+    fail("%s: expected what vllm bench serve writes with --save-detailed (input_lens, output_lens, ttfts and itls), "
+      .. "or a report of inference-perf (successes.latency); it has neither", path)
+  end
+  local ttft = successes.latency.time_to_first_token
+  return {
+    e2e_mean = mean_of(successes, "latency", "request_latency"),
+    ttft_mean = mean_of(successes, "latency", "time_to_first_token"), ttft_p50 = ttft and (ttft.median or ttft.p50),
+    tpot_mean = mean_of(successes, "latency", "time_per_output_token"),
+  }, {
+    prompt_tokens = mean_of(successes, "prompt_len"), output_tokens = mean_of(successes, "output_len"),
+    rate_per_s = document.load_summary and document.load_summary.achieved_rate,
+    duration_s = document.load_summary and document.load_summary.send_duration,
+  }
+end
+
+--- In order of arrival; those of one instant in the file's order.
+function measured_requests.sort(requests)
+  local place = {}
+  for i, request in ipairs(requests) do place[request] = i end
+  table.sort(requests, function(a, b)
+    if a.arrival_s ~= b.arrival_s then return a.arrival_s < b.arrival_s end
+    return place[a] < place[b]
+  end)
+end
+
+return measured_requests

@@ -1,0 +1,185 @@
+-- What a scenario predicts for a measurement: the time of a step, or metrics of a run. For fits.
+local core = require "rooflua.base.core"
+local batch = require "rooflua.border.batch"
+local cost = require "rooflua.cost"
+local json = require "rooflua.json"
+local metrics = require "rooflua.measure.metrics"
+local paths = require "rooflua.scenario.paths"
+local policy = require "rooflua.policy"
+local scenario = require "rooflua.scenario.reader"
+local spec = require "rooflua.spec"
+
+local predictions = {}
+local fail = core.fail
+
+local own_keys = { "steps", "model", "hardware", "deployment", "mfu", "async_depth", "corrections" }
+
+--- What is fitted: a scenario's table, a step model with model and hardware beside it, or a function of
+--- (values, observation) that returns the prediction.
+function predictions.subject(file, given)
+  local subject = given.scenario
+  if type(subject) == "function" then return { name = file, call = subject } end
+  if policy.is_instance(subject) then subject = { steps = subject } end
+  local table_ = {}
+  if subject ~= nil and type(subject) ~= "table" then
+    fail("fit: expected a scenario, a step model or a function, found %s", core.describe(subject))
+  end
+  for key, value in pairs(core.plain(subject or {})) do table_[key] = value end
+  for _, key in ipairs(own_keys) do
+    if given[key] ~= nil then table_[key] = given[key] end
+  end
+  paths.at(file, "", core.check_keys, table_, scenario.keys, file)
+  return { name = file, scenario = table_ }
+end
+
+--- The subject's scenario with parameters replaced.
+function predictions.with_values(subject, values)
+  if subject.call then return nil end
+  local out = subject.scenario
+  for path, value in core.sorted_pairs(values) do out = scenario.set(subject.name, out, path, value) end
+  return out
+end
+
+-- Observations ---------------------------------------------------------------------------------------------
+
+local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts", "decode_context_max" }
+local step_keys = { "batch", "time_s", "group", "set", "name", "prefills", "decodes", "decode_context_tokens",
+  "decode_contexts", "decode_context_max" }
+local run_keys = { "metrics", "group", "set", "name" }
+
+local function measured(value, where)
+  if type(value) ~= "number" or not (value > 0 and value < math.huge) then
+    fail("%s: expected a measured value above 0, found %s", where, core.describe(value))
+  end
+  return value
+end
+
+local function step_observation(given, where)
+  core.check_keys(given, step_keys, where)
+  local item = given.batch
+  if item == nil then
+    local fields = {}
+    for _, key in ipairs(batch_keys) do fields[key] = given[key] end
+    item = fields
+  end
+  if not batch.is(item) then item = paths.at("fit", where, batch.new, item) end
+  return { kind = "step", batch = item, time_s = measured(given.time_s, where .. ".time_s") }
+end
+
+local function run_observation(given, where)
+  core.check_keys(given, run_keys, where)
+  local wanted = {}
+  for name, value in core.sorted_pairs(core.table(given.metrics, where .. ".metrics")) do
+    local metric = metrics.check(name, where .. ".metrics")
+    wanted[#wanted + 1] = { metric = metric, measured = measured(value, where .. ".metrics." .. metric) }
+  end
+  if #wanted == 0 then fail("%s.metrics: expected at least one metric", where) end
+  return { kind = "run", metrics = wanted }
+end
+
+--- Equal changes have equal keys, so that what they lead to is made once.
+local function key_of(set)
+  if set == nil then return "" end
+  local ok, text = pcall(json.encode, core.plain(set))
+  return ok and text or tostring(set)
+end
+
+local function apply(name, given, changes)
+  for path, value in core.sorted_pairs(changes or {}) do given = scenario.set(name, given, path, value) end
+  return given
+end
+
+--- The target as checked observations.
+function predictions.observations(subject, target)
+  local list = core.plain(core.table(target, "fit: target"))
+  if #list == 0 then fail "fit: target: no data: expected a list of measured steps or runs" end
+  local out = {}
+  for i, given in ipairs(list) do
+    local where = ("fit: target[%d]"):format(i)
+    given = core.plain(core.table(given, where))
+    local one
+    if subject.call then
+      one = { kind = "call", given = given, value = measured(given.value, where .. ".value") }
+    elseif given.metrics ~= nil then
+      one = run_observation(given, where)
+    elseif given.time_s ~= nil then
+      one = step_observation(given, where)
+    else
+      fail("%s: expected time_s (a measured step) or metrics (a measured run)", where)
+    end
+    one.group, one.set, one.where = given.group, given.set, where
+    one.key = key_of(given.set)
+    if given.set ~= nil then apply(where, subject.scenario, core.table(given.set, where .. ".set")) end
+    out[i] = one
+  end
+  return out
+end
+
+-- Predicting -----------------------------------------------------------------------------------------------
+
+--- Objects that cost time to make and that no fitted parameter touches are made once per `set`.
+local function opened(subject, ranges, set)
+  local given = {}
+  for key, value in pairs(apply(subject.name, subject.scenario, set)) do given[key] = value end
+  local touched = {}
+  for _, range in ipairs(ranges) do touched[paths.split(range.path)[1]] = true end
+  if given.replicas ~= nil or given.model == nil or given.hardware == nil then return given end
+  if not touched.model then given.model = paths.at(subject.name, "model", spec.model, given.model) end
+  if not touched.hardware then given.hardware = paths.at(subject.name, "hardware", spec.hardware, given.hardware) end
+  -- a database prices what no table has by its hardware
+  if not touched.mfu and not touched.hardware then given.mfu = scenario.prepare(given, subject.name).mfu end
+  return given
+end
+
+local function step_corrections(prepared, item, time_s)
+  for _, correction in ipairs(prepared.corrections) do
+    if type(correction.step) == "function" then time_s = correction:step(item, time_s) end
+  end
+  return time_s
+end
+
+local function step_pricer(subject, given)
+  local prepared = scenario.prepare(given, subject.name)
+  local steps = scenario.bind_steps(prepared)
+  return function(item)
+    cost.set_corrections(prepared.corrections)
+    cost.reset()
+    local ok, time_s = pcall(steps.time, steps, item)
+    cost.set_corrections {}
+    if not ok then error(time_s, 0) end
+    return step_corrections(prepared, item, time_s)
+  end
+end
+
+--- model(values) -> function(observation) -> {{predicted, measured}, ...}
+function predictions.model(subject, ranges)
+  local bases = {}
+  return function(values)
+    local pricers = {}
+    return function(observation)
+      if observation.kind == "call" then
+        local predicted = subject.call(values, observation.given)
+        if type(predicted) ~= "number" then core.number(predicted, "fit: the function's prediction") end
+        return { { predicted = predicted, measured = observation.value } }
+      end
+      local key = observation.key
+      if not bases[key] then bases[key] = opened(subject, ranges, observation.set) end
+      if observation.kind == "step" then
+        pricers[key] = pricers[key] or step_pricer(subject, apply(subject.name, bases[key], values))
+        return { { predicted = pricers[key](observation.batch), measured = observation.time_s } }
+      end
+      pricers[key] = pricers[key] or require("rooflua.serve").run(apply(subject.name, bases[key], values))
+      local out = {}
+      for i, each in ipairs(observation.metrics) do
+        local predicted = metrics.value(pricers[key], each.metric)
+        if not predicted then
+          fail("%s.metrics.%s: the simulated run has none", observation.where, each.metric)
+        end
+        out[i] = { predicted = predicted, measured = each.measured }
+      end
+      return out
+    end
+  end
+end
+
+return predictions

@@ -1,0 +1,81 @@
+-- Where the time of steps goes, op by op: sampled steps are priced again with somebody listening.
+local batch = require "rooflua.border.batch"
+local json = require "rooflua.json"
+local native = require "rooflua.native"
+local prices = require "rooflua.scenario.prices"
+
+local breakdown = {}
+
+local function add_share(sums, order, row, share)
+  local key = table.concat({ row.name, row.kind, row.bound or "", row.evidence }, "|")
+  local sum = sums[key]
+  if not sum then
+    sum = { name = row.name, kind = row.kind, bound = row.bound or "", evidence = row.evidence, share = 0 }
+    sums[key], order[#order + 1] = sum, sum
+  end
+  sum.share = sum.share + share
+end
+
+--- Rows of one step into the sums: share of the step times its weight. What a step model does outside
+--- the primitives (a maximum of host and GPU, say) is a row of its own.
+local function add(sums, order, priced, weight)
+  if not (priced.time_s > 0) then return end
+  local rest = 1
+  for _, row in ipairs(priced.rows) do
+    local share = row.time_s * (row.count or 1) / priced.time_s
+    add_share(sums, order, row, weight * share)
+    rest = rest - share
+  end
+  if math.abs(rest) > 1e-9 then
+    add_share(sums, order, { name = "not itemised", kind = "step", evidence = "" }, weight * rest)
+  end
+end
+
+--- Shares of step time by op, largest first. `replicas` are those of serve: each with its step model.
+---@param steps table list of {replica, weight, batch}
+---@return table {steps = how many, rows = {{name, kind, bound, evidence, share}, ...}}
+function breakdown.of_steps(steps, replicas)
+  local sums, order, weights = {}, {}, 0
+  for _, step in ipairs(steps) do
+    local replica = replicas[step.replica]
+    local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(step.batch))
+    add(sums, order, priced, step.weight)
+    weights = weights + step.weight
+  end
+  for _, sum in ipairs(order) do sum.share = sum.share / weights end
+  table.sort(order, function(a, b)
+    if a.share ~= b.share then return a.share > b.share end
+    return a.name .. a.evidence < b.name .. b.evidence
+  end)
+  local rows = json.array {}
+  for i, sum in ipairs(order) do rows[i] = sum end
+  return { steps = #steps, rows = rows }
+end
+
+local function counted(count, what) return ("%d %s%s"):format(count, what, count == 1 and "" or "s") end
+
+--- The step of median time of those sampled, op by op: what prices.price_batch gives, and as text. Nothing
+--- without steps.
+---@param steps table list of {replica, weight, time_s, batch}
+function breakdown.typical(steps, replicas)
+  local order, weights, before = {}, 0, 0
+  for i, step in ipairs(steps) do order[i], weights = step, weights + step.weight end
+  table.sort(order, function(a, b) return a.time_s < b.time_s end)
+  for _, step in ipairs(order) do
+    before = before + step.weight
+    if 2 * before >= weights then
+      local replica, given = replicas[step.replica], step.batch
+      local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(given))
+      local new_tokens = 0
+      for _, prefill in ipairs(given.prefills) do new_tokens = new_tokens + prefill.new_tokens end
+      local who = counted(#given.decode_contexts, "decode")
+      if #given.prefills > 0 then
+        who = who .. (" and %s of %s"):format(counted(#given.prefills, "prefill"), counted(new_tokens, "token"))
+      end
+      return priced, ("A typical step, the median by time of %d sampled ones: %s on replica %d\n\n%s"):format(#steps,
+        who, step.replica, native.step_report(priced))
+    end
+  end
+end
+
+return breakdown

@@ -1,0 +1,104 @@
+--- Looking back at a live simulation: its steps, its requests, the price of its last step.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local batch = require "rooflua.border.batch"
+local prices = require "rooflua.scenario.prices"
+
+local lookback = {}
+local fail = core.fail
+
+local origins = setmetatable({}, { __mode = "k" }) -- result of a run -> {file, given, live}
+
+--- Notes of a result which scenario it is of, and of which simulation, where one may still be asked.
+function lookback.note(result, file, given, live)
+  origins[result] = { file = file, given = given, live = live }
+  return result
+end
+--- What was noted; nil for a table from elsewhere.
+function lookback.origin(result) return origins[result] end
+
+--- Whether two accounts of a request tell the same times.
+local function agree(a, b)
+  for key, value in pairs(a) do
+    if type(value) == "number" and b[key] ~= value then return false end
+  end
+  return true
+end
+
+--- The account of a request with its operations and with what it waited for: the simulation once more from its
+--- start, with the same swaps of policies at the same times. Nothing if that does not give the same times.
+local function follow(state, state_of, open, id, known)
+  local again = open(state.file, state.given, { why = id })
+  local run = state_of(again).run
+  for _, swap in ipairs(state.history) do
+    native.serve_advance(run, swap.at_s)
+    local text = native.serve_why(run)
+    if text then break end
+    if not swap.changes then return nil end
+    again:set(swap.changes)
+  end
+  local text, document = native.serve_why(run)
+  while not text and native.serve_step(run) do text, document = native.serve_why(run) end
+  native.serve_close(run)
+  if text and agree(known, document) then return text, document end
+end
+
+--- Gives the class of live simulations these methods.
+---@param Live table
+---@param state_of function live -> {run, replicas, ...}
+---@param open function file, scenario, options -> a live simulation
+function lookback.add(Live, state_of, open)
+  --- Every step that ended: when, its queue, its batch, its cache. A copy.
+  function Live:steps()
+    return native.serve_steps(state_of(self).run)
+  end
+
+  --- Every request that ended, in that order: its times, and where its time went. A copy.
+  function Live:ended()
+    return native.serve_ended(state_of(self).run)
+  end
+
+  --- Where the time of a request that ended went: a report, and the same as a table; nil until it has. Its
+  --- operations, and whom it waited for, are found by running the simulation again from its start.
+  function Live:why(id)
+    local state = state_of(self)
+    local text, document = native.serve_why_of(state.run, core.whole(id, "why: request"))
+    if not text then return nil end
+    local more, followed = follow(state, state_of, open, id, document)
+    if more then return more, followed end
+    document.followed = false
+    return text .. "\nits operations and whom it waited for are not known: policies were read again on the way,"
+      .. "\nor they do not do the same a second time\n", document
+  end
+
+  --- The step of a replica that ended last: who was in it, with which contexts. A copy.
+  function Live:last_step(index)
+    local state = state_of(self)
+    index = core.whole(index or 1, "last_step", 1)
+    if index > #state.replicas then
+      fail("there is no replica %d; this simulation has %d", index, #state.replicas)
+    end
+    return native.serve_last_step(state.run, index)
+  end
+
+  --- Prices that step again, operation by operation, with the step model as it is now.
+  function Live:explain(index)
+    local state, last = state_of(self), self:last_step(index)
+    if not last then fail "explain: no step has ended yet; :step first" end
+    local own = state.replicas[index or 1]
+    local prefills = {}
+    for i, each in ipairs(last.prefill_work) do
+      prefills[i] = { new_tokens = each.new_tokens, context_tokens = each.context_tokens,
+        completes = each.completes }
+    end
+    local priced = prices.price_batch(own.prepared, own.steps.steps,
+      batch.new { prefills = prefills, decode_contexts = last.decode_contexts })
+    priced.steps, priced.was_s, priced.last = own.steps.steps.name, last.time_s, last
+    local hardware, dtype = own.prepared.hardware, own.prepared.model.dtype
+    priced.bytes_per_s = hardware.memory_bytes_per_s
+    priced.peak_flop_per_s = hardware.peak_flop_per_s[dtype] or hardware.peak_flop_per_s.bf16
+    return priced, native.step_report(priced)
+  end
+end
+
+return lookback

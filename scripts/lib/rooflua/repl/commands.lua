@@ -1,0 +1,403 @@
+--- The :commands of the prompt.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local help = require "rooflua.text.help"
+local measure = require "rooflua.measure"
+local policy = require "rooflua.policy"
+local pretty = require "rooflua.repl.pretty"
+local reload = require "rooflua.repl.reload"
+local scenario = require "rooflua.scenario.reader"
+local serve = require "rooflua.serve"
+local tree = require "rooflua.repl.tree"
+local units = require "rooflua.text.units"
+
+local commands = {}
+local list = {}
+
+local function say(session, text) print(pretty.clipped(text, session.width)) end
+
+local function fail(message, ...) error(select("#", ...) > 0 and message:format(...) or message, 0) end
+
+-- Simulations of the session --------------------------------------------------------------------------
+
+local function current(session)
+  local live = session.current and session.lives[session.current]
+  return live or fail "no simulation is open; :open scenarios/02_chunk_size.lua, for example"
+end
+
+local function named(session, name)
+  return session.lives[name]
+    or fail("%s", native.unknown_name("simulation", name, core.sorted_keys(session.lives)))
+end
+
+local function use(session, name)
+  session.current = name
+  session.environment.sim = session.lives[name]
+end
+
+local function adopt(session, name, live)
+  session.lives[name], session.environment[name] = live, live
+  session.order[#session.order + 1] = name
+  use(session, name)
+end
+
+local function free_name(session)
+  for code = ("a"):byte(), ("z"):byte() do
+    local name = string.char(code)
+    if session.environment[name] == nil then return name end
+  end
+  fail "give it a name: :fork NAME"
+end
+
+--- A name for a new simulation, which becomes a variable of the prompt.
+local function check_name(session, name)
+  if not name:find "^[%a_][%w_]*$" then
+    fail("a simulation cannot be called '%s'; expected letters, digits and _, as in :fork other", name)
+  end
+  local taken = session.lives[name] and "a simulation" or session.environment[name] ~= nil
+    and "a " .. type(session.environment[name])
+  if taken then fail("'%s' is the name of %s already; :fork without a name takes a free one", name, taken) end
+end
+
+local function status(session, name)
+  local mark = name == session.current and "* " or "  "
+  local longest = 0
+  for _, each in ipairs(session.order) do longest = math.max(longest, #each) end
+  return mark .. units.padded(name, longest) .. "  " .. pretty.text(session.lives[name], session.width - 6)
+end
+
+--- A fork to come back to, if an error stops the simulation in the middle of a step.
+local function save(session, name)
+  if session.saved[name] then serve.close(session.saved[name]) end
+  session.saved[name] = nil
+  if serve.can_fork(session.lives[name]) then session.saved[name] = session.lives[name]:fork() end
+end
+
+local function value_of(text)
+  if text == "true" or text == "false" then return text == "true" end
+  return tonumber(text) or text
+end
+
+--- "scheduler=sjf", "scheduler.max_num_seqs=8", "steps=roofline_v2:reviewed" -> what live:set takes.
+local function changes_of(live, arguments)
+  local state, changes = serve.state(live), {}
+  local own = state.replicas[1]
+  local now = { scheduler = own.scheduler, steps = own.prepared.step_policy }
+  for _, each in ipairs(arguments) do
+    local key, value = each:match "^([%w_.]+)=(.+)$"
+    local which, parameter = (key or ""):match "^(%a+)%.?([%w_]*)$"
+    if not which or not now[which] then
+      fail("expected scheduler=NAME, steps=NAME or scheduler.PARAMETER=VALUE, found '%s'", each)
+    end
+    if parameter == "" then
+      changes[which] = value
+    else
+      local base = changes[which]
+      if type(base) == "string" then base = scenario.policy("set", which, base) end
+      changes[which] = policy.with(base or now[which], { [parameter] = value_of(value) })
+    end
+  end
+  return changes
+end
+
+local function words(text)
+  local out = {}
+  for word in text:gmatch "%S+" do out[#out + 1] = word end
+  return out
+end
+
+-- Opening ---------------------------------------------------------------------------------------------
+
+local function show_prices(session, variant)
+  local result = scenario.run(variant, {})
+  if result.kind ~= "price" then
+    session.environment._ = result.static
+    return say(session, pretty.text(result.static, session.width))
+  end
+  for _, priced in ipairs(result.batches) do
+    say(session, priced.name .. ": " .. tree.text(priced))
+  end
+  session.environment._ = result
+end
+
+list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
+  doc = "a scenario as a simulation at time 0; N picks a variant",
+  run = function(session, arguments)
+    local given = words(arguments)
+    local file, variant, sets = table.remove(given, 1), 1, {}
+    if not file then fail "expected a scenario: :open FILE" end
+    for _, each in ipairs(given) do
+      if tonumber(each) then variant = tonumber(each) else sets[#sets + 1] = each end
+    end
+    if not native.file_exists(file) then
+      local shipped = native.home .. "/" .. file
+      if not native.file_exists(shipped) then fail("%s: there is no such file", file) end
+      file = shipped
+    end
+    local opened = scenario.open(file, { set = sets })
+    if variant < 1 or variant > #opened.variants or variant % 1 ~= 0 then
+      fail("%s: expected a variant from 1 to %d, found %s", file, #opened.variants, variant)
+    end
+    if opened.title ~= "" then say(session, opened.title) end
+    for i, each in ipairs(opened.variants) do
+      if #opened.variants > 1 then
+        say(session, ("%s %d  %s"):format(i == variant and "*" or " ", i, each.name))
+      end
+    end
+    if opened.kind ~= "serve" then return show_prices(session, variant) end
+    local live = serve.open(scenario.variant_table(variant), { file = file })
+    for _, name in ipairs(session.order) do
+      session.environment[name] = nil
+      if session.saved[name] then serve.close(session.saved[name]) end -- nobody else knows it
+    end
+    session.lives, session.order, session.saved = {}, {}, {}
+    session.file, session.options = file, { set = sets }
+    adopt(session, "a", live)
+    say(session, status(session, "a"))
+  end }
+
+-- Going on --------------------------------------------------------------------------------------------
+
+list.step = { usage = ":step [N]", doc = "to the next end of a step, N times (of the current simulation)",
+  run = function(session, arguments)
+    local live, count = current(session), tonumber(arguments == "" and 1 or arguments)
+    if not count then fail("expected a number of steps, found '%s'", arguments) end
+    save(session, session.current)
+    session.moving = true
+    local more = live:step(count)
+    session.moving = nil
+    local last
+    for i = 1, #serve.state(live).replicas do
+      local own = live:last_step(i)
+      if own and (not last or own.end_s > last.end_s) then last = own end
+    end
+    if last then say(session, "  " .. tree.headline(last, #serve.state(live).replicas > 1)) end
+    say(session, status(session, session.current))
+    if not more then say(session, "  nothing is left to happen") end
+  end }
+
+local function advance(session, go)
+  current(session)
+  session.moving = true
+  for _, name in ipairs(session.order) do
+    save(session, name)
+    go(session.lives[name])
+    say(session, status(session, name))
+  end
+  session.moving = nil
+end
+
+list["until"] = { usage = ":until T", doc = "every simulation up to T seconds; +T from now",
+  run = function(session, arguments)
+    local more, number = arguments:match "^(%+?)%s*([%d.eE+-]+)%s*s?$"
+    local time_s = tonumber(number or "")
+    if not time_s then fail("expected a time in seconds, found '%s'", arguments) end
+    if more == "+" then time_s = time_s + current(session).now_s end
+    if time_s < current(session).now_s then
+      fail("it is %.6g s already; :open it again to go back", current(session).now_s)
+    end
+    advance(session, function(live) live:run_until(time_s) end)
+  end }
+
+list.run = { usage = ":run", doc = "every simulation to its end",
+  run = function(session) advance(session, function(live) live:run() end) end }
+
+list.set = { argument = "set", usage = ":set KEY=VALUE ...",
+  doc = "another scheduler or step model (scheduler=sjf), or one of their parameters (steps.host_step_s=0)",
+  run = function(session, arguments)
+    local live = current(session)
+    local given = words(arguments)
+    if #given == 0 then fail "expected for example scheduler=sjf, or scheduler.max_num_seqs=8" end
+    live:set(changes_of(live, given))
+    say(session, status(session, session.current))
+  end }
+
+list.fork = { argument = "set", usage = ":fork [NAME] [KEY=VALUE ...]",
+  doc = "an independent copy with the same random numbers; KEY=VALUE as in :set",
+  run = function(session, arguments)
+    local live, given = current(session), words(arguments)
+    local name = given[1] and not given[1]:find "=" and table.remove(given, 1) or free_name(session)
+    check_name(session, name)
+    local from = session.current
+    local fork = live:fork()
+    if #given > 0 then fork:set(changes_of(fork, given)) end
+    adopt(session, name, fork)
+    use(session, from)
+    for _, each in ipairs(session.order) do say(session, status(session, each)) end
+  end }
+
+list.use = { argument = "simulation", usage = ":use NAME", doc = "makes another simulation the current one",
+  run = function(session, arguments)
+    named(session, arguments)
+    use(session, arguments)
+    say(session, status(session, arguments))
+  end }
+
+-- Looking ---------------------------------------------------------------------------------------------
+
+list.explain = { usage = ":explain [REPLICA]", doc = "the last step as a tree: what its time consists of",
+  run = function(session, arguments)
+    local replica = tonumber(arguments == "" and 1 or arguments)
+    if not replica then fail("expected the number of a replica, found '%s'", arguments) end
+    local priced = current(session):explain(replica)
+    session.environment._ = priced
+    say(session, tree.headline(priced.last))
+    say(session, tree.text(priced))
+    if math.abs(priced.time_s - priced.was_s) > 1e-9 * priced.was_s then
+      say(session, ("  when it ran it took %s: the step model is another one now"):format(
+        units.text(priced.was_s, "s")))
+    end
+  end }
+
+list.why = { usage = ":why ID", doc = "where the time of a request went",
+  run = function(session, arguments)
+    local id = tonumber(arguments)
+    if not id then fail("expected the number of a request, found '%s'", arguments) end
+    local text, document = measure.why(current(session), id)
+    session.environment._ = document
+    say(session, (text:gsub("\n+$", "")))
+  end }
+
+list.plot = { argument = { "load", "ttft", "tpot", "e2e", "queue", "roofline" }, usage = ":plot [WHAT]",
+  doc = "load (queue, batch, KV cache over time), ttft, tpot, e2e, queue (quantiles), roofline",
+  run = function(session, arguments)
+    local what = current(session)
+    if arguments ~= "" and arguments ~= "load" and arguments ~= "roofline" and #session.order > 1 then
+      what = session.lives
+    end
+    say(session, measure.plot(what, arguments ~= "" and arguments or nil, { width = math.min(session.width, 120) }))
+  end }
+
+list.diff = { argument = "simulation", usage = ":diff [A B] [METRIC]",
+  doc = "two simulations request by request: who got faster, who slower, and why",
+  run = function(session, arguments)
+    local names, metric = {}, nil
+    for _, word in ipairs(words(arguments)) do
+      if session.lives[word] then
+        names[#names + 1] = word
+      elseif measure.is_metric(word) then
+        metric = word
+      else
+        local known = { core.unpack(session.order) }
+        for _, each in ipairs { "e2e", "queue", "tpot", "ttft" } do known[#known + 1] = each end
+        fail("%s", native.unknown_name("simulation or metric", word, known))
+      end
+    end
+    if #names == 0 then
+      names[1] = session.order[1]
+      names[2] = session.current ~= names[1] and session.current or session.order[#session.order]
+    end
+    if #names ~= 2 or names[1] == names[2] then fail "two simulations are needed: :fork one, then :diff" end
+    local a, b = named(session, names[1]), named(session, names[2])
+    local text, rows = measure.diff(a, b, { names = names, metric = metric })
+    session.environment._ = rows
+    say(session, text)
+    if a.now_s ~= b.now_s then
+      say(session, ("  they stand at %s and %s"):format(units.text(a.now_s, "s"), units.text(b.now_s, "s")))
+    end
+  end }
+
+list.report = { usage = ":report", doc = "the report of the current simulation so far",
+  run = function(session)
+    say(session, (native.serve_report(serve.state(current(session)).run):gsub("\n+$", "")))
+  end }
+
+-- The session -----------------------------------------------------------------------------------------
+
+list.time = { argument = "expression", usage = ":time [N] EXPR", doc = "what EXPR gives, and its CPU time (N times)",
+  run = function(session, arguments)
+    local count, text = arguments:match "^(%d+)%s+(%S.*)$"
+    count, text = tonumber(count or 1), text or arguments
+    if count == 0 then fail "expected how often, at least 1 time, found 0" end
+    local chunk, problem = native.load_text("return " .. text, "=prompt")
+    if not chunk then chunk, problem = native.load_text(text, "=prompt") end
+    if not chunk then fail("%s", problem) end
+    setfenv(chunk, session.environment)
+    local value
+    local start_s = os.clock()
+    for _ = 1, count do value = chunk() end
+    local time_s = os.clock() - start_s
+    if value ~= nil then
+      session.environment._ = value
+      say(session, pretty.text(value, session.width, text:match "([%a_][%w_]*)%s*$"))
+    end
+    say(session, ("CPU time %s%s"):format(units.text(time_s / count, "s"),
+      count > 1 and (" each, %s together"):format(units.text(time_s, "s")) or ""))
+  end }
+
+list.reload = { usage = ":reload", doc = "reads edited policy files; simulations go on with them",
+  run = function(session) print(pretty.wrapped(reload.run(session), session.width)) end }
+
+list.help = { argument = "topic", usage = ":help [TOPIC]", doc = "this; or help on cost.gemm, schedulers.sjf, ...",
+  run = function(session, arguments)
+    if arguments == "" then return commands.help(session) end
+    print(pretty.wrapped(help.text(arguments), session.width))
+  end }
+
+list.quit = { usage = ":quit", doc = "Ctrl-D does it too", run = function() return "quit" end }
+
+local order = { "open", "step", "until", "run", "set", "fork", "use", "explain", "why", "plot", "diff", "report",
+  "time", "reload", "help", "quit" }
+
+local closing = [[
+
+Anything else is Lua. An expression prints what it gives; a ; at the end keeps it quiet; _ is the last value.
+x = 1 stays, local x = 1 lasts for its line.
+Modules are there by name: spec, mfu, cost, serve, measure, ...
+help(x) and x? explain a function, an object or a policy. Tab completes. Ctrl-C stops, Ctrl-D leaves.]]
+
+--- The list of commands, and how the prompt reads a line.
+function commands.help(session)
+  local longest = 0
+  for _, name in ipairs(order) do longest = math.max(longest, #list[name].usage) end
+  for _, name in ipairs(order) do
+    local doc = pretty.wrapped(list[name].doc, math.max(session.width - longest - 6, 30))
+    print("  " .. units.padded(list[name].usage, longest) .. "  " .. doc:gsub("\n", "\n" .. (" "):rep(longest + 4)))
+  end
+  print(pretty.wrapped(closing, session.width))
+end
+
+--- "scheduler=", "scheduler.max_num_seqs=", ...: what :set takes.
+local function settable(session)
+  local live, out = session.lives[session.current], { "scheduler=", "steps=" }
+  if not live then return out end
+  local own = serve.state(live).replicas[1]
+  for slot, instance in pairs { scheduler = own.scheduler, steps = own.prepared.step_policy } do
+    for _, name in ipairs(core.sorted_keys(policy.parameters(instance))) do
+      out[#out + 1] = ("%s.%s="):format(slot, name)
+    end
+  end
+  table.sort(out)
+  return out
+end
+
+--- Commands with what Tab may offer as their argument.
+function commands.list(session)
+  local lives = core.sorted_keys(session.lives)
+  list.use.argument = lives
+  list.diff.argument = { core.unpack(lives) }
+  for _, metric in ipairs { "e2e", "queue", "tpot", "ttft" } do table.insert(list.diff.argument, metric) end
+  list.set.argument, list.fork.argument = settable(session), settable(session)
+  return list
+end
+
+--- ":step 3"; abbreviations are fine as long as they are clear.
+function commands.run(session, text)
+  local name, arguments = text:match "^%s*:%s*(%a*)%s*(.-)%s*$"
+  local command = list[name]
+  if not command then
+    local found = {}
+    for _, each in ipairs(order) do
+      if name ~= "" and each:sub(1, #name) == name then found[#found + 1] = each end
+    end
+    if #found > 1 then fail(":%s can mean %s", name, ":" .. core.join(found, ", :")) end
+    if #found == 0 then fail("%s; :help has them all", (native.unknown_name("command", name, order))) end
+    command = list[found[1]]
+  end
+  if arguments ~= "" and not command.usage:find " " then
+    fail(":%s takes nothing behind it, found '%s'", command.usage:sub(2), arguments)
+  end
+  return command.run(session, arguments) or "done"
+end
+
+return commands

@@ -1,0 +1,87 @@
+--- :reload. Policies from edited files take the place of those that run, with the parameters they were given
+--- and the state they keep.
+local core = require "rooflua.base.core"
+local chunks = require "rooflua.sandbox.chunks"
+local policy = require "rooflua.policy"
+local scenario = require "rooflua.scenario.reader"
+local serve = require "rooflua.serve"
+
+local reload = {}
+
+--- Policies written in the scenario file itself, by name.
+local function inline_classes(given, out)
+  for _, key in ipairs(core.sorted_keys(core.plain(given))) do
+    local value = core.plain(given)[key]
+    if policy.is_instance(value) then
+      out[value.name] = policy.class_of(value)
+    elseif policy.is_class(value) then
+      out[value.name] = value
+    elseif type(value) == "table" then
+      inline_classes(value, out)
+    end
+  end
+  return out
+end
+
+--- instance -> the same of its class as it is now; nil where its file cannot be found.
+local function successor_of(module_of, inline, notes)
+  local function successor(instance)
+    local old = policy.class_of(instance)
+    local module = module_of[old]
+    local class = module and chunks.require(module) or not module and inline[instance.name] or nil
+    if not policy.is_class(class) then
+      notes[#notes + 1] = instance.name .. " is in no file that could be read again; it stays as it is"
+      return nil
+    end
+    local before, now = policy.describe(old).params, policy.describe(class).params
+    local given = {}
+    for _, key in ipairs(core.sorted_keys(policy.parameters(instance))) do
+      local value = policy.parameters(instance)[key]
+      if policy.is_instance(value) then value = successor(value) or value end
+      if value ~= before[key].default then
+        given[key] = now[key] and value or nil
+        if not now[key] then notes[#notes + 1] = instance.name .. " has no " .. key .. " any more" end
+      end
+    end
+    local fresh = class(given)
+    for key, value in pairs(instance) do
+      if before[key] == nil and now[key] == nil and value ~= old[key] then fresh[key] = value end
+    end
+    return fresh
+  end
+  return successor
+end
+
+--- Reads every policy file again; simulations go on with what is in them now.
+---@param session table
+---@return string text what happened
+function reload.run(session)
+  local before = chunks.forget()
+  local notes, names, module_of = {}, {}, {}
+  for _, name in ipairs(core.sorted_keys(before)) do
+    if policy.is_class(before[name]) then module_of[before[name]] = name end
+  end
+  local ok, problem = pcall(function()
+    for _, name in ipairs(core.sorted_keys(before)) do
+      chunks.require(name)
+      names[#names + 1] = name
+    end
+    local inline = {}
+    if session.file then
+      inline = inline_classes(chunks.load_scenario(session.file), {})
+      names[#names + 1] = session.file
+    end
+    for _, name in ipairs(session.order) do
+      serve.replace_policies(session.lives[name], successor_of(module_of, inline, notes))
+    end
+  end)
+  if not ok then
+    chunks.recall(before)
+    error(problem, 0)
+  end
+  if session.file then session.opened = scenario.open(session.file, session.options) end
+  local text = #names == 0 and "no policy has been read yet" or "read again: " .. core.join(names, ", ")
+  return #notes > 0 and text .. "\n" .. core.join(notes, "\n") or text
+end
+
+return reload

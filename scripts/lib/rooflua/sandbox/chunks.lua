@@ -1,0 +1,298 @@
+-- How files become running code: trusted like luajit's, or in an allow-listed environment of their
+-- own. Library tables are handed to sandboxed code as read-only views.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local files = require "rooflua.sandbox.files"
+local repeatable = require "rooflua.sandbox.repeatable"
+
+local chunks = {}
+local fail = core.fail
+local globals = _G
+local stock_require, setfenv = require, setfenv
+
+--- What scripts may require of the library: the modules that lie directly in scripts/lib/rooflua. What lies in
+--- its rooms holds pointers and natives.
+local function is_public(module)
+  return module:find "^[%a_]+$" ~= nil
+    and native.file_exists(native.home .. "/scripts/lib/rooflua/" .. module .. ".lua")
+end
+
+-- The allow-list ------------------------------------------------------------------------------------
+
+local function copy(t)
+  local out = {}
+  for key, value in next, t do out[key] = value end
+  return out
+end
+
+local base = {}
+for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget",
+  "rawset",
+  "select", "setmetatable", "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
+  base[name] = globals[name]
+end
+for _, name in ipairs { "pairs", "next", "tostring", "print" } do base[name] = repeatable[name] end
+function base.getmetatable(value)
+  if type(value) ~= "table" then return nil end
+  return getmetatable(value)
+end
+local allowed = { string = copy(string), table = copy(table), math = copy(math), bit = copy(bit),
+  coroutine = copy(coroutine) }
+allowed.string.dump = nil
+allowed.string.format = repeatable.format
+allowed.table.foreach = repeatable.foreach
+function allowed.math.random()
+  fail "math.random: use a named stream of rng, so that the same seed gives the same bytes"
+end
+allowed.math.randomseed = allowed.math.random
+
+-- A coroutine that resumes a coroutine that resumes ... takes C stack at every level, and LuaJIT does
+-- not count them.
+local most_nested, nested = 150, 0
+local create, resume = coroutine.create, coroutine.resume
+local function leave(...)
+  nested = nested - 1
+  return ...
+end
+function allowed.coroutine.resume(co, ...)
+  if type(co) ~= "thread" then
+    fail("coroutine.resume: expected a coroutine, found %s", core.describe(co))
+  end
+  if nested >= most_nested then
+    fail("coroutine.resume: more than %d coroutines inside each other", most_nested)
+  end
+  nested = nested + 1
+  return leave(resume(co, ...))
+end
+local function pass(ok, ...)
+  if not ok then error((...), 0) end
+  return ...
+end
+function allowed.coroutine.wrap(call)
+  local co = create(call)
+  return function(...) return pass(allowed.coroutine.resume(co, ...)) end
+end
+
+local function strict(environment)
+  return setmetatable(environment, {
+    __index = function(_, name)
+      local known = {}
+      for key in next, environment do known[#known + 1] = tostring(key) end
+      table.sort(known)
+      return fail("%s", native.unknown_name("global", tostring(name), known))
+    end,
+    __newindex = function(_, name)
+      fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))
+    end,
+    __metatable = false,
+  })
+end
+
+local scenario_folder
+local function sandboxed_environment(require)
+  local environment = copy(base)
+  for name, library in next, allowed do environment[name] = copy(library) end
+  environment.require = require
+  return strict(environment)
+end
+
+--- --trusted: everything luajit has, undeclared globals still an error.
+local function trusted_environment(require)
+  return setmetatable({ require = require, pairs = core.sorted_pairs }, {
+    __index = function(_, name)
+      local value = rawget(globals, name)
+      if value ~= nil then return value end
+      return fail("%s", native.unknown_name("global", tostring(name), core.sorted_keys(globals)))
+    end,
+    __newindex = function(_, name)
+      fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))
+    end,
+  })
+end
+
+-- require --------------------------------------------------------------------------------------------
+
+local loaded, loading, read = {}, {}, {} -- read: files that were run, as a set of paths
+
+-- What only the library and the program may touch.
+local hidden = {
+  ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
+  ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
+  ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
+  ["rooflua.policy"] = { "class_of" },
+  ["rooflua.measure"] = { "is_metric" },
+  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore",
+    "remembers", "close", "can_fork", "method_name", "is_broken",
+    "replace_policies" }, -- some write files
+}
+
+--- A read-only view of a module of the library; nested tables are read-only already.
+local views = {}
+local function library(name)
+  if native.trusted then return stock_require(name) end
+  if views[name] then return views[name] end
+  local short = name:match "^rooflua%.([%a_]+)$"
+  if name ~= "rooflua" and not (short and is_public(short)) then
+    fail("require: there is no module '%s' in the library", name)
+  end
+  local module = stock_require(name)
+  local meta = type(module) == "table" and getmetatable(module)
+  if type(module) == "table" and (meta == nil or type(meta) == "table" and meta.__call) then
+    if hidden[name] then
+      module = copy(module)
+      for _, key in ipairs(hidden[name]) do module[key] = nil end
+    end
+    module = core.readonly(module, name, true)
+  end
+  views[name] = module
+  return module
+end
+
+--- For the test that compares modules and stubs.
+function chunks.public(name)
+  local module = copy(stock_require("rooflua." .. name))
+  for _, key in ipairs(hidden["rooflua." .. name] or {}) do module[key] = nil end
+  return module
+end
+
+--- The shortest way to say where a file is: below the home, or as it was given.
+local function chunk_name(path)
+  local home = native.home .. "/"
+  if path:sub(1, #home) == home then path = path:sub(#home + 1) end
+  return "@" .. path
+end
+
+--- Errors raised below a tail call have lost their line: they get at least the file.
+local function with_file(problem, path)
+  if type(problem) ~= "string" or problem:find "%.%w+:%d+: " then return problem end
+  return chunk_name(path):sub(2) .. ": " .. problem
+end
+
+local environment_for
+
+local function find(name)
+  local relative = name:gsub("%.", "/") .. ".lua"
+  local tried = {}
+  for _, folder in ipairs { native.home .. "/scripts", scenario_folder or "." } do
+    local path = folder .. "/" .. relative
+    if native.file_exists(path) then return path end
+    tried[#tried + 1] = path
+  end
+  return nil, tried
+end
+
+local function sandbox_require(name)
+  core.text(name, "require")
+  if name == "rooflua" or name:sub(1, 8) == "rooflua." then return library(name) end
+  if loaded[name] ~= nil then return loaded[name] end
+  if not name:find "^[%w_%-]+[%w_%-%.]*$" or name:find("..", 1, true) then
+    fail("require: expected a module name such as \"steps.kernels\", found %s", core.describe(name))
+  end
+  if loading[name] then fail("require: '%s' requires itself", name) end
+  local path, tried = find(name)
+  if not path then
+    if native.trusted then return stock_require(name) end
+    local folder, wanted = name:match "^([%w_]+)%.([%w_]+)$"
+    local there = folder and native.list_folder(native.home .. "/scripts/" .. folder, ".lua") or {}
+    if #there > 0 then fail("require: %s", native.unknown_name("policy of " .. folder, wanted, there)) end
+    fail("require: there is no '%s' (looked at %s)", name, core.join(tried, ", "))
+  end
+  loading[name] = true
+  local ok, result = pcall(function()
+    read[path] = true
+    local chunk = native.load_chunk(path, chunk_name(path))
+    return setfenv(chunk, environment_for())(name)
+  end)
+  loading[name] = nil
+  if not ok then error(with_file(result, path), 0) end
+  if result == nil then result = true end
+  loaded[name] = result
+  return result
+end
+chunks.require = sandbox_require
+
+--- Names of the policies of a folder, in scripts/ and beside the scenario.
+function chunks.names_in(folder)
+  local out = native.list_folder(native.home .. "/scripts/" .. folder, ".lua")
+  local beside = native.list_folder((scenario_folder or ".") .. "/" .. folder, ".lua")
+  for _, name in ipairs(beside) do out[#out + 1] = name end
+  return out
+end
+
+--- Whether a module of that name lies in scripts/ or beside the scenario.
+function chunks.is_there(name) return name:find "^[%w_%-]+[%w_%-%.]*$" ~= nil and find(name) ~= nil end
+
+function environment_for()
+  if native.trusted then return trusted_environment(sandbox_require) end
+  return sandboxed_environment(sandbox_require)
+end
+
+--- The Lua files that were required so far, sorted.
+function chunks.files() return core.sorted_keys(read) end
+
+--- Forgets what was required from files, so that edited policies take effect.
+---@return table before module name -> what it gave
+function chunks.forget()
+  local before = loaded
+  loaded, loading, nested = {}, {}, 0
+  return before
+end
+function chunks.recall(before) loaded, loading = before, {} end
+--- Where scenario modules are looked for besides scripts/.
+function chunks.folder(path) scenario_folder = path end
+--- After an interrupt: nothing is being loaded any more.
+function chunks.settle()
+  loading, nested = {}, 0
+  native.end_loading()
+end
+
+-- Strings have methods: give them a copy that scripts cannot reach, so that nobody can change them.
+if not native.trusted then native.string_methods(copy(allowed.string)) end
+
+-- Running --------------------------------------------------------------------------------------------
+
+local function guarded(path, words, call, ...)
+  native.begin_loading(words)
+  local results = { pcall(call, ...) }
+  native.end_loading()
+  if not results[1] then error(with_file(results[2], path), 0) end
+  return core.unpack(results, 2, table.maxn(results))
+end
+
+--- call(...), which may run no more instructions than a scenario may take to load. For `check`, which asks
+--- policies and workloads without running a simulation.
+function chunks.bounded(path, call, ...)
+  return guarded(path, "stopped: checking ran too many instructions; a policy answers for one step, and returns",
+    call, ...)
+end
+function chunks.is_spent(problem) return tostring(problem):find("stopped: checking ran", 1, true) ~= nil end
+
+--- Loads a scenario: runs the file and returns what it returns.
+function chunks.load_scenario(path)
+  scenario_folder = path:match "^(.*)/[^/]*$" or "."
+  files.beside(path)
+  read[path] = true
+  local words = "stopped: loading ran too many instructions; a scenario returns data and runs nothing"
+  return guarded(path, words, function()
+    local chunk = native.load_chunk(path, chunk_name(path))
+    return setfenv(chunk, environment_for())()
+  end)
+end
+
+--- Runs text in an environment like a scenario's; for tests and one-liners.
+function chunks.run_text(text, name)
+  local chunk, problem = native.load_text(text, name)
+  if not chunk then error(problem, 0) end
+  return tostring((setfenv(chunk, environment_for())()))
+end
+
+--- rooflua lua FILE ARGS: as luajit would, with the library and the file's folder on the path.
+function chunks.run_trusted(path, ...)
+  local folder = path:match "^(.*)/[^/]*$" or "."
+  package.path = folder .. "/?.lua;" .. package.path
+  globals.arg = { [0] = path, ... }
+  globals.pairs = core.pairs
+  native.load_chunk(path, "@" .. path)(...)
+end
+
+return chunks

@@ -1,0 +1,252 @@
+--- What is wrong or doubtful in a scenario, found without running it: `rooflua check`.
+local chunks = require "rooflua.sandbox.chunks"
+local core = require "rooflua.base.core"
+local forecast = require "rooflua.scenario.check.forecast"
+local json = require "rooflua.json"
+local locate = require "rooflua.sandbox.locate"
+local native = require "rooflua.native"
+local paths = require "rooflua.scenario.paths"
+local prices = require "rooflua.scenario.prices"
+local rules = require "rooflua.scenario.check.rules"
+local scenario = require "rooflua.scenario.reader"
+local searching = require "rooflua.explore.searching"
+local serve = require "rooflua.serve"
+
+local check = {}
+
+local evidence_names = { "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" }
+local most_forecast = 24 -- variants whose batches are priced
+
+-- Findings ----------------------------------------------------------------------------------------------
+
+--- A list of findings in which nothing is said twice. `path` is the file of the scenario.
+local function collector(path)
+  local out, seen = { variant = "", raised = 0, errors = 0, warnings = 0, findings = json.array {} }, {}
+  function out.add(level, file, line, message)
+    if level == "error" then out.raised = out.raised + 1 end
+    local mark = (line or "") .. message
+    if seen[mark] then
+      seen[mark].variants[out.variant] = true
+      return
+    end
+    seen[mark] = { level = level, file = file, line = line, message = message,
+      variants = { [out.variant] = true } }
+    out.findings[#out.findings + 1] = seen[mark]
+    local count = level == "error" and "errors" or "warnings"
+    out[count] = out[count] + 1
+  end
+  --- For rules: a finding about a key path.
+  function out.report(level, key, message, ...)
+    local text = select("#", ...) > 0 and string.format(message, ...) or message
+    out.add(level, path, locate.line(path, key), key .. ": " .. text)
+  end
+  --- An error as it was raised, "file:line: message" or "file: message" or without either.
+  function out.caught(problem)
+    problem = tostring(problem)
+    local file, line, message = problem:match "^(%S[^:\n]*):(%d+): (.*)$"
+    if not file then file, message = path, problem end
+    if message:sub(1, #path + 2) == path .. ": " then message = message:sub(#path + 3) end
+    out.add("error", file, tonumber(line) or locate.line(path, locate.path("", message)), message)
+  end
+  return out
+end
+
+-- Stages --------------------------------------------------------------------------------------------------
+
+--- Every unknown key, not only the first; the table without them.
+local function known_keys(returned, out)
+  local known, kept = {}, {}
+  for _, name in ipairs(scenario.keys) do known[name] = true end
+  for _, key in ipairs(core.sorted_keys(core.plain(returned))) do
+    if known[key] then
+      kept[key] = core.plain(returned)[key]
+    elseif type(key) == "string" then
+      out.caught(native.unknown_name("key", key, scenario.keys))
+    else
+      out.caught("expected named keys, found key " .. core.describe(key))
+    end
+  end
+  return kept
+end
+
+local function percent(share) return string.format("%.1f %%", 100 * share) end
+
+local function shares_text(shares)
+  local parts = {}
+  for _, name in ipairs(evidence_names) do
+    if shares[name] then parts[#parts + 1] = name .. " " .. percent(shares[name]) end
+  end
+  return #parts > 0 and table.concat(parts, ", ") or "nothing is priced"
+end
+
+--- Lengths that no request of this deployment can have.
+local function check_lengths(replica, figures, out)
+  local context = replica.prepared.model.max_model_len
+  if replica.config.max_model_len > 0 then context = replica.config.max_model_len end
+  if context and context > 0 and figures.longest > context then
+    out.report("warning", "workload.prompt_tokens",
+      "of the first %d requests the longest has %d tokens, more than %s's %d", figures.count, figures.longest,
+      replica.prepared.model.name, context)
+  end
+  local capacity = replica.config.kv_blocks * replica.config.block_size
+  if figures.longest > capacity then
+    out.report("error", "workload.prompt_tokens",
+      "a request of %d tokens does not fit into a KV cache of %d tokens", figures.longest, capacity)
+    return false
+  end
+  return true
+end
+
+local function check_load(prepared, figures, rates, out)
+  for _, replica in ipairs(prepared.replicas) do
+    if replica.config.role ~= "both" then return end
+  end
+  local most_per_s = 0
+  for _, each in ipairs(rates) do most_per_s = most_per_s + each.most_per_s end
+  if figures.rate_per_s and figures.rate_per_s > 1.3 * most_per_s then
+    out.report("warning", "workload.rate_per_s",
+      "%.3g requests/s come, about %.2g can be served: the queue grows as long as the run lasts",
+      figures.rate_per_s, most_per_s)
+  end
+end
+
+--- Kinds of work that no row stands for although there are tables.
+local function check_tables(prepared, rates, out)
+  local database = prepared.replicas[1].prepared.mfu
+  if #database:tables() == 0 then return end
+  local modelled = {}
+  for _, each in ipairs(rates) do
+    for kind in pairs(each.ops.modelled or {}) do
+      if kind ~= "elementwise" then modelled[kind] = true end
+    end
+  end
+  local names = core.sorted_keys(modelled)
+  if #names > 0 then
+    out.report("warning", "mfu", "the tables have nothing for %s: it is modelled", table.concat(names, ", "))
+  end
+end
+
+--- One variant of kind "serve": seconds by evidence, and lines for people.
+local function forecast_serve(file, given, out)
+  local prepared = serve.check(file, given)
+  local requests = paths.at(file, "workload", forecast.requests, prepared.workload, prepared.streams)
+  for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
+  local figures = forecast.figures(requests)
+  if figures.count == 0 then return {} end
+  local seconds, rates = {}, {}
+  for i, replica in ipairs(prepared.replicas) do
+    if i == 1 and not check_lengths(replica, figures, out) then return {} end
+    local share = figures.rate_per_s and figures.rate_per_s / #prepared.replicas
+    local one = i > 4 and rates[1] or paths.at(file, "steps", forecast.of_replica, replica, figures, share)
+    rates[i] = one
+    for name, value in pairs(one.seconds) do seconds[name] = (seconds[name] or 0) + value end
+  end
+  check_load(prepared, figures, rates, out)
+  check_tables(prepared, rates, out)
+  return forecast.shares(seconds)
+end
+
+local function forecast_variant(file, given, kind, out)
+  if kind == "serve" then return forecast_serve(file, given, out) end
+  if kind == "search" then
+    paths.at(file, "search", searching.check, file, given, given.search)
+    return {}
+  end
+  local prepared = scenario.prepare(given, file)
+  if kind == "price" then return prices.price(prepared).evidence end
+  if kind == "static" then return prices.static(prepared).evidence end
+  return {}
+end
+
+--- "modelled 86.2 to 100.0 %, assumed 0.0 to 13.8 %" over many variants.
+local function ranges_text(forecasts)
+  local parts = {}
+  for _, name in ipairs(evidence_names) do
+    local low, high = 1, 0
+    for _, each in ipairs(forecasts) do
+      local share = each.evidence[name] or 0
+      low, high = math.min(low, share), math.max(high, share)
+    end
+    if high > 0 then parts[#parts + 1] = string.format("%s %.1f to %.1f %%", name, 100 * low, 100 * high) end
+  end
+  return table.concat(parts, ", ")
+end
+
+local function note_forecasts(out, forecasts)
+  local same = true
+  for _, each in ipairs(forecasts) do
+    same = same and shares_text(each.evidence) == shares_text(forecasts[1].evidence)
+  end
+  if not same and #forecasts > 6 then
+    out.notes[1] = "forecast  " .. ranges_text(forecasts)
+    return
+  end
+  for i, each in ipairs(forecasts) do
+    if i == 1 or not same then
+      local name = (same or each.name == "") and "" or each.name .. ": "
+      out.notes[#out.notes + 1] = "forecast  " .. name .. shares_text(each.evidence)
+    end
+  end
+end
+
+--- Findings of some variants only say of which.
+local function name_variants(out, count)
+  for _, finding in ipairs(out.findings) do
+    local names = core.sorted_keys(finding.variants)
+    if names[1] ~= "" and #names < count then
+      finding.message = finding.message .. " (" .. table.concat(names, "; ", 1, math.min(#names, 3))
+        .. (#names > 3 and "; ..." or "") .. ")"
+    end
+    finding.variants = nil
+  end
+end
+
+local function check_variants(path, opened, out)
+  local forecasts = json.array {}
+  for index, variant in ipairs(opened.variants) do
+    out.variant = variant.name
+    local ok, given = pcall(scenario.variant_table, index)
+    if not ok then
+      out.caught(given)
+    else
+      local before = out.raised
+      rules.apply(given, out.report)
+      if out.raised == before and index <= most_forecast then
+        local fine, evidence = pcall(forecast_variant, path, given, opened.kind, out)
+        if fine then forecasts[#forecasts + 1] = { name = variant.name, evidence = evidence }
+        else out.caught(evidence) end
+        if not fine and chunks.is_spent(evidence) then break end -- others would be told the same
+      end
+    end
+  end
+  return forecasts
+end
+
+--- {file, kind, variants, errors, warnings, findings = {{level, file, line, message}}, forecast, notes}
+---@param path string
+---@param sets string[]? "key=value" of the command line
+function check.file(path, sets)
+  local out = collector(path)
+  out.notes = json.array {}
+  local result = { file = path, kind = "", variants = 0, forecast = json.array {} }
+  local loaded, returned = pcall(chunks.load_scenario, path)
+  if not loaded then
+    out.caught(returned)
+  elseif type(returned) ~= "table" then
+    out.caught("expected the file to return a table, found " .. core.describe(returned))
+  else
+    local finished, problem = pcall(chunks.bounded, path, function()
+      local opened, found = pcall(scenario.open_table, known_keys(returned, out), { file = path, set = sets })
+      if not opened then return out.caught(found) end
+      result.kind, result.variants = found.kind, #found.variants
+      result.forecast = check_variants(path, found, out)
+    end)
+    if not finished then out.caught(problem) end
+    note_forecasts(out, result.forecast)
+  end
+  name_variants(out, result.variants)
+  for _, key in ipairs { "errors", "warnings", "findings", "notes" } do result[key] = out[key] end
+  return result
+end
+
+return check

@@ -1,0 +1,140 @@
+-- What the time of a served scenario would rest on, and whether it keeps up, from a handful of batches:
+-- requests are drawn from the workload, nothing is simulated.
+local batch = require "rooflua.border.batch"
+local core = require "rooflua.base.core"
+local cost = require "rooflua.cost"
+local native = require "rooflua.native"
+local policy = require "rooflua.policy"
+local prices = require "rooflua.scenario.prices"
+local statistics = require "rooflua.base.statistics"
+
+local forecast = {}
+
+local most_drawn, most_decodes = 256, 1024
+
+--- The first requests that the workload sends by itself: lists of arrivals and lengths. Of a trace also what
+--- is left out of it.
+function forecast.requests(workload, streams)
+  local source = policy.fresh(workload):requests(streams)
+  local out = { arrivals_s = {}, prompts = {}, outputs = {} }
+  local function add(at_s, prompt, output)
+    local i = #out.prompts + 1
+    out.arrivals_s[i], out.prompts[i], out.outputs[i] = at_s, prompt, output
+  end
+  if type(source) == "userdata" then
+    for _, row in ipairs(native.trace_rows(source, most_drawn)) do add(row[1], row[2], row[3]) end
+    out.left_out = native.trace_describe(source).left_out
+    return out
+  end
+  while #out.prompts < most_drawn do
+    local at_s, prompt, output
+    if type(source) == "function" then at_s, prompt, output = source()
+    else at_s, prompt, output = source.next(source) end
+    if at_s == nil then break end
+    if type(prompt) ~= "number" or type(output) ~= "number" then break end -- the run will say so
+    add(at_s, prompt, output)
+  end
+  return out
+end
+
+local function largest(list)
+  local out = 0
+  for _, value in ipairs(list) do out = math.max(out, value) end
+  return out
+end
+
+--- Lengths and rate in figures.
+function forecast.figures(requests)
+  local longest, n = 0, #requests.prompts
+  for i, prompt in ipairs(requests.prompts) do longest = math.max(longest, prompt + requests.outputs[i]) end
+  local span_s = n > 1 and requests.arrivals_s[n] - requests.arrivals_s[1] or 0
+  return { count = n, prompt = math.max(1, math.floor((statistics.mean(requests.prompts) or 0) + 0.5)),
+    output = math.max(1, math.floor((statistics.mean(requests.outputs) or 0) + 0.5)),
+    longest = longest, longest_prompt = largest(requests.prompts),
+    rate_per_s = n > 20 and span_s > 0 and (n - 1) / span_s or nil }
+end
+
+local function price(replica, given)
+  return prices.price_batch(replica.prepared, replica.steps.steps, batch.new(given))
+end
+
+local function decode(replica, count, context)
+  return price(replica, { decodes = count, decode_context_tokens = count * context })
+end
+
+--- How many requests can decode at once.
+local function seats_of(replica, figures)
+  local config = replica.config
+  local by_kv = math.floor(config.kv_blocks * config.block_size / (figures.prompt + figures.output))
+  local seats = config.max_num_seqs > 0 and config.max_num_seqs or most_decodes
+  return math.max(1, math.min(seats, by_kv, most_decodes))
+end
+
+--- Seconds of prefill per request: its prompt in chunks of the budget.
+local function prefill(replica, figures)
+  local budget = replica.config.max_num_batched_tokens
+  local chunk = budget > 0 and math.min(budget, figures.prompt) or figures.prompt
+  local first = price(replica, { prefills = { { new_tokens = chunk, context_tokens = 0,
+    completes = chunk == figures.prompt } } })
+  local chunks = figures.prompt / chunk
+  if chunks <= 1 then return first.time_s, { { first, 1 } } end
+  local last = price(replica, { prefills = { { new_tokens = chunk, context_tokens = figures.prompt - chunk } } })
+  return chunks * (first.time_s + last.time_s) / 2, { { first, chunks / 2 }, { last, chunks / 2 } }
+end
+
+local function add(sums, priced, weight)
+  for name, share in pairs(priced.evidence) do sums[name] = (sums[name] or 0) + share * priced.time_s * weight end
+end
+
+--- Ops that rest on a worse kind of evidence than the tables promise: names by evidence.
+local function note_ops(ops, priced)
+  for _, row in ipairs(priced.rows) do
+    if row.kind ~= "correction" and row.evidence then
+      ops[row.evidence] = ops[row.evidence] or {}
+      ops[row.evidence][row.kind] = true
+    end
+  end
+end
+
+--- One replica under its share of the load: evidence shares, requests that it can serve per second, and
+--- how many are in flight.
+---@param rate_per_s number? requests per second that come to this replica; nil = as many as it can take
+function forecast.of_replica(replica, figures, rate_per_s)
+  cost.set_corrections(replica.prepared.corrections)
+  local seats = seats_of(replica, figures)
+  local prefill_s, parts = prefill(replica, figures)
+  local context = math.floor(figures.prompt + figures.output / 2)
+  local full = decode(replica, seats, context)
+  local most_per_s = 1 / (prefill_s + figures.output * full.time_s / seats)
+  local running = seats
+  if rate_per_s and rate_per_s < most_per_s then -- Little's law, from below
+    running = 1
+    for _ = 1, 4 do
+      local step_s = decode(replica, running, context).time_s
+      local e2e_s = prefill_s + figures.output * (step_s + rate_per_s * prefill_s * step_s)
+      running = math.max(1, math.min(seats, math.floor(rate_per_s * e2e_s + 0.5)))
+    end
+  end
+  local usual = decode(replica, running, context)
+  local sums, ops = {}, {}
+  for _, part in ipairs(parts) do
+    add(sums, part[1], part[2])
+    note_ops(ops, part[1])
+  end
+  add(sums, usual, figures.output / running)
+  note_ops(ops, usual)
+  cost.set_corrections {}
+  return { seconds = sums, ops = ops, most_per_s = most_per_s, running = running, seats = seats }
+end
+
+--- Seconds by evidence as shares.
+function forecast.shares(seconds)
+  local total, out = 0, {}
+  for _, name in ipairs(core.sorted_keys(seconds)) do total = total + seconds[name] end
+  for name, value in pairs(seconds) do
+    if value > 0 then out[name] = value / total end
+  end
+  return out
+end
+
+return forecast

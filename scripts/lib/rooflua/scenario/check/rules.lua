@@ -1,0 +1,116 @@
+-- What is allowed but hardly meant: a percentage for a share, milliseconds for seconds, gigabytes for
+-- bytes. Each rule looks at one scenario and reports with report(level, key path, message).
+local core = require "rooflua.base.core"
+local policy = require "rooflua.policy"
+
+local rules = {}
+
+--- Rates whose everyday figure is in another unit: key, least that is plausible, factor to what it says
+--- when it is below, and that unit. Those of a GPU are looked at where it is read.
+local small = {
+  { "network.bytes_per_s", 1e6, 1e9, "GB/s" },
+}
+
+--- Times that are a mistake when longer, in seconds.
+local long = {
+  { "slo.ttft_s", 600 }, { "slo.tpot_s", 10 }, { "slo.e2e_s", 36000 },
+  { "frontend.base_s", 1 }, { "frontend.per_prompt_token_s", 0.001 },
+  { "frontend.per_output_token_s", 0.01 }, { "network.alpha_s", 1 },
+}
+
+local function value_at(given, path)
+  local value = given
+  for part in path:gmatch "[^.]+" do
+    if type(value) ~= "table" then return nil end
+    value = core.plain(value)[part]
+  end
+  return value
+end
+
+local function figure(number) return string.format("%.4g", number) end
+
+function rules.sizes(given, report)
+  for _, rule in ipairs(small) do
+    local path, least, factor, unit = rule[1], rule[2], rule[3], rule[4]
+    local value = value_at(given, path)
+    if type(value) == "number" and value > 0 and value < least then
+      report("error", path, "%s is implausibly little; as %s that would be %s", figure(value), unit,
+        figure(value * factor))
+    end
+  end
+end
+
+function rules.times(given, report)
+  for _, rule in ipairs(long) do
+    local value = value_at(given, rule[1])
+    if type(value) == "number" and value > rule[2] then
+      report("warning", rule[1], "%s s is long; milliseconds would be %s", figure(value), figure(value / 1000))
+    end
+  end
+end
+
+function rules.shares(given, report)
+  local share = value_at(given, "deployment.memory_utilization")
+  if type(share) == "number" and share > 1 and share <= 100 then
+    report("error", "deployment.memory_utilization", "expected a share of memory in (0, 1], found %s; %s %% is %s",
+      figure(share), figure(share), figure(share / 100))
+  end
+end
+
+--- A parameter in seconds that is a thousand times its default, or more, was given in milliseconds.
+local function times_of(report, slot, instance)
+  local declared, values = policy.describe(instance).params, policy.parameters(instance)
+  for _, name in ipairs(core.sorted_keys(declared)) do
+    local value, default = values[name], declared[name].default
+    local time = declared[name].unit == "s" and type(value) == "number" and type(default) == "number"
+    if time and default > 0 and default < 1 and value >= 500 * default and value > 0.5 then
+      report("warning", slot .. "." .. name, "%s s is %s times the default (%s s); milliseconds would be %s",
+        figure(value), figure(value / default), figure(default), figure(value / 1000))
+    end
+    if policy.is_instance(value) then times_of(report, slot .. "." .. name, value) end
+  end
+end
+
+function rules.policy_times(given, report)
+  for _, slot in ipairs { "steps", "scheduler", "router" } do
+    if policy.is_instance(given[slot]) then times_of(report, slot, given[slot]) end
+  end
+  if type(given.corrections) ~= "table" then return end
+  for i, each in ipairs(core.plain(given.corrections)) do
+    if policy.is_instance(each) then times_of(report, "corrections[" .. i .. "]", each) end
+  end
+end
+
+function rules.load(given, report)
+  local workload = given.workload
+  if not policy.is_instance(workload) then return end
+  local values = policy.parameters(workload)
+  if type(values.rate_per_s) == "number" and values.rate_per_s >= 1e5 then
+    report("warning", "workload.rate_per_s", "%s requests/s is more than any service gets", figure(values.rate_per_s))
+  end
+  local count = values.num_requests
+  if type(count) == "number" and count < 100 then
+    report("warning", "workload.num_requests",
+      "p99 of %d requests is about their maximum; 100 are the least that have one", count)
+  end
+end
+
+function rules.budget(given, report)
+  local scheduler = given.scheduler
+  if not policy.is_instance(scheduler) then return end
+  local values = policy.parameters(scheduler)
+  local budget, seats = values.max_num_batched_tokens, values.max_num_seqs
+  if type(budget) == "number" and type(seats) == "number" and budget > 0 and seats > 0 and budget < seats then
+    report("warning", "scheduler.max_num_batched_tokens",
+      "a step of %d tokens cannot hold a token for each of max_num_seqs = %d requests", budget, seats)
+  end
+end
+
+local order = { "shares", "sizes", "times", "policy_times", "load", "budget" }
+
+--- Every rule on the table of one variant.
+function rules.apply(given, report)
+  for _, name in ipairs(order) do rules[name](given, report) end
+end
+
+return rules

@@ -1,0 +1,71 @@
+-- A scenario as rows of {path, value, unit, note}: everything that was given, and every parameter of
+-- every policy with what its declaration says. For reports.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local policy = require "rooflua.policy"
+local scenario = require "rooflua.scenario.reader"
+
+local describe = {}
+
+-- Told elsewhere in a report, or code.
+local untold = { title = true, rooflua = true, report = true, vary = true, price = true, static = true }
+local policies = { "steps", "scheduler", "router", "workload" }
+local most_rows, most_items = 400, 8
+
+local function text_of(value)
+  if type(value) == "number" then return native.number_text(value) end
+  if type(value) == "string" or type(value) == "boolean" then return tostring(value) end
+  return core.describe(value)
+end
+
+local add
+
+local function add_policy(rows, path, instance)
+  local declared = policy.describe(instance)
+  rows[#rows + 1] = { path = path, value = declared.name, unit = "", note = declared.doc }
+  local values = policy.parameters(instance)
+  for _, key in ipairs(core.sorted_keys(declared.params)) do
+    local parameter, value = declared.params[key], values[key]
+    if policy.is_instance(value) or type(value) == "table" then
+      add(rows, path .. "." .. key, value)
+    elseif value ~= nil then
+      local default = value == parameter.default
+      rows[#rows + 1] = { path = path .. "." .. key, value = text_of(value),
+        unit = parameter.unit ~= "1" and parameter.unit or "", note = default and "default" or "" }
+    end
+  end
+end
+
+function add(rows, path, value)
+  if #rows >= most_rows then return end
+  if policy.is_instance(value) then return add_policy(rows, path, value) end
+  if type(value) == "table" and #core.plain(value) > most_items then
+    rows[#rows + 1] = { path = path, value = "a list of " .. #core.plain(value), unit = "", note = "" }
+  elseif type(value) == "table" then
+    for _, key in ipairs(core.sorted_keys(core.plain(value))) do
+      local inner = type(key) == "number" and path .. "[" .. key .. "]" or path .. "." .. tostring(key)
+      add(rows, inner, core.plain(value)[key])
+    end
+  elseif type(value) ~= "function" and type(value) ~= "nil" then
+    rows[#rows + 1] = { path = path, value = text_of(value), unit = "", note = "" }
+  end
+end
+
+--- Of the open scenario, without its variants' changes. Policies that it leaves out are named too.
+function describe.parameters()
+  local file, given, kind = scenario.opened()
+  local rows = json.array {}
+  local told = {}
+  for key, value in pairs(given) do told[key] = value end
+  for _, key in ipairs(policies) do
+    local needed = key == "steps" or kind == "serve" and key ~= "workload"
+    if told[key] ~= nil or needed then told[key] = scenario.policy(file, key, told[key]) end
+  end
+  for _, key in ipairs(core.sorted_keys(told)) do
+    if not untold[key] then add(rows, key, told[key]) end
+  end
+  return rows
+end
+
+return describe

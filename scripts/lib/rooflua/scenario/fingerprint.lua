@@ -1,0 +1,80 @@
+-- What results depend on, as a hash: the scenario, the Lua files that it required, the library, shipped
+-- data, files that it names (tables, traces), options. A changed file is another scenario to a results file.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local chunks = require "rooflua.sandbox.chunks"
+local files_found = require("rooflua.sandbox.files").found
+local policy = require "rooflua.policy"
+
+local fingerprint = {}
+
+local house = { "/scripts/lib/rooflua", "/scenarios/models", "/bench_data" }
+
+--- Every text in a scenario that names a file or folder: tables, traces, config.json.
+local function named_files(value, out, seen, depth, key)
+  if type(value) == "string" then
+    if key == "path" and value ~= "" or value:find "[/.]" and native.file_exists(value) then out[value] = true end
+  elseif type(value) == "table" and not seen[value] and depth < 12 then
+    seen[value] = true
+    local plain = policy.is_instance(value) and policy.parameters(value) or core.plain(value)
+    for _, name in ipairs(core.sorted_keys(plain)) do named_files(plain[name], out, seen, depth + 1, name) end
+  end
+end
+
+local names_policies = { steps = true, scheduler = true, router = true, workload = true, bucketing = true,
+  corrections = true }
+
+--- Reads the files of policies and lookups that stand as names in a scenario or in what varies in it: some of
+--- them would be read by later variants only. What cannot be read is an error of the run, not of the hash.
+local function read_named(value, key, seen, depth)
+  if type(value) == "string" and names_policies[key] then
+    pcall(require("rooflua.scenario.reader").policy, "", key, value)
+  elseif type(value) == "string" and (key == "mfu" or key == "lookup") then
+    pcall(chunks.require, "lookup." .. value)
+  elseif type(value) == "table" and not seen[value] and depth < 12 then
+    seen[value] = true
+    local plain = policy.is_instance(value) and policy.parameters(value) or core.plain(value)
+    for _, name in ipairs(core.sorted_keys(plain)) do
+      local own = type(name) == "string" and name ~= "value" and name:gsub("%[%d+%]$", ""):match "[%a_]+$" or key
+      read_named(plain[name], own, seen, depth + 1)
+    end
+  end
+end
+
+--- A value of a scenario as text: policies with their parameters, tables in order of their keys.
+local function text_of(value, depth)
+  if type(value) == "function" then return "function" end
+  if type(value) == "number" then return ("%.17g"):format(value) end
+  if type(value) ~= "table" or depth > 12 then
+    return type(value) == "userdata" and core.class_name(value) or tostring(value)
+  end
+  local plain, parts = core.plain(value), {}
+  if policy.is_instance(value) then
+    plain = policy.parameters(value)
+    parts[1] = policy.describe(value).name
+  end
+  for _, key in ipairs(core.sorted_keys(plain)) do
+    parts[#parts + 1] = tostring(key) .. "=" .. text_of(plain[key], depth + 1)
+  end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+--- The hash of a scenario's table. options: path (its file), set (texts), seed, more (text), varied (what takes
+--- the place of its values, by key path).
+function fingerprint.of(given, options)
+  local files = {}
+  read_named({ given, options.varied }, nil, {}, 0)
+  named_files({ given, options.varied }, files, {}, 0)
+  for _, path in ipairs(files_found()) do files[path] = true end
+  for _, path in ipairs(chunks.files()) do files[path] = true end
+  if options.path then files[options.path] = true end
+  local paths = {}
+  for _, folder in ipairs(house) do paths[#paths + 1] = native.home .. folder end
+  for _, path in ipairs(core.sorted_keys(files)) do paths[#paths + 1] = path end
+  local texts = { "seed " .. tostring(options.seed), text_of(given, 0),
+    text_of(options.varied, 0), options.more or "" }
+  for _, each in ipairs(options.set or {}) do texts[#texts + 1] = each end
+  return native.fingerprint(paths, texts)
+end
+
+return fingerprint

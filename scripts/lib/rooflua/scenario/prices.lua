@@ -1,0 +1,142 @@
+-- The two kinds of scenario that need no clock: "price" (a list of batches) and "static" (a step
+-- model's own report).
+local core = require "rooflua.base.core"
+local cost = require "rooflua.cost"
+local batch = require "rooflua.border.batch"
+local json = require "rooflua.json"
+local scenario = require "rooflua.scenario.reader"
+
+local prices = {}
+
+--- The batches of kind "price", with names.
+function prices.batches(prepared)
+  local out = {}
+  for i, given in ipairs(core.plain(prepared.given.price)) do
+    local key = "price[" .. i .. "]"
+    out[i] = {
+      name = type(given) == "table" and given.name or "batch " .. i,
+      batch = batch.is(given) and given or scenario.at(prepared.file, key, batch.new, given),
+    }
+  end
+  return out
+end
+
+local function step_corrections(prepared, item, time_s, rows)
+  for _, correction in ipairs(prepared.corrections) do
+    if type(correction.step) == "function" then
+      local before_s = time_s
+      time_s = correction:step(item, before_s)
+      if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
+        scenario.wrong(prepared.file, "corrections", "%s:step returned %s; expected seconds",
+          correction.name, core.describe(time_s))
+      end
+      rows[#rows + 1] = { name = correction.name, kind = "correction", time_s = time_s - before_s,
+        count = 1, flop = 0,
+        bytes = 0, evidence = "assumed", shape = "", note = "of the whole step" }
+    end
+  end
+  return time_s
+end
+
+--- In the order they were priced, corrections behind what they correct.
+local function all_rows(tree)
+  local rows, of = json.array {}, {}
+  for _, row in ipairs(tree.corrections) do
+    of[row.of] = of[row.of] or {}
+    table.insert(of[row.of], row)
+  end
+  for _, row in ipairs(tree.rows) do
+    rows[#rows + 1] = row
+    local mine = of[row.name]
+    if mine then
+      for _, each in ipairs(mine) do rows[#rows + 1] = each end
+      of[row.name] = nil
+    end
+  end
+  return rows
+end
+
+local function price_one(prepared, steps, item)
+  local time_s
+  local tree = cost.explain(function()
+    time_s = steps:time(item)
+    return time_s
+  end)
+  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
+    scenario.wrong(prepared.file, "steps", "%s:time returned %s; expected seconds",
+      tostring(steps.name), core.describe(time_s))
+  end
+  local rows = all_rows(tree)
+  time_s = step_corrections(prepared, item, time_s, rows)
+  local evidence = tree.evidence
+  if next(evidence) == nil and time_s > 0 then evidence = { assumed = 1 } end
+  return { time_s = time_s, evidence = evidence, rows = rows, tokens = item.tokens,
+    requests = item.requests }
+end
+
+--- One batch with a step model that is bound already, and everything that its price rests on:
+--- {time_s, evidence, rows, tokens, requests}.
+function prices.price_batch(prepared, steps, item)
+  cost.set_corrections(prepared.corrections)
+  return price_one(prepared, steps, item)
+end
+
+function prices.price(prepared)
+  local batches = prices.batches(prepared)
+  local steps = scenario.bind_steps(prepared)
+  cost.set_corrections(prepared.corrections)
+  local out, evidence_s, total_s = json.array {}, {}, 0
+  local ok, problem = pcall(function()
+    for i, item in ipairs(batches) do
+      local priced = scenario.at(prepared.file, "price[" .. i .. "]", price_one, prepared, steps,
+        item.batch)
+      priced.name = item.name
+      out[i] = priced
+      total_s = total_s + priced.time_s
+      for name, share in pairs(priced.evidence) do
+        evidence_s[name] = (evidence_s[name] or 0) + share * priced.time_s
+      end
+    end
+  end)
+  cost.set_corrections {}
+  if not ok then error(problem, 0) end
+  local shares = {}
+  if total_s > 0 then
+    for name, seconds in pairs(evidence_s) do shares[name] = seconds / total_s end
+  end
+  return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name }
+end
+
+function prices.static(prepared)
+  local steps = scenario.bind_steps(prepared)
+  if type(steps.static) ~= "function" then
+    scenario.wrong(prepared.file, "steps", "%s has no static report", tostring(steps.name))
+  end
+  cost.set_corrections(prepared.corrections)
+  cost.reset()
+  local ok, report = pcall(steps.static, steps, prepared.given.static or {})
+  local evidence = cost.shares()
+  cost.set_corrections {}
+  if not ok then scenario.at(prepared.file, "static", error, report, 0) end
+  return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name }
+end
+
+--- Only what a document can hold: numbers, text, booleans, tables of them. Not-finite numbers go.
+function prices.plain(value, depth)
+  depth = depth or 0
+  if depth > 20 then core.fail "a static report is nested too deeply" end
+  if type(value) == "table" then
+    local out = #value > 0 and json.array {} or {}
+    for key, each in core.sorted_pairs(value) do
+      if type(key) == "string" or type(key) == "number" and #value > 0 then
+        out[key] = prices.plain(each, depth + 1)
+      end
+    end
+    return out
+  end
+  if type(value) == "number" then return value - value == 0 and value or nil end
+  if type(value) == "string" or type(value) == "boolean" then return value end
+  return nil
+end
+
+return prices

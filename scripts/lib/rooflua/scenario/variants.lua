@@ -1,0 +1,109 @@
+-- The variants of a scenario: one per combination of `vary`, times the points that `sweep` draws.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local paths = require "rooflua.scenario.paths"
+local policy = require "rooflua.policy"
+local wrong = paths.wrong
+
+local variants = {}
+
+local function value_name(value)
+  if policy.is_instance(value) then return value.name end
+  if type(value) == "number" then return native.number_text(value) end
+  if type(value) == "table" then return value.name or "table" end
+  return tostring(value)
+end
+
+local function copy(t)
+  local out = {}
+  for key, each in pairs(t) do out[key] = each end
+  return out
+end
+
+--- `variant` with one more value at `path`. A value may be {label =, value =}, or
+--- {label =, set = {path = value, ...}}: then its key is only a name.
+---@param text string? what the name shall say of the value
+function variants.with(variant, path, value, text)
+  local case
+  text = text or value_name(value)
+  if type(value) == "table" and not policy.is_instance(value) and value.label ~= nil then
+    text, case, value = tostring(value.label), value.set, value.value
+  end
+  local parameters, changes = copy(variant.parameters), copy(variant.changes)
+  local plain = type(value) == "number" or type(value) == "boolean"
+  parameters[path] = plain and value or text
+  if case then
+    for _, key in ipairs(core.sorted_keys(core.plain(case))) do
+      changes[#changes + 1] = { path = key, value = core.plain(case)[key] }
+    end
+  else
+    changes[#changes + 1] = { path = path, value = value }
+  end
+  local part = tostring(path):match "[^.]+$" .. "=" .. text
+  return { name = variant.name == "" and part or variant.name .. ", " .. part,
+    parameters = parameters, changes = changes }
+end
+
+local most_variants = 100000
+
+--- Two values of one name would be two variants that nobody can tell apart.
+local function check_names(file, path, values)
+  local seen = {}
+  for i, value in ipairs(values) do
+    local name = variants.with({ name = "", parameters = {}, changes = {} }, path, value).name
+    if seen[name] then
+      wrong(file, "vary." .. tostring(path), "values %d and %d are both called '%s'; give one of them a label, as in "
+        .. "{ label = \"other\", value = ... }", seen[name], i, name)
+    end
+    seen[name] = i
+  end
+end
+
+--- One per combination of `vary`, keys sorted, the last key fastest.
+function variants.grid(file, given)
+  local list = { { name = "", parameters = {}, changes = {} } }
+  if given == nil then return list end
+  for _, path in ipairs(core.sorted_keys(core.plain(core.table(given, file .. ": vary")))) do
+    local values = core.plain(given)[path]
+    if type(values) ~= "table" or #core.plain(values) == 0 then
+      wrong(file, "vary." .. tostring(path), "expected a list of values")
+    end
+    check_names(file, path, core.plain(values))
+    if #list * #core.plain(values) > most_variants then
+      wrong(file, "vary", "makes more than %d variants", most_variants)
+    end
+    local more = {}
+    for _, variant in ipairs(list) do
+      for _, value in ipairs(core.plain(values)) do
+        more[#more + 1] = variants.with(variant, path, value)
+      end
+    end
+    list = more
+  end
+  return list
+end
+
+--- Both at once: what `a` changes, then what `b` changes.
+function variants.join(a, b)
+  local out = { name = a.name == "" and b.name or b.name == "" and a.name or a.name .. ", " .. b.name,
+    parameters = copy(a.parameters), changes = copy(a.changes) }
+  for path, value in pairs(b.parameters) do out.parameters[path] = value end
+  for _, change in ipairs(b.changes) do out.changes[#out.changes + 1] = change end
+  return out
+end
+
+--- The variants of a scenario's table: points of `sweep`, each with every combination of `vary`.
+function variants.of(file, given)
+  local grid = variants.grid(file, given.vary)
+  if given.sweep == nil then return grid end
+  local list, points = {}, require("rooflua.explore.sampling").points(file, given)
+  if #points * #grid > most_variants then
+    wrong(file, "sweep", "with vary, makes more than %d variants", most_variants)
+  end
+  for _, point in ipairs(points) do
+    for _, each in ipairs(grid) do list[#list + 1] = variants.join(point, each) end
+  end
+  return list
+end
+
+return variants

@@ -1,0 +1,61 @@
+-- Rows of cells as text in columns, two spaces apart: the one place where tables are laid out.
+local core = require "rooflua.base.core"
+local units = require "rooflua.text.units"
+
+local columns = {}
+
+--- @param rows string[][]
+--- @param right function column, row number -> whether that cell is set to the right
+local function lay_out(rows, right, indent)
+  local widths, lines = {}, {}
+  for _, row in ipairs(rows) do
+    for column, cell in ipairs(row) do widths[column] = math.max(widths[column] or 0, units.width(cell)) end
+  end
+  for i, row in ipairs(rows) do
+    local cells = {}
+    for column, cell in ipairs(row) do cells[column] = units.padded(cell, widths[column], right(column, i)) end
+    lines[i] = (indent or "") .. core.join(cells, "  "):gsub("%s+$", "")
+  end
+  return core.join(lines, "\n")
+end
+
+--- Texts below a header: columns of nothing but numbers (cells that begin with a digit or sign) to the right.
+function columns.text(rows, indent)
+  local right = {}
+  for i = 2, #rows do
+    for column, cell in ipairs(rows[i]) do
+      if cell ~= "" then
+        local number = cell == "-" or cell:find "^[-+<>]?%d" ~= nil
+        right[column] = number and right[column] ~= false
+      end
+    end
+  end
+  return lay_out(rows, function(column) return right[column] end, indent)
+end
+
+--- Texts: the first `left` columns to the left, the others to the right.
+function columns.after(left, rows)
+  return lay_out(rows, function(column) return column > left end)
+end
+
+local function cell_text(value)
+  return type(value) == "number" and ("%.6g"):format(value) or tostring(value)
+end
+
+--- A list of rows of any values (numbers to the right), or a list of such tables.
+function columns.values(rows)
+  if type(rows[1]) == "table" and type(rows[1][1]) == "table" then
+    local parts = {}
+    for i, each in ipairs(rows) do parts[i] = columns.values(each) end
+    return core.join(parts, "\n\n")
+  end
+  local texts = {}
+  for i, row in ipairs(rows) do
+    if type(row) ~= "table" then return tostring(rows[1]) end
+    texts[i] = {}
+    for column, value in ipairs(row) do texts[i][column] = cell_text(value) end
+  end
+  return lay_out(texts, function(column, i) return type(rows[i][column]) == "number" end)
+end
+
+return columns

@@ -1,0 +1,230 @@
+-- Help is what the stubs in scripts/meta say, and what policies declare.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local policy = require "rooflua.policy"
+
+local help = {}
+
+local function stub_names() return native.list_folder(native.home .. "/scripts/meta", ".lua") end
+
+--- The parts of one stub: {doc = {...}, entries = {{name, signature, doc, fields}}}, in order.
+local function read_stub(module)
+  local text = native.read_file(native.home .. "/scripts/meta/" .. module .. ".lua")
+  if not text then return nil end
+  local stub, comment = { entries = {} }, {}
+  for line in (text .. "\n"):gmatch "(.-)\r?\n" do
+    local said = line:match "^%-%-%-%s?(.*)$"
+    if said and not said:find "^@meta" then
+      comment[#comment + 1] = said
+    else
+      local name, arguments = line:match "^function ([%w_.:]+)(%b())"
+      if name then
+        stub.entries[#stub.entries + 1] = { name = name, signature = name .. arguments,
+          doc = comment }
+      else
+        local class
+        for _, each in ipairs(comment) do class = class or each:match "^@class ([%w_.]+)" end
+        if class then
+          stub.entries[#stub.entries + 1] = { name = class, class = true, doc = comment }
+        end
+      end
+      comment = {}
+    end
+  end
+  return stub
+end
+help.read_stub = read_stub
+
+--- "@param m number rows" as "  m number   rows".
+local function entry_text(entry, stub)
+  local lines = { entry.signature or entry.name }
+  for _, line in ipairs(entry.doc) do
+    local tag, rest = line:match "^@(%w+)%s*(.*)$"
+    if tag == "param" or tag == "field" then
+      lines[#lines + 1] = "  " .. rest
+    elseif tag == "return" then
+      lines[#lines + 1] = "  -> " .. rest
+    elseif not tag then
+      lines[#lines + 1] = "  " .. line
+    end
+  end
+  local class = entry.class and stub and entry.name:match "[^.]+$"
+  if class then
+    for _, each in ipairs(stub.entries) do
+      if each.signature and each.name:match("^" .. class .. "[.:]") then
+        lines[#lines + 1] = "  " .. each.signature .. (each.doc[1] and "  " .. each.doc[1] or "")
+      end
+    end
+  end
+  return core.join(lines, "\n")
+end
+
+local function module_text(module, stub)
+  local lines = {}
+  for _, entry in ipairs(stub.entries) do
+    if entry.class and entry.name == "rooflua." .. module or entry.name == module then
+      lines[#lines + 1] = entry_text(entry)
+    end
+  end
+  lines[#lines + 1] = ""
+  for _, entry in ipairs(stub.entries) do
+    if entry.signature then lines[#lines + 1] = "  " .. entry.signature end
+  end
+  return core.join(lines, "\n")
+end
+
+local function value_text(value)
+  if type(value) == "string" then return '"' .. value .. '"' end
+  if type(value) == "number" then return native.number_text(value) end
+  if type(value) == "table" then return policy.is_instance(value) and tostring(value) or "{...}" end
+  return tostring(value)
+end
+
+--- A policy's declaration for people.
+local function policy_text(value)
+  local about = policy.describe(value)
+  local lines = { about.name .. ": " .. about.doc }
+  if about.source then lines[#lines + 1] = "  source: " .. about.source end
+  if about.signals then
+    lines[#lines + 1] = "  reads: " .. (#about.signals > 0 and core.join(about.signals, ", ") or "nothing")
+  end
+  local current = policy.is_instance(value) and policy.parameters(value) or {}
+  for _, name in ipairs(core.sorted_keys(about.params)) do
+    local declared = about.params[name]
+    local shown = current[name]
+    if shown == nil then shown = declared.default end
+    local unit = declared.unit and declared.unit ~= "1" and " " .. declared.unit or ""
+    lines[#lines + 1] = "  " .. name .. " = " .. value_text(shown) .. unit
+    lines[#lines + 1] = "      " .. declared.doc
+    if declared.values then
+      local names = {}
+      for i, each in ipairs(declared.values) do names[i] = value_text(each) end
+      lines[#lines + 1] = "      one of " .. core.join(names, ", ")
+    end
+    if declared.source then lines[#lines + 1] = "      source: " .. declared.source end
+  end
+  for _, name in ipairs(core.sorted_keys(about.presets)) do
+    lines[#lines + 1] = "  preset " .. name
+  end
+  return core.join(lines, "\n")
+end
+
+--- "cost.gemm" of a function of the library, by looking for it.
+local function name_of(call)
+  for _, module in ipairs(stub_names()) do
+    local ok, functions = pcall(require, module == "rooflua" and "rooflua" or "rooflua." .. module)
+    if ok and type(functions) == "table" then
+      for _, key in ipairs(core.sorted_keys(core.plain(functions))) do
+        if core.plain(functions)[key] == call then return module .. "." .. key end
+      end
+    end
+  end
+end
+
+--- Names of what a function of the library returns, as its stub says: {"time_s", "bound"}.
+function help.returns(call)
+  local name, out = name_of(call), {}
+  if not name then return out end
+  for _, entry in ipairs(read_stub(name:match "^[^.]+").entries) do
+    if entry.name == name then
+      for _, line in ipairs(entry.doc) do
+        local rest = line:match "^@return%s+%S+%s*(.*)$"
+        if rest then out[#out + 1] = rest:match "^[%w_]+" or "" end
+      end
+    end
+  end
+  return out
+end
+
+--- "cost.gemm(db, m, k, n, dtype)" of a function of the library; nil of any other.
+function help.signature(call)
+  local name = name_of(call)
+  if not name then return nil end
+  for _, entry in ipairs(read_stub(name:match "^[^.]+").entries) do
+    if entry.name == name then return entry.signature end
+  end
+  return name .. "(...)"
+end
+
+local kinds = { "steps", "schedulers", "routers", "workloads", "bucketing", "corrections",
+  "lookup" }
+
+local function find_policy(topic)
+  local chunks = require "rooflua.sandbox.chunks"
+  for _, kind in ipairs(kinds) do
+    for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. kind, ".lua")) do
+      if topic == kind .. "." .. name or topic == name then
+        local class = chunks.require(kind .. "." .. name)
+        if policy.is_class(class) then return class end
+      end
+    end
+  end
+end
+
+--- Everything that there is help on.
+function help.topics()
+  local known = {}
+  for _, module in ipairs(stub_names()) do
+    known[#known + 1] = module
+    for _, entry in ipairs(read_stub(module).entries) do known[#known + 1] = entry.name end
+  end
+  for _, kind in ipairs(kinds) do
+    for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. kind, ".lua")) do
+      known[#known + 1] = kind .. "." .. name
+    end
+  end
+  return known
+end
+
+--- "Database" of an object of the engine, "cost" of a module.
+function help.class_of(value)
+  if type(value) == "userdata" then
+    local class = core.class_name(value)
+    return class and class:gsub("^rooflua%.", "")
+  end
+  if type(value) == "table" and require("rooflua.serve").is_live(value) then return "Live" end
+end
+
+local function object_topic(value)
+  local class = help.class_of(value)
+  if class or type(value) ~= "table" then return class end
+  for _, module in ipairs(stub_names()) do
+    local loaded = package.loaded[module == "rooflua" and module or "rooflua." .. module]
+    if loaded ~= nil and rawequal(core.plain(value), core.plain(loaded)) then return module end
+  end
+end
+
+--- The text for a topic: a module, a function, a class, a policy, or one of their values.
+function help.text(topic)
+  if type(topic) == "function" then
+    topic = name_of(topic) or require("rooflua.serve").method_name(topic)
+      or core.fail "help: this function is not of the library"
+  end
+  if policy.is_class(topic) or policy.is_instance(topic) then return policy_text(topic) end
+  if topic == nil or topic == "" then
+    return "help \"cost\", \"cost.gemm\", \"Database:gemm\", \"steps.kernels\"\nmodules: "
+      .. core.join(stub_names(), ", ")
+  end
+  local object = object_topic(topic)
+  if object then return help.text(object) end
+  if type(topic) ~= "string" then
+    core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic))
+  end
+  topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
+  for _, module in ipairs(stub_names()) do
+    local stub = read_stub(module)
+    if topic == module then return module_text(module, stub) end
+    for _, entry in ipairs(stub.entries) do
+      if entry.name == topic or entry.name == "rooflua." .. topic or
+        entry.name:gsub(":", ".") == topic then
+        return entry_text(entry, stub)
+      end
+    end
+  end
+  local class = find_policy(topic)
+  if class then return policy_text(class) end
+  local near = native.unknown_name("topic", topic, help.topics()):gsub(" %(known:.*", "")
+  return core.fail("help: %s; modules: %s", near, core.join(stub_names(), ", "))
+end
+
+return help

@@ -1,0 +1,140 @@
+-- The list of measured cases: cases.csv of a validation folder, one runnable check per row.
+--
+--     case_id, rating, dataset, file, selector, model, gpu, tp, precision, engine, workload, metrics, measured, notes
+--     sampling (optional): greedy | plain | filtered
+--
+-- rating A: known steps; B: a serving run; C: static batches or a closed loop. `measured` holds
+-- figures as name_unit=value;... where there is no file of requests. `workload` is read by validate_words, `precision`
+-- by validate_precision; `notes` for "N-token shared prefix". What is wrong with a row costs that case only.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local precision = require "rooflua.validate.precision"
+local sampling = require "rooflua.validate.sampling"
+local words = require "rooflua.validate.words"
+
+local cases = {}
+
+local required = { "case_id", "rating", "dataset", "file", "model", "gpu", "tp", "engine", "workload" }
+
+--- Seconds per unit of a figure's suffix.
+local suffixes = { { "_ms$", 1e-3 }, { "_us$", 1e-6 }, { "_s$", 1 } }
+
+--- What a source calls a figure, and what it is here. Times end up in seconds.
+local figure_names = {
+  e2e = "e2e_mean", e2e_mean = "e2e_mean", ttft = "ttft_mean", ttft_mean = "ttft_mean", ttft_p50 = "ttft_p50",
+  tpot = "tpot_mean", tpot_mean = "tpot_mean", itl = "tpot_mean", latency = "batch_latency",
+  first_token = "ttft_mean", token_to_token = "step_time", tok = "output_tokens_per_s",
+}
+
+--- A measured figure; it has to be above 0, because errors are relative to it.
+local function figure_value(name, text, where)
+  local value = tonumber(text)
+  if not value or not (value > 0) or value == math.huge then
+    core.fail("%s: measured: %s: expected a number above 0, found '%s'", where, name, text)
+  end
+  return value
+end
+
+--- "e2e_ms=12;tok_s=3" as figures in seconds; unknown names are left out.
+local function figures_of(text, where)
+  local out = {}
+  if type(text) ~= "string" then return out end
+  for name, value in text:gmatch "([%w_]+)=([^;,%s]+)" do
+    for _, suffix in ipairs(suffixes) do
+      local stem = name:match("^(.*)" .. suffix[1])
+      local known = stem and figure_names[stem]
+      if known then
+        out[known] = figure_value(name, value, where) * (known == "output_tokens_per_s" and 1 or suffix[2])
+        break
+      end
+    end
+  end
+  return out
+end
+
+--- "experiment=a,stage=0" as a table; nil where the selector is prose.
+local function selection_of(text)
+  local out
+  for name, value in tostring(text or ""):gmatch "([%w_]+)=([^,]+)" do
+    out = out or {}
+    out[name] = tonumber(value) or value
+  end
+  return out
+end
+
+--- Columns that a case needs are there, whether or not rows are.
+local function check_header(path, header)
+  local there, missing = {}, {}
+  for _, name in ipairs(header) do there[name] = true end
+  for _, name in ipairs(required) do
+    if not there[name] then missing[#missing + 1] = name end
+  end
+  if #missing == 0 then return end
+  core.fail("%s:1: %s missing: %s; a case needs %s (docs/VALIDATION.md), found %s", path,
+    #missing == 1 and "a column is" or "columns are", core.join(missing, ", "), core.join(required, ", "),
+    #header == 0 and "no header" or core.join(header, ", "))
+end
+
+local function check_row(row, where)
+  for _, name in ipairs(required) do
+    if row[name] == nil then core.fail("%s: column '%s' is empty", where, name) end
+  end
+  if type(row.tp) ~= "number" or row.tp < 1 or row.tp % 1 ~= 0 then
+    core.fail("%s: tp: expected a whole number >= 1, found %s", where, core.describe(row.tp))
+  end
+  if not tostring(row.rating):find "^[ABC]$" and not tostring(row.rating):find "^[ABC]%+[ABC]$" then
+    core.fail("%s: rating: expected A (known steps), B (a serving run), C (static batches or a closed loop) or two of "
+      .. "them as A+B, found '%s'", where, tostring(row.rating))
+  end
+end
+
+--- What a workload and the notes beside it say.
+local function settings_of(workload, notes, where)
+  local out = words.read(workload, where .. ": workload")
+  out.shared_prefix_tokens = out.shared_prefix_tokens or tonumber((notes:match "(%d+)%-token shared prefix"))
+  return out
+end
+
+--- Fills a case with what its row says.
+local function read_row(case, folder, row)
+  check_row(row, case.where)
+  local notes, selector = tostring(row.notes or ""), tostring(row.selector or "")
+  case.path, case.selection, case.model = folder .. "/" .. row.file, selection_of(selector), tostring(row.model)
+  case.stage = tonumber((selector:match "^stage (%d+)"))
+  case.gpu, case.tp, case.engine = tostring(row.gpu), row.tp, tostring(row.engine)
+  case.metrics, case.notes = tostring(row.metrics or ""), notes
+  case.weights, case.kv = precision.read(row.precision, case.where)
+  case.figures = figures_of(row.measured, case.where)
+  case.settings = settings_of(tostring(row.workload), notes, case.where)
+  case.sampling = sampling.read(row.sampling, case.where)
+end
+
+--- A case; with `problem` where its row cannot be read.
+local function case_of(folder, row, where)
+  local case = { where = where, id = tostring(row.case_id or "line " .. row.line), rating = tostring(row.rating or ""),
+    dataset = row.dataset, path = "" }
+  local ok, problem = pcall(read_row, case, folder, row)
+  if not ok then case.problem = tostring(problem) end
+  return case
+end
+
+--- Every case of a folder, in the order of its cases.csv.
+function cases.read(folder)
+  local path = folder .. "/cases.csv"
+  if not native.file_exists(path) then
+    core.fail("%s: there is no cases.csv; expected a folder of measured cases (docs/VALIDATION.md)", folder)
+  end
+  local out, lines = {}, {}
+  local rows, header = native.csv_read(path)
+  check_header(path, header)
+  for i, row in ipairs(rows) do
+    local case = case_of(folder, row, path .. ":" .. row.line)
+    local line = lines[case.id]
+    if line then case.problem = ("%s: case_id '%s' is that of line %d"):format(case.where, case.id, line) end
+    out[i], lines[case.id] = case, line or row.line
+  end
+  if #out == 0 then core.fail("%s: has a header and no case; expected a row per measured case", path) end
+  return out
+end
+
+return cases

@@ -1,0 +1,275 @@
+-- `rooflua validate DIR`: every measured case of a folder, simulated with every step model, and the
+-- errors. The program asks for one case after the other, in processes of their own; a case that cannot run says why
+-- and counts.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local beliefs = require "rooflua.validate.beliefs"
+local engines = require "rooflua.validate.engines"
+local cases = require "rooflua.validate.cases"
+local discrepancy = require "rooflua.validate.discrepancy"
+local json = require "rooflua.json"
+local page = require "rooflua.validate.page"
+local run = require "rooflua.validate.run"
+local text = require "rooflua.validate.text"
+local totals = require "rooflua.validate.totals"
+
+local validate = {}
+
+local current
+
+--- The step models to compare: all, or those named.
+local function chosen(names)
+  local all = beliefs.list()
+  if #names == 0 then return all end
+  local out, known = {}, {}
+  for i, belief in ipairs(all) do known[i] = belief.name end
+  for _, name in ipairs(names) do
+    local found
+    for _, belief in ipairs(all) do found = found or belief.name == name and belief end
+    out[#out + 1] = found or core.fail("--steps: %s", core.unknown_name("step model", name, known))
+  end
+  return out
+end
+
+local function chosen_cases(folder, only)
+  local all, out = cases.read(folder), {}
+  for _, case in ipairs(all) do
+    if only == "" or case.id:find(only, 1, true) then out[#out + 1] = case end
+  end
+  if #out == 0 then core.fail("--only: no case of %d has '%s' in its case_id", #all, only) end
+  return out, all
+end
+
+local function value_of(given)
+  if given == "true" or given == "false" then return given == "true" end
+  return tonumber(given) or given
+end
+
+local interval_switches = { "discrepancy", "settings" }
+
+local function switch_of(name, value, given)
+  local known = {}
+  for _, each in ipairs(interval_switches) do known[each] = true end
+  if not known[name] then
+    core.fail("--set interval.%s: %s", name, core.unknown_name("part of an interval", name, interval_switches))
+  end
+  if type(value) ~= "boolean" then core.fail("--set %s: expected true or false", given) end
+  return value
+end
+
+--- "key=value" for the first step model and others of its kind; "engine.key=value" for every engine;
+--- "interval.discrepancy=false" leaves a term out of intervals.
+--- @return table? of the step model
+--- @return table of engines
+--- @return table of intervals
+local function parameters_of(sets)
+  local of_steps, of_engines, of_interval = nil, {}, {}
+  for _, each in ipairs(sets) do
+    local name, value = each:match "^([%w_.]+)=(.*)$"
+    if not name then core.fail("--set %s: expected key=value", each) end
+    local engine, term = name:match "^engine%.([%w_]+)$", name:match "^interval%.([%w_]+)$"
+    if engine then
+      of_engines[engine] = value_of(value)
+    elseif term then
+      of_interval[term] = switch_of(term, value_of(value), each)
+    else
+      of_steps = of_steps or {}
+      of_steps[name] = value_of(value)
+    end
+  end
+  return of_steps, of_engines, of_interval
+end
+
+--- @param options table {folder, tables, only, steps = {names}, set = {key=value}, scratch = empty folder,
+---   intervals = replicates}
+--- @return table {cases = how many}
+function validate.open(options)
+  local folder = options.folder:gsub("/+$", "")
+  local tables = options.tables ~= "" and options.tables or beliefs.default_tables(folder)
+  if options.tables ~= "" and #native.list_folder(tables, "") == 0 then
+    core.fail("--tables %s: there is no such folder, or it is empty; expected aic/, infersim/, ... in it", tables)
+  end
+  local selected, all = chosen_cases(folder, options.only)
+  local of_steps, of_engines, of_interval = parameters_of(options.set)
+  current = { folder = folder, selected = selected, results = {}, beliefs = chosen(options.steps),
+    named = #options.steps > 0,
+    tables = tables, scratch = options.scratch, all = all, intervals = options.intervals or 0,
+    parameters = of_steps, engine = of_engines, interval = of_interval }
+  engines.check(of_engines)
+  beliefs.steps(current.beliefs[1], nil, of_steps)
+  return { cases = #selected, tables = tables or "" }
+end
+
+local function problem_text(problem)
+  return (tostring(problem):gsub("%s*\n.*", ""):gsub("^validate: ", ""))
+end
+
+--- Case number i, what it is about, and nothing found yet; why it cannot run, if it cannot.
+local function described(i)
+  local case = current.selected[i]
+  local result = { case = case, beliefs = {} }
+  current.results[i] = result
+  local ok, about = pcall(run.describe, case, current.engine)
+  if not ok then return result, problem_text(about) end
+  about.tp, result.about, result.group = case.tp, about, totals.group_of(case, about)
+  return result
+end
+
+--- The same problem with every step model.
+local function cannot_run(result, problem)
+  for _, belief in ipairs(current.beliefs) do result.beliefs[belief.name] = { problem = problem } end
+end
+
+--- Case number i with every step model.
+--- @param scratch string? an empty folder of its own
+--- @return table by step model, which take() takes
+function validate.case(i, scratch)
+  local result, problem = described(i)
+  if problem then
+    cannot_run(result, problem)
+    return result.beliefs
+  end
+  for n, belief in ipairs(current.beliefs) do
+    local options = { tables = current.tables, scratch = scratch or current.scratch, all = current.all,
+      parameters = belief.steps == current.beliefs[1].steps and current.parameters or nil,
+      intervals = n == 1 and current.intervals or 0, interval = current.interval }
+    local done, found = pcall(run.case, result.case, result.about, belief, options)
+    result.beliefs[belief.name] = done and found or { problem = problem_text(found) }
+    if n == #current.beliefs then run.forget(result.case) end
+  end
+  return result.beliefs
+end
+
+--- What case() returned in another process, or why it returned nothing.
+--- @return table {id}
+function validate.take(i, beliefs_found, problem)
+  local result = described(i)
+  result.beliefs = beliefs_found or {}
+  if problem and problem ~= "" then cannot_run(result, problem) end
+  return { id = result.case.id }
+end
+
+-- What came out ---------------------------------------------------------------------------------------------
+
+local function engines_used()
+  local out = {}
+  for _, result in ipairs(current.results) do
+    if result.about then out[result.about.engine.title .. " " .. result.about.engine.label] = result.about.engine end
+  end
+  return out
+end
+
+--- {metric = {mean_abs_error, ...}} by group, without what has no number.
+local function totals_document(of)
+  local out = {}
+  for group, metrics in pairs(of) do out[group] = next(metrics) and metrics or nil end
+  return out
+end
+
+local function case_document(result)
+  local main, about = result.beliefs[current.beliefs[1].name], result.about
+  local out = { case_id = result.case.id, rating = result.case.rating, dataset = result.case.dataset,
+    group = result.group or "cannot run", model = about and about.model.name,
+    kind = about and discrepancy.kind_of(about), errors = main.errors or {}, evidence = main.evidence or {},
+    tables = main.tables, problem = main.problem, intervals = main.intervals, discrepancy = main.discrepancy,
+    others = {} }
+  for i, belief in ipairs(current.beliefs) do
+    local found = result.beliefs[belief.name]
+    if i > 1 then out.others[belief.name] = { errors = found.errors or {}, problem = found.problem } end
+  end
+  return out
+end
+
+local function document(by_belief, groups)
+  local main = current.beliefs[1].name
+  local out = { schema = 1, kind = "validation", steps = main, cases = json.array {}, others = {},
+    totals = totals_document(by_belief[main]), groups = groups[main] }
+  for i, belief in ipairs(current.beliefs) do
+    if i > 1 then out.others[belief.name] = { totals = totals_document(by_belief[belief.name]) } end
+  end
+  for i, result in ipairs(current.results) do out.cases[i] = case_document(result) end
+  return out
+end
+
+local function counted()
+  local ran = 0
+  for _, result in ipairs(current.results) do
+    if result.beliefs[current.beliefs[1].name].errors then ran = ran + 1 end
+  end
+  return ran
+end
+
+--- "ours. Kernel tables: aic 202, none 3 (../tables)."
+local function about_main(main, groups)
+  local opened = groups.all and text.opened(groups.all.tables) or ""
+  return ("%s: %s. Kernel tables: %s%s."):format(main.name, main.doc, opened ~= "" and opened or "none",
+    current.tables and (" (%s)"):format(current.tables) or ", and there is no folder of them (--tables)")
+end
+
+local function report(by_belief, groups, ran)
+  local main = current.beliefs[1]
+  local of = by_belief[main.name]
+  local parts = {
+    ("%s: %d cases, %d ran, %d did not"):format(current.folder, #current.results, ran, #current.results - ran),
+    "Errors in percent, (simulated - measured) / measured. Step model " .. about_main(main, groups[main.name]),
+    text.cases(current.results, main.name),
+  }
+  if not of.all then return table.concat(parts, "\n\n") .. "\n\n" .. text.failures(current.results, current.beliefs) end
+  parts[#parts + 1] = "Mean of |error| by group, every case the same weight\n"
+    .. text.groups(of, groups[main.name], totals.order(of))
+  if current.intervals > 0 then
+    parts[#parts + 1] = ("Measured values inside the %d %% interval of the simulation (%d replicates)\n"):format(90,
+      current.intervals) .. text.coverage(current.results, main.name)
+    parts[#parts + 1] = text.discrepancy(current.results, main.name, current.interval)
+  end
+  if #current.beliefs > 1 then
+    for _, prefix in ipairs { "vLLM", "TensorRT" } do
+      for _, name in ipairs(totals.names(of, prefix)) do
+        parts[#parts + 1] = ("What a belief costs: %s\n%s"):format(name,
+          text.beliefs(by_belief, groups, current.of_group(name), name))
+      end
+    end
+  end
+  local failures = text.failures(current.results, current.beliefs)
+  if failures ~= "" then parts[#parts + 1] = "Did not run\n" .. failures end
+  parts[#parts + 1] = "Parameters; none of them knows a model or a run\n"
+    .. text.parameters(engines_used(), beliefs.steps(main, nil, current.parameters))
+  return table.concat(parts, "\n\n")
+end
+
+--- Step models of a group's table: all that were named, else those that asked something different.
+local function compared(group)
+  if current.named then return current.beliefs end
+  local members = {}
+  for _, result in ipairs(current.results) do
+    if result.group == group then members[#members + 1] = result end
+  end
+  return beliefs.different(current.beliefs, members)
+end
+
+--- @param with_page boolean? the page as well
+--- @return table {text, document, ran, page}
+function validate.finish(with_page)
+  local by_belief, groups = {}, {}
+  if not current.named then current.beliefs = beliefs.different(current.beliefs, current.results) end
+  current.of_group = compared
+  for _, belief in ipairs(current.beliefs) do
+    by_belief[belief.name], groups[belief.name] = totals.of(current.results, belief.name)
+  end
+  local ran = counted()
+  local said = report(by_belief, groups, ran)
+  local drawn = with_page and by_belief[current.beliefs[1].name].all
+  return { text = said, document = document(by_belief, groups), ran = ran,
+    page = drawn and page.of(current, by_belief, groups, said, ran) or nil }
+end
+
+--- What the fidelity test and scripts read: the whole folder at once.
+function validate.run(options)
+  local opened = validate.open { folder = options.folder, tables = options.tables or "", only = options.only or "",
+    steps = options.steps or {}, set = options.set or {}, scratch = options.scratch or "",
+    intervals = options.intervals }
+  for i = 1, opened.cases do validate.case(i) end
+  return validate.finish()
+end
+
+return validate

@@ -1,0 +1,204 @@
+-- What was measured of a case: its file, read into one of three shapes.
+--
+--     {requests = {{arrival_s, prompt_tokens, output_tokens, ttft_s, e2e_s, prompt, scored}}}    one by one
+--     {figures = {e2e_mean =, ...}}                                                           only totals
+--     {steps = {{decodes, prefills, prefill_tokens, time_s}}}                              engine steps
+--
+-- with settings that the file states. The shape is told by the file's columns:
+--     cycle_us                        engine steps
+--     ttft_s and e2e_s, or arrival_s or arrival_us (CSV)     requests   (this, the next three: measured_requests.lua)
+--     first_token_ts (JSONL)          requests with engine time stamps
+--     ttfts (JSON)                    what `vllm bench serve --save-result --save-detailed` writes
+--     per_request or summary (JSON)   an inference-perf report: totals only
+--     anything else                   figures of the case's `measured` column, quantiles of its row
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local measured_requests = require "rooflua.explore.fit.measured_requests"
+
+local measured = {}
+
+--- Requests of the first seconds are replayed and not scored: kernels are compiled there.
+measured.warm_up_s = 5
+
+-- Requests -----------------------------------------------------------------------------------------
+
+--- Whether the measured figures of a request count: after the warm-up, and of the stage that the selector names.
+local function mark_scored(requests, case)
+  local stage, scored = case.stage, 0
+  if case.selection then
+    core.fail("%s: selector: picks rows of figures and of engine steps; of requests all are replayed, and 'stage N' "
+      .. "scores one stage", case.where)
+  end
+  local last_s = requests[#requests].arrival_s
+  local warm_up_s = last_s > 12 * measured.warm_up_s and measured.warm_up_s or 0
+  for _, each in ipairs(requests) do
+    each.scored = each.arrival_s >= warm_up_s and each.ttft_s ~= nil and (stage == nil or each.stage == stage)
+    if each.scored then scored = scored + 1 end
+  end
+  if scored == 0 then
+    core.fail("%s: no request to score in %s%s", case.where, case.path, stage and (": none of stage %d"):format(stage)
+      or ": all of them failed")
+  end
+  return requests
+end
+
+--- All of them are replayed, also those that failed, whose figures do not count.
+local function replayed(requests, path)
+  for i, each in ipairs(requests) do
+    if type(each.prompt_tokens) ~= "number" or type(each.output_tokens) ~= "number" or not each.arrival_s then
+      core.fail("%s: request %d: no arrival, prompt tokens or output tokens; vllm bench serve writes them with "
+        .. "--save-detailed", path, i)
+    end
+    each.output_tokens = math.max(1, each.output_tokens)
+    each.prompt, each.stage = each.prompt_id, each.stage or 0
+    if each.failed then each.ttft_s = nil end
+  end
+  measured_requests.sort(requests)
+  return requests
+end
+
+-- Engine steps -----------------------------------------------------------------------------------------
+
+local function count_of(path, row, name)
+  local value = row[name]
+  if type(value) ~= "number" or value < 0 or value % 1 ~= 0 then
+    core.fail("%s:%d: column '%s': expected a whole number, 0 or more, found %s", path, row.line, name,
+      core.describe(value))
+  end
+  return value
+end
+
+local function step_of(path, row)
+  local cycle_us = row.cycle_us
+  if type(cycle_us) ~= "number" or not (cycle_us > 0) then
+    core.fail("%s:%d: column 'cycle_us': expected a number above 0, found %s", path, row.line, core.describe(cycle_us))
+  end
+  return { decodes = count_of(path, row, "decode_reqs"), prefills = count_of(path, row, "prefill_reqs"),
+    prefill_tokens = count_of(path, row, "prefill_tokens"), time_s = cycle_us * 1e-6 }
+end
+
+local function fits(row, selection)
+  for name, value in pairs(selection or {}) do
+    if row[name] ~= value then return false end
+  end
+  return true
+end
+
+local function steps_of(path, rows, selection)
+  local out = {}
+  for _, row in ipairs(rows) do
+    if fits(row, selection) then out[#out + 1] = step_of(path, row) end
+  end
+  return out
+end
+
+-- Settings beside the file -------------------------------------------------------------------------------
+
+local setting_names = { "max_num_seqs", "max_num_batched_tokens", "max_model_len", "kv_blocks", "gpu_mem_util",
+  "input_mean", "output_len", "stage" }
+
+local function settings_from(row)
+  local out = {}
+  for _, name in ipairs(setting_names) do out[name] = row[name] ~= json.null and row[name] or nil end
+  return out
+end
+
+--- The row of an index or table that a selection names.
+local function row_of(rows, selection)
+  for _, row in ipairs(rows) do
+    if fits(row, selection) then return row end
+  end
+end
+
+local function folder_of(path) return path:match "^(.*)/[^/]*$" end
+
+--- An index.csv in the folder or above, with a row for this file.
+local function indexed(path, experiment)
+  local folder = folder_of(path)
+  for _, each in ipairs { folder, folder_of(folder) } do
+    if native.file_exists(each .. "/index.csv") then
+      local row = row_of(native.csv_read(each .. "/index.csv"), { experiment = experiment })
+      return row and settings_from(row) or {}
+    end
+  end
+  return {}
+end
+
+-- The file ------------------------------------------------------------------------------------------------
+
+--- Settings of the run that steps are of, where it is a case as well; else the case of the steps states them.
+local function run_behind(case, all)
+  local experiment = case.selection and case.selection.experiment
+  for _, each in ipairs(all) do
+    local name = each.path:match "([^/]*)%.csv$"
+    if name and name == experiment then return indexed(each.path, name) end
+  end
+  return {}
+end
+
+local quantiles = { "e2e_p50", "e2e_p90", "e2e_p99", "tpot_p50", "tpot_p90", "tpot_p99", "ttft_p50", "ttft_p90",
+  "ttft_p99" }
+
+--- The figures of a case, and quantiles of its row: ttft_p99_ms.
+local function stated(figures, row)
+  local out = {}
+  for _, name in ipairs(quantiles) do
+    local value = row and row[name .. "_ms"]
+    if type(value) == "number" then out[name] = value * 1e-3 end
+  end
+  for name, value in pairs(figures) do out[name] = value end
+  return out
+end
+
+local function from_csv(case, all)
+  local rows, header = native.csv_read(case.path)
+  if #rows == 0 then core.fail("%s: no rows", case.path) end
+  local there = {}
+  for _, name in ipairs(header) do there[name] = true end
+  if there.cycle_us then
+    local out = { steps = steps_of(case.path, rows, case.selection) }
+    if #out.steps == 0 then core.fail("%s: no row fits the selector of %s", case.path, case.where) end
+    out.settings = run_behind(case, all)
+    return out
+  end
+  if there.ttft_s and there.e2e_s or there.arrival_s or there.arrival_us then
+    local requests = replayed(measured_requests.of_rows(case.path, rows), case.path)
+    local name = case.path:match "([^/]*)%.csv$"
+    return { requests = mark_scored(requests, case), settings = indexed(case.path, name) }
+  end
+  local row = case.selection and row_of(rows, case.selection)
+  if case.selection and not row then
+    core.fail("%s: no row fits the selector of %s", case.path, case.where)
+  end
+  return { figures = stated(case.figures, row), stated = true, settings = row and settings_from(row) or {}, row = row,
+    rows = rows }
+end
+
+local function from_json(case)
+  local document = native.json_decode(native.read_file(case.path), case.path)
+  local requests = measured_requests.of_bench(case.path, document)
+  if requests then return { requests = mark_scored(replayed(requests, case.path), case), settings = {} } end
+  local figures, settings = measured_requests.inference_perf(case.path, document)
+  return { figures = figures, settings = settings }
+end
+
+local function from_jsonl(case)
+  local settings, meta = {}, folder_of(case.path) .. "/meta.json"
+  if native.file_exists(meta) then settings = settings_from(json.decode(native.read_file(meta)).engine_kwargs or {}) end
+  local requests = replayed(measured_requests.of_stamps(case.path), case.path)
+  return { requests = mark_scored(requests, case), settings = settings }
+end
+
+local readers = { csv = from_csv, json = from_json, jsonl = from_jsonl }
+
+--- @param case table of validate_cases
+--- @param all table every case of the folder
+function measured.of(case, all)
+  if not native.file_exists(case.path) then core.fail("%s: there is no such file", case.path) end
+  local reader = readers[case.path:match "%.(%w+)$"]
+  if not reader then core.fail("%s: expected a .csv, .json or .jsonl file", case.path) end
+  return reader(case, all)
+end
+
+return measured

@@ -1,0 +1,133 @@
+-- A case and a belief as a scenario: the run set up as it was.
+local core = require "rooflua.base.core"
+local policy = require "rooflua.policy"
+local random = require "rooflua.random"
+local replay = require "rooflua.validate.replay"
+local scenario = require "rooflua.scenario.reader"
+local spec = require "rooflua.spec"
+
+local question = {}
+
+--- inference-perf's shared-prefix load asks so many different prompts in turn.
+local distinct_prompts = 100
+--- A closed loop runs so many rounds: as many requests as clients times this, all clients starting at once.
+--- Source: aiconfigurator, eval/benchmarks/genai_perf_runner.py (10 per client, 2 more as a warm-up of their own).
+local rounds = 10
+
+--- What the run states, else what the engine does by default.
+local function setting(case, measured, name, default)
+  return measured.settings[name] or case.settings[name] or default
+end
+
+local function scheduler(case, measured, engine)
+  local parameters, values = engine.parameters, {}
+  if engine.scheduler == "static_batch" then
+    return policy.with(scenario.policy("validate", "scheduler", engine.scheduler), {
+      max_num_seqs = case.settings.batch, max_output_tokens = case.settings.output_tokens })
+  end
+  values.max_num_seqs = setting(case, measured, "max_num_seqs", parameters.seats[1])
+  values.max_num_batched_tokens = setting(case, measured, "max_num_batched_tokens", parameters.budget[1])
+  if engine.scheduler == "trtllm" then values.max_output_tokens = case.settings.output_tokens end
+  if engine.scheduler == "vllm_v1" then values.scheduler_reserve_full_isl = parameters.reserve_full_sequence[1] end
+  return policy.with(scenario.policy("validate", "scheduler", engine.scheduler), values)
+end
+
+--- Blocks of a static batch. It ran whole, so its engine had them, whatever else it took of the memory.
+local function blocks_of_batch(case, hardware, given)
+  local settings = case.settings
+  local found = spec.deployment { model = case.model, hardware = hardware, tp = given.tp, weights = given.weights,
+    kv = given.kv, memory_utilization = given.memory_utilization }
+  local of_one = math.ceil(((settings.prompt_tokens or 0) + (settings.output_tokens or 0)) / found.block_size)
+  return math.max(found.kv_blocks, settings.batch * of_one)
+end
+
+--- Ranks, number formats and memory of the run.
+function question.deployment(case, measured, engine, hardware)
+  local out = {
+    tp = case.tp, weights = case.weights, kv = case.kv, kv_blocks = setting(case, measured, "kv_blocks"),
+    memory_utilization = measured.settings.gpu_mem_util or engine.parameters.memory_utilization[1],
+  }
+  if engine.scheduler == "static_batch" and case.settings.batch and not out.kv_blocks then
+    out.kv_blocks = blocks_of_batch(case, hardware, out)
+  end
+  return out
+end
+
+local function serving_deployment(case, measured, engine, hardware)
+  local out = question.deployment(case, measured, engine, hardware)
+  out.prefix_caching = engine.parameters.prefix_caching[1]
+  out.max_model_len = setting(case, measured, "max_model_len")
+  return out
+end
+
+--- Where times were taken: at the client, in the server's process, or by the engine itself.
+local function frontend_s(case, engine)
+  if case.metrics:find "token ts" or case.settings.batch then return 0 end
+  local name = case.metrics:find "server" and "server_frontend_s" or "client_frontend_s"
+  return engine.parameters[name][1]
+end
+
+--- Every stage of the run up to this one, from the rows of its table.
+local function stages_of(case, measured)
+  local row = measured.row
+  if not row or not row.stage then
+    return { { rate_per_s = case.settings.rate_per_s or measured.settings.rate_per_s,
+      duration_s = case.settings.duration_s or measured.settings.duration_s } }
+  end
+  local stages = {}
+  for _, each in ipairs(measured.rows) do
+    if each.experiment == row.experiment and each.stage <= row.stage then
+      stages[each.stage + 1] = { rate_per_s = each.rate_rps, duration_s = each.duration_s }
+    end
+  end
+  return stages
+end
+
+--- The workload; for generated ones which requests of the simulation are scored.
+local function workload(case, measured, seed)
+  local settings = case.settings
+  if measured.requests then
+    return replay.recorded(measured.requests, settings.shared_prefix_tokens), measured.requests
+  end
+  local prompt = measured.settings.prompt_tokens or settings.prompt_tokens
+  local output = measured.settings.output_tokens or settings.output_tokens
+  if not prompt or not output then
+    core.fail("%s: workload: prompt and output lengths are not stated (in=.. out=..)", case.where)
+  end
+  prompt, output = math.floor(prompt + 0.5), math.floor(output + 0.5)
+  if settings.batch then return replay.batch(settings.batch, prompt, output) end
+  if settings.clients then
+    return policy.with(scenario.policy("validate", "workload", "closed_loop"), {
+      clients = settings.clients, num_requests = rounds * settings.clients, prompt_tokens = prompt,
+      output_tokens = output })
+  end
+  local stages = stages_of(case, measured)
+  if not stages[1].rate_per_s or not stages[1].duration_s then
+    core.fail("%s: workload: neither a rate (Poisson R rps D s), a closed loop (c=N) nor a static batch", case.where)
+  end
+  local shared = measured.row and measured.row.system_prompt_len and distinct_prompts or nil
+  local load, requests = replay.poisson(stages, prompt, output, shared, random.streams(seed))
+  for _, each in ipairs(requests) do each.scored = each.stage == #stages - 1 end
+  return load, requests
+end
+
+--- Another token budget, where neither the case nor its file states one.
+function question.set_budget(given, case, measured, budget)
+  if budget and not setting(case, measured, "max_num_batched_tokens") and given.scheduler.name == "vllm_v1" then
+    given.scheduler = policy.with(given.scheduler, { max_num_batched_tokens = budget })
+  end
+end
+
+--- @return table scenario of kind "serve"
+--- @return table? requests of the workload, in order of arrival, with `scored`
+function question.serve(case, measured, engine, hardware, steps, database)
+  local load, requests = workload(case, measured, 0)
+  return {
+    title = case.id, model = case.model, hardware = hardware, mfu = database, steps = steps,
+    deployment = serving_deployment(case, measured, engine, hardware), scheduler = scheduler(case, measured, engine),
+    async_depth = engine.parameters.async_depth[1], workload = load,
+    frontend = { base_s = frontend_s(case, engine) },
+  }, requests
+end
+
+return question

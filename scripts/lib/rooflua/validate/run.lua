@@ -1,0 +1,207 @@
+-- One case, one belief: simulated, and compared with what was measured.
+local core = require "rooflua.base.core"
+local cost = require "rooflua.cost"
+local beliefs = require "rooflua.validate.beliefs"
+local engines = require "rooflua.validate.engines"
+local interval = require "rooflua.validate.interval"
+local measured = require "rooflua.validate.measured"
+local precision = require "rooflua.validate.precision"
+local question = require "rooflua.validate.question"
+local sampling = require "rooflua.validate.sampling"
+local scenario = require "rooflua.scenario.reader"
+local score = require "rooflua.validate.score"
+local statistics = require "rooflua.base.statistics"
+local serve = require "rooflua.serve"
+local spec = require "rooflua.spec"
+
+local run = {}
+
+-- Serving runs ---------------------------------------------------------------------------------------
+
+--- Requests that count, as the simulation has them.
+local function simulated_requests(columns, requests)
+  local out = {}
+  for i, ttft_s in ipairs(columns.ttfts) do
+    if columns.errors[i] ~= "" then
+      core.fail("request %d of the simulation failed: %s", i - 1, columns.errors[i])
+    end
+    if not requests or requests[i].scored then
+      out[#out + 1] = { ttft_s = ttft_s, e2e_s = columns.e2els[i], output_tokens = columns.output_lens[i] }
+    end
+  end
+  return out
+end
+
+local function scored(requests)
+  local out = {}
+  for _, each in ipairs(requests) do
+    if each.scored then out[#out + 1] = each end
+  end
+  return out
+end
+
+--- Figures that a case states in its own words or its row, and those that follow from them.
+local function stated_figures(case, figures)
+  local out, settings = {}, case.settings
+  for name, value in pairs(figures) do out[name] = value end
+  local batch, output = settings.batch or settings.clients, settings.output_tokens
+  if out.output_tokens_per_s then
+    out.throughput = out.output_tokens_per_s
+  elseif out.batch_latency then
+    out.throughput = batch * output / out.batch_latency
+    out.e2e_mean = out.batch_latency
+  elseif settings.clients and out.e2e_mean then
+    out.throughput = batch * output / out.e2e_mean
+  end
+  return out
+end
+
+--- @param twist table? of interval.replicate
+local function simulate(case, facts, about, steps, database, twist)
+  local given, requests = question.serve(case, facts, about.engine, about.hardware, steps, database)
+  if twist then
+    given.corrections = { twist.correction }
+    given.frontend.base_s = given.frontend.base_s * twist.frontend
+    question.set_budget(given, case, facts, twist.budget)
+  end
+  local result = serve.run(given, { requests = true })
+  local figures = score.figures(simulated_requests(result.requests, requests))
+  figures.throughput = result.summary.output_tokens_per_s
+  figures.step_time = figures.tpot_mean
+  return figures, result.summary.evidence
+end
+
+--- What was measured in figures of the same kind.
+local function measured_figures(case, facts)
+  if facts.requests then return score.figures(scored(facts.requests)) end
+  return facts.stated and stated_figures(case, facts.figures) or facts.figures
+end
+
+-- Engine steps ------------------------------------------------------------------------------------------
+
+--- A decode's context is not recorded: the middle of its run. A prefill is behind what the prefix
+--- cache left of a prompt.
+local function batch_of(step, input, output)
+  local prefills = {}
+  local tokens = step.prefills > 0 and math.max(1, math.floor(step.prefill_tokens / step.prefills)) or 0
+  for i = 1, step.prefills do
+    prefills[i] = { new_tokens = tokens, context_tokens = math.max(0, math.floor(input - tokens)) }
+  end
+  return cost.batch { prefills = prefills, decodes = step.decodes,
+    decode_context_tokens = math.floor(step.decodes * (input + output / 2)) }
+end
+
+local function price_all(bound, list, input, output, factor)
+  local shares, times, total_s = {}, {}, 0
+  for i, step in ipairs(list) do
+    step.batch = step.batch or batch_of(step, input, output)
+    cost.reset()
+    times[i] = bound:time(step.batch)
+    cost.settle(times[i])
+    times[i] = times[i] * factor
+    for name, share in pairs(cost.shares()) do shares[name] = (shares[name] or 0) + share * times[i] end
+    total_s = total_s + times[i]
+  end
+  for name, seconds in pairs(shares) do shares[name] = seconds / total_s end
+  return times, shares
+end
+
+local function price_steps(case, facts, about, steps, database, twist)
+  local settings, stated = facts.settings, case.settings
+  local input, output = settings.input_mean or stated.prompt_tokens, settings.output_len or stated.output_tokens
+  if not input or not output then
+    core.fail("%s: workload: mean prompt and output lengths of these steps are not stated (in=N out=N)", case.where)
+  end
+  local deployment = question.deployment(case, facts, about.engine, about.hardware)
+  deployment.max_num_seqs = settings.max_num_seqs or stated.max_num_seqs
+  deployment.max_num_batched_tokens = settings.max_num_batched_tokens or stated.max_num_batched_tokens
+  local prepared = scenario.prepare({
+    model = case.model, hardware = about.hardware, mfu = database, steps = steps,
+    async_depth = about.engine.parameters.async_depth[1], deployment = deployment,
+  }, "validate")
+  local bound = scenario.bind_steps(prepared)
+  cost.set_corrections(twist and { twist.correction } or {})
+  local ok, times, shares = pcall(price_all, bound, facts.steps, input, output, twist and twist.step or 1)
+  cost.set_corrections {}
+  if not ok then error(times, 0) end
+  return times, shares
+end
+
+-- Either -----------------------------------------------------------------------------------------------------
+
+local facts_of = setmetatable({}, { __mode = "k" })
+
+local function facts(case, all)
+  facts_of[case] = facts_of[case] or measured.of(case, all)
+  return facts_of[case]
+end
+
+--- Lets go of what was read for a case. Simulations are large, and Lua does not see it.
+function run.forget(case)
+  local known = facts_of[case]
+  facts_of[case] = nil
+  if known and (known.requests or known.row) then collectgarbage() end
+end
+
+--- What a case is about; fails with a reason where that cannot be found out.
+function run.describe(case, overrides)
+  if case.problem then core.fail("%s", case.problem) end
+  local hardware, model = spec.hardware(case.gpu), spec.model(case.model)
+  return { hardware = hardware, model = model, engine = engines.of(case.engine, overrides, hardware),
+    weights = case.weights, kv = case.kv, precision = precision.label(case.weights or model.weight_dtype, case.kv) }
+end
+
+--- Errors of one simulation, and what they are errors of.
+local function answer(case, known, about, steps, database, twist)
+  local out = {}
+  if known.steps then
+    local measured_s = {}
+    for i, step in ipairs(known.steps) do measured_s[i] = step.time_s end
+    local times, evidence = price_steps(case, known, about, steps, database, twist)
+    out.errors, out.evidence = score.steps(times, measured_s), evidence
+    out.simulated, out.measured = { step_time = statistics.mean(times) }, { step_time = statistics.mean(measured_s) }
+    return out
+  end
+  out.measured = measured_figures(case, known)
+  out.simulated, out.evidence = simulate(case, known, about, steps, database, twist)
+  out.errors = score.errors(out.simulated, out.measured)
+  return out
+end
+
+local collect_every = 8 -- simulations of a case: large, and Lua does not see it
+
+--- Intervals of the errors, from as many replicates.
+local function intervals(case, known, about, steps, database, options)
+  local setting, replicates = interval.setting(database, about, options.interval or {}), {}
+  for number = 1, options.intervals do
+    local found = answer(case, known, about, steps, database, interval.replicate(number, setting))
+    local errors = known.steps and found.errors or score.errors(found.simulated, found.measured, score.spread)
+    errors.step_time_median = nil
+    replicates[number] = { errors = errors, simulated = found.simulated }
+    if number % collect_every == 0 then collectgarbage() end
+  end
+  return interval.of(replicates), setting.discrepancy
+end
+
+--- @param about table of run.describe
+--- @param belief table of validate_beliefs
+--- @param options table {tables = folder, scratch, parameters = of the step model, all = cases, intervals = how many,
+---   interval = {discrepancy, settings}: false leaves a term out}
+--- @return table {errors, simulated, measured, evidence, tables, intervals, discrepancy}
+function run.case(case, about, belief, options)
+  local known = facts(case, options.all)
+  local database, text = beliefs.tables(belief, options, about, case)
+  local drawn = sampling.parameters(case.sampling, about.model, about.engine, belief.own_sampling)
+  local steps = beliefs.steps(belief, drawn, options.parameters)
+  local out = answer(case, known, about, steps, database)
+  if next(out.errors) == nil then
+    core.fail("%s: nothing to compare: no figure in `measured` or the file that a simulation has too", case.where)
+  end
+  out.tables = text
+  if options.intervals > 0 then
+    out.intervals, out.discrepancy = intervals(case, known, about, steps, database, options)
+  end
+  return out
+end
+
+return run

@@ -1,0 +1,139 @@
+-- What the text of a workload says: known words with their numbers, among prose.
+--
+--     closed loop c=N    static batch N    Poisson R rps D s    in=N or in=N+~M    out=N    (isl, osl likewise)
+--     max_num_seqs N    max_num_batched_tokens N or mbt N    kv_blocks N    shared_prefix N
+--
+-- Capitals do not matter; a name and its number stand beside each other or have = or : between. What looks like a
+-- setting has to be one, so that nothing is left out without a word:
+--     a known name has its number behind it, a whole one where it counts something;
+--     name=value, and a name_with_underscore before a number, are of a known name;
+--     so is a word before a number, or a name_with_underscore before a word, that is one but for its spelling.
+-- Anything else is prose.
+local core = require "rooflua.base.core"
+
+local words = {}
+
+--- name = {setting, whole number}
+local known = {
+  max_num_seqs = { "max_num_seqs", true }, max_num_batched_tokens = { "max_num_batched_tokens", true },
+  mbt = { "max_num_batched_tokens", true }, kv_blocks = { "kv_blocks", true },
+  shared_prefix = { "shared_prefix_tokens", true }, c = { "clients", true },
+  isl = { "prompt_tokens" }, ["in"] = { "prompt_tokens" }, osl = { "output_tokens" }, out = { "output_tokens" },
+}
+--- English words, and one letter: only with = or ~ behind them.
+local needs_sign = { c = true, ["in"] = true, out = true }
+
+--- What may stand before a sign, and what a misspelt word before a number may have been.
+local signed = { "closed loop c", "in", "isl", "kv_blocks", "max_num_batched_tokens", "max_num_seqs", "mbt", "osl",
+  "out", "shared_prefix" }
+local spellings = { "kv_blocks", "max_num_batched_tokens", "max_num_seqs", "mbt", "poisson", "shared_prefix" }
+
+local function put(out, where, name, setting, value)
+  local before = out[setting]
+  if before and before ~= value then
+    core.fail("%s: %s: is stated twice, as %.14g and as %.14g", where, name, before, value)
+  end
+  out[setting] = value
+end
+
+--- "547+~28" is 575: what is asked, and what a template adds.
+local function sum_of(text)
+  local first, second = text:match "^([%d.]+)%+~?([%d.]+)$"
+  if not first then return tonumber(text) end
+  first, second = tonumber(first), tonumber(second)
+  return first and second and first + second
+end
+
+local function number_of(where, name, text, whole)
+  local value = not text and nil or whole and tonumber(text) or text and sum_of(text)
+  if not value or not (value > 0 and value < math.huge) or whole and value % 1 ~= 0 then
+    core.fail("%s: %s: expected a %snumber above 0, found %s", where, name, whole and "whole " or "",
+      text and "'" .. text .. "'" or "none")
+  end
+  return value
+end
+
+local function unknown(where, name, list)
+  core.fail("%s: %s; prose has no '=' and no name_with_underscore before a number", where,
+    core.unknown_name("setting", name, list))
+end
+
+--- Letters to put in, take out or change between two words.
+local function apart(a, b)
+  local above = {}
+  for j = 0, #b do above[j] = j end
+  for i = 1, #a do
+    local row = { [0] = i }
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j)
+      row[j] = math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (same and 0 or 1))
+    end
+    above = row
+  end
+  return above[#b]
+end
+
+--- A known name but for two letters; of a short one, which a letter makes another word, but for one too many or few.
+local function almost(name)
+  for _, each in ipairs(spellings) do
+    local letters = apart(name, each)
+    if #each > 4 and letters <= 2 or letters == 1 and #name ~= #each then return true end
+  end
+  return false
+end
+
+--- "Poisson R rps D s"; other words behind it are prose.
+local function poisson(text, from, where, out)
+  local rest = text:sub(from)
+  local rate, duration = rest:match "^%s+(%S+)%s+rps%s+(%S+)%s*s%f[^%w]"
+  rate, duration = tonumber(rate), tonumber(duration)
+  if rate and duration and rate > 0 and duration > 0 then
+    out.rate_per_s, out.duration_s = rate, duration
+  elseif rest:find "^%s*%d" or rest:find "^%s+%S+%s+rps" then
+    core.fail("%s: poisson: expected 'Poisson R rps D s', found 'Poisson%s'", where, rest:sub(1, 24))
+  end
+end
+
+--- The sign behind a word, and the value behind that: "=", "64".
+local function behind(text, from)
+  local sign, value = text:match("^%s*([=~:])%s*([^%s,;()]*)", from)
+  value = value or text:match("^%s+([^%s,;:=()]+)", from)
+  return sign, value and value ~= "" and (value:gsub("%.$", "")) or nil
+end
+
+--- What one word says, if it is not prose.
+local function read(out, where, text, word, from)
+  local sign, value = behind(text, from)
+  local name = word:gsub("^%-+", ""):gsub("%-", "_")
+  if name == "poisson" then poisson(text, from, where, out) end
+  local entry = known[name]
+  if entry then
+    if sign and sign ~= ":" or not needs_sign[name] then
+      put(out, where, name, entry[1], number_of(where, name, value, entry[2]))
+    end
+    return
+  end
+  local numeric, underscored = value and value:find "^[%d.]" ~= nil, word:find "_" ~= nil
+  if sign == "=" then unknown(where, name, signed) end
+  if numeric and underscored then unknown(where, name, spellings) end
+  if value and (numeric or underscored) and name ~= "poisson" and almost(name) then unknown(where, name, spellings) end
+end
+
+--- @param text string the column `workload` of a case
+--- @param where string "cases.csv:3: workload"
+--- @return table {clients, batch, prompt_tokens, output_tokens, rate_per_s, duration_s, max_num_seqs, ...}
+function words.read(text, where)
+  local out = {}
+  text = text:lower()
+  for at, word, from in text:gmatch "()(%-*[%a_][%w_%-]*)()" do
+    if not text:sub(at - 1, at - 1):find "[%w>]" then read(out, where, text, word, from) end
+  end
+  if out.clients and not text:find "closed loop%s+c%s*=" then
+    core.fail("%s: c: expected 'closed loop c=%d'", where, out.clients)
+  end
+  local batch = text:match "static batch%s+([^%s,;()]+)"
+  if batch and batch:find "^[%d.-]" then out.batch = number_of(where, "static batch", batch, true) end
+  return out
+end
+
+return words
