@@ -35,7 +35,8 @@ void print_policies(const std::string& folder, const std::filesystem::path& home
 int list(const std::string& kind, const std::filesystem::path& home) {
   const std::vector<std::string> known{"models",     "hardware",  "steps",
                                        "schedulers", "routers",   "workloads",
-                                       "lookups",    "bucketing", "corrections"};
+                                       "lookups",    "bucketing", "corrections",
+                                       "metrics"};
   if (kind == "models") {
     print_names(model_names(home));
   } else if (kind == "hardware") {

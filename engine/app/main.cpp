@@ -294,8 +294,8 @@ void add_list(CLI::App& app, Door& door) {
   auto* list = app.add_subcommand("list", "What can be named in a scenario");
   auto* kind = new std::string;
   list->add_option("kind", *kind,
-                   "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing or "
-                   "corrections")
+                   "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
+                   "corrections or metrics")
       ->required();
   list->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });

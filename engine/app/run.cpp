@@ -75,7 +75,7 @@ std::string compare_variants(const std::vector<script::VariantResult>& results,
     Variant variant;
     variant.name = each.document.find("name")->text();
     if (each.partial() != nullptr) variant.name += " (partial)";
-    variant.summary = summary_from_json(*each.document.find("summary"), file);
+    variant.summary = script::summary_of(each, file);
     variants.push_back(std::move(variant));
   }
   return comparison(variants);
@@ -157,7 +157,9 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   HtmlReport report;
   report.document = scenario.document(results);
   for (const script::VariantResult& each : results) {
-    if (each.known()) report.drawings.push_back(each.drawing);
+    if (!each.known()) continue;
+    report.drawings.push_back(each.drawing);
+    report.summaries.push_back(each.summary);
   }
   if (!is_partial(results)) report.own_text = scenario.report(results);
   if (script::last_stop() == script::StopReason::none) {
@@ -215,10 +217,8 @@ bool too_doubtful(const std::vector<script::VariantResult>& results,
     }
     const double percent = script::doubtful_percent(each.evidence);
     if (percent <= *arguments.strict_percent) continue;
-    std::fprintf(stderr,
-                 "rooflua: --strict: %.2f %% of the time%s is extrapolated, stand_in or assumed "
-                 "(allowed: %g %%)\n",
-                 percent, of.c_str(), *arguments.strict_percent);
+    std::fprintf(stderr, "rooflua: --strict: %.2f %% of the time%s is %s (allowed: %g %%)\n",
+                 percent, of.c_str(), unsupported_names().c_str(), *arguments.strict_percent);
     failed = true;
   }
   return failed;

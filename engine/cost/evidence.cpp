@@ -2,30 +2,22 @@
 
 namespace rooflua {
 
-std::string_view name(Evidence evidence) {
-  switch (evidence) {
-    case Evidence::measured:
-      return "measured";
-    case Evidence::interpolated:
-      return "interpolated";
-    case Evidence::extrapolated:
-      return "extrapolated";
-    case Evidence::stand_in:
-      return "stand_in";
-    case Evidence::modelled:
-      return "modelled";
-    case Evidence::assumed:
-      return "assumed";
+double unsupported_share(const EvidenceShares& shares) {
+  double sum = 0;
+  for (const EvidenceWord& word : evidence_words) {
+    if (word.unsupported) sum += shares[static_cast<std::size_t>(word.value)];
   }
-  return "?";
+  return sum;
 }
 
-std::optional<Evidence> parse_evidence(std::string_view text) {
-  for (int i = 0; i < evidence_count; ++i) {
-    const auto evidence = static_cast<Evidence>(i);
-    if (name(evidence) == text) return evidence;
+std::string unsupported_names() {
+  std::string out, last;
+  for (const EvidenceWord& word : evidence_words) {
+    if (!word.unsupported) continue;
+    if (!last.empty()) out += (out.empty() ? "" : ", ") + last;
+    last = word.name;
   }
-  return std::nullopt;
+  return out.empty() ? last : out + " or " + last;
 }
 
 }  // namespace rooflua

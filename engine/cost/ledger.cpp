@@ -17,8 +17,8 @@ void EvidenceSeconds::add(const EvidenceSeconds& other, double factor) {
   for (int i = 0; i < evidence_count; ++i) seconds[i] += other.seconds[i] * factor;
 }
 
-std::array<double, evidence_count> EvidenceSeconds::shares() const {
-  std::array<double, evidence_count> shares{};
+EvidenceShares EvidenceSeconds::shares() const {
+  EvidenceShares shares{};
   const double sum = total() / unit::s;
   if (!(sum > 0)) return shares;
   double others = 0;

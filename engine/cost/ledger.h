@@ -23,7 +23,7 @@ struct EvidenceSeconds {
   /// Adds another account `factor` times.
   void add(const EvidenceSeconds& other, double factor = 1);
   /// Share of each evidence; they sum to 1 to the last bit or two, or are all 0 for no time at all.
-  std::array<double, evidence_count> shares() const;
+  EvidenceShares shares() const;
 };
 
 /// One primitive as it was priced. `time_s` and work are of one run; it ran `count` times.

@@ -22,14 +22,14 @@ ResultRow stored(const SweepRow& row, std::size_t position, const Json& result) 
   return out;
 }
 
-/// False for what was known of a run when it was stopped, and where there is no document: handed
-/// on, and not kept.
+/// Whether a result may be kept in the file: not one of a run that was stopped, nor one without a
+/// document.
 bool is_whole(const Json& result) {
   const Json* document = result.find("document");
   return document != nullptr && document->find("partial") == nullptr;
 }
 
-/// Fills in what the file has. @throws Error if a row is not the run that it should be
+/// Takes the results that the file has. @throws Error if a row of it is another run
 void take_over(const ResultStore& store, const std::string& file, const std::vector<SweepRow>& rows,
                SweepOutcome& outcome) {
   for (const auto& [position, row] : store.rows()) {

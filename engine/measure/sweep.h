@@ -1,7 +1,6 @@
 #pragma once
-// Many runs: those that a results file has are read from it, the others are run, in worker
-// processes, and written as they finish. What comes out does not depend on jobs, order or
-// interruptions.
+// Many runs. A results file may have some of them already; the others run in worker processes, and
+// the file gets each as it ends. The outcome does not depend on jobs, order or interruptions.
 
 #include <atomic>
 #include <cstdint>
@@ -39,8 +38,8 @@ struct SweepOutcome {
   bool interrupted = false;
 };
 
-/// @param run  one row's {document, report}, or without a document why not, which is not kept;
-///             called in another process
+/// @param run  gives {document, report} of one row, or an object without a document that says why
+///             there is none (not kept in the file). It is called in another process.
 SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& options,
                        const std::function<Json(std::size_t)>& run);
 

@@ -2,37 +2,22 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/json_text.h"
-#include "measure/write/report.h"
+#include "measure/write/evidence_text.h"
+#include "measure/write/result.h"
 #include "measure/write/step_report.h"
 #include "measure/write/table.h"
+#include "script/vm/context.h"
 
 namespace rooflua::script {
 
 namespace {
 
 constexpr const char* module = "rooflua.scenario.reader";
-
-std::array<double, evidence_count> shares_of(const Json& evidence) {
-  std::array<double, evidence_count> out{};
-  for (int code = 0; code < evidence_count; ++code) {
-    if (const Json* share = evidence.find(name(static_cast<Evidence>(code))))
-      out[static_cast<std::size_t>(code)] = share->number();
-  }
-  return out;
-}
-
-Json evidence_json(const std::array<double, evidence_count>& shares) {
-  Json out = Json::object();
-  for (int code = 0; code < evidence_count; ++code) {
-    const double share = shares[static_cast<std::size_t>(code)];
-    if (share > 0) out[name(static_cast<Evidence>(code))] = share;
-  }
-  return out;
-}
 
 double number_of(const Json& row, const char* key, double otherwise) {
   const Json* value = row.find(key);
@@ -76,7 +61,7 @@ void add_price(VariantResult& out, const Json& result, bool explain) {
   const Json* batches = result.find("batches");
   Json prices = Json::array();
   for (const Json& batch : batches->items()) {
-    const auto shares = shares_of(*batch.find("evidence"));
+    const auto shares = shares_from_json(*batch.find("evidence"));
     const double time_s = batch.find("time_s")->number();
     const std::vector<LedgerRow> rows = rows_of(batch);
     Json price = Json::object();
@@ -127,9 +112,11 @@ Json run_options(bool explain, const RunOutputs& outputs) {
 }
 
 /// What a run of kind "serve" has: summary and report, and what was asked for besides.
-void add_served(VariantResult& out, const Json& result, const std::string& file) {
-  out.document["summary"] = parse_json(result.find("summary")->text(), file);
-  out.evidence = shares_of(*out.document.find("summary")->find("evidence"));
+void add_served(VariantResult& out, const Json& result, std::shared_ptr<const Summary> summary,
+                const std::string& file) {
+  out.summary = std::move(summary);
+  out.document["summary"] = document(*out.summary);
+  out.evidence = out.summary->evidence;
   if (const Json* partial = result.find("partial"); partial != nullptr && partial->is_object()) {
     out.document["partial"] = *partial;
     out.text += partial_line(*partial) + "\n\n";
@@ -143,7 +130,7 @@ void add_served(VariantResult& out, const Json& result, const std::string& file)
     out.details += "\n" + text_of(result, "why_text");
   }
   if (const Json* step = result.find("explained"); step != nullptr && step->is_object()) {
-    out.document["explain"] = step_json(rows_of(*step), shares_of(*step->find("evidence")),
+    out.document["explain"] = step_json(rows_of(*step), shares_from_json(*step->find("evidence")),
                                         step->find("time_s")->number());
     out.details += "\n" + text_of(result, "explain_text");
   }
@@ -162,7 +149,7 @@ Json options_json(const ScenarioOptions& options) {
 }  // namespace
 
 std::string price_text(const Json& priced) {
-  return step_report(rows_of(priced), shares_of(*priced.find("evidence")),
+  return step_report(rows_of(priced), shares_from_json(*priced.find("evidence")),
                      priced.find("time_s")->number());
 }
 
@@ -195,8 +182,13 @@ VariantResult variant_result(const Json& document, const std::string& text) {
   out.text = text;
   const Json* summary = document.find("summary");
   const Json* evidence = summary != nullptr ? summary->find("evidence") : nullptr;
-  if (evidence != nullptr) out.evidence = shares_of(*evidence);
+  if (evidence != nullptr) out.evidence = shares_from_json(*evidence);
   return out;
+}
+
+Summary summary_of(const VariantResult& result, const std::string& file) {
+  if (result.summary != nullptr) return *result.summary;
+  return summary_from_json(*result.document.find("summary"), file);
 }
 
 std::string Scenario::fingerprint() {
@@ -219,10 +211,10 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
   if (const Json* left = result.find("left_out"); left != nullptr && left->is_array())
     out.document["left_out"] = *left;
   if (kind_ == "serve") {
-    add_served(out, result, file_);
+    add_served(out, result, std::exchange(context_of(vm_->state()).served, nullptr), file_);
     return out;
   }
-  out.evidence = shares_of(*result.find("evidence"));
+  out.evidence = shares_from_json(*result.find("evidence"));
   Json summary = Json::object();
   summary["evidence"] = evidence_json(out.evidence);
   if (const Json* time_s = result.find("time_s")) summary["time_s"] = *time_s;
@@ -310,10 +302,8 @@ std::string partial_line(const Json& partial) {
          grouped(partial.find("sent")->integer()) + " requests sent had finished";
 }
 
-double doubtful_percent(const std::array<double, evidence_count>& shares) {
-  const auto share = [&](Evidence evidence) { return shares[static_cast<std::size_t>(evidence)]; };
-  return 100 *
-         (share(Evidence::extrapolated) + share(Evidence::stand_in) + share(Evidence::assumed));
+double doubtful_percent(const EvidenceShares& shares) {
+  return 100 * unsupported_share(shares);
 }
 
 }  // namespace rooflua::script

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/json.h"
 #include "cost/evidence.h"
 #include "measure/html/report.h"
+#include "measure/record/summary.h"
 #include "script/vm/vm.h"
 
 namespace rooflua::script {
@@ -31,15 +33,20 @@ struct VariantResult {
   Json document;        // {name, parameters, summary: {evidence}, price: [...] or static: {...}}
   std::string text;     // for people
   std::string details;  // the part of it that --why and --explain of a served run asked for
-  std::array<double, evidence_count> evidence{};  // shares of time; all 0 where there is no time
-  VariantDrawing drawing;                         // where RunOutputs::sketch asked for it
-  std::string problem;                            // why it failed; then it is not known()
+  EvidenceShares evidence{};               // shares of time; all 0 where there is no time
+  VariantDrawing drawing;                  // where RunOutputs::sketch asked for it
+  std::shared_ptr<const Summary> summary;  // of a run of this process; else null
+  std::string problem;                     // why it failed; then it is not known()
 
   bool known() const { return document.is_object(); }  // else it failed, or was never begun
   /// What a stopped run knows: the document's `partial` {stopped_by, clock_s, finished, sent}; null
   /// where it went to its end.
   const Json* partial() const { return known() ? document.find("partial") : nullptr; }
 };
+
+/// The summary of a served variant: the run's own, or read from the document of another process.
+/// @param file  stands for the document in messages
+Summary summary_of(const VariantResult& result, const std::string& file);
 
 /// "PARTIAL: stopped by --timeout when the clock stood at 12.3 s; 20 of 45 requests sent had
 /// finished"
@@ -107,6 +114,6 @@ std::string price_text(const Json& priced);
 
 /// Share of the time, in percent, that is extrapolated, a stand-in or assumed: what --strict
 /// bounds.
-double doubtful_percent(const std::array<double, evidence_count>& shares);
+double doubtful_percent(const EvidenceShares& shares);
 
 }  // namespace rooflua::script

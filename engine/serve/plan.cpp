@@ -12,69 +12,11 @@ namespace rooflua {
 
 namespace {
 
-const char* name(Phase phase) {
-  switch (phase) {
-    case Phase::absent:
-      return "gone";
-    case Phase::pending:
-      return "not at a replica";
-    case Phase::waiting:
-      return "waiting";
-    case Phase::prefilling:
-      return "prefilling";
-    case Phase::decoding:
-      return "decoding";
-    case Phase::draining:
-      return "draining";
-  }
-  return "unknown";
-}
-
 bool seated(Phase phase) {
   return phase == Phase::prefilling || phase == Phase::decoding || phase == Phase::draining;
 }
 
 }  // namespace
-
-const char* name(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::none:
-      return "nothing was refused";
-    case Refusal::no_such_request:
-      return "there is no such request at this replica";
-    case Refusal::not_waiting:
-      return "only a waiting request can be admitted or rejected";
-    case Refusal::not_prefilling:
-      return "only a prefilling request has a prompt left to compute";
-    case Refusal::not_decoding:
-      return "only a decoding request can decode";
-    case Refusal::not_seated:
-      return "only a running request can be preempted";
-    case Refusal::planned_already:
-      return "it is scheduled in this step already";
-    case Refusal::decoded_already:
-      return "decode_all was called in this step already";
-    case Refusal::preempted_now:
-      return "it was preempted in this very step";
-    case Refusal::admitted_now:
-      return "it was admitted in this very step";
-    case Refusal::no_tokens:
-      return "at least one token must be scheduled";
-    case Refusal::too_many_tokens:
-      return "more tokens than the request has pending";
-    case Refusal::over_budget:
-      return "the step would exceed max_num_batched_tokens";
-    case Refusal::victim_expected:
-      return "decode_all waits for a victim";
-    case Refusal::no_victim:
-      return "no victim was asked for";
-    case Refusal::bad_limit:
-      return "a limit is 0 or more";
-    case Refusal::bad_wake:
-      return "a wake time is finite and later than now";
-  }
-  return "unknown";
-}
 
 void Plan::reset(Picoseconds now, std::int64_t serial) {
   view_ = PlanView{};
@@ -104,9 +46,10 @@ std::string Plan::refusal_text() const {
   const bool exists = slot >= 0 && slot < replica_->requests_->slots();
   if (exists) {
     const Request& request = replica_->request(slot);
-    message += "(request " + std::to_string(request.id) + ", " + name(request.phase) + ")";
+    message += "(request " + std::to_string(request.id) + ", " +
+               std::string(words_of(request.phase).state) + ")";
   }
-  return message + ": " + name(view_.refusal);
+  return message + ": " + std::string(words_of(view_.refusal).help);
 }
 
 std::int32_t Plan::answer(std::int32_t code) const {

@@ -13,6 +13,7 @@
 
 #include "cost/evidence.h"
 #include "serve/clock.h"
+#include "serve/words.h"
 
 namespace rooflua {
 
@@ -55,7 +56,7 @@ std::vector<std::int32_t> decode_ids(const Batch& batch);
 struct StepPrice {
   double time_s = 0;
   double evidence_s[evidence_count] = {};
-  std::int32_t bound = 0;  // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
+  std::int32_t bound = 0;  // what dominated: a Bound of cost/work/roofline.h
 };
 
 /// Options of admit(). All lengths are tokens of the request's sequence, hits included.
@@ -67,28 +68,6 @@ struct Admission {
                                   // (scheduler_reserve_full_isl)
   std::int32_t spare_blocks = 0;  // and this many blocks stay free besides (watermark)
 };
-
-/// Why an operation made no sense.
-enum class Refusal : std::int32_t {
-  none,
-  no_such_request,  // a stale or foreign slot
-  not_waiting,      // admit or reject of a request that is not waiting (admitted twice)
-  not_prefilling,
-  not_decoding,
-  not_seated,       // preempt of a request without a seat
-  planned_already,  // scheduled twice in one step
-  decoded_already,  // decode_all twice in one step
-  preempted_now,    // admitted in the step that preempted it
-  admitted_now,     // preempted in the step that admitted it
-  no_tokens,        // tokens < 1
-  too_many_tokens,  // more than the request has pending
-  over_budget,      // the step would exceed max_num_batched_tokens
-  victim_expected,  // decode_all waits for a victim and something else was asked
-  no_victim,        // a victim was given and none was asked for
-  bad_limit,        // decode_all(limit < 0)
-  bad_wake,         // a wake time that is not after now
-};
-const char* name(Refusal refusal);
 
 /// Numbers of the plan so far; LuaJIT reads it in place.
 struct PlanView {

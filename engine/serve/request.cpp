@@ -43,24 +43,6 @@ std::uint32_t prefix_label(const RequestSpec& spec) {
 
 }  // namespace
 
-std::string_view name(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::completed:
-      return "completed";
-    case Outcome::exceeds_kv_cache:
-      return "exceeds_kv_cache";
-    case Outcome::exceeds_max_model_len:
-      return "exceeds_max_model_len";
-    case Outcome::starved:
-      return "starved";
-    case Outcome::rejected:
-      return "rejected";
-    case Outcome::unfinished:
-      return "unfinished";
-  }
-  return "unknown";
-}
-
 std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   const bool plain = spec.prompt_tokens >= 1 && spec.output_tokens >= 1 && spec.max_tokens >= 0 &&
                      spec.prompt_tokens < (1 << 29) && spec.output_tokens < (1 << 29);

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "serve/clock.h"
+#include "serve/words.h"
 
 namespace rooflua {
 
@@ -34,17 +34,6 @@ struct RequestSpec {
   /// need only live until the call that hands it over returns or asks for the next request.
   std::span<const Segment> segments;
   std::uint64_t output_content = 0;  // identity of the generated tokens (a later turn repeats them)
-};
-
-enum class Phase : std::int32_t {
-  absent,      // the slot is free
-  pending,     // on its way: in the frontend, in a KV transfer (holds blocks on both sides), or
-               // doomed to fail
-  waiting,     // queued at its replica, without a seat; holds blocks only if its KV was sent there
-  prefilling,  // seated, part of its sequence has no KV yet
-  decoding,    // seated, one token per step
-  draining,    // its last token is in flight, as its length tells: keeps seat and blocks until it
-               // lands
 };
 
 /// What policies and routers may read. Plain scalars only: LuaJIT reads this struct in place.
@@ -74,17 +63,6 @@ struct Request {
   std::int32_t next = -1, previous = -1;  // in the waiting or running list of its replica
   std::int32_t next_prefilling = -1, previous_prefilling = -1;
 };
-
-enum class Outcome : std::int32_t {
-  completed,
-  exceeds_kv_cache,       // its sequence needs more blocks than the replica has
-  exceeds_max_model_len,  // the prompt leaves no room for a token
-  starved,                // the scheduler plans nothing, for ever
-  rejected,               // by the scheduler
-  unfinished,             // the run was stopped; only Simulation::unfinished() says so
-};
-inline constexpr int outcome_count = 6;
-std::string_view name(Outcome outcome);
 
 /// What the engine alone knows of a live request.
 struct Progress {

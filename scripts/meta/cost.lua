@@ -6,6 +6,10 @@
 ---@field bytes table<string, function> byte formulas: weight, kv, touched_experts, lm_head, ...
 local cost = {}
 
+---The names of evidence, from good to bad: "measured", ..., "assumed". A list of its own for every call.
+---@return string[] names
+function cost.evidence_names() end
+
 ---@alias rooflua.Bound "compute"|"memory"|"link"
 
 ---@class rooflua.AttentionShape heads of the whole model

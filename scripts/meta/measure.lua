@@ -3,6 +3,110 @@
 ---@class rooflua.measure
 local measure = {}
 
+---A metric by name (`rooflua help metrics` says what each is).
+---@alias rooflua.Metric
+---| "cached_tokens"
+---| "completed"
+---| "completed_frac"
+---| "duration_s"
+---| "e2e_s_max"
+---| "e2e_s_mean"
+---| "e2e_s_min"
+---| "e2e_s_p50"
+---| "e2e_s_p90"
+---| "e2e_s_p95"
+---| "e2e_s_p99"
+---| "e2e_s_std"
+---| "goodput_per_s"
+---| "goodput_per_s_per_gpu"
+---| "itl_s_max"
+---| "itl_s_mean"
+---| "itl_s_min"
+---| "itl_s_p50"
+---| "itl_s_p90"
+---| "itl_s_p95"
+---| "itl_s_p99"
+---| "itl_s_std"
+---| "kv_used_frac_max"
+---| "output_tokens"
+---| "output_tokens_per_s"
+---| "output_tokens_per_s_per_gpu"
+---| "peak_concurrency"
+---| "peak_output_tokens_per_s"
+---| "preemptions"
+---| "prompt_tokens"
+---| "queue_s_max"
+---| "queue_s_mean"
+---| "queue_s_min"
+---| "queue_s_p50"
+---| "queue_s_p90"
+---| "queue_s_p95"
+---| "queue_s_p99"
+---| "queue_s_std"
+---| "requests"
+---| "requests_per_s"
+---| "requests_per_s_per_gpu"
+---| "slo_attainment_frac"
+---| "steps"
+---| "time_s"
+---| "tpot_s_max"
+---| "tpot_s_mean"
+---| "tpot_s_min"
+---| "tpot_s_p50"
+---| "tpot_s_p90"
+---| "tpot_s_p95"
+---| "tpot_s_p99"
+---| "tpot_s_std"
+---| "ttft_s_max"
+---| "ttft_s_mean"
+---| "ttft_s_min"
+---| "ttft_s_p50"
+---| "ttft_s_p90"
+---| "ttft_s_p95"
+---| "ttft_s_p99"
+---| "ttft_s_std"
+---A step that ended, as metrics of scripts/metrics see it. Valid during the call only.
+---@class rooflua.EndedStep
+---@field replica integer from 1
+---@field start_s number
+---@field end_s number
+---@field time_s number its price
+---@field waiting integer requests that waited right after its plan
+---@field running integer requests with a seat right after its plan
+---@field decodes integer
+---@field prefills integer
+---@field prefill_tokens integer
+---@field decode_context_tokens number sum over its decodes, the new tokens excluded
+---@field tokens_landed integer output tokens that land at its end
+---@field used_blocks integer of the KV cache
+---@field total_blocks integer
+---@field evidence_s table<string, number> seconds of its price by evidence
+
+---A request that ended, as metrics of scripts/metrics see it. Valid during the call only; times that the request
+---did not reach are nil.
+---@class rooflua.EndedRequest
+---@field id integer from 0, in order of arrival
+---@field outcome string "completed", or why it failed
+---@field arrival_s number
+---@field queued_s number? at its replica
+---@field scheduled_s number? start of the plan that admitted it first
+---@field first_token_s number? as the client sees it
+---@field last_token_s number?
+---@field end_s number when the client knows
+---@field queue_s number? scheduled_s - queued_s
+---@field ttft_s number? first_token_s - arrival_s
+---@field tpot_s number? (e2e_s - ttft_s) / (output_tokens - 1), of more than one token
+---@field e2e_s number? last_token_s - arrival_s
+---@field prompt_tokens integer
+---@field output_tokens integer that landed
+---@field cached_tokens integer prefix hits at its first admission
+---@field preemptions integer
+---@field priority integer
+---@field class integer
+---@field session integer?
+---@field replica integer? where it ended, from 1
+---@field prefill_replica integer? where its prompt was computed, with disaggregation
+
 ---The summary of a run: the names of `rooflua run --json` (seconds, tokens, shares).
 ---@param run rooflua.Live|table a live simulation, or what serve.run gave
 ---@return table summary

@@ -186,9 +186,8 @@ local RooflineV2 = policy.define {
 --- The MFU that roofline_v1 uses, for zero_mfu = "v1".
 local v1_mfu = { prefill = 0.45, decode = 0.30 }
 
-local evidence_names = { [0] = "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" }
-local evidence_rank = {}
-for rank = 0, 5 do evidence_rank[evidence_names[rank]] = rank end
+local evidence_names, evidence_rank = {}, {}
+for i, name in ipairs(cost.evidence_names()) do evidence_names[i - 1], evidence_rank[name] = name, i - 1 end
 
 local function next_power_of_two(x)
   local power = 1

@@ -24,18 +24,6 @@ void require_work(double value, const char* what) {
 
 }  // namespace
 
-std::string_view name(Bound bound) {
-  switch (bound) {
-    case Bound::compute:
-      return "compute";
-    case Bound::memory:
-      return "memory";
-    case Bound::link:
-      return "link";
-  }
-  return "?";
-}
-
 Duration roofline(Work work, Ceiling ceiling, double mfu) {
   require_work(work.flop.in_base_units(), "flop");
   require_work(work.bytes.in_base_units(), "bytes");

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "base/vocabulary.h"
 #include "cost/evidence.h"
 
 namespace rooflua {
@@ -20,8 +21,19 @@ struct Ceiling {
   BytesPerSecond memory;
 };
 
-enum class Bound { compute, memory, link };
-std::string_view name(Bound bound);
+/// What an operation or a step waits for. The codes are those of documents and of the Lua border.
+enum class Bound { unknown, compute, memory, link };
+inline constexpr Word<Bound> bound_words[] = {
+    {Bound::unknown, "unknown", "nothing says what bounds it"},
+    {Bound::compute, "compute", "the arithmetic units"},
+    {Bound::memory, "memory", "the bandwidth of the GPU's memory"},
+    {Bound::link, "link", "the bandwidth between GPUs"},
+};
+static_assert(in_order(bound_words));
+inline constexpr int bound_count = std::size(bound_words);
+constexpr std::string_view name(Bound bound) {
+  return bound_words[static_cast<std::size_t>(bound)].name;
+}
 
 struct Duration {
   Seconds time;

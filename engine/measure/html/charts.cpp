@@ -101,7 +101,7 @@ std::string timeline(const Curve& curve, const std::vector<Served>& variants) {
   return any ? svg(chart) : "";
 }
 
-/// The key whose number is all that varies, and takes three values or more; "" if there is none.
+/// The only parameter that varies, if it is a number with three values or more; else "".
 std::string only_number(const std::vector<Served>& variants) {
   if (variants.size() < 3 || !variants[0].parameters->is_object()) return "";
   std::string key;

@@ -43,6 +43,6 @@ void add_static(HtmlPage& page, const Json& variants);
 
 /// What the time of several rests on, as bars.
 std::string evidence_bars(const std::vector<std::string>& names,
-                          const std::vector<std::array<double, evidence_count>>& shares);
+                          const std::vector<EvidenceShares>& shares);
 
 }  // namespace rooflua::html

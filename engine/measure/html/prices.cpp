@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "measure/html/chart/chart.h"
 #include "measure/html/parts.h"
+#include "measure/write/evidence_text.h"
 #include "measure/write/table.h"
 
 namespace rooflua::html {
@@ -24,15 +25,9 @@ std::string label(const Json& variant, const Json& batch) {
   return own.empty() ? name : own + ": " + name;
 }
 
-std::array<double, evidence_count> shares_of(const Json& batch) {
-  std::array<double, evidence_count> out{};
+EvidenceShares shares_of(const Json& batch) {
   const Json* evidence = batch.find("evidence");
-  if (evidence == nullptr) return out;
-  for (const Json::Member& member : evidence->members()) {
-    if (const auto code = parse_evidence(member.key))
-      out[static_cast<std::size_t>(*code)] = member.value.number();
-  }
-  return out;
+  return evidence == nullptr ? EvidenceShares{} : shares_from_json(*evidence);
 }
 
 /// Ops of one batch, the largest first, the small ones together.
@@ -118,7 +113,7 @@ void leaves(const Json& value, const std::string& path,
 
 void add_evidence(HtmlPage& page, const Json& variants) {
   std::vector<std::string> names;
-  std::vector<std::array<double, evidence_count>> shares;
+  std::vector<EvidenceShares> shares;
   for (const Json& variant : variants.items()) {
     if (names.size() == most_drawn) break;
     const std::string name = text_of(variant, "name");
@@ -133,7 +128,7 @@ void add_evidence(HtmlPage& page, const Json& variants) {
 void add_prices(HtmlPage& page, const Json& variants) {
   std::vector<const Json*> batches;
   std::vector<std::string> names;
-  std::vector<std::array<double, evidence_count>> shares;
+  std::vector<EvidenceShares> shares;
   double largest = 0;
   for (const Json& variant : variants.items()) {
     for (const Json& batch : variant.find("price")->items()) {

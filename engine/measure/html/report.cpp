@@ -26,9 +26,11 @@ std::vector<html::Served> served(const HtmlReport& report) {
   const Json::Array& variants = report.document.find("variants")->items();
   const std::string file = text_of(report.document, "scenario");
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    out.push_back({text_of(variants[i], "name"), variants[i].find("parameters"),
-                   summary_from_json(*variants[i].find("summary"), file),
-                   i < report.drawings.size() ? &report.drawings[i] : nullptr});
+    const bool known = i < report.summaries.size() && report.summaries[i] != nullptr;
+    out.push_back(
+        {text_of(variants[i], "name"), variants[i].find("parameters"),
+         known ? *report.summaries[i] : summary_from_json(*variants[i].find("summary"), file),
+         i < report.drawings.size() ? &report.drawings[i] : nullptr});
   }
   return out;
 }

@@ -3,10 +3,12 @@
 // time, where the time of a step goes, what it rests on, and every parameter. One file, the same
 // bytes for the same result.
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "measure/record/summary.h"
 
 namespace rooflua {
 
@@ -18,11 +20,13 @@ struct VariantDrawing {
 
 struct HtmlReport {
   Json document;  // of --json: {scenario, title, kind, seed, variants: [...]}
-  std::vector<VariantDrawing> drawings;  // one per variant, or none
-  std::string own_text;                  // the scenario's own report
-  std::string source;                    // text of the scenario file
-  std::vector<std::string> set;          // "key=value" of the command line
-  Json parameters;                       // [{path, value, unit, note}] of the scenario
+  std::vector<VariantDrawing> drawings;                   // one per variant, or none
+  std::vector<std::shared_ptr<const Summary>> summaries;  // one per variant: null, or no list:
+                                                          // it is read from the document
+  std::string own_text;                                   // the scenario's own report
+  std::string source;                                     // text of the scenario file
+  std::vector<std::string> set;                           // "key=value" of the command line
+  Json parameters;           // [{path, value, unit, note}] of the scenario
   Json explored;             // what a script says of many runs: sections of measure/html/sections.h
   bool has_baseline = true;  // single runs are compared with the first one
 };

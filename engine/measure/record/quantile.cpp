@@ -72,7 +72,7 @@ double square(double x) {
   return x * x;
 }
 
-/// Insertion, as far as that is cheap.
+/// Insertion sort. Values that need more than four moves each are sorted by std::sort instead.
 void sort_nearly_sorted(std::vector<double>& values) {
   std::size_t moves = 4 * values.size();
   for (std::size_t i = 1; i < values.size(); ++i) {
@@ -84,8 +84,8 @@ void sort_nearly_sorted(std::vector<double>& values) {
   }
 }
 
-/// Sorts by the upper `digits` times 11 of the `width` bits in which values differ from the least,
-/// by counting.
+/// Counting sort. `width` is the number of low bits in which the values' bits exceed the least
+/// value's; the upper `digits` times 11 of them are the key.
 template <int digits>
 void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width) {
   constexpr int digit = 11;
@@ -94,7 +94,7 @@ void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width)
   const auto key = [=](double value, int which) {
     return ((std::bit_cast<std::uint64_t>(value) - least) >> (shift + digit * which)) & (keys - 1);
   };
-  // By digit, where the next value of a key goes.
+  // For each digit and key: first how many values have it, then where the next of them goes.
   const auto place = std::make_unique<std::array<std::array<std::uint32_t, keys>, digits>>();
   for (const double value : values) {
     for (int which = 0; which < digits; ++which) ++(*place)[which][key(value, which)];
@@ -110,9 +110,9 @@ void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width)
   }
 }
 
-/// Ascending. Doubles that are not negative are ordered as their bits are: the upper 22 of those in
-/// which they differ from the least (33 where they span more than 32 octaves) are sorted by
-/// counting; the few values that agree in them are put in order by insertion.
+/// Sorts ascending. The bits of doubles that are not negative have the order of their values. A
+/// counting sort uses the upper 22 of the bits that differ (33 where the values span more than 32
+/// octaves). An insertion sort puts the few values in order that agree in those bits.
 void sort_values(std::vector<double>& values) {
   constexpr std::size_t most_values = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t least = ~std::uint64_t{0}, most = 0;

@@ -28,9 +28,7 @@ bool holds(const std::optional<double>& limit_s, double value_s) {
 }  // namespace
 
 double Summary::unsupported_share() const {
-  return evidence[static_cast<std::size_t>(Evidence::extrapolated)] +
-         evidence[static_cast<std::size_t>(Evidence::stand_in)] +
-         evidence[static_cast<std::size_t>(Evidence::assumed)];
+  return rooflua::unsupported_share(evidence);
 }
 
 SummaryObserver::SummaryObserver(SummaryOptions options)
@@ -188,7 +186,7 @@ void SummaryObserver::describe_kept(Member member, std::int32_t index, GroupSumm
 GroupSummary SummaryObserver::describe(const Group& group, Member member, std::int32_t index,
                                        const GroupSummary* all) const {
   if (all != nullptr && all->completed == group.counts.completed) {
-    GroupSummary same = *all;  // everybody is in this group
+    GroupSummary same = *all;  // every completed request is in this group
     same.failed = group.counts.failed;
     return same;
   }
@@ -204,11 +202,12 @@ GroupSummary SummaryObserver::describe(const Group& group, Member member, std::i
   const double duration_s = seconds(duration());
   out.requests_per_s = rate(static_cast<double>(out.completed), duration_s);
   out.output_tokens_per_s = rate(static_cast<double>(out.output_tokens), duration_s);
-  out.goodput_per_s = rate(static_cast<double>(out.good), duration_s);
+  if (options_.slo.given() || !options_.class_slo.empty())
+    out.goodput_per_s = rate(static_cast<double>(out.good), duration_s);
   return out;
 }
 
-SummaryObserver::Group SummaryObserver::everybody() const {
+SummaryObserver::Group SummaryObserver::all_requests() const {
   Group all;
   for (const Group& group : classes_) {
     all.counts.completed += group.counts.completed;
@@ -239,7 +238,7 @@ std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& a
 
 std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummary& all) const {
   std::vector<ReplicaSummary> out;
-  // A run that was stopped was busy after its last completion as well.
+  // A run that was stopped was busy after its last completion, too.
   const Picoseconds last = std::max(last_completion_, last_step_end_);
   const double seen_ps = last > first_arrival_ ? static_cast<double>(last - first_arrival_) : 0;
   for (std::size_t i = 0; i < std::max(replicas_.size(), replica_counts_.size()); ++i) {
@@ -272,7 +271,7 @@ std::optional<SessionSummary> SummaryObserver::session_summary() const {
 
 Summary SummaryObserver::summary() const {
   Summary out;
-  const GroupSummary all = describe(everybody(), Member::everybody, 0, nullptr);
+  const GroupSummary all = describe(all_requests(), Member::any, 0, nullptr);
   out.slo = options_.slo;
   out.requests = arrived_;
   out.completed = all.completed;
@@ -288,7 +287,7 @@ Summary SummaryObserver::summary() const {
   out.e2e_s = all.e2e_s;
   out.queue_s = all.queue_s;
   out.itl_s = itl_.statistics(1e-12);
-  if (options_.slo.given() || !options_.class_slo.empty()) out.goodput_per_s = all.goodput_per_s;
+  out.goodput_per_s = all.goodput_per_s;
   out.peak_output_tokens_per_s = static_cast<double>(peak_tokens_);
   out.peak_concurrency = peak_in_flight_;
   for (const ReplicaCount& replica : replica_counts_) {

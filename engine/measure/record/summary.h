@@ -48,7 +48,8 @@ struct GroupSummary {
   std::string name;
   std::int64_t completed = 0, failed = 0, good = 0;
   std::int64_t prompt_tokens = 0, output_tokens = 0, cached_tokens = 0;  // of completed requests
-  double requests_per_s = 0, output_tokens_per_s = 0, goodput_per_s = 0;
+  double requests_per_s = 0, output_tokens_per_s = 0;
+  std::optional<double> goodput_per_s;  // nothing without an SLO
   Statistics ttft_s, tpot_s, e2e_s, queue_s;
 };
 
@@ -65,6 +66,12 @@ struct SessionSummary {
   Statistics turns, duration_s;  // completed turns; first arrival to last completion
 };
 
+/// What a metric of the scenario gave: one number of the whole run.
+struct OwnMetric {
+  std::string name, unit;
+  double value = 0;  // NaN: it has none
+};
+
 struct Summary {
   std::int64_t requests = 0, completed = 0, preemptions = 0, steps = 0;
   std::array<std::int64_t, outcome_count> ended{};  // by Outcome
@@ -76,11 +83,12 @@ struct Summary {
   double peak_output_tokens_per_s = 0;  // largest of whole seconds from the first arrival
   std::int64_t peak_concurrency = 0;    // requests sent and not ended; departures before arrivals
   double kv_used_frac_max = 0;
-  std::array<double, evidence_count> evidence{};  // shares of step time; sum 1, or all 0
-  bool exact = true;                              // quantiles per request; itl_s never is
-  std::vector<GroupSummary> classes;              // empty where there is one class without a name
+  EvidenceShares evidence{};          // shares of step time; sum 1, or all 0
+  bool exact = true;                  // quantiles per request; itl_s never is
+  std::vector<GroupSummary> classes;  // empty where there is one class without a name
   std::vector<ReplicaSummary> replicas;
   std::optional<SessionSummary> sessions;  // nothing without them, or if values are not kept
+  std::vector<OwnMetric> own;              // what the scenario's metrics gave (scripts/metrics)
 
   /// The share of time that is extrapolated, stand_in or assumed: what --strict limits.
   double unsupported_share() const;
@@ -123,7 +131,7 @@ class SummaryObserver : public Observer {
     std::int64_t turns = 0;
     Picoseconds first = 0, last = 0;
   };
-  enum class Member { everybody, klass, replica };
+  enum class Member { any, klass, replica };
 
   static Group& group_of(std::vector<Group>& groups, std::int32_t index);
   static void count(const RequestDone& done, bool is_good, GroupSummary& counts);
@@ -133,7 +141,7 @@ class SummaryObserver : public Observer {
   void distribute(const Completed& request);
 
   Picoseconds duration() const;
-  Group everybody() const;
+  Group all_requests() const;
   GroupSummary describe(const Group& group, Member member, std::int32_t index,
                         const GroupSummary* all) const;
   void describe_kept(Member member, std::int32_t index, GroupSummary& out) const;

@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "cost/ledger.h"
+#include "cost/work/roofline.h"
 #include "serve/observer.h"
 #include "serve/policy.h"
 
@@ -70,7 +71,7 @@ struct Why {
   std::array<Picoseconds, whereabouts_count> time_to_first{};  // of it, up to the first token
   std::array<std::int64_t, whereabouts_count> steps{};         // that ended under that heading
   EvidenceSeconds evidence;                                    // of the steps that worked for it
-  std::array<double, 4> bound_s{};  // likewise: unknown, compute, memory, link
+  std::array<double, bound_count> bound_s{};  // the same time by Bound
   std::int64_t lost_seats = 0;      // preemptions
   // Only of a run whose step models are FollowedSteps:
   std::map<Op, Picoseconds> ops;  // adds up to `time` of each heading that worked for it

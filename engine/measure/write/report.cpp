@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/record/metrics.h"
+#include "measure/write/evidence_text.h"
+#include "measure/write/run_columns.h"
 #include "measure/write/table.h"
 
 namespace rooflua {
@@ -34,19 +37,12 @@ std::string limits(const Slo& slo) {
 
 std::string failures(const Summary& s) {
   std::string out;
-  for (int i = 0; i < outcome_count; ++i) {
-    const auto outcome = static_cast<Outcome>(i);
-    const std::int64_t count = s.ended[static_cast<std::size_t>(i)];
-    if (outcome == Outcome::completed || count == 0) continue;
-    out += (out.empty() ? "" : ", ") + grouped(count) + " " + std::string(name(outcome));
+  for (const Word<Outcome>& word : outcome_words) {
+    const std::int64_t count = s.ended[static_cast<std::size_t>(word.value)];
+    if (word.value == Outcome::completed || count == 0) continue;
+    out += (out.empty() ? "" : ", ") + grouped(count) + " " + std::string(word.name);
   }
   return out;
-}
-
-std::int64_t failed(const Summary& s) {
-  std::int64_t out = 0;
-  for (const std::int64_t count : s.ended) out += count;
-  return out - s.ended[static_cast<std::size_t>(Outcome::completed)];
 }
 
 /// The lines above the latencies: how much was done in how long.
@@ -73,53 +69,65 @@ std::string latencies(const Summary& s) {
   Table table;
   table.left(1);
   table.add({"", "", "mean", "p50", "p90", "p95", "p99", "max"});
-  add_latency(table, "TTFT", s.ttft_s);
-  add_latency(table, "TPOT", s.tpot_s);
-  add_latency(table, "ITL", s.itl_s);
-  add_latency(table, "E2E", s.e2e_s);
-  add_latency(table, "queue", s.queue_s);
+  for (const Metric& metric : run_metrics()) {
+    if (const auto* member = std::get_if<Statistics Summary::*>(&metric.source))
+      add_latency(table, std::string(metric.label), s.*(*member));
+  }
   return table.text();
 }
 
-std::vector<std::string> group_cells(const GroupSummary& g, bool with_goodput) {
-  std::vector<std::string> out{g.name,
-                               grouped(g.completed),
-                               figure(g.requests_per_s),
-                               figure(g.output_tokens_per_s),
-                               duration(g.ttft_s.p50),
-                               duration(g.ttft_s.p99),
-                               duration(g.tpot_s.p50),
-                               duration(g.e2e_s.mean)};
-  if (with_goodput) out.push_back(figure(g.goodput_per_s));
-  return out;
+constexpr std::string_view group_columns[] = {"completed",  "requests_per_s", "output_tokens_per_s",
+                                              "ttft_s_p50", "ttft_s_p99",     "tpot_s_p50",
+                                              "e2e_s_mean", "goodput_per_s"};
+constexpr std::string_view replica_columns[] = {"busy_frac", "kv_used_frac_max", "preemptions"};
+
+template <class Record>
+std::string cell(const ColumnOf<Record>& column, const Record& record) {
+  const double value = column.value(record);
+  if (column.is_time()) return duration(value);
+  if (column.is_share()) return percent(value);
+  return column.is_count() ? grouped(static_cast<std::int64_t>(value)) : figure(value);
 }
 
-std::vector<std::string> group_header(const std::string& first, bool with_goodput) {
-  std::vector<std::string> out{first,      "completed", "requests/s", "tokens/s",
-                               "TTFT p50", "TTFT p99",  "TPOT p50",   "E2E mean"};
-  if (with_goodput) out.push_back("goodput/s");
+std::vector<GroupColumn> columns_of_groups(bool with_goodput) {
+  std::vector<GroupColumn> out;
+  for (const std::string_view name : group_columns) {
+    out.push_back(group_column(name));
+    if (out.back().is_optional() && !with_goodput) out.pop_back();
+  }
   return out;
 }
 
 std::string groups(const Summary& s) {
   std::string out;
-  const bool with_goodput = s.goodput_per_s.has_value();
+  const auto columns = columns_of_groups(s.goodput_per_s.has_value());
+  const auto header = [&](const std::string& first) {
+    std::vector<std::string> row{first};
+    for (const GroupColumn& column : columns) row.push_back(column.label());
+    return row;
+  };
+  const auto cells = [&](const GroupSummary& g) {
+    std::vector<std::string> row{g.name};
+    for (const GroupColumn& column : columns) row.push_back(cell(column, g));
+    return row;
+  };
   if (!s.classes.empty()) {
     Table table;
-    table.add(group_header("class", with_goodput));
-    for (const GroupSummary& g : s.classes) table.add(group_cells(g, with_goodput));
+    table.add(header("class"));
+    for (const GroupSummary& g : s.classes) table.add(cells(g));
     out += "\n" + table.text();
   }
   if (s.replicas.size() > 1) {
     Table table;
-    auto header = group_header("replica", with_goodput);
-    header.insert(header.end(), {"busy", "KV max", "preempted"});
-    table.add(header);
+    auto first = header("replica");
+    for (const std::string_view name : replica_columns)
+      first.push_back(replica_column(name).label());
+    table.add(first);
     for (const ReplicaSummary& replica : s.replicas) {
-      auto cells = group_cells(replica.requests, with_goodput);
-      cells.insert(cells.end(), {percent(replica.busy_frac), percent(replica.kv_used_frac_max),
-                                 grouped(replica.preemptions)});
-      table.add(cells);
+      auto row = cells(replica.requests);
+      for (const std::string_view name : replica_columns)
+        row.push_back(cell(replica_column(name), replica));
+      table.add(row);
     }
     out += "\n" + table.text();
   }
@@ -130,38 +138,18 @@ std::string groups(const Summary& s) {
   return out;
 }
 
-/// A column of times that share a unit.
-class TimeColumn {
- public:
-  TimeColumn(const std::vector<Variant>& variants, double (*value)(const Summary&))
-      : value_(value) {
-    double largest = 0;
-    for (const Variant& variant : variants) {
-      const double time_s = value(variant.summary);
-      if (std::isfinite(time_s)) largest = std::max(largest, time_s);
-    }
-    unit_ = time_unit(largest);
+/// "metrics   decode_batch_p50 12.00 requests": one line for each metric of the scenario.
+std::string own_metrics(const Summary& s) {
+  std::string out;
+  for (const OwnMetric& each : s.own) {
+    const std::string unit = each.unit.empty() || each.unit == "1" ? "" : " " + each.unit;
+    out += (out.empty() ? "metrics   " : "          ") + each.name + " " + figure(each.value) +
+           unit + "\n";
   }
-  std::string title(const std::string& metric) const { return metric + " " + unit_.name; }
-  std::string cell(const Summary& s) const { return value_in(unit_, value_(s)); }
-
- private:
-  double (*value_)(const Summary&);
-  TimeUnit unit_{"s", 1};
-};
+  return out;
+}
 
 }  // namespace
-
-std::string evidence_line(const std::array<double, evidence_count>& shares) {
-  std::string out;
-  for (int i = 0; i < evidence_count; ++i) {
-    const double share = shares[static_cast<std::size_t>(i)];
-    if (share <= 0) continue;
-    out += (out.empty() ? "" : ", ") + std::string(name(static_cast<Evidence>(i))) + " " +
-           percent(share);
-  }
-  return out.empty() ? "none: nothing was priced" : out;
-}
 
 std::string report(const Summary& s) {
   std::string out = throughput(s);
@@ -170,7 +158,7 @@ std::string report(const Summary& s) {
   out += "\nengine    steps: " + grouped(s.steps) + ", preemptions: " + grouped(s.preemptions) +
          ", KV cache at most " + percent(s.kv_used_frac_max) + " full, requests at once at most " +
          grouped(s.peak_concurrency) + "\n";
-  out += "evidence  " + evidence_line(s.evidence) + "\n";
+  out += own_metrics(s) + "evidence  " + evidence_line(s.evidence) + "\n";
   if (!s.exact) out += "quantiles are from histograms, within 0.1 %\n";
   return out;
 }
@@ -185,45 +173,31 @@ std::string report(const Result& result) {
 }
 
 std::string comparison(const std::vector<Variant>& variants) {
-  const TimeColumn ttft_p50(variants, [](const Summary& s) { return s.ttft_s.p50; });
-  const TimeColumn ttft_p99(variants, [](const Summary& s) { return s.ttft_s.p99; });
-  const TimeColumn tpot_p50(variants, [](const Summary& s) { return s.tpot_s.p50; });
-  const TimeColumn tpot_p99(variants, [](const Summary& s) { return s.tpot_s.p99; });
-  const TimeColumn e2e_mean(variants, [](const Summary& s) { return s.e2e_s.mean; });
-  bool with_goodput = false, with_failed = false, with_preempted = false;
-  for (const Variant& variant : variants) {
-    with_goodput |= variant.summary.goodput_per_s.has_value();
-    with_failed |= failed(variant.summary) > 0;
-    with_preempted |= variant.summary.preemptions > 0;
-  }
+  std::vector<const Summary*> runs;
+  for (const Variant& variant : variants) runs.push_back(&variant.summary);
+  const std::vector<RunColumn> columns = run_columns({{"requests_per_s", "req/s"},
+                                                      {"output_tokens_per_s", "tok/s"},
+                                                      {"ttft_s_p50"},
+                                                      {"ttft_s_p99"},
+                                                      {"tpot_s_p50"},
+                                                      {"tpot_s_p99"},
+                                                      {"e2e_s_mean"},
+                                                      {"goodput_per_s"},
+                                                      {"preemptions"},
+                                                      {"failed"},
+                                                      {"evidence"}},
+                                                     runs, Empty::keep);
   Table table;
-  std::vector<std::string> header{"variant",
-                                  "req/s",
-                                  "tok/s",
-                                  ttft_p50.title("TTFT p50"),
-                                  ttft_p99.title("TTFT p99"),
-                                  tpot_p50.title("TPOT p50"),
-                                  tpot_p99.title("TPOT p99"),
-                                  e2e_mean.title("E2E mean")};
-  if (with_goodput) header.push_back("goodput/s");
-  if (with_preempted) header.push_back("preempted");
-  if (with_failed) header.push_back("failed");
-  header.push_back("unsupported");
+  std::vector<std::string> header{"variant"};
+  for (const RunColumn& column : columns) header.push_back(column.title());
   table.add(header);
   table.rule();
   for (const Variant& variant : variants) {
-    const Summary& s = variant.summary;
-    std::vector<std::string> row{
-        variant.name,     figure(s.requests_per_s), figure(s.output_tokens_per_s),
-        ttft_p50.cell(s), ttft_p99.cell(s),         tpot_p50.cell(s),
-        tpot_p99.cell(s), e2e_mean.cell(s)};
-    if (with_goodput) row.push_back(s.goodput_per_s ? figure(*s.goodput_per_s) : "-");
-    if (with_preempted) row.push_back(grouped(s.preemptions));
-    if (with_failed) row.push_back(grouped(failed(s)));
-    row.push_back(percent(s.unsupported_share()));
+    std::vector<std::string> row{variant.name};
+    for (const RunColumn& column : columns) row.push_back(column.cell(variant.summary));
     table.add(row);
   }
-  return table.text() + "\nunsupported: share of time that is extrapolated, stand_in or assumed\n";
+  return table.text() + "\nunsupported: share of time that is " + unsupported_names() + "\n";
 }
 
 std::string report(const Comparison& comparison, double tolerance) {

@@ -2,7 +2,6 @@
 // What people read: a run on one screen, variants side by side, the difference of
 // two results. Human units begin here.
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +19,6 @@ std::string report(const Result& result);
 /// One row per variant: throughput, p50 and p99 of TTFT and TPOT, mean E2E, goodput, what failed.
 /// Columns of one metric share a unit.
 std::string comparison(const std::vector<Variant>& variants);
-
-/// "measured 71.2 %, interpolated 28.8 %": shares above 0, from good to bad.
-std::string evidence_line(const std::array<double, evidence_count>& shares);
 
 /// What differs between two results, worst first, and a last line that counts.
 std::string report(const Comparison& comparison, double tolerance);

@@ -83,7 +83,8 @@ void RequestsCsv::on_done(const RequestDone& done) {
 
 // --- vLLM's benchmark
 
-/// Queued again by a decode replica: the token of the prefill replica is not sent.
+/// A request that is queued again, at a decode replica, starts anew: the client does not get the
+/// token of the prefill replica.
 void VllmBench::on_queued(const Request& request, Picoseconds) {
   Tokens& tokens = live_[request.id];
   tokens = Tokens{};

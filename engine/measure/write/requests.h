@@ -31,7 +31,7 @@ class RequestsCsv : public Observer {
   std::vector<std::string> classes_;
 };
 
-/// Every request that ended, for who compares runs: columns in order of arrival.
+/// Every request that ended, as columns in order of arrival: for comparing runs.
 class KeptRequests : public Observer {
  public:
   void on_done(const RequestDone& done) override { done_.push_back(done); }

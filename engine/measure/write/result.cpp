@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <span>
+#include <variant>
 
 #include "base/fields.h"
+#include "measure/record/metrics.h"
+#include "measure/write/evidence_text.h"
 
 namespace rooflua {
 
@@ -12,24 +17,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-struct Figure {
-  const char* key;
-  double Statistics::*member;
-};
-constexpr Figure figures[] = {{"mean", &Statistics::mean}, {"std", &Statistics::std},
-                              {"min", &Statistics::min},   {"p50", &Statistics::p50},
-                              {"p90", &Statistics::p90},   {"p95", &Statistics::p95},
-                              {"p99", &Statistics::p99},   {"max", &Statistics::max}};
-
-struct Metric {
-  const char* key;
-  Statistics GroupSummary::*member;
-};
-constexpr Metric metrics[] = {{"ttft_s", &GroupSummary::ttft_s},
-                              {"tpot_s", &GroupSummary::tpot_s},
-                              {"e2e_s", &GroupSummary::e2e_s},
-                              {"queue_s", &GroupSummary::queue_s}};
 
 Json limits(const Slo& slo) {
   Json out = Json::object();
@@ -39,41 +26,116 @@ Json limits(const Slo& slo) {
   return out;
 }
 
-Json group(const GroupSummary& g, bool with_goodput) {
+Json counts(const OutcomeCounts& ended) {
   Json out = Json::object();
-  out["name"] = g.name;
-  out["completed"] = g.completed;
-  out["failed"] = g.failed;
-  out["prompt_tokens"] = g.prompt_tokens;
-  out["output_tokens"] = g.output_tokens;
-  out["cached_tokens"] = g.cached_tokens;
-  out["requests_per_s"] = g.requests_per_s;
-  out["output_tokens_per_s"] = g.output_tokens_per_s;
-  if (with_goodput) out["goodput_per_s"] = g.goodput_per_s;
-  for (const Metric& metric : metrics) out[metric.key] = to_json(g.*metric.member);
+  for (const Word<Outcome>& word : outcome_words) {
+    const std::int64_t count = ended[static_cast<std::size_t>(word.value)];
+    if (word.value != Outcome::completed && count > 0) out[word.name] = count;
+  }
   return out;
 }
 
-Statistics read_statistics(const Fields& fields) {
-  Statistics s;
-  s.count = fields.integer("count").value_or(0);
-  for (const Figure& figure : figures) s.*figure.member = fields.number(figure.key).value_or(nan);
-  return s;
+/// A metric's value as a document has it; nothing where its key is left out.
+struct Write {
+  using Written = std::optional<Json>;
+  Written operator()(std::int64_t value) const { return Json(value); }
+  Written operator()(double value) const { return Json(value); }
+  Written operator()(bool value) const { return Json(value); }
+  Written operator()(const std::optional<double>& value) const {
+    return value ? Json(*value) : Json();
+  }
+  Written operator()(const Statistics& value) const { return to_json(value); }
+  Written operator()(const Slo& value) const {
+    return value.given() ? Written(limits(value)) : std::nullopt;
+  }
+  Written operator()(const OutcomeCounts& value) const { return counts(value); }
+  Written operator()(const EvidenceShares& value) const { return evidence_json(value); }
+};
+
+enum class Absent { null, left_out };
+
+template <class Record>
+void write(Json& out, std::span<const MetricOf<Record>> metrics, const Record& record,
+           Absent absent = Absent::null) {
+  for (const MetricOf<Record>& metric : metrics) {
+    std::visit(
+        [&](auto member) {
+          if constexpr (!std::is_same_v<decltype(member), std::monostate>) {
+            auto value = Write()(record.*member);
+            if (value && !(value->is_null() && absent == Absent::left_out))
+              out[metric.name] = std::move(*value);
+          }
+        },
+        metric.source);
+  }
+}
+
+Json group(const GroupSummary& g) {
+  Json out = Json::object();
+  out["name"] = g.name;
+  write(out, group_metrics(), g, Absent::left_out);
+  return out;
+}
+
+/// The inverse of Write: reads the member `key` of `fields` into a value.
+struct Read {
+  const Fields& fields;
+  std::string_view key;
+
+  void operator()(std::int64_t& value) const { value = fields.integer(key).value_or(0); }
+  void operator()(double& value) const { value = fields.need_number(key); }
+  void operator()(bool& value) const { value = fields.boolean(key).value_or(true); }
+  void operator()(std::optional<double>& value) const { value = fields.number(key); }
+  void operator()(Statistics& value) const {
+    const Fields table = fields.need_table(key);
+    value.count = table.integer("count").value_or(0);
+    for (const Figure& figure : figures)
+      value.*figure.read = table.number(figure.name).value_or(nan);
+  }
+  void operator()(Slo& value) const {
+    if (const auto slo = fields.table(key))
+      value = {slo->number("ttft_s"), slo->number("tpot_s"), slo->number("e2e_s")};
+  }
+  void operator()(OutcomeCounts& value) const {
+    const Fields counts = fields.need_table(key);
+    for (const Word<Outcome>& word : outcome_words)
+      value[static_cast<std::size_t>(word.value)] = counts.integer(word.name).value_or(0);
+  }
+  void operator()(EvidenceShares& value) const {
+    value = shares_from_json(fields.need_table(key).object());
+  }
+};
+
+template <class Record>
+void read(const Fields& fields, std::span<const MetricOf<Record>> metrics, Record& record) {
+  for (const MetricOf<Record>& metric : metrics) {
+    std::visit(
+        [&](auto member) {
+          if constexpr (!std::is_same_v<decltype(member), std::monostate>)
+            Read{fields, metric.name}(record.*member);
+        },
+        metric.source);
+  }
+}
+
+Json nulls_for_nan(const Json& value) {
+  if (value.is_object()) {
+    Json::Object members = value.members();
+    for (Json::Member& member : members) member.value = nulls_for_nan(member.value);
+    return Json(std::move(members));
+  }
+  if (value.is_array()) {
+    Json::Array items = value.items();
+    for (Json& item : items) item = nulls_for_nan(item);
+    return Json(std::move(items));
+  }
+  return value.is_number() && !std::isfinite(value.number()) ? Json() : value;
 }
 
 GroupSummary read_group(const Fields& fields) {
   GroupSummary g;
   g.name = fields.text("name").value_or("");
-  g.completed = fields.integer("completed").value_or(0);
-  g.failed = fields.integer("failed").value_or(0);
-  g.prompt_tokens = fields.integer("prompt_tokens").value_or(0);
-  g.output_tokens = fields.integer("output_tokens").value_or(0);
-  g.cached_tokens = fields.integer("cached_tokens").value_or(0);
-  g.requests_per_s = fields.need_number("requests_per_s");
-  g.output_tokens_per_s = fields.need_number("output_tokens_per_s");
-  g.goodput_per_s = fields.number("goodput_per_s").value_or(0);
-  for (const Metric& metric : metrics)
-    g.*metric.member = read_statistics(fields.need_table(metric.key));
+  read(fields, group_metrics(), g);
   return g;
 }
 
@@ -124,62 +186,26 @@ void compare_at(const Json* a, const Json* b, const std::string& path, double to
 Json to_json(const Statistics& statistics) {
   Json out = Json::object();
   out["count"] = statistics.count;
-  for (const Figure& figure : figures) out[figure.key] = statistics.*figure.member;
+  for (const Figure& figure : figures) out[figure.name] = statistics.*figure.read;
   return out;
 }
 
 Json to_json(const Summary& s) {
   Json out = Json::object();
-  out["requests"] = s.requests;
-  out["completed"] = s.completed;
-  out["failed"] = Json::object();
-  for (int i = 0; i < outcome_count; ++i) {
-    const auto outcome = static_cast<Outcome>(i);
-    const std::int64_t count = s.ended[static_cast<std::size_t>(i)];
-    if (outcome != Outcome::completed && count > 0) out["failed"][name(outcome)] = count;
-  }
-  out["preemptions"] = s.preemptions;
-  out["steps"] = s.steps;
-  out["duration_s"] = s.duration_s;
-  out["requests_per_s"] = s.requests_per_s;
-  out["output_tokens_per_s"] = s.output_tokens_per_s;
-  out["ttft_s"] = to_json(s.ttft_s);
-  out["tpot_s"] = to_json(s.tpot_s);
-  out["itl_s"] = to_json(s.itl_s);
-  out["e2e_s"] = to_json(s.e2e_s);
-  out["queue_s"] = to_json(s.queue_s);
-  out["goodput_per_s"] = s.goodput_per_s ? Json(*s.goodput_per_s) : Json();
-  if (s.slo.given()) out["slo"] = limits(s.slo);
-  out["kv_used_frac_max"] = s.kv_used_frac_max;
-  out["evidence"] = Json::object();
-  for (int i = 0; i < evidence_count; ++i) {
-    const double share = s.evidence[static_cast<std::size_t>(i)];
-    if (share > 0) out["evidence"][name(static_cast<Evidence>(i))] = share;
-  }
-  out["prompt_tokens"] = s.prompt_tokens;
-  out["output_tokens"] = s.output_tokens;
-  out["cached_tokens"] = s.cached_tokens;
-  out["peak_output_tokens_per_s"] = s.peak_output_tokens_per_s;
-  out["peak_concurrency"] = s.peak_concurrency;
-  out["exact"] = s.exact;
-  const bool with_goodput = s.goodput_per_s.has_value();
+  write(out, run_metrics(), s);
   if (!s.classes.empty()) out["classes"] = Json::array();
-  for (const GroupSummary& g : s.classes) out["classes"].push_back(group(g, with_goodput));
+  for (const GroupSummary& g : s.classes) out["classes"].push_back(group(g));
   out["replicas"] = Json::array();
   for (const ReplicaSummary& replica : s.replicas) {
-    Json entry = group(replica.requests, with_goodput);
-    entry["steps"] = replica.steps;
-    entry["preemptions"] = replica.preemptions;
-    entry["busy_frac"] = replica.busy_frac;
-    entry["decode_batch_mean"] = replica.decode_batch_mean;
-    entry["kv_used_frac_max"] = replica.kv_used_frac_max;
+    Json entry = group(replica.requests);
+    write(entry, replica_metrics(), replica);
     out["replicas"].push_back(std::move(entry));
   }
   if (s.sessions) {
-    out["sessions"]["count"] = s.sessions->count;
-    out["sessions"]["turns"] = to_json(s.sessions->turns);
-    out["sessions"]["duration_s"] = to_json(s.sessions->duration_s);
+    out["sessions"] = Json::object();
+    write(out["sessions"], session_metrics(), *s.sessions);
   }
+  for (const OwnMetric& each : s.own) out["own"][each.name] = each.value;
   return out;
 }
 
@@ -200,55 +226,31 @@ Json to_json(const Result& result) {
   return out;
 }
 
+Json document(const Summary& summary) {
+  return nulls_for_nan(to_json(summary));
+}
+
 Summary summary_from_json(const Json& json, const std::string& file) {
   const Fields f(json, file);
   Summary s;
-  s.requests = f.integer("requests").value_or(0);
-  s.completed = f.integer("completed").value_or(0);
+  read(f, run_metrics(), s);
   s.ended[static_cast<std::size_t>(Outcome::completed)] = s.completed;
-  const Fields failed = f.need_table("failed"), evidence = f.need_table("evidence");
-  for (int i = 0; i < outcome_count; ++i) {
-    const auto outcome = static_cast<Outcome>(i);
-    if (outcome != Outcome::completed)
-      s.ended[static_cast<std::size_t>(i)] = failed.integer(name(outcome)).value_or(0);
-  }
-  for (int i = 0; i < evidence_count; ++i) {
-    s.evidence[static_cast<std::size_t>(i)] =
-        evidence.number(name(static_cast<Evidence>(i))).value_or(0);
-  }
-  s.preemptions = f.integer("preemptions").value_or(0);
-  s.steps = f.integer("steps").value_or(0);
-  s.duration_s = f.need_number("duration_s");
-  s.requests_per_s = f.need_number("requests_per_s");
-  s.output_tokens_per_s = f.need_number("output_tokens_per_s");
-  s.ttft_s = read_statistics(f.need_table("ttft_s"));
-  s.tpot_s = read_statistics(f.need_table("tpot_s"));
-  s.itl_s = read_statistics(f.need_table("itl_s"));
-  s.e2e_s = read_statistics(f.need_table("e2e_s"));
-  s.queue_s = read_statistics(f.need_table("queue_s"));
-  s.goodput_per_s = f.number("goodput_per_s");
-  if (const auto slo = f.table("slo"))
-    s.slo = {slo->number("ttft_s"), slo->number("tpot_s"), slo->number("e2e_s")};
-  s.kv_used_frac_max = f.need_number("kv_used_frac_max");
-  s.prompt_tokens = f.integer("prompt_tokens").value_or(0);
-  s.output_tokens = f.integer("output_tokens").value_or(0);
-  s.cached_tokens = f.integer("cached_tokens").value_or(0);
-  s.peak_output_tokens_per_s = f.number("peak_output_tokens_per_s").value_or(0);
-  s.peak_concurrency = f.integer("peak_concurrency").value_or(0);
-  s.exact = f.boolean("exact").value_or(true);
   for (const Json& entry : items(f.find("classes")))
     s.classes.push_back(read_group(Fields(entry, file, "classes")));
   for (const Json& entry : items(f.find("replicas"))) {
     const Fields fields(entry, file, "replicas");
-    s.replicas.push_back({read_group(fields), fields.integer("steps").value_or(0),
-                          fields.integer("preemptions").value_or(0),
-                          fields.need_number("busy_frac"), fields.need_number("decode_batch_mean"),
-                          fields.need_number("kv_used_frac_max")});
+    ReplicaSummary replica;
+    replica.requests = read_group(fields);
+    read(fields, replica_metrics(), replica);
+    s.replicas.push_back(std::move(replica));
   }
   if (const auto sessions = f.table("sessions")) {
-    s.sessions = SessionSummary{sessions->integer("count").value_or(0),
-                                read_statistics(sessions->need_table("turns")),
-                                read_statistics(sessions->need_table("duration_s"))};
+    s.sessions = SessionSummary{};
+    read(*sessions, session_metrics(), *s.sessions);
+  }
+  if (const Json* own = f.find("own"); own != nullptr && own->is_object()) {
+    for (const Json::Member& each : own->members())
+      s.own.push_back({each.key, "", each.value.is_number() ? each.value.number() : nan});
   }
   return s;
 }

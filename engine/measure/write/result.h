@@ -35,11 +35,15 @@ struct Result {
   std::vector<Variant> variants;
 };
 
+/// Figures that do not exist are NaN in these values, and null once they are written as text.
 Json to_json(const Statistics& statistics);
 Json to_json(const Summary& summary);
 Json to_json(const Result& result);
 
-/// The inverse, exact: a worker process hands its summary over as JSON.
+/// The summary as it is read back from its JSON text: figures that do not exist are null.
+Json document(const Summary& summary);
+
+/// The inverse, exact: for summaries of files and of worker processes.
 /// @throws Error naming the key that is missing or of another kind
 Summary summary_from_json(const Json& summary, const std::string& file);
 

@@ -32,7 +32,7 @@ struct ResultRow {
   std::string parameters;  // JSON
   std::string document;    // JSON: {name, parameters, summary, ...} as in `--json`
   std::string report;      // for people
-  std::string drawing;     // JSON: what a page draws; "" where nobody asked for it
+  std::string drawing;     // JSON: what a page draws; "" where no page was asked for
 };
 
 class ResultStore {

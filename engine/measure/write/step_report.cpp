@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "measure/write/evidence_text.h"
 #include "measure/write/report.h"
 #include "measure/write/table.h"
 
@@ -82,11 +83,7 @@ std::string step_report(const std::vector<LedgerRow>& rows, const EvidenceShares
 Json step_json(const std::vector<LedgerRow>& rows, const EvidenceShares& shares, double time_s) {
   Json out = Json::object();
   out["time_s"] = time_s;
-  out["evidence"] = Json::object();
-  for (int i = 0; i < evidence_count; ++i) {
-    const double part = shares[static_cast<std::size_t>(i)];
-    if (part > 0) out["evidence"][name(static_cast<Evidence>(i))] = part;
-  }
+  out["evidence"] = evidence_json(shares);
   out["rows"] = Json::array();
   for (const LedgerRow& row : rows) {
     Json entry = Json::object();

@@ -1,7 +1,6 @@
 #pragma once
 // A priced step, op by op: what `step --explain` prints and writes.
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -9,8 +8,6 @@
 #include "cost/ledger.h"
 
 namespace rooflua {
-
-using EvidenceShares = std::array<double, evidence_count>;
 
 /// A table with a row per op in the order of the step, its share of the step's time and what that
 /// rests on. Rows of kind "correction" are indented: they say what a correction added to the op

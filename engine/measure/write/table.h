@@ -14,7 +14,7 @@ class Table {
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   /// A line across, under the header.
   void rule() { rows_.push_back({}); }
-  /// Aligns this column left as well.
+  /// Aligns this column left, too.
   void left(std::size_t column) { left_.push_back(column); }
   /// Every line begins with `indent` spaces and ends with a line break, without trailing spaces.
   std::string text(int indent = 0) const;

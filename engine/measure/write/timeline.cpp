@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cost/evidence.h"
+#include "cost/work/roofline.h"
 
 namespace rooflua {
 
@@ -19,14 +20,14 @@ std::string step_name(const StepSeen& step) {
   const char* kind = step.prefills.empty()      ? "decode"
                      : step.batch->decodes == 0 ? "prefill"
                                                 : "mixed";
-  static constexpr std::array<const char*, 4> bounds = {"", ", compute", ", memory", ", link"};
-  const auto bound = static_cast<std::size_t>(step.price->bound);
-  return std::string(kind) + (bound < bounds.size() ? bounds[bound] : "");
+  const std::int32_t bound = step.price->bound;
+  if (bound <= 0 || bound >= bound_count) return kind;
+  return std::string(kind) + ", " + std::string(name(static_cast<Bound>(bound)));
 }
 
 /// Colours of chrome://tracing; others ignore them.
 const char* step_colour(const StepSeen& step) {
-  static constexpr std::array<const char*, 4> colours = {
+  static constexpr std::array<const char*, bound_count> colours = {
       "grey", "thread_state_running", "thread_state_iowait", "thread_state_runnable"};
   const auto bound = static_cast<std::size_t>(step.price->bound);
   return colours[bound < colours.size() ? bound : 0];
@@ -79,7 +80,7 @@ void Timeline::counter(std::int32_t index, Picoseconds time, const char* name, s
   out_ << ",\"name\":\"" << name << "\",\"args\":{\"" << name << "\":" << value << "}}";
 }
 
-/// Its last step is over and no other began: nothing runs.
+/// Sets the counters of a replica to what they are when its last step has ended and no other began.
 void Timeline::rest(std::int32_t index) {
   Counters& counters = replica(index);
   counter(index, counters.end, "batch tokens", 0, counters.tokens);
@@ -88,7 +89,7 @@ void Timeline::rest(std::int32_t index) {
   counter(index, counters.end, "KV blocks", counters.left_blocks, counters.blocks);
 }
 
-/// Who was preempted and is prefilled again has a seat.
+/// Ends the "preempted" span of requests that this step prefills again: they have a seat.
 void Timeline::resume(const StepSeen& step) {
   if (unseated_.empty()) return;
   for (const PrefillWork& prefill : step.prefills) {
@@ -127,9 +128,9 @@ void Timeline::on_step(const StepSeen& step) {
     separator = ",";
   }
   out_ << "]";
-  for (int i = 0; i < evidence_count; ++i) {
-    const double time_s = step.price->evidence_s[i];
-    if (time_s > 0) out_ << ",\"" << name(static_cast<Evidence>(i)) << "_s\":" << time_s;
+  for (const EvidenceWord& word : evidence_words) {
+    const double time_s = step.price->evidence_s[static_cast<std::size_t>(word.value)];
+    if (time_s > 0) out_ << ",\"" << word.name << "_s\":" << time_s;
   }
   out_ << "}}";
 }

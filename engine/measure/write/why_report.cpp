@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "measure/record/why.h"
+#include "measure/write/evidence_text.h"
 #include "measure/write/report.h"
 #include "measure/write/table.h"
 
@@ -39,8 +40,6 @@ constexpr std::array<std::string_view, held_count> held_names = {
 
 constexpr std::array<const char*, held_count> held_keys = {
     "pipeline_s", "seats_s", "budget_s", "preempting_s", "cache_s", "order_s", "choice_s"};
-
-constexpr std::array<const char*, 4> bounds = {"unknown", "compute", "memory", "link"};
 
 Picoseconds total(const Why& why) {
   Picoseconds sum = 0;
@@ -153,9 +152,9 @@ std::string report(const Why& why) {
   for (const double part : why.bound_s) sum_s += part;
   if (sum_s <= 0 || why.bound_s[0] == sum_s) return out;
   std::string parts;
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
+  for (std::size_t i = 0; i < why.bound_s.size(); ++i) {
     if (why.bound_s[i] <= 0) continue;
-    parts += (parts.empty() ? "" : ", ") + std::string(bounds[i]) + " " +
+    parts += (parts.empty() ? "" : ", ") + std::string(bound_words[i].name) + " " +
              percent(why.bound_s[i] / sum_s);
   }
   return out + "and are bound by " + parts + "\n";
@@ -208,15 +207,10 @@ Json to_json(const Why& why) {
       out["behind"].push_back(std::move(row));
     }
   }
-  out["evidence"] = Json::object();
-  const auto shares = why.evidence.shares();
-  for (int i = 0; i < evidence_count; ++i) {
-    const double share = shares[static_cast<std::size_t>(i)];
-    if (share > 0) out["evidence"][name(static_cast<Evidence>(i))] = share;
-  }
+  out["evidence"] = evidence_json(why.evidence.shares());
   out["bound_s"] = Json::object();
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    if (why.bound_s[i] > 0) out["bound_s"][bounds[i]] = why.bound_s[i];
+  for (std::size_t i = 0; i < why.bound_s.size(); ++i) {
+    if (why.bound_s[i] > 0) out["bound_s"][bound_words[i].name] = why.bound_s[i];
   }
   return out;
 }

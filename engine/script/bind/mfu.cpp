@@ -302,11 +302,8 @@ UserAnswer read_answer(lua_State* L, bool returns_mfu, const std::string& name) 
   if (lua_isnil(L, -1) == 0) {
     const std::string evidence = check_text(L, lua_gettop(L), (where + ": evidence").c_str());
     const auto parsed = parse_evidence(evidence);
-    if (!parsed) {
-      const std::vector<std::string> known = {"measured", "interpolated", "extrapolated",
-                                              "stand_in", "modelled",     "assumed"};
-      throw Error(where, unknown_name("evidence", evidence, known));
-    }
+    if (!parsed)
+      throw Error(where, unknown_name("evidence", evidence, names_of(evidence_words)));
     out.evidence = *parsed;
   }
   return out;

@@ -7,6 +7,7 @@
 #include "measure/write/report.h"
 #include "measure/write/result.h"
 #include "script/serving/run.h"
+#include "script/vm/context.h"
 
 namespace rooflua::script {
 
@@ -15,22 +16,33 @@ Run& check_run(lua_State* L) {
   return const_cast<Run&>(*check_object<Run>(L, 1, "simulation"));
 }
 
+Summary summary_of(const Run& run) {
+  Summary out = run.summary->summary();
+  if (run.own_metrics != nullptr) out.own = run.own_metrics->values();
+  return out;
+}
+
 namespace {
 
+/// serve_summary(run) -> the summary; a figure that does not exist is nan.
 int serve_summary(lua_State* L) {
-  Run& run = check_run(L);
-  push_json(L, to_json(run.summary->summary()), false);
+  push_json(L, to_json(summary_of(check_run(L))), false);
   return 1;
 }
 
-/// The summary as a JSON document and as a report, both text.
+/// serve_document(run) -> the summary as json.decode gives its document: what does not exist is
+/// json.null.
 int serve_document(lua_State* L) {
-  lua_pushstring(L, dump_json(to_json(check_run(L).summary->summary())).c_str());
+  push_json(L, document(summary_of(check_run(L))), true);
   return 1;
 }
 
-int serve_report(lua_State* L) {
-  lua_pushstring(L, report(check_run(L).summary->summary()).c_str());
+/// serve_hand_over(run) -> the summary as a report. The program takes the summary itself when the
+/// function that it called has returned (Context::served).
+int serve_hand_over(lua_State* L) {
+  const auto summary = std::make_shared<const Summary>(summary_of(check_run(L)));
+  context_of(L).served = summary;
+  lua_pushstring(L, report(*summary).c_str());
   return 1;
 }
 
@@ -72,18 +84,12 @@ int serve_record(lua_State* L) {
   return 1;
 }
 
-std::string_view phase_name(Phase phase) {
-  static constexpr std::string_view names[] = {"absent",  "pending", "waiting",
-                                               "prefill", "decode",  "finishing"};
-  return names[static_cast<std::size_t>(phase)];
-}
-
 Json describe_request(const Replica& replica, std::int32_t slot) {
   const Request& request = replica.request(slot);
   const ReplicaView& view = replica.view();
   Json out = Json::object();
   out["id"] = request.id;
-  out["phase"] = phase_name(request.phase);
+  out["phase"] = name(request.phase);
   out["arrival_s"] = request.arrival_s;
   out["prompt_tokens"] = request.prompt_tokens;
   out["context_tokens"] = context_tokens(view, request);
@@ -196,7 +202,7 @@ int serve_sketch(lua_State* L) {
 void bind_results(lua_State* L) {
   set_function(L, "serve_summary", guarded<serve_summary>);
   set_function(L, "serve_document", guarded<serve_document>);
-  set_function(L, "serve_report", guarded<serve_report>);
+  set_function(L, "serve_hand_over", guarded<serve_hand_over>);
   set_function(L, "serve_totals", guarded<serve_totals>);
   set_function(L, "serve_replica", guarded<serve_replica>);
   set_function(L, "serve_request", guarded<serve_request>);

@@ -74,7 +74,8 @@ Bindings bindings_of(Run& run) {
   bindings.observers.push_back(run.summary.get());
   for (Observer* each : std::initializer_list<Observer*>{
            run.requests.get(), run.timeline.get(), run.vllm_bench.get(), run.progress.get(),
-           run.why.get(), run.journal.get(), run.sketch.get(), run.kept.get()}) {
+           run.why.get(), run.journal.get(), run.sketch.get(), run.kept.get(),
+           run.own_metrics.get()}) {
     if (each != nullptr) bindings.observers.push_back(each);
   }
   return bindings;
@@ -134,9 +135,16 @@ void open_outputs(const Json& given, const std::vector<std::string>& classes, Ru
   }
 }
 
-/// serve_open(config, schedulers, steps, router or nil, workload) -> run
+/// The observer of the scenario's metrics in argument `index`; null where it is nil.
+std::unique_ptr<LuaOwnMetrics> own_metrics(lua_State* L, int index) {
+  if (lua_isnil(L, index)) return nullptr;
+  lua_pushvalue(L, index);
+  return std::make_unique<LuaOwnMetrics>(L);
+}
+
+/// serve_open(config, schedulers, steps, router or nil, workload, metrics or nil) -> run
 int serve_open(lua_State* L) {
-  lua_settop(L, 5);
+  lua_settop(L, 6);
   const Json given = to_json(L, 1, "scenario");
   auto run = std::make_shared<Run>();
   read_policies(L, 2, *run);
@@ -157,6 +165,7 @@ int serve_open(lua_State* L) {
   const std::vector<std::string> classes = options.classes;
   run->summary = std::make_unique<SummaryObserver>(std::move(options));
   open_outputs(given, classes, *run);
+  run->own_metrics = own_metrics(L, 6);
   run->simulation = std::make_unique<Simulation>(cluster_config(given), bindings_of(*run));
   push_object<Run>(L, run);
   return 1;
@@ -292,9 +301,10 @@ int serve_set(lua_State* L) {
   return 0;
 }
 
-/// serve_fork(run, schedulers, steps, router or nil) -> an independent run from here on.
+/// serve_fork(run, schedulers, steps, router or nil, metrics or nil) -> an independent run from
+/// here on.
 int serve_fork(lua_State* L) {
-  lua_settop(L, 4);
+  lua_settop(L, 5);
   Run& run = check_run(L);
   auto fork = std::make_shared<Run>();
   read_policies(L, 2, *fork);
@@ -306,6 +316,7 @@ int serve_fork(lua_State* L) {
   }
   fork->summary = std::make_unique<SummaryObserver>(*run.summary);
   if (run.journal != nullptr) fork->journal = std::make_unique<Journal>(*run.journal);
+  fork->own_metrics = own_metrics(L, 5);
   fork->classes = run.classes;
   fork->broken = run.broken;
   fork->simulation = run.simulation->fork(bindings_of(*fork));

@@ -81,7 +81,7 @@ const char* refusal(ServeBorder* border) noexcept {
     said.copy(text, length);
     text[length] = '\0';
   } catch (const std::exception&) {
-    return name(border->plan->view().refusal);
+    return words_of(border->plan->view().refusal).help.data();
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include "measure/write/progress.h"
 #include "measure/write/requests.h"
 #include "measure/write/timeline.h"
+#include "script/serving/own_metrics.h"
 #include "script/serving/policies.h"
 #include "script/serving/record.h"
 #include "serve/simulation.h"
@@ -25,6 +26,7 @@ struct Run {
   std::unique_ptr<LuaRouter> router;
   std::unique_ptr<Workload> workload;
   std::unique_ptr<SummaryObserver> summary;
+  std::unique_ptr<LuaOwnMetrics> own_metrics;  // null where the scenario has none
   std::unique_ptr<std::ofstream> requests_file, trace_file;
   std::unique_ptr<RequestsCsv> requests;
   std::unique_ptr<Timeline> timeline;
@@ -49,6 +51,9 @@ struct TypeName<Run> {
   static constexpr const char* value = "rooflua.Run";
   static constexpr const char* article = "a Run";
 };
+
+/// What the run amounts to so far, with the metrics of its scenario.
+Summary summary_of(const Run& run);
 
 /// The simulation in argument 1. @throws Error if it is another thing
 Run& check_run(lua_State* L);

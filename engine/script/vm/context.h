@@ -15,6 +15,10 @@
 #include "script/vm/stack.h"
 #include "spec/deployment.h"
 
+namespace rooflua {
+struct Summary;
+}
+
 namespace rooflua::script {
 
 template <>
@@ -58,6 +62,8 @@ struct Context : std::enable_shared_from_this<Context> {
   bool may_call_lua =
       false;  // false inside FFI calls: a user's lookup must wait (status needs_lua)
 
+  std::shared_ptr<const Summary> served;  // of the run that ended last, for the program to take
+
   std::vector<int> stale_views;  // registry references that lookups left behind
 
   Ledger ledger;  // seconds per evidence; Lua adds to its state in place
@@ -77,6 +83,7 @@ void bind_random(lua_State* L);
 void bind_serve(lua_State* L);
 void bind_fit(lua_State* L);
 void bind_sweep(lua_State* L);
+void bind_declared(lua_State* L);
 /// Fills the leaf functions that Lua reaches through FFI (bind_lookup.cpp).
 void fill_abi(AbiTable& abi);
 /// A question as it crosses the border. @throws Error if a count is not whole

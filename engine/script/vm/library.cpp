@@ -77,6 +77,7 @@ void push_natives(lua_State* L) {
   bind_serve(L);
   bind_fit(L);
   bind_sweep(L);
+  bind_declared(L);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ local ffi, abi = border.ffi, border.functions
 local context = abi.context
 local fail, type, ask = core.fail, type, mfu.ask
 local evidence_names = mfu.evidence_names
-local bounds = { [0] = "compute", "memory", "link" }
+local bounds = require("rooflua.base.words").by_code "bound"
 local nan = 0 / 0
 local infinity = math.huge
 
@@ -32,6 +32,9 @@ local function check_count(count, what)
     fail("%s: count: expected a number >= 0, found %s", what, core.describe(count))
   end
 end
+
+--- The names of evidence, from good to bad.
+function cost.evidence_names() return require("rooflua.base.words").names "evidence" end
 
 --- fn(...), and what it returns. Compiled code leaves here and comes back behind: for what happens once, as the miss
 --- of a memo, so that it is no part of what happens often.

@@ -5,10 +5,10 @@ local core = require "rooflua.base.core"
 local rooflua = {}
 
 local kinds = { steps = true, schedulers = true, routers = true, workloads = true, bucketing = true,
-  corrections = true, lookup = true }
+  corrections = true, lookup = true, metrics = true }
 
 --- The policies of one folder of scripts/, with doc and parameters.
----@param kind string steps, schedulers, routers, workloads, bucketing, corrections or lookup
+---@param kind string steps, schedulers, routers, workloads, bucketing, corrections, lookup or metrics
 function rooflua.list(kind)
   if not kinds[kind] then
     if type(kind) ~= "string" then

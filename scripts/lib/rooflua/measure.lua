@@ -96,7 +96,9 @@ function measure.compare(runs, options)
   options = core.table(options or {}, "measure.compare: options")
   core.check_keys(options, { "metrics", "level", "method" }, "measure.compare")
   if #runs < 2 then fail "measure.compare: expected a list of at least two runs" end
-  local names = metrics.list(options.metrics, "measure.compare: metrics", compared)
+  local summaries = {}
+  for i, run in ipairs(runs) do summaries[i] = { summary = measure.summary(run) } end
+  local names = metrics.list(options.metrics, "measure.compare: metrics", compared, metrics.own_of(summaries))
   local level, method = options.level or 0.95, options.method or "t"
   if type(level) ~= "number" or not (level > 0 and level < 1) then
     fail("measure.compare: level: expected a share between 0 and 1, found %s", core.describe(level))
@@ -114,7 +116,7 @@ end
 
 -- Looking -------------------------------------------------------------------------------------------
 
-local per_request = { "e2e_s", "queue_s", "tpot_s", "ttft_s" }
+local per_request = metrics.of_requests
 
 local function metric_of(what, default, where)
   if what == nil then return default end

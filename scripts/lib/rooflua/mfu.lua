@@ -16,8 +16,7 @@ local type, getmetatable_of = type, debug.getmetatable
 local mfu = {}
 
 -- Evidence, from good to bad, by code.
-local evidence_names = { [0] = "measured", "interpolated", "extrapolated", "stand_in", "modelled",
-  "assumed" }
+local evidence_names = require("rooflua.base.words").by_code "evidence"
 mfu.evidence_names = evidence_names
 
 -- Number formats: code by any spelling.

@@ -11,7 +11,7 @@ local records = setmetatable({},
   { __mode = "k" })   -- instance -> {class, parameters, where, preset}
 
 local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step",
-  "signals", "staleness_s",
+  "signals", "staleness_s", "unit", "better",
   "extends" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max",
   "exclusive_min", "exclusive_max",
@@ -281,7 +281,8 @@ function policy.define(given)
   check_parameters(name, params)
   check_presets(name, presets, params)
   check_signals(name, given)
-  local class = parent and { signals = parent.signals, staleness_s = parent.staleness_s } or {}
+  local class = parent and { signals = parent.signals, staleness_s = parent.staleness_s, unit = parent.unit,
+    better = parent.better } or {}
   for key, value in pairs(parent or {}) do
     if type(value) == "function" then class[key] = value end
   end

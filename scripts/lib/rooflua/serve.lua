@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 local lookback = require "rooflua.measure.lookback"
+local own_metrics = require "rooflua.measure.own"
 local random = require "rooflua.random"
 local scenario = require "rooflua.scenario.reader"
 local serving = require "rooflua.border.views"
@@ -174,7 +175,7 @@ local function prepare(file, given)
     scenario.wrong(file, "workload", 'is missing; for example require "workloads.poisson" { rate_per_s = 1 }')
   end
   local workload = need(file, "workload", given.workload, "requests")
-  return { streams = streams, replicas = replicas, workload = workload,
+  return { streams = streams, replicas = replicas, workload = workload, metrics = own_metrics.of(file, given),
     frontend = numbers(file, given, "frontend"), slo = numbers(file, given, "slo"),
     transfer = transfer_of(numbers(file, given, "network"), replicas) }
 end
@@ -244,9 +245,10 @@ local function open(file, given, options)
   local source = scenario.at(file, "workload", function()
     return policy.fresh(prepared.workload):requests(prepared.streams)
   end)
+  local told = own_metrics.with(prepared.metrics, policy.fresh)
   local run = scenario.at(file, "", native.serve_open, config, instances(replicas, "scheduler"),
-    instances(replicas, "steps"), router, source)
-  return adopt { run = run, file = file, given = given, replicas = replicas, router = router,
+    instances(replicas, "steps"), router, source, own_metrics.observer(told))
+  return adopt { run = run, file = file, given = given, replicas = replicas, router = router, metrics = told,
     journal = config.journal, history = {} }
 end
 
@@ -269,8 +271,8 @@ function serve.follow(given, id)
   return runs[live].run
 end
 
---- One variant for the program: {summary = JSON text, text = report, evidence is in the summary}. A run that Ctrl-C
---- or the time limit stopped has `partial` as well: what is known so far.
+--- One variant: {text = report, summary where options.document asks for it}; the program takes the summary itself
+--- (native.serve_hand_over). A run that Ctrl-C or the time limit stopped has `partial` as well: what is known so far.
 function serve.run_variant(file, given, options)
   local outputs = {}
   for _, key in ipairs { "requests_path", "trace_path", "progress", "why" } do outputs[key] = options[key] end
@@ -283,7 +285,8 @@ function serve.run_variant(file, given, options)
   if options.why and not (why or partial) then
     scenario.wrong(file, "--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
-  local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
+  local result = { kind = "serve", text = native.serve_hand_over(run),
+    summary = options.document and native.serve_document(run) or nil,
     partial = partial, why = why, why_text = why_text, left_out = native.serve_left_out(run) }
   local sketch, steps = native.serve_sketch(run)
   local breakdown = sketch and require "rooflua.measure.breakdown"
@@ -387,9 +390,11 @@ function Live:fork()
     replicas[i].scheduler = twin(each.scheduler)
   end
   local router = state.router and twin(state.router)
-  local run = native.serve_fork(state.run, instances(replicas, "scheduler"), instances(replicas, "steps"), router)
+  local told = own_metrics.with(state.metrics, twin)
+  local run = native.serve_fork(state.run, instances(replicas, "scheduler"), instances(replicas, "steps"), router,
+    own_metrics.observer(told))
   return adopt { run = run, file = state.file, given = state.given, replicas = replicas, router = router,
-    journal = state.journal, history = { core.unpack(state.history) } }
+    metrics = told, journal = state.journal, history = { core.unpack(state.history) } }
 end
 
 --- What the library knows of a live simulation, for the prompt.

@@ -25,7 +25,7 @@ local most_requests, fewest_tokens, most_tokens = 2 ^ 12, 2 ^ 7, 2 ^ 24
 --- value that moves measured steps least (tests/scripts/steps_truth_test.lua).
 local usual_context = 1024
 
-local rank, names = {}, { "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" }
+local rank, names = {}, cost.evidence_names()
 for i, name in ipairs(names) do rank[name] = i end
 
 --- 1, 2, 3 and then four points an octave, up to `most`.

@@ -12,7 +12,7 @@ namespace rooflua {
 namespace {
 
 constexpr double most = 1e100;    // beyond, differences and powers of ten overflow
-constexpr double most_nines = 6;  // the end of a percentile axis that nobody bounded: p99.9999
+constexpr double most_nines = 6;  // where a percentile axis without bounds ends: p99.9999
 
 /// 1, 2 or 5 times a power of ten, so that `span` holds about `wanted` of them.
 struct Step {

@@ -3,6 +3,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local mfu = require "rooflua.mfu"
+local words = require "rooflua.base.words"
 local ffi = require("rooflua.border.abi").ffi
 
 local fail, type = core.fail, type
@@ -16,8 +17,7 @@ local state = ffi.cast("rooflua_ledger *", native.ledger)
 
 local ledger = {}
 
-local evidence_codes = {}
-for code = 0, 5 do evidence_codes[evidence_names[code]] = code end
+local evidence_codes = words.codes "evidence"
 
 --- The code of an evidence's name or of an estimate.
 function ledger.code(evidence, what)
@@ -28,9 +28,7 @@ function ledger.code(evidence, what)
   if type(evidence) ~= "string" then
     fail("%s: evidence: expected a name or an estimate, found %s", what, core.describe(evidence))
   end
-  local known = {}
-  for i = 0, 5 do known[i + 1] = evidence_names[i] end
-  return fail("%s: %s", what, native.unknown_name("evidence", evidence, known))
+  return fail("%s: %s", what, native.unknown_name("evidence", evidence, words.names "evidence"))
 end
 
 -- Recording ---------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ function pricing.price(bound)
   return time_s
 end
 
-local bound_codes = { compute = 1, memory = 2, link = 3 }
+local bound_codes = require("rooflua.base.words").codes "bound" -- "unknown" is 0
 
 --- The bound of most of the time that has one: 1 compute, 2 memory, 3 link; 0 where nothing has.
 local function main_bound(rows)

@@ -8,6 +8,7 @@ local ffi = require "ffi"
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local random = require "rooflua.random"
+local words = require "rooflua.base.words"
 
 ffi.cdef [[
 typedef struct {
@@ -87,8 +88,8 @@ assert(C.version == 3 and C.size == ffi.sizeof("rooflua_serve_table"),
   "rooflua: serving.lua and the program are of different versions")
 local B = C.border
 
-local phase_names = { [0] = "absent", "pending", "waiting", "prefill", "decode", "finishing" }
-local WAITING, DECODE, FINISHING = 2, 4, 5
+local phase_names, phases = words.by_code "phase", words.codes "phase"
+local WAITING, DECODE, FINISHING = phases.waiting, phases.decode, phases.finishing
 
 --- Errors point at the policy's line.
 local function fail(message)

@@ -116,7 +116,9 @@ local function swept_table(results, numbers, others)
   for _, path in ipairs(others) do header[#header + 1] = path end
   if results[1].parameters.seed ~= nil then header[#header + 1] = "seed" end
   local parameters = #header
-  for _, metric in ipairs(swept_metrics) do
+  local wanted = core.sorted_keys(metrics.own_of { results[1] })
+  for i = #swept_metrics, 1, -1 do table.insert(wanted, 1, swept_metrics[i]) end
+  for _, metric in ipairs(wanted) do
     if metrics.value(results[1], metric) then
       header[#header + 1], columns[#columns + 1] = metric, metric
     end

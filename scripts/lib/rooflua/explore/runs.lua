@@ -47,9 +47,9 @@ end
 local function summary_of(name, given)
   local kind = given.kind or "serve"
   if kind == "serve" then
-    local result = serve.run_variant(name, given, {})
+    local result = serve.run_variant(name, given, { document = true })
     if result.partial then error(result.partial.message or "stopped", 0) end
-    return json.decode(result.summary), nil, result.left_out
+    return result.summary, nil, result.left_out
   end
   local prices = require "rooflua.scenario.prices"
   if kind ~= "price" and kind ~= "static" then paths.wrong(name, "kind", "'%s' cannot be run many times", kind) end

@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
 local many = require "rooflua.explore.runs"
 local metrics = require "rooflua.measure.metrics"
+local own_metrics = require "rooflua.measure.own"
 local sensitivity = require "rooflua.explore.sensitivity"
 local variants = require "rooflua.scenario.variants"
 
@@ -15,13 +16,13 @@ local fail = core.fail
 
 --- {ttft_s_p99 = 0.5, slo_attainment_frac = {min = 0.99}} as a list of {metric, min, max}. A plain number is
 --- the most of what should be small, the least of what should be large.
-local function bounds_of(given, what)
+local function bounds_of(given, what, own)
   local out = {}
   for name, value in core.sorted_pairs(core.table(given, what)) do
-    local metric = metrics.check(name, what)
+    local metric = metrics.check(name, what, own)
     local bound = { metric = metric }
     if type(value) == "number" then
-      bound[metrics.higher_is_better(metric) and "min" or "max"] = value
+      bound[metrics.higher_is_better(metric, own) and "min" or "max"] = value
     else
       local where = what .. "." .. metric
       core.check_keys(core.table(value, where), { "min", "max" }, where)
@@ -217,24 +218,24 @@ end
 
 -- The Pareto front -----------------------------------------------------------------------------------------------
 
-local function better(a, b, metric)
-  if metrics.higher_is_better(metric) then return a > b end
+local function better(a, b, metric, own)
+  if metrics.higher_is_better(metric, own) then return a > b end
   return a < b
 end
 
-local function dominates(a, b, objectives)
+local function dominates(a, b, objectives, own)
   local strictly = false
   for _, metric in ipairs(objectives) do
     local x, y = a.metrics[metric], b.metrics[metric]
-    if better(y, x, metric) then return false end
-    strictly = strictly or better(x, y, metric)
+    if better(y, x, metric, own) then return false end
+    strictly = strictly or better(x, y, metric, own)
   end
   return strictly
 end
 
 local function field_of(search, given)
   local objectives = metrics.list(given.objectives, "search: objectives",
-    { "output_tokens_per_s_per_gpu", "tpot_s_p50" })
+    { "output_tokens_per_s_per_gpu", "tpot_s_p50" }, search.own)
   if given.vary == nil then fail "search: vary: of what? For example { [\"deployment.tp\"] = { 1, 2, 4 } }" end
   local list = variants.grid(search.name, given.vary)
   for _, variant in ipairs(list) do many.apply(search.name, search.scenario, variant.changes) end
@@ -256,7 +257,7 @@ local function pareto(search, given)
   for _, entry in ipairs(result.tried) do
     local beaten = not entry.meets
     for _, other in ipairs(result.tried) do
-      beaten = beaten or other.meets and dominates(other, entry, objectives)
+      beaten = beaten or other.meets and dominates(other, entry, objectives, search.own)
     end
     entry.on_front = not beaten
     if not beaten then result.front[#result.front + 1] = entry end
@@ -299,10 +300,11 @@ local function opened(name, scenario, given, how)
   for key, value in pairs(scenario) do base[key] = value end
   base.kind, base.search, base.vary, base.sweep, base.report = nil, nil, nil, nil, nil
   local with_slo = goal == "rate" or goal == "cheapest" or given.slo ~= nil
-  return { name = name, scenario = base, how = how, runs = {}, goal = goal,
+  local own = own_metrics.by_name(name, base)
+  return { name = name, scenario = base, how = how, runs = {}, goal = goal, own = own,
     seeds = many.seeds(given.seeds, "search: seeds") or { base.seed or 0 },
-    more = given.show and metrics.list(given.show, "search: show") or {},
-    bounds = with_slo and bounds_of(given.slo, "search: slo") or {} }
+    more = given.show and metrics.list(given.show, "search: show", nil, own) or {},
+    bounds = with_slo and bounds_of(given.slo, "search: slo", own) or {} }
 end
 
 --- Finds what is wrong with a search without running it.

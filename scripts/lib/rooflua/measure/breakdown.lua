@@ -1,4 +1,4 @@
--- Where the time of steps goes, op by op: sampled steps are priced again with somebody listening.
+-- Where the time of steps goes, op by op: sampled steps are priced again while their operations are recorded.
 local batch = require "rooflua.border.batch"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
@@ -68,12 +68,12 @@ function breakdown.typical(steps, replicas)
       local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(given))
       local new_tokens = 0
       for _, prefill in ipairs(given.prefills) do new_tokens = new_tokens + prefill.new_tokens end
-      local who = counted(#given.decode_contexts, "decode")
+      local work = counted(#given.decode_contexts, "decode")
       if #given.prefills > 0 then
-        who = who .. (" and %s of %s"):format(counted(#given.prefills, "prefill"), counted(new_tokens, "token"))
+        work = work .. (" and %s of %s"):format(counted(#given.prefills, "prefill"), counted(new_tokens, "token"))
       end
       return priced, ("A typical step, the median by time of %d sampled ones: %s on replica %d\n\n%s"):format(#steps,
-        who, step.replica, native.step_report(priced))
+        work, step.replica, native.step_report(priced))
     end
   end
 end

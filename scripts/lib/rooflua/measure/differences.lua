@@ -1,4 +1,4 @@
---- Two simulations, request by request: who got faster, who slower, and under which heading.
+--- Two simulations, request by request: which requests got faster, which slower, and under which heading.
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local units = require "rooflua.text.units"

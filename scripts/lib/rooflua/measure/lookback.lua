@@ -59,7 +59,7 @@ function lookback.add(Live, state_of, open)
   end
 
   --- Where the time of a request that ended went: a report, and the same as a table; nil until it has. Its
-  --- operations, and whom it waited for, are found by running the simulation again from its start.
+  --- operations, and the requests it waited for, are found by running the simulation again from its start.
   function Live:why(id)
     local state = state_of(self)
     local text, document = native.serve_why_of(state.run, core.whole(id, "why: request"))
@@ -71,7 +71,7 @@ function lookback.add(Live, state_of, open)
       .. "\nor they do not do the same a second time\n", document
   end
 
-  --- The step of a replica that ended last: who was in it, with which contexts. A copy.
+  --- The step of a replica that ended last: its requests and their contexts. A copy.
   function Live:last_step(index)
     local state = state_of(self)
     index = core.whole(index or 1, "last_step", 1)

@@ -2,6 +2,7 @@
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local units = require "rooflua.text.units"
+local words = require "rooflua.base.words"
 
 local tree = {}
 
@@ -20,7 +21,7 @@ end
 
 local function evidence_text(evidence)
   local parts = {}
-  for _, name in ipairs { "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" } do
+  for _, name in ipairs(words.names "evidence") do
     if (evidence[name] or 0) > 0 then parts[#parts + 1] = name .. " " .. units.text(evidence[name], "share") end
   end
   return core.join(parts, ", ")

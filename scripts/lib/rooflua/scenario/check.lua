@@ -14,7 +14,7 @@ local serve = require "rooflua.serve"
 
 local check = {}
 
-local evidence_names = { "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" }
+local evidence_names = require("rooflua.base.words").names "evidence"
 local most_forecast = 24 -- variants whose batches are priced
 
 -- Findings ----------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ local function named_files(value, out, seen, depth, key)
 end
 
 local names_policies = { steps = true, scheduler = true, router = true, workload = true, bucketing = true,
-  corrections = true }
+  corrections = true, metrics = true }
 
 --- Reads the files of policies and lookups that stand as names in a scenario or in what varies in it: some of
 --- them would be read by later variants only. What cannot be read is an error of the run, not of the hash.
@@ -36,7 +36,7 @@ local function read_named(value, key, seen, depth)
     local plain = policy.is_instance(value) and policy.parameters(value) or core.plain(value)
     for _, name in ipairs(core.sorted_keys(plain)) do
       local own = type(name) == "string" and name ~= "value" and name:gsub("%[%d+%]$", ""):match "[%a_]+$" or key
-      read_named(plain[name], own, seen, depth + 1)
+      read_named(plain[name], key == "metrics" and key or own, seen, depth + 1) -- metrics = { any_name = "policy" }
     end
   end
 end

@@ -46,7 +46,7 @@ end
 
 local folders = { steps = "steps", scheduler = "schedulers", router = "routers",
   workload = "workloads",
-  bucketing = "bucketing", corrections = "corrections" }
+  bucketing = "bucketing", corrections = "corrections", metrics = "metrics" }
 local defaults = { steps = "kernels", scheduler = "vllm_v1", router = "round_robin" }
 
 --- A policy instance of a scenario: the instance itself, a class, or "name" or "name:preset".

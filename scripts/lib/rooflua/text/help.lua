@@ -147,7 +147,7 @@ function help.signature(call)
 end
 
 local kinds = { "steps", "schedulers", "routers", "workloads", "bucketing", "corrections",
-  "lookup" }
+  "lookup", "metrics" }
 
 local function find_policy(topic)
   local chunks = require "rooflua.sandbox.chunks"
@@ -163,7 +163,7 @@ end
 
 --- Everything that there is help on.
 function help.topics()
-  local known = {}
+  local known = require("rooflua.text.declared").topics()
   for _, module in ipairs(stub_names()) do
     known[#known + 1] = module
     for _, entry in ipairs(read_stub(module).entries) do known[#known + 1] = entry.name end
@@ -211,6 +211,8 @@ function help.text(topic)
     core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic))
   end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
+  local said = require("rooflua.text.declared").help(topic)
+  if said then return said end
   for _, module in ipairs(stub_names()) do
     local stub = read_stub(module)
     if topic == module then return module_text(module, stub) end

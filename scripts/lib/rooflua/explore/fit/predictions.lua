@@ -4,6 +4,7 @@ local batch = require "rooflua.border.batch"
 local cost = require "rooflua.cost"
 local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
+local own_metrics = require "rooflua.measure.own"
 local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
 local scenario = require "rooflua.scenario.reader"
@@ -66,11 +67,11 @@ local function step_observation(given, where)
   return { kind = "step", batch = item, time_s = measured(given.time_s, where .. ".time_s") }
 end
 
-local function run_observation(given, where)
+local function run_observation(given, where, own)
   core.check_keys(given, run_keys, where)
   local wanted = {}
   for name, value in core.sorted_pairs(core.table(given.metrics, where .. ".metrics")) do
-    local metric = metrics.check(name, where .. ".metrics")
+    local metric = metrics.check(name, where .. ".metrics", own)
     wanted[#wanted + 1] = { metric = metric, measured = measured(value, where .. ".metrics." .. metric) }
   end
   if #wanted == 0 then fail("%s.metrics: expected at least one metric", where) end
@@ -101,7 +102,7 @@ function predictions.observations(subject, target)
     if subject.call then
       one = { kind = "call", given = given, value = measured(given.value, where .. ".value") }
     elseif given.metrics ~= nil then
-      one = run_observation(given, where)
+      one = run_observation(given, where, own_metrics.by_name(subject.name, subject.scenario))
     elseif given.time_s ~= nil then
       one = step_observation(given, where)
     else

@@ -1,0 +1,36 @@
+#include "measure/write/evidence_text.h"
+
+#include "measure/write/table.h"
+
+namespace rooflua {
+
+Json evidence_json(const EvidenceShares& shares) {
+  Json out = Json::object();
+  for (const EvidenceWord& word : evidence_words) {
+    const double share = shares[static_cast<std::size_t>(word.value)];
+    if (share > 0) out[word.name] = share;
+  }
+  return out;
+}
+
+EvidenceShares shares_from_json(const Json& evidence) {
+  EvidenceShares out{};
+  for (const EvidenceWord& word : evidence_words) {
+    const Json* share = evidence.find(word.name);
+    if (share != nullptr && share->is_number())
+      out[static_cast<std::size_t>(word.value)] = share->number();
+  }
+  return out;
+}
+
+std::string evidence_line(const EvidenceShares& shares) {
+  std::string out;
+  for (const EvidenceWord& word : evidence_words) {
+    const double share = shares[static_cast<std::size_t>(word.value)];
+    if (share <= 0) continue;
+    out += (out.empty() ? "" : ", ") + std::string(word.name) + " " + percent(share);
+  }
+  return out.empty() ? "none: nothing was priced" : out;
+}
+
+}  // namespace rooflua

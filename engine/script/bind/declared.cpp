@@ -1,0 +1,103 @@
+// What the engine declares as data, for Lua: the small vocabularies and the metrics of a run.
+
+#include "cost/evidence.h"
+#include "cost/work/roofline.h"
+#include "measure/record/metrics.h"
+#include "script/vm/context.h"
+#include "serve/words.h"
+
+namespace rooflua::script {
+
+namespace {
+
+template <class Words>
+Json words_json(const Words& words) {
+  Json out = Json::array();
+  for (const auto& word : words) {
+    Json entry = Json::object();
+    entry["name"] = word.name;
+    entry["help"] = word.help;
+    if constexpr (requires { word.unsupported; }) entry["unsupported"] = word.unsupported;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+/// vocabulary() -> {evidence = {{name, help, unsupported}, ...}, bound = {{name, help}, ...},
+/// phase, outcome, refusal}: each in the order of its codes, which begin at 0.
+int vocabulary(lua_State* L) {
+  Json out = Json::object();
+  out["evidence"] = words_json(evidence_words);
+  out["bound"] = words_json(bound_words);
+  out["phase"] = words_json(phase_words);
+  out["outcome"] = words_json(outcome_words);
+  out["refusal"] = words_json(refusal_words);
+  push_json(L, out, false);
+  return 1;
+}
+
+std::string_view better_name(Better better) {
+  return better_words[static_cast<std::size_t>(better)].name;
+}
+
+/// "distribution": a table of figures; "number"; "other": no single number (counts by outcome,
+/// shares, limits, yes or no).
+const char* kind_of(const Metric& metric) {
+  if (std::holds_alternative<Statistics Summary::*>(metric.source)) return "distribution";
+  const bool number = std::holds_alternative<std::monostate>(metric.source) ||
+                      std::holds_alternative<std::int64_t Summary::*>(metric.source) ||
+                      std::holds_alternative<double Summary::*>(metric.source) ||
+                      std::holds_alternative<std::optional<double> Summary::*>(metric.source);
+  return number ? "number" : "other";
+}
+
+Json metric_json(const Metric& metric) {
+  Json out = Json::object();
+  out["name"] = metric.name;
+  out["label"] = metric.label;
+  out["unit"] = metric.unit;
+  out["better"] = better_name(metric.better);
+  out["help"] = metric.help;
+  out["kind"] = kind_of(metric);
+  out["of_requests"] = metric.of_requests;
+  return out;
+}
+
+Json derived_json(const DerivedMetric& metric) {
+  Json out = Json::object();
+  out["name"] = metric.name;
+  out["unit"] = metric.unit;
+  out["better"] = better_name(metric.better);
+  out["help"] = metric.help;
+  out["factors"] = Json::array();
+  for (const std::string_view factor : metric.factors) {
+    if (!factor.empty()) out["factors"].push_back(factor);
+  }
+  out["whole"] = metric.whole;
+  out["divisor"] = metric.divisor;
+  return out;
+}
+
+/// metrics() -> {run = {{name, label, unit, better, help, kind, of_requests}, ...}, derived =
+/// {{name, unit, better, help, factors, whole, divisor}, ...}, figures = {"mean", ...}}
+int metrics(lua_State* L) {
+  Json out = Json::object();
+  out["run"] = Json::array();
+  for (const Metric& metric : run_metrics()) out["run"].push_back(metric_json(metric));
+  out["derived"] = Json::array();
+  for (const DerivedMetric& metric : derived_metrics())
+    out["derived"].push_back(derived_json(metric));
+  out["figures"] = Json::array();
+  for (const Figure& figure : figures) out["figures"].push_back(figure.name);
+  push_json(L, out, false);
+  return 1;
+}
+
+}  // namespace
+
+void bind_declared(lua_State* L) {
+  set_function(L, "vocabulary", guarded<vocabulary>);
+  set_function(L, "metrics", guarded<metrics>);
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,30 @@
+#pragma once
+// The metrics that a scenario declares (scripts/metrics), as an observer of the run. They are told
+// of every step and of every request that ended, and each gives one number.
+
+#include <vector>
+
+#include "measure/record/summary.h"
+#include "script/serving/policies.h"
+
+namespace rooflua::script {
+
+class LuaOwnMetrics : public Observer {
+ public:
+  /// @param observer  on top of the stack, taken: what rooflua.measure.own's observer() gives,
+  ///                  {step, evidence_s, request, on_step, on_done, values}. This class fills
+  ///                  the three tables before it calls on_step() and on_done(); the two functions
+  ///                  are missing where no metric has such a method.
+  explicit LuaOwnMetrics(lua_State* L);
+  /// @throws Error if a metric's on_step raises one, as on_done and values do
+  void on_step(const StepSeen& step) override;
+  void on_done(const RequestDone& done) override;
+  /// What each metric gives now, in the order of its name.
+  std::vector<OwnMetric> values() const;
+
+ private:
+  lua_State* L_;
+  LuaReference on_step_, on_done_, values_, step_, evidence_, request_;
+};
+
+}  // namespace rooflua::script

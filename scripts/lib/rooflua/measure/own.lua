@@ -1,0 +1,157 @@
+-- The metrics that a scenario adds: policies of scripts/metrics, by the name that the scenario gives them.
+--
+--     metrics = { slow_frac = require "metrics.ttft_above_frac" { above_s = 0.5 } }
+--
+-- Each sees every step and every request that ended, and gives one number: summary.own.slow_frac.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local metrics = require "rooflua.measure.metrics"
+local policy = require "rooflua.policy"
+local scenario = require "rooflua.scenario.reader"
+
+local own = {}
+
+local options = { "exact_requests" } -- keys of `metrics` that are no metrics
+local betters = { "less", "more", "neither" }
+
+local function is_option(key)
+  for _, each in ipairs(options) do
+    if each == key then return true end
+  end
+  return false
+end
+
+local function checked(file, name, given)
+  local where = "metrics." .. name
+  if not name:find "^[%a][%w_]*$" then
+    scenario.wrong(file, "metrics", "the name of a metric has letters, digits and _, found %s", core.describe(name))
+  end
+  if metrics.is_known(name) then
+    scenario.wrong(file, where, "a metric of this name exists already; choose another name")
+  end
+  if type(given) ~= "string" and not policy.is_instance(given) and not policy.is_class(given) then
+    scenario.wrong(file, "metrics", "%s, and expected a metric there (require \"metrics.NAME\" {}), found %s",
+      native.unknown_name("key", name, options), core.describe(given))
+  end
+  local instance = scenario.policy(file, where, given)
+  if type(instance.value) ~= "function" then
+    scenario.wrong(file, where, "%s has no value method", tostring(instance.name))
+  end
+  local better = instance.better or "neither"
+  if better ~= "less" and better ~= "more" and better ~= "neither" then
+    scenario.wrong(file, where, "%s: better: %s", instance.name,
+      native.unknown_name("value", tostring(better), betters))
+  end
+  return { name = name, instance = instance, unit = instance.unit or "", better = better }
+end
+
+--- The metrics of a scenario, checked, in the order of their names: {{name, instance, unit, better}, ...}.
+function own.of(file, given)
+  local list = {}
+  local said = given.metrics
+  if said == nil then return list end
+  if type(said) ~= "table" or policy.is_instance(said) or policy.is_class(said) then
+    scenario.wrong(file, "metrics", "expected a table, as in { slow_frac = require \"metrics.ttft_above_frac\" {} }"
+      .. ", found %s", policy.is_class(said) and "a policy class" or core.describe(said))
+  end
+  for _, key in ipairs(core.sorted_keys(core.plain(said))) do
+    if type(key) ~= "string" then
+      scenario.wrong(file, "metrics", "expected a name for every metric, found the key %s", core.describe(key))
+    end
+    if not is_option(key) then list[#list + 1] = checked(file, key, core.plain(said)[key]) end
+  end
+  return list
+end
+
+--- The same by name: what searches and comparisons may ask for.
+function own.by_name(file, given)
+  local out = {}
+  for _, each in ipairs(own.of(file, given)) do out[each.name] = each end
+  return out
+end
+
+--- The same metrics with instances made by `make`: fresh ones for a run, copies of their state for a fork.
+function own.with(list, make)
+  local out = {}
+  for i, each in ipairs(list) do
+    out[i] = { name = each.name, unit = each.unit, better = each.better, instance = make(each.instance) }
+  end
+  return out
+end
+
+-- What the engine tells them -----------------------------------------------------------------------------
+
+local step_fields = { "decode_context_tokens", "decodes", "end_s", "evidence_s", "prefill_tokens", "prefills",
+  "replica", "running", "start_s", "time_s", "tokens_landed", "total_blocks", "used_blocks", "waiting" }
+local request_fields = { "arrival_s", "cached_tokens", "class", "e2e_s", "end_s", "first_token_s", "id",
+  "last_token_s", "outcome", "output_tokens", "preemptions", "prefill_replica", "priority", "prompt_tokens",
+  "queue_s", "queued_s", "replica", "scheduled_s", "session", "tpot_s", "ttft_s" }
+
+--- A table that the engine fills before every call, and what a metric sees of it: fields that are not there are
+--- nil, fields that do not exist are errors, and nothing can be assigned.
+local function view(what, fields, filled)
+  local known = {}
+  for _, name in ipairs(fields) do known[name] = true end
+  local seen = setmetatable({}, {
+    __index = function(_, key)
+      local value = filled[key]
+      if value == nil and not known[key] then
+        core.fail("%s: %s", what, native.unknown_name("field", tostring(key), fields))
+      end
+      return value
+    end,
+    __newindex = function(_, key) core.fail("%s is read-only (assigning '%s')", what, tostring(key)) end,
+    __metatable = false,
+  })
+  core.contents[seen] = filled -- for pairs
+  return seen
+end
+
+--- A function that calls this method of every metric that has it; nil where none has.
+local function teller(list, method, seen)
+  local told, count = {}, 0
+  for _, each in ipairs(list) do
+    if type(each.instance[method]) == "function" then
+      count = count + 1
+      told[count] = each.instance
+    end
+  end
+  if count == 0 then return nil end
+  return function()
+    for i = 1, count do
+      local instance = told[i]
+      instance[method](instance, seen)
+    end
+  end
+end
+
+--- What each gives: {{name, unit, value}, ...}; no value where it has none yet.
+local function values_of(list)
+  local out = {}
+  for i, each in ipairs(list) do
+    local value = each.instance:value()
+    if value ~= nil and type(value) ~= "number" then
+      core.fail("metric %s: value() must return a number or nil, found %s", each.name, core.describe(value))
+    end
+    if value and value - value ~= 0 then value = nil end
+    out[i] = { name = each.name, unit = each.unit, value = value }
+  end
+  return out
+end
+
+--- What the engine calls (engine/script/serving/own_metrics.h); nil where there are no metrics: then nothing is
+--- called.
+function own.observer(list)
+  if #list == 0 then return nil end
+  local evidence_s = {}
+  local step, request = {}, {}
+  step.evidence_s = core.readonly(evidence_s, "step.evidence_s")
+  return {
+    step = step, evidence_s = evidence_s, request = request,
+    on_step = teller(list, "on_step", view("a step", step_fields, step)),
+    on_done = teller(list, "on_done", view("a request", request_fields, request)),
+    values = function() return values_of(list) end,
+  }
+end
+
+return own

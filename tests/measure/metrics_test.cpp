@@ -1,0 +1,144 @@
+#include "measure/record/metrics.h"
+
+#include <cmath>
+#include <set>
+
+#include "measure/write/report.h"
+#include "measure/write/result.h"
+#include "measure/write/run_columns.h"
+#include "tests/catch.h"
+#include "tests/measure/synthetic_run.h"
+
+using namespace rooflua;
+
+namespace {
+
+Summary synthetic() {
+  SummaryOptions options;
+  options.slo.ttft_s = 0.012;
+  options.classes = {"batch", "chat"};
+  SummaryObserver observer(options);
+  test::play(observer);
+  return observer.summary();
+}
+
+template <class Record>
+void check_declarations(std::span<const MetricOf<Record>> metrics) {
+  std::set<std::string_view> names;
+  for (const MetricOf<Record>& metric : metrics) {
+    INFO(metric.name);
+    CHECK(names.insert(metric.name).second);
+    CHECK_FALSE(metric.label.empty());
+    CHECK_FALSE(metric.help.empty());
+    const bool in_seconds = metric.name.ends_with("_s") && !metric.name.ends_with("_per_s");
+    CHECK(in_seconds == (metric.unit == "s"));
+  }
+}
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> out;
+  for (const Json::Member& member : object.members()) out.push_back(member.key);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every metric has one name, a label, help, and a unit that its name agrees with") {
+  check_declarations(run_metrics());
+  check_declarations(group_metrics());
+  check_declarations(replica_metrics());
+  check_declarations(session_metrics());
+}
+
+TEST_CASE("a document has the declared metrics in the declared order") {
+  const std::vector<std::string> written = keys(to_json(synthetic()));
+  std::vector<std::string> expected;
+  for (const Metric& metric : run_metrics()) {
+    if (!std::holds_alternative<std::monostate>(metric.source)) expected.emplace_back(metric.name);
+  }
+  for (const char* key : {"classes", "replicas", "sessions"}) expected.emplace_back(key);
+  CHECK(written == expected);
+  const Json document = to_json(synthetic());
+  const Json& replica = document.find("replicas")->items().at(0);
+  expected = {"name"};
+  for (const auto& metric : group_metrics()) expected.emplace_back(metric.name);
+  for (const auto& metric : replica_metrics()) expected.emplace_back(metric.name);
+  CHECK(keys(replica) == expected);
+}
+
+TEST_CASE("goodput is null in a summary without an SLO, and not there in its classes") {
+  SummaryOptions options;
+  options.classes = {"batch", "chat"};
+  SummaryObserver observer(options);
+  test::play(observer);
+  const Json document = to_json(observer.summary());
+  CHECK(document.find("goodput_per_s")->is_null());
+  CHECK(document.find("classes")->items().at(0).find("goodput_per_s") == nullptr);
+}
+
+TEST_CASE("a column gives the number that the summary holds") {
+  const Summary s = synthetic();
+  CHECK(run_column("ttft_s_p99").value(s) == s.ttft_s.p99);
+  CHECK(run_column("ttft_s_p99").label() == "TTFT p99");
+  CHECK(run_column("preemptions").value(s) == 1);
+  CHECK(run_column("goodput_per_s").value(s) == *s.goodput_per_s);
+  CHECK(run_column("failed").value(s) == 1);
+  CHECK(run_column("evidence").value(s) == s.unsupported_share());
+  CHECK(std::isnan(run_column("goodput_per_s").value(SummaryObserver().summary())));
+  CHECK(std::isnan(run_column("time_s").value(s)));
+  CHECK(replica_column("busy_frac").value(s.replicas.at(0)) == s.replicas.at(0).busy_frac);
+  CHECK(group_column("tpot_s_p50").value(s.classes.at(0)) == s.classes.at(0).tpot_s.p50);
+  CHECK(run_column("kv_used_frac_max").is_share());
+  CHECK(run_column("failed").is_count());
+}
+
+TEST_CASE("derived metrics are made of metrics that exist") {
+  for (const DerivedMetric& metric : derived_metrics()) {
+    INFO(metric.name);
+    for (const std::string_view factor : metric.factors)
+      CHECK((factor.empty() || run_column(factor).metric->name == factor));
+    CHECK((metric.divisor == "gpus" || run_column(metric.divisor).figure == nullptr));
+  }
+}
+
+TEST_CASE("columns that say nothing are left out of tables, and a scenario's metrics added") {
+  Summary quiet = SummaryObserver().summary(), busy = synthetic();
+  busy.own.push_back({"late_frac", "1", 0.25});
+  const std::vector<WantedColumn> wanted = {
+      {"requests_per_s", "req/s"}, {"ttft_s_p50"}, {"goodput_per_s"}, {"failed"}};
+  const auto labels = [&](const std::vector<const Summary*>& runs, Empty empty) {
+    std::vector<std::string> out;
+    for (const RunColumn& column : run_columns(wanted, runs, empty)) out.push_back(column.title());
+    return out;
+  };
+  using Titles = std::vector<std::string>;
+  CHECK(labels({&quiet}, Empty::keep) == Titles{"req/s", "TTFT p50 us"});
+  CHECK(labels({&quiet}, Empty::drop) == Titles{"req/s"});
+  CHECK(labels({&quiet, &busy}, Empty::drop) ==
+        Titles{"req/s", "TTFT p50 ms", "goodput/s", "failed", "late_frac"});
+  const auto columns = run_columns(wanted, {&quiet, &busy}, Empty::keep);
+  CHECK(columns.at(1).cell(quiet) == "-");
+  CHECK(columns.at(4).cell(quiet) == "-");
+  CHECK(columns.at(4).cell(busy) == "0.2500");
+  CHECK(report(busy).find("metrics   late_frac 0.2500\n") != std::string::npos);
+}
+
+TEST_CASE("a scenario's own metrics survive being written and read") {
+  Summary s = synthetic();
+  s.own = {{"a_frac", "1", 0.5}, {"none_s", "s", std::nan("")}};
+  const std::string text = dump_json(to_json(s));
+  const Summary read = summary_from_json(parse_json(text, "s"), "s");
+  REQUIRE(read.own.size() == 2);
+  CHECK(read.own[0].name == "a_frac");
+  CHECK(read.own[0].value == 0.5);
+  CHECK(std::isnan(read.own[1].value));
+  CHECK(dump_json(to_json(read)) == text);
+}
+
+TEST_CASE("a summary as a document is what its text reads back as") {
+  const Summary empty = SummaryObserver().summary();
+  const Json read = parse_json(dump_json(to_json(empty)), "s");
+  CHECK(document(empty).find("ttft_s")->find("p50")->is_null());
+  CHECK(compare(document(empty), read, 0).differences.empty());
+  CHECK(dump_json(document(synthetic())) == dump_json(to_json(synthetic())));
+}
