@@ -193,7 +193,7 @@ test("sweeps over worker processes give the same values as one process", functio
   local given = scenario { metrics = { late = class_of "ttft_above_frac" { above_s = 0.05 } } }
   local function swept(jobs)
     local out = {}
-    for i, run in ipairs(sweep.run { given, vary = { ["workload.rate_per_s"] = { 4, 8, 16 } }, jobs = jobs }) do
+    for i, run in ipairs(sweep.grid { given, vary = { ["workload.rate_per_s"] = { 4, 8, 16 } }, jobs = jobs }) do
       out[i] = run.summary.own.late
     end
     return out
@@ -222,7 +222,7 @@ end)
 
 test("comparisons and --set reach a scenario's own metrics", function()
   local given = scenario { metrics = { late = class_of "ttft_above_frac" { above_s = 0.05 } } }
-  local runs = sweep.run { given, vary = { ["metrics.late.above_s"] = { 0.01, 10 } } }
+  local runs = sweep.grid { given, vary = { ["metrics.late.above_s"] = { 0.01, 10 } } }
   test.check(runs[1].summary.own.late > runs[2].summary.own.late, "the limit matters")
   local rows = measure.compare(runs, { metrics = { "late", "requests_per_s" } })
   test.equal(rows[2][1], "late")

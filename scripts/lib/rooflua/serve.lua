@@ -234,7 +234,7 @@ end
 
 local function open(file, given, options)
   local prepared = prepare(file, given)
-  local replicas = prepared.replicas
+  local replicas, own = prepared.replicas, own_metrics.start(prepared.metrics, policy.fresh)
   local config = { bench = options and options.requests_path and bench(given, file, replicas) or nil,
     replicas = {}, frontend = prepared.frontend, slo = prepared.slo, transfer = prepared.transfer,
     exact_requests = given.metrics and given.metrics.exact_requests }
@@ -245,10 +245,9 @@ local function open(file, given, options)
   local source = scenario.at(file, "workload", function()
     return policy.fresh(prepared.workload):requests(prepared.streams)
   end)
-  local told = own_metrics.with(prepared.metrics, policy.fresh)
   local run = scenario.at(file, "", native.serve_open, config, instances(replicas, "scheduler"),
-    instances(replicas, "steps"), router, source, own_metrics.observer(told))
-  return adopt { run = run, file = file, given = given, replicas = replicas, router = router, metrics = told,
+    instances(replicas, "steps"), router, source, own.observer)
+  return adopt { run = run, file = file, given = given, replicas = replicas, router = router, metrics = own,
     journal = config.journal, history = {} }
 end
 
@@ -285,9 +284,8 @@ function serve.run_variant(file, given, options)
   if options.why and not (why or partial) then
     scenario.wrong(file, "--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
-  local result = { kind = "serve", text = native.serve_hand_over(run),
-    summary = options.document and native.serve_document(run) or nil,
-    partial = partial, why = why, why_text = why_text, left_out = native.serve_left_out(run) }
+  local result = { kind = "serve", text = native.serve_hand_over(run), left_out = native.serve_left_out(run),
+    partial = partial, why = why, why_text = why_text, summary = options.document and native.serve_document(run) }
   local sketch, steps = native.serve_sketch(run)
   local breakdown = sketch and require "rooflua.measure.breakdown"
   if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, runs[live].replicas) end
@@ -383,18 +381,17 @@ end
 --- An independent copy from here on: same policies in the same state, same random numbers, same future.
 function Live:fork()
   local state = state_of(self)
-  local replicas = {}
+  local replicas, own = {}, own_metrics.start(state.metrics, twin)
   for i, each in ipairs(state.replicas) do
     replicas[i] = {}
     for key, value in pairs(each) do replicas[i][key] = value end
     replicas[i].scheduler = twin(each.scheduler)
   end
   local router = state.router and twin(state.router)
-  local told = own_metrics.with(state.metrics, twin)
   local run = native.serve_fork(state.run, instances(replicas, "scheduler"), instances(replicas, "steps"), router,
-    own_metrics.observer(told))
+    own.observer)
   return adopt { run = run, file = state.file, given = state.given, replicas = replicas, router = router,
-    metrics = told, journal = state.journal, history = { core.unpack(state.history) } }
+    metrics = own, journal = state.journal, history = { core.unpack(state.history) } }
 end
 
 --- What the library knows of a live simulation, for the prompt.
@@ -450,5 +447,4 @@ function Live:result()
 end
 
 lookback.add(Live, state_of, open)
-
 return serve

@@ -70,15 +70,6 @@ function own.by_name(file, given)
   return out
 end
 
---- The same metrics with instances made by `make`: fresh ones for a run, copies of their state for a fork.
-function own.with(list, make)
-  local out = {}
-  for i, each in ipairs(list) do
-    out[i] = { name = each.name, unit = each.unit, better = each.better, instance = make(each.instance) }
-  end
-  return out
-end
-
 -- What the engine tells them -----------------------------------------------------------------------------
 
 local step_fields = { "decode_context_tokens", "decodes", "end_s", "evidence_s", "prefill_tokens", "prefills",
@@ -141,7 +132,7 @@ end
 
 --- What the engine calls (engine/script/serving/own_metrics.h); nil where there are no metrics: then nothing is
 --- called.
-function own.observer(list)
+local function observer(list)
   if #list == 0 then return nil end
   local evidence_s = {}
   local step, request = {}, {}
@@ -152,6 +143,17 @@ function own.observer(list)
     on_done = teller(list, "on_done", view("a request", request_fields, request)),
     values = function() return values_of(list) end,
   }
+end
+
+--- The metrics of one run: a list as own.of gives it, with instances made by `make` (fresh ones for a run, copies
+--- with their state for a fork), and in `observer` what the engine calls.
+function own.start(list, make)
+  local out = {}
+  for i, each in ipairs(list) do
+    out[i] = { name = each.name, unit = each.unit, better = each.better, instance = make(each.instance) }
+  end
+  out.observer = observer(out)
+  return out
 end
 
 return own

@@ -43,7 +43,7 @@ local function metrics_text()
   local rows = { { "metric", "unit", "better", "" } }
   for _, row in ipairs(metric_rows()) do rows[#rows + 1] = row end
   return columns.text(rows) .. "\n* is one of " .. core.join(metrics.declared.figures, ", ")
-    .. ".\nA scenario adds its own (`rooflua list metrics`): metrics = { NAME = require \"metrics.ttft_above_frac\" {} }"
+    .. ".\nA scenario adds its own (rooflua list metrics): metrics = { NAME = require \"metrics.ttft_above_frac\" {} }"
 end
 
 --- The text of "metrics", of a metric's name, or of a vocabulary; nil of any other topic.
