@@ -1,27 +1,12 @@
 --- Named random streams: number i of a stream depends on (seed, name, index, i) and nothing else.
-local ffi = require "ffi"
+local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 
-ffi.cdef [[
-typedef struct { uint64_t key, counter, buffered, has_buffered; } rooflua_random_stream;
-typedef struct {
-  uint32_t version, size;
-  double (*uniform)(rooflua_random_stream *, double, double);
-  double (*exponential)(rooflua_random_stream *, double);
-  double (*gamma)(rooflua_random_stream *, double, double);
-  double (*weibull)(rooflua_random_stream *, double, double);
-  double (*normal)(rooflua_random_stream *, double, double);
-  double (*lognormal)(rooflua_random_stream *, double, double);
-  double (*pareto)(rooflua_random_stream *, double, double);
-  double (*poisson)(rooflua_random_stream *, double);
-  double (*integer)(rooflua_random_stream *, double, double);
-} rooflua_random_table;
-typedef struct { rooflua_random_stream stream; } rooflua_random_handle;
-]]
+local ffi = border.ffi
 
-local C = ffi.cast("rooflua_random_table *", native.random_table())
-assert(C.version == 1 and C.size == ffi.sizeof("rooflua_random_table"),
-  "rooflua: random.lua and the program are of different versions")
+ffi.cdef "typedef struct { rooflua_random_stream stream; } rooflua_random_handle;"
+
+local C = border.table_at("rooflua_random_table", native.random_table())
 
 local function checked(value, name, ...)
   if value == value then return value end
