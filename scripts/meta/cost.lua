@@ -7,9 +7,10 @@
 local cost = {}
 
 ---The names of evidence, from good to bad: "measured", ..., "assumed". A list of its own for every call.
----@return string[] names
+---@return rooflua.Evidence[] names
 function cost.evidence_names() end
 
+---@alias rooflua.Evidence "measured"|"interpolated"|"extrapolated"|"stand_in"|"modelled"|"assumed"
 ---@alias rooflua.Bound "compute"|"memory"|"link"
 
 ---@class rooflua.AttentionShape heads of the whole model

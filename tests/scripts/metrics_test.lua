@@ -54,6 +54,14 @@ test("the stub lists the names of all metrics", function()
     table.concat(lines, "\n"))
 end)
 
+test("the stub names the words of evidence, and what bounds an operation", function()
+  local function quoted(names) return '"' .. table.concat(names, '"|"') .. '"' end
+  local bounds = words.names "bound"
+  test.equal(table.remove(bounds, 1), "unknown") -- no operation has it
+  same_part("scripts/meta/cost.lua", "---@alias rooflua.Evidence ", "\n", quoted(words.names "evidence"))
+  same_part("scripts/meta/cost.lua", "---@alias rooflua.Bound ", "\n", quoted(bounds))
+end)
+
 test("help knows every metric and every vocabulary", function()
   for _, name in ipairs(metrics.names) do
     test.check(help.text(name):find(name, 1, true), "help %s", name)

@@ -23,7 +23,7 @@ class HtmlPage {
   void table(const std::vector<std::vector<std::string>>& rows);
   /// Rows of {term, text}.
   void definitions(const std::vector<std::vector<std::string>>& rows);
-  /// What follows until close_details() is folded away behind that line.
+  /// Begins a folded part with that line as its title; it ends at close_details().
   void open_details(std::string_view line);
   void close_details();
   /// Charts beside each other where there is room.

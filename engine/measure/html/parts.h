@@ -1,5 +1,5 @@
 #pragma once
-// The sections of a report in HTML (html_report.h), one function each.
+// The sections of a report in HTML (measure/html/report.h), one function each.
 
 #include <array>
 #include <string>
@@ -29,7 +29,7 @@ void add_header(HtmlPage& page, const std::string& source);
 void add_summary(HtmlPage& page, const std::vector<Served>& variants);
 /// Differences of every variant to the first; nothing for a single one.
 void add_differences(HtmlPage& page, const std::vector<Served>& variants);
-/// Metrics against the one number that varies, where that is so.
+/// Metrics against the parameter that varies, if it is one number.
 void add_trend(HtmlPage& page, const std::vector<Served>& variants);
 void add_latencies(HtmlPage& page, const std::vector<Served>& variants);
 void add_timeline(HtmlPage& page, const std::vector<Served>& variants);
@@ -41,7 +41,7 @@ void add_prices(HtmlPage& page, const Json& variants);
 /// Kind "static": every figure of every variant.
 void add_static(HtmlPage& page, const Json& variants);
 
-/// What the time of several rests on, as bars.
+/// Bars of the evidence that the time of several runs or batches rests on.
 std::string evidence_bars(const std::vector<std::string>& names,
                           const std::vector<EvidenceShares>& shares);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a set of numbers looks like: exact where all of them were kept, within a stated error where
-// there were too many to keep.
+// Statistics of a set of numbers: exact where all of them are kept, within a stated error where
+// there are too many to keep.
 
 #include <cstdint>
 #include <span>

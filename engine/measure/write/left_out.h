@@ -1,5 +1,5 @@
 #pragma once
-// What workloads did not send, as documents and as lines for people.
+// The requests that a workload knows of and does not send, as documents and as lines for people.
 
 #include <string>
 #include <vector>

@@ -5,8 +5,8 @@
 //     runs(scenario_hash, version, position, seed, name, parameters, scenario, document, report,
 //          drawing)
 //
-// Rows belong together by scenario hash and program version: what was computed from other files or
-// by another program is kept, and never mixed in.
+// Rows of one scenario hash and program version belong together. Rows of other files or programs
+// stay in the file, and are not used.
 
 #include <cstdint>
 #include <filesystem>

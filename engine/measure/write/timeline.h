@@ -1,11 +1,11 @@
 #pragma once
-// A run to look at: a Chrome trace, which chrome://tracing and ui.perfetto.dev open.
+// The trace of a run in Chrome's format, which chrome://tracing and ui.perfetto.dev open.
 //
 // One process per replica with its steps on one track, named (and so coloured) by what they hold
 // and what bounds them ("decode, memory"), preemptions as marks, and counters for its queue, its
 // running requests, the tokens of its batch and its KV cache, which fall to rest while it idles.
 // One process with a span per request: queue, prefill, decode, and within them the times when it
-// was preempted. Written as the run goes; memory does not grow with it.
+// was preempted. The file is written as the run goes; memory does not grow with the run.
 
 #include <cstdint>
 #include <map>

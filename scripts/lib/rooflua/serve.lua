@@ -175,7 +175,8 @@ local function prepare(file, given)
     scenario.wrong(file, "workload", 'is missing; for example require "workloads.poisson" { rate_per_s = 1 }')
   end
   local workload = need(file, "workload", given.workload, "requests")
-  return { streams = streams, replicas = replicas, workload = workload, metrics = own_metrics.of(file, given),
+  return { streams = streams, replicas = replicas, workload = workload,
+    metrics = own_metrics.of(file, given, scenario.policy),
     frontend = numbers(file, given, "frontend"), slo = numbers(file, given, "slo"),
     transfer = transfer_of(numbers(file, given, "network"), replicas) }
 end
@@ -447,4 +448,5 @@ function Live:result()
 end
 
 lookback.add(Live, state_of, open)
+
 return serve

@@ -19,7 +19,7 @@ bool drawn(double value) {
   return value > 0 && std::isfinite(value);
 }
 
-/// Of what is drawn.
+/// The sum of the values that are drawn.
 double sum(const std::vector<double>& values) {
   double out = 0;
   for (const double value : values) out += drawn(value) ? value : 0;

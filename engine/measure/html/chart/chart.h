@@ -3,9 +3,9 @@
 // as a <figure> with title, legend and picture. Same description, same bytes; user text is escaped.
 //
 // Colours are classes (s1..s8 for series, e-measured..e-assumed for evidence) that the style sheet
-// of measure/html/page.h gives values to, for light and for dark. Series differ by dash or marker
-// as well as by colour. Points that an axis cannot place (NaN, 0 on a log axis) are left out; a
-// line is broken there.
+// of measure/html/page.h gives values to, for light and for dark. Series differ by colour, and by
+// dash or marker, too. Points that an axis cannot place (NaN, 0 on a log axis) are left out, and
+// a line is broken there.
 
 #include <string>
 #include <vector>
@@ -44,7 +44,7 @@ struct ScatterChart {
   std::vector<double> bands;
 };
 
-/// What a bar is made of; `style` is a class: "s3" or "e-measured"; "" = by position.
+/// One part of every bar. `style` is a class, "s3" or "e-measured"; "" = chosen by position.
 struct BarPart {
   std::string name;
   std::string style;

@@ -19,7 +19,7 @@ struct Range {
   }
 };
 
-/// What the points with a place on both axes span, and how many have none.
+/// The ranges of the points that both axes can place, and how many points they cannot.
 struct Ranges {
   Range x, y;
   int left_out = 0;
@@ -35,7 +35,7 @@ std::string text_at(double x, double y, const std::string& anchor, const std::st
 std::string marker(int shape, double x, double y, const std::string& style,
                    const std::string& note);
 
-/// Where the axes of a picture are.
+/// The place of the axes in a picture.
 struct Frame {
   Scale x, y;
   double high;
@@ -43,9 +43,9 @@ struct Frame {
 Frame frame_of(const Axis& x, const Axis& y, const Ranges& ranges, double high);
 std::string horizontal_axis(const Axis& axis, const Scale& scale, double top, double bottom);
 std::string axes(const Axis& x, const Axis& y, const Frame& frame);
-/// A window onto the plot that cuts off what leaves it.
+/// A clipping rectangle: lines do not leave the plot.
 std::string window(const Frame& frame, const std::string& content);
-/// How the readout gets from pixels back to values: kind, ends in values, ends in pixels, unit.
+/// What the page's script needs to turn pixels into values: kind, ends (values, pixels), unit.
 std::string readout(const char* name, const Axis& axis, const Scale& scale);
 std::string picture(const std::string& title, double high, const std::string& attributes,
                     const std::string& content);
@@ -54,7 +54,7 @@ struct Key {
   std::string name, style;
   const char* shape;  // "line", "box", or a marker
 };
-/// @param left_out  points or values that could not be drawn, which the figure says
+/// @param left_out  how many points or values could not be drawn; the figure says so
 std::string figure_of(const std::string& title, const std::vector<Key>& keys,
                       const std::string& content, int left_out);
 

@@ -7,6 +7,7 @@ local fingerprint = require "rooflua.scenario.fingerprint"
 local json = require "rooflua.json"
 local lookback = require "rooflua.measure.lookback"
 local paths = require "rooflua.scenario.paths"
+local own_metrics = require "rooflua.measure.own"
 local scenario = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
 local variants = require "rooflua.scenario.variants"
@@ -67,6 +68,9 @@ local function seed_of(given, variant)
   local own = variant.parameters.seed
   return type(own) == "number" and own or given.seed or 0
 end
+
+--- The scenario's own metrics by name: what a search or a comparison may ask for besides those of every run.
+function many.own_metrics(name, given) return own_metrics.by_name(name, given, scenario.policy) end
 
 --- Seeds as a list: {1, 2, 3}, or a number of them, or nil.
 function many.seeds(given, what)

@@ -5,7 +5,6 @@ local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
 local many = require "rooflua.explore.runs"
 local metrics = require "rooflua.measure.metrics"
-local own_metrics = require "rooflua.measure.own"
 local sensitivity = require "rooflua.explore.sensitivity"
 local variants = require "rooflua.scenario.variants"
 
@@ -300,7 +299,7 @@ local function opened(name, scenario, given, how)
   for key, value in pairs(scenario) do base[key] = value end
   base.kind, base.search, base.vary, base.sweep, base.report = nil, nil, nil, nil, nil
   local with_slo = goal == "rate" or goal == "cheapest" or given.slo ~= nil
-  local own = own_metrics.by_name(name, base)
+  local own = many.own_metrics(name, base)
   return { name = name, scenario = base, how = how, runs = {}, goal = goal, own = own,
     seeds = many.seeds(given.seeds, "search: seeds") or { base.seed or 0 },
     more = given.show and metrics.list(given.show, "search: show", nil, own) or {},

@@ -3,7 +3,6 @@ local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
 local many = require "rooflua.explore.runs"
 local metrics = require "rooflua.measure.metrics"
-local own_metrics = require "rooflua.measure.own"
 local paired = require "rooflua.explore.paired"
 local variants = require "rooflua.scenario.variants"
 
@@ -82,7 +81,7 @@ end
 --- The table of a scenario, and its runs. given: metrics, params, step, seeds; how: jobs, results, progress.
 function sensitivity.run(name, scenario, given, how)
   local names = metrics.list(given.metrics, "sensitivity: metrics",
-    { "ttft_s_p99", "tpot_s_p50", "output_tokens_per_s" }, own_metrics.by_name(name, scenario))
+    { "ttft_s_p99", "tpot_s_p50", "output_tokens_per_s" }, many.own_metrics(name, scenario))
   local step = core.positive(given.step or 0.01, "sensitivity: step")
   if step >= 1 then core.fail("sensitivity: step: expected a share below 1 (0.01 is 1 %%), found %.14g", step) end
   local seeds = many.seeds(given.seeds, "sensitivity: seeds") or { scenario.seed or 0 }

@@ -6,10 +6,11 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local metrics = require "rooflua.measure.metrics"
+local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
 
 local own = {}
+local wrong = paths.wrong
 
 local options = { "exact_requests" } -- keys of `metrics` that are no metrics
 local betters = { "less", "more", "neither" }
@@ -21,52 +22,53 @@ local function is_option(key)
   return false
 end
 
-local function checked(file, name, given)
+local function checked(file, name, given, resolve)
   local where = "metrics." .. name
   if not name:find "^[%a][%w_]*$" then
-    scenario.wrong(file, "metrics", "the name of a metric has letters, digits and _, found %s", core.describe(name))
+    wrong(file, "metrics", "the name of a metric has letters, digits and _, found %s", core.describe(name))
   end
   if metrics.is_known(name) then
-    scenario.wrong(file, where, "a metric of this name exists already; choose another name")
+    wrong(file, where, "a metric of this name exists already; choose another name")
   end
   if type(given) ~= "string" and not policy.is_instance(given) and not policy.is_class(given) then
-    scenario.wrong(file, "metrics", "%s, and expected a metric there (require \"metrics.NAME\" {}), found %s",
+    wrong(file, "metrics", "%s, and expected a metric there (require \"metrics.NAME\" {}), found %s",
       native.unknown_name("key", name, options), core.describe(given))
   end
-  local instance = scenario.policy(file, where, given)
+  local instance = resolve(file, where, given)
   if type(instance.value) ~= "function" then
-    scenario.wrong(file, where, "%s has no value method", tostring(instance.name))
+    wrong(file, where, "%s has no value method", tostring(instance.name))
   end
   local better = instance.better or "neither"
   if better ~= "less" and better ~= "more" and better ~= "neither" then
-    scenario.wrong(file, where, "%s: better: %s", instance.name,
+    wrong(file, where, "%s: better: %s", instance.name,
       native.unknown_name("value", tostring(better), betters))
   end
   return { name = name, instance = instance, unit = instance.unit or "", better = better }
 end
 
 --- The metrics of a scenario, checked, in the order of their names: {{name, instance, unit, better}, ...}.
-function own.of(file, given)
+---@param resolve function file, key, given -> the policy instance that a name or a class stands for
+function own.of(file, given, resolve)
   local list = {}
   local said = given.metrics
   if said == nil then return list end
   if type(said) ~= "table" or policy.is_instance(said) or policy.is_class(said) then
-    scenario.wrong(file, "metrics", "expected a table, as in { slow_frac = require \"metrics.ttft_above_frac\" {} }"
+    wrong(file, "metrics", "expected a table, as in { slow_frac = require \"metrics.ttft_above_frac\" {} }"
       .. ", found %s", policy.is_class(said) and "a policy class" or core.describe(said))
   end
   for _, key in ipairs(core.sorted_keys(core.plain(said))) do
     if type(key) ~= "string" then
-      scenario.wrong(file, "metrics", "expected a name for every metric, found the key %s", core.describe(key))
+      wrong(file, "metrics", "expected a name for every metric, found the key %s", core.describe(key))
     end
-    if not is_option(key) then list[#list + 1] = checked(file, key, core.plain(said)[key]) end
+    if not is_option(key) then list[#list + 1] = checked(file, key, core.plain(said)[key], resolve) end
   end
   return list
 end
 
 --- The same by name: what searches and comparisons may ask for.
-function own.by_name(file, given)
+function own.by_name(file, given, resolve)
   local out = {}
-  for _, each in ipairs(own.of(file, given)) do out[each.name] = each end
+  for _, each in ipairs(own.of(file, given, resolve)) do out[each.name] = each end
   return out
 end
 

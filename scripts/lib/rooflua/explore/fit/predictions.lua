@@ -102,7 +102,7 @@ function predictions.observations(subject, target)
     if subject.call then
       one = { kind = "call", given = given, value = measured(given.value, where .. ".value") }
     elseif given.metrics ~= nil then
-      one = run_observation(given, where, own_metrics.by_name(subject.name, subject.scenario))
+      one = run_observation(given, where, own_metrics.by_name(subject.name, subject.scenario, scenario.policy))
     elseif given.time_s ~= nil then
       one = step_observation(given, where)
     else
