@@ -1,4 +1,4 @@
---- A constant time per step, and more time if the step holds a prefill.
+--- A constant time per step, and more for a step with a prefill.
 local policy = require "rooflua.policy"
 
 ---@class corrections.StepOverhead
@@ -6,15 +6,15 @@ local policy = require "rooflua.policy"
 ---@field prefill_overhead_s number
 local StepOverhead = policy.define {
   name = "step_overhead",
-  doc = "Adds a constant time to every step: scheduling and all other work that is not a kernel.",
+  doc = "Adds a constant to every step: scheduling and everything else that is not a kernel.",
   params = {
     overhead_s = {
-      default = 0.0023, unit = "s", min = 0, source = "a fit to the 13 points published with BLIS; it is off by 9 %",
-      doc = "Time added to every step.",
+      default = 0.0023, unit = "s", min = 0, source = "fits 13 points published with BLIS to 9 %",
+      doc = "Per step.",
     },
     prefill_overhead_s = {
-      default = 0.0, unit = "s", min = 0, source = "neutral; alibaba/InferSim: 0.025",
-      doc = "Further time added to a step with a prefill.",
+      default = 0.0, unit = "s", min = 0, source = "InferSim: 0.025",
+      doc = "Per step that holds a prefill, on top.",
     },
   },
 }

@@ -66,7 +66,7 @@ local function status(session, name)
   return mark .. units.padded(name, longest) .. "  " .. pretty.text(session.lives[name], session.width - 6)
 end
 
---- A fork to come back to, if an error stops the simulation in the middle of a step.
+--- Keeps a fork. If an error stops the simulation in the middle of a step, it goes back to this fork.
 local function save(session, name)
   if session.saved[name] then serve.close(session.saved[name]) end
   session.saved[name] = nil
@@ -78,7 +78,7 @@ local function value_of(text)
   return tonumber(text) or text
 end
 
---- "scheduler=sjf", "scheduler.max_num_seqs=8", "steps=roofline_v2:reviewed" -> what live:set takes.
+--- Turns "scheduler=sjf", "scheduler.max_num_seqs=8", "steps=roofline_v2:reviewed" into the table that live:set takes.
 local function changes_of(live, arguments)
   local state, changes = serve.state(live), {}
   local own = state.replicas[1]
@@ -148,7 +148,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
     local live = serve.open(scenario.variant_table(variant), { file = file })
     for _, name in ipairs(session.order) do
       session.environment[name] = nil
-      if session.saved[name] then serve.close(session.saved[name]) end -- nobody else knows it
+      if session.saved[name] then serve.close(session.saved[name]) end -- only the session can reach it
     end
     session.lives, session.order, session.saved = {}, {}, {}
     session.file, session.options = file, { set = sets }
@@ -156,7 +156,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
     say(session, status(session, "a"))
   end }
 
--- Going on --------------------------------------------------------------------------------------------
+-- Advancing -------------------------------------------------------------------------------------------
 
 list.step = { usage = ":step [N]", doc = "to the next end of a step, N times (of the current simulation)",
   run = function(session, arguments)
@@ -357,7 +357,7 @@ function commands.help(session)
   print(pretty.wrapped(closing, session.width))
 end
 
---- "scheduler=", "scheduler.max_num_seqs=", ...: what :set takes.
+--- Arguments of :set to complete: "scheduler=", "scheduler.max_num_seqs=", ...
 local function settable(session)
   local live, out = session.lives[session.current], { "scheduler=", "steps=" }
   if not live then return out end
@@ -371,7 +371,7 @@ local function settable(session)
   return out
 end
 
---- Commands with what Tab may offer as their argument.
+--- The commands, each with the arguments that Tab offers.
 function commands.list(session)
   local lives = core.sorted_keys(session.lives)
   list.use.argument = lives
@@ -381,7 +381,7 @@ function commands.list(session)
   return list
 end
 
---- ":step 3"; abbreviations are fine as long as they are clear.
+--- Runs a command such as ":step 3". Its name may be abbreviated as long as only one command begins so.
 function commands.run(session, text)
   local name, arguments = text:match "^%s*:%s*(%a*)%s*(.-)%s*$"
   local command = list[name]
