@@ -2,8 +2,8 @@
 
 q [batch, 1, h, D]; k, v [batch, context, g, D], bf16 or FP8 (converted as they are read); out as q.
 
-A program takes one KV head of one request and one slice of the context, for all h/g query heads; a second
-kernel adds up the slices by their log-sum-exp. Few requests are cut into many slices, to fill the GPU.
+A program computes one KV head of one request and one slice of the context, for all h/g query heads; a second
+kernel combines the slices by their log-sum-exp. Small batches are cut into many slices, to fill the GPU.
 """
 
 import math
@@ -73,7 +73,7 @@ def _combine(partial, lse, out, splits, DIM: tl.constexpr, SLOTS: tl.constexpr):
 
 
 def slices(batch: int, kv_heads: int, context: int, processors: int) -> tuple[int, int]:
-    """(slices, tokens of each): enough programs for every processor, none without tokens."""
+    """(slices, tokens of each): enough programs for every SM, none without tokens."""
     wanted = max(1, PROGRAMS_PER_SM * processors // (batch * kv_heads))
     blocks = math.ceil(context / BLOCK)
     wanted = min(wanted, blocks, MOST_SPLITS)
