@@ -1,5 +1,5 @@
 -- Every rule of every scheduler is needed: with the rule taken out of the script, a schedule in its test
--- changes. Each row is a rule, the line that makes it, and what stands there without it.
+-- changes. A row holds a rule, the line that implements it, and the line without it.
 local test = dofile "tests/scripts/harness.lua"
 
 local mutations = {
@@ -160,10 +160,10 @@ local mutations = {
     { "blocks that are not there make the batch full",
       "    self.full = true\n    return false\n  end\n  self:book(budgets, replica, tokens, reserve)",
       "    return false\n  end\n  self:book(budgets, replica, tokens, reserve)" },
-    { "who fails on blocks ends admission",
+    { "a request without blocks ends admission",
       "    self.full = true\n    return false\n  end\n  self:book(budgets, replica, tokens, reserve)",
       "    self.full = true\n    return true\n  end\n  self:book(budgets, replica, tokens, reserve)" },
-    { "who does not fit makes the batch full",
+    { "a request that does not fit makes the batch full",
       "  if pages + spoken_for > replica.free_tokens then\n    self.full = true",
       "  if pages + spoken_for > replica.free_tokens then" },
     { "a batch with nothing left is full",
@@ -210,7 +210,7 @@ local mutations = {
     { "a long hit goes ahead", "request.cached_tokens <= IN_BATCH_HIT_TOKENS", "true" },
     { "a hit of 32 tokens is not long", "request.cached_tokens <= IN_BATCH_HIT_TOKENS",
       "request.cached_tokens < IN_BATCH_HIT_TOKENS" },
-    { "who hits nothing is on no branch", "    if entry.hit > 0 then", "    if true then" },
+    { "a request without a hit is on no branch", "    if entry.hit > 0 then", "    if true then" },
     { "more than 128", "MOST_MATCHED = 128", "MOST_MATCHED = 127" },
     { "the in-batch prefix rule of lpm", "local one_of_a_prefix = { lpm = true,", "local one_of_a_prefix = {" },
     { "the in-batch prefix rule of hrrn", "lpm = true, hrrn = true, [", "lpm = true, [" },
@@ -230,8 +230,8 @@ local mutations = {
       "(scheduler.came[request.id] - scheduler.computed)" },
     { "hrrn by what was computed since it came", "(scheduler.came[request.id] - scheduler.computed)",
       "(0 - scheduler.computed)" },
-    { "who came stays so", "scheduler.came and scheduler.came[id] or scheduler.computed", "scheduler.computed" },
-    { "who comes back has just come", "local came = {}", "local came = scheduler.came or {}" },
+    { "its arrival is kept", "scheduler.came and scheduler.came[id] or scheduler.computed", "scheduler.computed" },
+    { "a request that comes back has just come", "local came = {}", "local came = scheduler.came or {}" },
     { "the shortest prefill", "function(_, request) return request.pending_tokens end", "function() return 0 end" },
     { "what is cached is no work",
       "function(_, request) return request.pending_tokens end",
@@ -244,7 +244,7 @@ local mutations = {
     { "the key of most", "(count[key] or 0) + 1, true", "1, true" },
     { "no key stands before others", "or -math.huge", "or math.huge" },
     { "by key", "if a.key ~= b.key then return a.key < b.key end\n", "" },
-    { "as they came while nobody runs", "if not any then return nil end", "" },
+    { "order of arrival while no request runs", "if not any then return nil end", "" },
     { "the cut prompt does not run", "running[i] ~= chunked and", "" },
     { "what is a key", "request[scheduler.routing_key]", "request.session" },
     { "a private prompt has no key", 'if key == 0 and scheduler.routing_key == "prefix" then return nil end', "" },
