@@ -13,7 +13,7 @@ local policy = require "rooflua.policy"
 
 local Polite = policy.define {
   name = "polite",
-  doc = "Decodes first; prefills get `slice` tokens of a step, or the whole budget when nobody decodes.",
+  doc = "Decodes first; prefills get `slice` tokens of a step, or the whole budget when no request decodes.",
   params = {
     slice = { default = 1024, unit = "tokens", min = 1, integer = true, doc = "Prefill tokens beside decodes." },
     max_num_seqs = { default = 256, unit = "requests", min = 1, integer = true, doc = "Seats." },

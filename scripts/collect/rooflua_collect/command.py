@@ -36,7 +36,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="folder of GPUs (default: bench_data of this checkout)")
     parser.add_argument("--only", default="", help="ops or tables, with commas: gemm,decode,gemm_fp8")
     parser.add_argument("--quick", action="store_true", help="the coarse grid only, and two minutes at most")
-    parser.add_argument("--budget-s", type=float, help="stop cleanly between rows after so many seconds")
+    parser.add_argument("--budget-s", type=float, help="stop cleanly between rows after this many seconds")
     parser.add_argument("--most-level", type=int, choices=range(4), default=3,
                         help="how fine: 0 coarse .. 3 (default)")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")

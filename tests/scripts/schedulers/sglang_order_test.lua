@@ -73,7 +73,7 @@ test("what two prompts share ends where they go on differently", function()
               1: D+10 ]] }
 end)
 
--- A leaves the first tokens of the prefix that B and C share. Hits of 32 are short: C comes after D. Not so 33.
+-- A leaves the first tokens of the prefix that B and C share. A hit of 32 is short: C comes after D. One of 33 is not.
 test("a request that hits more than 32 tokens does not wait for the rest of its prefix", function()
   local function rows(hit, expected)
     local shared = beginning(hit, { 2, 72 - hit }, { 0, 8 })

@@ -67,8 +67,8 @@ function lookback.add(Live, state_of, open)
     local more, followed = follow(state, state_of, open, id, document)
     if more then return more, followed end
     document.followed = false
-    return text .. "\nits operations and whom it waited for are not known: policies were read again on the way,"
-      .. "\nor they do not do the same a second time\n", document
+    return text .. "\nits operations and the requests it waited for are not known: policies were reloaded on the way,"
+      .. "\nor they do not do the same in a second run\n", document
   end
 
   --- A copy of the step of a replica that ended last: its requests and their contexts.

@@ -198,7 +198,7 @@ local function counted()
   return ran
 end
 
---- "ours. Kernel tables: aic 202, none 3 (../tables)."
+--- "kernels: rooflua's default step model. Kernel tables: aic 202, none 3 (../tables)."
 local function about_main(main, groups)
   local opened = groups.all and text.opened(groups.all.tables) or ""
   return ("%s: %s. Kernel tables: %s%s."):format(main.name, main.doc, opened ~= "" and opened or "none",

@@ -64,7 +64,7 @@ function score.evidence(cases)
   return out
 end
 
---- Mean and median of |error| over cases that have the metric, and the evidence behind them.
+--- Mean and median of |error| over cases that have the metric, and the evidence of these cases.
 function score.total(cases, metric)
   local values, members = {}, {}
   for _, each in ipairs(cases) do

@@ -58,8 +58,8 @@ local function unknown(where, name, list)
     core.unknown_name("setting", name, list))
 end
 
---- Edit distance: letters to insert, delete or change between two words.
-local function apart(a, b)
+--- Letters to insert, delete or change between two words.
+local function edit_distance(a, b)
   local above = {}
   for j = 0, #b do above[j] = j end
   for i = 1, #a do
@@ -77,7 +77,7 @@ end
 --- letter, so of them only one missing or added letter counts.
 local function almost(name)
   for _, each in ipairs(spellings) do
-    local letters = apart(name, each)
+    local letters = edit_distance(name, each)
     if #each > 4 and letters <= 2 or letters == 1 and #name ~= #each then return true end
   end
   return false
@@ -96,7 +96,7 @@ local function poisson(text, from, where, out)
 end
 
 --- The sign after a word, and the value after the sign: "=", "64".
-local function behind(text, from)
+local function sign_and_value(text, from)
   local sign, value = text:match("^%s*([=~:])%s*([^%s,;()]*)", from)
   value = value or text:match("^%s+([^%s,;:=()]+)", from)
   return sign, value and value ~= "" and (value:gsub("%.$", "")) or nil
@@ -104,7 +104,7 @@ end
 
 --- Reads one word, if it is not prose.
 local function read(out, where, text, word, from)
-  local sign, value = behind(text, from)
+  local sign, value = sign_and_value(text, from)
   local name = word:gsub("^%-+", ""):gsub("%-", "_")
   if name == "poisson" then poisson(text, from, where, out) end
   local entry = known[name]
