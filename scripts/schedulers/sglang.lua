@@ -139,9 +139,9 @@ end
 function Sglang:add_one(request, budgets, replica, plan)
   local page = replica.block_size
   local pending = request.pending_tokens
-  local pages, still = paged(pending, replica), self:reserve_of(request)
-  local spoken_for = budgets.reserved + still + page
-  if pages + spoken_for > replica.free_tokens then
+  local pages, output = paged(pending, replica), self:reserve_of(request)
+  local needed = budgets.reserved + output + page
+  if pages + needed > replica.free_tokens then
     self.full = true
     return false
   end
@@ -153,7 +153,7 @@ function Sglang:add_one(request, budgets, replica, plan)
     if tokens <= 0 then return false end
   end
   -- Checked again in blocks: cached blocks without a user count as free until they are taken.
-  local spare = math.ceil(spoken_for / page)
+  local spare = math.ceil(needed / page)
   if not plan:admit(request, tokens, 0, request.sequence_tokens, spare) then
     self.full = true
     return false

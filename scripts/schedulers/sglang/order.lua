@@ -55,9 +55,9 @@ local ranks = {
   end,
   ["shortest-prefill-first"] = function(_, request) return request.pending_tokens end,
 }
-local one_of_a_prefix = { lpm = true, hrrn = true, ["shortest-prefill-first"] = true }
+local one_per_prefix = { lpm = true, hrrn = true, ["shortest-prefill-first"] = true }
 local reads_cache = { lpm = true, ["dfs-weight"] = true, hrrn = true, ["shortest-prefill-first"] = true }
-local gives_up = { lpm = true, hrrn = true }
+local fcfs_if_long = { lpm = true, hrrn = true }
 
 --- Whether the prompt of `request` begins like one of `others`.
 local function begins_alike(replica, others, request)
@@ -69,13 +69,13 @@ end
 
 --- Prompts with a common beginning have the same label `prefix`, so only those are compared.
 local function put_same_prefixes_last(entries, replica)
-  local going = {}  -- by label: requests that compute their prefix themselves
+  local computing = {}  -- by label: requests that compute their prefix themselves
   for _, entry in ipairs(entries) do
     local request = entry.request
     local prefix = request.prefix
     if prefix ~= 0 and request.cached_tokens <= IN_BATCH_HIT_TOKENS then
-      local others = going[prefix] or {}
-      going[prefix] = others
+      local others = computing[prefix] or {}
+      computing[prefix] = others
       if begins_alike(replica, others, request) then
         entry.rank = math.huge
       else
@@ -165,13 +165,13 @@ function order.of(scheduler, replica, chunked)
       .. "deployment.prefix_caching is false", 0)
   end
   if policy == "fcfs" or (reads_cache[policy] and not replica.prefix_caching) then return nil end
-  if gives_up[policy] and #waiting > MOST_MATCHED then return nil end
+  if fcfs_if_long[policy] and #waiting > MOST_MATCHED then return nil end
   local entries = {}
   for i = 1, #waiting do entries[i] = { request = waiting[i], place = i } end
   if policy == "dfs-weight" then return depth_first(entries) end
   if policy == "routing-key" then return by_routing_key(scheduler, entries, replica:running(), chunked) end
   for _, entry in ipairs(entries) do entry.rank = ranks[policy](scheduler, entry.request, replica.now_s) end
-  if one_of_a_prefix[policy] then put_same_prefixes_last(entries, replica) end
+  if one_per_prefix[policy] then put_same_prefixes_last(entries, replica) end
   table.sort(entries, function(a, b)
     if a.rank ~= b.rank then return a.rank < b.rank end
     return a.place < b.place
