@@ -50,7 +50,7 @@ end
 function methods:normal(mean, deviation)
   return checked(C.normal(own(self), number(mean), number(deviation)), "normal", mean, deviation)
 end
---- exp(normal(mu, sigma)).
+--- Lognormal distribution: exp(normal(mu, sigma)).
 function methods:lognormal(mu, sigma)
   return checked(C.lognormal(own(self), number(mu), number(sigma)), "lognormal", mu, sigma)
 end
