@@ -11,7 +11,7 @@
 #include "cost/ledger.h"
 #include "cost/mfu_database.h"
 #include "cost/prepared_questions.h"
-#include "script/vm/library.h"
+#include "script/vm/library_options.h"
 #include "script/vm/stack.h"
 #include "spec/deployment.h"
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "script/vm/compiler.h"
 #include "script/vm/library.h"
+#include "script/vm/library_options.h"
 #include "script/vm/stack.h"
 
 namespace rooflua::script {

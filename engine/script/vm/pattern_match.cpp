@@ -3,8 +3,6 @@
 #include <cstring>
 #include <lua.hpp>
 
-#include "script/vm/patterns.h"
-
 namespace rooflua::script {
 
 // Errors leave through lua_error, which skips destructors: no object here has one.

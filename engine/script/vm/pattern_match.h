@@ -10,10 +10,11 @@ struct lua_State;
 namespace rooflua::script {
 
 constexpr int most_captures = 32;
+constexpr int steps_per_look = 100000;  // comparisons between two calls of the hook
 
 struct Capture {
-  static constexpr std::ptrdiff_t open = -1,
-                                  position = -2;  // values of `length` that mean no length
+  // Values of `length` for a capture that is not closed yet, and for a position capture.
+  static constexpr std::ptrdiff_t open = -1, position = -2;
   const char* start;
   std::ptrdiff_t length;
 };

@@ -3,14 +3,12 @@
 //
 // LuaJIT's own functions run in C and cannot be stopped: ".-.-.-.-x" over a long text takes years,
 // and neither hooks nor signals reach it. Here every comparison is a step. Every `steps_per_look`
-// steps the hook that limits Lua code is called, as if so many instructions had run: while a
-// scenario loads, after Ctrl-C, and after --timeout.
+// steps (pattern_match.h) the hook that limits Lua code is called, as if so many instructions had
+// run: while a scenario loads, after Ctrl-C, and after --timeout.
 
 struct lua_State;
 
 namespace rooflua::script {
-
-constexpr int steps_per_look = 100000;
 
 /// Replaces the four functions in the library table `string`, for every script of this state. Also
 /// replaces string.rep by one that reports a text that would be too long.

@@ -11,6 +11,7 @@
 #include "script/vm/compiler.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/library.h"
+#include "script/vm/library_options.h"
 #include "script/vm/patterns.h"
 #include "script/vm/stack.h"
 
