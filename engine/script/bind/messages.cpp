@@ -1,4 +1,4 @@
-// Natives for messages: the user's line, errors, names that nobody declared, and print.
+// Natives for messages: the line of the user, errors, suggestions for unknown names, and print.
 
 #include <cstdio>
 #include <string>
