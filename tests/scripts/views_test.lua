@@ -1,4 +1,4 @@
--- What trusted scripts see when they walk over views, and where files of a scenario are found.
+-- Trusted scripts that walk over views, and the places where files of a scenario are found.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
