@@ -33,10 +33,9 @@ void print_policies(const std::string& folder, const std::filesystem::path& home
 }  // namespace
 
 int list(const std::string& kind, const std::filesystem::path& home) {
-  const std::vector<std::string> known{"models",     "hardware",  "steps",
-                                       "schedulers", "routers",   "workloads",
-                                       "lookups",    "bucketing", "corrections",
-                                       "metrics"};
+  const std::vector<std::string> known{"models",      "hardware",  "steps",   "schedulers",
+                                       "routers",     "workloads", "lookups", "bucketing",
+                                       "corrections", "metrics"};
   if (kind == "models") {
     print_names(model_names(home));
   } else if (kind == "hardware") {
