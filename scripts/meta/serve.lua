@@ -4,49 +4,102 @@
 ---@class rooflua.serve
 local serve = {}
 
---- What a scenario file returns. With `---@type rooflua.Scenario` in front of the table an editor knows
---- its keys. A policy may be an instance, a class, or "name" or "name:preset".
+-- What a scenario file returns. With `---@type rooflua.Scenario` in front of the table an editor knows its keys. A
+-- policy may be an instance, a class, or "name" or "name:preset".
+-- Scenario keys: from scripts/lib/rooflua/scenario/keys.lua.
 ---@class rooflua.Scenario
----@field rooflua integer? version of this format: 1
----@field title string?
----@field seed integer? same seed, same random numbers in every variant
----@field kind "serve"|"price"|"static"|"search"|nil default "serve"
+---@field rooflua integer? version of this format: 1. A newer one is refused
+---@field title string? one line above the report; default ""
+---@field seed integer? same seed, same random numbers in every variant; default 0
+---@field kind "price"|"search"|"serve"|"static"|nil serve: requests over time; price: the batches in `price`; static: the step model's own report; search: many runs; default "serve"
 ---@field model string|table|rooflua.Model|nil a shipped name, a config.json or .toml, or its keys
 ---@field hardware string|table|rooflua.Hardware|nil a shipped name, a hardware.toml, or its keys
----@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil
----@field mfu string|table|rooflua.Database|nil measured tables: {path, layout, gpu, lookup}
----@field steps table|string|nil what a step costs; default "kernels"
----@field bucketing table|string|nil how prefills are grouped before lookup
----@field corrections table[]|nil applied in order
----@field scheduler table|string|nil default "vllm_v1"
----@field router table|string|nil default "round_robin"
----@field replicas integer|table[]|nil
----@field prefill_replicas integer?
----@field decode_replicas integer?
----@field workload table|string|nil
----@field frontend {base_s: number?, per_prompt_token_s: number?, per_output_token_s: number?}?
----@field network {alpha_s: number?, bytes_per_s: number?, bytes_per_token: number?}?
----@field async_depth 1|2|nil steps planned and not over; default 2
----@field slo {ttft_s: number?, tpot_s: number?, e2e_s: number?}?
----@field metrics table?
----@field vary table<string, any[]>? one variant per combination
----@field sweep table?
----@field search table?
----@field price rooflua.BatchGiven[]? of kind "price"
----@field static table? of kind "static"
----@field report (fun(results: table[]): string|table)? pure
+---@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil one replica of the model on GPUs
+---@field mfu string|table|rooflua.Database|nil a lookup's name, or measured tables
+---@field steps table|string|nil what a step costs; default kernels
+---@field bucketing table|string|nil how prefills are grouped before lookup, for step models that take one
+---@field corrections table[]|nil factors and delays, applied in order
+---@field scheduler table|string|nil which requests run in a step; its max_num_seqs and max_num_batched_tokens become the deployment's; default vllm_v1
+---@field router table|string|nil which replica gets a request, where there is more than one; default round_robin
+---@field replicas integer|rooflua.ScenarioReplica[]|nil how many, or each of them with what it has of its own; default 1
+---@field workload table|string|nil when requests come and how long they are; required for kind "serve"
+---@field frontend rooflua.ScenarioFrontend? time outside of the engine
+---@field async_depth 1|2|nil 1: schedule, then run; 2: the next step is planned while one runs; default 2
+---@field slo rooflua.ScenarioSlo? limits for goodput
+---@field vary table<string, any[]>? lists of values by key path: one variant per combination
+---@field report (fun(results: table[]): string|table)? makes text or tables of the list of results; pure
+---@field price rooflua.BatchGiven[]? the batches to price; each may have a `name`
+---@field static table? what the step model's own report is asked
+---@field search rooflua.ScenarioSearch? a goal, and what it needs (docs/EXPLORATION.md)
+---@field sweep rooflua.ScenarioSweep? points of a space of parameters (docs/EXPLORATION.md)
+---@field metrics rooflua.ScenarioMetrics? how metrics are taken
+---@field network rooflua.ScenarioNetwork? KV transfer between replicas
+---@field prefill_replicas integer? nothing reads it: say role = "prefill" in `replicas`
+---@field decode_replicas integer? nothing reads it: say role = "decode" in `replicas`
 
 ---@class rooflua.ScenarioDeployment
----@field tp integer? default 1
----@field weights string? dtype; default the model's
----@field kv string? dtype of the KV cache
----@field memory_utilization number? share of memory in (0, 1]; default 0.92
----@field max_num_seqs integer? default the scheduler's
----@field max_num_batched_tokens integer? default the scheduler's
----@field block_size integer? default 16
----@field kv_blocks integer? computed from the memory
----@field prefix_caching boolean? default true
----@field max_model_len integer? longer requests are refused
+---@field tp integer? tensor parallel ranks; GPUs; default 1
+---@field weights string? number format of the weights; default the model's
+---@field kv string? number format of the KV cache; default the model's
+---@field memory_utilization number? share of memory in (0, 1] that the engine takes; default 0.92
+---@field max_num_seqs integer? most requests in a step; default the scheduler's; requests
+---@field max_num_batched_tokens integer? most tokens in a step; default the scheduler's; tokens
+---@field block_size integer? tokens in a KV block; tokens; default 16
+---@field kv_blocks integer? KV blocks; default what the memory has room for; blocks
+---@field prefix_caching boolean? whether equal prefixes share KV blocks; default true
+---@field max_model_len integer? longer requests are refused; default none; tokens
+
+---@class rooflua.ScenarioReplica
+---@field hardware string|table|rooflua.Hardware|nil of this replica; default the scenario's `hardware`
+---@field model string|table|rooflua.Model|nil of this replica; default the scenario's `model`
+---@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil of this replica; default the scenario's `deployment`
+---@field mfu string|table|rooflua.Database|nil of this replica; default the scenario's `mfu`
+---@field steps table|string|nil of this replica; default the scenario's `steps`
+---@field scheduler table|string|nil of this replica; default the scenario's `scheduler`
+---@field role "both"|"prefill"|"decode"|nil what this replica does for a request; default "both"
+---@field count integer? how many replicas are like this; default 1
+
+---@class rooflua.ScenarioFrontend
+---@field base_s number? of each request; s; default 0
+---@field per_prompt_token_s number? of each token of its prompt; s; default 0
+---@field per_output_token_s number? of each token of its answer; s; default 0
+
+---@class rooflua.ScenarioSlo
+---@field ttft_s number? time to first token; s
+---@field tpot_s number? time per output token; s
+---@field e2e_s number? arrival to last token; s
+
+---@class rooflua.ScenarioSearch
+---@field goal "cheapest"|"pareto"|"rate"|"sensitivity"|nil what is searched; default "rate"
+---@field slo table? bounds of metrics
+---@field metrics table? what is looked at
+---@field params table? what is moved; default every declared parameter
+---@field step number? by what share of its value; default 0.01
+---@field seeds integer|table|nil how many, or which; default the scenario's one
+---@field show table? further metrics to list
+---@field parameter string? which one is the load; default the workload's rate
+---@field min number? lowest load
+---@field max number? highest load
+---@field tolerance number? how close to the highest load, as a share; default 0.01
+---@field checks integer? further loads that test whether more load is never better; default 4
+---@field deployments table? { name, cost_per_hour, set } of each
+---@field vary table? the variants, as in a scenario
+---@field objectives table? metrics that no other variant may beat; default throughput per GPU and TPOT p50
+
+---@class rooflua.ScenarioSweep
+---@field method "latin_hypercube"|"random"|"sobol"|nil how points are drawn; default "sobol"
+---@field n integer? how many; points
+---@field params table? ranges or lists of values by key path, or names of declared parameters
+---@field seed integer? of the points; default 0
+
+---@class rooflua.ScenarioMetrics
+---@field exact_requests integer? beyond so many requests, quantiles come from histograms; requests; default 1048576
+
+---@class rooflua.ScenarioNetwork
+---@field alpha_s number? before the first byte; s; default 0
+---@field bytes_per_s number? default the link of the first replica's GPU; bytes/s
+---@field bytes_per_token number? default what the model keeps of a token; bytes
+-- End of scenario keys.
 
 --- A running simulation. Replicas count from 1.
 ---@class rooflua.Live

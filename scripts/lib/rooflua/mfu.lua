@@ -5,6 +5,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local spec = require "rooflua.spec"
+local specs = require "rooflua.border.specs"
 local border = require "rooflua.border.abi"
 local files = require "rooflua.sandbox.files"
 
@@ -93,7 +94,7 @@ local function adopt(object)
   end)
   database_meta = meta
   local own = native.database_fields(object)
-  if own.hardware then spec.adopt(own.hardware, "Hardware") end
+  if own.hardware then specs.adopt(own.hardware, "Hardware") end
   own.strategy, own.lookup = own.lookup, nil  -- db:lookup{...} is a method
   database_fields[object] = own
   local view = setmetatable({}, View)
@@ -392,7 +393,7 @@ local open_keys = { "path", "layout", "gpu", "lookup", "hardware", "default_mfu"
 function mfu.open(options)
   if mfu.is_database(options) then return options end
   if type(options) == "string" then options = { gpu = options } end
-  if spec.is(options, "Hardware") then options = { hardware = options } end
+  if specs.is(options, "Hardware") then options = { hardware = options } end
   if type(options) ~= "table" then
     fail("mfu.open: expected a GPU's name or a table, found %s", core.describe(options))
   end

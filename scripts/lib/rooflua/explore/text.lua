@@ -1,5 +1,6 @@
 -- Searches, sensitivities and comparisons as text for people.
 local core = require "rooflua.base.core"
+local paired = require "rooflua.explore.paired"
 local tables_text = require("rooflua.text.columns").values
 
 local texts = {}
@@ -150,6 +151,12 @@ function texts.sensitivity(result)
   return text .. "\nnot varied:\n" .. core.join(lines, "\n") .. "\n"
 end
 
+--- The text of a search or a sensitivity; nil for anything else.
+function texts.of_search(result)
+  if result.rows and result.fixed then return texts.sensitivity(result) end
+  return result.goal and texts.search(result) or nil
+end
+
 --- Differences from the first variant over seeds, with confidence intervals: rows of cells.
 function texts.compared_rows(rows, level)
   local header = { "metric", "variant", "baseline", "mean", "difference", ("%g %% from"):format(100 * level), "to", "" }
@@ -165,10 +172,10 @@ end
 --- The same of the results of `run`: rows of cells, the first variant's name, how many seeds; nil where nothing
 --- can be compared.
 function texts.over_seeds_rows(results)
-  local groups = require("rooflua.explore.paired").groups(results)
+  local groups = paired.groups(results)
   if #groups < 2 or #groups[1].seeds < 2 then return nil end
-  local rows = require("rooflua.measure").compare(results, { metrics = { "ttft_s_p50", "ttft_s_p99", "tpot_s_p50",
-    "tpot_s_p99", "e2e_s_mean", "output_tokens_per_s" } })
+  local rows = paired.compare(results, { metrics = { "ttft_s_p50", "ttft_s_p99", "tpot_s_p50", "tpot_s_p99",
+    "e2e_s_mean", "output_tokens_per_s" }, level = 0.95, method = "t" })
   return texts.compared_rows(rows, 0.95), groups[1].name, #groups[1].seeds
 end
 

@@ -1,7 +1,7 @@
 --- What stands before the cursor, as a value, without running anything that could change something: names, fields,
 --- indices, and calls of the library that only read.
 local mfu = require "rooflua.mfu"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 local spec = require "rooflua.spec"
 
 local reading = {}

@@ -118,12 +118,8 @@ local loaded, loading, read = {}, {}, {} -- read: files that were run, as a set 
 local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
-  ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
   ["rooflua.policy"] = { "class_of" },
   ["rooflua.measure"] = { "is_metric" },
-  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore",
-    "remembers", "close", "can_fork", "method_name", "is_broken",
-    "replace_policies" }, -- some write files
 }
 
 --- A read-only view of a module of the library; nested tables are read-only already.
