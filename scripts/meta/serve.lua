@@ -9,22 +9,26 @@ local serve = {}
 -- Scenario keys: from scripts/lib/rooflua/scenario/keys.lua.
 ---@class rooflua.Scenario
 ---@field rooflua integer? version of this format: 1. A newer one is refused
----@field title string? one line above the report; default ""
----@field seed integer? same seed, same random numbers in every variant; default 0
----@field kind "price"|"search"|"serve"|"static"|nil serve: requests over time; price: the batches in `price`; static: the step model's own report; search: many runs; default "serve"
+---@field title string? default ""; one line above the report
+---@field seed integer? default 0; same seed, same random numbers in every variant
+--- default "serve"; serve: requests over time; price: the batches in `price`; static: the step model's own report;
+--- search: many runs
+---@field kind "price"|"search"|"serve"|"static"|nil
 ---@field model string|table|rooflua.Model|nil a shipped name, a config.json or .toml, or its keys
 ---@field hardware string|table|rooflua.Hardware|nil a shipped name, a hardware.toml, or its keys
 ---@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil one replica of the model on GPUs
 ---@field mfu string|table|rooflua.Database|nil a lookup's name, or measured tables
----@field steps table|string|nil what a step costs; default kernels
+---@field steps table|string|nil default kernels; what a step costs
 ---@field bucketing table|string|nil how prefills are grouped before lookup, for step models that take one
 ---@field corrections table[]|nil factors and delays, applied in order
----@field scheduler table|string|nil which requests run in a step; its max_num_seqs and max_num_batched_tokens become the deployment's; default vllm_v1
----@field router table|string|nil which replica gets a request, where there is more than one; default round_robin
----@field replicas integer|rooflua.ScenarioReplica[]|nil how many, or each of them with what it has of its own; default 1
+--- default vllm_v1; which requests run in a step; its max_num_seqs and max_num_batched_tokens become the deployment's
+---@field scheduler table|string|nil
+---@field router table|string|nil default round_robin; which replica gets a request, where there is more than one
+--- default 1; how many, or each of them with what it has of its own
+---@field replicas integer|rooflua.ScenarioReplica[]|nil
 ---@field workload table|string|nil when requests come and how long they are; required for kind "serve"
 ---@field frontend rooflua.ScenarioFrontend? time outside of the engine
----@field async_depth 1|2|nil 1: schedule, then run; 2: the next step is planned while one runs; default 2
+---@field async_depth 1|2|nil default 2; 1: schedule, then run; 2: the next step is planned while one runs
 ---@field slo rooflua.ScenarioSlo? limits for goodput
 ---@field vary table<string, any[]>? lists of values by key path: one variant per combination
 ---@field report (fun(results: table[]): string|table)? makes text or tables of the list of results; pure
@@ -38,67 +42,68 @@ local serve = {}
 ---@field decode_replicas integer? nothing reads it: say role = "decode" in `replicas`
 
 ---@class rooflua.ScenarioDeployment
----@field tp integer? tensor parallel ranks; GPUs; default 1
+---@field tp integer? GPUs; default 1; tensor parallel ranks
 ---@field weights string? number format of the weights; default the model's
 ---@field kv string? number format of the KV cache; default the model's
----@field memory_utilization number? share of memory in (0, 1] that the engine takes; default 0.92
----@field max_num_seqs integer? most requests in a step; default the scheduler's; requests
----@field max_num_batched_tokens integer? most tokens in a step; default the scheduler's; tokens
----@field block_size integer? tokens in a KV block; tokens; default 16
----@field kv_blocks integer? KV blocks; default what the memory has room for; blocks
----@field prefix_caching boolean? whether equal prefixes share KV blocks; default true
----@field max_model_len integer? longer requests are refused; default none; tokens
+---@field memory_utilization number? default 0.92; share of memory in (0, 1] that the engine takes
+---@field max_num_seqs integer? requests; most requests in a step; default the scheduler's
+---@field max_num_batched_tokens integer? tokens; most tokens in a step; default the scheduler's
+---@field block_size integer? tokens; default 16; tokens in a KV block
+---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for
+---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
+---@field max_model_len integer? tokens; longer requests are refused; default none
 
 ---@class rooflua.ScenarioReplica
 ---@field hardware string|table|rooflua.Hardware|nil of this replica; default the scenario's `hardware`
 ---@field model string|table|rooflua.Model|nil of this replica; default the scenario's `model`
----@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil of this replica; default the scenario's `deployment`
+--- of this replica; default the scenario's `deployment`
+---@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil
 ---@field mfu string|table|rooflua.Database|nil of this replica; default the scenario's `mfu`
 ---@field steps table|string|nil of this replica; default the scenario's `steps`
 ---@field scheduler table|string|nil of this replica; default the scenario's `scheduler`
----@field role "both"|"prefill"|"decode"|nil what this replica does for a request; default "both"
----@field count integer? how many replicas are like this; default 1
+---@field role "both"|"prefill"|"decode"|nil default "both"; what this replica does for a request
+---@field count integer? default 1; how many replicas are like this
 
 ---@class rooflua.ScenarioFrontend
----@field base_s number? of each request; s; default 0
----@field per_prompt_token_s number? of each token of its prompt; s; default 0
----@field per_output_token_s number? of each token of its answer; s; default 0
+---@field base_s number? s; default 0; of each request
+---@field per_prompt_token_s number? s; default 0; of each token of its prompt
+---@field per_output_token_s number? s; default 0; of each token of its answer
 
 ---@class rooflua.ScenarioSlo
----@field ttft_s number? time to first token; s
----@field tpot_s number? time per output token; s
----@field e2e_s number? arrival to last token; s
+---@field ttft_s number? s; time to first token
+---@field tpot_s number? s; time per output token
+---@field e2e_s number? s; arrival to last token
 
 ---@class rooflua.ScenarioSearch
----@field goal "cheapest"|"pareto"|"rate"|"sensitivity"|nil what is searched; default "rate"
+---@field goal "cheapest"|"pareto"|"rate"|"sensitivity"|nil default "rate"; what is searched
 ---@field slo table? bounds of metrics
 ---@field metrics table? what is looked at
 ---@field params table? what is moved; default every declared parameter
----@field step number? by what share of its value; default 0.01
+---@field step number? default 0.01; by what share of its value
 ---@field seeds integer|table|nil how many, or which; default the scenario's one
 ---@field show table? further metrics to list
 ---@field parameter string? which one is the load; default the workload's rate
 ---@field min number? lowest load
 ---@field max number? highest load
----@field tolerance number? how close to the highest load, as a share; default 0.01
----@field checks integer? further loads that test whether more load is never better; default 4
+---@field tolerance number? default 0.01; how close to the highest load, as a share
+---@field checks integer? default 4; further loads that test whether more load is never better
 ---@field deployments table? { name, cost_per_hour, set } of each
 ---@field vary table? the variants, as in a scenario
 ---@field objectives table? metrics that no other variant may beat; default throughput per GPU and TPOT p50
 
 ---@class rooflua.ScenarioSweep
----@field method "latin_hypercube"|"random"|"sobol"|nil how points are drawn; default "sobol"
----@field n integer? how many; points
+---@field method "latin_hypercube"|"random"|"sobol"|nil default "sobol"; how points are drawn
+---@field n integer? points; how many
 ---@field params table? ranges or lists of values by key path, or names of declared parameters
----@field seed integer? of the points; default 0
+---@field seed integer? default 0; of the points
 
 ---@class rooflua.ScenarioMetrics
----@field exact_requests integer? beyond so many requests, quantiles come from histograms; requests; default 1048576
+---@field exact_requests integer? requests; default 1048576; beyond so many requests, quantiles come from histograms
 
 ---@class rooflua.ScenarioNetwork
----@field alpha_s number? before the first byte; s; default 0
----@field bytes_per_s number? default the link of the first replica's GPU; bytes/s
----@field bytes_per_token number? default what the model keeps of a token; bytes
+---@field alpha_s number? s; default 0; before the first byte
+---@field bytes_per_s number? bytes/s; default the link of the first replica's GPU
+---@field bytes_per_token number? bytes; default what the model keeps of a token
 -- End of scenario keys.
 
 --- A running simulation. Replicas count from 1.

@@ -8,6 +8,8 @@ local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 local border = require "rooflua.border.abi"
 local files = require "rooflua.sandbox.files"
+local policy = require "rooflua.policy"
+local prepared = require "rooflua.border.prepared"
 
 local ffi, abi = border.ffi, border.functions
 local context = abi.context
@@ -301,7 +303,7 @@ end
 --- Questions by name, of which one or two numbers change: where they go, "first" and "second" say.
 function methods.prepare(db, by_name)
   check(db, "db:prepare")
-  return require("rooflua.border.prepared").new(db, by_name)
+  return prepared.new(db, by_name, mfu)
 end
 
 local with_options = { "returns", "name" }
@@ -319,7 +321,7 @@ local function lookup_of(lookup)
     end
     fail("lookup: %s", native.unknown_name("lookup", lookup, names))
   end
-  if require("rooflua.policy").is_class(lookup) then return lookup {} end
+  if policy.is_class(lookup) then return lookup {} end
   return lookup
 end
 

@@ -52,9 +52,11 @@ end
 
 --- One run per point of a space.
 function sweep.sample(given)
-  local scenario, reader, how, rest = opened(given, "sweep.sample", { "method", "n", "params", "sample_seed", "seeds" })
+  local scenario, reader, how, rest = opened(given, "sweep.sample",
+    { "method", "n", "params", "sample_seed", "seeds" })
   scenario.sweep = { method = rest.method, n = rest.n, params = rest.params, seed = rest.sample_seed }
-  return run_all(reader, scenario, sampling.points(reader, scenario), runs.seeds(rest.seeds, "sweep.sample: seeds"), how)
+  local points = sampling.points(reader, scenario)
+  return run_all(reader, scenario, points, runs.seeds(rest.seeds, "sweep.sample: seeds"), how)
 end
 
 --- The highest load that meets an SLO, the cheapest deployment that does, or a Pareto front.

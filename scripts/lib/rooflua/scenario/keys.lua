@@ -65,7 +65,7 @@ return {
       { name = "layout", type = "text", example = '"rooflua"', doc = "how the tables are written; default as found" },
       { name = "gpu", type = "text", example = '"h200-sxm"', doc = "shipped tables of another GPU" },
       { name = "lookup", type = "text or policy", folder = "lookup", example = '"nearest"',
-        doc = "which row stands for a shape that nobody measured" },
+        doc = "which row stands for an unmeasured shape" },
       { name = "hardware", type = "text or table", example = '"h200-sxm"',
         doc = "whose peaks hold where no table does; default the scenario's" },
       { name = "default_mfu", type = "number", unit = "1", example = "0.5",

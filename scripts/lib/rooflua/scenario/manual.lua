@@ -100,14 +100,33 @@ local function lua_type(entry)
   return core.join(values, "|") .. "|nil"
 end
 
+local longest = 118 -- columns of a line of the stub
+
+--- One field. What does not fit into its line stands in a line above it.
+local function field_lines(out, entry)
+  local default = entry.same_as and "" or default_text(entry)
+  local unit = unit_text(entry)
+  local about = (unit ~= "" and unit .. "; " or "") .. (default ~= "" and "default " .. default .. "; " or "")
+    .. doc_text(entry)
+  local line = ("---@field %s %s"):format(entry.name, lua_type(entry))
+  if #line + 1 + #about <= longest then
+    line = line .. " " .. about
+  else
+    for part in (about .. " "):gmatch "(.-) " do
+      local last = out[#out]
+      if last:sub(1, 4) == "--- " and #last + 1 + #part <= longest then
+        out[#out] = last .. " " .. part
+      else
+        out[#out + 1] = "--- " .. part
+      end
+    end
+  end
+  out[#out + 1] = line
+end
+
 local function class_lines(out, name, fields)
   out[#out + 1] = "---@class " .. name
-  for _, entry in ipairs(fields) do
-    local default = entry.same_as and "" or default_text(entry)
-    local unit = unit_text(entry)
-    out[#out + 1] = ("---@field %s %s %s%s%s"):format(entry.name, lua_type(entry), doc_text(entry),
-      unit ~= "" and "; " .. unit or "", default ~= "" and "; default " .. default or "")
-  end
+  for _, entry in ipairs(fields) do field_lines(out, entry) end
 end
 
 --- The classes rooflua.Scenario and those of its groups, as the stub has them.

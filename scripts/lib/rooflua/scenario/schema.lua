@@ -75,7 +75,9 @@ end
 
 --- Keys that only scenarios of one kind read, and that bear its name: "price", "static", "search".
 function schema.of_one_kind()
-  return schema.names(nil, function(entry) return entry.kinds[entry.name] and next(entry.kinds, next(entry.kinds)) == nil end)
+  return schema.names(nil, function(entry)
+    return entry.kinds[entry.name] and next(entry.kinds, next(entry.kinds)) == nil
+  end)
 end
 
 --- Ranges of the numbers that no policy declares: key path -> {min, max, integer, default}.

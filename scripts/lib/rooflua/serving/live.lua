@@ -15,7 +15,8 @@ local fail = core.fail
 
 ---@class rooflua.Live
 local Live = {}
-local states = setmetatable({}, { __mode = "k" }) -- simulation -> {run, file, given, replicas, router, journal, history}
+-- simulation -> {run, file, given, replicas, router, journal, history}
+local states = setmetatable({}, { __mode = "k" })
 
 local function state_of(simulation)
   local state = states[simulation]

@@ -17,9 +17,10 @@ function cheapest.deployments(search, given)
     if names[name] then fail("%s.name: '%s' is there twice", where, name) end
     names[name] = true
     costs[i] = core.not_negative(each.cost_per_hour, where .. ".cost_per_hour")
-    list[i] = variants.with(variants.base(), "deployment", { label = name, set = core.table(each.set, where .. ".set") })
+    local set = core.table(each.set, where .. ".set")
+    list[i] = variants.with(variants.base(), "deployment", { label = name, set = set })
     list[i].label = name
-    paths.apply(search.reader, search.scenario, list[i].changes) -- finds misspelt keys before anything runs
+    paths.apply(search.reader, search.scenario, list[i].changes) -- finds misspelt keys early
   end
   if #list == 0 then fail "search: deployments: expected at least one { name =, cost_per_hour =, set = {...} }" end
   return list, costs
