@@ -121,6 +121,56 @@ for _, path in ipairs(files(".", "-name '*.md'")) do
   end
 end
 
+-- Requires: no module of scripts/ requires itself through others, neither while it is loaded nor in a function.
+local function circle_of(graph)
+  local state, trail = {}, {} -- state: "open" while the modules below are visited, then "done"
+  local function visit(name)
+    if state[name] == "done" then return nil end
+    trail[#trail + 1] = name
+    if state[name] == "open" then
+      local first = 1
+      while trail[first] ~= name do first = first + 1 end
+      return table.concat(trail, " -> ", first)
+    end
+    state[name] = "open"
+    for _, next_name in ipairs(graph[name]) do
+      local found = graph[next_name] and visit(next_name)
+      if found then return found end
+    end
+    state[name], trail[#trail] = "done", nil
+  end
+  local names = {}
+  for name in pairs(graph) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local found = visit(name)
+    if found then return found end
+  end
+end
+
+local function check_requires()
+  local graph, count = {}, 0
+  for _, path in ipairs(files("scripts", "-name '*.lua'")) do
+    if not path:find("^scripts/meta/") and not path:find("^scripts/templates/") then
+      local name = path:gsub("^scripts/lib/", ""):gsub("^scripts/", ""):gsub("%.lua$", ""):gsub("/", ".")
+      name = name:gsub("%.init$", "")
+      local required = {}
+      for _, line in ipairs(lines_of(path)) do
+        local code = line:gsub("%-%-.*", ""):gsub("'[^']*require \"[^']*'", "") -- without messages that name a require
+        for each in code:gmatch('require%s*[(,]?%s*"([%w_.]+)"') do
+          required[#required + 1], count = each, count + 1
+        end
+      end
+      graph[name] = required
+    end
+  end
+  local found = circle_of(graph)
+  check(not found, "scripts: a circle of requires: " .. tostring(found))
+  check(count > 500, "scripts: only " .. count .. " requires were found")
+  check(circle_of { a = { "b" }, b = { "c", "d" }, c = {}, d = { "b" } } == "b -> d -> b", "a circle is not found")
+end
+check_requires()
+
 for _, message in ipairs(failures) do print("FAIL " .. message) end
 assert(checks > 1000, "hardly anything was checked")
 print(string.format("%d passed, %d failed", #failures == 0 and 1 or 0, #failures))

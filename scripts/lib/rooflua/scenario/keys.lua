@@ -12,7 +12,7 @@
 -- kinds     of scenario that read it, as words; a field is read by those of its group unless it says otherwise
 -- goals     of a search that read it, as words
 -- read_by   the module that reads it, below scripts/lib/rooflua
--- checked   false: a value of another type is not refused when the scenario is read
+-- checked   false: a value of another type is refused when the scenario runs, or not at all
 -- reported  false: not among the parameters of a report
 -- same_as   the top-level key that this field of a replica stands in for
 -- range     what a sweep, a fit or a sensitivity may do with it: { min, max, integer, default }
@@ -56,7 +56,7 @@ return {
       { name = "prefix_caching", type = "boolean", default = true, kinds = served, read_by = "serving.replicas",
         checked = false, doc = "whether equal prefixes share KV blocks" },
       { name = "max_model_len", type = "integer", unit = "tokens", kinds = served, read_by = "serving.replicas",
-        example = "8192", doc = "longer requests are refused; default none" },
+        example = "8192", checked = false, doc = "longer requests are refused; default none" },
     } },
   { name = "mfu", type = "text or table", lua = "string|table|rooflua.Database|nil", kinds = priced, read_by = "mfu",
     example = '"nearest"', doc = "a lookup's name, or measured tables",
@@ -93,7 +93,7 @@ return {
       { name = "steps", same_as = "steps" },
       { name = "scheduler", same_as = "scheduler" },
       { name = "role", type = "choice", values = { "both", "prefill", "decode" }, default = "both",
-        doc = "what this replica does for a request" },
+        checked = false, doc = "what this replica does for a request" },
       { name = "count", type = "integer", default = 1, doc = "how many replicas are like this" },
     } },
   { name = "workload", type = "policy", folder = "workloads", kinds = served, read_by = "serving.pieces",
@@ -129,17 +129,18 @@ return {
     checked = false, doc = "what the step model's own report is asked" },
   { name = "search", type = "table", class = "rooflua.ScenarioSearch", kinds = "search",
     read_by = "explore.searching", doc = "a goal, and what it needs (docs/EXPLORATION.md)",
+    example = '{ goal = "sensitivity" }',
     fields = {
       { name = "goal", type = "choice", values = { "cheapest", "pareto", "rate", "sensitivity" }, default = "rate",
         goals = "rate cheapest pareto sensitivity", doc = "what is searched" },
       { name = "slo", type = "table", goals = "rate cheapest pareto", example = "{ ttft_s_p99 = 0.5 }",
         doc = "bounds of metrics" },
       { name = "metrics", type = "list", goals = "sensitivity", example = '{ "ttft_s_p99" }',
-        doc = "what is looked at" },
+        checked = false, doc = "what is looked at" },
       { name = "params", type = "list", goals = "sensitivity", example = '{ "steps.host_step_s" }',
-        doc = "what is moved; default every declared parameter" },
+        checked = false, doc = "what is moved; default every declared parameter" },
       { name = "step", type = "number", unit = "1", default = 0.01, goals = "sensitivity",
-        doc = "by what share of its value" },
+        checked = false, doc = "by what share of its value" },
       { name = "seeds", type = "integer or list", goals = "rate cheapest pareto sensitivity", example = "2",
         doc = "how many, or which; default the scenario's one" },
       { name = "show", type = "list", goals = "rate", example = '{ "tpot_s_p99" }', doc = "further metrics to list" },
@@ -159,6 +160,7 @@ return {
         doc = "metrics that no other variant may beat; default throughput per GPU and TPOT p50" },
     } },
   { name = "sweep", type = "table", class = "rooflua.ScenarioSweep", kinds = every, read_by = "explore.sampling",
+    example = '{ n = 2, params = { ["steps.host_step_s"] = { 0.001, 0.002 } } }',
     doc = "points of a space of parameters (docs/EXPLORATION.md)",
     fields = {
       { name = "method", type = "choice", values = { "latin_hypercube", "random", "sobol" }, default = "sobol",

@@ -26,6 +26,9 @@ local function tables_of(reader, given, hardware)
   if mfu.is_database(given) then return given end
   local options = {}
   if type(given) == "string" then given = { lookup = given } end
+  if given ~= nil and type(given) ~= "table" then
+    reader:fail("mfu", "expected a lookup's name or a table, found %s", core.describe(given))
+  end
   for key, value in pairs(core.plain(given or {})) do options[key] = value end
   if options.gpu == nil or options.hardware == nil then options.hardware = options.hardware or hardware end
   return reader:at("mfu", mfu.open, options)

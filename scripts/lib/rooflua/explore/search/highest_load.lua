@@ -14,7 +14,7 @@ local default_checks = schema.entry("search.checks").default
 local load_parameters = { "workload.rate_per_s", "workload.request_rate", "workload.clients" }
 
 local function load_parameter(search, given)
-  if given ~= nil then return given end
+  if given ~= nil then return core.text(given, "search: parameter") end
   for _, each in ipairs(declared.all(search.reader, search.scenario)) do
     for _, path in ipairs(load_parameters) do
       if each.path == path then return path end

@@ -1,5 +1,5 @@
 -- The keys of a scenario are declared once: the table of docs/LUA_API.md and the types of scripts/meta/serve.lua are
--- what the declaration gives. Usage: rooflua lua tests/script/keys.lua [write]
+-- what the declaration gives. Usage: rooflua lua tests/scripts/scenario_keys.lua [write]
 local manual = require "rooflua.scenario.manual"
 local native = require "rooflua.native"
 
@@ -29,6 +29,6 @@ for _, each in ipairs(generated) do
 end
 
 if #differ > 0 and not write then
-  error(table.concat(differ, ", ") .. ": other keys than declared; run `rooflua lua tests/script/keys.lua write`", 0)
+  error(table.concat(differ, ", ") .. ": other keys than declared; run\nrooflua lua tests/scripts/scenario_keys.lua write", 0)
 end
 print(("%d files, %d written"):format(#generated, write and #differ or 0))
