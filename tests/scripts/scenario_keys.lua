@@ -29,6 +29,6 @@ for _, each in ipairs(generated) do
 end
 
 if #differ > 0 and not write then
-  error(table.concat(differ, ", ") .. ": other keys than declared; run\nrooflua lua tests/scripts/scenario_keys.lua write", 0)
+  error(table.concat(differ, ", ") .. ": other keys; run\nrooflua lua tests/scripts/scenario_keys.lua write", 0)
 end
 print(("%d files, %d written"):format(#generated, write and #differ or 0))

@@ -69,7 +69,7 @@ function variants.grid(reader, given)
     if type(values) ~= "table" or #core.plain(values) == 0 then
       reader:fail("vary." .. tostring(path), "expected a list of values")
     end
-    check_names(file, path, core.plain(values))
+    check_names(reader, path, core.plain(values))
     if #list * #core.plain(values) > most_variants then
       reader:fail("vary", "makes more than %d variants", most_variants)
     end

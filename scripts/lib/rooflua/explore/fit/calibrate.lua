@@ -8,7 +8,7 @@ local json = require "rooflua.json"
 local measured = require "rooflua.explore.fit.measured_runs"
 local opening = require "rooflua.scenario.opening"
 local paths = require "rooflua.scenario.paths"
-local pieces = require "rooflua.serving.pieces"
+local serving = require "rooflua.serving.pieces"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
@@ -177,10 +177,10 @@ end
 
 -- The command ---------------------------------------------------------------------------------------------------------
 
-local function files_of(paths)
-  if #paths == 0 then fail "no data: name measured runs with --measured FILE" end
+local function files_of(list)
+  if #list == 0 then fail "no data: name measured runs with --measured FILE" end
   local files = {}
-  for i, path in ipairs(paths) do files[i] = measured.read(path) end
+  for i, path in ipairs(list) do files[i] = measured.read(path) end
   return files
 end
 
@@ -210,7 +210,7 @@ function calibrate.run(path, options)
   copy.report, copy.slo = nil, nil
   local files = files_of(options.measured)
   copy.workload = files[1].workload
-  pieces.check(reader, copy)
+  serving.check(reader, copy)
   local names = options.params
   if not names or #names == 0 then names = default_params(reader, copy) end
   local params, units = params_of(reader, copy, names)

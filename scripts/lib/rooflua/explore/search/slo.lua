@@ -29,9 +29,9 @@ function slo.bounds(given, what)
 end
 
 --- The verdict on the runs of one variant, one per seed: {metrics = means, meets = every bound is met, problem}.
-function slo.judge(runs, bounds, more)
+function slo.judge(list, bounds, more)
   local entry = { metrics = {}, meets = true }
-  for _, run in ipairs(runs) do
+  for _, run in ipairs(list) do
     if run.summary.completed < run.summary.requests then
       entry.meets = false
       entry.problem = ("%d of %d requests were not completed"):format(run.summary.requests - run.summary.completed,
@@ -39,11 +39,11 @@ function slo.judge(runs, bounds, more)
     end
   end
   for _, bound in ipairs(bounds) do
-    local value = metrics.mean(runs, bound.metric)
+    local value = metrics.mean(list, bound.metric)
     entry.metrics[bound.metric] = value
     if not value or bound.max and value > bound.max or bound.min and value < bound.min then entry.meets = false end
   end
-  for _, metric in ipairs(more or {}) do entry.metrics[metric] = metrics.mean(runs, metric) end
+  for _, metric in ipairs(more or {}) do entry.metrics[metric] = metrics.mean(list, metric) end
   return entry
 end
 
