@@ -33,7 +33,7 @@ end
 
 local longest_frontend_s = 0.1
 
---- {path = range} for fit, from the names that the user gave.
+--- The argument `params` of fit, {path = range}, for these names; and the unit of each.
 local function params_of(reader, given, names)
   local out, units = {}, {}
   for _, path in ipairs(names) do
@@ -102,7 +102,7 @@ local function requests_of(columns)
   return out
 end
 
---- predict(values, observation); a run is made once per file and set of values.
+--- predict(values, observation). Each file is simulated once per set of values.
 local function predictor(reader, given, files)
   local runs, of = {}, nil
   return function(values, observation)
@@ -135,7 +135,7 @@ local function value_text(value)
   return tostring(value)
 end
 
---- require "steps.kernels" { host_step_s = 0.0012 }: what differs from the defaults.
+--- 'require "steps.kernels" { host_step_s = 0.0012 }', with the parameters that differ from their defaults.
 local function policy_text(folder, instance)
   local params, words = policy.describe(instance).params, {}
   for name, value in core.sorted_pairs(policy.parameters(instance)) do

@@ -55,7 +55,7 @@ function groups.has_no_effect(task, values, range, error_)
   return moved > 0
 end
 
---- Scores each group with the fit that did not see it. The error over all of them is what a new measurement can expect.
+--- Scores each group with the fit that did not see it. The error over all of them is what to expect of new data.
 --- @param fits table one per group, or empty
 function groups.leave_out(task, list, fits, result)
   local all = {}

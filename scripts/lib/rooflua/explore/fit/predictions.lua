@@ -1,4 +1,4 @@
--- What a scenario predicts for a measurement: the time of a step, or metrics of a run. For fits.
+-- What a scenario predicts for a measurement, for fits: the time of a step, or metrics of a run.
 local core = require "rooflua.base.core"
 local batch = require "rooflua.border.batch"
 local cost = require "rooflua.cost"
@@ -78,7 +78,7 @@ local function run_observation(given, where)
   return { kind = "run", metrics = wanted }
 end
 
---- Equal changes have equal keys, so that what they lead to is made once.
+--- A text that is the same for equal changes, so that their scenario is prepared once.
 local function key_of(set)
   if set == nil then return "" end
   local ok, text = pcall(json.encode, core.plain(set))
@@ -113,7 +113,8 @@ end
 
 -- Predicting -----------------------------------------------------------------------------------------------
 
---- Objects that cost time to make and that no fitted parameter touches are made once per `set`.
+--- The scenario of one `set`, in which objects that are slow to make and that no fitted parameter changes are made
+--- already.
 local function opened(subject, ranges, set)
   local given, reader = {}, subject.reader
   for key, value in pairs(paths.with(reader, subject.scenario, set or {})) do given[key] = value end
