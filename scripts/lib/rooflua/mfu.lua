@@ -9,7 +9,6 @@ local specs = require "rooflua.border.specs"
 local border = require "rooflua.border.abi"
 local files = require "rooflua.sandbox.files"
 local policy = require "rooflua.policy"
-local prepared = require "rooflua.border.prepared"
 
 local ffi, abi = border.ffi, border.functions
 local context = abi.context
@@ -303,7 +302,7 @@ end
 --- Questions by name, of which one or two numbers change: where they go, "first" and "second" say.
 function methods.prepare(db, by_name)
   check(db, "db:prepare")
-  return prepared.new(db, by_name, mfu)
+  return require("rooflua.border.prepared").new(db, by_name, mfu)
 end
 
 local with_options = { "returns", "name" }

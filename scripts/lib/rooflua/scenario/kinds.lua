@@ -1,9 +1,7 @@
--- What an opened scenario does, by its kind: a search is many runs, every other kind one run per variant.
-local fingerprint = require "rooflua.scenario.fingerprint"
+-- What an opened scenario does, by its kind: a search is many runs, every other kind one run per variant. What only
+-- some scenarios need is loaded when it is needed, as in single.lua.
 local opening = require "rooflua.scenario.opening"
-local searching = require "rooflua.explore.searching"
 local single = require "rooflua.scenario.single"
-local texts = require "rooflua.explore.text"
 
 local kinds = {}
 
@@ -30,10 +28,10 @@ local function most_left_out(runs)
 end
 
 local function search(reader, given, options)
-  local result, runs = searching.run(reader, given, given.search,
+  local result, runs = require("rooflua.explore.searching").run(reader, given, given.search,
     { jobs = options.jobs, results = options.results, progress = options.progress })
-  return { kind = "search", search = result, evidence = mean_evidence(runs), text = texts.of_search(result),
-    left_out = most_left_out(runs) }
+  return { kind = "search", search = result, evidence = mean_evidence(runs),
+    text = require("rooflua.explore.text").of_search(result), left_out = most_left_out(runs) }
 end
 
 --- Runs one variant of an opened scenario. options: explain and what else the kind takes.
@@ -51,7 +49,7 @@ function kinds.check(opened)
   for index = 1, #opened.variants do
     local given = opening.variant(opened, index)
     if opened.kind == "search" then
-      opened.reader:at("search", searching.check, opened.reader, given, given.search)
+      opened.reader:at("search", require("rooflua.explore.searching").check, opened.reader, given, given.search)
     else
       single.check(opened.kind, opened.reader, given)
     end
@@ -62,7 +60,7 @@ end
 function kinds.fingerprint(opened)
   local first = opening.variant(opened, 1)
   if opened.kind == "serve" then single.check("serve", opened.reader, first) end -- reads the policies given by name
-  return fingerprint.of(opened.given, { path = opened.path, set = opened.set, seed = opened.seed })
+  return require("rooflua.scenario.fingerprint").of(opened.given, { path = opened.path, set = opened.set, seed = opened.seed })
 end
 
 return kinds

@@ -4,7 +4,6 @@ local chunks = require "rooflua.sandbox.chunks"
 local json = require "rooflua.json"
 local paths = require "rooflua.scenario.paths"
 local Reader = require "rooflua.scenario.reader"
-local sampling = require "rooflua.explore.sampling"
 local shape = require "rooflua.scenario.shape"
 local variants = require "rooflua.scenario.variants"
 
@@ -36,7 +35,7 @@ end
 local function variants_of(reader, given)
   local grid = variants.grid(reader, given.vary)
   if given.sweep == nil then return grid end
-  return variants.product(reader, sampling.points(reader, given), grid)
+  return variants.product(reader, require("rooflua.explore.sampling").points(reader, given), grid)
 end
 
 --- A scenario's table, opened: {reader, given, kind, seed, variants, path, set}. options: file (what errors call it),

@@ -1,13 +1,9 @@
 -- What the program asks of a scenario. A scenario that it opened is a number in its hands, because only documents
--- cross between the two.
+-- cross between the two. What only some reports need is loaded when it is needed, as in single.lua.
 local core = require "rooflua.base.core"
-local columns = require "rooflua.text.columns"
-local describe = require "rooflua.scenario.describe"
 local json = require "rooflua.json"
 local kinds = require "rooflua.scenario.kinds"
 local opening = require "rooflua.scenario.opening"
-local page = require "rooflua.explore.page"
-local texts = require "rooflua.explore.text"
 
 local program = {}
 local opened_by_number = {}
@@ -31,19 +27,19 @@ function program.open_table(given, options) return document_of(opening.table(giv
 function program.run(number, index, options) return kinds.run(opened_by_number[number], index, options) end
 function program.check(number) kinds.check(opened_by_number[number]) end
 function program.fingerprint(number) return kinds.fingerprint(opened_by_number[number]) end
-function program.parameters(number) return describe.parameters(opened_by_number[number]) end
+function program.parameters(number) return require("rooflua.scenario.describe").parameters(opened_by_number[number]) end
 
 --- Differences between variants over seeds as text; "" where there are no seeds to compare over. The points of a
 --- sample have no baseline to compare with.
 function program.over_seeds(number, results)
   if opened_by_number[number].given.sweep ~= nil then return "" end
-  return texts.over_seeds(results)
+  return require("rooflua.explore.text").over_seeds(results)
 end
 
 --- What a page says of many runs: {sections, has_baseline} of explore/page.lua.
 function program.explored(number, results)
   local opened = opened_by_number[number]
-  return page.of(results, opened.kind, opened.given.sweep ~= nil)
+  return require("rooflua.explore.page").of(results, opened.kind, opened.given.sweep ~= nil)
 end
 
 --- What the scenario's own report makes of the results: text.
@@ -53,7 +49,7 @@ function program.report(number, results)
   if not report then return "" end
   local out = opened.reader:at("report", report, results)
   if type(out) == "string" then return out end
-  if type(out) == "table" then return columns.values(out) end
+  if type(out) == "table" then return require("rooflua.text.columns").values(out) end
   return opened.reader:fail("report", "expected text or tables, found %s", core.describe(out))
 end
 

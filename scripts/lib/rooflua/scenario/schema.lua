@@ -14,26 +14,34 @@ local schema = {}
 
 local by_path, top, all = {}, {}, {}
 
+local sets = {} -- text of words -> the words as a set
+
 local function words(text)
-  local out = {}
-  for word in text:gmatch "%S+" do out[word] = true end
-  return out
+  if not sets[text] then
+    sets[text] = {}
+    for word in text:gmatch "%S+" do sets[text][word] = true end
+  end
+  return sets[text]
 end
 
---- One declaration as an entry with its path, followed by the entries of its fields.
-local function add(given, group)
+--- The declaration of a replica's own field: that of the top-level key, without what holds only there.
+local function own_of_replica(given)
   local entry = {}
-  for key, value in pairs(given.same_as and by_path[given.same_as] or given) do entry[key] = value end
-  entry.name, entry.group = given.name, group
+  for key, value in pairs(by_path[given.same_as]) do entry[key] = value end
+  entry.same_as, entry.kinds, entry.default, entry.range, entry.fields = given.same_as, nil, nil, nil, nil
+  return entry
+end
+
+--- Makes an entry of a declaration: its path, its group, and what it has from that.
+local function add(given, group)
+  local entry = given.same_as and own_of_replica(given) or given
   local list = group and group.type:find "list" and "[]" or ""
-  entry.path = group and group.path .. list .. "." .. given.name or given.name
-  entry.kinds = given.same_as and group.kinds or given.kinds and words(given.kinds) or group.kinds
-  entry.goals = given.goals and words(given.goals)
+  entry.group, entry.path = group, group and group.path .. list .. "." .. given.name or given.name
+  entry.kinds = type(entry.kinds) == "string" and words(entry.kinds) or group.kinds
+  entry.goals = entry.goals and words(entry.goals)
   entry.read_by = entry.read_by or group and group.read_by
-  if given.same_as then entry.same_as, entry.default, entry.range = given.same_as, nil, nil end
-  entry.fields = not given.same_as and given.fields and {} or nil
   by_path[entry.path], all[#all + 1] = entry, entry
-  for i, field in ipairs(entry.fields and given.fields or {}) do entry.fields[i] = add(field, entry) end
+  for i, field in ipairs(entry.fields or {}) do entry.fields[i] = add(field, entry) end
   return entry
 end
 for i, given in ipairs(declared) do top[i] = add(given) end

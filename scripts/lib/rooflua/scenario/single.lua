@@ -1,21 +1,19 @@
--- Runs one variant of a scenario that is no search: the kinds "price", "static" and "serve".
+-- Runs one variant of a scenario that is no search: the kinds "price", "static" and "serve". The modules of a kind are
+-- loaded when a scenario of that kind runs, because loading all of them takes longer than a small scenario.
 local Prepared = require "rooflua.scenario.prepared"
-local prices = require "rooflua.scenario.prices"
-local served = require "rooflua.serving.whole"
-local serving = require "rooflua.serving.pieces"
 
 local single = {}
 
 local runners = {
-  price = function(reader, given) return prices.price(Prepared.of(reader, given)) end,
-  static = function(reader, given) return prices.static(Prepared.of(reader, given)) end,
-  serve = served.run,
+  price = function(reader, given) return require("rooflua.scenario.prices").price(Prepared.of(reader, given)) end,
+  static = function(reader, given) return require("rooflua.scenario.prices").static(Prepared.of(reader, given)) end,
+  serve = function(reader, given, options) return require("rooflua.serving.whole").run(reader, given, options) end,
 }
 
 local checks = {
-  price = function(reader, given) prices.batches(Prepared.of(reader, given)) end,
+  price = function(reader, given) require("rooflua.scenario.prices").batches(Prepared.of(reader, given)) end,
   static = function(reader, given) Prepared.of(reader, given) end,
-  serve = function(reader, given) serving.check(reader, given) end,
+  serve = function(reader, given) require("rooflua.serving.pieces").check(reader, given) end,
 }
 
 --- Whether scenarios of this kind are one run per variant.

@@ -1,6 +1,5 @@
 -- A served scenario from its start to its end.
 local native = require "rooflua.native"
-local breakdown = require "rooflua.measure.breakdown"
 local live = require "rooflua.serving.live"
 local lookback = require "rooflua.measure.lookback"
 local Reader = require "rooflua.scenario.reader"
@@ -29,6 +28,7 @@ function whole.run(reader, given, options)
   local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
     partial = partial, why = why, why_text = why_text, left_out = native.serve_left_out(run) }
   local sketch, steps = native.serve_sketch(run)
+  local breakdown = (options.sketch or options.explain) and require "rooflua.measure.breakdown"
   if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, state.replicas) end
   if options.explain then result.explained, result.explain_text = breakdown.typical(steps, state.replicas) end
   return result
