@@ -16,15 +16,12 @@
 #include <string_view>
 #include <vector>
 
+#include "border.h"
+
 namespace rooflua {
 
-/// The state of a stream. Plain data: copy it to fork, compare it, hand it over by FFI.
-struct RandomStream {
-  std::uint64_t key = 0;
-  std::uint64_t counter = 0;   // of the next block of two draws
-  std::uint64_t buffered = 0;  // second draw of the last block
-  std::uint64_t has_buffered = 0;
-};
+/// The state of a stream. Plain data (border.h): copy it to fork, compare it, hand it to Lua.
+using RandomStream = rooflua_random_stream;
 
 /// Stream `index` of that name, at its start.
 RandomStream random_stream(std::uint64_t seed, std::string_view name, std::uint64_t index = 0);

@@ -3,12 +3,14 @@
 // somebody listens (explain).
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "base/units.h"
+#include "border.h"
 #include "cost/evidence.h"
 
 namespace rooflua {
@@ -47,7 +49,9 @@ struct LedgerState {
   std::int32_t reserved = 0;
 };
 static_assert(std::is_standard_layout_v<LedgerState> && std::is_trivially_copyable_v<LedgerState>);
-static_assert(sizeof(LedgerState) == (evidence_count + 1) * sizeof(double));
+static_assert(evidence_count == rooflua_evidence_count);
+static_assert(sizeof(LedgerState) == sizeof(rooflua_ledger));
+static_assert(offsetof(LedgerState, listening) == offsetof(rooflua_ledger, listening));
 
 /// The account of one step, and its rows when listening.
 class Ledger {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "border.h"
 #include "serve/clock.h"
 #include "serve/kv_cache.h"
 #include "serve/request.h"
@@ -52,16 +53,8 @@ struct ClusterConfig {
   Frontend frontend;
 };
 
-/// Load of one replica as a router may see it: plain scalars, read in place by LuaJIT.
-struct ReplicaSignals {
-  double waiting_tokens = 0;  // prompt + emitted over waiting requests
-  double context_tokens = 0;  // KV of decoding requests
-  double kv_used_frac = 0;
-  std::int32_t waiting = 0, running = 0, decodes = 0, prefilling = 0;
-  std::int32_t free_blocks = 0, total_blocks = 0;
-  std::int32_t outstanding = 0;  // routed to it and not done; never stale: the router counts itself
-  Role role = Role::both;
-};
+/// Load of one replica as a router may see it (border.h).
+using ReplicaSignals = rooflua_signals;
 
 /// The requests that are routed, and what replicas have cached of them.
 class RouteSource {
@@ -73,17 +66,8 @@ class RouteSource {
   virtual std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept = 0;
 };
 
-/// What a router sees.
-struct RouteView {
-  double now_s = 0;
-  double signals_s = 0;                      // when the signals were taken
-  const ReplicaSignals* signals = nullptr;   // by replica
-  const std::int32_t* candidates = nullptr;  // replicas that may take this request
-  std::int32_t replica_count = 0, candidate_count = 0;
-  std::int32_t slot = -1;               // of the request
-  std::int32_t decode_stage = 0;        // 1: where to send KV; 0: a new request
-  const RouteSource* source = nullptr;  // who has the requests
-};
+/// What a router sees (border.h).
+using RouteView = rooflua_route_view;
 
 /// Of the request that is routed; 0 if there is no such replica.
 std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "border.h"
 #include "cost/evidence.h"
 #include "serve/clock.h"
 
@@ -19,28 +20,11 @@ namespace rooflua {
 class Replica;
 class SchedulerPolicy;
 
-/// One prefill of a step. `context_tokens` is the KV that was there before the step.
-struct PrefillWork {
-  std::int32_t new_tokens = 0;
-  std::int32_t context_tokens = 0;
-  std::int32_t completes = 0;  // 1: its sequence is complete now, so it samples a token
-  std::int32_t slot = -1;
-  std::int32_t id = -1;
-};
+/// One prefill of a step (border.h).
+using PrefillWork = rooflua_prefill_work;
 
-/// What a step model prices: O(1) numbers, and the list of prefills. LuaJIT reads it in place.
-struct Batch {
-  double decode_context_tokens = 0;  // sum over decodes, the new token excluded
-  const PrefillWork* prefills = nullptr;
-  const Replica* origin = nullptr;         // for the slow path below; null: built by hand
-  const std::int32_t* contexts = nullptr;  // per decode, where built by hand or asked for
-  std::int32_t prefill_count = 0;
-  std::int32_t decodes = 0;
-  std::int32_t tokens = 0;    // decodes + new tokens of prefills
-  std::int32_t requests = 0;  // decodes + prefills
-  std::int32_t sampled = 0;   // decodes + prefills that complete now
-  std::int32_t replica = 0;
-};
+/// What a step model prices (border.h).
+using Batch = rooflua_batch;
 
 /// Context of every decode of the batch, in admission order: `batch.decodes` numbers, valid during
 /// the call that was given the batch. O(running): the slow path. Null when the batch was built by
@@ -90,18 +74,8 @@ enum class Refusal : std::int32_t {
 };
 const char* name(Refusal refusal);
 
-/// Numbers of the plan so far; LuaJIT reads it in place.
-struct PlanView {
-  double wake_s = -1;       // ask again at this time even if nothing changes; < 0 = no
-  std::int32_t tokens = 0;  // scheduled so far
-  std::int32_t decodes = 0;
-  std::int32_t prefills = 0;  // admitted ones included
-  std::int32_t admitted = 0;
-  std::int32_t preempted = 0;  // requests that lost their seat in this plan
-  std::int32_t rejected = 0;
-  std::int32_t refused_request = -1;  // id, with the refusal
-  Refusal refusal = Refusal::none;
-};
+/// Numbers of the plan so far (border.h).
+using PlanView = rooflua_plan_view;
 
 /// The `try_...` operations are virtual for one reason: a naive simulator can stand behind them.
 /// The operations come twice: `try_...` never throws (for callers across a language border):

@@ -5,37 +5,17 @@
 
 #include <cstdint>
 
+#include "border.h"
+#include "serve/cluster.h"
 #include "serve/plan.h"
 #include "serve/request.h"
 
 namespace rooflua {
 
 class Replica;
-struct RouteView;
 
-/// Everything a scheduler may read of its replica, in one plain struct (LuaJIT reads it in place).
-/// Lists are linked slots of `requests`; -1 ends them. Counts refer to now, inside a plan too.
-struct ReplicaView {
-  double now_s = 0;
-  double decode_index = 0;  // decode steps planned so far; decoding requests advance with it
-  double decode_context_tokens = 0;  // sum over decoding requests
-  const Request* requests = nullptr;
-  std::int32_t slots = 0;
-  std::int32_t index = 0;                                          // of the replica
-  std::int32_t waiting = 0, waiting_head = -1, waiting_tail = -1;  // in queue order
-  std::int32_t running = 0, running_head = -1, running_tail = -1;  // seated, in admission order
-  std::int32_t prefilling = 0, prefilling_head = -1, prefilling_tail = -1;  // in admission order
-  std::int32_t decodes = 0;                                                 // decoding requests
-  std::int32_t draining = 0;  // seated, but their last token is in flight
-  std::int32_t total_blocks = 0, free_blocks = 0, block_size = 16;
-  std::int32_t max_num_seqs = 0;            // seats; 0 = no limit
-  std::int32_t max_num_batched_tokens = 0;  // per step; 0 = no limit
-  std::int32_t max_model_len = 0;           // 0 = no limit
-  std::int32_t async_depth = 1;
-  double waiting_tokens = 0;  // prompt + emitted over waiting requests
-  std::int32_t hits = 2;  // tokens may be cached: 0 of nobody, 1 of who was preempted, 2 of anybody
-  std::int32_t padding = 0;
-};
+/// Everything a scheduler may read of its replica (border.h).
+using ReplicaView = rooflua_replica_view;
 
 /// Context and output of a request as of now: stored for most, implied for decoding ones.
 inline std::int32_t context_tokens(const ReplicaView& view, const Request& r) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "border.h"
 #include "serve/clock.h"
 
 namespace rooflua {
@@ -47,33 +48,8 @@ enum class Phase : std::int32_t {
                // lands
 };
 
-/// What policies and routers may read. Plain scalars only: LuaJIT reads this struct in place.
-///
-/// A decoding request advances with its replica: its true context is
-/// `context_tokens + (view.decode_index - joined)`, likewise emitted_tokens; see the functions
-/// below. In every other phase the stored values are the true ones.
-struct Request {
-  double arrival_s = 0;
-  double key = 0;        // the scheduler's key (lower first), 0 without one; fixed when queued
-  double joined = 0;     // decode index of the replica to which context and emitted refer
-  std::int32_t id = -1;  // 0, 1, 2, ... in order of arrival
-  std::uint32_t epoch = 0;
-  Phase phase = Phase::absent;
-  std::int32_t replica = -1;
-  std::int32_t prompt_tokens = 0;
-  std::int32_t max_tokens = 0;         // declared limit, 0 = none
-  std::int32_t predicted_tokens = -1;  // -1 = none
-  std::int32_t cached_tokens = 0;      // seated: prefix hits at admission; waiting: ask the replica
-  std::int32_t context_tokens = 0;     // KV that exists or is in flight
-  std::int32_t emitted_tokens = 0;     // landed or in flight; kept on preemption
-  std::int32_t preemptions = 0;
-  std::int32_t priority = 0;
-  std::int32_t klass = 0;
-  std::int32_t session = -1;
-  std::uint32_t prefix = 0;               // label of the first prompt segment; 0 = private
-  std::int32_t next = -1, previous = -1;  // in the waiting or running list of its replica
-  std::int32_t next_prefilling = -1, previous_prefilling = -1;
-};
+/// What policies and routers may read: the struct in border.h, which LuaJIT reads in place.
+using Request = rooflua_request;
 
 enum class Outcome : std::int32_t {
   completed,

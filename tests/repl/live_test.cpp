@@ -1,4 +1,4 @@
-// A live simulation at the prompt: stop it, look into it, edit a policy, fork, compare.
+// A live simulation at the prompt: stop it, inspect it, edit a policy, fork, compare.
 
 #include "tests/repl/terminal.h"
 

@@ -231,7 +231,7 @@ TEST_CASE("a batch kept past its step is an error") {
   script::Vm vm(options);
   const std::string text = R"(
     local batch, ffi = require "rooflua.border.batch", require "ffi"
-    local data = ffi.new "rooflua_batch_data"
+    local data = ffi.new "rooflua_batch"
     data.decodes, data.tokens = 3, 3
     batch.attach(data, function() return 7 end, function() return nil end)
     local now = batch.live()

@@ -73,7 +73,7 @@ for _, name in ipairs { "define", "fresh", "with", "parameters", "describe", "wh
   add("policy." .. name, policy[name])
 end
 add("rooflua.list", rooflua.list)
-add("rooflua.text.help", rooflua.help)
+add("rooflua.help", rooflua.help)
 for _, name in ipairs { "gemm", "prefill", "decode", "lookup", "with", "tables", "rows", "peak",
   "report" } do
   local method = db[name]

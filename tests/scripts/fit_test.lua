@@ -1,4 +1,4 @@
--- Fits: planted parameters are found again, the error on left-out data is that of data left out.
+-- Fits find known parameters again, and the error on left-out data is measured on data that the fit did not see.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local fit, serve, cost, json = rooflua.fit, rooflua.serve, rooflua.cost, rooflua.json
@@ -102,7 +102,7 @@ test("bounds are kept, and a value at its bound is said to be there", function()
 end)
 
 test("the error on a group left out is that of a fit which did not see it", function()
-  -- two machines that disagree: fitted to both, each seems half right; left out, each is wholly wrong
+  -- two machines that disagree: a fit to both halves the error of each; left out, each has the whole error
   local slow, fast = measured { host_step_s = 4e-3 }, measured { host_step_s = 1e-3 }
   local target = {}
   for _, each in ipairs(slow) do
@@ -168,7 +168,7 @@ test("any function can be fitted", function()
   test.near(result.values.b, 2, 1e-2)
 end)
 
---- Two machines in a row: what is faster than the other is not seen, on a plain that fills most of the box.
+--- Two machines in a row: the time of the faster one has no effect, so the error is flat in most of the box.
 local function behind_a_wall(evaluations)
   local target = {}
   for x = 1, 6 do target[x] = { x = x, value = x * 61 + 5 } end

@@ -1,5 +1,5 @@
--- Every line of steps/kernels that makes a price is needed: with the line changed, kernels_prices_test.lua
--- fails. Each row is what the line does, the line, and what stands there instead.
+-- Every line of steps/kernels that computes a price is tested: with the line changed, kernels_prices_test.lua
+-- fails. A row holds the purpose of the line, the line, and its replacement.
 local test = dofile "tests/scripts/harness.lua"
 
 local mutations = {

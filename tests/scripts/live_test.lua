@@ -1,4 +1,4 @@
--- Live simulations: step, look, swap, fork; and what a run gives.
+-- Live simulations: step, inspect, swap policies, fork; and the result of a run.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, json, measure = rooflua.serve, rooflua.json, rooflua.measure

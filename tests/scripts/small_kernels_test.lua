@@ -1,5 +1,5 @@
--- steps/kernels and the measured tables of small kernels: a row changes the price as far as it should,
--- nothing beats the bandwidth, and the evidence says what was read. Tables are written here.
+-- steps/kernels with measured tables of small kernels, which are written here: a row changes the price by the right
+-- amount, nothing is faster than the bandwidth, and the evidence names the tables that were read.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"

@@ -35,7 +35,7 @@ test("results do not depend on the number of jobs", function()
   end
 end)
 
---- What came in: id, arrival, prompt and output length of every request.
+--- The requests that arrived: id, arrival, prompt and output length.
 local function stream_of(given)
   local path = test.file()
   require("rooflua.serving.whole").run(Reader.new "test", given, { requests_path = path })
@@ -135,7 +135,7 @@ test("the first 2^k Sobol points have one in every dyadic slice, and pairs in ev
     test.equal(squares[square], nil, "square")
     squares[square] = true
   end
-  -- the points that everybody's Joe-Kuo Sobol sequence begins with
+  -- the first points of the Sobol sequence with Joe and Kuo's direction numbers
   local first = { { 0, 0, 0 }, { 0.5, 0.5, 0.5 }, { 0.75, 0.25, 0.25 }, { 0.25, 0.75, 0.75 },
     { 0.375, 0.375, 0.625 } }
   for i, expected in ipairs(first) do

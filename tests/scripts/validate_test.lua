@@ -1,4 +1,4 @@
--- Validation: a run that is its own measurement has no error, in every format; what cannot run says why.
+-- Validation: a simulated run taken as a measurement has no error, in every format; a case that cannot run says why.
 local test = dofile "tests/scripts/harness.lua"
 local cases = require "rooflua.validate.cases"
 local engines = require "rooflua.validate.engines"
@@ -25,7 +25,7 @@ local function find(document, id)
   end
 end
 
---- The same requests as validation will ask them, and what a simulation says they took.
+--- The requests that validation replays, and their times from a simulation.
 local function recorded()
   local policy = require "rooflua.policy"
   local scheduler = policies.of(Reader.new "test", "scheduler", "vllm_v1")

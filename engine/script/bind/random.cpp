@@ -22,24 +22,10 @@ double drawn(Draw draw) noexcept {
   }
 }
 
-struct RandomTable {
-  std::uint32_t version, size;
-  double (*uniform)(RandomStream*, double, double) noexcept;
-  double (*exponential)(RandomStream*, double) noexcept;
-  double (*gamma)(RandomStream*, double, double) noexcept;
-  double (*weibull)(RandomStream*, double, double) noexcept;
-  double (*normal)(RandomStream*, double, double) noexcept;
-  double (*lognormal)(RandomStream*, double, double) noexcept;
-  double (*pareto)(RandomStream*, double, double) noexcept;
-  double (*poisson)(RandomStream*, double) noexcept;
-  double (*integer)(RandomStream*, double, double) noexcept;
-};
-
 constexpr double largest_integer = 9007199254740992.0;
 
-const RandomTable random_table{
-    1,
-    sizeof(RandomTable),
+const rooflua_random_table random_table{
+    sizeof(rooflua_random_table),
     [](RandomStream* s, double a, double b) noexcept {
       return drawn([=] { return uniform(*s, a, b); });
     },
@@ -74,7 +60,7 @@ const RandomTable random_table{
 };
 
 int table(lua_State* L) {
-  lua_pushlightuserdata(L, const_cast<RandomTable*>(&random_table));
+  lua_pushlightuserdata(L, const_cast<rooflua_random_table*>(&random_table));
   return 1;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "script/border_text.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
 #include "serve/clock.h"
@@ -306,8 +307,10 @@ void bind_support(lua_State* L) {
   lua_setfield(L, -2, "trusted");
   lua_pushnumber(L, latest_s);
   lua_setfield(L, -2, "latest_s");
-  lua_pushlightuserdata(L, &context.abi);
-  lua_setfield(L, -2, "abi");
+  lua_pushstring(L, border_text());
+  lua_setfield(L, -2, "border");
+  lua_pushlightuserdata(L, &context.cost_table);
+  lua_setfield(L, -2, "cost_table");
   lua_pushlightuserdata(L, &context.ledger.state());
   lua_setfield(L, -2, "ledger");
   lua_pushcfunction(L, guarded<load_chunk>);

@@ -117,8 +117,7 @@ const std::int32_t* contexts(ServeBorder* border) noexcept {
 }  // namespace
 
 ServeTable serve_table(ServeState& state) {
-  return {serve_abi_version,
-          sizeof(ServeTable),
+  return {sizeof(ServeTable),
           &state.border,
           &state.batch,
           decode_all,

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "border.h"
 #include "cost/ledger.h"
 #include "cost/mfu_database.h"
 #include "cost/prepared_questions.h"
-#include "script/ffi_abi.h"
 #include "script/vm/library.h"
 #include "script/vm/stack.h"
 #include "spec/deployment.h"
@@ -47,7 +47,7 @@ struct TypeName<PreparedQuestions> {
 struct Context : std::enable_shared_from_this<Context> {
   LibraryOptions options;
   lua_State* L = nullptr;  // who runs now: the main state, or the coroutine that asked
-  AbiTable abi{};
+  rooflua_cost_table cost_table{};
   double load_budget = 0;   // VM instructions that the scenario being loaded may still run
   bool load_spent = false;  // it was told once that there are none left
   std::string load_words;   // what the script is told then
@@ -77,10 +77,10 @@ void bind_random(lua_State* L);
 void bind_serve(lua_State* L);
 void bind_fit(lua_State* L);
 void bind_sweep(lua_State* L);
-/// Fills the leaf functions that Lua reaches through FFI (bind_lookup.cpp).
-void fill_abi(AbiTable& abi);
+/// Fills the leaf functions that Lua reaches through FFI (script/bind/lookup.cpp).
+void fill_cost_table(rooflua_cost_table& table);
 /// A question as it crosses the border. @throws Error if a count is not whole
-Query to_query(const AbiQuery& in);
+Query to_query(const rooflua_query& in);
 /// The question behind an answer to a user's lookup, as a table with the fields its op has.
 void push_query(lua_State* L, const Query& query);
 /// A user's lookup (a Lua function) as the engine calls it.
@@ -88,6 +88,6 @@ UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const 
 /// Thrown by a user's lookup inside an FFI call, where Lua must not run.
 struct NeedsLua {};
 /// Answers context.query with Lua allowed, and writes the answer. @throws Error
-void answer(Context& context, const MfuDatabase& database, AbiEstimate* out);
+void answer(Context& context, const MfuDatabase& database, rooflua_estimate* out);
 
 }  // namespace rooflua::script

@@ -24,8 +24,8 @@ void push_context(lua_State* L, const LibraryOptions& options) {
   auto* pointer = new (box) Pointer(std::make_shared<Context>());
   (*pointer)->options = options;
   (*pointer)->L = L;
-  fill_abi((*pointer)->abi);
-  (*pointer)->abi.context = pointer->get();
+  fill_cost_table((*pointer)->cost_table);
+  (*pointer)->cost_table.context = pointer->get();
   lua_setfield(L, LUA_REGISTRYINDEX, "rooflua.context.of");
 }
 

@@ -9,9 +9,6 @@ local fail, type = core.fail, type
 local evidence_names = mfu.evidence_names
 local infinity = math.huge
 
-ffi.cdef [[
-typedef struct { double seconds[6]; int32_t listening, reserved; } rooflua_ledger;
-]]
 local state = ffi.cast("rooflua_ledger *", native.ledger)
 
 local ledger = {}

@@ -1,6 +1,6 @@
---- table.sort that can be stopped. It runs in C from end to end where nothing of Lua is called: without an
---- order, or with one written in C. Then neither Ctrl-C nor a bound on instructions reaches it, and a bad order
---- makes it quadratic. Long lists are therefore compared by Lua functions: the same answers, so the same order.
+--- A table.sort that can be stopped. The original runs in C from start to end if its order is missing or written
+--- in C. Then neither Ctrl-C nor a limit on instructions reaches it, and a bad order makes it quadratic. This one
+--- compares long lists by a Lua function with the same answers, so the order is the same.
 local stock_sort, info = table.sort, debug.getinfo
 local type = type
 
@@ -8,7 +8,8 @@ local short = 1000 -- at most half a million comparisons, some hundredths of a s
 
 local function less(a, b) return a < b end
 
---- What `a < b` never refuses: its errors should name the user's line, not ours.
+--- Whether `a < b` raises no error for any pair of the list. Otherwise the original sorts, so that its error names
+--- the user's line.
 local function comparable(list)
   local kind = type(list[1])
   if kind ~= "number" and kind ~= "string" then return false end
@@ -18,7 +19,8 @@ local function comparable(list)
   return true
 end
 
---- An order written in C, as a function of Lua. By itself, because making functions is not compiled.
+--- A Lua function that calls an order written in C. It is made here, apart from the caller.
+--- Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
 local function called(in_c)
   return function(a, b) return in_c(a, b) end
 end

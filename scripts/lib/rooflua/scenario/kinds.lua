@@ -60,7 +60,8 @@ end
 function kinds.fingerprint(opened)
   local first = opening.variant(opened, 1)
   if opened.kind == "serve" then single.check("serve", opened.reader, first) end -- reads the policies given by name
-  return require("rooflua.scenario.fingerprint").of(opened.given, { path = opened.path, set = opened.set, seed = opened.seed })
+  return require("rooflua.scenario.fingerprint").of(opened.given,
+    { path = opened.path, set = opened.set, seed = opened.seed })
 end
 
 return kinds

@@ -1,4 +1,4 @@
--- Help is what the stubs in scripts/meta say, and what policies declare.
+-- Help texts, made from the stubs in scripts/meta and from the declarations of policies.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local manual = require "rooflua.scenario.manual"
@@ -81,7 +81,7 @@ local function value_text(value)
   return tostring(value)
 end
 
---- A policy's declaration for people.
+--- The declaration of a policy as text.
 local function policy_text(value)
   local about = policy.describe(value)
   local lines = { about.name .. ": " .. about.doc }
@@ -110,7 +110,7 @@ local function policy_text(value)
   return core.join(lines, "\n")
 end
 
---- "cost.gemm" of a function of the library, by looking for it.
+--- The name of a function of the library, such as "cost.gemm", found by searching the modules for it.
 local function name_of(call)
   for _, module in ipairs(stub_names()) do
     local ok, functions = pcall(require, module == "rooflua" and "rooflua" or "rooflua." .. module)
@@ -122,7 +122,7 @@ local function name_of(call)
   end
 end
 
---- Names of what a function of the library returns, as its stub says: {"time_s", "bound"}.
+--- Names of the results of a library function, from its stub: {"time_s", "bound"}.
 function help.returns(call)
   local name, out = name_of(call), {}
   if not name then return out end
@@ -137,7 +137,7 @@ function help.returns(call)
   return out
 end
 
---- "cost.gemm(db, m, k, n, dtype)" of a function of the library; nil of any other.
+--- The signature of a library function, such as "cost.gemm(db, m, k, n, dtype)"; nil for any other function.
 function help.signature(call)
   local name = name_of(call)
   if not name then return nil end
@@ -162,7 +162,7 @@ local function find_policy(topic)
   end
 end
 
---- Everything that there is help on.
+--- All topics of help.
 function help.topics()
   local known = manual.topics()
   for _, module in ipairs(stub_names()) do
@@ -177,7 +177,7 @@ function help.topics()
   return known
 end
 
---- "Database" of an object of the engine, "cost" of a module.
+--- The class of an object of the engine, such as "Database", or "Live" of a simulation.
 function help.class_of(value)
   if type(value) == "userdata" then
     local class = core.class_name(value)
