@@ -1,6 +1,6 @@
 ---@meta rooflua.serve
---- What happens over time: scenarios of kind "serve" as runs and as live simulations, and what
---- schedulers and routers see. Views are valid during the call that was given them.
+--- What happens over time: scenarios of kind "serve" as runs and as live simulations, and what schedulers and routers
+--- see. A view is valid during the call that received it.
 ---@class rooflua.serve
 local serve = {}
 
@@ -111,7 +111,7 @@ local serve = {}
 ---@field now_s number
 local Live = {}
 
---- A request as policies see it. The true output length is not among it.
+--- A request as policies see it. Policies do not see the true output length.
 ---@class rooflua.Request
 ---@field id integer
 ---@field phase string "waiting", "prefill", "decode" or "finishing"
@@ -121,9 +121,9 @@ local Live = {}
 ---@field context_tokens integer in its KV cache
 ---@field pending_tokens integer still to be computed before the next token
 ---@field emitted_tokens integer
----@field sequence_tokens integer prompt and emitted
+---@field sequence_tokens integer prompt and emitted tokens
 ---@field preemptions integer
----@field priority integer lower first
+---@field priority integer lower values are served first
 ---@field class integer
 ---@field session integer?
 ---@field prefix integer
@@ -159,13 +159,13 @@ function Replica:prefilling() end
 --- Requests with a seat, oldest first.
 ---@return rooflua.Request[]
 function Replica:running() end
---- How many tokens at the left the prompts of two requests have in common, cached or not.
+--- How many tokens the prompts of two requests have in common from their start, cached or not.
 ---@param a rooflua.Request
 ---@param b rooflua.Request
 ---@return integer tokens
 function Replica:shared_tokens(a, b) end
 
---- One step. What returns false changed nothing.
+--- The plan of one step. A method that returns false has changed nothing.
 ---@class rooflua.Plan
 ---@field tokens integer scheduled so far
 ---@field requests integer
@@ -175,20 +175,20 @@ function Replica:shared_tokens(a, b) end
 ---@field preempted integer
 local Plan = {}
 
---- Every running decode, oldest first, up to an optional limit; sheds victims if the cache is full.
+--- Schedules every running decode, oldest first, up to an optional limit. Preempts victims if the cache is full.
 ---@param limit integer?
 ---@return integer scheduled
 function Plan:decode_all(limit) end
---- One token of one running request.
+--- Schedules one token of one running request.
 ---@param request rooflua.Request
 ---@return boolean ok
 function Plan:decode(request) end
---- Some tokens of the prompt of a request that has a seat.
+--- Schedules tokens of the prompt of a request that has a seat.
 ---@param request rooflua.Request
 ---@param tokens integer
 ---@return boolean ok
 function Plan:prefill(request, tokens) end
---- A seat, blocks and its first tokens, atomically.
+--- Gives a waiting request a seat and blocks, and schedules its first tokens; all of it or nothing.
 ---@param request rooflua.Request
 ---@param tokens integer
 ---@param hold_tokens integer? tokens to hold blocks for
@@ -196,20 +196,20 @@ function Plan:prefill(request, tokens) end
 ---@param spare_blocks integer? blocks that must stay free
 ---@return boolean ok
 function Plan:admit(request, tokens, hold_tokens, fit_tokens, spare_blocks) end
---- Frees a request's blocks; it waits again, at the front.
+--- Frees the blocks of a request, which waits again at the front of the queue.
 ---@param request rooflua.Request
 ---@return boolean ok
 function Plan:preempt(request) end
---- Ends a waiting request unserved.
+--- Ends a waiting request that was not served.
 ---@param request rooflua.Request
 ---@return boolean ok
 function Plan:reject(request) end
---- Asks to be asked again at that time at the latest.
+--- The scheduler is asked again at that time at the latest.
 ---@param time_s number
 ---@return boolean ok
 function Plan:wake_at(time_s) end
 
---- What a router knows of a replica, as old as its staleness_s.
+--- What a router knows of a replica. The values are as old as the router's staleness_s.
 ---@class rooflua.Signals
 ---@field index integer
 ---@field waiting integer
@@ -230,19 +230,19 @@ function Plan:wake_at(time_s) end
 ---@field signals_s number when the signals were read
 ---@field [integer] rooflua.Signals
 
---- What a file of scripts/schedulers is.
+--- What a file of scripts/schedulers returns.
 ---@class rooflua.Scheduler: rooflua.PolicyClass
 ---@field plan fun(self, replica: rooflua.Replica, plan: rooflua.Plan)
 ---@field key? fun(self, request: rooflua.Request): number lower first, ties by arrival
 ---@field victim? fun(self, replica: rooflua.Replica): rooflua.Request
 ---@field every_step boolean?
 
---- What a file of scripts/routers is.
+--- What a file of scripts/routers returns.
 ---@class rooflua.Router: rooflua.PolicyClass
 ---@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer
 ---@field start? fun(self, rng: rooflua.Random)
 
---- What a file of scripts/workloads is.
+--- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
 
@@ -253,23 +253,23 @@ function Plan:wake_at(time_s) end
 ---@return {summary: table, totals: table, requests: table?}
 function serve.run(scenario, options) end
 
---- A scenario as a live simulation at time 0. It remembers its steps and requests, which costs time in
---- proportion to the requests that are alive.
+--- Opens a scenario as a live simulation at time 0. It remembers its steps and requests, which costs time in
+--- proportion to the number of live requests.
 ---@param scenario table
 ---@param options {remember: boolean?}? remember = false for the last bit of speed
 ---@return rooflua.Live
 function serve.open(scenario, options) end
 
---- Until everything is over.
+--- Runs until everything is over.
 function Live:run() end
---- Every event up to that time.
+--- Runs every event up to that time.
 ---@param time_s number
 function Live:run_until(time_s) end
---- Up to the next end of a step, n times.
+--- Runs up to the next end of a step, n times.
 ---@param n integer?
 ---@return boolean more false when nothing is left to happen
 function Live:step(n) end
---- What a replica looks like now: a copy.
+--- The state of a replica now: a copy.
 ---@param index integer?
 ---@return table
 function Live:replica(index) end
@@ -277,15 +277,15 @@ function Live:replica(index) end
 ---@param index integer?
 ---@return table[]
 function Live:waiting(index) end
---- A live request: a copy, nil when it is done or not there yet.
+--- A live request: a copy; nil when it is done or has not arrived.
 ---@param id integer
 ---@return table?
 function Live:request(id) end
 --- Every step that ended: start_s, end_s, replica, waiting, running, decodes, prefills, prefill_tokens, kv_used_frac.
 ---@return table[]
 function Live:steps() end
---- Every request that ended, in that order: its times, and `where_s`, seconds by heading (`where_to_first_s`:
---- those up to its first token).
+--- Every request that ended, in that order: its times, and `where_s`, its seconds by heading. `where_to_first_s` has
+--- those up to its first token.
 ---@return table[]
 function Live:ended() end
 --- The step of a replica that ended last, with prefill_work, decode_ids and decode_contexts; nil before the first.
@@ -297,16 +297,16 @@ function Live:last_step(index) end
 ---@return table priced time_s, rows, evidence; was_s is what it took
 ---@return string report
 function Live:explain(index) end
---- Where the time of a request that ended went; nil until it has. See measure.why. Where policies were read again
---- on the way only the headings are known: then `followed` is false.
+--- Where the time of a request went; nil until the request ends. See measure.why. If policies were read again during
+--- the run, only the headings are known and `followed` is false.
 ---@param id integer
 ---@return string? report
 ---@return table? document
 function Live:why(id) end
---- Other policies from the next plan on. A scheduler given by name takes over seats and budget.
+--- Sets other policies from the next plan on. A scheduler given by name takes over the limits of the old one.
 ---@param changes {scheduler: table|string?, steps: table|string?}
 function Live:set(changes) end
---- An independent copy from here on.
+--- An independent copy of the simulation.
 ---@return rooflua.Live
 function Live:fork() end
 --- What is known so far.

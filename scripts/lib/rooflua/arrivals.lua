@@ -60,7 +60,7 @@ function arrivals.parameters(more)
     prompt_tokens = { default = 512, type = "any", unit = "tokens",
       doc = "Prompt length: a number or { distribution = ... }." },
     output_tokens = { default = 128, type = "any", unit = "tokens",
-      doc = "Answer length, likewise." },
+      doc = "Answer length: a number or { distribution = ... }." },
     max_output_tokens = arrivals.limit_parameter(),
     prefix_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Prompt tokens that requests of one prefix group share, in front of prompt_tokens." },

@@ -7,7 +7,7 @@ local trace = {}
 
 --- @param path string a file beside the scenario or in the working directory:
 ---   BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, our per-request CSV
---- @param format string "" tells it by the columns
+--- @param format string the name of a format; "" recognises it by the columns
 --- @param limit number only the first so many; 0 = all
 --- @param sort boolean accept rows that are not in order of arrival
 --- @param time_scale number multiplies arrival times

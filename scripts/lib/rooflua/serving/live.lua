@@ -1,5 +1,4 @@
--- Live simulations: a scenario as replicas, policies and a workload that the engine runs, and what one may do with
--- it while it runs.
+-- Live simulations: a scenario that the engine runs, and what a script may do with it while it runs.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local bench = require "rooflua.serving.bench"
@@ -117,17 +116,17 @@ end
 
 -- Methods -------------------------------------------------------------------------------------------------------
 
---- Until everything is over.
+--- Runs until everything is over.
 function Live:run()
   native.serve_advance(state_of(self).run)
 end
 
---- Every event up to that time.
+--- Runs every event up to that time.
 function Live:run_until(time_s)
   native.serve_advance(state_of(self).run, core.number(time_s, "run_until"))
 end
 
---- Up to the next end of a step, n times. False when nothing is left to happen.
+--- Runs up to the next end of a step, n times. False when nothing is left to happen.
 function Live:step(n)
   for _ = 1, core.whole(n or 1, "step", 1) do
     if not native.serve_step(state_of(self).run) then return false end
@@ -135,7 +134,7 @@ function Live:step(n)
   return true
 end
 
---- What a replica looks like now: a copy.
+--- The state of a replica now: a copy.
 function Live:replica(index)
   return native.serve_replica(state_of(self).run, index or 1)
 end
@@ -153,7 +152,7 @@ end
 --- Other policies from the next plan on.
 function Live:set(changes) swaps.set(state_of(self), changes) end
 
---- An independent copy from here on: same policies in the same state, same random numbers, same future.
+--- An independent copy: same policies in the same state, same random numbers, same future.
 function Live:fork() return adopt(swaps.fork(state_of(self))) end
 
 --- What is known so far.
