@@ -28,7 +28,7 @@ Json convert_table(const toml::table& table, const std::string& name) {
     std::string key;
     const toml::node* node;
   };
-  std::vector<Entry> entries;  // toml++ sorts by name; a reader expects the order of the file
+  std::vector<Entry> entries;  // toml++ sorts by name; here they get the order of the file again
   for (const auto& [key, node] : table) {
     entries.push_back(
         {key.source().begin.line, key.source().begin.column, std::string(key.str()), &node});

@@ -6,9 +6,9 @@ local serve = {}
 
 -- What a scenario file returns. With `---@type rooflua.Scenario` in front of the table an editor knows its keys. A
 -- policy may be an instance, a class, or "name" or "name:preset".
--- Scenario keys: from scripts/lib/rooflua/scenario/keys.lua.
+-- generated: scenario keys
 ---@class rooflua.Scenario
----@field rooflua integer? version of this format: 1. A newer one is refused
+---@field rooflua integer? version of this format: 1. A newer version is refused
 ---@field title string? default ""; one line above the report
 ---@field seed integer? default 0; same seed, same random numbers in every variant
 --- default "serve"; serve: requests over time; price: the batches in `price`; static: the step model's own report;
@@ -28,7 +28,8 @@ local serve = {}
 ---@field replicas integer|rooflua.ScenarioReplica[]|nil
 ---@field workload table|string|nil when requests come and how long they are; required for kind "serve"
 ---@field frontend rooflua.ScenarioFrontend? time outside of the engine
----@field async_depth 1|2|nil default 2; 1: schedule, then run; 2: the next step is planned while one runs
+--- default 2; 1: a step is planned when none runs; 2: the next step is planned while one runs
+---@field async_depth 1|2|nil
 ---@field slo rooflua.ScenarioSlo? limits for goodput
 ---@field vary table<string, any[]>? lists of values by key path: one variant per combination
 ---@field report (fun(results: table[]): string|table)? makes text or tables of the list of results; pure
@@ -98,13 +99,14 @@ local serve = {}
 ---@field seed integer? default 0; of the points
 
 ---@class rooflua.ScenarioMetrics
----@field exact_requests integer? requests; default 1048576; beyond so many requests, quantiles come from histograms
+--- requests; default 1048576; with more completed requests, quantiles come from histograms
+---@field exact_requests integer?
 
 ---@class rooflua.ScenarioNetwork
 ---@field alpha_s number? s; default 0; before the first byte
 ---@field bytes_per_s number? bytes/s; default the link of the first replica's GPU
 ---@field bytes_per_token number? bytes; default what the model keeps of a token
--- End of scenario keys.
+-- end of scenario keys
 
 --- A running simulation. Replicas count from 1.
 ---@class rooflua.Live

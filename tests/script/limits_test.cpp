@@ -41,7 +41,7 @@ TEST_CASE("the time limit stops every kind of endless loop, compiled and interpr
       CHECK(has(message, "stopped after 0.1 s of CPU time"));
       CHECK(cpu_s() - start_s < 1.5);
     }
-    CHECK(run(vm, "return 1 + 1") == "2");  // and the VM lives on
+    CHECK(run(vm, "return 1 + 1") == "2");  // the VM can still be used
   }
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("a scenario that computes while it loads is stopped, whatever it catch
   };
   script::VmOptions options = sandbox_options();
   options.load_instructions = 1e6;
-  options.timeout_s = 30;  // a defect here shall fail, not hang
+  options.timeout_s = 30;  // with a defect this test fails instead of hanging
   script::Vm vm(options);
   const auto file = rooflua::test::scratch() / "rooflua_endless_test.lua";
   for (const char* text : texts) {
@@ -282,7 +282,7 @@ TEST_CASE("the JIT log names the line that was not compiled, and why") {
   run(vm, "local t = {}\nfor i = 1, 1000 do\n  t[i % 10] = function() return i end\nend");
   const auto lines = vm.jit_log();
   REQUIRE(!lines.empty());
-  // Which lines are tried first depends on addresses; this one is always among them.
+  // The lines that the compiler tries first depend on addresses; this line is always among them.
   const bool named = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     return starts(line, "test.lua:3: not compiled: NYI: bytecode FNEW");
   });

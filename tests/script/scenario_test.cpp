@@ -10,7 +10,7 @@ using namespace rooflua::test;
 
 namespace {
 
-/// A scenario file that lives as long as the test, and its folder for policies of its own.
+/// A scenario file in a folder of its own for policies, removed at the end of the test.
 class File {
  public:
   explicit File(const std::string& text) : folder_(rooflua::test::scratch() / "scenario") {
@@ -27,7 +27,7 @@ class File {
   std::filesystem::path folder_;
 };
 
-/// A step model of one second per token and ten of overhead, and the rest of a scenario around it.
+/// A scenario whose step model takes one second per token and ten seconds of overhead.
 const std::string flat = R"(
 local policy, cost = require "rooflua.policy", require "rooflua.cost"
 local Flat = policy.define { name = "flat", doc = "Flat.", params = {
@@ -98,7 +98,7 @@ TEST_CASE("vary makes one variant per combination, sorted by key, the last faste
   CHECK(opened.variants()[3].parameters.find("steps.divisor")->number() == 2);
   CHECK(time_of(opened.run(1, false), 0) == 30);
   CHECK(time_of(opened.run(2, false), 0) == 15);
-  CHECK(time_of(opened.run(0, false), 0) == 20);  // in any order, the same
+  CHECK(time_of(opened.run(0, false), 0) == 20);  // the order of runs does not matter
 }
 
 TEST_CASE("--set reaches every declared parameter and nothing else") {

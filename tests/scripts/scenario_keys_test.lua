@@ -1,7 +1,6 @@
 -- The keys of a scenario are declared once: each is accepted with a value of its type and refused with another, and
 -- every list of keys is that of the declaration.
 local test = dofile "tests/scripts/harness.lua"
-local core = require "rooflua.base.core"
 local kinds = require "rooflua.scenario.kinds"
 local manual = require "rooflua.scenario.manual"
 local native = require "rooflua.native"
@@ -154,12 +153,6 @@ test("a key that no kind of scenario reads says so", function()
       test.check(native.file_exists(module), "%s is read by %s, which is no module", entry.path, entry.read_by)
     end
   end
-end)
-
-test("the manual and the stubs hold what is declared", function()
-  _G.arg = {}
-  dofile "tests/scripts/scenario_keys.lua"
-  test.check(#core.sorted_keys(schema.folders) == 6, "six keys of policies")
 end)
 
 test.finish()

@@ -1,4 +1,4 @@
-// Random streams for scripts: leaf functions over the plain state that Lua holds.
+// Random streams for scripts: functions that Lua calls through FFI, over state that Lua owns.
 
 #include "base/random.h"
 
@@ -12,7 +12,8 @@ namespace rooflua::script {
 
 namespace {
 
-/// What a distribution throws (a parameter outside its range) becomes NaN; the Lua side raises.
+/// A draw, or NaN if a parameter is outside its range: the Lua side raises the error for NaN,
+/// because no exception may cross an FFI frame.
 template <class Draw>
 double drawn(Draw draw) noexcept {
   try {
@@ -64,8 +65,8 @@ int table(lua_State* L) {
   return 1;
 }
 
-/// random_open(memory, seed, name, index): writes the start of a stream into 32 bytes that Lua
-/// owns.
+/// random_open(memory, seed, name, index): writes the initial state of a stream into 32 bytes that
+/// Lua owns.
 int open(lua_State* L) {
   auto* stream = static_cast<RandomStream*>(const_cast<void*>(lua_topointer(L, 1)));
   const double seed = check_number(L, 2, "seed");

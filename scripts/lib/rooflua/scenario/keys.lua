@@ -22,7 +22,7 @@ local every, priced, served = "price static serve search", "price static serve s
 
 return {
   { name = "rooflua", type = "integer", kinds = every, read_by = "scenario.shape", reported = false, example = "1",
-    doc = "version of this format: 1. A newer one is refused" },
+    doc = "version of this format: 1. A newer version is refused" },
   { name = "title", type = "text", default = "", kinds = every, read_by = "scenario.shape", reported = false,
     doc = "one line above the report" },
   { name = "seed", type = "integer", default = 0, kinds = every, read_by = "serving.pieces",
@@ -109,7 +109,8 @@ return {
         doc = "of each token of its answer" },
     } },
   { name = "async_depth", type = "integer", lua = "1|2|nil", default = 2, kinds = priced,
-    read_by = "scenario.prepared", doc = "1: schedule, then run; 2: the next step is planned while one runs" },
+    read_by = "scenario.prepared",
+    doc = "1: a step is planned when none runs; 2: the next step is planned while one runs" },
   { name = "slo", type = "table", class = "rooflua.ScenarioSlo", kinds = served, read_by = "serving.pieces",
     doc = "limits for goodput",
     fields = {
@@ -174,7 +175,7 @@ return {
     doc = "how metrics are taken", checked = false, example = "{}",
     fields = {
       { name = "exact_requests", type = "integer", unit = "requests", default = 1048576, checked = false,
-        doc = "beyond so many requests, quantiles come from histograms" },
+        doc = "with more completed requests, quantiles come from histograms" },
     } },
   { name = "network", type = "table", class = "rooflua.ScenarioNetwork", kinds = served, read_by = "serving.pieces",
     doc = "KV transfer between replicas",

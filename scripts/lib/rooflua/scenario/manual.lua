@@ -1,5 +1,5 @@
 -- The keys of a scenario for people and editors, from their declarations: help, the table of docs/LUA_API.md, and the
--- types of scripts/meta/serve.lua.
+-- types of scripts/meta/serve.lua. tests/generated.lua writes and compares the last two.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local schema = require "rooflua.scenario.schema"
@@ -82,7 +82,7 @@ function manual.rows()
     out[#out + 1] = ("| %s | %s | %s | %s | %s | %s |"):format(entry.path, type_text(entry), unit_text(entry),
       default_text(entry), kinds_text(entry), doc_text(entry))
   end
-  return core.join(out, "\n") .. "\n"
+  return core.join(out, "\n")
 end
 
 -- Types for editors -----------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ function manual.classes()
       class_lines(out, entry.class, entry.fields)
     end
   end
-  return core.join(out, "\n") .. "\n"
+  return core.join(out, "\n")
 end
 
 return manual
