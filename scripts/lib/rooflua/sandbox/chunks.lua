@@ -26,12 +26,15 @@ local function copy(t)
 end
 
 local base = {}
-for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget",
-  "rawset",
-  "select", "setmetatable", "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
+for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable", "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
   base[name] = globals[name]
 end
 for _, name in ipairs { "pairs", "next", "tostring", "print" } do base[name] = repeatable[name] end
+--- A read-only view is an empty table: what rawset puts into it would hide the real field from every script.
+function base.rawset(t, key, value)
+  if core.contents[t] then fail("rawset: this table is read-only (assigning '%s')", tostring(key)) end
+  return rawset(t, key, value)
+end
 function base.getmetatable(value)
   if type(value) ~= "table" then return nil end
   return getmetatable(value)
