@@ -26,7 +26,8 @@ local function copy(t)
 end
 
 local base = {}
-for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable", "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
+for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable",
+  "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
   base[name] = globals[name]
 end
 for _, name in ipairs { "pairs", "next", "tostring", "print" } do base[name] = repeatable[name] end
