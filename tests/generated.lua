@@ -6,7 +6,11 @@
 -- A part stands between a line that holds "generated: NAME" and a line that holds "end of NAME", each written as a
 -- comment of its file: <!-- generated: NAME --> in Markdown, "-- generated: NAME" in Lua.
 -- A new part is one entry of `parts` and these two lines.
+local manual = require "rooflua.scenario.manual"
+local declared = require "rooflua.text.declared"
+local metrics = require "rooflua.measure.metrics"
 local rooflua = require "rooflua"
+local words = require "rooflua.base.words"
 
 --- A Markdown table. A "|" inside a cell is escaped.
 local function markdown_table(head, rows)
@@ -35,15 +39,15 @@ local function code(value)
 end
 
 --- The values, bounds and unit that a declared parameter accepts.
-local function accepted(declared)
+local function accepted(parameter)
   local words = {}
-  for _, value in ipairs(declared.values or {}) do words[#words + 1] = code(value) end
-  if declared.policy then words[#words + 1] = ("a policy of scripts/%s"):format(declared.policy) end
+  for _, value in ipairs(parameter.values or {}) do words[#words + 1] = code(value) end
+  if parameter.policy then words[#words + 1] = ("a policy of scripts/%s"):format(parameter.policy) end
   local out = table.concat(words, ", ")
-  if declared.min then out = out .. ("from %g"):format(declared.min) end
-  if declared.max then out = out .. (" to %g"):format(declared.max) end
-  if declared.unit and declared.unit ~= "1" then out = out .. (out == "" and "" or " ") .. declared.unit end
-  if out == "" and type(declared.default) == "boolean" then out = "true, false" end
+  if parameter.min then out = out .. ("from %g"):format(parameter.min) end
+  if parameter.max then out = out .. (" to %g"):format(parameter.max) end
+  if parameter.unit and parameter.unit ~= "1" then out = out .. (out == "" and "" or " ") .. parameter.unit end
+  if out == "" and type(parameter.default) == "boolean" then out = "true, false" end
   return out
 end
 
@@ -53,14 +57,29 @@ local function policy_parameters(folder, name)
     if described.name == name then
       local rows = {}
       for _, key in ipairs(sorted_keys(described.params)) do
-        local declared = described.params[key]
-        rows[#rows + 1] = { "`" .. key .. "`", code(declared.default), accepted(declared), declared.doc,
-          declared.source or "" }
+        local parameter = described.params[key]
+        rows[#rows + 1] = { "`" .. key .. "`", code(parameter.default), accepted(parameter), parameter.doc,
+          parameter.source or "" }
       end
       return markdown_table({ "parameter", "default", "accepts", "meaning", "source" }, rows)
     end
   end
   error(("there is no policy %s in scripts/%s"):format(name, folder))
+end
+
+--- The alias of a stub for the names of all metrics.
+local function metric_alias()
+  local lines = { "---A metric by name (`rooflua help metrics` says what each is).", "---@alias rooflua.Metric" }
+  for _, name in ipairs(metrics.names) do lines[#lines + 1] = ('---| "%s"'):format(name) end
+  return table.concat(lines, "\n")
+end
+
+--- The aliases of a stub for evidence, and for what bounds an operation (never "unknown", the first word).
+local function word_aliases()
+  local bounds = words.names "bound"
+  assert(table.remove(bounds, 1) == "unknown")
+  return ('---@alias rooflua.Evidence "%s"\n---@alias rooflua.Bound "%s"'):format(
+    table.concat(words.names "evidence", '"|"'), table.concat(bounds, '"|"'))
 end
 
 -- Each entry: the file, the name of the part, and a function that gives its text (without a final line break).
@@ -69,6 +88,22 @@ local parts = {
     file = "docs/MODELS.md", name = "parameters of steps/roofline_v2",
     text = function() return policy_parameters("steps", "roofline_v2") end,
   },
+  { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
+  {
+    file = "docs/SERVING.md", name = "metrics",
+    text = function() return markdown_table({ "metric", "unit", "better", "" }, declared.metric_rows()) end,
+  },
+  {
+    file = "docs/SERVING.md", name = "words of evidence",
+    text = function() return markdown_table({ "evidence", "" }, declared.word_rows "evidence") end,
+  },
+  {
+    file = "docs/SERVING.md", name = "words of outcome",
+    text = function() return markdown_table({ "outcome", "" }, declared.word_rows "outcome") end,
+  },
+  { file = "scripts/meta/measure.lua", name = "names of metrics", text = metric_alias },
+  { file = "scripts/meta/cost.lua", name = "words", text = word_aliases },
+  { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },
 }
 
 --- The text of a file with the part replaced; nil and the reason if its two marks are not there.

@@ -47,12 +47,15 @@ enum class Outcome : std::int32_t {
   unfinished,
 };
 inline constexpr Word<Outcome> outcome_words[] = {
-    {Outcome::completed, "completed", "all of its tokens landed"},
+    {Outcome::completed, "completed", "all its tokens were generated"},
     {Outcome::exceeds_kv_cache, "exceeds_kv_cache",
      "its sequence needs more blocks than the replica has"},
     {Outcome::exceeds_max_model_len, "exceeds_max_model_len",
-     "the prompt leaves no room for a token"},
-    {Outcome::starved, "starved", "the scheduler never plans anything again"},
+     "its prompt leaves no room for a token"},
+    {Outcome::starved, "starved",
+     "the scheduler never plans it; or its replica preempted 100,000 times without landing a "
+     "token, "
+     "and the request took part"},
     {Outcome::rejected, "rejected", "the scheduler rejected it"},
     {Outcome::unfinished, "unfinished",
      "the run was stopped first (only Simulation::unfinished() says so)"},

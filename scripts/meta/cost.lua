@@ -10,8 +10,10 @@ local cost = {}
 ---@return rooflua.Evidence[] names
 function cost.evidence_names() end
 
+-- generated: words
 ---@alias rooflua.Evidence "measured"|"interpolated"|"extrapolated"|"stand_in"|"modelled"|"assumed"
 ---@alias rooflua.Bound "compute"|"memory"|"link"
+-- end of words
 
 ---@class rooflua.AttentionShape heads of the whole model
 ---@field heads integer

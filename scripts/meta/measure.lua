@@ -3,6 +3,7 @@
 ---@class rooflua.measure
 local measure = {}
 
+-- generated: names of metrics
 ---A metric by name (`rooflua help metrics` says what each is).
 ---@alias rooflua.Metric
 ---| "cached_tokens"
@@ -65,6 +66,8 @@ local measure = {}
 ---| "ttft_s_p95"
 ---| "ttft_s_p99"
 ---| "ttft_s_std"
+-- end of names of metrics
+
 ---A step that ended, as metrics of scripts/metrics see it. Valid during the call only.
 ---@class rooflua.EndedStep
 ---@field replica integer from 1

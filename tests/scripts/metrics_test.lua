@@ -1,7 +1,5 @@
--- Metrics: what the engine declares is what documents, help and stubs say; what a scenario adds is counted.
--- With the argument "write" the tables of the documentation and the stub are written instead of compared.
+-- Metrics: what the engine declares is what help says; what a scenario adds is counted.
 local core = require "rooflua.base.core"
-local declared = require "rooflua.text.declared"
 local help = require "rooflua.text.help"
 local measure = require "rooflua.measure"
 local metrics = require "rooflua.measure.metrics"
@@ -12,8 +10,6 @@ local words = require "rooflua.base.words"
 local chunks = require "rooflua.sandbox.chunks"
 local test = dofile "tests/scripts/harness.lua"
 
-local writing = arg[1] == "write"
-
 local function read(path)
   local file = assert(io.open(path))
   local text = file:read "*a"
@@ -21,46 +17,7 @@ local function read(path)
   return text
 end
 
---- Compares a part of a file with what it should be, or writes it.
-local function same_part(path, before, after, expected)
-  local text = read(path)
-  local _, from = text:find(before, 1, true)
-  test.check(from, "%s has no %q", path, before)
-  local to = text:find(after, from, true)
-  test.check(to, "%s has no %q", path, after)
-  if writing then
-    local file = assert(io.open(path, "w"))
-    file:write(text:sub(1, from), expected, text:sub(to))
-    file:close()
-    return
-  end
-  test.equal(text:sub(from + 1, to - 1), expected, path .. " (rooflua lua tests/scripts/metrics_test.lua write)")
-end
-
 -- What is declared -----------------------------------------------------------------------------------------
-
-test("the tables of the documentation are the declarations", function()
-  for name, rows in core.sorted_pairs(declared.markdown()) do
-    if name == "metrics" or name == "evidence" or name == "outcome" then
-      same_part("docs/SERVING.md", ("<!-- %s: begin -->\n"):format(name), ("\n<!-- %s: end -->"):format(name), rows)
-    end
-  end
-end)
-
-test("the stub lists the names of all metrics", function()
-  local lines = {}
-  for i, name in ipairs(metrics.names) do lines[i] = ('---| "%s"'):format(name) end
-  same_part("scripts/meta/measure.lua", "---@alias rooflua.Metric\n", "\n---A step that ended",
-    table.concat(lines, "\n"))
-end)
-
-test("the stub names the words of evidence, and what bounds an operation", function()
-  local function quoted(names) return '"' .. table.concat(names, '"|"') .. '"' end
-  local bounds = words.names "bound"
-  test.equal(table.remove(bounds, 1), "unknown") -- no operation has it
-  same_part("scripts/meta/cost.lua", "---@alias rooflua.Evidence ", "\n", quoted(words.names "evidence"))
-  same_part("scripts/meta/cost.lua", "---@alias rooflua.Bound ", "\n", quoted(bounds))
-end)
 
 test("help knows every metric and every vocabulary", function()
   for _, name in ipairs(metrics.names) do

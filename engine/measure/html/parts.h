@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "measure/html/page.h"
-#include "measure/html/report.h"
+#include "measure/html/drawing.h"
 #include "measure/record/summary.h"
 
 namespace rooflua::html {

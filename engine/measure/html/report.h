@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "base/json.h"
+#include "measure/html/drawing.h"
 #include "measure/record/summary.h"
 
 namespace rooflua {
-
-/// What --json does not hold; each may be missing.
-struct VariantDrawing {
-  Json sketch;     // of measure/record/sketch.h
-  Json breakdown;  // {steps, rows: [{name, kind, bound, evidence, share}]} of sampled steps
-};
 
 struct HtmlReport {
   Json document;  // of --json: {scenario, title, kind, seed, variants: [...]}

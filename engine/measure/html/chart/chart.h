@@ -11,19 +11,9 @@
 #include <vector>
 
 #include "measure/html/chart/scale.h"
+#include "measure/html/chart/series.h"
 
 namespace rooflua {
-
-struct ChartPoint {
-  double x = 0, y = 0;
-  std::string note;  // scatter: in the tooltip, "llama-3.1-8b, tp 2"
-};
-
-struct ChartSeries {
-  std::string name;
-  std::vector<ChartPoint> points;
-  int style = 0;  // 0: by position; n: as series n of another chart, so that colours agree
-};
 
 /// Lines; with `steps` a value holds until the next point, with `dots` points are marked.
 struct LineChart {

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "measure/html/chart/chart.h"
+#include "measure/html/chart/scale.h"
+#include "measure/html/chart/series.h"
 
 namespace rooflua {
 

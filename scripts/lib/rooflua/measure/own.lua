@@ -6,13 +6,13 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local metrics = require "rooflua.measure.metrics"
-local paths = require "rooflua.scenario.paths"
+local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local schema = require "rooflua.scenario.schema"
 
 local own = {}
-local wrong = paths.wrong
 
-local options = { "exact_requests" } -- keys of `metrics` that are no metrics
+local options = schema.names "metrics" -- keys of `metrics` that are no metrics
 local betters = { "less", "more", "neither" }
 
 local function is_option(key)
@@ -22,53 +22,52 @@ local function is_option(key)
   return false
 end
 
-local function checked(file, name, given, resolve)
+local function checked(reader, name, given)
   local where = "metrics." .. name
   if not name:find "^[%a][%w_]*$" then
-    wrong(file, "metrics", "the name of a metric has letters, digits and _, found %s", core.describe(name))
+    reader:fail("metrics", "the name of a metric has letters, digits and _, found %s", core.describe(name))
   end
   if metrics.is_known(name) then
-    wrong(file, where, "a metric of this name exists already; choose another name")
+    reader:fail(where, "a metric of this name exists already; choose another name")
   end
   if type(given) ~= "string" and not policy.is_instance(given) and not policy.is_class(given) then
-    wrong(file, "metrics", "%s, and expected a metric there (require \"metrics.NAME\" {}), found %s",
+    reader:fail("metrics", "%s, and expected a metric there (require \"metrics.NAME\" {}), found %s",
       native.unknown_name("key", name, options), core.describe(given))
   end
-  local instance = resolve(file, where, given)
+  local instance = policies.of(reader, "metrics", given)
   if type(instance.value) ~= "function" then
-    wrong(file, where, "%s has no value method", tostring(instance.name))
+    reader:fail(where, "%s has no value method", tostring(instance.name))
   end
   local better = instance.better or "neither"
   if better ~= "less" and better ~= "more" and better ~= "neither" then
-    wrong(file, where, "%s: better: %s", instance.name,
+    reader:fail(where, "%s: better: %s", instance.name,
       native.unknown_name("value", tostring(better), betters))
   end
   return { name = name, instance = instance, unit = instance.unit or "", better = better }
 end
 
 --- The metrics of a scenario, checked, in the order of their names: {{name, instance, unit, better}, ...}.
----@param resolve function file, key, given -> the policy instance that a name or a class stands for
-function own.of(file, given, resolve)
+function own.of(reader, given)
   local list = {}
   local said = given.metrics
   if said == nil then return list end
   if type(said) ~= "table" or policy.is_instance(said) or policy.is_class(said) then
-    wrong(file, "metrics", "expected a table, as in { slow_frac = require \"metrics.ttft_above_frac\" {} }"
+    reader:fail("metrics", "expected a table, as in { slow_frac = require \"metrics.ttft_above_frac\" {} }"
       .. ", found %s", policy.is_class(said) and "a policy class" or core.describe(said))
   end
   for _, key in ipairs(core.sorted_keys(core.plain(said))) do
     if type(key) ~= "string" then
-      wrong(file, "metrics", "expected a name for every metric, found the key %s", core.describe(key))
+      reader:fail("metrics", "expected a name for every metric, found the key %s", core.describe(key))
     end
-    if not is_option(key) then list[#list + 1] = checked(file, key, core.plain(said)[key], resolve) end
+    if not is_option(key) then list[#list + 1] = checked(reader, key, core.plain(said)[key]) end
   end
   return list
 end
 
 --- The same by name: what searches and comparisons may ask for.
-function own.by_name(file, given, resolve)
+function own.by_name(reader, given)
   local out = {}
-  for _, each in ipairs(own.of(file, given, resolve)) do out[each.name] = each end
+  for _, each in ipairs(own.of(reader, given)) do out[each.name] = each end
   return out
 end
 

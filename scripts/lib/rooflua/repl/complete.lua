@@ -5,14 +5,14 @@ local core = require "rooflua.base.core"
 local help = require "rooflua.text.help"
 local policy = require "rooflua.policy"
 local reading = require "rooflua.repl.reading"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 local spec = require "rooflua.spec"
 
 local complete = {}
 
 local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local",
   "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
-local folders = { "bucketing", "corrections", "lookup", "routers", "schedulers", "steps", "workloads" }
+local folders = { "bucketing", "corrections", "lookup", "metrics", "routers", "schedulers", "steps", "workloads" }
 
 local function starting(names, prefix, out)
   for _, name in ipairs(names) do

@@ -62,19 +62,9 @@ function declared.topics()
   return out
 end
 
-local function markdown_rows(rows)
-  local lines = {}
-  for i, row in ipairs(rows) do lines[i] = "| " .. core.join(row, " | ") .. " |" end
-  return core.join(lines, "\n")
-end
-
---- The tables of the documentation by name: "metrics", "evidence", ...
-function declared.markdown()
-  local out = { metrics = "| metric | unit | better | |\n|---|---|---|---|\n" .. markdown_rows(metric_rows()) }
-  for _, kind in ipairs(vocabularies) do
-    out[kind] = "| " .. kind .. " | |\n|---|---|\n" .. markdown_rows(word_rows(kind))
-  end
-  return out
-end
+--- Rows of the documentation's table of metrics.
+declared.metric_rows = metric_rows
+--- Rows of the documentation's table of a vocabulary.
+declared.word_rows = word_rows
 
 return declared

@@ -1,0 +1,20 @@
+#pragma once
+// The points of a chart, in named series.
+
+#include <string>
+#include <vector>
+
+namespace rooflua {
+
+struct ChartPoint {
+  double x = 0, y = 0;
+  std::string note;  // scatter: in the tooltip, "llama-3.1-8b, tp 2"
+};
+
+struct ChartSeries {
+  std::string name;
+  std::vector<ChartPoint> points;
+  int style = 0;  // 0: by position; n: as series n of another chart, so that colours agree
+};
+
+}  // namespace rooflua
