@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "measure/html/page.h"
 #include "measure/html/drawing.h"
+#include "measure/html/page.h"
 #include "measure/record/summary.h"
 
 namespace rooflua::html {
