@@ -279,16 +279,21 @@ TEST_CASE("a request that waits behind a prefill is told so") {
   simulate(bench.cluster, b);
   // Steps of one second: 0..1 and 1..2 prefill request 0; 2..3 it decodes beside the prefill of
   // request 1; 3..4 both decode, 4..5 request 1 alone.
-  CHECK(report(*observer.why()) == R"(request 1  32 tokens in, 3 out, completed, TTFT 2.500 s
+  const std::string text = report(*observer.why());
+  const std::string headings = R"(request 1  32 tokens in, 3 out, completed, TTFT 2.500 s
 
   queue behind prefill  1.500 s   33.3 %  2 steps
   prefill               1.000 s   22.2 %  1 steps
   decode                2.000 s   44.4 %  2 steps
   -----------------------------------------------
   end to end            4.500 s  100.0 %
-
-its own steps rest on assumed 100.0 %
-)");
+)";
+  CHECK(text.substr(0, headings.size()) == headings);
+  CHECK(
+      text.find("waited: the step was planned before it came 500.0 ms, the token budget was spent "
+                "1.000 s\nbehind: request 0 1.500 s\n") != std::string::npos);
+  CHECK(text.find("unrecorded") != std::string::npos);  // the model does not tell its operations
+  CHECK(text.ends_with("its own steps rest on assumed 100.0 %\n"));
 }
 
 TEST_CASE("the rows of a run replay as a trace, request by request") {
