@@ -23,7 +23,7 @@ const char* name(Phase phase) {
     case Phase::decoding:
       return "decoding";
     case Phase::finishing:
-      return "draining";
+      return "finishing";
   }
   return "unknown";
 }

@@ -113,7 +113,7 @@ TEST_CASE(
   check_times(bench.recorder.of(1), 3 * s, 3 * s);
 }
 
-TEST_CASE("with depth 2 a draining request keeps its seat until its last step ends") {
+TEST_CASE("with depth 2 a finishing request keeps its seat until its last step ends") {
   Bench bench(100, 32);
   bench.replica().async_depth = 2;
   bench.replica().max_num_seqs = 1;
