@@ -218,6 +218,8 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
   out.text = heading(variants_[variant].name);
   if (const Json* left = result.find("left_out"); left != nullptr && left->is_array())
     out.document["left_out"] = *left;
+  if (const Json* notes = result.find("notes"); notes != nullptr && notes->is_array())
+    out.document["notes"] = *notes;
   if (kind_ == "serve") {
     add_served(out, result, file_);
     return out;

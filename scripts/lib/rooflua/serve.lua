@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 local lookback = require "rooflua.measure.lookback"
+local notes = require "rooflua.scenario.notes"
 local random = require "rooflua.random"
 local scenario = require "rooflua.scenario.reader"
 local serving = require "rooflua.border.views"
@@ -199,6 +200,11 @@ local function state_of(live)
   return state
 end
 
+--- Notes of a run's figures.
+local function notes_of(state)
+  return notes.of(instances(state.replicas, "prepared"), native.serve_summary(state.run).evidence)
+end
+
 local live_meta = {
   __index = function(live, key)
     if key == "now_s" then return native.serve_now(state_of(live).run) end
@@ -284,7 +290,8 @@ function serve.run_variant(file, given, options)
     scenario.wrong(file, "--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
   local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
-    partial = partial, why = why, why_text = why_text, left_out = native.serve_left_out(run) }
+    partial = partial, why = why, why_text = why_text, left_out = native.serve_left_out(run),
+    notes = notes_of(runs[live]) }
   local sketch, steps = native.serve_sketch(run)
   local breakdown = sketch and require "rooflua.measure.breakdown"
   if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, runs[live].replicas) end
@@ -441,7 +448,8 @@ function Live:result()
   native.serve_finish(state.run)
   local run = state.run
   return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
-    requests = native.serve_requests(run), left_out = native.serve_left_out(run) }, state.file, state.given, self)
+    requests = native.serve_requests(run), left_out = native.serve_left_out(run),
+    notes = notes_of(state) }, state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, open)

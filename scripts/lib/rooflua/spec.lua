@@ -129,6 +129,12 @@ function spec.hardware(source)
   return adopt(native.load_hardware(source), "Hardware")
 end
 
+--- The same GPU with other constants of modelled kernels and collectives: {name = value}.
+function spec.with_constants(hardware, constants)
+  core.table(constants, "model")
+  return adopt(native.with_constants(hardware, core.plain(constants)), "Hardware")
+end
+
 spec.deployment_keys = { "model", "hardware", "tp", "weights", "kv", "memory_utilization",
   "max_num_seqs",
   "max_num_batched_tokens", "block_size", "kv_blocks" }

@@ -49,12 +49,12 @@ local function summary_of(name, given)
   if kind == "serve" then
     local result = serve.run_variant(name, given, {})
     if result.partial then error(result.partial.message or "stopped", 0) end
-    return json.decode(result.summary), nil, result.left_out
+    return json.decode(result.summary), nil, result.left_out, result.notes
   end
   local prices = require "rooflua.scenario.prices"
   if kind ~= "price" and kind ~= "static" then paths.wrong(name, "kind", "'%s' cannot be run many times", kind) end
   local result = prices[kind](scenario.prepare(given, name))
-  return { time_s = result.time_s, evidence = result.evidence }, result.static
+  return { time_s = result.time_s, evidence = result.evidence }, result.static, nil, result.notes
 end
 
 local function apply(name, given, changes)
@@ -119,9 +119,9 @@ function many.run(name, given, list, options)
     { jobs = options.jobs or 1, results = options.results, hash = hash, scenario = name, title = options.progress },
     function(i)
       local mine = apply(name, given, list[i].changes)
-      local summary, static, left_out = summary_of(name, mine)
+      local summary, static, left_out, notes = summary_of(name, mine)
       return { name = rows[i].name, parameters = rows[i].parameters, seed = rows[i].seed, gpus = many.gpus(mine),
-        summary = summary, static = static, left_out = left_out }
+        summary = summary, static = static, left_out = left_out, notes = notes }
     end)
   local runs, said = {}, { failed = {}, rows = {}, reused = about.reused }
   if about.interrupted then error("interrupted", 0) end

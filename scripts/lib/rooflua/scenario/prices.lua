@@ -4,6 +4,7 @@ local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local batch = require "rooflua.border.batch"
 local json = require "rooflua.json"
+local notes = require "rooflua.scenario.notes"
 local scenario = require "rooflua.scenario.reader"
 
 local prices = {}
@@ -104,7 +105,8 @@ function prices.price(prepared)
   if total_s > 0 then
     for name, seconds in pairs(evidence_s) do shares[name] = seconds / total_s end
   end
-  return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name }
+  return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name,
+    notes = notes.of({ prepared }, shares) }
 end
 
 function prices.static(prepared)
@@ -118,7 +120,8 @@ function prices.static(prepared)
   local evidence = cost.shares()
   cost.set_corrections {}
   if not ok then scenario.at(prepared.file, "static", error, report, 0) end
-  return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name }
+  return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name,
+    notes = notes.of({ prepared }, evidence) }
 end
 
 --- Only what a document can hold: numbers, text, booleans, tables of them. Not-finite numbers go.

@@ -7,6 +7,7 @@ local policy = require "rooflua.policy"
 local spec = require "rooflua.spec"
 local mfu = require "rooflua.mfu"
 local json = require "rooflua.json"
+local notes = require "rooflua.scenario.notes"
 local paths = require "rooflua.scenario.paths"
 local variants = require "rooflua.scenario.variants"
 
@@ -216,6 +217,8 @@ function scenario.prepare(given, file)
   local out = { given = given, file = file }
   out.model = at(file, "model", spec.model, given.model)
   out.hardware = at(file, "hardware", spec.hardware, given.hardware)
+  local model = type(given.mfu) == "table" and core.plain(given.mfu).model
+  if model then out.hardware = at(file, "mfu.model", spec.with_constants, out.hardware, model) end
   local deployment = given.deployment
   if not spec.is(deployment, "Deployment") then
     local options = {}
@@ -309,7 +312,8 @@ local function search(given, options)
   local result, runs = require("rooflua.explore.searching").run(current.file, given, given.search,
     { jobs = options.jobs, results = options.results, progress = options.progress })
   return { kind = "search", search = result, evidence = mean_evidence(runs),
-    text = require("rooflua.sweep").report(result), left_out = most_left_out(runs) }
+    text = require("rooflua.sweep").report(result), left_out = most_left_out(runs),
+    notes = notes.of_runs(runs) }
 end
 
 local runners = {
