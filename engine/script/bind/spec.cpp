@@ -163,12 +163,12 @@ int open_hardware(lua_State* L) {
 /// with_constants(hardware, {name = value}) -> the same GPU with these constants of modelled
 /// kernels
 int with_constants(lua_State* L) {
-  Hardware changed = *check_object<Hardware>(L, 1, "model");
-  const Json given = to_json(L, 2, "model");
-  const Fields fields(given, "model");
+  Hardware changed = *check_object<Hardware>(L, 1, "mfu.model");
+  const Json given = to_json(L, 2, "mfu.model");
+  const Fields fields(given, "mfu.model");
   for (const Json::Member& member : given.members()) {
     set_constant(changed.family.constants, member.key, fields.need_number(member.key),
-                 "model." + member.key);
+                 "mfu.model." + member.key);
   }
   push_object(L, std::make_shared<const Hardware>(std::move(changed)));
   return 1;

@@ -131,7 +131,7 @@ end
 
 --- The same GPU with other constants of modelled kernels and collectives: {name = value}.
 function spec.with_constants(hardware, constants)
-  core.table(constants, "model")
+  core.table(constants, "mfu.model")
   return adopt(native.with_constants(hardware, core.plain(constants)), "Hardware")
 end
 

@@ -4,6 +4,7 @@ local core = require "rooflua.base.core"
 local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
 local scenario = require "rooflua.scenario.reader"
+local spec = require "rooflua.spec"
 local wrong = paths.wrong
 
 local declared = {}
@@ -74,9 +75,29 @@ function declared.all(file, given)
   return out
 end
 
+local constant_prefix = "mfu.model."
+
+function declared.is_kernel_constant(path) return path:sub(1, #constant_prefix) == constant_prefix end
+
+--- A fitted constant of modelled kernels, by its path: what the scenario says, else the GPU's. They are no part
+--- of declared.all(): a sweep over all parameters leaves them as they are.
+local function kernel_constant(given, path)
+  if not declared.is_kernel_constant(path) then return nil end
+  local name, gpu = path:sub(#constant_prefix + 1), given.hardware
+  local hardware = gpu ~= nil and spec.hardware(gpu) or nil
+  for _, about in ipairs(native.kernel_constants(hardware and hardware.architecture or "hopper").list) do
+    if about.name == name then
+      local value = value_at(given, path) or hardware and hardware.constants[name] or about.value
+      return { path = path, value = value, about = about, kind = "continuous" }
+    end
+  end
+end
+
 --- The one at `path`, or an error with suggestions; what no policy declares is nil where `loose`.
 function declared.find(file, given, path, what, loose)
   if type(path) ~= "string" then wrong(file, what, "expected a key path, found %s", core.describe(path)) end
+  local constant = kernel_constant(given, path)
+  if constant then return constant end
   local known = {}
   for i, each in ipairs(declared.all(file, given)) do
     if each.path == path then return each end

@@ -163,7 +163,7 @@ end
 
 --- All topics of help.
 function help.topics()
-  local known = {}
+  local known = { "mfu.model" }
   for _, module in ipairs(stub_names()) do
     known[#known + 1] = module
     for _, entry in ipairs(read_stub(module).entries) do known[#known + 1] = entry.name end
@@ -205,6 +205,7 @@ function help.text(topic)
     return "help \"cost\", \"cost.gemm\", \"Database:gemm\", \"steps.kernels\"\nmodules: "
       .. core.join(stub_names(), ", ")
   end
+  if topic == "mfu.model" or topic == "model" then return require("rooflua.text.constants").text() end
   local object = object_topic(topic)
   if object then return help.text(object) end
   if type(topic) ~= "string" then
