@@ -200,11 +200,6 @@ local function state_of(live)
   return state
 end
 
---- Notes of a run's figures.
-local function notes_of(state)
-  return notes.of(instances(state.replicas, "prepared"), native.serve_summary(state.run).evidence)
-end
-
 local live_meta = {
   __index = function(live, key)
     if key == "now_s" then return native.serve_now(state_of(live).run) end
@@ -289,9 +284,8 @@ function serve.run_variant(file, given, options)
   if options.why and not (why or partial) then
     scenario.wrong(file, "--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
-  local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
-    partial = partial, why = why, why_text = why_text, left_out = native.serve_left_out(run),
-    notes = notes_of(runs[live]) }
+  local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run), why = why,
+    partial = partial, why_text = why_text, left_out = native.serve_left_out(run), notes = notes.of_run(runs[live]) }
   local sketch, steps = native.serve_sketch(run)
   local breakdown = sketch and require "rooflua.measure.breakdown"
   if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, runs[live].replicas) end
@@ -444,12 +438,11 @@ function serve.restore(live, saved) runs[live] = state_of(saved) end
 
 --- What is known so far.
 function Live:result()
-  local state = state_of(self)
-  native.serve_finish(state.run)
-  local run = state.run
-  return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
-    requests = native.serve_requests(run), left_out = native.serve_left_out(run),
-    notes = notes_of(state) }, state.file, state.given, self)
+  local state, run = state_of(self), state_of(self).run
+  native.serve_finish(run)
+  local result = { summary = native.serve_summary(run), totals = native.serve_totals(run), notes = notes.of_run(state),
+    requests = native.serve_requests(run), left_out = native.serve_left_out(run) }
+  return lookback.note(result, state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, open)

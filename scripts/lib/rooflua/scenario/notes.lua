@@ -1,5 +1,6 @@
 -- Notes of a result: sentences that a reader needs beside the figures. They stand under a report, on its page and
 -- as `notes` in its document.
+local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 
@@ -26,6 +27,13 @@ function notes.of(prepared, evidence)
     for i, each in ipairs(prepared) do sentences[i] = each.hardware.fit_note end
   end
   return distinct(sentences)
+end
+
+--- Notes of a simulation: {run, replicas = {{prepared}}}.
+function notes.of_run(state)
+  local prepared = {}
+  for i, replica in ipairs(state.replicas) do prepared[i] = replica.prepared end
+  return notes.of(prepared, native.serve_summary(state.run).evidence)
 end
 
 --- Notes of many runs together.
