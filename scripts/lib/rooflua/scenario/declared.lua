@@ -4,7 +4,7 @@ local core = require "rooflua.base.core"
 local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
 local scenario = require "rooflua.scenario.reader"
-local spec = require "rooflua.spec"
+local open_hardware = require("rooflua.spec").hardware
 local wrong = paths.wrong
 
 local declared = {}
@@ -84,7 +84,7 @@ function declared.is_kernel_constant(path) return path:sub(1, #constant_prefix) 
 local function kernel_constant(given, path)
   if not declared.is_kernel_constant(path) then return nil end
   local name, gpu = path:sub(#constant_prefix + 1), given.hardware
-  local hardware = gpu ~= nil and spec.hardware(gpu) or nil
+  local hardware = gpu ~= nil and open_hardware(gpu) or nil
   for _, about in ipairs(native.kernel_constants(hardware and hardware.architecture or "hopper").list) do
     if about.name == name then
       local value = value_at(given, path) or hardware and hardware.constants[name] or about.value
