@@ -16,7 +16,7 @@
 ---
 --- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
 --- tokens never make a step cheaper, up to rounding (tests/scripts/kernels_law_test.lua).
---- How the code stays compiled: docs/PERFORMANCE.md, "Lua that stays compiled".
+--- Idioms that keep the code compiled: docs/LUA_API.md, "Hot paths".
 --- Not in it: pipeline parallelism, speculative decoding, prefix-shared attention.
 --- Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
