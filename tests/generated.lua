@@ -6,6 +6,7 @@
 -- A part stands between a line that holds "generated: NAME" and a line that holds "end of NAME", each written as a
 -- comment of its file: <!-- generated: NAME --> in Markdown, "-- generated: NAME" in Lua.
 -- A new part is one entry of `parts` and these two lines.
+local manual = require "rooflua.scenario.manual"
 local rooflua = require "rooflua"
 
 --- A Markdown table. A "|" inside a cell is escaped.
@@ -69,6 +70,8 @@ local parts = {
     file = "docs/MODELS.md", name = "parameters of steps/roofline_v2",
     text = function() return policy_parameters("steps", "roofline_v2") end,
   },
+  { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
+  { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },
 }
 
 --- The text of a file with the part replaced; nil and the reason if its two marks are not there.

@@ -99,6 +99,10 @@ TEST_CASE("what one script does to its libraries does not reach others or the li
   run(vm, "math.floor = nil table.sort = nil bit.bor = nil string.format = nil");
   CHECK(run(vm, "return math.floor(2.5) .. string.format('%d', 3)") == "23");
   CHECK(has(complaint(vm, "require('rooflua.cost').gemm = print"), "rooflua.cost is read-only"));
+  CHECK(has(complaint(vm, "rawset(require 'rooflua.cost', 'gemm', print)"),
+            "rawset: this table is read-only (assigning 'gemm')"));
+  CHECK(has(complaint(vm, "rawset(require('rooflua.cost').flop, 'gemm', print)"),
+            "rawset: this table is read-only (assigning 'gemm')"));
   CHECK(has(complaint(vm, "require('rooflua').cost = 1"), "read-only"));
   CHECK(has(complaint(vm, "setmetatable(require 'rooflua.cost', {})"), "protected metatable"));
   CHECK(has(

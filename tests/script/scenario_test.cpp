@@ -221,6 +221,18 @@ TEST_CASE("the scenario's own report gets all results") {
   CHECK(opened.document(results).find("variants")->items().size() == 2);
 }
 
+TEST_CASE("two scenarios can be open at once") {
+  const double alone = time_of(run_all(scenario(""))[0], 0);
+  script::Vm vm(sandbox_options());
+  const File one(scenario(""));
+  script::Scenario first(vm, one.path());
+  const File two(scenario("vary = { ['steps.token_s'] = { 3, 5 } },"));  // in the place of `one`
+  script::Scenario second(vm, two.path());
+  CHECK(time_of(first.run(0, false), 0) == alone);
+  CHECK(time_of(second.run(1, false), 0) > time_of(second.run(0, false), 0));
+  CHECK(time_of(first.run(0, false), 0) == alone);
+}
+
 TEST_CASE("the same scenario gives the same bytes") {
   const std::string text = scenario("steps = ({ 'kernels' })[1],");
   CHECK(dump_json(run_all(text)[0].document) == dump_json(run_all(text)[0].document));

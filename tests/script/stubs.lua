@@ -75,7 +75,7 @@ have_stub.rooflua = nil
 for name in pairs(have_stub) do problem("stub %s is of no module", name) end
 
 -- A scenario: the keys that the library reads equal those of the stub.
-compare("scenario", set(require("rooflua.scenario.reader").keys), fields_of(help.read_stub "serve", "rooflua.Scenario"))
+compare("scenario", set(require("rooflua.scenario.schema").keys), fields_of(help.read_stub "serve", "rooflua.Scenario"))
 
 -- Objects.
 local spec, mfu, cost = require "rooflua.spec", require "rooflua.mfu", require "rooflua.cost"

@@ -4,7 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
 local calibrate = require "rooflua.explore.fit.calibrate"
-local measured = require "rooflua.explore.fit.measured"
+local measured = require "rooflua.explore.fit.measured_runs"
 local serve = require "rooflua.serve"
 
 local file = test.file
@@ -23,7 +23,8 @@ local truth = chunks.load_scenario(file(".lua", scenario_text:format("host_step_
 --- A run with the true parameters, and its requests as they were sent.
 local function observed()
   local path = file()
-  serve.run_variant("truth", truth, { requests_path = path })
+  require("rooflua.serving.whole").run(require("rooflua.scenario.reader").new "truth", truth,
+    { requests_path = path })
   local handle = assert(io.open(path))
   local text = handle:read "*a"
   handle:close()

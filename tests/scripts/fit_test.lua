@@ -2,7 +2,9 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local fit, serve, cost, json = rooflua.fit, rooflua.serve, rooflua.cost, rooflua.json
-local scenario = require "rooflua.scenario.reader"
+local paths = require "rooflua.scenario.paths"
+local Prepared = require "rooflua.scenario.prepared"
+local Reader = require "rooflua.scenario.reader"
 
 local kernels = require "steps.kernels"
 
@@ -12,7 +14,7 @@ local function steps_with(parameters)
   local given = {}
   for key, value in pairs(base) do given[key] = value end
   given.steps = kernels(parameters)
-  return scenario.bind_steps(scenario.prepare(given, "test")), given
+  return Prepared.steps(Prepared.of(Reader.new "test", given)), given
 end
 
 --- Steps as a machine with these parameters would measure them.
@@ -55,7 +57,7 @@ test("a number of the hardware is found again, also where kernels are modelled b
     return { model = "llama-3.1-8b", async_depth = 1, steps = kernels {},
       hardware = { from = "h200", memory_bytes_per_s = memory_bytes_per_s } }
   end
-  local steps, target = scenario.bind_steps(scenario.prepare(given(3e12), "test")), {}
+  local steps, target = Prepared.steps(Prepared.of(Reader.new "test", given(3e12))), {}
   for i, decodes in ipairs { 1, 8, 64 } do
     target[i] = { decodes = decodes, decode_context_tokens = decodes * 500 }
     target[i].time_s = steps:time(cost.batch { decodes = decodes, decode_context_tokens = decodes * 500 })
@@ -144,7 +146,7 @@ test("measured runs give the parameter back", function()
   local target = {}
   for i, rate in ipairs { 2, 5, 9 } do
     local given = run_scenario(2e-3)
-    given = scenario.set("test", given, "workload.rate_per_s", rate)
+    given = paths.set(Reader.new "test", given, "workload.rate_per_s", rate)
     local summary = serve.run(given).summary
     target[i] = { group = "rate " .. rate, set = { ["workload.rate_per_s"] = rate },
       metrics = { ttft_s_mean = summary.ttft_s.mean, ["tpot_s.p50"] = summary.tpot_s.p50 } }

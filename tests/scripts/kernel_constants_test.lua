@@ -3,7 +3,10 @@ local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local declared = require "rooflua.scenario.declared"
 local help = require "rooflua.text.help"
-local reader = require "rooflua.scenario.reader"
+local kinds = require "rooflua.scenario.kinds"
+local opening = require "rooflua.scenario.opening"
+local Prepared = require "rooflua.scenario.prepared"
+local Reader = require "rooflua.scenario.reader"
 
 local serve, mfu, spec = rooflua.serve, rooflua.mfu, rooflua.spec
 local poisson = require "workloads.poisson"
@@ -12,8 +15,7 @@ local function priced(hardware, more)
   local given = { kind = "price", model = "qwen3-8b", hardware = hardware, deployment = { tp = 2 },
     price = { { decodes = 8, decode_context_tokens = 8000 } } }
   for key, value in pairs(more or {}) do given[key] = value end
-  reader.open_table(given)
-  return reader.run(1)
+  return kinds.run(opening.table(given), 1)
 end
 
 local function refused(more, part)
@@ -29,7 +31,8 @@ test("a scenario sets a constant, of kernels and of collectives", function()
 end)
 
 test("the GPU that step models see has the constants too", function()
-  local prepared = reader.prepare({ model = "qwen3-8b", hardware = "h20", mfu = { model = { gemm_math = 0.5 } } }, "s")
+  local prepared = Prepared.of(Reader.new "s",
+    { model = "qwen3-8b", hardware = "h20", mfu = { model = { gemm_math = 0.5 } } })
   test.equal(prepared.hardware.constants.gemm_math, 0.5)
   test.equal(prepared.mfu.hardware.constants.gemm_math, 0.5)
   test.equal(spec.hardware("h20").constants.gemm_math, 0.85)
@@ -59,11 +62,12 @@ test("help lists every constant with its source", function()
 end)
 
 test("a constant is a parameter that fits and searches can vary, with its declared range", function()
-  local range = declared.range("s", { model = "qwen3-8b", hardware = "h20" }, "mfu.model.gemm_math", true, "params")
+  local given = { model = "qwen3-8b", hardware = "h20" }
+  local range = declared.range(Reader.new "s", given, "mfu.model.gemm_math", true, "params")
   test.equal(range.min, 0.01)
   test.equal(range.max, 1)
   test.equal(range.now, 0.85)
-  for _, each in ipairs(declared.all("s", { model = "qwen3-8b", hardware = "h20" })) do
+  for _, each in ipairs(declared.all(Reader.new "s", given)) do
     test.check(not each.path:find "^mfu", each.path)
   end
 end)

@@ -155,12 +155,11 @@ for _, path in ipairs(core.sorted_keys(own_keys)) do
 end
 
 test("the numbers of a batch, a search and a sensitivity name themselves", function()
-  local scenario = require "rooflua.scenario.reader"
+  local kinds, opening = require "rooflua.scenario.kinds", require "rooflua.scenario.opening"
   local function run(given)
     given.model, given.hardware, given.steps = "llama-3.1-8b", "h200", require "steps.roofline_v1" {}
     return function()
-      scenario.open_table(given, { file = "made up" })
-      scenario.run(1, {})
+      kinds.run(opening.table(given, { file = "made up" }), 1)
     end
   end
   local fine = { -- key -> values of `bad` that mean something
@@ -199,7 +198,7 @@ end)
 
 test("the list of keys is complete", function()
   local declared = require "rooflua.scenario.declared"
-  for _, each in ipairs(declared.all("scenario", base())) do
+  for _, each in ipairs(declared.all(require("rooflua.scenario.reader").new "scenario", base())) do
     if not each.path:find "^steps%." and not each.path:find "^workload%." and not each.path:find "^scheduler%." then
       test.check(own_keys[each.path], "%s is not among them", each.path)
     end

@@ -2,7 +2,8 @@
 local test = dofile "tests/scripts/harness.lua"
 local engines = require "rooflua.validate.engines"
 local replay = require "rooflua.validate.replay"
-local scenario = require "rooflua.scenario.reader"
+local policies = require "rooflua.scenario.policies"
+local Reader = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
 local policy = require "rooflua.policy"
 
@@ -36,7 +37,7 @@ local function recorded(model, more_s)
     gpu = "h100-sxm", hardware = "h100-sxm" }
   local result = serve.run({ model = model, hardware = "h100-sxm", steps = "kernels", mfu = database, async_depth = 2,
     deployment = { tp = 1, memory_utilization = 0.9 }, workload = replay.recorded(rows),
-    scheduler = policy.with(scenario.policy("test", "scheduler", "vllm_v1"), { max_num_seqs = 64,
+    scheduler = policy.with(policies.of(Reader.new "test", "scheduler", "vllm_v1"), { max_num_seqs = 64,
       scheduler_reserve_full_isl = false }),
     frontend = { base_s = planted_s + more_s } }, { requests = true })
   for i, row in ipairs(rows) do

@@ -90,11 +90,19 @@ class Apart {
   EvidenceSeconds saved_;
 };
 
+/// @throws Error if the first argument is not a function
+void check_function(lua_State* L, const char* what) {
+  if (!lua_isfunction(L, 1)) {
+    throw Error(what, "expected a function, found " + describe_value(L, 1));
+  }
+}
+
 /// price_apart(fn, key) -> fn(key), and the seconds per evidence that it added to the ledger. A
 /// plain C function on purpose: compiled code leaves here and comes back behind, so that what runs
 /// once is never part of a trace that runs often. A Lua error passes, the destructor runs.
 int price_apart(lua_State* L) {
   EvidenceSeconds& account = context_of(L).ledger.account;
+  check_function(L, "cost.memoize");
   Apart apart(account);
   lua_settop(L, 2);
   lua_call(L, 1, 1);
@@ -105,6 +113,7 @@ int price_apart(lua_State* L) {
 
 /// apart(fn, ...) -> what fn(...) returns. A plain C function, for the same reason.
 int call_apart(lua_State* L) {
+  check_function(L, "cost.apart");
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
   return lua_gettop(L);
 }

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "measure/write/step_report.h"
-#include "script/scenario.h"
+#include "script/variant_result.h"
 #include "script/serving/run.h"
 
 namespace rooflua::script {

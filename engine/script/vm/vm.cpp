@@ -65,14 +65,17 @@ void reserve_references(lua_State* L) {
   }
 }
 
-/// Replaces table.sort by one that Ctrl-C and the limit on loading can stop.
-void put_sort(lua_State* L) {
+/// Replaces functions of `table` by ones that Ctrl-C and the limit on loading can stop.
+void put_table_functions(lua_State* L) {
   lua_getglobal(L, "table");
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "rooflua.sandbox.sorting");
+  lua_pushliteral(L, "rooflua.sandbox.tables");
   lua_call(L, 1, 1);
-  lua_setfield(L, -2, "sort");
-  lua_pop(L, 1);
+  for (const char* name : {"sort", "insert", "move"}) {
+    lua_getfield(L, -1, name);
+    lua_setfield(L, -3, name);
+  }
+  lua_pop(L, 2);
 }
 
 constexpr int traceback_slot = 1, run_body_slot = 2;  // the bottom of the main stack, never popped
@@ -161,7 +164,7 @@ void Vm::open() {
   library.load_instructions = options_.load_instructions;
   library.jit = options_.jit;
   open_library(state_, library);
-  put_sort(state_);
+  put_table_functions(state_);
   if (options_.jit_log) {
     lua_getglobal(state_, "require");
     lua_pushliteral(state_, "rooflua.sandbox.jitlog");

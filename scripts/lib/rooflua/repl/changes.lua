@@ -1,8 +1,9 @@
 --- The KEY=VALUE arguments of :set and :fork: reading and completing them.
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
-local serve = require "rooflua.serve"
+local policies = require "rooflua.scenario.policies"
+local Reader = require "rooflua.scenario.reader"
+local serve = require "rooflua.serving.live"
 
 local changes = {}
 
@@ -28,7 +29,7 @@ function changes.of(live, arguments)
       out[which] = value
     else
       local base = out[which]
-      if type(base) == "string" then base = scenario.policy("set", which, base) end
+      if type(base) == "string" then base = policies.of(Reader.new "set", which, base) end
       out[which] = policy.with(base or now[which], { [parameter] = value_of(value) })
     end
   end

@@ -6,8 +6,9 @@ local help = require "rooflua.text.help"
 local measure = require "rooflua.measure"
 local pretty = require "rooflua.repl.pretty"
 local reload = require "rooflua.repl.reload"
-local scenario = require "rooflua.scenario.reader"
-local serve = require "rooflua.serve"
+local kinds = require "rooflua.scenario.kinds"
+local opening = require "rooflua.scenario.opening"
+local serve = require "rooflua.serving.live"
 local tree = require "rooflua.repl.tree"
 local units = require "rooflua.text.units"
 
@@ -81,8 +82,8 @@ end
 
 -- Opening ---------------------------------------------------------------------------------------------
 
-local function show_prices(session, variant)
-  local result = scenario.run(variant, {})
+local function show_prices(session, opened, variant)
+  local result = kinds.run(opened, variant)
   if result.kind ~= "price" then
     session.environment._ = result.static
     return say(session, pretty.text(result.static, session.width))
@@ -107,7 +108,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
       if not native.file_exists(shipped) then fail("%s: there is no such file", file) end
       file = shipped
     end
-    local opened = scenario.open(file, { set = sets })
+    local opened = opening.file(file, { set = sets })
     if variant < 1 or variant > #opened.variants or variant % 1 ~= 0 then
       fail("%s: expected a variant from 1 to %d, found %s", file, #opened.variants, variant)
     end
@@ -117,8 +118,8 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
         say(session, ("%s %d  %s"):format(i == variant and "*" or " ", i, each.name))
       end
     end
-    if opened.kind ~= "serve" then return show_prices(session, variant) end
-    local live = serve.open(scenario.variant_table(variant), { file = file })
+    if opened.kind ~= "serve" then return show_prices(session, opened, variant) end
+    local live = serve.open(opening.variant(opened, variant), { file = file })
     for _, name in ipairs(session.order) do
       session.environment[name] = nil
       if session.saved[name] then serve.close(session.saved[name]) end -- only the session can reach it

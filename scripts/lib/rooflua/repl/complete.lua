@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local help = require "rooflua.text.help"
 local policy = require "rooflua.policy"
 local reading = require "rooflua.repl.reading"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 local spec = require "rooflua.spec"
 
 local complete = {}

@@ -3,7 +3,7 @@ local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local help = require "rooflua.text.help"
 local policy = require "rooflua.policy"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 local units = require "rooflua.text.units"
 
 local pretty = {}

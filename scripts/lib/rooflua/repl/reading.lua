@@ -1,7 +1,7 @@
 --- Finds the value of the expression before the cursor without side effects: only names, fields, indices, and calls
 --- of library functions that read are evaluated.
 local mfu = require "rooflua.mfu"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 local spec = require "rooflua.spec"
 
 local reading = {}

@@ -3,8 +3,8 @@
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
-local serve = require "rooflua.serve"
+local opening = require "rooflua.scenario.opening"
+local serve = require "rooflua.serving.live"
 
 local reload = {}
 
@@ -79,7 +79,7 @@ function reload.run(session)
     chunks.recall(before)
     error(problem, 0)
   end
-  if session.file then session.opened = scenario.open(session.file, session.options) end
+  if session.file then session.opened = opening.file(session.file, session.options) end
   local text = #names == 0 and "no policy has been read yet" or "read again: " .. core.join(names, ", ")
   return #notes > 0 and text .. "\n" .. core.join(notes, "\n") or text
 end

@@ -9,7 +9,7 @@ local complete = require "rooflua.repl.complete"
 local help = require "rooflua.text.help"
 local ledger = require "rooflua.border.ledger"
 local pretty = require "rooflua.repl.pretty"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 
 local repl = {}
 

@@ -26,12 +26,16 @@ local function copy(t)
 end
 
 local base = {}
-for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget",
-  "rawset",
-  "select", "setmetatable", "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
+for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable",
+  "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
   base[name] = globals[name]
 end
 for _, name in ipairs { "pairs", "next", "tostring", "print" } do base[name] = repeatable[name] end
+--- A read-only view is an empty table: what rawset puts into it would hide the real field from every script.
+function base.rawset(t, key, value)
+  if core.contents[t] then fail("rawset: this table is read-only (assigning '%s')", tostring(key)) end
+  return rawset(t, key, value)
+end
 function base.getmetatable(value)
   if type(value) ~= "table" then return nil end
   return getmetatable(value)
@@ -117,12 +121,8 @@ local loaded, loading, read = {}, {}, {} -- read: files that were run, as a set 
 local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
-  ["rooflua.spec"] = { "adopt", "is", "deployment_keys", "with_constants" },
   ["rooflua.policy"] = { "class_of" },
   ["rooflua.measure"] = { "is_metric" },
-  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore",
-    "remembers", "close", "can_fork", "method_name", "is_broken",
-    "replace_policies" }, -- some of these write files
 }
 
 local views = {}

@@ -1,6 +1,7 @@
 -- Help texts, made from the stubs in scripts/meta and from the declarations of policies.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local manual = require "rooflua.scenario.manual"
 local policy = require "rooflua.policy"
 
 local help = {}
@@ -163,7 +164,7 @@ end
 
 --- All topics of help.
 function help.topics()
-  local known = { "mfu.model" }
+  local known = manual.topics()
   for _, module in ipairs(stub_names()) do
     known[#known + 1] = module
     for _, entry in ipairs(read_stub(module).entries) do known[#known + 1] = entry.name end
@@ -182,7 +183,7 @@ function help.class_of(value)
     local class = core.class_name(value)
     return class and class:gsub("^rooflua%.", "")
   end
-  if type(value) == "table" and require("rooflua.serve").is_live(value) then return "Live" end
+  if type(value) == "table" and require("rooflua.serving.live").is_live(value) then return "Live" end
 end
 
 local function object_topic(value)
@@ -197,21 +198,23 @@ end
 --- The text for a topic: a module, a function, a class, a policy, or one of their values.
 function help.text(topic)
   if type(topic) == "function" then
-    topic = name_of(topic) or require("rooflua.serve").method_name(topic)
+    topic = name_of(topic) or require("rooflua.serving.live").method_name(topic)
       or core.fail "help: this function is not of the library"
   end
   if policy.is_class(topic) or policy.is_instance(topic) then return policy_text(topic) end
   if topic == nil or topic == "" then
-    return "help \"cost\", \"cost.gemm\", \"Database:gemm\", \"steps.kernels\"\nmodules: "
+    return "help \"cost\", \"cost.gemm\", \"Database:gemm\", \"steps.kernels\", \"scenario\"\nmodules: "
       .. core.join(stub_names(), ", ")
   end
-  if topic == "mfu.model" or topic == "model" then return require("rooflua.text.constants").text() end
   local object = object_topic(topic)
   if object then return help.text(object) end
   if type(topic) ~= "string" then
     core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic))
   end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
+  if topic == "mfu.model" then return require("rooflua.text.constants").text() end
+  local key = manual.help(topic)
+  if key then return key end
   for _, module in ipairs(stub_names()) do
     local stub = read_stub(module)
     if topic == module then return module_text(module, stub) end

@@ -6,7 +6,8 @@ local core = require "rooflua.base.core"
 local layers = require "rooflua.validate.layers"
 local mfu = require "rooflua.mfu"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
+local policies = require "rooflua.scenario.policies"
+local Reader = require "rooflua.scenario.reader"
 
 local beliefs = {}
 
@@ -115,7 +116,7 @@ end
 
 --- The step model of a belief, with the parameters of this run and then those of the user.
 function beliefs.steps(belief, of_run, of_user)
-  local steps = scenario.policy("validate", "steps", belief.steps)
+  local steps = policies.of(Reader.new "validate", "steps", belief.steps)
   if steps.name == "kernels" and of_run then steps = policy.with(steps, of_run) end
   return of_user and policy.with(steps, of_user) or steps
 end

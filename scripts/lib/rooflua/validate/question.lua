@@ -3,7 +3,8 @@ local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
 local replay = require "rooflua.validate.replay"
-local scenario = require "rooflua.scenario.reader"
+local policies = require "rooflua.scenario.policies"
+local Reader = require "rooflua.scenario.reader"
 local spec = require "rooflua.spec"
 
 local question = {}
@@ -22,14 +23,14 @@ end
 local function scheduler(case, measured, engine)
   local parameters, values = engine.parameters, {}
   if engine.scheduler == "static_batch" then
-    return policy.with(scenario.policy("validate", "scheduler", engine.scheduler), {
+    return policy.with(policies.of(Reader.new "validate", "scheduler", engine.scheduler), {
       max_num_seqs = case.settings.batch, max_output_tokens = case.settings.output_tokens })
   end
   values.max_num_seqs = setting(case, measured, "max_num_seqs", parameters.seats[1])
   values.max_num_batched_tokens = setting(case, measured, "max_num_batched_tokens", parameters.budget[1])
   if engine.scheduler == "trtllm" then values.max_output_tokens = case.settings.output_tokens end
   if engine.scheduler == "vllm_v1" then values.scheduler_reserve_full_isl = parameters.reserve_full_sequence[1] end
-  return policy.with(scenario.policy("validate", "scheduler", engine.scheduler), values)
+  return policy.with(policies.of(Reader.new "validate", "scheduler", engine.scheduler), values)
 end
 
 --- KV blocks of a static batch: at least those of the whole batch, because the measured run had them.
@@ -98,7 +99,7 @@ local function workload(case, measured, seed)
   prompt, output = math.floor(prompt + 0.5), math.floor(output + 0.5)
   if settings.batch then return replay.batch(settings.batch, prompt, output) end
   if settings.clients then
-    return policy.with(scenario.policy("validate", "workload", "closed_loop"), {
+    return policy.with(policies.of(Reader.new "validate", "workload", "closed_loop"), {
       clients = settings.clients, num_requests = rounds * settings.clients, prompt_tokens = prompt,
       output_tokens = output })
   end

@@ -8,7 +8,8 @@ local measured = require "rooflua.validate.measured"
 local precision = require "rooflua.validate.precision"
 local question = require "rooflua.validate.question"
 local sampling = require "rooflua.validate.sampling"
-local scenario = require "rooflua.scenario.reader"
+local Prepared = require "rooflua.scenario.prepared"
+local Reader = require "rooflua.scenario.reader"
 local score = require "rooflua.validate.score"
 local statistics = require "rooflua.base.statistics"
 local serve = require "rooflua.serve"
@@ -115,11 +116,11 @@ local function price_steps(case, facts, about, steps, database, twist)
   local deployment = question.deployment(case, facts, about.engine, about.hardware)
   deployment.max_num_seqs = settings.max_num_seqs or stated.max_num_seqs
   deployment.max_num_batched_tokens = settings.max_num_batched_tokens or stated.max_num_batched_tokens
-  local prepared = scenario.prepare({
+  local prepared = Prepared.of(Reader.new "validate", {
     model = case.model, hardware = about.hardware, mfu = database, steps = steps,
     async_depth = about.engine.parameters.async_depth[1], deployment = deployment,
-  }, "validate")
-  local bound = scenario.bind_steps(prepared)
+  })
+  local bound = Prepared.steps(prepared)
   cost.set_corrections(twist and { twist.correction } or {})
   local ok, times, shares = pcall(price_all, bound, facts.steps, input, output, twist and twist.step or 1)
   cost.set_corrections {}

@@ -8,7 +8,7 @@ local statistics = require "rooflua.base.statistics"
 local measured = {}
 local fail = core.fail
 
---- Those that were completed, and how many were not.
+--- The requests that were completed, and how many were not.
 local function completed(requests)
   if not requests then return nil, 0 end
   local out, failed = {}, 0
@@ -111,7 +111,7 @@ function Recorded:requests(rng)
     shares_content = self.run.requests[1].prompt_id ~= nil, gaps = rng:stream "arrivals", clock_s = 0, sent = 0 }
 end
 
---- How a run is replayed, for people.
+--- In words, how a run is replayed.
 local function how_of(run)
   if run.recorded_times then return "at their recorded times" end
   if run.rate_per_s then return ("at %g requests/s, burstiness %g"):format(run.rate_per_s, run.burstiness) end
@@ -119,7 +119,7 @@ local function how_of(run)
   return "all at once"
 end
 
---- A measured run: {path, requests, failed, how, metrics, workload}. Text is the file's content.
+--- A measured run: {path, requests, failed, how, metrics, workload}. `text` is the content of the file.
 function measured.read(path)
   local text, problem = native.read_file(path)
   if not text then fail("%s", problem) end
