@@ -10,7 +10,7 @@
 namespace rooflua::script {
 
 LuaStepModel::LuaStepModel(lua_State* L, ServeState& state)
-    : L_(L), state_(&state), evidence_s_(context_of(L).ledger.state().account.seconds) {
+    : L_(L), state_(&state), evidence_s_(context_of(L).ledger.account.seconds) {
   instance_ = LuaReference(L);
   call_price_ = library_function(L, "rooflua.border.pricing", "price");
   call_bounded_ = library_function(L, "rooflua.border.pricing", "bounded");

@@ -212,6 +212,7 @@ function help.text(topic)
     core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic))
   end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
+  if topic == "mfu.model" then return require("rooflua.text.constants").text() end
   local key = manual.help(topic)
   if key then return key end
   for _, module in ipairs(stub_names()) do
