@@ -17,6 +17,8 @@ namespace rooflua {
 class Plan;
 class Replica;
 class RouteSource;
+class VisibleReplica;
+enum class CacheHits : std::int32_t;
 enum class Phase : std::int32_t;
 enum class Refusal : std::int32_t;
 enum class Role : std::int32_t;
@@ -130,7 +132,7 @@ typedef struct rooflua_random_table {
 ///
 /// A decoding request advances with its replica: its true context is
 /// `context_tokens + (view.decode_index - joined)`, and emitted_tokens grows the same way; see the
-/// functions in serve/policy.h. In every other phase the stored values are the true ones.
+/// functions in serve/visible_replica.h. In every other phase the stored values are the true ones.
 typedef struct rooflua_request {
   double arrival_s BORDER_INIT(0);
   double key BORDER_INIT(0);  // the scheduler's key (lower first), 0 without one; fixed when queued
@@ -140,8 +142,8 @@ typedef struct rooflua_request {
   BORDER_ENUM(Phase) phase BORDER_INIT({});
   int32_t replica BORDER_INIT(-1);
   int32_t prompt_tokens BORDER_INIT(0);
-  int32_t max_tokens BORDER_INIT(0);         // declared limit, 0 = none
-  int32_t predicted_tokens BORDER_INIT(-1);  // -1 = none
+  int32_t max_output_tokens BORDER_INIT(0);         // declared limit, 0 = none
+  int32_t predicted_output_tokens BORDER_INIT(-1);  // -1 = none
   int32_t cached_tokens
       BORDER_INIT(0);  // seated: prefix hits at admission; waiting: ask the replica
   int32_t context_tokens BORDER_INIT(0);  // KV that exists or is in flight
@@ -168,20 +170,19 @@ typedef struct rooflua_replica_view {
   int32_t index BORDER_INIT(0);  // of the replica
   int32_t waiting BORDER_INIT(0), waiting_head BORDER_INIT(-1),
       waiting_tail BORDER_INIT(-1);  // in queue order
-  int32_t running BORDER_INIT(0), running_head BORDER_INIT(-1),
-      running_tail BORDER_INIT(-1);  // seated, in admission order
+  int32_t seats BORDER_INIT(0), running_head BORDER_INIT(-1),
+      running_tail BORDER_INIT(-1);  // taken seats, in admission order
   int32_t prefilling BORDER_INIT(0), prefilling_head BORDER_INIT(-1),
       prefilling_tail BORDER_INIT(-1);  // in admission order
   int32_t decodes BORDER_INIT(0);       // decoding requests
-  int32_t draining BORDER_INIT(0);      // seated, but their last token is in flight
+  int32_t finishing BORDER_INIT(0);     // seated, but their last token is in flight
   int32_t total_blocks BORDER_INIT(0), free_blocks BORDER_INIT(0), block_size BORDER_INIT(16);
   int32_t max_num_seqs BORDER_INIT(0);            // seats; 0 = no limit
   int32_t max_num_batched_tokens BORDER_INIT(0);  // per step; 0 = no limit
   int32_t max_model_len BORDER_INIT(0);           // 0 = no limit
   int32_t async_depth BORDER_INIT(1);
-  double waiting_tokens BORDER_INIT(0);  // prompt + emitted over waiting requests
-  int32_t hits
-      BORDER_INIT(2);  // cached tokens are possible: 0 of none, 1 of preempted requests, 2 of any
+  double waiting_tokens BORDER_INIT(0);                   // prompt + emitted over waiting requests
+  BORDER_ENUM(CacheHits) hits BORDER_INIT(CacheHits{2});  // which requests can have cached tokens
   int32_t padding BORDER_INIT(0);
 } rooflua_replica_view;
 
@@ -194,7 +195,7 @@ typedef struct rooflua_plan_view {
   int32_t admitted BORDER_INIT(0);
   int32_t preempted BORDER_INIT(0);  // requests that lost their seat in this plan
   int32_t rejected BORDER_INIT(0);
-  int32_t refused_request BORDER_INIT(-1);  // id, with the refusal
+  int32_t refused_request BORDER_INIT(-1);  // slot, with the refusal
   BORDER_ENUM(Refusal) refusal BORDER_INIT({});
 } rooflua_plan_view;
 
@@ -255,7 +256,7 @@ typedef struct rooflua_serve_border {
   const rooflua_batch* batch BORDER_INIT(nullptr);  // the engine's own, for its slow paths
   const rooflua_route_view* route BORDER_INIT(nullptr);
   BORDER_CLASS(Plan) * plan BORDER_INIT(nullptr);
-  const BORDER_CLASS(Replica) * replica BORDER_INIT(nullptr);
+  const BORDER_CLASS(VisibleReplica) * replica BORDER_INIT(nullptr);
   int32_t slots BORDER_INIT(0);
   int32_t live
       BORDER_INIT(0);  // 0 no call is running; 1 a scheduler; 2 a router; 3 a look from outside

@@ -40,10 +40,10 @@ end
 
 --- The values, bounds and unit that a declared parameter accepts.
 local function accepted(parameter)
-  local words = {}
-  for _, value in ipairs(parameter.values or {}) do words[#words + 1] = code(value) end
-  if parameter.policy then words[#words + 1] = ("a policy of scripts/%s"):format(parameter.policy) end
-  local out = table.concat(words, ", ")
+  local choices = {}
+  for _, value in ipairs(parameter.values or {}) do choices[#choices + 1] = code(value) end
+  if parameter.policy then choices[#choices + 1] = ("a policy of scripts/%s"):format(parameter.policy) end
+  local out = table.concat(choices, ", ")
   if parameter.min then out = out .. ("from %g"):format(parameter.min) end
   if parameter.max then out = out .. (" to %g"):format(parameter.max) end
   if parameter.unit and parameter.unit ~= "1" then out = out .. (out == "" and "" or " ") .. parameter.unit end

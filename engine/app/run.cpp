@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "measure/html/report.h"
 #include "measure/write/left_out.h"
+#include "measure/write/notes.h"
 #include "measure/write/report.h"
 #include "measure/write/result.h"
 #include "script/scenario.h"
@@ -116,14 +117,15 @@ void print_partial(const script::Scenario& scenario,
   }
 }
 
-/// One line per source of requests (a trace file) that the workload did not send completely,
-/// whatever the number of variants.
-void print_left_out(const std::vector<script::VariantResult>& results) {
+/// One line per source of requests that was not sent completely and per note, whatever the number of
+/// variants.
+void print_notes(const std::vector<script::VariantResult>& results) {
   std::vector<const Json*> documents;
   for (const script::VariantResult& each : results) {
     if (each.known()) documents.push_back(&each.document);
   }
   for (const std::string& line : left_out_lines(documents)) std::printf("%s\n", line.c_str());
+  for (const std::string& line : notes_of(documents)) std::printf("%s\n", line.c_str());
 }
 
 void print_report(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
@@ -150,7 +152,7 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
     if (results.size() > 1) print_partial(scenario, results);
   }
   if (!own.empty()) std::printf("\n%s\n", own.c_str());
-  if (!arguments.quiet) print_left_out(results);
+  if (!arguments.quiet) print_notes(results);
 }
 
 void write_page(script::Scenario& scenario, const std::vector<script::VariantResult>& results,

@@ -130,6 +130,8 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
   out.text = heading(variant.name);
   if (const Json* left = returned.find("left_out"); left != nullptr && left->is_array())
     out.document["left_out"] = *left;
+  if (const Json* notes = returned.find("notes"); notes != nullptr && notes->is_array())
+    out.document["notes"] = *notes;
   if (kind == "serve") {
     add_served(out, returned, std::move(served), file);
     return out;

@@ -1,6 +1,6 @@
 #pragma once
-// Many replicas: what each is, what a router may know of them, and how prefill and decode can be
-// split between them.
+// The replicas of a cluster: how each is configured, what a router may know of them, and how
+// prefill and decode can be split between them.
 
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,7 @@ namespace rooflua {
 
 enum class Role : std::int32_t {
   both,
-  prefill,  // computes prompts, hands the KV on; emits nothing the client sees
+  prefill,  // computes prompts and sends the KV on; the client sees no token of it
   decode,   // gets prompts with their KV
 };
 
@@ -26,7 +26,7 @@ struct ReplicaConfig {
   std::int32_t max_model_len = 0;           // prompt + output; 0 = no limit
   std::int32_t async_depth = 1;  // 1 or 2: state visible to plan k is after update(k - depth)
   bool prefix_caching = true;
-  bool real_blocks = false;  // use the shared index even where none is shared
+  bool real_blocks = false;  // PrefixIndex::shared even where requests share no tokens
   Role role = Role::both;
 };
 
@@ -40,7 +40,7 @@ struct KvTransfer {
   double bytes_per_token = 0;  // KV of one token, all layers and ranks
 };
 
-/// Latency in front of the engine and behind it, off the critical path of the replicas.
+/// Latency before and after the engine, off the critical path of the replicas.
 /// A request reaches its replica at arrival + base + per_prompt_token * prompt; every token reaches
 /// the client per_output_token later than the end of its step (a constant, so gaps stay).
 struct Frontend {
@@ -56,20 +56,20 @@ struct ClusterConfig {
 /// Load of one replica as a router may see it (border.h).
 using ReplicaSignals = rooflua_signals;
 
-/// The requests that are routed, and what replicas have cached of them.
+/// The requests that are routed, and what the replicas have cached of them.
 class RouteSource {
  public:
   virtual ~RouteSource() = default;
   virtual const Requests& requests() const noexcept = 0;
-  /// Tokens of the request in this slot that this replica has cached: a fresh probe, whatever the
-  /// staleness.
+  /// Tokens of the request in this slot that this replica has cached now, however stale the signals
+  /// are.
   virtual std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept = 0;
 };
 
 /// What a router sees (border.h).
 using RouteView = rooflua_route_view;
 
-/// Of the request that is routed; 0 if there is no such replica.
+/// Tokens of the routed request that this replica has cached; 0 if there is no such replica.
 std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept;
 
 /// @throws Error naming the key ("replicas[2].kv_blocks") and what would be right

@@ -8,7 +8,7 @@
 
 namespace rooflua {
 
-enum class Phase : std::int32_t { absent, pending, waiting, prefilling, decoding, draining };
+enum class Phase : std::int32_t { absent, pending, waiting, prefilling, decoding, finishing };
 
 struct PhaseWord {
   Phase value;
@@ -27,8 +27,8 @@ inline constexpr PhaseWord phase_words[] = {
      "waiting"},
     {Phase::prefilling, "prefill", "seated; part of its sequence has no KV yet", "prefilling"},
     {Phase::decoding, "decode", "seated; one token per step", "decoding"},
-    {Phase::draining, "finishing",
-     "its last token is in flight; it keeps seat and blocks until the token lands", "draining"},
+    {Phase::finishing, "finishing",
+     "its last token is in flight; it keeps seat and blocks until the token lands", "finishing"},
 };
 static_assert(in_order(phase_words));
 constexpr const PhaseWord& words_of(Phase phase) {

@@ -142,6 +142,7 @@ function Prepared:evidence(name) end
 ---@field lookup any name of a lookup, a function or a policy
 ---@field hardware any source of peaks; default: the shipped GPU of that name
 ---@field default_mfu number? answer of the InferSim lookups if there is no row
+---@field model table<string, number>? other constants of modelled kernels and collectives: help "mfu.model"
 
 --- Tables of a GPU: open "h200-sxm", or a folder of any layout.
 ---@param options string|rooflua.Hardware|rooflua.DatabaseOptions

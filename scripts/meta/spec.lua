@@ -74,6 +74,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field l2_bytes number
 ---@field tables_from string GPU whose tables are borrowed; "" = none
 ---@field sources table<string, string> where each figure was published
+---@field constants table<string, number> of modelled kernels and collectives, by name: help "mfu.model"
+---@field fit_note string says that these were fitted on another family; "" = on its own
 
 ---@class rooflua.Deployment
 ---@field model rooflua.Model

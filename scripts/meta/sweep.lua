@@ -8,7 +8,7 @@ local sweep = {}
 ---Also: seeds (a list or a number), jobs (1), results (an SQLite file; runs that it has are not made again),
 ---progress (a title).
 ---@param given table { scenario, vary = { ["scheduler.max_num_seqs"] = { 64, 128 } }, seeds =, jobs =, results = }
----@return table[] runs each with name, parameters, seed, gpus, summary, left_out
+---@return table[] runs each with name, parameters, seed, gpus, summary, left_out, notes
 ---@return {failed: table[], reused: integer} about failed runs with a results file; without one, a failure is an error
 function sweep.grid(given) end
 

@@ -38,7 +38,7 @@ TEST_CASE("the codes of phases, bounds and outcomes are those of the border") {
   CHECK(static_cast<int>(Bound::unknown) == 0);
   CHECK(name(Bound::memory) == "memory");
   CHECK(name(Phase::prefilling) == "prefill");
-  CHECK(words_of(Phase::draining).state == "draining");
+  CHECK(words_of(Phase::finishing).state == "finishing");
   CHECK(name(Outcome::completed) == "completed");
 }
 

@@ -101,7 +101,7 @@ void check_function(lua_State* L, const char* what) {
 /// plain C function on purpose: compiled code leaves here and comes back behind, so that what runs
 /// once is never part of a trace that runs often. A Lua error passes, the destructor runs.
 int price_apart(lua_State* L) {
-  EvidenceSeconds& account = context_of(L).ledger.state().account;
+  EvidenceSeconds& account = context_of(L).ledger.account;
   check_function(L, "cost.memoize");
   Apart apart(account);
   lua_settop(L, 2);

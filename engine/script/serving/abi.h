@@ -8,10 +8,7 @@
 #include "serve/plan.h"
 #include "serve/policy.h"
 #include "serve/request.h"
-
-namespace rooflua {
-class Replica;
-}
+#include "serve/visible_replica.h"
 
 namespace rooflua::script {
 

@@ -72,7 +72,7 @@ LuaOwnMetrics::LuaOwnMetrics(lua_State* L) : L_(L) {
   lua_pop(L, 1);
 }
 
-void LuaOwnMetrics::on_step(const StepSeen& step) {
+void LuaOwnMetrics::on_step(const StepDone& step) {
   if (!on_step_) return;
   const Batch& batch = *step.batch;
   step_.push();
@@ -110,7 +110,7 @@ void LuaOwnMetrics::on_done(const RequestDone& done) {
   fill.time("scheduled_s", done.scheduled);
   fill.time("first_token_s", done.first_token);
   fill.time("last_token_s", done.last_token);
-  fill.time("end_s", done.end());
+  fill.time("end_s", done.now);
   fill.span("queue_s", done.queued, done.scheduled);
   fill.span("ttft_s", done.arrival, done.first_token);
   fill.span("e2e_s", done.arrival, done.last_token);

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "measure/record/summary.h"
-#include "script/serving/policies.h"
+#include "script/serving/lua_reference.h"
+#include "serve/observer.h"
 
 namespace rooflua::script {
 
@@ -17,7 +18,7 @@ class LuaOwnMetrics : public Observer {
   ///                  are missing where no metric has such a method.
   explicit LuaOwnMetrics(lua_State* L);
   /// @throws Error if a metric's on_step raises one, as on_done and values do
-  void on_step(const StepSeen& step) override;
+  void on_step(const StepDone& step) override;
   void on_done(const RequestDone& done) override;
   /// What each metric gives now, in the order of its name.
   std::vector<OwnMetric> values() const;

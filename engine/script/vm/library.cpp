@@ -94,7 +94,7 @@ void bind_state(lua_State* L) {
   lua_setfield(L, -2, "border");
   lua_pushlightuserdata(L, &context.cost_table);
   lua_setfield(L, -2, "cost_table");
-  lua_pushlightuserdata(L, &context.ledger.state());
+  lua_pushlightuserdata(L, &context.ledger);
   lua_setfield(L, -2, "ledger");
 }
 

@@ -387,7 +387,7 @@ end
 
 function methods.peak(db, dtype) return native.database_peak(db, dtype or "bf16") end
 
-local open_keys = { "path", "layout", "gpu", "lookup", "hardware", "default_mfu" }
+local open_keys = { "path", "layout", "gpu", "lookup", "hardware", "default_mfu", "model" }
 
 --- Tables of a GPU: open "h200-sxm", or open{path=, layout=, gpu=, lookup=}.
 function mfu.open(options)
@@ -406,6 +406,10 @@ function mfu.open(options)
     plain.hardware = spec.hardware(plain.gpu)
   end
   plain.lookup = type(lookup) == "string" and lookup or nil
+  if plain.model ~= nil then
+    if plain.hardware == nil then fail "mfu.open: model: needs a GPU (hardware or gpu)" end
+    plain.hardware, plain.model = specs.with_constants(plain.hardware, plain.model), nil
+  end
   if plain.path ~= nil then plain.path = files.find(plain.path, "mfu.open: path", "folder of tables") end
   local database = adopt(native.open_database(plain))
   if lookup ~= nil and type(lookup) ~= "string" then return methods.with(database, lookup) end

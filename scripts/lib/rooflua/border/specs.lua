@@ -52,6 +52,13 @@ function specs.adopt(object, class, extra)
   return object
 end
 
+--- The same GPU with other constants of modelled kernels and collectives.
+---@param constants table {name = value}
+function specs.with_constants(hardware, constants)
+  core.table(constants, "mfu.model")
+  return specs.adopt(native.with_constants(hardware, core.plain(constants)), "Hardware")
+end
+
 --- Whether a value is a "Model", a "Hardware" or a "Deployment".
 function specs.is(object, class) return core.is_class(object, "rooflua." .. class) end
 

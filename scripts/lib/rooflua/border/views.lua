@@ -26,6 +26,7 @@ local B = C.border
 
 local phase_names, phases = words.by_code "phase", words.codes "phase"
 local WAITING, DECODE, FINISHING = phases.waiting, phases.decode, phases.finishing
+local HITS_OF_PREEMPTED, HITS_OF_ANY = 1, 2 -- CacheHits of serve/visible_replica.h; 0: no request has any
 
 --- Errors point at the policy's line.
 local function fail(message)
@@ -75,7 +76,7 @@ end
 --- code makes an object of a request only if it is used behind a call.
 local function may_hit(request)
   local view = B.view
-  return view ~= nil and (view.hits == 2 or view.hits == 1 and request.preemptions > 0)
+  return view ~= nil and (view.hits == HITS_OF_ANY or view.hits == HITS_OF_PREEMPTED and request.preemptions > 0)
 end
 
 local request_fields = {
@@ -103,8 +104,8 @@ local request_fields = {
   class = function(r) return r.klass end,
   session = function(r) return (optional(r.session, -1)) end,
   prefix = function(r) return r.prefix end,
-  max_output_tokens = function(r) return (optional(r.max_tokens, 0)) end,
-  predicted_output_tokens = function(r) return (optional(r.predicted_tokens, -1)) end,
+  max_output_tokens = function(r) return (optional(r.max_output_tokens, 0)) end,
+  predicted_output_tokens = function(r) return (optional(r.predicted_output_tokens, -1)) end,
 }
 
 Handle = ffi.metatype("rooflua_request_handle", {
@@ -151,7 +152,7 @@ local function length_of(list)
   local kind = list.kind
   if kind == WAITING_LIST then return view.waiting end
   if kind == PREFILLING_LIST then return view.prefilling end
-  return view.running
+  return view.seats
 end
 
 local function walk(kind, view, slot, steps)
@@ -211,8 +212,8 @@ local replica_fields = {
   decode_context_tokens = function(v) return v.decode_context_tokens end,
   decode_steps = function(v) return v.decode_index end,
   decode_blocks = function() return (C.decode_blocks(B)) end,
-  seats = function(v) return v.running end,
-  finishing = function(v) return v.draining end,
+  seats = function(v) return v.seats end,
+  finishing = function(v) return v.finishing end,
   free_blocks = function(v) return v.free_blocks end,
   total_blocks = function(v) return v.total_blocks end,
   block_size = function(v) return v.block_size end,

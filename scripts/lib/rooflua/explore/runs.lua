@@ -53,7 +53,7 @@ local function document_of(reader, given, row)
   if result.partial then error(result.partial.message or "stopped", 0) end
   local summary = kind == "serve" and result.summary or { time_s = result.time_s, evidence = result.evidence }
   return { name = row.name, parameters = row.parameters, seed = row.seed, gpus = gpus_of(given), summary = summary,
-    static = result.static, left_out = result.left_out }
+    static = result.static, left_out = result.left_out, notes = result.notes }
 end
 
 local function seed_of(given, variant)

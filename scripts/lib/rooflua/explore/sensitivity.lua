@@ -34,15 +34,16 @@ local function moves_of(each, step)
 end
 
 local function chosen(reader, given, params, step)
-  local list, fixed, wanted = {}, {}, nil
+  local list, fixed, wanted, all = {}, {}, nil, declared.all(reader, given)
   if params ~= nil then
     wanted = {}
     for _, path in ipairs(core.plain(core.table(params, "sensitivity: params"))) do
-      declared.find(reader, given, path, "params")
+      local found = declared.find(reader, given, path, "params")
+      if not wanted[path] and declared.is_kernel_constant(path) then all[#all + 1] = found end
       wanted[path] = true
     end
   end
-  for _, each in ipairs(declared.all(reader, given)) do
+  for _, each in ipairs(all) do
     if not wanted or wanted[each.path] then
       local move, why = moves_of(each, step)
       if move then

@@ -1,6 +1,7 @@
 -- The declared parameters of a scenario by key path: what sweeps, fits and sensitivities may vary.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local open_hardware = require("rooflua.spec").hardware
 local paths = require "rooflua.scenario.paths"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -53,10 +54,30 @@ function declared.all(reader, given)
   return out
 end
 
+local constant_prefix = "mfu.model."
+
+function declared.is_kernel_constant(path) return path:sub(1, #constant_prefix) == constant_prefix end
+
+--- A fitted constant of modelled kernels, by its path: what the scenario says, else the GPU's. These constants are
+--- not in declared.all(), so that an analysis of all parameters leaves them as they are.
+local function kernel_constant(given, path)
+  if not declared.is_kernel_constant(path) then return nil end
+  local name, gpu = path:sub(#constant_prefix + 1), given.hardware
+  local hardware = gpu ~= nil and open_hardware(gpu) or nil
+  for _, about in ipairs(native.kernel_constants(hardware and hardware.architecture or "hopper").list) do
+    if about.name == name then
+      local value = paths.value(given, path) or hardware and hardware.constants[name] or about.value
+      return { path = path, value = value, about = about, kind = "continuous" }
+    end
+  end
+end
+
 --- The declared parameter at `path`, or an error with suggestions. With `loose`, a value that the scenario has and
 --- nothing declares is nil instead.
 function declared.find(reader, given, path, what, loose)
   if type(path) ~= "string" then reader:fail(what, "expected a key path, found %s", core.describe(path)) end
+  local constant = kernel_constant(given, path)
+  if constant then return constant end
   local known = {}
   for i, each in ipairs(declared.all(reader, given)) do
     if each.path == path then return each end

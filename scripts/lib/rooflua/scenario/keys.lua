@@ -70,6 +70,8 @@ return {
         doc = "whose peaks hold where no table does; default the scenario's" },
       { name = "default_mfu", type = "number", unit = "1", example = "0.5",
         doc = "utilization where no row is found, for lookups that read it" },
+      { name = "model", type = "table", example = "{ gemm_math = 0.8 }",
+        doc = "constants of modelled kernels and collectives; default those of the GPU's family" },
     } },
   { name = "steps", type = "policy", folder = "steps", default = "kernels", kinds = priced,
     read_by = "scenario.policies", doc = "what a step costs" },

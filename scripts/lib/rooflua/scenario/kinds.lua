@@ -1,5 +1,6 @@
 -- What an opened scenario does, by its kind: a search is many runs, every other kind one run per variant. What only
 -- some scenarios need is loaded when it is needed, as in single.lua.
+local notes = require "rooflua.scenario.notes"
 local opening = require "rooflua.scenario.opening"
 local single = require "rooflua.scenario.single"
 
@@ -31,7 +32,8 @@ local function search(reader, given, options)
   local result, runs = require("rooflua.explore.searching").run(reader, given, given.search,
     { jobs = options.jobs, results = options.results, progress = options.progress })
   return { kind = "search", search = result, evidence = mean_evidence(runs),
-    text = require("rooflua.explore.text").of_search(result), left_out = most_left_out(runs) }
+    text = require("rooflua.explore.text").of_search(result), left_out = most_left_out(runs),
+    notes = notes.of_runs(runs) }
 end
 
 --- Runs one variant of an opened scenario. options: explain and what else the kind takes.

@@ -56,6 +56,8 @@ function prepared.of(reader, given)
   local out = { given = given, reader = reader }
   out.model = reader:at("model", spec.model, given.model)
   out.hardware = reader:at("hardware", spec.hardware, given.hardware)
+  local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
+  if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
   out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware)
   out.mfu = tables_of(reader, given.mfu, out.hardware)
   out.async_depth = given.async_depth or schema.entry("async_depth").default

@@ -3,6 +3,7 @@ local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local batch = require "rooflua.border.batch"
 local json = require "rooflua.json"
+local notes = require "rooflua.scenario.notes"
 local Prepared = require "rooflua.scenario.prepared"
 
 local prices = {}
@@ -101,7 +102,8 @@ function prices.price(prepared)
   if total_s > 0 then
     for name, seconds in pairs(evidence_s) do shares[name] = seconds / total_s end
   end
-  return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name }
+  return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name,
+    notes = notes.of({ prepared }, shares) }
 end
 
 --- The report of a step model that has one.
@@ -116,7 +118,8 @@ function prices.static(prepared)
   local evidence = cost.shares()
   cost.set_corrections {}
   if not ok then prepared.reader:at("static", error, report, 0) end
-  return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name }
+  return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name,
+    notes = notes.of({ prepared }, evidence) }
 end
 
 --- The part of a value that a document can hold: finite numbers, text, booleans, tables of them.

@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local bench = require "rooflua.serving.bench"
 local lookback = require "rooflua.measure.lookback"
+local notes = require "rooflua.scenario.notes"
 local own_metrics = require "rooflua.measure.own"
 local pieces = require "rooflua.serving.pieces"
 local policy = require "rooflua.policy"
@@ -163,7 +164,8 @@ function Live:result()
   local run = state.run
   native.serve_finish(run)
   return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
-    requests = native.serve_requests(run), left_out = native.serve_left_out(run) }, state.file, state.given, self)
+    requests = native.serve_requests(run), left_out = native.serve_left_out(run),
+    notes = notes.of_run(state) }, state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, begin)

@@ -1,7 +1,7 @@
 -- Help texts, made from the stubs in scripts/meta and from the declarations of policies.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local declared = require "rooflua.text.declared"
+local declarations = require "rooflua.text.declared"
 local manual = require "rooflua.scenario.manual"
 local policy = require "rooflua.policy"
 
@@ -166,7 +166,7 @@ end
 --- All topics of help.
 function help.topics()
   local known = manual.topics()
-  for _, topic in ipairs(declared.topics()) do known[#known + 1] = topic end
+  for _, topic in ipairs(declarations.topics()) do known[#known + 1] = topic end
   for _, module in ipairs(stub_names()) do
     known[#known + 1] = module
     for _, entry in ipairs(read_stub(module).entries) do known[#known + 1] = entry.name end
@@ -214,7 +214,8 @@ function help.text(topic)
     core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic))
   end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
-  local said = manual.help(topic) or declared.help(topic)
+  if topic == "mfu.model" then return require("rooflua.text.constants").text() end
+  local said = manual.help(topic) or declarations.help(topic)
   if said then return said end
   for _, module in ipairs(stub_names()) do
     local stub = read_stub(module)

@@ -1,18 +1,19 @@
---- What no kernel can beat, whatever a table says, and that fewer rows never cost more.
+--- Bounds on the price of an operation, because measured tables can be wrong in two ways.
 ---
---- A table may be wrong in both ways: weights that stayed in the cache while they were timed; noise
---- between two rows. What is missing to the first is recorded as a row of its own, so that it shows. For
---- the second a GEMM is priced with more rows where that is faster: it could be run so.
+--- Below: no kernel beats flop / peak or bytes / bandwidth. A table does where the weights stayed in the cache during
+--- the timing. The missing time is recorded as a row of its own, so that reports show it.
+--- Above: fewer rows never cost more. A table breaks this through noise between its rows. An operation is priced with
+--- more rows where that is faster, because the engine could pad it to them.
 local cost = require "rooflua.cost"
 
 local floor, max = math.floor, math.max
 
-local physics = {}
-physics.__index = physics
+local bounds = {}
+bounds.__index = bounds
 
---- Rows an operation may be padded to: every size a table is likely to have, up to a step's budget,
---- and one more each, where a new tile starts.
---- @param every integer every whole number up to it as well
+--- The numbers of rows that an operation may be padded to: the sizes that tables usually have, up to the token budget
+--- of a step, and each size plus one, where a new tile starts.
+--- @param every integer all whole numbers up to this one are sizes
 local function padded_sizes(budget, every)
   local sizes = {}
   local function add(from, to, step)
@@ -31,17 +32,18 @@ end
 --- @param hardware rooflua.Hardware
 --- @param database rooflua.Database
 --- @param budget integer tokens of the largest step
-function physics.of(hardware, database, budget)
+function bounds.of(hardware, database, budget)
   return setmetatable({
     bytes_per_s = hardware.memory_bytes_per_s, peaks = hardware.peak_flop_per_s, database = database,
     sizes = padded_sizes(budget, 15), sizes_of_experts = padded_sizes(budget, 255), fastest = {},
-  }, physics)
+  }, bounds)
 end
 
---- Tops a time up to its floor: flop over peak, bytes over bandwidth.
---- @param time_s number of `count` runs
---- @param flop number of one run
-function physics:at_least(time_s, flop, bytes, dtype, count, name)
+--- Raises a time to its lower bound: flop over peak, bytes over bandwidth.
+--- @param time_s number time of `count` runs
+--- @param flop number work of one run
+--- @return number time_s
+function bounds:at_least(time_s, flop, bytes, dtype, count, name)
   local floor_s = count * max(flop / (self.peaks[dtype] or self.peaks.bf16), bytes / self.bytes_per_s)
   if time_s >= floor_s or count == 0 then return time_s end
   return time_s + cost.record(name, (floor_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
@@ -49,7 +51,7 @@ function physics:at_least(time_s, flop, bytes, dtype, count, name)
 end
 
 --- Writes the rows of an operation into its query.
-function physics.ask(op, rows, query)
+function bounds.ask(op, rows, query)
   if query.op == "memory" or query.op == "all_reduce" then
     query.bytes = op.bytes_per_row * rows + op.weight_bytes
   elseif query.op == "linear_attention" then
@@ -59,11 +61,11 @@ function physics.ask(op, rows, query)
   end
 end
 
---- Latency of one run, straight from the database. All but a GEMM bring their query along.
-function physics:latency(op, rows, query)
+--- Latency of one run from the database. A GEMM needs no query; every other operation has one.
+function bounds:latency(op, rows, query)
   local _, estimate
   if query then
-    physics.ask(op, rows, query)
+    bounds.ask(op, rows, query)
     _, estimate = self.database:lookup(query)
   else
     _, estimate = self.database:gemm(rows, op.k, op.n, op.dtype)
@@ -71,13 +73,13 @@ function physics:latency(op, rows, query)
   return estimate.latency_s
 end
 
---- Rows of experts in tables are where a benchmark had them: any whole number.
-function physics:sizes_of(op)
+--- Tables of experts have rows at any whole number of tokens; those of other operations at round sizes.
+function bounds:sizes_of(op)
   return op.op == "grouped_gemm" and self.sizes_of_experts or self.sizes
 end
 
---- For each of the sizes, which size from there on is fastest.
-function physics:fastest_of(op, query)
+--- For each size, the fastest size that is no smaller.
+function bounds:fastest_of(op, query)
   if self.fastest[op] then return self.fastest[op] end
   local sizes = self:sizes_of(op)
   local found, best_s, best = {}, math.huge, nil
@@ -90,10 +92,10 @@ function physics:fastest_of(op, query)
   return found
 end
 
---- The rows, as many as given or more, with which this operation is fastest.
-function physics:rows_to_run(op, rows, query)
+--- The number of rows, `rows` or more, with which the operation is fastest.
+function bounds:rows_to_run(op, rows, query)
   local sizes = self:sizes_of(op)
-  local low, high = 1, #sizes + 1  -- the first size that holds the rows
+  local low, high = 1, #sizes + 1  -- search for the first size that holds the rows
   while low < high do
     local middle = floor((low + high) / 2)
     if sizes[middle] < rows then low = middle + 1 else high = middle end
@@ -104,12 +106,12 @@ function physics:rows_to_run(op, rows, query)
   return rows
 end
 
---- A GEMM, floored and monotone in its rows.
+--- Time of a GEMM within both bounds.
 --- @param op table one of cost.layers
-function physics:gemm(op, m)
+function bounds:gemm(op, m)
   local rows = self:rows_to_run(op, m)
   local time_s = cost.gemm(self.database, rows, op.k, op.n, op.dtype, op.count, op.name)
   return self:at_least(time_s, op.flop_per_row * m, op.weight_bytes + op.bytes_per_row * m, op.dtype, op.count, op.name)
 end
 
-return physics
+return bounds
