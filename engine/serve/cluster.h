@@ -7,7 +7,7 @@
 
 #include "border.h"
 #include "serve/clock.h"
-#include "serve/kv_cache.h"
+#include "serve/kv/kv_cache.h"
 #include "serve/request.h"
 
 namespace rooflua {

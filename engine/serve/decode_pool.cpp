@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "serve/kv_cache.h"
+#include "serve/kv/kv_cache.h"
 
 namespace rooflua {
 

@@ -7,10 +7,11 @@
 
 #include "serve/batch.h"
 #include "serve/cluster.h"
-#include "serve/plan.h"
 #include "serve/visible_replica.h"
 
 namespace rooflua {
+
+class Plan;
 
 /// Which requests run in a step. One instance per replica.
 class SchedulerPolicy {

@@ -1,274 +1,272 @@
 #include "serve/replica.h"
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
+
+#include "base/error.h"
 
 namespace rooflua {
 
-namespace {
-
-CacheHits hits_of(PrefixIndex prefixes) {
-  switch (prefixes) {
-    case PrefixIndex::none:
-      return CacheHits::none;
-    case PrefixIndex::own:
-      return CacheHits::of_preempted;
-    case PrefixIndex::shared:
-      break;
-  }
-  return CacheHits::of_any;
-}
-
-/// The numbers of an empty replica.
-Board empty_board(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
-                  Requests& requests) {
-  Board board;
-  board.requests = &requests;
-  ReplicaView& view = board.view;
-  view.index = index;
-  view.total_blocks = view.free_blocks = config.kv_blocks;
-  view.block_size = config.block_size;
-  view.max_num_seqs = config.max_num_seqs;
-  view.max_num_batched_tokens = config.max_num_batched_tokens;
-  view.max_model_len = config.max_model_len;
-  view.async_depth = config.async_depth;
-  // A decode replica gets KV from elsewhere, which counts as cached.
-  view.hits = config.role == Role::decode ? CacheHits::of_any : hits_of(prefixes);
-  return board;
-}
-
-}  // namespace
-
-Replica::Replica(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
-                 Requests& requests)
-    : VisibleReplica(empty_board(index, config, prefixes, requests)),
-      config_(config),
-      kv_(config.kv_blocks, config.block_size, prefixes),
-      queue_(board_),
-      seats_(board_),
-      pool_(board_),
-      pipeline_(config.async_depth) {}
-
 void Replica::rebind(Requests& requests) {
-  board_.requests = &requests;
-  board_.view.requests = requests.data();
-  queue_.rebind(board_);
-  seats_.rebind(board_);
-  pool_.rebind(board_);
+  ReplicaState::rebind(requests);
   batch_.origin = this;
 }
 
-// --- what can be asked
+// --- planning
 
-std::int32_t Replica::cached_tokens(std::int32_t slot) const noexcept {
-  const Progress& progress = board_.progress(slot);
-  const KvCache::Hit hit = kv_.lookup(slot, request(slot), progress);
-  const bool here = request(slot).replica == view().index;
-  return std::max(hit.blocks * config_.block_size, here ? progress.remote_tokens : 0);
+bool Replica::must_ask(const SchedulerPolicy& policy, Picoseconds now) const {
+  if (changed_ || !repeatable_ || now >= wake_ || view().decodes == 0) return true;
+  if (pool_.blocks_needed() > kv_.free_blocks() || policy.every_step()) return true;
+  // A waiting request may hit a block that a decoding request fills now.
+  return view().waiting > 0 && pool_.any_filling();
 }
 
-std::int32_t Replica::shared_tokens(std::int32_t slot, std::int32_t other) const noexcept {
-  return rooflua::shared_tokens(board_.progress(slot), board_.progress(other));
+StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
+  board_.view.now_s = seconds(now);
+  board_.view.requests = board_.requests->data();
+  board_.view.slots = board_.requests->slots();
+  changed_ = false;
+  wake_ = never;
+  plan_.begin(*this, policy, now, plans_++);
+  policy.plan(*this, plan_);
+  plan_.end();
+  const PlanView& made = plan_.view();
+  if (made.wake_s >= 0) wake_ = picoseconds(made.wake_s, "scheduler: wake_at");
+  repeatable_ = plan_.is_decode_all();
+  if (made.preempted > 0 || made.rejected > 0) changed_ = true;
+  return plan_;
 }
 
-ReplicaSignals Replica::signals() const {
-  ReplicaSignals signals;
-  signals.waiting_tokens = view().waiting_tokens;
-  signals.context_tokens = view().decode_context_tokens;
-  signals.kv_used_frac = static_cast<double>(kv_.used_blocks()) / kv_.total_blocks();
-  signals.waiting = view().waiting;
-  signals.running = view().seats;
-  signals.decodes = view().decodes;
-  signals.prefilling = view().prefilling;
-  signals.free_blocks = kv_.free_blocks();
-  signals.total_blocks = kv_.total_blocks();
-  signals.role = config_.role;
-  return signals;
+StepPlan& Replica::repeat_plan(Picoseconds now) {
+  board_.view.now_s = seconds(now);
+  plan_.repeat(*this, now, plans_++);
+  return plan_;
 }
 
-std::int32_t Replica::missing_blocks(std::int32_t slot) const noexcept {
-  const Request& r = request(slot);
-  const Progress& progress = board_.progress(slot);
-  const std::int32_t whole = blocks_for(r.prompt_tokens + r.emitted_tokens, config_.block_size);
-  if (progress.held_blocks > 0) return std::max(0, whole - progress.held_blocks);
-  const std::int32_t reserved = progress.kept_blocks > 0 ? seats_.missing_blocks() : 0;
-  return whole - kv_.lookup(slot, r, progress).blocks + reserved;
-}
-
-// --- the queue
-
-void Replica::enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& policy) {
-  Request& request = board_.request(slot);
-  Progress& progress = board_.progress(slot);
-  request.replica = view().index;
-  request.context_tokens = request.cached_tokens = 0;
-  progress.held_blocks = 0;
-  progress.planned = progress.preempted = progress.admitted = -1;  // serials are per replica
-  if (progress.queued == never) progress.queued = now;
-  queue_.join(slot, policy);
-  changed_ = true;
-}
-
-void Replica::receive(std::int32_t slot, SchedulerPolicy& policy) {
-  const Progress& progress = board_.progress(slot);
-  kv_.remember(slot, request(slot), progress, progress.remote_tokens / config_.block_size);
-  queue_.join(slot, policy);
-  changed_ = true;
-}
-
-void Replica::rekey(SchedulerPolicy& policy) {
-  queue_.rekey(policy);
-  changed_ = true;
-}
-
-/// Out of the queue for good, with the blocks that its KV was sent to.
-void Replica::leave_queue(std::int32_t slot) {
-  queue_.leave(slot);
-  if (board_.progress(slot).held_blocks == 0) return;
-  board_.request(slot).context_tokens = board_.progress(slot).remote_tokens;
-  release_blocks(slot, 0, false);
-  board_.request(slot).context_tokens = 0;
-}
-
-void Replica::fail(std::int32_t slot, Outcome outcome) {
-  board_.request(slot).phase = Phase::pending;
-  failing_.push_back({slot, outcome});
-}
-
-void Replica::reject(std::int32_t slot) {
-  leave_queue(slot);
-  fail(slot, Outcome::rejected);
-}
-
-void Replica::evict(std::int32_t slot) {
-  if (request(slot).phase == Phase::waiting) {
-    leave_queue(slot);
-  } else {
-    leave_seat(slot);
-    release_blocks(slot, 0, false);
+const Batch& Replica::batch_of_plan() {
+  const std::vector<PrefillWork>& prefills = plan_.prefills();
+  batch_ = Batch{};
+  batch_.origin = this;
+  batch_.replica = view().index;
+  batch_.prefills = prefills.data();
+  batch_.prefill_count = static_cast<std::int32_t>(prefills.size());
+  batch_.decodes = plan_.view().decodes;
+  batch_.tokens = plan_.view().tokens;
+  batch_.requests = batch_.decodes + batch_.prefill_count;
+  batch_.sampled = batch_.decodes;
+  for (const PrefillWork& work : prefills) batch_.sampled += work.completes;
+  if (plan_.decodes_everyone()) {
+    batch_.decode_context_tokens = view().decode_context_tokens;
+  } else if (batch_.decodes > 0) {
+    const std::int32_t* contexts = planned_decode_contexts();
+    for (std::int32_t i = 0; i < batch_.decodes; ++i) batch_.decode_context_tokens += contexts[i];
   }
-  board_.request(slot).phase = Phase::pending;
-  changed_ = true;
+  return batch_;
 }
 
-// --- seats and blocks
-
-void Replica::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t ready_tokens,
-                        std::int32_t blocks, std::int32_t planned_tokens, Picoseconds now) {
-  Request& request = board_.request(slot);
-  Progress& progress = board_.progress(slot);
-  queue_.leave(slot);
-  if (progress.held_blocks > 0) {
-    kv_.grow(slot, blocks - progress.held_blocks);
-  } else {
-    kv_.seat(slot, hit, blocks - hit.blocks);
+const std::int32_t* Replica::planned_decode_contexts() const {
+  contexts_.clear();
+  for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
+    if (request(slot).phase == Phase::decoding && plan_.holds(slot))
+      contexts_.push_back(context_tokens(view(), request(slot)));
   }
-  progress.held_blocks = blocks;
-  progress.remote_tokens = 0;
-  if (progress.scheduled == never) {
-    progress.scheduled = now;
-    progress.first_hit_tokens = ready_tokens;
+  return contexts_.data();
+}
+
+std::vector<std::int32_t> Replica::planned_decode_ids() const {
+  std::vector<std::int32_t> ids;
+  for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
+    if (request(slot).phase == Phase::decoding && plan_.holds(slot))
+      ids.push_back(request(slot).id);
   }
-  request.cached_tokens = ready_tokens;
-  request.context_tokens = ready_tokens;
-  seats_.take(slot);
-  kv_.remember(slot, request, progress, planned_tokens / config_.block_size);
-  sync_blocks();
+  return ids;
 }
 
-void Replica::park(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks) {
-  queue_.leave(slot);
-  kv_.seat(slot, hit, blocks - hit.blocks);
-  board_.progress(slot).held_blocks = blocks;
-  board_.request(slot).phase = Phase::pending;
-  sync_blocks();
+const std::int32_t* decode_contexts(const Batch& batch) noexcept {
+  if (batch.contexts != nullptr || batch.origin == nullptr) return batch.contexts;
+  return batch.origin->planned_decode_contexts();
 }
 
-void Replica::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std::int64_t serial) {
-  Request& request = board_.request(slot);
-  const bool finishing = request.phase == Phase::finishing;
-  leave_seat(slot);
-  const std::int64_t sequence = request.prompt_tokens + request.emitted_tokens;
-  const bool fits = blocks_for(sequence, config_.block_size) <= config_.kv_blocks;
-  release_blocks(slot, granted_blocks, !finishing && fits);
-  board_.progress(slot).preempted = serial;
-  request.context_tokens = request.cached_tokens = 0;
-  request.phase = Phase::pending;
-  if (finishing) return;
-  ++request.preemptions;
-  if (fits) {
-    queue_.rejoin(slot);
-  } else {
-    fail(slot, Outcome::exceeds_kv_cache);
+std::vector<std::int32_t> decode_ids(const Batch& batch) {
+  if (batch.origin == nullptr) return {};
+  return batch.origin->planned_decode_ids();
+}
+
+std::int32_t decode_context_max(const Batch& batch) noexcept {
+  if (batch.decodes == 0) return 0;
+  const std::int32_t* contexts = decode_contexts(batch);
+  if (contexts != nullptr) return *std::max_element(contexts, contexts + batch.decodes);
+  return static_cast<std::int32_t>(std::ceil(batch.decode_context_tokens / batch.decodes));
+}
+
+// --- commit
+
+void Replica::commit(const StepPrice& price, Picoseconds now) {
+  Step& step = pipeline_.append();
+  plan_.move_prefills(step.prefills);
+  step.serial = plan_.serial();
+  step.planned = now;
+  step.batch = batch_;
+  step.batch.origin = nullptr;
+  step.price = price;
+  step.waiting = view().waiting;
+  step.running = view().seats;
+  step.used_blocks = kv_.used_blocks();
+  if (plan_.decodes_everyone() || plan_.walked()) {
+    advance_all(step);
+  } else if (!plan_.singles().empty()) {
+    advance_singles(step);
   }
+  advance_prefills(step);
+  if (step.ending.size() > 1) {
+    std::sort(step.ending.begin(), step.ending.end(), [this](std::int32_t a, std::int32_t b) {
+      return board_.progress(a).seat < board_.progress(b).seat;
+    });
+  }
+  if (!step.prefills.empty()) changed_ = true;
 }
 
-/// Out of the lists and the decode pool; blocks stay.
-void Replica::leave_seat(std::int32_t slot) {
-  if (request(slot).phase == Phase::decoding) {
+/// All decoding requests advance, without those that decode_all did not reach.
+void Replica::advance_all(Step& step) {
+  std::vector<std::int32_t> left_out;
+  if (plan_.walked() && plan_.view().decodes < view().decodes) {
+    for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
+      if (request(slot).phase != Phase::decoding || plan_.holds(slot)) continue;
+      leave_common_pace(slot);
+      left_out.push_back(slot);
+      step.skipped.push_back(request(slot).id);
+    }
+  }
+  for (const std::int32_t slot : pool_.newcomers()) {
+    if (plan_.holds(slot)) step.own_gaps.push_back(slot);
+  }
+  step.decode_index = pool_.index();
+  for (const std::int32_t slot : pool_.advance(left_out)) plan_last_token(slot, step);
+}
+
+void Replica::advance_singles(Step& step) {
+  if (static_cast<std::int32_t>(plan_.singles().size()) < view().decodes) {
+    for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
+      if (request(slot).phase == Phase::decoding && !plan_.holds(slot))
+        step.skipped.push_back(request(slot).id);
+    }
+  }
+  for (const std::int32_t slot : plan_.singles()) {
     leave_common_pace(slot);
-    pool_.leave(slot);
+    step.own_gaps.push_back(slot);
+    step.stamps.push_back(slot);
+    if (pool_.advance_alone(slot)) plan_last_token(slot, step);
   }
-  seats_.leave(slot);
 }
 
-/// All blocks of the request, with `granted_blocks` that the plan at hand took for it.
-void Replica::release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns) {
-  Progress& progress = board_.progress(slot);
-  const Request& r = request(slot);
-  kv_.release(slot, r, progress, progress.held_blocks + granted_blocks,
-              r.context_tokens / config_.block_size, returns);
-  progress.held_blocks = 0;
-  sync_blocks();
+void Replica::advance_prefills(Step& step) {
+  for (const PrefillWork& work : step.prefills) {
+    Request& request = board_.request(work.slot);
+    request.context_tokens += work.new_tokens;
+    if (work.completes == 0) continue;
+    ++request.emitted_tokens;
+    const Progress& progress = board_.progress(work.slot);
+    const bool last = request.emitted_tokens >= progress.stop_at;
+    if (request.emitted_tokens < progress.limit) {
+      seats_.end_prefill(work.slot);
+      pool_.join(work.slot, kv_.shares_output(request, progress));
+    }
+    if (last) plan_last_token(work.slot, step);
+  }
 }
 
-void Replica::release_kept(std::int32_t slot) {
-  Progress& progress = board_.progress(slot);
-  const std::int32_t kept = std::exchange(progress.kept_blocks, 0);
-  const std::int32_t full = request(slot).prompt_tokens / config_.block_size;
-  kv_.release(slot, request(slot), progress, kept, full, false);
-  sync_blocks();
+/// The step holds the last token of the request, by its end token or by its limit. By its limit it
+/// is not planned again; by its end token it goes on like all others until that token lands.
+void Replica::plan_last_token(std::int32_t slot, Step& step) {
+  const Progress& progress = board_.progress(slot);
+  const std::int32_t emitted = emitted_tokens(view(), request(slot));
+  if (emitted == progress.stop_at) step.ending.push_back(slot);
+  if (emitted == progress.limit) return finish(slot);
+  pool_.prolong(slot, progress.limit - progress.stop_at);
+}
+
+void Replica::finish(std::int32_t slot) {
+  if (request(slot).phase == Phase::decoding) pool_.leave(slot);
+  seats_.finish(slot);
   changed_ = true;
 }
 
-bool Replica::grant_prefill(std::int32_t slot, std::int32_t tokens) {
-  Progress& progress = board_.progress(slot);
-  const std::int32_t more =
-      std::max(0, blocks_for(tokens, config_.block_size) - progress.held_blocks);
-  if (more > kv_.free_blocks()) return false;
-  kv_.grow(slot, more);
-  progress.held_blocks += more;
-  kv_.remember(slot, request(slot), progress, tokens / config_.block_size);
-  sync_blocks();
-  return true;
-}
+// --- the end of a step
+//
+// A request ends by its limit or by its end token. The first can be foreseen: the request is not
+// planned again once its last token is in flight. The second cannot: the request is planned as one
+// that goes on until the token lands, so that with async_depth 2 the step behind may hold one more
+// row of it, which costs what a row costs and is discarded.   @source SERVING A1.7
 
-void Replica::grant_all_decodes(std::int32_t blocks, std::int64_t serial) {
-  kv_.take(blocks);
-  sync_blocks();
-  if (!pool_.any_filling()) return;
-  for (const std::int32_t slot : pool_.filling()) {
-    if (board_.progress(slot).planned != serial) fill_block(slot);
+StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks) {
+  ROOFLUA_ASSERT(pipeline_.executing() && pipeline_.front().end == now);
+  gaps.clear();
+  const Pipeline::CommonGap common = pipeline_.stamp_decodes(*board_.requests, now, gaps);
+  if (!keep_blocks) pipeline_.stamp_prefills(*board_.requests, now, gaps);
+  finished_ids_.clear();
+  for (const std::int32_t slot : pipeline_.front().ending) {
+    if (!keep_blocks) board_.progress(slot).last_token = now;
+    finished_ids_.push_back(request(slot).id);
+    end(slot, keep_blocks);
+    changed_ = true;
   }
+  land_fills(pipeline_.front());
+  const Step& step = pipeline_.retire();
+  return {.replica = view().index,
+          .serial = step.serial,
+          .planned = step.planned,
+          .start = step.start,
+          .end = now,
+          .batch = &step.batch,
+          .price = &step.price,
+          .waiting = step.waiting,
+          .running = step.running,
+          .used_blocks = step.used_blocks,
+          .total_blocks = config_.kv_blocks,
+          .left_blocks = kv_.used_blocks(),
+          .common_gap = common.gap,
+          .common_gaps = common.count,
+          .other_gaps = gaps,
+          .discarded = step.discarded,
+          .prefills = step.prefills,
+          .skipped = step.skipped,
+          .finished = finished_ids_};
 }
 
-void Replica::grant_decode(std::int32_t slot) {
-  if (const std::int32_t blocks = pool_.blocks_needed(slot); blocks > 0) {
-    kv_.take(blocks);
-    sync_blocks();
+/// The request's last token landed: it leaves from where later plans left it.
+void Replica::end(std::int32_t slot, bool keep_blocks) {
+  switch (request(slot).phase) {
+    case Phase::decoding:
+    case Phase::finishing:
+      leave_seat(slot);
+      if (request(slot).emitted_tokens > board_.progress(slot).stop_at) discard_row(slot);
+      if (!keep_blocks) release_blocks(slot, 0, false);
+      break;
+    case Phase::waiting:  // it was preempted before its end token was known
+      leave_queue(slot);
+      break;
+    default:  // it was preempted, and released its blocks early or could not have come back
+      std::erase_if(failing_, [slot](const Failing& each) { return each.slot == slot; });
   }
-  if (pool_.is_filling(slot)) fill_block(slot);
+  board_.request(slot).phase = Phase::pending;
 }
 
-/// The planned decode fills a block that others may ask for. If the block's last token is known, it
-/// carries content from now on; if that token is in flight, from when it lands.
-void Replica::fill_block(std::int32_t slot) {
-  const Progress& progress = board_.progress(slot);
-  if (pipeline_.last_step_lands(slot, progress)) {
-    pipeline_.last().fills.push_back(slot);
-  } else {
-    const std::int32_t tokens = context_tokens(view(), request(slot)) + DecodePool::tokens_per_step;
-    kv_.remember(slot, request(slot), progress, tokens / config_.block_size);
+/// The step behind computes one more token of the request: its KV is no content, and it does not
+/// land.
+void Replica::discard_row(std::int32_t slot) {
+  pipeline_.discard_behind(slot);
+  board_.request(slot).context_tokens -= DecodePool::tokens_per_step;
+  board_.request(slot).emitted_tokens -= DecodePool::tokens_per_step;
+}
+
+/// Blocks that were filled while their last token was in flight carry content now.
+void Replica::land_fills(const Step& step) {
+  for (const std::int32_t slot : step.fills) {
+    const Phase phase = request(slot).phase;
+    if (phase != Phase::decoding && phase != Phase::finishing) continue;  // it lost its seat
+    kv_.remember(slot, request(slot), board_.progress(slot),
+                 context_tokens(view(), request(slot)) / config_.block_size);
+    changed_ = true;
   }
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "serve/kv_cache.h"
+#include "serve/kv/kv_cache.h"
 
 namespace rooflua {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "serve/policy.h"
-#include "serve/replica.h"
+#include "serve/replica_state.h"
 
 namespace rooflua {
 
@@ -17,7 +17,7 @@ void StepPlan::clear() {
   pulled_.clear();
 }
 
-void StepPlan::begin(Replica& replica, SchedulerPolicy& policy, Picoseconds now,
+void StepPlan::begin(ReplicaState& replica, SchedulerPolicy& policy, Picoseconds now,
                      std::int64_t serial) {
   Plan::begin(replica, &policy, now, serial);
   on_ = &replica;
@@ -28,7 +28,7 @@ void StepPlan::end() {
   if (needs_victim_) answer(refuse("plan", Refusal::victim_expected, -1));
 }
 
-void StepPlan::repeat(Replica& replica, Picoseconds now, std::int64_t serial) {
+void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial) {
   Plan::begin(replica, nullptr, now, serial);
   on_ = &replica;
   clear();

@@ -11,16 +11,16 @@
 
 namespace rooflua {
 
-class Replica;
+class ReplicaState;
 
 class StepPlan final : public Plan {
  public:
   /// An empty plan, to be filled by `policy`.
-  void begin(Replica& replica, SchedulerPolicy& policy, Picoseconds now, std::int64_t serial);
+  void begin(ReplicaState& replica, SchedulerPolicy& policy, Picoseconds now, std::int64_t serial);
   /// The policy is done. @throws Error if decode_all still waits for a victim
   void end();
   /// Every decoding request and nothing else, without asking. @pre blocks suffice
-  void repeat(Replica& replica, Picoseconds now, std::int64_t serial);
+  void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial);
 
   std::int32_t try_decode_all(std::int32_t limit) noexcept override;
   std::int32_t try_shed(std::int32_t victim_slot) noexcept override;
@@ -58,7 +58,7 @@ class StepPlan final : public Plan {
   void add_prefill(const PrefillWork& work) noexcept;
   void withdraw(std::int32_t slot) noexcept;
 
-  Replica* on_ = nullptr;  // the replica that is acted on
+  ReplicaState* on_ = nullptr;  // the replica that is acted on
   bool everyone_ = false;
   bool walked_ = false;
   bool needs_victim_ = false;  // the walk waits for try_shed

@@ -1,7 +1,7 @@
 #include <sstream>
 
 #include "measure/write/requests.h"
-#include "serve/traces.h"
+#include "serve/traces/read.h"
 #include "tests/catch.h"
 #include "tests/measure/synthetic_run.h"
 

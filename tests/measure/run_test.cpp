@@ -7,7 +7,7 @@
 #include "measure/write/requests.h"
 #include "measure/write/result.h"
 #include "measure/write/timeline.h"
-#include "serve/traces.h"
+#include "serve/traces/read.h"
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 

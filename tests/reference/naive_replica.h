@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "serve/cluster.h"
+#include "serve/plan.h"
 #include "serve/policy.h"
 #include "tests/reference/block_pool.h"
 #include "tests/reference/pipeline.h"

@@ -1,6 +1,6 @@
 // The cache alone: 4-token blocks, requests built by hand.
 
-#include "serve/kv_cache.h"
+#include "serve/kv/kv_cache.h"
 
 #include "tests/catch.h"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "serve/traces.h"
+#include "serve/traces/read.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

@@ -1,4 +1,4 @@
-#include "serve/traces.h"
+#include "serve/traces/read.h"
 
 #include "base/error.h"
 #include "tests/catch.h"

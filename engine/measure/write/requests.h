@@ -1,5 +1,5 @@
 #pragma once
-// One row per request: our CSV, which is also a trace to replay (serve/traces.h), and the result
+// One row per request: our CSV, which is also a trace to replay (serve/traces/read.h), and the result
 // file of vLLM's serving benchmark.
 
 #include <map>

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "script/vm/stack.h"
-#include "serve/traces.h"
+#include "serve/traces/read.h"
 #include "serve/workload.h"
 
 namespace rooflua::script {

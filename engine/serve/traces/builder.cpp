@@ -1,4 +1,4 @@
-#include "serve/trace_builder.h"
+#include "serve/traces/builder.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "serve/kv_cache.h"
+#include "serve/kv/kv_cache.h"
 
 #include <algorithm>
 

@@ -1,47 +1,15 @@
 #pragma once
-// From the texts of one row to a checked TraceRow. Used by the readers in traces.cpp only.
+// From the texts of one row to a checked TraceRow. Used by the readers in read.cpp only.
 
 #include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
-#include "serve/traces.h"
+#include "serve/traces/columns.h"
+#include "serve/traces/trace.h"
 
 namespace rooflua {
-
-/// What a column of a trace can mean.
-enum class TraceRole {
-  none,
-  arrival,
-  prompt,
-  output,
-  request_class,
-  session,
-  round,
-  priority,
-  prompt_id,
-  prefix_group,
-  prefix_length,
-  server_prompt,
-  hash_ids,
-  failure,
-};
-inline constexpr int trace_role_count = 14;
-
-/// What a column means, and for an arrival its unit.
-struct TraceColumn {
-  TraceRole role = TraceRole::none;
-  double units_per_s = 1;  // 1000 for milliseconds
-};
-
-/// What the column means in that format; none where the format does not read it.
-/// @param column  in plain_spelling
-TraceColumn trace_column(TraceFormat format, std::string_view column);
-
-/// Lower case, with _ for every other character between words: "Elapsed time (s)" is
-/// "elapsed_time_s".
-std::string plain_spelling(std::string_view column);
 
 /// One row as text, by role; empty where the file has no such column or the cell is empty.
 struct RawTraceRow {

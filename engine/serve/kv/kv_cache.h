@@ -19,7 +19,7 @@
 #include <memory>
 #include <vector>
 
-#include "serve/prefix_cache.h"
+#include "serve/kv/prefix_cache.h"
 #include "serve/request.h"
 
 namespace rooflua {

@@ -1,0 +1,101 @@
+#pragma once
+// What one engine holds: its waiting queue, seats, decode pool, KV blocks and planned steps.
+//
+// The parts each keep an invariant of their own (waiting_queue.h, seats.h, decode_pool.h,
+// pipeline.h, kv/kv_cache.h). This class moves requests between them: when they come, are seated,
+// preempted or sent on. A plan (step_plan.h) acts on it; replica.h adds the life of a step.
+
+#include <cstdint>
+#include <vector>
+
+#include "serve/cluster.h"
+#include "serve/decode_pool.h"
+#include "serve/kv/kv_cache.h"
+#include "serve/pipeline.h"
+#include "serve/policy.h"
+#include "serve/seats.h"
+#include "serve/visible_replica.h"
+#include "serve/waiting_queue.h"
+
+namespace rooflua {
+
+class ReplicaState : public VisibleReplica {
+ public:
+  ReplicaState(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
+               Requests& requests);
+
+  const ReplicaConfig& config() const { return config_; }
+  const KvCache& kv() const { return kv_; }
+  const Seats& seats() const { return seats_; }
+  const DecodePool& pool() const { return pool_; }
+  std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
+  std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
+  std::int32_t decode_blocks() const noexcept override { return pool_.blocks_needed(); }
+  ReplicaSignals signals() const;
+  /// Blocks that the admission of a waiting request would take for its whole sequence.
+  std::int32_t missing_blocks(std::int32_t slot) const noexcept;
+
+  // --- for the simulation: requests come and go
+
+  /// Joins the waiting queue. The key is fixed here. @pre the sequence fits the cache
+  void enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& policy);
+  /// The KV of an admitted prompt has come: its blocks carry content, and it waits for a seat, in
+  /// front of all requests that hold no blocks. The key is asked for again.
+  void receive(std::int32_t slot, SchedulerPolicy& policy);
+  /// Keys again, after the policy was swapped.
+  void rekey(SchedulerPolicy& policy);
+  /// The blocks of a prompt whose KV was sent on are free.
+  void release_kept(std::int32_t slot);
+  /// The slot's request is gone for good.
+  void forget(std::int32_t slot) { kv_.forget(slot); }
+  /// A waiting or seated request leaves with its blocks. Only when no token of it is in flight.
+  void evict(std::int32_t slot);
+
+  /// A request that can never run, or was rejected: it fails once no token of it is in flight.
+  struct Failing {
+    std::int32_t slot = -1;
+    Outcome outcome = Outcome::exceeds_kv_cache;
+  };
+  std::vector<Failing>& failing() { return failing_; }
+
+  // --- for the plan: each is carried out at once. @pre blocks and seats suffice
+
+  Progress& progress(std::int32_t slot) { return board_.progress(slot); }
+  /// So many blocks for all decoding requests; the plan with this serial decodes them.
+  void grant_all_decodes(std::int32_t blocks, std::int64_t serial);
+  void grant_decode(std::int32_t slot);
+  /// Blocks for the first `tokens` of a sequence; false: they are not there.
+  [[nodiscard]] bool grant_prefill(std::int32_t slot, std::int32_t tokens);
+  /// A seat and so many blocks; `ready_tokens` have KV, `planned_tokens` will have it.
+  void take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t ready_tokens,
+                 std::int32_t blocks, std::int32_t planned_tokens, Picoseconds now);
+  /// The request leaves the queue with blocks, of which `hit` are cached here; its KV is to come.
+  void park(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
+  /// Preemption by the plan with this serial, which took `granted_blocks` for the request.
+  void lose_seat(std::int32_t slot, std::int32_t granted_blocks, std::int64_t serial);
+  void reject(std::int32_t slot);
+
+ protected:
+  /// The same state over another arena (a copied simulation).
+  void rebind(Requests& requests);
+  void leave_seat(std::int32_t slot);
+  void leave_queue(std::int32_t slot);
+  void leave_common_pace(std::int32_t slot);
+  void release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns);
+
+  ReplicaConfig config_;
+  KvCache kv_;
+  WaitingQueue queue_;
+  Seats seats_;
+  DecodePool pool_;
+  Pipeline pipeline_;
+  bool changed_ = true;  // since the scheduler was asked
+  std::vector<Failing> failing_;
+
+ private:
+  void sync_blocks() { board_.view.free_blocks = kv_.free_blocks(); }
+  void fill_block(std::int32_t slot);
+  void fail(std::int32_t slot, Outcome outcome);
+};
+
+}  // namespace rooflua

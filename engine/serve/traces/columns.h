@@ -1,0 +1,51 @@
+#pragma once
+// What the columns of recorded requests mean, format by format.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serve/traces/trace.h"
+
+namespace rooflua {
+
+/// What a column of a trace can mean.
+enum class TraceRole {
+  none,
+  arrival,
+  prompt,
+  output,
+  request_class,
+  session,
+  round,
+  priority,
+  prompt_id,
+  prefix_group,
+  prefix_length,
+  server_prompt,
+  hash_ids,
+  failure,
+};
+inline constexpr int trace_role_count = 14;
+
+/// What a column means, and for an arrival its unit.
+struct TraceColumn {
+  TraceRole role = TraceRole::none;
+  double units_per_s = 1;  // 1000 for milliseconds
+};
+
+/// What the column means in that format; none where the format does not read it.
+/// @param column  in plain_spelling
+TraceColumn trace_column(TraceFormat format, std::string_view column);
+
+/// Lower case, with _ for every other character between words: "Elapsed time (s)" is
+/// "elapsed_time_s".
+std::string plain_spelling(std::string_view column);
+
+/// All names of such a column in that format, for messages: "arrival_s, arrival".
+std::string spellings_of(TraceFormat format, TraceRole role);
+
+/// The format whose columns these are, in plain_spelling; plain where it is no other.
+TraceFormat detect_format(const std::vector<std::string>& columns);
+
+}  // namespace rooflua

@@ -1,0 +1,44 @@
+#pragma once
+// Recorded requests: when each arrived, and how long its prompt and its answer were.
+//
+// A trace is a CSV or JSONL file in one of these formats, told apart by the names of its columns
+// unless the caller says which it is:
+//
+//     blis_v2        CSV    BLIS TraceV2: arrival_time_us, input_tokens, output_tokens, ... As BLIS
+//                           replays it: a row with a prefix_group has a prompt of prefix_length +
+//                           input_tokens; without one, server_input_tokens counts where recorded.
+//                           Rows arrive at arrival_time_us; BLIS takes send_time_us where there is
+//                           one, and replays rows whose status is error or timeout, too
+//     blis_training  CSV    arrival_us, input_tokens, output_tokens_true, prompt_id
+//     azure          CSV    TIMESTAMP (date and time), ContextTokens, GeneratedTokens
+//     burstgpt       CSV    Timestamp, Request tokens, Response tokens; response 0 is a failure
+//     mooncake       JSONL  timestamp (ms), input_length, output_length, hash_ids: one for every
+//                           512 tokens of the prompt, and one for the rest
+//     requests       CSV    the file of --requests, one row per request as it ends: arrival_s,
+//                           prompt_tokens, output_tokens, ttft_s, ...; sorted by arrival here
+//     plain          CSV or JSONL with any usual spelling of the three columns, arrival in s, ms or
+//                    us by its suffix; optional: class, session, round, priority, prompt_id,
+//                    prefix_group with prefix_length (a part of the prompt)
+//
+// Arrivals are seconds as the file has them; dates and Unix times (1e9 s or more) count from the
+// first row.
+// @source Azure: Splitwise, ISCA 2024; Mooncake: FAST 2025; BurstGPT: arXiv 2401.17644
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "serve/traces/trace.h"
+
+namespace rooflua {
+
+/// An answer of no tokens is not replayed but counted in `skipped`.
+/// @throws Error "file:row: what was found and what would be right": a missing column, a value that
+///         is not a number, a negative or unsorted arrival, a prompt of no tokens, content that is
+///         not that of its prompt, no request at all; a file that is compressed or not text
+Trace read_trace(const std::filesystem::path& path, const TraceOptions& options = {});
+
+/// The same from memory; `file` stands for it in messages.
+Trace parse_trace(std::string_view text, const std::string& file, const TraceOptions& options = {});
+
+}  // namespace rooflua
