@@ -89,18 +89,4 @@ Transfer all_to_all(Bytes bytes, int ranks, const Hardware& hardware) {
           fitted ? Evidence::modelled : Evidence::assumed};
 }
 
-Transfer point_to_point(Bytes bytes, Seconds latency, BytesPerSecond bandwidth) {
-  check("point_to_point", bytes, 1);
-  const double alpha = latency / unit::s, speed = bandwidth.in_base_units();
-  if (!std::isfinite(alpha) || alpha < 0) {
-    throw Error("point_to_point",
-                "latency_s: expected a finite number, 0 or more, found " + std::to_string(alpha));
-  }
-  if (!std::isfinite(speed) || speed <= 0) {
-    throw Error("point_to_point",
-                "bytes_per_s: expected a finite number above 0, found " + std::to_string(speed));
-  }
-  return {latency + bytes / bandwidth, Evidence::assumed};
-}
-
 }  // namespace rooflua

@@ -46,8 +46,4 @@ Transfer all_reduce(Bytes bytes, int ranks, const Hardware& hardware, bool eager
 /// @source fitted to aiconfigurator's H200 table for NCCL 2.29 (2, 4 and 8 ranks)
 Transfer all_to_all(Bytes bytes, int ranks, const Hardware& hardware);
 
-/// One message between two ends: latency + bytes / bandwidth. Both are the caller's belief.
-/// @throws Error   if the latency or bytes are negative, or the bandwidth is not above 0
-Transfer point_to_point(Bytes bytes, Seconds latency, BytesPerSecond bandwidth);
-
 }  // namespace rooflua

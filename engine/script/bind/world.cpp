@@ -285,7 +285,6 @@ void bind_support(lua_State* L) {
   set_function(L, "where", guarded<where>);
   set_function(L, "fail", guarded<fail>);
   set_function(L, "unknown_name", guarded<name_error>);
-  set_function(L, "name_error", guarded<name_error>);
   set_function(L, "read_file", guarded<read_file>);
   set_function(L, "file_exists", guarded<file_exists>);
   set_function(L, "list_folder", guarded<list_folder>);

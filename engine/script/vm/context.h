@@ -79,12 +79,6 @@ void bind_fit(lua_State* L);
 void bind_sweep(lua_State* L);
 /// Fills the leaf functions that Lua reaches through FFI (bind_lookup.cpp).
 void fill_abi(AbiTable& abi);
-/// A question as it crosses the border. @throws Error if a count is not whole
-Query to_query(const AbiQuery& in);
-/// The question behind an answer to a user's lookup, as a table with the fields its op has.
-void push_query(lua_State* L, const Query& query);
-/// A user's lookup (a Lua function) as the engine calls it.
-UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const std::string& name);
 /// Thrown by a user's lookup inside an FFI call, where Lua must not run.
 struct NeedsLua {};
 /// Answers context.query with Lua allowed, and writes the answer. @throws Error

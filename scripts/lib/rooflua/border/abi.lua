@@ -25,13 +25,7 @@ typedef struct {
 
 typedef struct {
   double op, dtype, kv_dtype;
-  double m, k, n;
-  double heads, kv_heads, head_dim, tp;
-  double batch, new_tokens, context_tokens;
-  double experts, ranks, experts_per_token, hidden_size, intermediate_size, tokens, decode;
-  double kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim;
-  double conv, key_heads, key_head_dim, value_heads, value_head_dim;
-  double bytes, width, eager, kernel;
+  double values[16];
 } rooflua_query;
 
 typedef struct {
