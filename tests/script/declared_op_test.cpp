@@ -177,7 +177,7 @@ TEST_CASE("another key stands in, and the latency goes with what it scales") {
 TEST_CASE("a declared op is verified and described") {
   const Tables tables;
   const auto db = tables.open();
-  CHECK(has(db->describe(scan(150, 128, 1, 1)), "state_scan_fp4:2 (100, 128, 64, 0, 0) 10 us"));
+  CHECK(has(db->describe(scan(150, 128, 1, 1)), "state_scan_fp4:2 (100, 128, 64, 0, 1) 10 us"));
   CHECK(verify(*db).errors() == 0);
   std::ofstream(tables.folder() / "state_scan_fp4.csv", std::ios::app)
       << "100,128,64,vllm,balanced,11\n";

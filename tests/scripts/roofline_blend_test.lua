@@ -273,7 +273,7 @@ local function rows_left_out(table_of, keep)
       if j ~= i then rest[#rest + 1] = other end
     end
     for _, axis in ipairs(table_of.axes) do query[axis] = row[axis] end
-    local latency_s, evidence = Blend {}:lookup(setmetatable({ rows = rest }, { __index = table_of }), query)
+    local latency_s, evidence = Blend {}:lookup(view(setmetatable({ rows = rest }, { __index = table_of })), query)
     if evidence == keep then
       sum, count = sum + math.abs(latency_s / row.latency_s - 1), count + 1
     end

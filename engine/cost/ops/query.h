@@ -30,7 +30,7 @@ struct Kernel {
   static constexpr double norm = 6, rope = 7, silu_mul = 8, quantize = 9;
 };
 
-/// One question. Only the numbers that its op declares are read; the rest may hold anything. Counts
+/// One question. Tables and keys read only the numbers that its op declares; the rest stay 0. Counts
 /// are whole; flags are 0 or 1; words are codes (Field::words). Heads, experts and the MoE
 /// intermediate size are the whole model's, and the lookup divides them (heads by tp, experts by
 /// ranks / tp, intermediate_size by tp); GEMM shapes are those of one rank.

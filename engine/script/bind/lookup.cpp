@@ -148,11 +148,10 @@ std::int32_t decode(Context* context, const void* box, double heads, double kv_h
 void read_query(const AbiQuery& in, Query& query) {
   const int op = whole(in.op, "op");
   if (static_cast<std::size_t>(op) >= declared_ops().size()) throw Error("op", "is not known");
+  query = Query();  // models of kernels may read numbers that the op does not declare
   query.op = static_cast<Op>(op);
   query.dtype = dtype_of(in.dtype);
   query.kv_dtype = dtype_of(in.kv_dtype);
-  query.tp = query.ranks = 1;
-  query.decode = 0;
   const double* value = in.values;
   for (const Field& field : declaration_of(query.op).fields) {
     if (field.number == nullptr) continue;
@@ -186,8 +185,8 @@ std::int32_t prepared(Context* context, const void* box, double first, double se
 std::int32_t all_reduce(Context* context, const void* box, double bytes, double ranks, double eager,
                         AbiEstimate* out) noexcept {
   return ask(context, box, out, [=](Query& query) {
+    query = Query();
     query.op = Op::all_reduce;
-    query.dtype = query.kv_dtype = Dtype::bf16;
     query.bytes = bytes;
     query.ranks = whole(ranks, "ranks");
     query.eager = eager != 0 ? 1 : 0;

@@ -2,6 +2,7 @@
 // Questions of Lua as the engine asks them, and back; tables as a lookup written in Lua sees them.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cost/mfu_database.h"
@@ -29,7 +30,9 @@ UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const 
 struct TableView {
   std::shared_ptr<const TableStore> store;
   const KernelTable* table = nullptr;
-  mutable std::shared_ptr<const NearRows> near;  // made when first asked for
+  // Made when first asked for:
+  mutable std::shared_ptr<const NearRows> near;
+  mutable std::optional<double> peak_flop_per_s;  // that its MFUs refer to
 };
 template <>
 struct TypeName<TableView> {

@@ -49,8 +49,11 @@ void push_ranges(lua_State* L, const KernelTable& table) {
   }
 }
 
-double peak_of(const KernelTable& table) {
-  return implied_peak(table).median.in_base_units();
+double peak_of(const TableView& view) {
+  if (!view.peak_flop_per_s) {
+    view.peak_flop_per_s = implied_peak(*view.table).median.in_base_units();
+  }
+  return *view.peak_flop_per_s;
 }
 
 /// list_tables(database) -> {{name, path, op, dtype, rows}, ...}
@@ -86,8 +89,8 @@ int table_rows(lua_State* L) {
 
 /// view_rows(view)
 int view_rows(lua_State* L) {
-  const KernelTable& table = *check_object<TableView>(L, 1, "table.rows")->table;
-  push_rows(L, table, peak_of(table));
+  const TableView& view = *check_object<TableView>(L, 1, "table.rows");
+  push_rows(L, *view.table, peak_of(view));
   return 1;
 }
 
@@ -104,7 +107,7 @@ int view_near(lua_State* L) {
   const Query query = check_query(L, 2, table.op, "table:near: query");
   if (view.near == nullptr) view.near = std::make_shared<const NearRows>(table);
   const auto found = view.near->near(query, static_cast<std::size_t>(count));
-  const double peak_flop_per_s = peak_of(table);
+  const double peak_flop_per_s = peak_of(view);
   lua_createtable(L, static_cast<int>(found.size()), 0);
   for (std::size_t i = 0; i < found.size(); ++i) {
     push_row(L, table, table.rows[static_cast<std::size_t>(found[i].row)], peak_flop_per_s);
