@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <span>
 
 #include "base/error.h"
 #include "cost/estimate_cache.h"
@@ -158,13 +159,13 @@ class Database final : public MfuDatabase {
   }
 
   void add_work(const Query& query, Estimate& estimate) const {
-    estimate.flop = flop_of(query);
-    estimate.bytes = bytes_of(query);
-    estimate.bound = bound_of(query, estimate.flop, estimate.bytes);
+    const OpDeclaration& op = ops_[static_cast<std::size_t>(query.op)];
+    estimate.flop = op.flop == nullptr ? 0 : op.flop(query, 0.5);
+    estimate.bytes = op.bytes == nullptr ? 0 : op.bytes(query);
+    estimate.bound = op.over_links ? Bound::link : bound_of(query, estimate.flop, estimate.bytes);
   }
 
   Bound bound_of(const Query& query, double flop, double bytes) const {
-    if (declaration_of(query.op).over_links) return Bound::link;
     if (flop <= 0) return Bound::memory;
     if (!options_.hardware) return Bound::compute;
     const auto peak = options_.hardware->peak.find(query.dtype);
@@ -277,6 +278,7 @@ class Database final : public MfuDatabase {
   LookupContext context_;
   std::unique_ptr<Lookup> lookup_;
   bool reference_ = false, native_ = false;  // InferSim's or BLIS' own policy; one of our own
+  std::span<const OpDeclaration> ops_ = declared_ops();
   QuestionForms forms_;
   mutable EstimateCache cache_;
   mutable QueryKey key_;  // of the last question

@@ -1,5 +1,6 @@
 #include "cost/ops/question_forms.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <limits>
@@ -10,7 +11,7 @@
 namespace rooflua {
 namespace {
 
-constexpr double above_0 = std::numeric_limits<double>::denorm_min();
+constexpr double above_0 = std::numeric_limits<double>::min();
 constexpr double largest = std::numeric_limits<double>::max();
 
 double least(FieldNeed need, bool reference) {
@@ -24,6 +25,11 @@ double least(FieldNeed need, bool reference) {
     default:
       return 0;
   }
+}
+
+/// Of a list of checks.
+std::size_t place(bool reference, bool decode) {
+  return (reference ? 2 : 0) + (decode ? 1 : 0);
 }
 
 [[noreturn, gnu::cold]] void complain(const Query& query, double Query::*number, double least) {
@@ -50,9 +56,11 @@ QuestionForms::QuestionForms() {
       if (field.number == nullptr) continue;
       form.numbers.push_back(field.number);
       if (field.need == FieldNeed::nothing) continue;
-      const Least check{field.number, least(field.need, false), least(field.need, true)};
-      if (field.when != FieldWhen::decode) form.checks[0].push_back(check);
-      if (field.when != FieldWhen::prefill) form.checks[1].push_back(check);
+      for (const bool reference : {false, true}) {
+        const Least check{field.number, least(field.need, reference)};
+        if (field.when != FieldWhen::decode) form.checks[place(reference, false)].push_back(check);
+        if (field.when != FieldWhen::prefill) form.checks[place(reference, true)].push_back(check);
+      }
     }
     ROOFLUA_ASSERT(form.numbers.size() <= max_fields);
   }
@@ -60,22 +68,33 @@ QuestionForms::QuestionForms() {
 
 void QuestionForms::check(const Query& query, bool reference) const {
   const Form& form = forms_[static_cast<std::size_t>(query.op)];
-  for (const Least& each : form.checks[query.decode != 0 ? 1 : 0]) {
-    const double wanted = reference ? each.least_of_reference : each.least;
+  const std::vector<Least>& checks = form.checks[place(reference, query.decode != 0)];
+  // Without a branch for each number: a number that is not finite shows in the sum.
+  double spare = 0, sum = 0;
+  for (const Least& each : checks) {
     const double value = query.*each.number;
-    if (!(value >= wanted && value <= largest)) complain(query, each.number, wanted);
+    spare = std::min(spare, value - each.least);
+    sum += value;
+  }
+  if (spare >= 0 && sum <= largest) return;
+  for (const Least& each : checks) {
+    const double value = query.*each.number;
+    if (!(value >= each.least && value <= largest)) complain(query, each.number, each.least);
   }
 }
 
 void QuestionForms::write_key(const Query& query, QueryKey& key) const {
   const Form& form = forms_[static_cast<std::size_t>(query.op)];
-  key.words[0] = static_cast<std::uint64_t>(query.op) |
-                 static_cast<std::uint64_t>(query.dtype) << 16 |
-                 static_cast<std::uint64_t>(query.kv_dtype) << 24;
-  std::size_t count = 1;
-  for (double Query::*number : form.numbers)
-    key.words[count++] = std::bit_cast<std::uint64_t>(query.*number);
-  key.count = count;
+  std::uint64_t* word = key.words.data();
+  *word = static_cast<std::uint64_t>(query.op) | static_cast<std::uint64_t>(query.dtype) << 16 |
+          static_cast<std::uint64_t>(query.kv_dtype) << 24;
+  std::uint64_t hash = *word * 0x9E3779B97F4A7C15ull;
+  for (double Query::*number : form.numbers) {
+    *++word = std::bit_cast<std::uint64_t>(query.*number);
+    hash = (hash ^ *word) * 0x9E3779B97F4A7C15ull ^ hash >> 29;
+  }
+  key.count = form.numbers.size() + 1;
+  key.hash = (hash ^ hash >> 32) * 0x9E3779B97F4A7C15ull;
 }
 
 }  // namespace rooflua

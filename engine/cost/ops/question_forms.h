@@ -13,6 +13,7 @@ namespace rooflua {
 struct QueryKey {
   std::array<std::uint64_t, 1 + max_fields> words;  // `count` of them are set
   std::size_t count = 0;
+  std::uint64_t hash = 0;  // of the words
   friend bool operator==(const QueryKey& a, const QueryKey& b) {
     if (a.count != b.count) return false;
     std::uint64_t differ = 0;
@@ -34,10 +35,11 @@ class QuestionForms {
  private:
   struct Least {
     double Query::*number;
-    double least, least_of_reference;
+    double least;
   };
   struct Form {
-    std::array<std::vector<Least>, 2> checks;  // without and with Query::decode
+    /// Without and with Query::decode, and the same two for a reference.
+    std::array<std::vector<Least>, 4> checks;
     std::vector<double Query::*> numbers;
   };
   std::vector<Form> forms_;  // by op
