@@ -5,7 +5,7 @@
 ---           only thing that changes between runs.
 --- Measures  p50 and p99 of TTFT and of TPOT.
 --- Expect    The p99 of TPOT falls with the budget; the p50 of TTFT rises.
---- Limits    Kernel times are modelled from the datasheet until tables are there.
+--- Limits    Without measured tables, kernel times are modelled from the datasheet.
 return {
   rooflua = 1,
   title = "Chunked prefill: what the token budget buys and costs",

@@ -1,16 +1,16 @@
---- What is each disputed choice of the MFU roofline worth, on one step?
+--- What effect has each disputed choice of the MFU roofline on one step?
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H100; steps/roofline_v2, preset `reviewed`.
---- Method    Two steps, four prefills of unequal length with 32 decodes of unequal context, and the decodes
----           alone, are priced with the preset, and then again with one switch turned at a time.
+--- Method    Two steps (four prefills of unequal length with 32 decodes of unequal context, and the decodes
+---           alone) are priced with the preset, and then again with one parameter changed at a time.
 --- Measures  Each step's time, and its ratio to the preset's.
---- Expect    Taking m = requests for a bucket's GEMMs understates the prefill by far; the dense score
+--- Expect    Taking m = requests for a group's GEMMs understates the prefill by far; the dense score
 ---           matrix divided by 1.8 costs about 11 % more attention than half of it.
---- Limits    One batch of one model; MFUs are modelled until tables are there. With BLIS' own tables:
+--- Limits    One batch of one model; without measured tables, MFUs are modelled. With BLIS' own tables:
 ---           --set mfu.path=DIR --set mfu.layout=blis --set mfu.gpu=h100 --set mfu.lookup=blis487.
 local RooflineV2 = require "steps.roofline_v2"
 
---- The preset with one switch turned.
+--- The preset with one parameter changed.
 local function turned(label, switch)
   return { label = label, value = RooflineV2:preset "reviewed"(switch) }
 end

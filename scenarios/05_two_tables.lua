@@ -3,11 +3,11 @@
 --- Setup     Qwen3-8B, FP8 weights, on an H20 and on an H800, whose tables InferSim publishes.
 --- Method    The same decode and prefill batches priced by steps/kernels with the tables of either GPU,
 ---           each with the default lookup (latency_linear) and with InferSim's (infersim_head).
---- Measures  Time per batch, and what share of it was measured or interpolated.
+--- Measures  Time per batch, and the share of it that was measured or interpolated.
 --- Expect    The two lookups agree to 0.2 % where a shape was measured, and differ by a few percent where it
 ---           lies between rows, by more where rows of another shape stand in.
---- Limits    Needs a clone of github.com/alibaba/InferSim; its place: --set mfu.path=DIR/bench_data.
----           Without --set it is looked for beside this checkout.
+--- Limits    Needs a clone of github.com/alibaba/InferSim beside this checkout, or elsewhere with
+---           --set mfu.path=DIR/bench_data.
 return {
   rooflua = 1,
   title = "Two databases, two lookups, the same shapes",

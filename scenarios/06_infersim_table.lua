@@ -1,14 +1,14 @@
---- Does steps/infersim give the throughputs that InferSim publishes, and what was measured?
+--- Does steps/infersim give the throughputs that InferSim publishes, and how far are they from measurements?
 ---
 --- Setup     DeepSeek-V3 on H800, Qwen3-30B-A3B and Qwen3-8B-FP8 on H20, as in InferSim's README.
 --- Method    The static model with InferSim's own tables and lookup (infersim_head).
---- Measures  Tokens per GPU and second of prefill and decode, beside the measured ones it states.
+--- Measures  Tokens per GPU and second of prefill and decode, beside the measured ones of InferSim's README.
 --- Expect    The six simulated figures of InferSim at f2293da, to the digit.
 --- Limits    Needs a clone of github.com/alibaba/InferSim beside this checkout, or
 ---           --set mfu.path=DIR/bench_data. Measured values are those of its README.
 local Infersim = require "steps.infersim"
 
---- measured: tokens per GPU and second that InferSim's README states for this point.
+--- The fourth field: tokens per GPU and second that InferSim's README states as measured.
 local points = {
   { "DeepSeek-V3 H800 prefill", "deepseek-v3", "h800", 7839,
     { device = "H800", world_size = 32, num_nodes = 4, use_fp8_gemm = true, enable_deepep = true, enable_tbo = true,

@@ -2,14 +2,14 @@
 ---
 --- Setup     Llama-3.1-8B, bf16, four H200; KV cache moves over NVLink.
 --- Method    The same 600 requests, Poisson at 24 per second, prompts of 4,096 tokens, answers of 128:
----           four replicas that do both, then 1 + 3, 2 + 2 and 3 + 1 that do one thing each.
+---           four replicas that do both, then 1 + 3, 2 + 2 and 3 + 1 replicas for prefill + decode.
 --- Measures  TTFT, TPOT, the gap between two tokens, goodput under TTFT <= 1 s and TPOT <= 15 ms.
---- Expect    Apart, no decode waits beside a prefill: the p99 gap between tokens falls by more than five. A
----           prompt takes about 88 ms, so that one prefill GPU serves 11 a second and two 23: both are too few
----           and their queues grow. With three, the p99 of TPOT is below that of four mixed GPUs, and so is
----           that of TTFT.
---- Limits    The best split is one of prompt and answer lengths; pools do not change. A transfer takes
----           bytes over the link. Kernel times are modelled until tables are there.
+--- Expect    With separate pools no decode waits for a prefill: the p99 gap between tokens falls by more than a
+---           factor of five. A prompt takes about 88 ms, so one prefill GPU serves 11 per second and two 23:
+---           both are too few and their queues grow. With three, the p99 of TPOT and that of TTFT are below
+---           those of four mixed GPUs.
+--- Limits    The best split depends on prompt and answer lengths; pools do not change. A transfer takes its
+---           bytes over the bandwidth of the link. Without measured tables, kernel times are modelled.
 local function pools(prefill, decode)
   return { label = prefill .. " prefill + " .. decode .. " decode",
            value = { { role = "prefill", count = prefill }, { role = "decode", count = decode } } }

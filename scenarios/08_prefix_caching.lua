@@ -1,11 +1,11 @@
---- What is prefix caching worth in conversations?
+--- What does prefix caching gain in conversations?
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H200, vLLM V1's scheduler.
 --- Method    150 conversations of 6 turns beginning at 1.5 per second, a system prompt of 1,500 tokens that
 ---           all share, 200 new tokens and an answer of 150 per turn, 5 s to think; with the cache and without.
 --- Measures  TTFT and TPOT; prompt tokens that were computed.
 --- Expect    Nine tenths of the prompt tokens come from the cache, and the mean TTFT falls to less than a
----           third; TPOT falls too, because decodes meet fewer prefills.
+---           third; TPOT falls too, because decodes share fewer steps with prefills.
 --- Limits    Memory is ample here: no prefix is evicted before its next turn. Kernel times are modelled.
 return {
   rooflua = 1,

@@ -4,10 +4,10 @@
 ---           Qwen3-32B, bf16, on one H200 each.
 --- Method    Decode steps of 1 to 256 requests with 512 tokens of context, and prefills of 256 to 16,384.
 --- Measures  Time per step, and how many times faster the mixture is.
---- Expect    One request reads 8 experts of 128: more than three times faster. A batch touches ever more of
----           them, E (1 - (1 - k/E)^M), and at 64 requests nearly all weights are read again: less than 1.4
----           times. Beyond, arithmetic begins to count, of which the mixture has a tenth: long prefills are
----           more than four times faster, less than ten because attention is not sparse.
+--- Expect    One request reads 8 experts of 128: the mixture is more than three times faster. A larger batch
+---           reads more of them, E (1 - (1 - k/E)^M): at 64 requests nearly all, and the mixture is less than
+---           1.4 times faster. Beyond that arithmetic counts, of which the mixture has a tenth: long prefills
+---           are more than four times faster, but less than ten times, because attention is not sparse.
 --- Limits    Uniform routing; grouped GEMMs modelled from the datasheet. One GPU: no expert parallelism.
 local decodes, prefills = { 1, 4, 16, 64, 256 }, { 256, 1024, 4096, 16384 }
 local batches, tokens_of = {}, {}

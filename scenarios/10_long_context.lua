@@ -3,12 +3,13 @@
 --- Setup     Llama-3.1-8B, 8 KV heads, 128 KiB of KV cache per token, and Llama-2-7B, 32 KV heads, 512 KiB;
 ---           bf16, on one H200.
 --- Method    A decode step of 4 requests, and the prefill of one prompt, at 1 k to 64 k tokens.
---- Measures  Time of the step, and attention's share of it.
---- Expect    A decode reads the KV cache of every token: its time is a line in the context, four times as
----           steep with 32 KV heads, and attention takes most of it at 64 k. A prefill computes pairs of
----           tokens: attention grows with the square, the rest with the length, and KV heads do not matter.
---- Limits    Llama-2-7B was trained for 4 k: only its arithmetic is used. One step, no queue. Kernel times
----           are modelled until tables are there.
+--- Measures  Time of the step, and the share of attention in it.
+--- Expect    A decode reads the KV cache of every token: its time grows linearly with the context, four times
+---           as steeply with 32 KV heads, and attention takes most of it at 64 k. A prefill computes pairs of
+---           tokens: attention grows with the square of the length, the rest with the length, and the number
+---           of KV heads does not matter.
+--- Limits    Llama-2-7B was trained for 4 k: only its shapes are used. One step, no queue. Without measured
+---           tables, kernel times are modelled.
 local lengths = { 1024, 4096, 16384, 32768, 65536 }
 local models = { "llama-3.1-8b", "llama-2-7b" }
 local batches = {}
@@ -20,7 +21,7 @@ for _, tokens in ipairs(lengths) do
                             prefills = { { new_tokens = tokens, context_tokens = 0 } } }
 end
 
---- Part of a step that is attention, in percent.
+--- Share of attention in the time of a step, in percent.
 local function attention_percent(priced)
   local sum = 0
   for _, row in ipairs(priced.rows) do

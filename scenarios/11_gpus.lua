@@ -1,15 +1,15 @@
---- H100, H200 or H20: which one for which part of the work?
+--- H100, H200 or H20: which GPU suits which part of the work?
 ---
 --- Setup     Qwen3-32B in FP8 on one H100 SXM, H200 SXM or H20: 989, 989 and 148 Tflop/s in bf16, 3.35, 4.8 and
 ---           4.0 TB/s, 80, 141 and 96 GB.
 --- Method    The same 300 requests, Poisson at 0.8 per second, prompts of 2,048 tokens, answers of 256.
---- Measures  TTFT, TPOT, the gap between two tokens, and how full the KV cache gets.
---- Expect    Prefill is arithmetic: H100 and H200 are alike within a fifth in TTFT, the H20, with a seventh of
----           the flop, takes more than four times as long. Decode is bandwidth: the median gap of the H200 is
----           two thirds to nine tenths of the H100's. The H20's is the longest although it has more bandwidth
----           than an H100: few rows are padded to whole tiles, which its SMs multiply slower than the weights
----           arrive.
---- Limits    Kernel times are modelled from datasheets; what a GPU costs is not in it.
+--- Measures  TTFT, TPOT, the gap between two tokens, and the largest share of the KV cache in use.
+--- Expect    Prefill is bound by arithmetic: the TTFTs of H100 and H200 differ by less than a fifth; the H20,
+---           with a seventh of the flop/s, takes more than four times as long. Decode is bound by bandwidth:
+---           the median gap of the H200 is two thirds to nine tenths of the H100's. The H20 has the longest
+---           gap although it has more bandwidth than an H100: its SMs multiply the tiles, to which few rows
+---           are padded, more slowly than the weights arrive.
+--- Limits    Kernel times are modelled from datasheets; the price of a GPU is not considered.
 return {
   rooflua = 1,
   title = "The same requests on H100, H200 and H20",

@@ -1,13 +1,14 @@
---- How much more traffic of the same shape does one GPU take?
+--- How much more traffic of the same shape can one GPU serve?
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H200, vLLM V1's scheduler.
 --- Method    A trace is replayed as it was and faster: arrival times are multiplied by 1, 1/2, 1/3 and 1/4. The
----           shipped one, traces/bursty_chat.csv, is synthetic: 600 requests on a slow swing, with a burst
----           every 45 s. Yours: --set workload.path=FILE (plain, Azure, Mooncake, BurstGPT or BLIS columns).
+---           shipped one, traces/bursty_chat.csv, is synthetic: 600 requests at a slowly varying rate, with a
+---           burst every 45 s. For your own: --set workload.path=FILE (plain, Azure, Mooncake, BurstGPT or BLIS
+---           columns).
 --- Measures  TTFT, TPOT, and the share of requests with TTFT <= 1 s and TPOT <= 30 ms.
---- Expect    Bursts decide: at four times the traffic the median TTFT is still below 0.2 s, while a quarter of
----           the requests miss the goals.
---- Limits    A replay does not slow down when answers come late, as people would.
+--- Expect    Bursts set the limit: at four times the traffic the median TTFT is still below 0.2 s, while a
+---           quarter of the requests miss these limits.
+--- Limits    Users send less when answers come late; a replay does not.
 return {
   rooflua = 1,
   title = "A trace, replayed faster",

@@ -2,18 +2,18 @@
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H200. Prompts of 6,000 tokens, answers of 200.
 --- Method    Poisson at 3 requests per second, 300 requests. `Polite` gives every decode its token and lets
----           prefills have a slice of the step: a small one while somebody decodes, else the whole budget.
+---           prefills have a slice of the step: a small one while any request decodes, else the whole budget.
 --- Measures  TTFT and the gap between two tokens, beside vLLM V1's scheduler.
 --- Expect    The longest gap is one step with a slice in it: it falls with the slice, 184 ms with vLLM's budget
 ---           of 8,192 tokens, 54 with 2,048, 20 with 512. A slice of 512 costs TTFT, because prompts take
 ---           more steps; one of 2,048 costs almost nothing.
---- Limits    One load. vLLM's own answer is max_num_batched_tokens, which also cuts prefills when nobody
+--- Limits    One load. vLLM's own answer is max_num_batched_tokens, which also cuts prefills when no request
 ---           decodes. Kernel times are modelled.
 local policy = require "rooflua.policy"
 
 local Polite = policy.define {
   name = "polite",
-  doc = "Decodes first; prefills get `slice` tokens of a step, or the whole budget when nobody decodes.",
+  doc = "Decodes first; prefills get `slice` tokens of a step, or the whole budget when no request decodes.",
   params = {
     slice = { default = 1024, unit = "tokens", min = 1, integer = true, doc = "Prefill tokens beside decodes." },
     max_num_seqs = { default = 256, unit = "requests", min = 1, integer = true, doc = "Seats." },

@@ -1,14 +1,15 @@
 --- How wrong is a step when its prefills are grouped before they are looked up?
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H100; steps/roofline_v2 with each bucketing policy.
---- Method    Four steps with several prefills. What an engine runs: the GEMMs once over all tokens, attention of
----           each prompt at its own length. That sum, of `fused` GEMMs and `exact` attention, is the reference.
+--- Method    Four steps with several prefills. An engine runs the GEMMs once over all tokens, and attention of each
+---           prompt at its own length. The sum of `fused` GEMMs and `exact` attention is therefore the reference.
 --- Measures  Time of each step under each policy, and its error against the reference.
---- Expect    A group is a pass over the weights of its own. `exact` makes one of every different length: right
----           for equal prompts, twice too slow for eight short ones. `fused` has the GEMMs right and looks
----           attention up at one length: within 5 % everywhere. `pow2` is as close on mixed steps, where its
----           extra passes and its coarse lengths cancel, and 11 % off on short ones, all looked up at 512.
---- Limits    MFUs are modelled: tables with steps between their rows make more of the length.
+--- Expect    Each group is priced as a pass of its own over the weights. `exact` makes a group of every different
+---           length: right for equal prompts, twice the time for eight short ones. `fused` has the right GEMMs
+---           and looks attention up at one length: within 5 % everywhere. `pow2` is as close on mixed steps,
+---           where errors of its extra passes and its coarse lengths cancel, and 11 % off on short prompts, all
+---           looked up at 512.
+--- Limits    MFUs are modelled: with tables, whose MFUs jump between rows, the length has more effect.
 local RooflineV2 = require "steps.roofline_v2"
 
 local function prompts(...)
@@ -17,7 +18,7 @@ local function prompts(...)
   return list
 end
 
---- Seconds of the operations that are attention, or of the GEMMs.
+--- Time of the attention operations of a step, or of its GEMMs, in seconds.
 local function part_s(priced, attention)
   local sum = 0
   for _, row in ipairs(priced.rows) do

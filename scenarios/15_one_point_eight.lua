@@ -1,12 +1,12 @@
---- What is the 1.8 worth by which prefill attention is divided?
+--- What effect has the 1.8 by which some models divide prefill attention?
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H100; steps/roofline_v2.
 --- Method    A prompt of 8,192 tokens at once, and its chunks of 1,024 one by one: attention as the full score
 ---           matrix over 1.8 (InferSim, BLIS), as half of it, and as exact causal pairs, t p + t (t+1) / 2.
 --- Measures  Time of prefill attention, and its ratio to the exact one.
---- Expect    Fresh, 1.8 overstates by 2 / 1.8 = 11 % and half is exact. A chunk far behind its prompt sees
----           nearly the full matrix: divided by 1.8 the last one is understated to 0.59, and the sum of all
----           chunks to 0.64; half of it is worse.
+--- Expect    Without prior context 1.8 overstates by 2 / 1.8 = 11 % and half is exact. A chunk after a long
+---           context computes nearly the full matrix: divided by 1.8, the last chunk is understated to 0.59
+---           and the sum of all chunks to 0.64; half of the matrix is worse.
 --- Limits    Arithmetic only: all three use the MFU of the same lookup.
 local RooflineV2 = require "steps.roofline_v2"
 

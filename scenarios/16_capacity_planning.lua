@@ -2,14 +2,14 @@
 ---
 --- Setup     Llama-3.1-8B, bf16, one replica on one H100 or one H200. Chat-like lengths: prompts lognormal around
 ---           600 tokens, answers lognormal around 200.
---- Method    Bisection over the rate of Poisson arrivals, to 2 %, 400 requests, two seeds; every run of a seed sees
----           the same requests, only closer together. Four further rates check that the SLO is not met again above
----           the answer or missed below it.
+--- Method    Bisection over the rate of Poisson arrivals, to 2 %, 400 requests, two seeds; every run of a seed has
+---           the same requests, at other distances in time. Four further rates check that the SLO is not met again
+---           above the answer or missed below it.
 --- Measures  The highest rate at which, on average over the seeds, TTFT p99 <= 0.5 s and TPOT p99 <= 25 ms.
---- Expect    The H200 carries more: same arithmetic, 1.43 times the bandwidth. The gain lies between 1 and 1.43,
----           because decode steps get shorter by the bandwidth and prefills do not.
---- Limits    400 requests are a burst, not a steady state: above the capacity TTFT grows with their number. Kernel
----           times are modelled from the datasheet until tables are there.
+--- Expect    The H200 carries more: it has the same arithmetic and 1.43 times the bandwidth. The gain lies between 1
+---           and 1.43, because decode steps get shorter by the bandwidth and prefills do not.
+--- Limits    400 requests are a burst, not a steady state: above the capacity TTFT grows with their number. Without
+---           measured tables, kernel times are modelled from the datasheet.
 return {
   rooflua = 1,
   title = "Capacity of one GPU under TTFT p99 <= 0.5 s and TPOT p99 <= 25 ms",

@@ -9,7 +9,7 @@ missing_packages() {
   for command_and_package in c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config; do
     command -v "${command_and_package%%:*}" >/dev/null 2>&1 || printf '%s ' "${command_and_package#*:}"
   done
-  # Headers are looked for where Debian and Ubuntu put them; find_package has the last word.
+  # A quick test for the headers where Debian and Ubuntu install them; find_package decides later.
   [ -e /usr/include/CLI/CLI.hpp ] || printf 'libcli11-dev '
   [ -e /usr/include/nlohmann/json.hpp ] || printf 'nlohmann-json3-dev '
   [ -e /usr/include/spdlog/spdlog.h ] || printf 'libspdlog-dev '
@@ -22,8 +22,8 @@ missing_packages() {
   [ -d /usr/include/luajit-2.1 ] || printf 'luajit '
 }
 
-# OpenResty's branch where it installs without removing anything, else the distribution's LuaJIT:
-# the program tests itself at start-up for the one known miscompilation (docs/DECISIONS.md).
+# OpenResty's LuaJIT if it installs without removing another package, else the distribution's. The
+# program tests at start-up for the one known miscompilation (docs/DECISIONS.md).
 luajit_package() {
   if $1 apt-get install -y --no-remove --simulate libluajit2-5.1-dev >/dev/null 2>&1; then
     echo libluajit2-5.1-dev
@@ -80,7 +80,7 @@ ensure_configured() {
   rm -f "/tmp/rooflua-configure.$$"
 }
 
-# Builds when anything that is compiled is newer than the last build.
+# Builds if a source file is newer than the last build.
 ensure_built() {
   stamp=$rooflua_root/build/$1/.built-${2:-all}
   if [ -e "$stamp" ] &&

@@ -22,7 +22,7 @@ local package_home = {
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
-  { "nlopt.h", "engine/script/bind_fit" }, { "sqlite3.h", "engine/measure/result_store" },
+  { "nlopt.h", "engine/script/bind/fit" }, { "sqlite3.h", "engine/measure/write/result_store" },
   { "catch2/", "tests/catch" },
 }
 local function check_include(path, number, floor, target)
@@ -39,18 +39,29 @@ local function check_include(path, number, floor, target)
   end
 end
 
--- Length: a file fits in the head, a line has 100 columns.
-local longest = { cpp = 450, h = 450, lua = 450, py = 450 }
+-- Length: a file fits in the head, a line has 100 columns. Tests may be longer than what they test.
+local is_source = { cpp = true, h = true, lua = true, py = true }
+local function longest(path) return path:find "^tests/" and 450 or 400 end
 local function columns(line)
   local _, continuation = line:gsub("[\128-\191]", "")
   return #line - continuation
 end
 
+local lengths, files_in = {}, {}
+--- Lengths and numbers of files of engine/ and scripts/, for the rules on rooms below.
+local function note_length(path, lines)
+  if not path:find "^engine/" and not path:find "^scripts/" then return end
+  local folder = path:match "^(.*)/"
+  lengths[#lengths + 1] = lines
+  files_in[folder] = (files_in[folder] or 0) + 1
+end
+
 for _, path in ipairs(files("engine scripts tests scenarios")) do
   local extension = path:match("%.(%w+)$")
-  if longest[extension] and not path:find("^tests/golden/") then
+  if is_source[extension] and not path:find("^tests/golden/") then
     local text = lines_of(path)
-    check(#text <= longest[extension], path .. ": " .. #text .. " lines; a file has at most " .. longest[extension])
+    check(#text <= longest(path), path .. ": " .. #text .. " lines; a file has at most " .. longest(path))
+    note_length(path, #text)
     local floor = path:match("^engine/(%w+)/")
     for number, line in ipairs(text) do
       check(columns(line) <= 120, path .. ":" .. number .. ": " .. columns(line) .. " columns")
@@ -63,6 +74,69 @@ for _, path in ipairs(files("engine scripts tests scenarios")) do
     end
   end
 end
+
+-- Rooms: a newcomer finds a file in its folder. What scripts may require lies directly in lib/rooflua.
+for folder, count in pairs(files_in) do
+  local most = folder == "scripts/lib/rooflua" and 20 or 40
+  check(count <= most, ("%s: %d source files; a room has at most %d"):format(folder, count, most))
+end
+table.sort(lengths)
+local median = lengths[math.ceil(#lengths / 2)]
+check(median <= 120, "the median source file has " .. median .. " lines; it should have about 100")
+
+-- No circles: neither among headers nor among modules. `edges` is name -> list of names.
+local function check_circles(edges, kind)
+  local state, stack = {}, {}
+  local function visit(name)
+    if state[name] == "done" then return end
+    stack[#stack + 1] = name
+    if state[name] == "open" then
+      local first = 1
+      while stack[first] ~= name do first = first + 1 end
+      check(false, "a circle of " .. kind .. ": " .. table.concat(stack, " > ", first))
+    else
+      state[name] = "open"
+      for _, each in ipairs(edges[name] or {}) do visit(each) end
+      state[name] = "done"
+    end
+    stack[#stack] = nil
+  end
+  local names = {}
+  for name in pairs(edges) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do visit(name) end
+  check(#names > 50, "hardly any " .. kind .. " were looked at for circles")
+end
+
+-- A header and its .cpp file are one unit here: two units that include each other cannot be read one after the other.
+local included = {}
+for _, path in ipairs(files("engine", "\\( -name '*.h' -o -name '*.cpp' \\)")) do
+  local name = path:match "^engine/(.*)%.%w+$"
+  local targets = included[name] or {}
+  for _, line in ipairs(lines_of(path)) do
+    local target = line:match '^#include "([^"]+)%.h"'
+    if target ~= name then targets[#targets + 1] = target end
+  end
+  included[name] = targets
+end
+check_circles(included, "headers")
+
+-- A require inside a function counts like one at the top.
+local required = {}
+for _, path in ipairs(files("scripts", "-name '*.lua'")) do
+  if not path:find "^scripts/meta/" and not path:find "^scripts/templates/" then
+    local name, targets = path:gsub("^scripts/", ""):gsub("^lib/", ""):gsub("%.lua$", ""):gsub("/", "."), {}
+    name = name:gsub("^rooflua%.init$", "rooflua")
+    for _, line in ipairs(lines_of(path)) do
+      local code = line:gsub("^%s*%-%-.*", ""):gsub("%s%-%- .*", ""):gsub("'[^']*'", "")
+      for target in code:gmatch 'require%s*%(?%s*"([%w_.]+)"' do
+        targets[#targets + 1] = target
+      end
+    end
+    required[name] = targets
+  end
+end
+check_circles(required, "modules")
 
 -- One name, one type: two types of a name in one namespace share their constructors, and which of them a program
 -- gets is chance.

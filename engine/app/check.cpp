@@ -1,5 +1,5 @@
-// rooflua check: what is wrong or doubtful in a scenario, found without running it.
-// scripts/lib/rooflua/scenario/check.lua finds; this prints.
+// rooflua check: prints the mistakes and doubtful values that
+// scripts/lib/rooflua/scenario/check.lua finds in a scenario without running it.
 
 #include <cstdio>
 
@@ -14,7 +14,7 @@ namespace rooflua::app {
 
 namespace {
 
-/// One scenario in a state of its own: scenarios share nothing.
+/// Checks one scenario in a Lua state of its own, so that scenarios share nothing.
 Json check_one(const std::string& file, const std::vector<std::string>& set,
                const std::filesystem::path& home) {
   script::VmOptions options;

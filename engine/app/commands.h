@@ -1,6 +1,7 @@
 #pragma once
-// The front doors. Each takes what the command line said and returns the exit status:
-// 0 ok, 1 the user's mistake or a failed check, 2 usage, 70 ours.
+// One function per command of the program. Each takes the parsed options and returns the exit
+// status: 0 success, 1 a mistake of the user or a failed check, 2 wrong usage, 70 a defect of the
+// program.
 
 #include <filesystem>
 #include <map>
@@ -12,7 +13,7 @@
 
 namespace rooflua::app {
 
-/// The command line asks for what cannot be: exit status 2.
+/// The options contradict each other or the scenario: exit status 2.
 class Misused : public Error {
  public:
   using Error::Error;
@@ -27,11 +28,11 @@ struct RunArguments {
   std::string requests;     // per-request CSV
   std::string trace;        // Chrome trace
   std::string html;         // a report as one page
-  std::optional<long> why;  // a request to follow
+  std::optional<long> why;  // id of the request whose time is explained
   std::string results;      // SQLite file that keeps runs as they finish
   bool explain = false;
-  std::optional<double>
-      strict_percent;  // share of time allowed to be extrapolated, stand_in or assumed
+  // The largest share of time that may be extrapolated, stand_in or assumed; without it, any.
+  std::optional<double> strict_percent;
   bool trusted = false;
   double timeout_s = 0;
   bool jit_log = false, no_jit = false;
@@ -62,7 +63,7 @@ struct CalibrateArguments {
   std::vector<std::string> set;
   std::optional<long> seed;
   std::string objective;  // mean or median
-  int evaluations = 0;    // 0 = as it is
+  int evaluations = 0;    // 0 = the fit's default
   int jobs = 1;
   bool quiet = false;
   std::string json;
@@ -70,10 +71,10 @@ struct CalibrateArguments {
 
 int run(const RunArguments& arguments, const std::filesystem::path& home);
 int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& home);
-/// What is wrong or doubtful in scenarios, and what their time would rest on.
+/// Prints mistakes and doubtful values of scenarios, and a forecast of the evidence of their time.
 int check(const CheckArguments& arguments, const std::filesystem::path& home);
-/// `rooflua new`: a starting scenario at NAME(.lua); never overwrites.
-int fresh(const std::string& name, const std::filesystem::path& home);
+/// `rooflua new`: writes a commented scenario to NAME(.lua). Never overwrites a file.
+int write_template(const std::string& name, const std::filesystem::path& home);
 int step(const StepArguments& arguments, const std::filesystem::path& home);
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
 /// The interactive prompt; without a terminal it reads a script and prints results only.
@@ -83,7 +84,7 @@ int help(const std::string& topic, const std::filesystem::path& home);
 
 struct DataArguments {
   std::string path;    // of `describe`, `verify`, `import`
-  std::string layout;  // "" = found out from the files
+  std::string layout;  // "" = recognised by the files
   std::string gpu;
   std::string to;
   std::string reference;  // of `compare`
@@ -97,7 +98,7 @@ int data_compare(const DataArguments& arguments, const std::filesystem::path& ho
 struct ValidateArguments {
   std::string folder;
   std::string tables;              // folders of kernel tables; "" = `tables` beside the folder
-  std::string only;                // part of a case_id
+  std::string only;                // run the cases whose case_id contains this text
   std::vector<std::string> steps;  // step models to compare; empty = all known
   std::vector<std::string> set;    // key=value of the first one
   int intervals = 0;               // replicates per case; 0 = no intervals
@@ -108,8 +109,9 @@ int validate(const ValidateArguments& arguments, const std::filesystem::path& ho
 
 int diff(const std::string& a, const std::string& b, double tolerance);
 
-/// The folder that holds scripts/, scenarios/ and bench_data/: $ROOFLUA_HOME, share/rooflua beside
-/// the program's bin/, or the source tree it was built from. @throws Error if none of them is one
+/// The folder that holds scripts/, scenarios/ and bench_data/: $ROOFLUA_HOME, else share/rooflua
+/// beside the program's bin/, else the source tree that the program was built from.
+/// @throws Error if none of them holds these folders
 std::filesystem::path find_home(const std::filesystem::path& program);
 
 }  // namespace rooflua::app

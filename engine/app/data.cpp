@@ -23,7 +23,8 @@ Layout layout_of(const DataArguments& arguments) {
               "holds no kernel tables of a layout that is known; say which with --layout");
 }
 
-/// Hardware of a GPU as a folder spells it, if we have it: its peaks say what an MFU means.
+/// The shipped hardware for a folder's name of a GPU, if there is one. Its peaks are needed to
+/// check an MFU.
 std::optional<Hardware> hardware_named(const std::string& gpu, const std::filesystem::path& home) {
   if (gpu.empty()) return std::nullopt;
   try {

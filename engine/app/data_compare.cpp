@@ -1,4 +1,4 @@
-// rooflua data compare: how far apart two sets of tables are.
+// rooflua data compare: the ratios of latencies between two sets of tables.
 
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The datasheet that a folder names, or that its GPU's name means; nothing if neither does.
+/// The datasheet in a folder of tables, else the one of the GPU that it is named after, else none.
 std::optional<Hardware> hardware_of(const fs::path& folder, std::string gpu, const fs::path& home) {
   if (fs::is_regular_file(folder / "hardware.toml"))
     return hardware_from_toml(folder / "hardware.toml");
@@ -26,7 +26,7 @@ std::optional<Hardware> hardware_of(const fs::path& folder, std::string gpu, con
   }
 }
 
-/// A GPU by its name, or a folder of any layout.
+/// Opens the tables of a GPU by its name, or a folder of any layout.
 std::shared_ptr<const MfuDatabase> open(const std::string& path, const DataArguments& arguments,
                                         const fs::path& home) {
   DatabaseOptions options;

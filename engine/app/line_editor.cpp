@@ -29,7 +29,7 @@ struct LineEditor::Session {
 
 namespace {
 
-constexpr int most_lines = 2000;  // of history
+constexpr int most_lines = 2000;  // lines of history that are kept
 
 template <class Session>
 Session& session_of(EditLine* editor) {
@@ -38,7 +38,7 @@ Session& session_of(EditLine* editor) {
   return *static_cast<Session*>(data);
 }
 
-/// What all of them begin with.
+/// The longest text with which all names begin.
 std::string common_prefix(const std::vector<std::string>& names) {
   std::string prefix = names.front();
   for (const std::string& each : names) {
@@ -49,7 +49,8 @@ std::string common_prefix(const std::vector<std::string>& names) {
   return prefix;
 }
 
-/// "schedulers.vllm_v1" is listed as "vllm_v1" where all of them share the part before the dot.
+/// Cuts off the part up to the last dot or slash that all names share: "schedulers.vllm_v1" is
+/// listed as "vllm_v1".
 std::vector<std::string> short_names(const std::vector<std::string>& names) {
   const std::string prefix = common_prefix(names);
   const std::size_t cut = prefix.find_last_of("./");
@@ -106,7 +107,7 @@ unsigned char on_cancel(EditLine* editor, int) {
   return CC_EOF;
 }
 
-/// Terminals mark what is pasted: its Tabs are text.
+/// Asks the terminal to mark pasted text, so that its Tabs are inserted and complete nothing.
 void mark_pastes(bool on) {
   const char* terminal = std::getenv("TERM");
   if (terminal == nullptr || std::strcmp(terminal, "dumb") == 0) return;
@@ -144,20 +145,21 @@ void bind_keys(EditLine* editor) {
   for (const auto& [key, action] : keys) el_set(editor, EL_BIND, key, action, nullptr);
 }
 
-/// Multibyte input needs a locale that knows it; numbers keep their point.
+/// Multibyte input needs a UTF-8 locale. Only LC_CTYPE is set, so that numbers keep their decimal
+/// point.
 void use_utf8() {
   std::setlocale(LC_CTYPE, "");
   if (std::strcmp(nl_langinfo(CODESET), "UTF-8") != 0) std::setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/// One line goes to the end of the file at once: two sessions keep each other's lines, and one that
-/// is killed loses nothing.
+/// Appends one line to the history file immediately: two sessions keep each other's lines, and a
+/// session that is killed loses none.
 bool append(const std::filesystem::path& path, const std::string& line) {
   std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) return false;
   ::fchmod(::fileno(file), S_IRUSR | S_IWUSR);
-  std::fseek(file, 0, SEEK_END);   // at 0 libedit begins the file with its mark
-  History* only = history_init();  // of its own: what "the newest" of a longer one is, differs
+  std::fseek(file, 0, SEEK_END);   // libedit writes its header if the position is 0
+  History* only = history_init();  // releases of libedit differ in which entry of several is newest
   HistEvent event;
   history(only, &event, H_SETSIZE, 1);
   history(only, &event, H_ENTER, line.c_str());
@@ -166,7 +168,8 @@ bool append(const std::filesystem::path& path, const std::string& line) {
   return std::fclose(file) == 0 && written;
 }
 
-/// A file that has grown to twice what is kept is written anew, whole or not at all.
+/// Replaces a history file that has twice as many lines as are kept by a shorter one, in one
+/// rename.
 template <class Session>
 void shorten_file(const Session& session) {
   const std::string shorter = session.file.string() + "." + std::to_string(::getpid());
@@ -179,7 +182,7 @@ void shorten_file(const Session& session) {
   std::filesystem::remove(shorter, ignored);
 }
 
-/// @return false if the file is something else, which is left alone
+/// @return false if the file is not a history; it is then not changed
 template <class Session>
 bool load_history(const Session& session) {
   std::error_code none;
@@ -214,7 +217,7 @@ LineEditor::LineEditor(std::filesystem::path history_file, Complete complete)
   el_set(editor, EL_ADDFN, "rooflua-paste", "a paste begins", &on_paste<Session, true>);
   el_set(editor, EL_ADDFN, "rooflua-pasted", "a paste ends", &on_paste<Session, false>);
   bind_keys(editor);
-  el_source(editor, nullptr);  // the user's ~/.editrc has the last word
+  el_source(editor, nullptr);  // read last, so that the user's ~/.editrc overrides these keys
   session.history = history_init();
   HistEvent event;
   history(session.history, &event, H_SETSIZE, most_lines);
@@ -232,7 +235,7 @@ LineEditor::Got LineEditor::read(const std::string& prompt, std::string& line) {
   session_->prompt = prompt;
   session_->cancelled = false;
   int count = 0;
-  el_set(session_->editor, EL_PREP_TERM, 1);  // before the prompt: what is typed is a key already
+  el_set(session_->editor, EL_PREP_TERM, 1);  // keys typed before the prompt appears count as well
   mark_pastes(true);
   errno = 0;
   const char* text = el_gets(session_->editor, &count);

@@ -1,6 +1,6 @@
 #pragma once
-// Lines typed at a terminal: editing, history that outlives the program, completion. The one place
-// that knows libedit.
+// Lines typed at a terminal: editing, completion, and a history in a file. Only this class uses
+// libedit.
 
 #include <filesystem>
 #include <functional>
@@ -13,13 +13,13 @@ namespace rooflua::app {
 class LineEditor {
  public:
   struct Completion {
-    std::size_t replaced = 0;  // so many bytes before the cursor
+    std::size_t replaced = 0;  // a candidate replaces this many bytes before the cursor
     std::vector<std::string> candidates;
   };
   /// Given the line up to the cursor.
   using Complete = std::function<Completion(const std::string& before)>;
 
-  /// @param history_file  read now, every line appended to it; "" = no file
+  /// @param history_file  is read now, and every line is appended to it; "" = no file
   LineEditor(std::filesystem::path history_file, Complete complete);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;

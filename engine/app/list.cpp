@@ -42,7 +42,7 @@ int list(const std::string& kind, const std::filesystem::path& home) {
     print_names(hardware_names(home));
   } else if (kind == "lookups") {
     print_names(lookup_names());
-    print_policies("lookup", home);  // those of scripts/lookup
+    print_policies("lookup", home);  // lookups in Lua, from scripts/lookup
   } else if (std::find(known.begin(), known.end(), kind) != known.end()) {
     print_policies(kind, home);
   } else {

@@ -1,4 +1,4 @@
-// The table of contents: every command, its options, and the front door behind it.
+// Every command, its options, and the function of app/commands.h that it calls.
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 using namespace rooflua;
 namespace fs = std::filesystem;
 
-/// A first word that is no command: its own error, with what it may have meant.
+/// The first word is no command: the error suggests commands with a similar name.
 void check_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return;
   std::vector<std::string> known;
@@ -32,13 +32,13 @@ void check_command(const CLI::App& app, int argc, char** argv) {
   throw Error("", unknown_name("command", argv[1], known));
 }
 
-/// The command of the line, as far as it was understood.
+/// The innermost command that the parser recognised.
 const CLI::App& chosen(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : chosen(*parsed.front());
 }
 
-/// An option or command that there is not, with what it may have meant; "" if all are known.
+/// The error for an unknown option or command, with similar names; "" if all are known.
 std::string stray_word(const CLI::App& app) {
   const CLI::App& command = chosen(app);
   const std::string before = &command == &app ? "" : command.get_name() + ": ";
@@ -64,10 +64,10 @@ int refuse(const CLI::App& app, const CLI::ParseError& problem) {
   return 2;
 }
 
-/// What the chosen command does once the line is read.
+/// The chosen command as a function, called after the whole line has been parsed.
 using Door = std::function<int(const fs::path& home)>;
 
-/// A number between two bounds; CLI::Range lets nan pass.
+/// A number between two bounds. (CLI::Range accepts nan.)
 CLI::Validator between(double least, double most) {
   const auto bound = [](double value) {
     char text[32];
@@ -256,8 +256,9 @@ void add_new(CLI::App& app, Door& door) {
   auto* fresh = app.add_subcommand("new", "Write a commented starting scenario");
   auto* name = new std::string;
   fresh->add_option("name", *name, "my_question: writes my_question.lua")->required();
-  fresh->callback(
-      [=, &door] { door = [=](const fs::path& home) { return app::fresh(*name, home); }; });
+  fresh->callback([=, &door] {
+    door = [=](const fs::path& home) { return app::write_template(*name, home); };
+  });
 }
 
 void add_repl(CLI::App& app, Door& door) {
@@ -358,7 +359,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     app::complain(error.what(), home);
     return 1;
-  } catch (const fs::filesystem_error& error) {  // the disk's mistake, or the path's
+  } catch (const fs::filesystem_error& error) {  // a path or the disk is at fault
     const std::string path = error.path1().string();
     app::complain((path.empty() ? "" : path + ": ") + error.code().message(), home);
     return 1;

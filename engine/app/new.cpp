@@ -1,4 +1,4 @@
-// rooflua new NAME: the template of scripts/templates with the name filled in.
+// rooflua new NAME: copies scripts/templates/scenario.lua and fills in the file name.
 
 #include <cstdio>
 #include <fstream>
@@ -12,7 +12,7 @@ namespace rooflua::app {
 
 namespace fs = std::filesystem;
 
-int fresh(const std::string& name, const fs::path& home) {
+int write_template(const std::string& name, const fs::path& home) {
   fs::path file(name);
   if (file.extension() != ".lua") file += ".lua";
   const std::string stem = file.stem().string();

@@ -39,7 +39,7 @@ void write_text(const std::string& text, const std::string& path) {
   errno = 0;
   std::ofstream out(path, std::ios::binary);
   out << text;
-  out.close();  // a full disk shows here
+  out.close();  // flushes, so that a full disk is noticed here
   if (!out) throw Error(path, "cannot be written" + reason());
 }
 

@@ -14,7 +14,7 @@ struct Place {
   long line = 0;
 };
 
-/// "file:12" at the beginning; line 0 if there is none.
+/// The file and line at the beginning of a message ("file:12:"); line 0 if it names none.
 Place place_of(std::string_view message) {
   for (std::size_t colon = message.find(':'); colon != std::string_view::npos && colon < 500;
        colon = message.find(':', colon + 1)) {

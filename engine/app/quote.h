@@ -1,5 +1,5 @@
 #pragma once
-// The line of the user's file that a message is about, to be shown under it.
+// Shows the line of the user's file that an error message names.
 
 #include <filesystem>
 #include <string>
@@ -8,14 +8,15 @@
 namespace rooflua::app {
 
 /// "   12 |   scheduler = require "schedulers.vllm_v1" { max_num_seq = 4 },\n" for a message that
-/// begins with "file:12: "; "" where there is no such line. Files are looked for as they are named
-/// and below `home`.
+/// begins with "file:12: "; "" if there is no such line. The file is tried as named, then below
+/// `home`.
 std::string quoted_line(std::string_view message, const std::filesystem::path& home);
 
-/// The text with "?" for every byte that is no UTF-8 and every control character but line breaks.
+/// The text with "?" in place of every byte that is not UTF-8 and every control character except
+/// line breaks and tabs.
 std::string printable(std::string_view text);
 
-/// A message on stderr with the line it is about.
+/// Prints a message on stderr, and below it the line of the file that it names.
 void complain(std::string_view message, const std::filesystem::path& home);
 
 }  // namespace rooflua::app

@@ -1,5 +1,5 @@
-// The prompt: reads, evaluates, prints. What a line means is Lua's business
-// (scripts/lib/rooflua/repl/session.lua); lines, errors and the end of the session are ours.
+// The prompt: reads, evaluates, prints. scripts/lib/rooflua/repl/session.lua evaluates a line; this
+// file reads lines, prints errors and ends the session.
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -28,8 +28,8 @@ int columns() {
   return 100;
 }
 
-/// The frames that are the user's; nothing if there is but the line itself, which the message
-/// names.
+/// The frames of the traceback that belong to the user's code; "" if there is only one, because the
+/// message names it already.
 std::string own_frames(const std::string& traceback) {
   std::string out;
   int frames = 0;
@@ -49,14 +49,15 @@ std::string own_frames(const std::string& traceback) {
   return frames > 1 ? out : "";
 }
 
-/// A mistake in a piped session with its line, which those of :commands do not have.
+/// The message with the line of a piped session in front, unless the message names it already.
+/// @param line  0 at the prompt
 std::string at(int line, const std::string& message) {
   if (line == 0 || message.rfind("stdin:", 0) == 0) return message;
   return "stdin:" + std::to_string(line) + ": " + message;
 }
 
-/// Multi-line input as one line that can be recalled and edited; as it is where that would change
-/// it.
+/// Joins input of several lines, so that it can be recalled and edited as one line. Input with a
+/// comment or a long string stays as it is, because joining would change its meaning.
 std::string in_one_line(std::string text) {
   if (text.find("--") != std::string::npos || text.find("[[") != std::string::npos ||
       text.find("[=") != std::string::npos) {
@@ -72,7 +73,7 @@ std::string in_one_line(std::string text) {
 class Prompt {
  public:
   explicit Prompt(const std::filesystem::path& home) : vm_(options(home)) {
-    vm_.call("rooflua.repl.session", "settle", {});  // a library that does not load is told once
+    vm_.call("rooflua.repl.session", "settle", {});  // loads the library, or fails here and once
   }
 
   /// @param line  number of the first line of `text` in a piped session, 0 at the prompt
@@ -101,7 +102,7 @@ class Prompt {
       for (const Json& each : found.find("candidates")->items())
         out.candidates.push_back(each.text());
     } catch (const std::exception&) {
-      out.candidates.clear();  // a Tab never complains
+      out.candidates.clear();  // completion has no error messages: it offers nothing
     }
     return out;
   }
@@ -148,7 +149,8 @@ int at_terminal(Prompt& prompt) {
   }
 }
 
-/// Results only. Goes on after a mistake, and tells of it with its status.
+/// Evaluates the standard input and prints results only. Continues after a mistake; the exit status
+/// is then 1.
 int piped(Prompt& prompt) {
   std::string line, text;
   int number = 0, first = 1, status = 0;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "measure/html/report.h"
 #include "measure/write/left_out.h"
+#include "measure/write/notes.h"
 #include "measure/write/report.h"
 #include "measure/write/result.h"
 #include "script/scenario.h"
@@ -43,7 +44,7 @@ std::string numbered(const std::string& path, std::size_t variant, std::size_t c
   return (whole.parent_path() / name).string();
 }
 
-/// Whether the operations of a priced step belong into the text: asked for, or the only variant.
+/// Whether the text lists the operations of a step: on request, or for a single priced variant.
 bool op_by_op(const script::Scenario& scenario, const RunArguments& arguments) {
   return arguments.explain || (scenario.kind() == "price" && scenario.variants().size() == 1);
 }
@@ -66,7 +67,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   return scenario.run(variant, op_by_op(scenario, arguments), outputs);
 }
 
-/// Several runs side by side, where a scenario varies something.
+/// The table with one line per variant, for a scenario that varies something.
 std::string compare_variants(const std::vector<script::VariantResult>& results,
                              const std::string& file) {
   std::vector<Variant> variants;
@@ -100,7 +101,7 @@ bool is_partial(const std::vector<script::VariantResult>& results) {
   });
 }
 
-/// What failed, what was stopped, and what was not begun.
+/// One line for every variant that failed, was stopped or was not started.
 void print_partial(const script::Scenario& scenario,
                    const std::vector<script::VariantResult>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -116,20 +117,22 @@ void print_partial(const script::Scenario& scenario,
   }
 }
 
-/// What the workloads did not send: each source once, whatever the number of variants.
-void print_left_out(const std::vector<script::VariantResult>& results) {
+/// One line per source of requests that was not sent completely and per note, whatever the number of
+/// variants.
+void print_notes(const std::vector<script::VariantResult>& results) {
   std::vector<const Json*> documents;
   for (const script::VariantResult& each : results) {
     if (each.known()) documents.push_back(&each.document);
   }
   for (const std::string& line : left_out_lines(documents)) std::printf("%s\n", line.c_str());
+  for (const std::string& line : notes_of(documents)) std::printf("%s\n", line.c_str());
 }
 
 void print_report(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
   if (!scenario.title().empty()) std::printf("%s\n\n", scenario.title().c_str());
   const bool partial = is_partial(results);
-  // A scenario's own report is written for all of its variants, over their whole length.
+  // A scenario's own report expects the complete results of all variants.
   const std::string own = partial ? "" : scenario.report(results);
   if (scenario.kind() == "serve" && results.size() > 1) {
     std::fputs(compare_variants(results, arguments.scenario).c_str(), stdout);
@@ -149,7 +152,7 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
     if (results.size() > 1) print_partial(scenario, results);
   }
   if (!own.empty()) std::printf("\n%s\n", own.c_str());
-  if (!arguments.quiet) print_left_out(results);
+  if (!arguments.quiet) print_notes(results);
 }
 
 void write_page(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
@@ -172,7 +175,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   write_text(html_report(report), arguments.html);
 }
 
-/// Says on stderr which variants failed, and how to go on where there is a results file.
+/// Prints on stderr which variants failed and, with a results file, how to run the missing ones.
 void tell_missing(const script::Scenario& scenario,
                   const std::vector<script::VariantResult>& results, const RunArguments& arguments,
                   const std::filesystem::path& home) {
@@ -189,7 +192,7 @@ void tell_missing(const script::Scenario& scenario,
                missing, results.size());
 }
 
-/// Where the scripts were when a signal found them.
+/// Prints on stderr the line of the script that a signal stopped.
 void tell_where(const std::vector<script::VariantResult>& results) {
   for (const script::VariantResult& each : results) {
     const Json* message = each.partial() != nullptr ? each.partial()->find("message") : nullptr;
@@ -197,7 +200,8 @@ void tell_where(const std::vector<script::VariantResult>& results) {
   }
 }
 
-/// --strict: the variants whose time rests too much on what nobody measured.
+/// --strict: reports the variants in which too large a share of time is extrapolated, stand_in or
+/// assumed.
 bool too_doubtful(const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
   if (!arguments.strict_percent) return false;
@@ -233,9 +237,10 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
   return true;
 }
 
-constexpr int interrupted_status = 130;  // as a shell says of a program that SIGINT ended
+constexpr int interrupted_status = 130;  // a shell's status for a program that SIGINT ended
 
-/// Files of single runs that nobody wrote, because a results file had those runs already.
+/// Reports files of --requests and --trace that were not written, because the results file already
+/// had the runs.
 bool files_missing(const RunArguments& arguments,
                    const std::vector<script::VariantResult>& results) {
   if (arguments.results.empty()) return false;
@@ -255,7 +260,7 @@ bool files_missing(const RunArguments& arguments,
   return missing;
 }
 
-/// What the line asks for and this scenario has nothing of.
+/// @throws Misused for an option about requests or steps if the scenario's kind has none
 void refuse_options(const RunArguments& arguments, const std::string& kind) {
   if (kind == "serve") return;
   const std::string why = "kind \"" + kind + "\" has no requests to tell of; only \"serve\" has";

@@ -5,6 +5,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "measure/write/notes.h"
 #include "script/scenario.h"
 #include "script/vm/vm.h"
 
@@ -85,6 +86,8 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   std::vector<script::VariantResult> results{scenario.run(0, arguments.explain)};
   if (arguments.json != "-") {
     std::printf("%s\n\n%s\n", scenario.title().c_str(), results.front().text.c_str());
+    for (const std::string& line : notes_of({&results.front().document}))
+      std::printf("%s\n", line.c_str());
   }
   if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
   return 0;

@@ -23,7 +23,7 @@ Json texts(const std::vector<std::string>& list) {
   return out;
 }
 
-/// An empty folder that goes when this goes.
+/// A temporary folder, removed with all its files by the destructor.
 struct Scratch {
   std::filesystem::path path;
   Scratch() {
@@ -51,7 +51,7 @@ Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   return options;
 }
 
-/// Every case in a process of `jobs`, and what it found taken into this one.
+/// Runs every case in one of `jobs` worker processes, and collects their results in this process.
 void run_cases(script::Vm& vm, std::int64_t count, int jobs, const std::filesystem::path& scratch) {
   ProgressBar bar("validate", count);
   WorkOptions options;

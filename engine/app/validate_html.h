@@ -1,5 +1,5 @@
 #pragma once
-// The page of a validation.
+// The HTML page of a validation.
 
 #include <string>
 
@@ -8,7 +8,8 @@
 namespace rooflua::app {
 
 /// @param described  {title, lead, sections: [{heading, note, tables, charts: [{title, unit,
-///                   series: [{name, points: [{x, y, note}]}]}], text}]} of validate_page.lua
+///                   series: [{name, points: [{x, y, note}]}]}], text}]}, as
+///                   scripts/lib/rooflua/validate/page.lua builds it
 std::string validation_page(const Json& described);
 
 }  // namespace rooflua::app

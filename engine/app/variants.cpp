@@ -12,8 +12,8 @@ namespace rooflua::app {
 
 namespace {
 
-/// What a worker answers for a variant: {document, report, drawing}, or why there is
-/// none: {failed} or {stopped}.
+/// The answer of a worker for a variant: {document, report, details, drawing}; or the reason why it
+/// has no result, {failed} or {stopped}.
 Json answer(const std::function<script::VariantResult(std::size_t)>& run, std::size_t variant) {
   Json out = Json::object();
   try {
@@ -41,12 +41,12 @@ script::VariantResult from_answer(const Json& done) {
   return out;
 }
 
-/// A problem without when and where in the run it came up, " (scheduler, at 0.3 s, replica 1)".
+/// A problem without its place in the run, " (scheduler, at 0.3 s, replica 1)".
 std::string essence(const std::string& problem) {
   return problem.substr(0, problem.rfind(" ("));
 }
 
-/// What all failed of, where they all did and of the same: told once.
+/// Throws the problem once if all variants failed for the same reason.
 void throw_if_common(const std::vector<script::VariantResult>& results) {
   for (const script::VariantResult& each : results) {
     if (each.problem.empty() || essence(each.problem) != essence(results.front().problem)) return;
@@ -54,7 +54,7 @@ void throw_if_common(const std::vector<script::VariantResult>& results) {
   if (!results.empty()) throw Error("", results.front().problem);
 }
 
-/// In this process, until something stops it.
+/// Runs the variants in this process, until a signal or the time limit stops it.
 std::vector<script::VariantResult> run_here(
     std::size_t count, const std::function<script::VariantResult(std::size_t)>& run) {
   std::vector<script::VariantResult> results(count);
@@ -73,7 +73,7 @@ std::vector<script::VariantResult> run_here(
   return results;
 }
 
-/// Says on stderr what a results file contributed.
+/// Prints on stderr how many results came from the results file, and how many rows it did not use.
 void tell(const SweepOutcome& outcome, const RunArguments& arguments, std::size_t count) {
   if (arguments.quiet) return;
   if (outcome.reused > 0) {
@@ -125,7 +125,7 @@ std::vector<script::VariantResult> collect(const SweepOutcome& outcome) {
   return results;
 }
 
-/// @param keep  in the results file
+/// Runs the variants in worker processes. @param keep  whether the results file keeps them
 std::vector<script::VariantResult> run_apart(
     script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments, bool keep,
     const std::function<script::VariantResult(std::size_t)>& run) {
@@ -150,7 +150,7 @@ std::vector<script::VariantResult> run_variants(
     script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
     const std::function<script::VariantResult(std::size_t)>& run) {
   const std::size_t count = scenario.variants().size();
-  // A search decides as it goes what to run: its runs are kept one by one, by itself.
+  // A search chooses its runs one after another, so the search itself keeps them in the file.
   const bool keep = !arguments.results.empty() && scenario.kind() != "search";
   const bool here = !keep && (arguments.jobs <= 1 || count <= 1);
   std::vector<script::VariantResult> results =

@@ -1,6 +1,6 @@
 #pragma once
-// The variants of a scenario: run, or taken from a file of results (`--results`) that has them, so
-// that an interrupted sweep goes on.
+// Runs the variants of a scenario. A variant whose result is in the results file (`--results`) is
+// taken from there, so that an interrupted sweep can be continued.
 
 #include <functional>
 #include <string>
@@ -11,10 +11,11 @@
 
 namespace rooflua::app {
 
-/// With one job and no results file in this process, else in workers (measure/sweep.h), where each
-/// variant has the time limit for itself. After a stop no further variant is begun.
-/// @return one result per variant; one that failed says its `problem` and costs itself only
-/// @throws Error if all failed of the same, or if a stop left nothing
+/// With one job and no results file the variants run in this process. Otherwise they run in worker
+/// processes (measure/sweep.h), and the time limit applies to each variant. After a stop no further
+/// variant is started.
+/// @return one result per variant; a variant that failed has a `problem`, the others are complete
+/// @throws Error if all variants failed for the same reason, or if a stop left no result at all
 std::vector<script::VariantResult> run_variants(
     script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
     const std::function<script::VariantResult(std::size_t)>& run);

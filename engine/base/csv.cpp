@@ -19,7 +19,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-/// One pass over the text, a row at a time.
+/// Reads the text once, row by row.
 class Reader {
  public:
   Reader(std::string_view text, const std::filesystem::path& name) : text_(text), name_(name) {}

@@ -17,7 +17,7 @@ struct CsvRow {
 };
 
 /// A whole file: a header and its rows. A file whose first line is all numbers has no header
-/// (`header` empty): some public tables are like that, and their readers must say so.
+/// (`header` empty): some public tables have none, and a reader must check for it.
 struct CsvFile {
   std::filesystem::path path;
   std::vector<std::string> header;
@@ -30,7 +30,7 @@ struct CsvFile {
 
   /// A finite number. @throws Error "file:line: column 'm': expected a number, found 'x'"
   double number(const CsvRow& row, std::size_t column) const;
-  /// A whole number (also written 16.0). @throws Error likewise
+  /// A whole number (also written 16.0). @throws Error as number() does
   std::int64_t integer(const CsvRow& row, std::size_t column) const;
   const std::string& text(const CsvRow& row, std::size_t column) const;
 };
@@ -46,7 +46,7 @@ CsvFile parse_csv(std::string_view text, const std::filesystem::path& name);
 /// it is not a number.
 std::optional<double> parse_number(std::string_view text);
 
-/// One cell as it must be written: quoted where it holds a comma, a quote or a line break.
+/// One cell as CSV text: quoted if it holds a comma, a quote or a line break.
 std::string csv_cell(std::string_view text);
 
 }  // namespace rooflua

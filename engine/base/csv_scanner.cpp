@@ -52,7 +52,8 @@ bool CsvScanner::next() {
   return false;
 }
 
-/// The rest of a cell after its opening quote; leaves the position at the comma or line break.
+/// Reads the rest of a cell after its opening quote. The position is then at the comma or line
+/// break.
 std::string_view CsvScanner::quoted() {
   const std::size_t start = position_;
   std::size_t doubled = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Comma-separated rows one at a time, without a copy of each cell: for files of 100,000 rows and
-// more. Same dialect as base/csv.h (quotes, CRLF, byte-order mark, blank lines).
+// Reads comma-separated rows one at a time without copying the cells, for files of 100,000 rows and
+// more. The dialect is that of base/csv.h (quotes, CRLF, byte-order mark, blank lines).
 
 #include <deque>
 #include <string>

@@ -38,8 +38,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// How far a name is from what was written: "h2000" is near "h200-sxm", whose first part it is
-/// nearly.
+/// The distance between a known name and the written one; the first part of the known name counts
+/// as well. So "h2000" is near "h200-sxm", because it is near "h200".
 std::size_t distance(const std::string& wanted, const std::string& candidate) {
   const std::size_t whole = edit_distance(wanted, candidate);
   const std::string first = candidate.substr(0, candidate.find('-'));

@@ -1,6 +1,6 @@
 #pragma once
-// Three kinds of trouble: the user was wrong (Error), we were wrong (ROOFLUA_ASSERT), and the
-// world said no (a value: bool, optional). See docs/STYLE.md.
+// Three kinds of failure: a mistake of the user (Error), a defect of the program (ROOFLUA_ASSERT),
+// and an expected refusal such as a full cache (a value: bool, optional). See docs/STYLE.md.
 
 #include <span>
 #include <stdexcept>
@@ -10,8 +10,8 @@
 
 namespace rooflua {
 
-/// The user was wrong. `where` is a file:line, a key path ("deployment.tp") or both; `what` says
-/// what was found and what would be right. what() reads "where: what".
+/// A mistake of the user. `where` is a file:line, a key path ("deployment.tp") or both. `what` says
+/// what was found and what would be right. what() returns "where: what".
 class Error : public std::runtime_error {
  public:
   Error(std::string where, std::string message);
@@ -38,7 +38,7 @@ std::string unknown_name(std::string_view kind, std::string_view found,
 
 }  // namespace rooflua
 
-/// We were wrong. On in every build: a wrong number is worse than no number. Throws
-/// std::logic_error.
+/// Reports a defect of the program: throws std::logic_error. Active in every build, because a wrong
+/// number is worse than no number.
 #define ROOFLUA_ASSERT(expression) \
   ((expression) ? void(0) : ::rooflua::assertion_failed(#expression, __FILE__, __LINE__))

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the members of one object of a user's document by name, and complains well:
+// Reads the members of one object of a user's document by name, with errors such as
 //
 //     hardware.toml:12: peak_tflop_per_s.bf16: expected a number, found text "989"
 //     model.toml:4: unknown key 'hiden_size'; did you mean 'hidden_size'? (known: ...)
@@ -15,8 +15,8 @@
 
 namespace rooflua {
 
-/// A view of one object: `object` must outlive it. Every key asked for becomes a known key, so
-/// that finish() can name the ones nobody asked for. A key whose value is null counts as absent.
+/// A view of one object, which must outlive the view. Every key that is read becomes a known key;
+/// finish() reports the keys that were never read. A key whose value is null counts as absent.
 class Fields {
  public:
   /// @param file  stands for the document in messages
@@ -27,10 +27,11 @@ class Fields {
   bool has(std::string_view key) const { return find(key) != nullptr; }
   /// The first of several spellings that is present; "" if none is.
   std::string_view first_of(std::initializer_list<std::string_view> keys) const;
-  /// The value as it is, or null pointer.
+  /// The value of any kind; null pointer if it is absent.
   const Json* find(std::string_view key) const;
 
-  /// Present and of that kind, absent (nothing), or an Error. integer() also takes 16.0.
+  /// The value, or nothing if it is absent. integer() also accepts 16.0.
+  /// @throws Error if the value is of another kind
   std::optional<double> number(std::string_view key) const;
   std::optional<std::int64_t> integer(std::string_view key) const;
   std::optional<int> small_integer(std::string_view key) const;
@@ -39,7 +40,7 @@ class Fields {
   std::vector<std::string> texts(std::string_view key) const;  // absent: empty
   std::optional<Fields> table(std::string_view key) const;
 
-  /// As above, but absent is an Error that names the key.
+  /// As above for a required key. @throws Error also if it is absent
   double need_number(std::string_view key) const;
   int need_integer(std::string_view key) const;
   std::string need_text(std::string_view key) const;
@@ -47,10 +48,10 @@ class Fields {
 
   /// Marks a key as known without reading it.
   void allow(std::string_view key) const { find(key); }
-  /// @throws Error for a key that nobody asked for, with suggestions
+  /// @throws Error for a key that was never read, with suggestions
   void finish() const;
 
-  /// "file:line: path.key" for messages of the caller.
+  /// "file:line: path.key", for the caller's own errors.
   std::string where(std::string_view key) const;
   const Json& object() const { return *object_; }
 

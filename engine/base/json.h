@@ -1,7 +1,7 @@
 #pragma once
 // A document as a value: null, true, 12, 1.5, "text", arrays, and objects that keep their order.
-// Read from JSON here and from TOML in base/toml.h; written as JSON with the shortest decimal that
-// reads back as the same double, so the same value always gives the same bytes.
+// JSON is read here and TOML in base/toml.h. Documents are written as JSON. A number is written
+// with the shortest decimal that reads back as the same double, so equal values give equal bytes.
 
 #include <cstdint>
 #include <filesystem>
@@ -45,8 +45,8 @@ class Json {
   bool is_array() const { return kind() == Kind::array; }
   bool is_object() const { return kind() == Kind::object; }
 
-  /// The value as that kind. Asking for another kind than it is, is our mistake: check, or read
-  /// documents of users through Fields (base/fields.h).
+  /// The value as this kind. Asking for a wrong kind is a defect of the program: test the kind
+  /// first, or read a user's document through Fields (base/fields.h).
   bool boolean() const;
   std::int64_t integer() const;  // also a number without fraction
   double number() const;         // also an integer
@@ -56,9 +56,9 @@ class Json {
 
   /// A member of an object, or null pointer. Also null pointer if this is not an object.
   const Json* find(std::string_view key) const;
-  /// The member of that name, made (null) at the end if there is none. A null becomes an object.
+  /// The member of that name; if there is none, a null is appended. A null value becomes an object.
   Json& operator[](std::string_view key);
-  /// Appends to an array. A null becomes an array.
+  /// Appends to an array. A null value becomes an array.
   void push_back(Json value);
 
   /// 1-based line in the file it was read from (TOML); 0 when that is not known.
@@ -73,7 +73,8 @@ struct Json::Member {
   Json value;
 };
 
-// Here, where a Member is complete: inside the class its vector could not be destroyed yet.
+// Defined here because Member is complete only here: inside the class its vector cannot be
+// destroyed.
 inline Json::Json() = default;
 inline Json::Json(std::nullptr_t) {}
 inline Json::Json(bool value) : value_(value) {}
@@ -97,7 +98,7 @@ std::string_view kind_name(const Json& value);
 
 /// @throws Error "name:line:column: ..." on bad syntax or a key that occurs twice in one object
 Json parse_json(std::string_view text, const std::string& name);
-/// @throws Error likewise, or if the file cannot be read
+/// @throws Error as parse_json() does, or if the file cannot be read
 Json read_json(const std::filesystem::path& path);
 
 /// JSON text. `indent` < 0: one line without spaces; else that many spaces per level.

@@ -1,5 +1,5 @@
 #pragma once
-// One flat JSON object per line, without building values: for files of 100,000 lines and more.
+// Reads files of one flat JSON object per line without building values, for 100,000 lines and more.
 
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@ namespace rooflua {
 class JsonLines {
  public:
   struct Member {
-    std::string_view key;    // as written; escapes are left alone
-    std::string_view value;  // text without quotes; else as written: number, word, array, object
+    std::string_view key;    // as written; escapes are not decoded
+    std::string_view value;  // text without its quotes; a number, word, array or object as written
   };
 
   /// @param text  the whole file; must outlive the scanner

@@ -1,5 +1,5 @@
 #pragma once
-// Reading documents that may lack a member.
+// Reads a text member that a document may lack.
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace rooflua {
 
-/// The text at `key`; "" if there is none, or something else.
+/// The text at `key`; "" if the member is missing or not a text.
 std::string text_of(const Json& object, std::string_view key);
 
 }  // namespace rooflua

@@ -1,5 +1,5 @@
 #pragma once
-// Diagnostics on stderr. Results never go through here.
+// Diagnostics on stderr. Results are never written through this.
 
 #include <string_view>
 
@@ -7,7 +7,7 @@ namespace rooflua::log {
 
 void warn(std::string_view message);
 void info(std::string_view message);
-/// Only warnings and worse from now on.
+/// If quiet, only warnings and errors are written from now on.
 void set_quiet(bool quiet);
 
 }  // namespace rooflua::log

@@ -5,7 +5,7 @@
 namespace rooflua {
 
 double power_of_ten(double exponent) {
-  const volatile double base = 10;  // a number that no compiler knows
+  const volatile double base = 10;  // volatile: compilers must not know the value
   return std::pow(base, exponent);
 }
 

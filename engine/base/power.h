@@ -3,8 +3,8 @@
 
 namespace rooflua {
 
-/// What the C library's pow(10, x) gives. Where the base is a constant LLVM knows how to call exp10
-/// instead, whose last bit may be another (Clang 14 does not; later ones may).
+/// The result of the C library's pow(10, x). With a constant base LLVM may call exp10 instead,
+/// whose last bit may differ (Clang 14 does not do that; later releases may).
 double power_of_ten(double exponent);
 
 }  // namespace rooflua

@@ -36,7 +36,7 @@ double polynomial(double x, std::span<const double> lowest_first) {
   return sum;
 }
 
-/// Where u falls in a rising list of cumulative shares whose last is 1.
+/// The index of the first cumulative share that exceeds u. The shares rise, and the last is 1.
 std::size_t bin_of(const std::vector<double>& cumulative, double u) {
   const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), u);
   const auto bin = static_cast<std::size_t>(found - cumulative.begin());

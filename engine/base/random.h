@@ -6,7 +6,8 @@
 //     key   = hash(seed, name, index)                    64 bits
 //     draws = Philox4x32-10(counter = 0, 1, 2, ...; key)  two draws of 64 bits per counter
 //
-// Every distribution is ours and says how many draws it takes: none depends on the library.
+// Every distribution is implemented here, because those of the standard library differ between
+// implementations. Each states how many draws it takes.
 // Inverse-CDF distributions take exactly one draw, so that streams with the same name and index
 // are comonotone across parameter values (common random numbers).
 // @source Salmon, Moraes, Dror, Shaw. "Parallel random numbers: as easy as 1, 2, 3", SC 2011
@@ -16,17 +17,15 @@
 #include <string_view>
 #include <vector>
 
+#include "border.h"
+
 namespace rooflua {
 
-/// The state of a stream. Plain data: copy it to fork, compare it, hand it over by FFI.
-struct RandomStream {
-  std::uint64_t key = 0;
-  std::uint64_t counter = 0;   // of the next block of two draws
-  std::uint64_t buffered = 0;  // second draw of the last block
-  std::uint64_t has_buffered = 0;
-};
+/// The state of a stream. Plain data (border.h): it can be copied (a fork), compared, and passed to
+/// Lua.
+using RandomStream = rooflua_random_stream;
 
-/// Stream `index` of that name, at its start.
+/// The initial state of stream `index` of that name.
 RandomStream random_stream(std::uint64_t seed, std::string_view name, std::uint64_t index = 0);
 
 /// One block of Philox4x32-10.
@@ -47,12 +46,12 @@ double uniform(RandomStream& stream, double low, double high);
 /// @throws Error unless low <= high
 std::int64_t uniform_integer(RandomStream& stream, std::int64_t low, std::int64_t high);
 
-/// All below: @throws Error for parameters outside their range, naming the parameter.
+/// All distributions below throw an Error that names the parameter if it is outside its range.
 
 /// Density exp(-x / mean) / mean. One draw.
 double exponential(RandomStream& stream, double mean);
 /// Shape k, scale theta: mean k theta, variance k theta^2. Marsaglia and Tsang (ACM TOMS 26, 2000)
-/// by rejection; shape < 1 by boosting. Draws as many as it takes.
+/// by rejection; shape < 1 by boosting. The number of draws varies.
 double gamma(RandomStream& stream, double shape, double scale);
 /// P(X > x) = exp(-(x / scale)^shape). One draw.
 double weibull(RandomStream& stream, double shape, double scale);
@@ -86,7 +85,7 @@ class Empirical {
   /// @throws Error if there is no value, a weight is negative, or all are zero
   explicit Empirical(std::vector<double> values, std::span<const double> weights = {});
   double operator()(RandomStream& stream) const;
-  /// The value at cumulative weight u in [0, 1): the same u drives several fields together.
+  /// The value at cumulative weight u in [0, 1), for fields that are drawn together by one u.
   double at(double u) const;
 
  private:

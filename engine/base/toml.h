@@ -10,9 +10,9 @@
 namespace rooflua {
 
 /// Tables become objects in the order of the file; every value carries its line.
-/// @throws Error "name:line:column: ..." on bad syntax, and on dates, which nothing here needs
+/// @throws Error "name:line:column: ..." on bad syntax, and on dates, which are not supported
 Json parse_toml(std::string_view text, const std::string& name);
-/// @throws Error likewise, or if the file cannot be read
+/// @throws Error as parse_toml() does, or if the file cannot be read
 Json read_toml(const std::filesystem::path& path);
 
 }  // namespace rooflua

@@ -2,7 +2,7 @@
 // Units as types: a wrong dimension does not compile.
 //
 //     const Seconds time = work.flop / (peak * mfu);        // Flop / (Flop / Seconds)
-//     const double ms = time / unit::ms;                    // a plain number leaves here
+//     const double ms = time / unit::ms;                    // a plain number
 //
 // Inside the engine: seconds, bytes, flop, tokens. `flop` is work, `flop / s` is speed.
 // GB is 1e9 bytes, GiB is 2^30.
@@ -18,7 +18,7 @@ class Quantity {
   constexpr Quantity() = default;
   constexpr explicit Quantity(double base_units) : value_(base_units) {}
 
-  /// The number in base units (s, byte, flop, token): for the two edges, loaders and reports.
+  /// The number in base units (s, byte, flop, token), for loaders and reports only.
   constexpr double in_base_units() const { return value_; }
 
   constexpr Quantity operator-() const { return Quantity(-value_); }

@@ -21,7 +21,7 @@ namespace rooflua {
 
 namespace {
 
-/// The next piece that nobody has taken, in memory that all processes share.
+/// The number of the next free piece, in memory that all processes share.
 class Counter {
  public:
   Counter() {
@@ -43,9 +43,9 @@ class Counter {
 struct Worker {
   pid_t process = -1;
   int pipe = -1;
-  std::string text;                  // read and not yet a whole line
-  std::optional<std::size_t> piece;  // what it works on
-  bool began = false;                // any piece
+  std::string text;                  // the beginning of a line whose end was not read yet
+  std::optional<std::size_t> piece;  // the piece that the process works on
+  bool began = false;                // whether the process has begun a piece
 };
 
 bool stopped(const WorkOptions& options) {
@@ -57,12 +57,13 @@ void send(int pipe, const Json& message) {
   for (std::size_t written = 0; written < line.size();) {
     const ssize_t n = ::write(pipe, line.data() + written, line.size() - written);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(70);  // nobody listens any more
+    if (n <= 0) _exit(70);  // the parent has closed the pipe
     written += static_cast<std::size_t>(n);
   }
 }
 
-/// The pieces of a worker process: {begin}, then {piece, document} or {piece, problem}, and again.
+/// Runs in a worker process. Writes a line {begin} before each piece, and a line {piece, document}
+/// or {piece, problem} after it.
 void take_pieces(int pipe, std::size_t count, Counter& counter, const WorkOptions& options,
                  const std::function<Json(std::size_t)>& work) {
   if (options.in_process) options.in_process();
@@ -85,7 +86,7 @@ void take_pieces(int pipe, std::size_t count, Counter& counter, const WorkOption
   }
 }
 
-/// Nothing of the parent may go on here: its destructors would end the other workers.
+/// Never returns: the parent's destructors, run in this process, would end the other workers.
 [[noreturn]] void live(int pipe, std::size_t count, Counter& counter, const WorkOptions& options,
                        const std::function<Json(std::size_t)>& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -138,8 +139,8 @@ void read_lines(Worker& worker, const std::function<void(WorkDone&&)>& done) {
   }
 }
 
-/// Waits for the end of a process whose pipe is closed. What it was at is lost. False if it never
-/// got to work: neither would another.
+/// Waits for the end of a process whose pipe is closed. The piece that it worked on is lost.
+/// @return false if the process ended before its first piece: another process would end as well
 bool bury(Worker& worker, const std::function<void(WorkDone&&)>& done) {
   ::close(worker.pipe);
   int status = 0;
@@ -155,7 +156,7 @@ bool bury(Worker& worker, const std::function<void(WorkDone&&)>& done) {
   return true;
 }
 
-/// Ends what still runs when the parent leaves early.
+/// Ends the processes that still run when the parent returns early.
 struct Crew {
   std::vector<Worker> workers;
   ~Crew() {

@@ -1,11 +1,7 @@
 #include "cost/ledger.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <utility>
-
-#include "base/error.h"
 
 namespace rooflua {
 
@@ -30,36 +26,6 @@ std::array<double, evidence_count> EvidenceSeconds::shares() const {
   }
   shares[largest] = 1 - others;  // the rounding goes where it shows least
   return shares;
-}
-
-void Ledger::reset() {
-  state_.account = {};
-  rows_.clear();
-}
-
-void Ledger::record(LedgerRow row) {
-  const double time_s = row.time_s * row.count;
-  if (!std::isfinite(time_s) || time_s < 0) {
-    throw Error("cost.record", row.name +
-                                   ": time_s * count: expected a finite number, 0 or more, found " +
-                                   std::to_string(time_s));
-  }
-  state_.account.add(row.evidence, Seconds(time_s));
-  if (listening()) rows_.push_back(std::move(row));
-}
-
-void Ledger::settle(Seconds time) {
-  const double wanted = time / unit::s, recorded = state_.account.total() / unit::s;
-  if (!std::isfinite(wanted) || wanted < 0) {
-    throw Error("step",
-                "time_s: expected a finite number, 0 or more, found " + std::to_string(wanted));
-  }
-  if (recorded > 0) {
-    for (double& seconds : state_.account.seconds) seconds *= wanted / recorded;
-  } else {
-    state_.account = {};
-    state_.account.add(Evidence::assumed, time);
-  }
 }
 
 }  // namespace rooflua

@@ -1,20 +1,21 @@
 #pragma once
-// What a step's price rests on: seconds per evidence, always; every primitive as a row, when
-// somebody listens (explain).
+// What the price of a step rests on: seconds per kind of evidence, in every step; one row per
+// operation only in explanations.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "base/units.h"
+#include "border.h"
 #include "cost/evidence.h"
 
 namespace rooflua {
 
 /// Seconds per evidence, in the order of the enum. Plain doubles, because compiled Lua code adds to
-/// them in place through a pointer: the layout is part of the border.
+/// them in place through a pointer: the layout is part of the border to Lua.
 struct EvidenceSeconds {
   double seconds[evidence_count] = {};
 
@@ -26,7 +27,7 @@ struct EvidenceSeconds {
   std::array<double, evidence_count> shares() const;
 };
 
-/// One primitive as it was priced. `time_s` and work are of one run; it ran `count` times.
+/// One operation as it was priced. `time_s`, flop and bytes are of one run; it ran `count` times.
 struct LedgerRow {
   std::string name;   // what the step model calls it: "qkv"
   std::string kind;   // "gemm", "attention_decode", "step", "correction" ...
@@ -40,37 +41,16 @@ struct LedgerRow {
   double count = 1;
 };
 
-/// The state that Lua sees by pointer: listening is 0 or 1.
-struct LedgerState {
+/// The account of the step that is being priced. Lua holds a pointer to it and adds to it in place;
+/// `listening` is 0 or 1: whether Lua keeps a LedgerRow per operation.
+struct Ledger {
   EvidenceSeconds account;
   std::int32_t listening = 0;
   std::int32_t reserved = 0;
 };
-static_assert(std::is_standard_layout_v<LedgerState> && std::is_trivially_copyable_v<LedgerState>);
-static_assert(sizeof(LedgerState) == (evidence_count + 1) * sizeof(double));
-
-/// The account of one step, and its rows when listening.
-class Ledger {
- public:
-  /// Empties account and rows; keeps listening or not.
-  void reset();
-  void listen(bool on) { state_.listening = on ? 1 : 0; }
-  bool listening() const { return state_.listening != 0; }
-
-  /// time of `row` times its count goes to its evidence; the row is kept when listening.
-  void record(LedgerRow row);
-  /// Scales the account so that it sums to `time`, the step's price: corrections of a whole step
-  /// and terms that a model adds outside the primitives are spread like the rest. Time without
-  /// any recorded second is `assumed`. @throws Error if time is negative or not finite
-  void settle(Seconds time);
-
-  LedgerState& state() { return state_; }
-  const EvidenceSeconds& account() const { return state_.account; }
-  const std::vector<LedgerRow>& rows() const { return rows_; }
-
- private:
-  LedgerState state_;
-  std::vector<LedgerRow> rows_;
-};
+static_assert(std::is_standard_layout_v<Ledger> && std::is_trivially_copyable_v<Ledger>);
+static_assert(evidence_count == rooflua_evidence_count);
+static_assert(sizeof(Ledger) == sizeof(rooflua_ledger));
+static_assert(offsetof(Ledger, listening) == offsetof(rooflua_ledger, listening));
 
 }  // namespace rooflua

@@ -10,6 +10,7 @@
 #include "cost/estimate_cache.h"
 #include "cost/lookup/lookup.h"
 #include "cost/lookup/user.h"
+#include "cost/model/attention.h"
 #include "cost/model/gemm.h"
 #include "cost/model/kernel.h"
 

@@ -1,16 +1,14 @@
 #pragma once
-// A scenario as the program sees it: opened and checked, its variants, and what running one gives.
-// The reading itself is scripts/lib/rooflua/scenario/reader.lua.
+// A scenario that is open: checked, with its variants, which can be run. The Lua side of it is
+// scripts/lib/rooflua/scenario/program.lua.
 
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
-#include "cost/evidence.h"
-#include "measure/html/report.h"
+#include "script/variant_result.h"
 #include "script/vm/vm.h"
 
 namespace rooflua::script {
@@ -20,34 +18,7 @@ struct ScenarioOptions {
   std::optional<long> seed;
 };
 
-struct ScenarioVariant {
-  std::string name;  // "steps.prefill_divisor=1.8"; "" where nothing varies
-  Json parameters;
-  std::int64_t seed = 0;
-};
-
-/// What came of one variant.
-struct VariantResult {
-  Json document;        // {name, parameters, summary: {evidence}, price: [...] or static: {...}}
-  std::string text;     // for people
-  std::string details;  // the part of it that --why and --explain of a served run asked for
-  std::array<double, evidence_count> evidence{};  // shares of time; all 0 where there is no time
-  VariantDrawing drawing;                         // where RunOutputs::sketch asked for it
-  std::string problem;                            // why it failed; then it is not known()
-
-  bool known() const { return document.is_object(); }  // else it failed, or was never begun
-  /// What a stopped run knows: the document's `partial` {stopped_by, clock_s, finished, sent}; null
-  /// where it went to its end.
-  const Json* partial() const { return known() ? document.find("partial") : nullptr; }
-};
-
-/// "PARTIAL: stopped by --timeout when the clock stood at 12.3 s; 20 of 45 requests sent had
-/// finished"
-std::string partial_line(const Json& partial);
-/// The same of a document that was written down: exact, because numbers in documents are.
-VariantResult variant_result(const Json& document, const std::string& text);
-
-/// Files that a run of kind "serve" writes as it goes; empty = none.
+/// What a run writes and keeps as it goes; an empty path writes nothing.
 struct RunOutputs {
   std::string requests, trace;
   std::string progress;     // title of a progress bar
@@ -62,7 +33,7 @@ class Scenario {
   /// @throws Error or LuaError with file and key path
   Scenario(Vm& vm, const std::filesystem::path& file, const ScenarioOptions& options = {});
 
-  /// The same of a table, as the command line makes one. Its policies are names ("kernels:preset").
+  /// The same for a table, as `rooflua step` makes one. Its policies are names ("kernels:preset").
   Scenario(Vm& vm, const Json& table, const ScenarioOptions& options = {});
 
   const std::string& kind() const { return kind_; }  // "price", "static", "serve", "search"
@@ -81,32 +52,29 @@ class Scenario {
   std::string report(const std::vector<VariantResult>& results);
   /// Everything that was given and every declared parameter: [{path, value, unit, note}].
   Json parameters();
-  /// Where variants were run with several seeds: differences from the first, with confidence
-  /// intervals; else "".
+  /// Differences from the first variant, with confidence intervals, where variants were run with
+  /// several seeds; else "".
   std::string over_seeds(const std::vector<VariantResult>& results);
-  /// What a page says of many runs, a sweep's or a search's: {sections, has_baseline} of
+  /// What a page says of the runs of a sweep or a search: {sections, has_baseline} of
   /// measure/html/report.h.
   Json explored(const std::vector<VariantResult>& results);
-  /// {schema, scenario, title, kind, seed, variants: [...]}; where variants failed also
-  /// failed: [{name, problem}]; of a run that was stopped also
+  /// {schema, scenario, title, kind, seed, variants: [...]}; if variants failed, also
+  /// failed: [{name, problem}]; if the run was stopped, also
   /// partial: {stopped_by, not_run: [names of variants that were not begun]}
   Json document(const std::vector<VariantResult>& results) const;
 
  private:
   void adopt(const Json& opened);
 
+  /// Calls a function of program.lua with this scenario's number and further arguments.
+  Json ask(const char* name, std::vector<Json> arguments = {});
+
   Vm* vm_;
+  Json number_;  // by which program.lua knows it
   std::string file_, kind_, title_;
   std::int64_t seed_ = 0;
   bool has_report_ = false;
   std::vector<ScenarioVariant> variants_;
 };
-
-/// The table of `step --explain` of one priced batch: {time_s, rows, evidence}.
-std::string price_text(const Json& priced);
-
-/// Share of the time, in percent, that is extrapolated, a stand-in or assumed: what --strict
-/// bounds.
-double doubtful_percent(const std::array<double, evidence_count>& shares);
 
 }  // namespace rooflua::script

@@ -22,8 +22,8 @@ std::string shown(double value) {
   throw Error(where, "found " + shown(time_s) + " s; the clock ends at 2^63 ps, about 106 days");
 }
 
-/// llround of a number from 0 to below 2^63, without a call into the mathematical library: what is
-/// left of a double behind its whole part is exact.
+/// llround of a number from 0 to below 2^63, without a call into the mathematical library. The
+/// difference of a double and its whole part is exact.
 inline Picoseconds nearest(double ps) {
   const auto whole = static_cast<Picoseconds>(ps);
   return whole + (ps - static_cast<double>(whole) >= 0.5 ? 1 : 0);

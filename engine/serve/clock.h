@@ -1,6 +1,7 @@
 #pragma once
-// The clock of the simulator counts whole picoseconds, so that any regrouping of the same steps
-// gives the same bytes and ties are ties. 2^63 ps are 106 days.
+// The clock of the simulator counts whole picoseconds: sums do not depend on their order, so that
+// any regrouping of the same steps gives the same bytes, and equal times are equal. 2^63 ps are
+// 106 days.
 
 #include <cstdint>
 #include <limits>
@@ -11,7 +12,8 @@ using Picoseconds = std::int64_t;
 
 inline constexpr Picoseconds never = std::numeric_limits<Picoseconds>::max();
 
-/// Seconds; what a request or a parameter may name as a moment: a little before the clock ends.
+/// The latest moment, in seconds, that a request or a parameter may name. The clock ends a little
+/// later.
 inline constexpr double latest_s = 9.2e6;
 
 constexpr double seconds(Picoseconds time) {

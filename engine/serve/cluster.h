@@ -1,10 +1,11 @@
 #pragma once
-// Many replicas: what each is, what a router may know of them, and how prefill and decode can be
-// split between them.
+// The replicas of a cluster: how each is configured, what a router may know of them, and how
+// prefill and decode can be split between them.
 
 #include <cstdint>
 #include <vector>
 
+#include "border.h"
 #include "serve/clock.h"
 #include "serve/kv_cache.h"
 #include "serve/request.h"
@@ -13,7 +14,7 @@ namespace rooflua {
 
 enum class Role : std::int32_t {
   both,
-  prefill,  // computes prompts, hands the KV on; emits nothing the client sees
+  prefill,  // computes prompts and sends the KV on; the client sees no token of it
   decode,   // gets prompts with their KV
 };
 
@@ -25,7 +26,7 @@ struct ReplicaConfig {
   std::int32_t max_model_len = 0;           // prompt + output; 0 = no limit
   std::int32_t async_depth = 1;  // 1 or 2: state visible to plan k is after update(k - depth)
   bool prefix_caching = true;
-  bool real_blocks = false;  // use the shared index even where none is shared
+  bool real_blocks = false;  // PrefixIndex::shared even where requests share no tokens
   Role role = Role::both;
 };
 
@@ -39,7 +40,7 @@ struct KvTransfer {
   double bytes_per_token = 0;  // KV of one token, all layers and ranks
 };
 
-/// Latency in front of the engine and behind it, off the critical path of the replicas.
+/// Latency before and after the engine, off the critical path of the replicas.
 /// A request reaches its replica at arrival + base + per_prompt_token * prompt; every token reaches
 /// the client per_output_token later than the end of its step (a constant, so gaps stay).
 struct Frontend {
@@ -52,40 +53,23 @@ struct ClusterConfig {
   Frontend frontend;
 };
 
-/// Load of one replica as a router may see it: plain scalars, read in place by LuaJIT.
-struct ReplicaSignals {
-  double waiting_tokens = 0;  // prompt + emitted over waiting requests
-  double context_tokens = 0;  // KV of decoding requests
-  double kv_used_frac = 0;
-  std::int32_t waiting = 0, running = 0, decodes = 0, prefilling = 0;
-  std::int32_t free_blocks = 0, total_blocks = 0;
-  std::int32_t outstanding = 0;  // routed to it and not done; never stale: the router counts itself
-  Role role = Role::both;
-};
+/// Load of one replica as a router may see it (border.h).
+using ReplicaSignals = rooflua_signals;
 
-/// The requests that are routed, and what replicas have cached of them.
+/// The requests that are routed, and what the replicas have cached of them.
 class RouteSource {
  public:
   virtual ~RouteSource() = default;
   virtual const Requests& requests() const noexcept = 0;
-  /// Tokens of the request in this slot that this replica has cached: a fresh probe, whatever the
-  /// staleness.
+  /// Tokens of the request in this slot that this replica has cached now, however stale the signals
+  /// are.
   virtual std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept = 0;
 };
 
-/// What a router sees.
-struct RouteView {
-  double now_s = 0;
-  double signals_s = 0;                      // when the signals were taken
-  const ReplicaSignals* signals = nullptr;   // by replica
-  const std::int32_t* candidates = nullptr;  // replicas that may take this request
-  std::int32_t replica_count = 0, candidate_count = 0;
-  std::int32_t slot = -1;               // of the request
-  std::int32_t decode_stage = 0;        // 1: where to send KV; 0: a new request
-  const RouteSource* source = nullptr;  // who has the requests
-};
+/// What a router sees (border.h).
+using RouteView = rooflua_route_view;
 
-/// Of the request that is routed; 0 if there is no such replica.
+/// Tokens of the routed request that this replica has cached; 0 if there is no such replica.
 std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept;
 
 /// @throws Error naming the key ("replicas[2].kv_blocks") and what would be right

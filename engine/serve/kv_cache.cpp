@@ -107,7 +107,8 @@ std::int32_t KvCache::new_extent() {
   return e;
 }
 
-/// Takes blocks from the head of the queue: blank ones, then the deepest of the oldest extent.
+/// Takes blocks from the head of the queue: blocks without content, then the deepest blocks of the
+/// oldest extent.
 void KvCache::pop(std::int32_t count) {
   const std::int32_t blanks = std::min(count, blank_);
   blank_ -= blanks;
@@ -124,7 +125,7 @@ void KvCache::pop(std::int32_t count) {
 
 void KvCache::append(std::int32_t owner, std::int32_t blocks) {
   if (owner < 0 && tail_ >= 0 && extents_[static_cast<std::size_t>(tail_)].owner < 0) {
-    extents_[static_cast<std::size_t>(tail_)].high += blocks;  // dead: only the count matters
+    extents_[static_cast<std::size_t>(tail_)].high += blocks;  // no owner: only the count matters
     return;
   }
   const std::int32_t e = new_extent();
@@ -159,7 +160,8 @@ void KvCache::remove_own(std::int32_t e) {
   *at = extent.next_own;
 }
 
-/// Takes blocks [0, blocks) of the request out of the queue, each where it was cached first.
+/// Takes blocks [0, blocks) of the request out of the queue: of each, the copy that was cached
+/// first.
 void KvCache::touch(std::int32_t slot, std::int32_t blocks) {
   for (std::int32_t low = 0; low < blocks;) {
     std::int32_t high = blocks;
@@ -176,7 +178,7 @@ void KvCache::touch(std::int32_t slot, std::int32_t blocks) {
   }
 }
 
-/// Removes [low, high) from an extent; what is left keeps its place, the deeper part first.
+/// Removes [low, high) from an extent. The parts that are left keep its place, the deeper first.
 void KvCache::cut(std::int32_t e, std::int32_t low, std::int32_t high) {
   const Extent whole = extents_[static_cast<std::size_t>(e)];
   if (whole.low == low && whole.high == high) return unlink(e);

@@ -1,18 +1,18 @@
 #pragma once
-// The paged KV cache of one replica: how many blocks are free, who holds how many, and which free
-// blocks still carry content that a request could hit.
+// The paged KV cache of one replica: how many blocks are free, how many each request holds, and
+// which free blocks still carry content that a request could hit.
 //
-// Free blocks form one queue. Blocks are taken from its head, which forgets their content. Freed
-// blocks without content go to the head (reused first), those with content to the tail, deepest
+// Free blocks form one queue. A block that is taken from its head loses its content. Freed blocks
+// without content go to the head (reused first). Those with content go to the tail, the deepest
 // block of the request first. That is LRU by the time of the release.   @source SERVING A1.5: vLLM
 //
-// Only full blocks carry content; a hit is the longest cached prefix, whole blocks only, at most
-// num_tokens - 1 tokens. Of several blocks with the same content the one that got it first is hit.
+// Only full blocks carry content. A hit is the longest cached prefix in whole blocks, at most
+// num_tokens - 1 tokens. Of several blocks with the same content the first to get it is hit.
 //
-// Three indices, same answers where they apply:
-//   none     prefix caching off: three counters
-//   own      no two requests share tokens: a request hits only what it left behind when it was
-//            preempted; runs of blocks in the queue (extents), O(1) per operation
+// Three indices give the same answers where each applies:
+//   none     prefix caching is off: three counters
+//   own      no two requests share tokens: a request hits only blocks that it released when it was
+//            preempted; kept as runs of blocks in the queue (extents), O(1) per operation
 //   shared   real blocks with chained 64-bit hashes (PrefixCache)
 
 #include <cstdint>
@@ -38,7 +38,6 @@ class KvCache {
   std::int32_t total_blocks() const { return total_; }
   std::int32_t free_blocks() const { return free_; }
   std::int32_t used_blocks() const { return total_ - free_; }
-  PrefixIndex index() const { return index_; }
 
   /// Cached prefix of a waiting request: `blocks` of it, `free` of them in the free queue (taking
   /// these consumes free blocks too).
@@ -52,24 +51,25 @@ class KvCache {
   void seat(std::int32_t slot, Hit hit, std::int32_t fresh);
   /// `more` blocks for a seated request. @pre more <= free_blocks()
   void grow(std::int32_t slot, std::int32_t more);
-  /// `more` blocks for decoding requests together; who gets which block makes no difference.
+  /// `more` blocks for decoding requests together; it makes no difference which request gets which.
   void take(std::int32_t more);
-  /// Whether others may ask for what the request generates: then each block counts as soon as its
-  /// last token is known and scheduled.
+  /// Whether others may ask for what the request generates. Then each of its blocks carries content
+  /// as soon as the block's last token is known and scheduled.
   bool shares_output(const Request& request, const Progress& progress) const;
-  /// The first `full` blocks of the request carry content from now on (as soon as scheduled).
+  /// The first `full` blocks of the request carry content from now on, when they are scheduled.
   void remember(std::int32_t slot, const Request& request, const Progress& progress,
                 std::int32_t full);
-  /// Gives back all `held` blocks, of which the first `full` carry content. `returns`: the
-  /// request will be back (preempted).
+  /// Gives back all `held` blocks, of which the first `full` carry content. `returns`: the request
+  /// was preempted and will ask for them again.
   void release(std::int32_t slot, const Request& request, const Progress& progress,
                std::int32_t held, std::int32_t full, bool returns);
-  /// The request in this slot is gone for good; what it left in the queue stays as dead content.
+  /// The request in this slot is over: no request will hit its blocks, which keep their place in
+  /// the queue.
   void forget(std::int32_t slot);
 
  private:
   struct Extent {  // blocks [low, high) of one request's sequence, next to each other in the queue
-    std::int32_t owner = -1;  // slot; -1 = nobody will ask for it
+    std::int32_t owner = -1;  // slot; -1 = no request will ask for it
     std::int32_t low = 0, high = 0;
     std::int32_t next = -1, previous = -1;  // in the queue
     std::int32_t next_own = -1;             // of the same owner, in order of release

@@ -1,15 +1,17 @@
 #pragma once
-// What the simulation tells whoever listens. Observers see everything and change nothing; every
-// view is valid during the call only. Nothing is kept per finished request unless an observer does.
+// What the simulation tells its listeners. Observers see everything and change nothing; every view
+// is valid during the call only. Nothing is kept per finished request unless an observer does.
 
 #include <cstdint>
 #include <span>
 
+#include "serve/batch.h"
 #include "serve/clock.h"
-#include "serve/plan.h"
 #include "serve/request.h"
 
 namespace rooflua {
+
+class Replica;
 
 /// A request that reached its end. Times in ps; `never` where it did not get that far.
 /// arrival <= queued <= scheduled <= first_token <= last_token, as the client sees them: token
@@ -33,12 +35,22 @@ struct RequestDone {
   std::int32_t klass = 0;
   std::int32_t session = -1;
   std::uint64_t output_content = 0;
+};
 
-  Picoseconds end() const { return now; }
+/// A step that was planned and priced and is about to be committed. It ends later, as the StepDone
+/// with the same replica and serial.
+struct StepPriced {
+  const Replica& replica;  // right after the plan, before contexts and phases advance
+  std::int64_t serial = 0;
+  Picoseconds planned = 0;
+  const Batch& batch;  // decode_contexts() and decode_ids() are there
+  const StepPrice& price;
+  /// Where an observer wanted them (PriceDetail::operations); they add up to the price or are none.
+  std::span<const OpTime> operations;
 };
 
 /// A step that just ended. Its tokens land now, at `end`.
-struct StepSeen {
+struct StepDone {
   std::int32_t replica = 0;
   std::int64_t serial = 0;  // of the plan, from 0 per replica
   Picoseconds planned = 0, start = 0, end = 0;
@@ -46,14 +58,14 @@ struct StepSeen {
   const StepPrice* price = nullptr;
   std::int32_t waiting = 0, running = 0;  // right after the plan
   std::int32_t used_blocks = 0, total_blocks = 0;
-  std::int32_t left_blocks = 0;  // in use right after it
+  std::int32_t left_blocks = 0;  // in use right after the step
   /// Inter-token gaps of all tokens that land now and are not a request's first: `common_gaps`
   /// gaps of length `common_gap`, and the others one by one.
   Picoseconds common_gap = 0;
   std::int32_t common_gaps = 0;
   std::span<const Picoseconds> other_gaps;
   /// Decodes of requests that had ended when the step ran: their end token was in flight when it
-  /// was planned. They cost what the batch says, and nothing of theirs lands.
+  /// was planned. They cost what the batch says, and no token of theirs lands.
   std::int32_t discarded = 0;
   std::int32_t tokens_landed() const { return batch->sampled - discarded; }
   std::span<const PrefillWork> prefills;
@@ -61,8 +73,8 @@ struct StepSeen {
   std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order
 };
 
-/// `start`: when there was room for it at `to`.
-struct TransferSeen {
+/// KV sets off from one replica to another. `start`: when there was room for it at `to`.
+struct TransferStarted {
   std::int32_t id = -1, from = -1, to = -1;
   Picoseconds start = 0, end = 0;
   double bytes = 0;
@@ -70,7 +82,7 @@ struct TransferSeen {
 
 /// Blocks of a replica that were taken or freed between steps: for KV that is to come, by KV that
 /// has gone.
-struct BlocksSeen {
+struct BlocksChanged {
   std::int32_t replica = 0;
   Picoseconds now = 0;
   std::int32_t used_blocks = 0, total_blocks = 0;  // after it
@@ -82,9 +94,16 @@ class Observer {
   virtual void on_arrival(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_queued(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_preempt(const Request& request, Picoseconds now) { (void)request, (void)now; }
-  virtual void on_step(const StepSeen& step) { (void)step; }
-  virtual void on_transfer(const TransferSeen& transfer) { (void)transfer; }
-  virtual void on_blocks(const BlocksSeen& blocks) { (void)blocks; }
+  /// What this observer wants to know about the price of a step, asked before it is priced. The
+  /// price itself is the same whatever is asked.
+  virtual PriceDetail wanted_detail(const Batch& batch) const {
+    (void)batch;
+    return PriceDetail::time;
+  }
+  virtual void on_priced(const StepPriced& step) { (void)step; }
+  virtual void on_step(const StepDone& step) { (void)step; }
+  virtual void on_transfer(const TransferStarted& transfer) { (void)transfer; }
+  virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }
 };
 

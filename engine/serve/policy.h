@@ -1,69 +1,29 @@
 #pragma once
 // The seams: what a user may swap. The engine calls these; the Lua border and the tests implement
-// them. A policy proposes, the engine disposes: policies read plain structs and act only through
-// the plan.
+// them. Policies read plain structs and act only through the plan.
 
 #include <cstdint>
+#include <vector>
 
+#include "serve/batch.h"
+#include "serve/cluster.h"
 #include "serve/plan.h"
-#include "serve/request.h"
+#include "serve/visible_replica.h"
 
 namespace rooflua {
 
-class Replica;
-struct RouteView;
-
-/// Everything a scheduler may read of its replica, in one plain struct (LuaJIT reads it in place).
-/// Lists are linked slots of `requests`; -1 ends them. Counts refer to now, inside a plan too.
-struct ReplicaView {
-  double now_s = 0;
-  double decode_index = 0;  // decode steps planned so far; decoding requests advance with it
-  double decode_context_tokens = 0;  // sum over decoding requests
-  const Request* requests = nullptr;
-  std::int32_t slots = 0;
-  std::int32_t index = 0;                                          // of the replica
-  std::int32_t waiting = 0, waiting_head = -1, waiting_tail = -1;  // in queue order
-  std::int32_t running = 0, running_head = -1, running_tail = -1;  // seated, in admission order
-  std::int32_t prefilling = 0, prefilling_head = -1, prefilling_tail = -1;  // in admission order
-  std::int32_t decodes = 0;                                                 // decoding requests
-  std::int32_t draining = 0;  // seated, but their last token is in flight
-  std::int32_t total_blocks = 0, free_blocks = 0, block_size = 16;
-  std::int32_t max_num_seqs = 0;            // seats; 0 = no limit
-  std::int32_t max_num_batched_tokens = 0;  // per step; 0 = no limit
-  std::int32_t max_model_len = 0;           // 0 = no limit
-  std::int32_t async_depth = 1;
-  double waiting_tokens = 0;  // prompt + emitted over waiting requests
-  std::int32_t hits = 2;  // tokens may be cached: 0 of nobody, 1 of who was preempted, 2 of anybody
-  std::int32_t padding = 0;
-};
-
-/// Context and output of a request as of now: stored for most, implied for decoding ones.
-inline std::int32_t context_tokens(const ReplicaView& view, const Request& r) {
-  return r.context_tokens +
-         (r.phase == Phase::decoding ? static_cast<std::int32_t>(view.decode_index - r.joined) : 0);
-}
-inline std::int32_t emitted_tokens(const ReplicaView& view, const Request& r) {
-  return r.emitted_tokens +
-         (r.phase == Phase::decoding ? static_cast<std::int32_t>(view.decode_index - r.joined) : 0);
-}
-/// Tokens of the sequence without KV: prompt + emitted - context; 1 when decoding, 0 when draining.
-inline std::int32_t pending_tokens(const ReplicaView& view, const Request& r) {
-  if (r.phase == Phase::draining) return 0;
-  return r.prompt_tokens + emitted_tokens(view, r) - context_tokens(view, r);
-}
-
-/// Who runs in a step. One instance per replica.
+/// Which requests run in a step. One instance per replica.
 class SchedulerPolicy {
  public:
   virtual ~SchedulerPolicy() = default;
 
-  /// Fills one step. Called when something changed since the last plan: an arrival, a finished or
-  /// draining request, prefill progress, a preemption, blocks that ran out or that somebody who
-  /// waits may hit, a wake time, a different policy. Not called, and decode_all() repeated, iff the
-  /// last plan was exactly decode_all() (without a limit that bound), nothing changed, and
-  /// every_step() is false. An empty plan is allowed: the scheduler is asked again at the next end
-  /// of a step, or when an idle replica gets an arrival or reaches the wake time.
-  virtual void plan(const Replica& replica, Plan& plan) = 0;
+  /// Fills one step. Called when something changed since the last plan: an arrival, a request that
+  /// finished or is finishing, prefill progress, a preemption, a lack of blocks, a new block that a
+  /// waiting request may hit, a wake time, a different policy. Not called, and decode_all()
+  /// repeated, iff the last plan was exactly decode_all() (without a limit that bound), nothing
+  /// changed, and every_step() is false. An empty plan is allowed: the scheduler is asked again at
+  /// the next end of a step, or when an idle replica gets an arrival or reaches the wake time.
+  virtual void plan(const VisibleReplica& replica, Plan& plan) = 0;
 
   /// Order of the waiting queue: lower key first, ties by arrival. Asked once, when a request is
   /// queued; a preempted request returns by the same key. Without keys the queue is first come
@@ -73,7 +33,7 @@ class SchedulerPolicy {
 
   /// The slot to preempt when decode_all runs out of blocks; without it the tail of running.
   virtual bool has_victim() const { return false; }
-  virtual std::int32_t victim(const Replica&) { return -1; }
+  virtual std::int32_t victim(const VisibleReplica&) { return -1; }
 
   virtual bool every_step() const { return false; }
 };
@@ -84,8 +44,17 @@ class StepModel {
   virtual ~StepModel() = default;
 
   /// The period of a step (gpu and host as the model sees them) and what it rests on. Called once
-  /// per step, when its plan is complete.
+  /// per step, when its plan is complete, unless explain() is called.
   virtual void price(const Batch& batch, StepPrice& price) = 0;
+
+  /// The same price with what observers want to know besides (Observer::wanted_detail).
+  /// `operations` gets one entry per operation of the step where `detail` asks for operations.
+  /// A model that has nothing to tell prices as always.
+  virtual void explain(const Batch& batch, PriceDetail detail, StepPrice& price,
+                       std::vector<OpTime>& operations) {
+    (void)detail, (void)operations;
+    this->price(batch, price);
+  }
 };
 
 /// Which replica gets a request. One instance per run.
@@ -96,7 +65,7 @@ class Router {
   /// @returns one of view.candidates (a replica's index, from 0)
   virtual std::int32_t route(const Request& request, const RouteView& view) = 0;
 
-  /// How old the load signals may be: they are taken at 0, s, 2s, ... and stand in between.
+  /// How old the load signals may be: they are taken at 0, s, 2s, ... and hold in between.
   /// 0 = always fresh.
   virtual double staleness_s() const { return 0; }
 };

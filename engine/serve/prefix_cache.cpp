@@ -10,7 +10,7 @@ namespace rooflua {
 namespace {
 
 constexpr std::uint64_t private_prompt = 1ull << 63;
-constexpr std::uint64_t dead = 1;  // in place of a hash
+constexpr std::uint64_t dead = 1;  // in place of a hash: no request will ask for the block
 
 std::uint64_t mix(std::uint64_t x) {  // splitmix64
   x += 0x9E3779B97F4A7C15ull;
@@ -26,7 +26,7 @@ struct Run {
   std::int64_t tokens = 0;
 };
 
-/// The runs of a request's sequence, from the left; the generated tokens are the last, endless one.
+/// The runs of a request's sequence, from the left. The last one, the generated tokens, has no end.
 Run run_at(const Request& request, const Progress& progress, std::size_t index,
            std::int64_t position) {
   const std::uint64_t own = private_prompt | static_cast<std::uint32_t>(request.id);
@@ -73,7 +73,7 @@ void BlockMap::erase(std::uint64_t hash) {
   if (blocks_[hole] < 0) return;
   for (std::size_t i = (hole + 1) & mask; blocks_[i] >= 0; i = (i + 1) & mask) {
     if (((i - place(hashes_[i])) & mask) < ((i - hole) & mask))
-      continue;  // it must not move before its place
+      continue;  // an entry must not move to a place before its own
     hashes_[hole] = hashes_[i];
     blocks_[hole] = blocks_[i];
     hole = i;
@@ -222,7 +222,7 @@ std::int32_t PrefixCache::release(std::int32_t slot, const Request& request,
     const std::int32_t block = own.blocks[static_cast<std::size_t>(j)];
     Block& record = blocks_[static_cast<std::size_t>(block)];
     if (--record.references > 0) continue;
-    if (j >= full && record.hash != 0) drop_content(block);  // a chunk that was withdrawn
+    if (j >= full && record.hash != 0) drop_content(block);  // of a chunk that the plan gave back
     if (j < full && record.hash == 0) record.hash = dead;
     record.hash != 0 ? push_tail(block) : push_head(block);
     ++freed;

@@ -4,13 +4,12 @@
 //
 //     hash(block j) = H(hash(block j-1), the (content, offset) runs of its tokens)
 //
-// Content that only one request can ask for (private tokens, and everything behind them) is indexed
-// when that request is preempted, and not at all when it ends: it then only keeps its place in the
-// queue.
+// Content that only one request can ask for (private tokens, and every token after them) is indexed
+// when that request is preempted. When it ends, such blocks only keep their place in the queue.
 //
-// A block's identity is never used for anything but its content and its place in the queue, so
-// blocks that decoding requests take are pooled and told apart only when they get content or are
-// released.
+// Blocks differ only by their content and their place in the queue. So blocks that decoding
+// requests take are counted together, and are given to single requests only when they get content
+// or are released.
 
 #include <cstdint>
 #include <vector>
@@ -59,14 +58,14 @@ class PrefixCache {
 
  private:
   struct Block {
-    std::uint64_t hash = 0;  // 0 = no content; 1 = content that nobody will ask for
+    std::uint64_t hash = 0;  // 0 = no content; 1 = content that no request will ask for
     std::int32_t references = 0;
     std::int32_t next = -1, previous = -1;  // in the free queue
     std::int32_t twin = -1;                 // the next block with the same content
   };
   struct Chain {                        // per slot
     std::vector<std::uint64_t> hashes;  // of its sequence's full blocks, as far as asked for
-    std::vector<std::int32_t> blocks;   // held, from the left; decoding's are in loose_
+    std::vector<std::int32_t> blocks;   // held, from the left; those of decodes are in loose_
     std::int32_t remembered = 0;        // the first so many of `blocks` carry content
     std::int64_t version = -1;          // of the index, for which `hit` holds
     std::int32_t hit_tokens = -1;
@@ -90,7 +89,7 @@ class PrefixCache {
   std::int64_t version_ = 0;
   std::vector<Block> blocks_;
   std::vector<std::int32_t> loose_;
-  mutable std::vector<Chain> chains_;  // caches of pure functions of the index and the request
+  mutable std::vector<Chain> chains_;  // cached: they follow from the index and the requests
   BlockMap index_;
 };
 

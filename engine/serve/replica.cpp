@@ -1,171 +1,163 @@
 #include "serve/replica.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
-
-#include "base/error.h"
 
 namespace rooflua {
 
+namespace {
+
+CacheHits hits_of(PrefixIndex prefixes) {
+  switch (prefixes) {
+    case PrefixIndex::none:
+      return CacheHits::none;
+    case PrefixIndex::own:
+      return CacheHits::of_preempted;
+    case PrefixIndex::shared:
+      break;
+  }
+  return CacheHits::of_any;
+}
+
+/// The numbers of an empty replica.
+Board empty_board(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
+                  Requests& requests) {
+  Board board;
+  board.requests = &requests;
+  ReplicaView& view = board.view;
+  view.index = index;
+  view.total_blocks = view.free_blocks = config.kv_blocks;
+  view.block_size = config.block_size;
+  view.max_num_seqs = config.max_num_seqs;
+  view.max_num_batched_tokens = config.max_num_batched_tokens;
+  view.max_model_len = config.max_model_len;
+  view.async_depth = config.async_depth;
+  // A decode replica gets KV from elsewhere, which counts as cached.
+  view.hits = config.role == Role::decode ? CacheHits::of_any : hits_of(prefixes);
+  return board;
+}
+
+}  // namespace
+
 Replica::Replica(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
                  Requests& requests)
-    : index_(index),
+    : VisibleReplica(empty_board(index, config, prefixes, requests)),
       config_(config),
-      requests_(&requests),
       kv_(config.kv_blocks, config.block_size, prefixes),
-      crossings_(static_cast<std::size_t>(config.block_size), 0),
-      wheel_(8192, -1) {
-  view_.index = index;
-  view_.total_blocks = view_.free_blocks = config.kv_blocks;
-  view_.block_size = config.block_size;
-  view_.max_num_seqs = config.max_num_seqs;
-  view_.max_num_batched_tokens = config.max_num_batched_tokens;
-  view_.max_model_len = config.max_model_len;
-  view_.async_depth = config.async_depth;
-  view_.hits = config.role == Role::decode ? 2 : static_cast<std::int32_t>(prefixes);
-  plan_.replica_ = this;
-}
+      queue_(board_),
+      seats_(board_),
+      pool_(board_),
+      pipeline_(config.async_depth) {}
 
 void Replica::rebind(Requests& requests) {
-  requests_ = &requests;
-  view_.requests = requests.data();
-  plan_.replica_ = this;
-  plan_.policy_ = nullptr;
+  board_.requests = &requests;
+  board_.view.requests = requests.data();
+  queue_.rebind(board_);
+  seats_.rebind(board_);
+  pool_.rebind(board_);
   batch_.origin = this;
-  for (Step& step : steps_) step.batch.prefills = step.prefills.data();
 }
 
+// --- what can be asked
+
 std::int32_t Replica::cached_tokens(std::int32_t slot) const noexcept {
-  const Progress& progress = requests_->progress(slot);
+  const Progress& progress = board_.progress(slot);
   const KvCache::Hit hit = kv_.lookup(slot, request(slot), progress);
-  const bool here = request(slot).replica == index_;
+  const bool here = request(slot).replica == view().index;
   return std::max(hit.blocks * config_.block_size, here ? progress.remote_tokens : 0);
+}
+
+std::int32_t Replica::shared_tokens(std::int32_t slot, std::int32_t other) const noexcept {
+  return rooflua::shared_tokens(board_.progress(slot), board_.progress(other));
 }
 
 ReplicaSignals Replica::signals() const {
   ReplicaSignals signals;
-  signals.waiting_tokens = view_.waiting_tokens;
-  signals.context_tokens = view_.decode_context_tokens;
+  signals.waiting_tokens = view().waiting_tokens;
+  signals.context_tokens = view().decode_context_tokens;
   signals.kv_used_frac = static_cast<double>(kv_.used_blocks()) / kv_.total_blocks();
-  signals.waiting = view_.waiting;
-  signals.running = view_.running;
-  signals.decodes = view_.decodes;
-  signals.prefilling = view_.prefilling;
+  signals.waiting = view().waiting;
+  signals.running = view().seats;
+  signals.decodes = view().decodes;
+  signals.prefilling = view().prefilling;
   signals.free_blocks = kv_.free_blocks();
   signals.total_blocks = kv_.total_blocks();
   signals.role = config_.role;
   return signals;
 }
 
-// --- lists
-
-void Replica::unlink(std::int32_t slot, std::int32_t& head, std::int32_t& tail) {
-  Request& request = (*requests_)[slot];
-  (request.previous >= 0 ? (*requests_)[request.previous].next : head) = request.next;
-  (request.next >= 0 ? (*requests_)[request.next].previous : tail) = request.previous;
-  request.next = request.previous = -1;
+std::int32_t Replica::missing_blocks(std::int32_t slot) const noexcept {
+  const Request& r = request(slot);
+  const Progress& progress = board_.progress(slot);
+  const std::int32_t whole = blocks_for(r.prompt_tokens + r.emitted_tokens, config_.block_size);
+  if (progress.held_blocks > 0) return std::max(0, whole - progress.held_blocks);
+  const std::int32_t reserved = progress.kept_blocks > 0 ? seats_.missing_blocks() : 0;
+  return whole - kv_.lookup(slot, r, progress).blocks + reserved;
 }
 
-void Replica::append_running(std::int32_t slot) {
-  Request& request = (*requests_)[slot];
-  request.previous = view_.running_tail;
-  request.next = -1;
-  (view_.running_tail >= 0 ? (*requests_)[view_.running_tail].next : view_.running_head) = slot;
-  view_.running_tail = slot;
-  ++view_.running;
-}
-
-void Replica::append_prefilling(std::int32_t slot) {
-  Request& request = (*requests_)[slot];
-  request.previous_prefilling = view_.prefilling_tail;
-  request.next_prefilling = -1;
-  (view_.prefilling_tail >= 0 ? (*requests_)[view_.prefilling_tail].next_prefilling
-                              : view_.prefilling_head) = slot;
-  view_.prefilling_tail = slot;
-  ++view_.prefilling;
-}
-
-void Replica::leave_prefilling(std::int32_t slot) {
-  Request& request = (*requests_)[slot];
-  const std::int32_t before = request.previous_prefilling, behind = request.next_prefilling;
-  (before >= 0 ? (*requests_)[before].next_prefilling : view_.prefilling_head) = behind;
-  (behind >= 0 ? (*requests_)[behind].previous_prefilling : view_.prefilling_tail) = before;
-  request.next_prefilling = request.previous_prefilling = -1;
-  --view_.prefilling;
-}
-
-void Replica::insert_waiting(std::int32_t slot, bool front) {
-  Request& request = (*requests_)[slot];
-  const bool holds = holds_blocks(slot);
-  std::int32_t before = front || holds ? last_holder_ : view_.waiting_tail;
-  if (keyed_) {
-    const auto place = by_key_.emplace(Place(!holds, request.key, request.id), slot).first;
-    before = place == by_key_.begin() ? -1 : std::prev(place)->second;
-  } else if (holds) {
-    last_holder_ = slot;
-  }
-  const std::int32_t behind = before >= 0 ? (*requests_)[before].next : view_.waiting_head;
-  request.previous = before;
-  request.next = behind;
-  (before >= 0 ? (*requests_)[before].next : view_.waiting_head) = slot;
-  (behind >= 0 ? (*requests_)[behind].previous : view_.waiting_tail) = slot;
-  request.phase = Phase::waiting;
-  ++view_.waiting;
-  view_.waiting_tokens += request.prompt_tokens + request.emitted_tokens;
-}
-
-void Replica::leave_waiting(std::int32_t slot) {
-  const Request& request = (*requests_)[slot];
-  if (keyed_) by_key_.erase(Place(!holds_blocks(slot), request.key, request.id));
-  if (slot == last_holder_) last_holder_ = request.previous;
-  unlink(slot, view_.waiting_head, view_.waiting_tail);
-  --view_.waiting;
-  view_.waiting_tokens -= request.prompt_tokens + request.emitted_tokens;
-}
-
-// --- seats
+// --- the queue
 
 void Replica::enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& policy) {
-  Request& request = (*requests_)[slot];
-  Progress& progress = requests_->progress(slot);
-  request.replica = index_;
+  Request& request = board_.request(slot);
+  Progress& progress = board_.progress(slot);
+  request.replica = view().index;
   request.context_tokens = request.cached_tokens = 0;
   progress.held_blocks = 0;
   progress.planned = progress.preempted = progress.admitted = -1;  // serials are per replica
   if (progress.queued == never) progress.queued = now;
-  give_key(slot, policy);
-  insert_waiting(slot, false);
+  queue_.join(slot, policy);
   changed_ = true;
 }
 
-void Replica::give_key(std::int32_t slot, SchedulerPolicy& policy) {
-  Request& request = (*requests_)[slot];
-  if (policy.has_key() != keyed_) rekey(policy);
-  if (!keyed_) return;
-  request.key = policy.key(request);
-  if (std::isnan(request.key))
-    throw Error("scheduler", "key: found nan for request " + std::to_string(request.id));
+void Replica::receive(std::int32_t slot, SchedulerPolicy& policy) {
+  const Progress& progress = board_.progress(slot);
+  kv_.remember(slot, request(slot), progress, progress.remote_tokens / config_.block_size);
+  queue_.join(slot, policy);
+  changed_ = true;
 }
 
 void Replica::rekey(SchedulerPolicy& policy) {
-  std::vector<std::int32_t> slots;
-  for (std::int32_t slot = view_.waiting_head; slot >= 0; slot = request(slot).next)
-    slots.push_back(slot);
-  for (const std::int32_t slot : slots) leave_waiting(slot);
-  keyed_ = policy.has_key();
-  for (const std::int32_t slot : slots) {
-    if (keyed_) (*requests_)[slot].key = policy.key(request(slot));
-    insert_waiting(slot, false);
-  }
+  queue_.rekey(policy);
   changed_ = true;
 }
 
+/// Out of the queue for good, with the blocks that its KV was sent to.
+void Replica::leave_queue(std::int32_t slot) {
+  queue_.leave(slot);
+  if (board_.progress(slot).held_blocks == 0) return;
+  board_.request(slot).context_tokens = board_.progress(slot).remote_tokens;
+  release_blocks(slot, 0, false);
+  board_.request(slot).context_tokens = 0;
+}
+
+void Replica::fail(std::int32_t slot, Outcome outcome) {
+  board_.request(slot).phase = Phase::pending;
+  failing_.push_back({slot, outcome});
+}
+
+void Replica::reject(std::int32_t slot) {
+  leave_queue(slot);
+  fail(slot, Outcome::rejected);
+}
+
+void Replica::evict(std::int32_t slot) {
+  if (request(slot).phase == Phase::waiting) {
+    leave_queue(slot);
+  } else {
+    leave_seat(slot);
+    release_blocks(slot, 0, false);
+  }
+  board_.request(slot).phase = Phase::pending;
+  changed_ = true;
+}
+
+// --- seats and blocks
+
 void Replica::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t ready_tokens,
-                        std::int32_t blocks, Picoseconds now) {
-  Request& request = (*requests_)[slot];
-  Progress& progress = requests_->progress(slot);
-  leave_waiting(slot);
+                        std::int32_t blocks, std::int32_t planned_tokens, Picoseconds now) {
+  Request& request = board_.request(slot);
+  Progress& progress = board_.progress(slot);
+  queue_.leave(slot);
   if (progress.held_blocks > 0) {
     kv_.grow(slot, blocks - progress.held_blocks);
   } else {
@@ -173,175 +165,111 @@ void Replica::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t ready_
   }
   progress.held_blocks = blocks;
   progress.remote_tokens = 0;
-  progress.seat = seats_given_++;
   if (progress.scheduled == never) {
     progress.scheduled = now;
     progress.first_hit_tokens = ready_tokens;
   }
   request.cached_tokens = ready_tokens;
   request.context_tokens = ready_tokens;
-  request.phase = Phase::prefilling;
-  append_running(slot);
-  append_prefilling(slot);
+  seats_.take(slot);
+  kv_.remember(slot, request, progress, planned_tokens / config_.block_size);
+  sync_blocks();
 }
 
-/// Out of the lists and the decoding aggregate; blocks stay.
-void Replica::leave_seat(std::int32_t slot) {
-  switch ((*requests_)[slot].phase) {
-    case Phase::decoding:
-      if (requests_->progress(slot).token_from < decode_index_) own_pace_from_now(slot);
-      leave_decoders(slot);
-      break;
-    case Phase::prefilling:
-      leave_prefilling(slot);
-      break;
-    case Phase::draining:
-      --view_.draining;
-      break;
-    default:
-      ROOFLUA_ASSERT(false);
+void Replica::park(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks) {
+  queue_.leave(slot);
+  kv_.seat(slot, hit, blocks - hit.blocks);
+  board_.progress(slot).held_blocks = blocks;
+  board_.request(slot).phase = Phase::pending;
+  sync_blocks();
+}
+
+void Replica::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std::int64_t serial) {
+  Request& request = board_.request(slot);
+  const bool finishing = request.phase == Phase::finishing;
+  leave_seat(slot);
+  const std::int64_t sequence = request.prompt_tokens + request.emitted_tokens;
+  const bool fits = blocks_for(sequence, config_.block_size) <= config_.kv_blocks;
+  release_blocks(slot, granted_blocks, !finishing && fits);
+  board_.progress(slot).preempted = serial;
+  request.context_tokens = request.cached_tokens = 0;
+  request.phase = Phase::pending;
+  if (finishing) return;
+  ++request.preemptions;
+  if (fits) {
+    queue_.rejoin(slot);
+  } else {
+    fail(slot, Outcome::exceeds_kv_cache);
   }
-  unlink(slot, view_.running_head, view_.running_tail);
-  --view_.running;
 }
 
+/// Out of the lists and the decode pool; blocks stay.
+void Replica::leave_seat(std::int32_t slot) {
+  if (request(slot).phase == Phase::decoding) {
+    leave_common_pace(slot);
+    pool_.leave(slot);
+  }
+  seats_.leave(slot);
+}
+
+/// All blocks of the request, with `granted_blocks` that the plan at hand took for it.
 void Replica::release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns) {
-  const Request& request = (*requests_)[slot];
-  Progress& progress = requests_->progress(slot);
-  kv_.release(slot, request, progress, progress.held_blocks + granted_blocks,
-              request.context_tokens / config_.block_size, returns);
+  Progress& progress = board_.progress(slot);
+  const Request& r = request(slot);
+  kv_.release(slot, r, progress, progress.held_blocks + granted_blocks,
+              r.context_tokens / config_.block_size, returns);
   progress.held_blocks = 0;
   sync_blocks();
 }
 
-/// Preemption. `granted_blocks` were taken for it in the plan at hand.
-void Replica::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std::int64_t serial) {
-  Request& request = (*requests_)[slot];
-  Progress& progress = requests_->progress(slot);
-  const bool drains = request.phase == Phase::draining;
-  leave_seat(slot);
-  const std::int64_t sequence = request.prompt_tokens + request.emitted_tokens;
-  const bool fits = blocks_for(sequence, config_.block_size) <= config_.kv_blocks;
-  release_blocks(slot, granted_blocks, !drains && fits);
-  progress.preempted = serial;
-  request.context_tokens = request.cached_tokens = 0;
-  request.phase = Phase::pending;
-  if (drains) return;
-  ++request.preemptions;
-  if (fits) {
-    insert_waiting(slot, true);
-  } else {
-    doom(slot, Outcome::exceeds_kv_cache);
-  }
-}
-
-void Replica::doom(std::int32_t slot, Outcome outcome) {
-  (*requests_)[slot].phase = Phase::pending;
-  doomed_.push_back({slot, outcome});
-}
-
-void Replica::evict(std::int32_t slot) {
-  if ((*requests_)[slot].phase == Phase::waiting) {
-    quit_waiting(slot);
-  } else {
-    leave_seat(slot);
-    release_blocks(slot, 0, false);
-  }
-  (*requests_)[slot].phase = Phase::pending;
+void Replica::release_kept(std::int32_t slot) {
+  Progress& progress = board_.progress(slot);
+  const std::int32_t kept = std::exchange(progress.kept_blocks, 0);
+  const std::int32_t full = request(slot).prompt_tokens / config_.block_size;
+  kv_.release(slot, request(slot), progress, kept, full, false);
+  sync_blocks();
   changed_ = true;
 }
 
-// --- planning
-
-bool Replica::must_ask(const SchedulerPolicy& policy, Picoseconds now) const {
-  if (changed_ || !repeatable_ || now >= wake_ || view_.decodes == 0) return true;
-  if (crossings_now() > kv_.free_blocks() || policy.every_step()) return true;
-  // Who waits may hit a block that a decoding request fills now.
-  return view_.waiting > 0 && !fillers_.empty() &&
-         !fillers_[static_cast<std::size_t>(phase_)].empty();
-}
-
-Plan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
-  view_.now_s = seconds(now);
-  view_.requests = requests_->data();
-  view_.slots = requests_->slots();
-  plan_.reset(now, plans_++);
-  plan_.policy_ = &policy;
-  changed_ = false;
-  wake_ = never;
-  policy.plan(*this, plan_);
-  plan_.policy_ = nullptr;
-  if (plan_.walking_) plan_.answer(plan_.refuse("plan", Refusal::victim_expected, -1));
-  const PlanView& made = plan_.view_;
-  if (made.wake_s >= 0) wake_ = picoseconds(made.wake_s, "scheduler: wake_at");
-  repeatable_ = plan_.whole_ && plan_.singles_.empty() && made.prefills == 0 &&
-                made.preempted == 0 && made.rejected == 0;
-  if (made.preempted > 0 || made.rejected > 0) changed_ = true;
-  return plan_;
-}
-
-Plan& Replica::repeat_plan(Picoseconds now) {
-  view_.now_s = seconds(now);
-  plan_.reset(now, plans_++);
-  kv_.take(crossings_now());
+bool Replica::grant_prefill(std::int32_t slot, std::int32_t tokens) {
+  Progress& progress = board_.progress(slot);
+  const std::int32_t more =
+      std::max(0, blocks_for(tokens, config_.block_size) - progress.held_blocks);
+  if (more > kv_.free_blocks()) return false;
+  kv_.grow(slot, more);
+  progress.held_blocks += more;
+  kv_.remember(slot, request(slot), progress, tokens / config_.block_size);
   sync_blocks();
-  fill_all(plan_.serial_);
-  plan_.whole_ = true;
-  plan_.view_.tokens = plan_.view_.decodes = view_.decodes;
-  return plan_;
+  return true;
 }
 
-const Batch& Replica::batch_of(Plan& plan) {
-  batch_ = Batch{};
-  batch_.origin = this;
-  batch_.replica = index_;
-  batch_.prefills = plan.prefills_.data();
-  batch_.prefill_count = static_cast<std::int32_t>(plan.prefills_.size());
-  batch_.decodes = plan.view_.decodes;
-  batch_.tokens = plan.view_.tokens;
-  batch_.requests = batch_.decodes + batch_.prefill_count;
-  batch_.sampled = batch_.decodes;
-  for (const PrefillWork& work : plan.prefills_) batch_.sampled += work.completes;
-  if (plan.whole_) {
-    batch_.decode_context_tokens = view_.decode_context_tokens;
-  } else if (batch_.decodes > 0) {
-    const std::int32_t* contexts = decode_contexts(batch_);
-    for (std::int32_t i = 0; i < batch_.decodes; ++i) batch_.decode_context_tokens += contexts[i];
+void Replica::grant_all_decodes(std::int32_t blocks, std::int64_t serial) {
+  kv_.take(blocks);
+  sync_blocks();
+  if (!pool_.any_filling()) return;
+  for (const std::int32_t slot : pool_.filling()) {
+    if (board_.progress(slot).planned != serial) fill_block(slot);
   }
-  return batch_;
 }
 
-const std::int32_t* decode_contexts(const Batch& batch) noexcept {
-  if (batch.contexts != nullptr || batch.origin == nullptr) return batch.contexts;
-  const Replica& replica = *batch.origin;
-  std::vector<std::int32_t>& contexts = replica.contexts_;
-  contexts.clear();
-  for (std::int32_t slot = replica.view_.running_head; slot >= 0;
-       slot = replica.request(slot).next) {
-    const Request& request = replica.request(slot);
-    if (request.phase == Phase::decoding && replica.plan_.planned(slot))
-      contexts.push_back(context_tokens(replica.view_, request));
+void Replica::grant_decode(std::int32_t slot) {
+  if (const std::int32_t blocks = pool_.blocks_needed(slot); blocks > 0) {
+    kv_.take(blocks);
+    sync_blocks();
   }
-  return contexts.data();
+  if (pool_.is_filling(slot)) fill_block(slot);
 }
 
-std::vector<std::int32_t> decode_ids(const Batch& batch) {
-  std::vector<std::int32_t> ids;
-  if (batch.origin == nullptr) return ids;
-  const Replica& replica = *batch.origin;
-  for (std::int32_t slot = replica.view_.running_head; slot >= 0;
-       slot = replica.request(slot).next) {
-    const Request& request = replica.request(slot);
-    if (request.phase == Phase::decoding && replica.plan_.planned(slot)) ids.push_back(request.id);
+/// The planned decode fills a block that others may ask for. If the block's last token is known, it
+/// carries content from now on; if that token is in flight, from when it lands.
+void Replica::fill_block(std::int32_t slot) {
+  const Progress& progress = board_.progress(slot);
+  if (pipeline_.last_step_lands(slot, progress)) {
+    pipeline_.last().fills.push_back(slot);
+  } else {
+    const std::int32_t tokens = context_tokens(view(), request(slot)) + DecodePool::tokens_per_step;
+    kv_.remember(slot, request(slot), progress, tokens / config_.block_size);
   }
-  return ids;
-}
-
-std::int32_t decode_context_max(const Batch& batch) noexcept {
-  if (batch.decodes == 0) return 0;
-  const std::int32_t* contexts = decode_contexts(batch);
-  if (contexts != nullptr) return *std::max_element(contexts, contexts + batch.decodes);
-  return static_cast<std::int32_t>(std::ceil(batch.decode_context_tokens / batch.decodes));
 }
 
 }  // namespace rooflua

@@ -18,8 +18,8 @@ void check(const RequestSpec& spec, const std::string& where) {
   };
   positive(spec.prompt_tokens, "prompt_tokens");
   positive(spec.output_tokens, "output_tokens");
-  if (spec.max_tokens < 0)
-    throw Error(where, "max_tokens: found " + std::to_string(spec.max_tokens) +
+  if (spec.max_output_tokens < 0)
+    throw Error(where, "max_output_tokens: found " + std::to_string(spec.max_output_tokens) +
                            "; 0 (no limit) or more is right");
   if (std::int64_t{spec.prompt_tokens} + spec.output_tokens > 2147480000)
     throw Error(where, "prompt and output together exceed 2^31 tokens");
@@ -62,8 +62,9 @@ std::string_view name(Outcome outcome) {
 }
 
 std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
-  const bool plain = spec.prompt_tokens >= 1 && spec.output_tokens >= 1 && spec.max_tokens >= 0 &&
-                     spec.prompt_tokens < (1 << 29) && spec.output_tokens < (1 << 29);
+  const bool plain = spec.prompt_tokens >= 1 && spec.output_tokens >= 1 &&
+                     spec.max_output_tokens >= 0 && spec.prompt_tokens < (1 << 29) &&
+                     spec.output_tokens < (1 << 29);
   if (!plain || !spec.segments.empty())
     check(spec, "workload: request " + std::to_string(ordinal + 1));
   const Picoseconds arrival = picoseconds(spec.arrival_s, "workload: arrival_s");
@@ -83,8 +84,8 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   request.phase = Phase::pending;
   request.arrival_s = seconds(arrival);
   request.prompt_tokens = spec.prompt_tokens;
-  request.max_tokens = spec.max_tokens;
-  request.predicted_tokens = spec.predicted_tokens;
+  request.max_output_tokens = spec.max_output_tokens;
+  request.predicted_output_tokens = spec.predicted_output_tokens;
   request.priority = spec.priority;
   request.klass = spec.klass;
   request.session = spec.session;

@@ -1,14 +1,15 @@
 #pragma once
-// A request, in three views: what the workload says (RequestSpec), what a policy may read
-// (Request), and what only the engine knows (Progress: the true output length is there, and
-// nowhere else). Live requests sit in slots of one arena; a slot is reused after its request is
-// done, and its epoch tells the old request from the new.
+// A request, in three structs: what the workload says (RequestSpec), what a policy may read
+// (Request), and what only the engine knows (Progress, which alone holds the true output length).
+// Live requests sit in slots of one arena. A slot is reused after its request is done; its epoch
+// tells the old request from the new one.
 
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "border.h"
 #include "serve/clock.h"
 
 namespace rooflua {
@@ -16,19 +17,19 @@ namespace rooflua {
 /// A run of tokens with an identity: token i of `content` is the same token wherever it occurs.
 /// Two prompts share a prefix exactly as far as their segments agree from the left.
 struct Segment {
-  std::uint64_t content = 0;  // 0 = nobody else's
+  std::uint64_t content = 0;  // 0 = shared with no other request
   std::int32_t tokens = 0;
 };
 
 /// One request as a workload describes it. Times in seconds, lengths in tokens.
 struct RequestSpec {
-  double arrival_s = 0;                // when the client sends it; >= 0
-  std::int32_t prompt_tokens = 0;      // >= 1
-  std::int32_t output_tokens = 0;      // true length, >= 1; no policy ever sees it
-  std::int32_t max_tokens = 0;         // the limit the client declares; 0 = none
-  std::int32_t predicted_tokens = -1;  // a predictor's guess of the output length; -1 = none
-  std::int32_t priority = 0;           // lower is served first, as in vLLM
-  std::int32_t klass = 0;              // for per-class metrics
+  double arrival_s = 0;                       // when the client sends it; >= 0
+  std::int32_t prompt_tokens = 0;             // >= 1
+  std::int32_t output_tokens = 0;             // true length, >= 1; no policy ever sees it
+  std::int32_t max_output_tokens = 0;         // the limit the client declares; 0 = none
+  std::int32_t predicted_output_tokens = -1;  // a predictor's guess of the length; -1 = none
+  std::int32_t priority = 0;                  // lower is served first, as in vLLM
+  std::int32_t klass = 0;                     // class, for metrics per class
   std::int32_t session = -1;
   /// What the prompt consists of; empty = private tokens. Must add up to prompt_tokens. The span
   /// need only live until the call that hands it over returns or asks for the next request.
@@ -39,66 +40,42 @@ struct RequestSpec {
 enum class Phase : std::int32_t {
   absent,      // the slot is free
   pending,     // on its way: in the frontend, in a KV transfer (holds blocks on both sides), or
-               // doomed to fail
+               // about to fail
   waiting,     // queued at its replica, without a seat; holds blocks only if its KV was sent there
   prefilling,  // seated, part of its sequence has no KV yet
-  decoding,    // seated, one token per step
-  draining,    // its last token is in flight, as its length tells: keeps seat and blocks until it
+  decoding,    // seated, gets DecodePool::tokens_per_step tokens a step
+  finishing,   // its last token is in flight, as its limit tells: keeps seat and blocks until it
                // lands
 };
 
-/// What policies and routers may read. Plain scalars only: LuaJIT reads this struct in place.
-///
-/// A decoding request advances with its replica: its true context is
-/// `context_tokens + (view.decode_index - joined)`, likewise emitted_tokens; see the functions
-/// below. In every other phase the stored values are the true ones.
-struct Request {
-  double arrival_s = 0;
-  double key = 0;        // the scheduler's key (lower first), 0 without one; fixed when queued
-  double joined = 0;     // decode index of the replica to which context and emitted refer
-  std::int32_t id = -1;  // 0, 1, 2, ... in order of arrival
-  std::uint32_t epoch = 0;
-  Phase phase = Phase::absent;
-  std::int32_t replica = -1;
-  std::int32_t prompt_tokens = 0;
-  std::int32_t max_tokens = 0;         // declared limit, 0 = none
-  std::int32_t predicted_tokens = -1;  // -1 = none
-  std::int32_t cached_tokens = 0;      // seated: prefix hits at admission; waiting: ask the replica
-  std::int32_t context_tokens = 0;     // KV that exists or is in flight
-  std::int32_t emitted_tokens = 0;     // landed or in flight; kept on preemption
-  std::int32_t preemptions = 0;
-  std::int32_t priority = 0;
-  std::int32_t klass = 0;
-  std::int32_t session = -1;
-  std::uint32_t prefix = 0;               // label of the first prompt segment; 0 = private
-  std::int32_t next = -1, previous = -1;  // in the waiting or running list of its replica
-  std::int32_t next_prefilling = -1, previous_prefilling = -1;
-};
+/// What policies and routers may read: the struct in border.h, which LuaJIT reads in place.
+using Request = rooflua_request;
 
 enum class Outcome : std::int32_t {
   completed,
   exceeds_kv_cache,       // its sequence needs more blocks than the replica has
   exceeds_max_model_len,  // the prompt leaves no room for a token
-  starved,                // the scheduler plans nothing, for ever
+  starved,                // the scheduler never plans it again
   rejected,               // by the scheduler
   unfinished,             // the run was stopped; only Simulation::unfinished() says so
 };
 inline constexpr int outcome_count = 6;
 std::string_view name(Outcome outcome);
 
-/// What the engine alone knows of a live request.
+/// What only the engine knows of a live request. Decode indices are those of decode_pool.h.
 struct Progress {
-  Picoseconds arrival = 0, queued = never,
-              scheduled = never;  // sent, at the replica, first in a plan
+  Picoseconds arrival = 0;        // sent
+  Picoseconds queued = never;     // at the replica
+  Picoseconds scheduled = never;  // first admitted by a plan
   Picoseconds first_token = never, last_token = never;
   std::int64_t finish_at = 0;      // decode index at which its last token is planned
   std::int64_t event_at = 0;       // decode index of its entry in the wheel
-  std::int64_t token_from = 0;     // from this decode index on it shares its replica's pace
+  std::int64_t token_from = 0;     // from this decode index on it is at the common pace
   std::int64_t seat = 0;           // order of admission
   std::int64_t planned = -1;       // serial of the last plan that scheduled it individually
   std::int64_t preempted = -1;     // serial of the last plan that preempted it
   std::int64_t admitted = -1;      // serial of the last plan that admitted it
-  std::int32_t output_tokens = 0;  // the truth
+  std::int32_t output_tokens = 0;  // its true length
   std::int32_t stop_at = 0;        // output tokens at which this replica is done with it
   std::int32_t limit = 0;          // output tokens that end it for certain; >= stop_at
   std::int32_t held_blocks = 0;    // at the last admission, chunk or join; decoding grows past it
@@ -107,8 +84,8 @@ struct Progress {
   std::int32_t remote_tokens = 0;     // KV that another replica computed, until it is seated
   std::int32_t first_hit_tokens = 0;  // prefix hits at the first admission
   std::int32_t wheel_next = -1, wheel_previous = -1;
-  std::int32_t crossing = -1;  // index modulo block_size when it needs a block; -1: not yet
-  std::int32_t filling = -1;   // likewise, when it fills one whose content others may ask for
+  std::int32_t crossing = -1;  // decode index modulo block_size where it needs a block; -1: none
+  std::int32_t filling = -1;   // the same, where it fills a block that others may ask for
   std::uint64_t output_content = 0;
   std::vector<Segment> segments;  // empty = private
 };

@@ -5,21 +5,25 @@
 //   1. steps that end now land, by replica index: tokens, finished requests (in admission order),
 //      freed blocks; each end is told to observers, then to the workload, which may answer
 //   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
-//      free, and the request waits for its seat at the decode replica (kv_transfer.cpp)
+//      free, and the request waits for its seat at the decode replica
 //   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
 //      those of the workload's stream, then follow-ups in the order they were given
 //   4. every replica that saw an event, by index, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
 //          (an empty plan that preempted or rejected is followed by another if nothing is planned)
-//      (a running step's successor starts at the instant the step ends, before the next plan is
-//      made, so with async_depth 2 plan k+1 is made when step k starts and sees the state after
-//      update(k-1): what arrives during step k can run in step k+2 at the earliest; an idle replica
-//      plans twice at one instant.) While a step is running, arrivals only queue.
-//   5. a replica that preempted 100,000 times without a token that landed: those who have or had a
-//      seat there fail: starved
+//      A running step's successor starts at the instant the step ends, before the next plan is
+//      made. So with async_depth 2 plan k+1 is made when step k starts and sees the state after
+//      step k-1: what arrives during step k can run in step k+2 at the earliest. An idle replica
+//      plans twice at one instant. While a step is running, arrivals only queue.
+//   5. a replica that preempted 100,000 times without a token that landed: its requests that have
+//      or had a seat fail: starved
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
 // Signals of a router with staleness s are those before the first event at or after k*s.
+//
+// The functions of Simulation are in four files: simulation.cpp (the loop), request_path.cpp (a
+// request from sent to done), kv_transfer.cpp (prompts that one replica computes and another one
+// decodes), starvation.cpp (5 and 6).
 
 #include <array>
 #include <atomic>
@@ -27,22 +31,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "serve/bindings.h"
 #include "serve/cluster.h"
-#include "serve/observer.h"
-#include "serve/policy.h"
+#include "serve/event_heap.h"
 #include "serve/replica.h"
-#include "serve/workload.h"
+#include "serve/router_signals.h"
 
 namespace rooflua {
-
-/// Who decides and who listens. Nothing is owned; all must outlive the simulation.
-struct Bindings {
-  std::vector<SchedulerPolicy*> schedulers;  // one per replica
-  std::vector<StepModel*> steps;             // one per replica
-  Router* router = nullptr;                  // may be null where there is one candidate
-  Workload* workload = nullptr;
-  std::vector<Observer*> observers;
-};
 
 /// Counts so far: requests in = sum over outcomes + alive.
 struct Totals {
@@ -96,6 +91,7 @@ class Simulation final : public RouteSource {
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
+  /// Told from now on, after those before it.
   void add_observer(Observer& observer) { bindings_.observers.push_back(&observer); }
 
   /// An independent copy of the whole state with policies of its own (bindings.workload must be a
@@ -103,79 +99,83 @@ class Simulation final : public RouteSource {
   std::unique_ptr<Simulation> fork(const Bindings& bindings) const;
 
  private:
-  class Inbox;
-  struct Delivery {  // something that happens to one request later
-    Picoseconds time = 0;
-    std::int32_t order = 0;   // at one instant: 0 transfer, 1 out of the frontend, 2 sent
-    std::int64_t serial = 0;  // first come first served
-    std::int32_t slot = -1;
-    std::int32_t from = -1, to = -1;
-    bool later_than(const Delivery& other) const;
-  };
-  struct Alarm {  // end of a step, or a wake time; stale ones are skipped
-    Picoseconds time = 0;
-    std::int32_t replica = 0;
-    bool later_than(const Alarm& other) const;
-  };
+  class FollowUpsSent;
 
   Simulation(const Simulation& other);
 
+  // the loop
   Picoseconds next_instant();
-  void read_ahead();
   void land_steps();
   void deliver();
   void plan_steps();
   void fill_pipeline(std::int32_t replica);
+  void price_and_commit(Replica& replica);
   void start(Replica& replica);
   void tell_preemptions(Replica& replica);
-  void fail_doomed(Replica& replica);
-  bool starve();
-  void starve_fighters(const Replica& replica);
-  template <class LeftBehind>
-  void starve_who(LeftBehind left_behind);
+  bool alarm_holds(const Alarm& alarm) const;
+  void touch(std::int32_t replica);
+
+  // a request's path
+  void read_ahead();
   void send(std::int32_t slot);
-  void route(std::int32_t slot, std::int32_t stage);
-  std::int32_t choose(std::int32_t slot, std::int32_t stage);
+  enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
+  std::int32_t choose(std::int32_t slot, Stage stage);
   void queue(std::int32_t slot, std::int32_t replica);
+  void finish(std::int32_t slot, Outcome outcome);
+  void end_failing(Replica& replica);
+  RequestDone describe(std::int32_t slot, Outcome outcome) const;
+  void post(Delivery delivery);
+
+  // KV transfers
   void hand_over(std::int32_t slot, std::int32_t from);
   void pull(std::int32_t slot);
   void let_go(std::int32_t slot);
   void tell_blocks(std::int32_t replica);
   void arrive(const Delivery& delivery);
-  void finish(std::int32_t slot, Outcome outcome);
-  RequestDone describe(std::int32_t slot, Outcome outcome) const;
-  void post(Delivery delivery);
-  bool alarm_holds(const Alarm& alarm) const;
-  void touch(std::int32_t replica);
-  void take_signals(Picoseconds time);
-  const ReplicaSignals* fresh_signals();
+
+  // starvation
+  bool starve();
+  void starve_contenders(const Replica& replica);
+  template <class Picks>
+  void starve_where(Picks picks);
+
   void bind_router();
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
+  SchedulerPolicy& scheduler(std::int32_t index) {
+    return *bindings_.schedulers[static_cast<std::size_t>(index)];
+  }
 
   ClusterConfig config_;
   Bindings bindings_;
   Requests requests_;
   std::vector<Replica> replicas_;
   Picoseconds now_ = 0;
+  EventHeap<Delivery> deliveries_;
+  EventHeap<Alarm> alarms_;
+  std::int64_t posted_ = 0;  // deliveries
+
+  // the workload
   std::int64_t ordinal_ = 0;  // requests read, for messages
   std::int32_t next_id_ = 0;
-  std::int64_t serial_ = 0;
-  Picoseconds last_open_ = 0;
   std::int32_t next_open_ = -1;  // slot of the workload's next request
-  bool more_ = true;
-  std::vector<Delivery> deliveries_;  // heap
-  std::vector<Alarm> alarms_;         // heap
-  std::vector<std::int32_t> touched_;
-  std::vector<char> is_touched_;
-  std::vector<std::int32_t> outstanding_;
-  std::vector<std::int32_t> open_candidates_, decode_candidates_;
-  std::vector<ReplicaSignals> signals_;
-  Picoseconds signals_at_ = 0, signals_next_ = 0, staleness_ = 0;
+  Picoseconds last_open_ = 0;    // arrival of the request that was read last
+  bool more_ = true;             // the workload has more
+
+  // routing
+  std::vector<std::int32_t> open_candidates_, decode_candidates_;  // replicas for each Stage
+  std::vector<std::int32_t> outstanding_;                          // by replica
+  RouterSignals signals_;
   Picoseconds frontend_token_ = 0;
+
+  // one instant
+  std::vector<std::int32_t> touched_;  // replicas that saw an event
+  std::vector<char> is_touched_;
   std::vector<Picoseconds> gaps_;
-  std::vector<std::int32_t> finishing_;
-  std::int64_t idle_asks_ = 0;
-  std::vector<std::int64_t> fruitless_;  // per replica: preemptions since a token landed there
+  std::vector<std::int32_t> ending_;
+  std::vector<OpTime> operations_;
+
+  std::int64_t idle_asks_ = 0;  // plans of idle replicas that led nowhere, in a row
+  std::vector<std::int64_t> fruitless_preemptions_;  // by replica, since a token landed there
   Totals totals_;
 };
 

@@ -11,9 +11,10 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::int64_t most_tokens = 1'000'000'000;  // of one prompt or answer: above is a slip
-constexpr double unix_time_s = 1e9;                  // 2001; a trace this long is not one
-constexpr double farthest_s = 1e11;                  // the year 5138: milliseconds, not seconds
+constexpr std::int64_t most_tokens =
+    1'000'000'000;                   // of one prompt or answer; more is an error in the file
+constexpr double unix_time_s = 1e9;  // 2001; larger arrivals are dates
+constexpr double farthest_s = 1e11;  // the year 5138; larger arrivals are in milliseconds
 
 constexpr std::string_view role_names[trace_role_count] = {
     "",          "arrival",      "prompt tokens", "output tokens",
@@ -40,7 +41,7 @@ std::uint64_t identity(std::string_view kind, std::string_view text) {
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
-  if (text.size() < 19) {  // nothing but digits cannot overflow
+  if (text.size() < 19) {  // so few digits cannot overflow
     std::size_t i = 0;
     for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
       value = value * 10 + (text[i] - '0');
@@ -327,7 +328,8 @@ void TraceBuilder::sort() {
                    [](const TraceRow& a, const TraceRow& b) { return a.arrival_s < b.arrival_s; });
   if (options_.limit > 0 && trace_.rows.size() > options_.limit) trace_.rows.resize(options_.limit);
   if (!start_ns_ && !start_s_) return;
-  const double first_s = trace_.rows.front().arrival_s;  // < 0 if others came first
+  const double first_s =
+      trace_.rows.front().arrival_s;  // < 0: earlier than the first row of the file
   for (TraceRow& row : trace_.rows) row.arrival_s -= first_s;
 }
 

@@ -29,17 +29,18 @@ enum class TraceRole {
 };
 inline constexpr int trace_role_count = 14;
 
-/// A name that a column may have, lower case with _ for everything else between words, and for an
-/// arrival how many of its unit a second has.
+/// What a column means, and for an arrival its unit.
 struct TraceColumn {
   TraceRole role = TraceRole::none;
-  double units_per_s = 1;
+  double units_per_s = 1;  // 1000 for milliseconds
 };
 
-/// What the column is in that format; none where the format does not read it.
+/// What the column means in that format; none where the format does not read it.
+/// @param column  in plain_spelling
 TraceColumn trace_column(TraceFormat format, std::string_view column);
 
-/// "Elapsed time (s)" -> "elapsed_time_s"
+/// Lower case, with _ for every other character between words: "Elapsed time (s)" is
+/// "elapsed_time_s".
 std::string plain_spelling(std::string_view column);
 
 /// One row as text, by role; empty where the file has no such column or the cell is empty.
@@ -57,27 +58,27 @@ class TraceBuilder {
   void set_arrival_unit(double units_per_s) { units_per_s_ = units_per_s; }
   /// @throws Error as read_trace
   void append(const RawTraceRow& raw);
-  /// Whether what follows cannot matter.
+  /// Whether the rows that follow change nothing.
   bool full() const {
     return options_.limit > 0 && trace_.rows.size() >= options_.limit && !sorts();
   }
-  /// Sorts if asked to; to be called once at the end. @throws Error if there is nothing to replay
+  /// Sorts if the options say so. Call once, after the last row. @throws Error if no row is left
   void finish();
 
  private:
   void sort();
   bool sorts() const { return options_.sort || trace_.format == TraceFormat::requests; }
   double arrival(const RawTraceRow& raw);
-  /// Whether the recording marks it as one that failed.
+  /// Whether the recording says that the request failed.
   bool failed(const RawTraceRow& raw) const;
   void skip(const std::string& why, const RawTraceRow& raw);
   std::int64_t prompt(const RawTraceRow& raw) const;
-  /// Each appends the segments it knows of and returns how many tokens they are.
+  /// Both append the segments of a row to the trace and return their tokens.
   std::int64_t append_content(const RawTraceRow& raw, const TraceRow& row);
   std::int64_t append_hash_ids(const RawTraceRow& raw, const TraceRow& row);
   [[noreturn]] void wrong_hash_ids(const RawTraceRow& raw, const TraceRow& row,
                                    std::int64_t found) const;
-  /// Rows without a class get one of their own where others have one.
+  /// Where some rows have a class, all others get the class "(none)".
   void name_classes();
   std::int64_t whole(const RawTraceRow& raw, TraceRole role, std::int64_t absent) const;
   std::string where(const RawTraceRow& raw, TraceRole role) const;

@@ -137,7 +137,7 @@ TraceFormat detect(const std::vector<std::string>& columns) {
   return TraceFormat::plain;
 }
 
-/// A row of numbers where the names of the columns should be.
+/// @throws Error if the first row holds numbers instead of the names of the columns
 void refuse_odd_header(const std::vector<std::string>& names, const std::string& where) {
   const bool numbers = std::all_of(names.begin(), names.end(), [](const std::string& name) {
     return name.find_first_not_of("0123456789_") == std::string::npos;
@@ -148,7 +148,7 @@ void refuse_odd_header(const std::vector<std::string>& names, const std::string&
                 "line such as arrival_s,prompt_tokens,output_tokens");
 }
 
-/// What each column of a file means. @throws Error if two mean the same, or one that is needed is
+/// What each column of a file means. @throws Error if two columns mean the same, or a needed one is
 /// missing
 class ColumnMap {
  public:
@@ -191,8 +191,8 @@ class ColumnMap {
 };
 
 struct Signature {
-  std::string_view bytes;  // that a file begins with
-  std::string_view what;   // it is then
+  std::string_view bytes;  // at the start of a file
+  std::string_view what;   // what such a file is
 };
 constexpr Signature signatures[] = {
     {"\x1F\x8B", "compressed with gzip; unpack it with gunzip -k"},
@@ -205,7 +205,7 @@ constexpr Signature signatures[] = {
     {"\xFF\xFE", "text in UTF-16; write it in UTF-8"},
     {"\xFE\xFF", "text in UTF-16; write it in UTF-8"}};
 
-/// What is no text, told by its first bytes.
+/// @throws Error if the file is not text that can be read, told by its first bytes and line ends
 void refuse_binary(std::string_view text, const std::string& file) {
   for (const Signature& each : signatures) {
     if (text.starts_with(each.bytes))
@@ -247,7 +247,7 @@ void read_rows(CsvScanner& scanner, Trace& trace, const TraceOptions& options) {
   builder.finish();
 }
 
-/// Lines that each hold one object; the mapping is looked up again only when the keys change.
+/// Reads lines that hold one object each. What a key means is looked up only when the keys change.
 void read_lines(JsonLines& lines, Trace& trace, const TraceOptions& options) {
   std::optional<ColumnMap> map;
   std::vector<std::string> keys;

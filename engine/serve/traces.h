@@ -1,5 +1,5 @@
 #pragma once
-// Recorded requests: who came when, and how long prompt and answer were.
+// Recorded requests: when each arrived, and how long its prompt and its answer were.
 //
 // A trace is a CSV or JSONL file in one of these formats, told apart by the names of its columns
 // unless the caller says which it is:
@@ -13,8 +13,8 @@
 //     azure          CSV    TIMESTAMP (date and time), ContextTokens, GeneratedTokens
 //     burstgpt       CSV    Timestamp, Request tokens, Response tokens; response 0 is a failure
 //     mooncake       JSONL  timestamp (ms), input_length, output_length, hash_ids: one for every
-//                           512 tokens of the prompt, and one for what is left over
-//     requests       CSV    what this program writes per request, as they end: arrival_s,
+//                           512 tokens of the prompt, and one for the rest
+//     requests       CSV    the file of --requests, one row per request as it ends: arrival_s,
 //                           prompt_tokens, output_tokens, ttft_s, ...; sorted by arrival here
 //     plain          CSV or JSONL with any usual spelling of the three columns, arrival in s, ms or
 //                    us by its suffix; optional: class, session, round, priority, prompt_id,
@@ -68,13 +68,12 @@ struct Trace {
   std::vector<TraceRow> rows;
   std::vector<Segment> segments;
   std::vector<std::string> classes, sessions;  // names, in order of appearance; "(none)" last
-  /// Rows that are not requests to replay, by reason: "failed when recorded", as they are
-  /// recording, or "no output".
+  /// Rows that are not replayed, by reason: "failed when recorded" or "no output".
   std::map<std::string, SkippedRows> skipped;
   std::int64_t read = 0;  // rows that were read, skipped ones included
 
-  /// What the prompt consists of, adding up to prompt_tokens (content 0: its own); empty: all its
-  /// own.
+  /// What the prompt consists of, adding up to prompt_tokens (content 0: shared with no other);
+  /// empty: no token is shared.
   std::span<const Segment> content(const TraceRow& row) const {
     return std::span(segments).subspan(row.first_segment, row.segments);
   }
@@ -84,11 +83,11 @@ struct TraceOptions {
   std::optional<TraceFormat> format;  // nothing: by the columns
   bool sort = false;                  // accept rows that are not in order of arrival, and sort them
                                       // (requests: always)
-  std::size_t limit = 0;              // only the first so many to arrive; 0: all
-  std::int64_t hash_block_tokens = 512;  // what an id of hash_ids stands for
+  std::size_t limit = 0;              // rows to read, the first to arrive; 0: all
+  std::int64_t hash_block_tokens = 512;  // tokens that one id of hash_ids stands for
 };
 
-/// What was skipped, for reports; nothing where all rows are replayed.
+/// The skipped rows, for reports; nothing where all rows are replayed.
 std::optional<Unsent> left_out(const Trace& trace);
 
 /// An answer of no tokens is not replayed but counted in `skipped`.

@@ -1,5 +1,5 @@
 #pragma once
-// Who comes when. A workload yields requests in order of arrival, and may answer a request's end
+// The requests of a run. A workload yields them in order of arrival, and may answer a request's end
 // with follow-ups: closed-loop clients, the next turn of a session.
 
 #include <memory>
@@ -21,8 +21,8 @@ class FollowUps {
   virtual void send(const RequestSpec& spec) = 0;
 };
 
-/// What a workload knows of and does not send: rows of a trace that failed when it was recorded,
-/// turns of a conversation that would be too long. Reports say so; nothing is lost silently.
+/// Requests that a workload leaves out: rows of a trace that failed when it was recorded, turns of
+/// a conversation that would be too long. Reports say so.
 struct Unsent {
   struct Reason {
     std::string why;
@@ -31,7 +31,7 @@ struct Unsent {
   };
   std::string source;           // a file, or the workload's name
   std::string unit;             // what is counted, in the plural: "rows"
-  std::int64_t total = 0;       // of them, those left out included
+  std::int64_t total = 0;       // sent and left out
   std::vector<Reason> reasons;  // at least one
 };
 
@@ -39,12 +39,12 @@ class Workload {
  public:
   virtual ~Workload() = default;
 
-  /// The next request that does not wait for another's end; arrivals must not decrease. False: no
-  /// more, and the engine does not ask again. Segments must live until the next call.
+  /// The next request that does not wait for the end of another; arrivals must not decrease. False:
+  /// there is none, and the engine does not ask again. Segments must live until the next call.
   virtual bool next(RequestSpec& spec) = 0;
 
-  /// Called at every end, failures included, when the client sees it: at `done.end()` or, with a
-  /// frontend, when the last token left it. Follow-ups may arrive at that moment or later.
+  /// Called at every end, failures included, when the client sees it: at `done.now`, with a
+  /// frontend when the last token left it. Follow-ups may arrive at that moment or later.
   virtual void on_done(const RequestDone& done, FollowUps& follow_ups) {
     (void)done, (void)follow_ups;
   }
@@ -53,14 +53,14 @@ class Workload {
   /// only a request's own blocks can hit (after preemption), which needs no block table.
   virtual bool shares_content() const { return false; }
 
-  /// So far; nothing where everything is sent.
+  /// What was left out so far; nothing where every request is sent.
   virtual std::optional<Unsent> left_out() const { return std::nullopt; }
 
-  /// An independent copy that goes on from the same point; null if that cannot be had.
+  /// An independent copy that goes on from the same point; null if the state cannot be copied.
   virtual std::unique_ptr<Workload> fork() const { return nullptr; }
 };
 
-/// Requests that are known beforehand.
+/// A list of requests that is known before the run.
 class ListedWorkload : public Workload {
  public:
   /// `segments` of the specs must outlive the workload and its forks.

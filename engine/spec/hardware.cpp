@@ -74,8 +74,8 @@ FlopPerSecond Hardware::peak_for(Dtype dtype) const {
                         known + ")");
 }
 
-Hardware hardware_from_table(const Json& table, const std::string& name,
-                             const std::string& origin) {
+Hardware hardware_from_table(const Json& table, const std::string& name, const std::string& origin,
+                             const fs::path& home) {
   const Fields fields(table, origin);
   Hardware hardware;
   hardware.name = fields.text("name").value_or(name);
@@ -98,12 +98,22 @@ Hardware hardware_from_table(const Json& table, const std::string& name,
   read_sources(hardware, fields);
   fields.finish();
   check_usable_memory(hardware, fields);
+  if (!home.empty()) hardware.family = load_family(hardware.architecture, home);
   return hardware;
 }
 
-Hardware hardware_from_toml(const fs::path& path) {
+namespace {
+
+Hardware read_hardware(const fs::path& path, const fs::path& home) {
   return hardware_from_table(read_toml(path), fs::absolute(path).parent_path().filename().string(),
-                             path.string());
+                             path.string(), home);
+}
+
+}  // namespace
+
+Hardware hardware_from_toml(const fs::path& path) {
+  const fs::path data = fs::absolute(path).parent_path().parent_path();
+  return read_hardware(path, data.filename() == "bench_data" ? data.parent_path() : fs::path());
 }
 
 std::vector<std::string> hardware_names(const fs::path& home) {
@@ -118,19 +128,19 @@ std::vector<std::string> hardware_names(const fs::path& home) {
 
 Hardware load_hardware(const std::string& name_or_path, const fs::path& home) {
   const fs::path path = name_or_path;
-  if (path.extension() == ".toml" && fs::exists(path)) return hardware_from_toml(path);
-  if (fs::exists(path / file_name)) return hardware_from_toml(path / file_name);
+  if (path.extension() == ".toml" && fs::exists(path)) return read_hardware(path, home);
+  if (fs::exists(path / file_name)) return read_hardware(path / file_name, home);
   const auto file_of = [&](const std::string& name) {
     return home / "bench_data" / name / file_name;
   };
   const std::vector<std::string> names = hardware_names(home);
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
-    return hardware_from_toml(file_of(name_or_path));
+    return read_hardware(file_of(name_or_path), home);
   }
   std::vector<CatalogueEntry> entries;
   for (const std::string& name : names)
-    entries.push_back({name, hardware_from_toml(file_of(name)).aliases});
-  return hardware_from_toml(file_of(find_by_name("hardware", name_or_path, entries)));
+    entries.push_back({name, read_hardware(file_of(name), {}).aliases});
+  return read_hardware(file_of(find_by_name("hardware", name_or_path, entries)), home);
 }
 
 }  // namespace rooflua

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "spec/dtype.h"
+#include "spec/family.h"
 
 namespace rooflua {
 
@@ -18,7 +19,7 @@ struct Hardware {
   std::string name;  // folder name: "h200-sxm"
   std::vector<std::string> aliases;
   std::string origin;                   // the file
-  std::string architecture;             // "hopper", "ampere", "ada", "blackwell"
+  std::string architecture;             // names the family: "hopper", "ampere", "ada", "blackwell"
   std::map<Dtype, FlopPerSecond> peak;  // dense tensor-core peaks
   BytesPerSecond memory_bandwidth;
   Bytes memory;                   // bytes as sold: 141 GB = 141e9
@@ -29,6 +30,7 @@ struct Hardware {
   Bytes l2;                       // last-level cache
   std::string tables_from;        // borrow utilisation from this GPU ("" = none)
   std::map<std::string, std::string> sources;  // key -> where the figure was published
+  Family family;  // constants of kernels that are modelled, and on which GPUs they were fitted
 
   /// @throws Error with the known dtypes if the GPU has no such peak
   FlopPerSecond peak_for(Dtype dtype) const;
@@ -37,10 +39,13 @@ struct Hardware {
 /// By folder name or alias (case and punctuation do not matter), or a path to a hardware.toml or
 /// its folder. @throws Error with suggestions
 Hardware load_hardware(const std::string& name_or_path, const std::filesystem::path& home);
+/// Of a folder bench_data/<gpu>, whose families lie beside it; elsewhere, the default constants.
 /// @throws Error at the line of a figure that is not positive, or in another unit than its key says
 Hardware hardware_from_toml(const std::filesystem::path& path);
 /// From a table with the keys of a hardware.toml; `origin` stands for the file in messages.
-Hardware hardware_from_table(const Json& table, const std::string& name, const std::string& origin);
+/// @param home  where the families are; none: the default constants
+Hardware hardware_from_table(const Json& table, const std::string& name, const std::string& origin,
+                             const std::filesystem::path& home = {});
 /// Names of the folders of bench_data that hold a hardware.toml, sorted.
 std::vector<std::string> hardware_names(const std::filesystem::path& home);
 

@@ -11,7 +11,8 @@ namespace rooflua {
 
 namespace {
 
-/// text_config laid over the root: multi-modal models nest the language model.
+/// The root with the members of text_config in place of its own: multi-modal models describe the
+/// language model in text_config.
 Json merged(const Json& document) {
   const Json* nested = document.find("text_config");
   if (nested == nullptr || !nested->is_object()) return document;
@@ -77,7 +78,8 @@ void read_latent_attention(Model& model, const Fields& fields) {
   model.mla = mla;
 }
 
-/// Every n-th layer is full attention: stated as such, or to be seen from the list of layer types.
+/// The n of "every n-th layer is full attention": a key of the file, or derived from the list of
+/// layer types.
 int full_attention_interval(const Model& model, const Fields& fields) {
   if (const auto stated = fields.small_integer("full_attention_interval")) return *stated;
   const auto types = fields.texts("layer_types");
@@ -103,7 +105,7 @@ void read_hybrid(Model& model, const Fields& fields, std::string_view type) {
   hybrid.value_heads = fields.need_integer("linear_num_value_heads");
   hybrid.value_head_dim = fields.need_integer("linear_value_head_dim");
   model.hybrid = hybrid;
-  // Qwen3-Next always has the gate and does not say so; Qwen3.5 says attn_output_gate.
+  // Qwen3-Next always has the gate, without a key for it; Qwen3.5 has the key attn_output_gate.
   model.attention_output_gate = fields.boolean("attn_output_gate").value_or(type == "qwen3_next");
 }
 
@@ -170,7 +172,7 @@ void note_what_is_left_out(Model& model, const Fields& fields) {
   if (fields.has("vision_config")) model.notes.push_back("the vision encoder is not counted");
 }
 
-/// torch_dtype of the nested model before that of the root, as merged; bf16 where nothing is said.
+/// torch_dtype (that of text_config comes first); bf16 if there is none.
 Dtype stated_dtype(const Fields& fields, Model& model) {
   const std::string_view key = fields.first_of({"torch_dtype", "dtype"});
   if (!key.empty()) return require_dtype(*fields.text(key), fields.where(key));

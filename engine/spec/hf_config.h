@@ -1,14 +1,15 @@
 #pragma once
-// Reads a Hugging Face config.json, in all the spellings that published models use for the same
-// thing. Not for users of spec: model.h is.
+// Reads a Hugging Face config.json with all the key names that published models use for one
+// quantity. Other floors use spec/model.h, which calls this.
 //
 //     nesting       text_config over the root (multi-modal models)
 //     KV heads      num_key_value_heads | num_kv_heads | multi_query_group_num | = heads
-//     MLP           intermediate_size | ffn_hidden_size | intermediate_size_mlp (Llama 4, dense
-//     layers) head dim      head_dim | kv_channels | hidden_size / heads experts n_routed_experts |
-//     num_routed_experts | num_local_experts | num_experts shared shared_expert_intermediate_size |
-//     n_shared_experts | num_shared_experts (each as wide
-//                   as a routed one); Llama 4 always has one
+//     MLP           intermediate_size | ffn_hidden_size | intermediate_size_mlp (the dense layers
+//                   of Llama 4)
+//     head dim      head_dim | kv_channels | hidden_size / heads
+//     experts       n_routed_experts | num_routed_experts | num_local_experts | num_experts
+//     shared        shared_expert_intermediate_size | n_shared_experts | num_shared_experts (each
+//                   as wide as a routed one); Llama 4 always has one
 //     dense layers  first_k_dense_replace, moe_layer_freq, mlp_only_layers, decoder_sparse_step,
 //                   interleave_moe_layer_step, moe_layers
 //     latent attn   kv_lora_rank and its companions
@@ -24,7 +25,7 @@
 namespace rooflua {
 
 /// @throws Error for a missing key, and for architectures that a Model cannot describe (an MLP
-/// without gate, learned state spaces): it says which key of the file says so
+/// without gate, learned state spaces); the error names the key
 Model model_from_hf_config(const Json& document, const std::string& name,
                            const std::string& origin);
 

@@ -8,8 +8,8 @@
 
 namespace rooflua {
 
-/// Nothing if the weights are not quantised.
-/// @throws Error if there is a quantization_config that says no format we know
+/// The format; nothing if the weights are not quantised.
+/// @throws Error if the quantization_config names no known format
 std::optional<Dtype> quantised_weights(const Fields& config);
 
 }  // namespace rooflua

@@ -1,4 +1,4 @@
-// The keys of scenarios/models/*.toml, and the choice between them and those of a config.json.
+// Reads a model from scenarios/models/*.toml or a config.json: the file's keys tell which it is.
 
 #include "base/error.h"
 #include "base/fields.h"
@@ -79,7 +79,7 @@ Model model_from_table(const Fields& fields, const std::string& name, const std:
     model.weight_dtype = require_dtype(*dtype, fields.where("weight_dtype"));
   }
   if (const auto moe = fields.table("moe")) model.moe = experts_of(*moe);
-  fields.allow("published");  // parameter counts to compare with; a test does
+  fields.allow("published");  // published parameter counts, which only a test reads
   fields.finish();
   validate(model, origin);
   return model;

@@ -104,7 +104,7 @@ double divided(const Model& model, const char* what, int count, int tp) {
                                    " do not divide by tp = " + std::to_string(tp));
 }
 
-/// Fewer heads than ranks: each head is on several ranks.
+/// The heads of one rank. With fewer heads than ranks, each head is on several ranks.
 double replicated(const Model& model, const char* what, int count, int tp) {
   if (tp > count && tp % count == 0) return 1;
   return divided(model, what, count, tp);

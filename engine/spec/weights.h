@@ -1,6 +1,6 @@
 #pragma once
-// How many weights a model has, part by part: in the whole model, on one rank of a tensor-parallel
-// group, and how many of them one step reads.
+// The numbers of weights of a model by part: of the whole model, of one rank of a tensor-parallel
+// group, and those that one step reads.
 
 #include "base/units.h"
 #include "spec/dtype.h"
@@ -50,8 +50,9 @@ Bytes weight_bytes(const WeightParts& parts, const Model& model, Dtype linear_dt
 ///     E (1 - (1 - k/E)^tokens),     between k and E
 double touched_experts(const MixtureOfExperts& moe, double tokens);
 
-/// What a step of `tokens` tokens reads on one rank: everything once, but only the touched experts
-/// and, of the input embedding, one row per token. The LM head is read in full, tied or not.
+/// The weights that a step of `tokens` tokens reads on one rank. All are read once, except that
+/// only touched experts are read, and one row per token of the input embedding. The LM head is read
+/// completely, also if it is tied to the embedding.
 Bytes weight_bytes_read(const Model& model, int tp, Dtype linear_dtype, double tokens);
 
 }  // namespace rooflua

@@ -1,4 +1,4 @@
---- All prefills of a step as one group: what an engine runs.
+--- All prefills of a step in one group, as engines run them.
 local by_length = require "bucketing.group.by_length"
 local policy = require "rooflua.policy"
 
@@ -6,14 +6,14 @@ local policy = require "rooflua.policy"
 ---@field key string
 local Fused = policy.define {
   name = "fused",
-  doc = "One group with all prefills, priced at the mean length (weighted by new tokens).",
+  doc = "One group with all prefills, priced at their mean length (weighted by new tokens).",
   source = "vLLM flattens all prefills of a step into one forward pass",
   params = {
     key = by_length.key_parameter "context_plus_new",
   },
 }
 
---- @return table groups one, or none; as in group/by_length
+--- @return table groups one group, or none; as in group/by_length
 function Fused:groups(prefills)
   if #prefills == 0 then return {} end
   local group = { requests = #prefills, new_tokens = 0, seq_len = 0, members = {} }

@@ -13,17 +13,17 @@ local Pow2 = policy.define {
   params = {
     smallest = {
       default = 512, unit = "tokens", min = 1, integer = true, source = "inference-sim",
-      doc = "Shorter requests share this group.",
+      doc = "Length of the first group, which holds all shorter prefills.",
     },
     largest = {
       default = 65536, unit = "tokens", min = 1, integer = true, source = "inference-sim",
-      doc = "Longer requests share this group.",
+      doc = "Length of the last group, which holds all longer prefills.",
     },
     key = by_length.key_parameter("context_plus_new", "inference-sim"),
   },
 }
 
---- The smallest power of two times `smallest` that holds `length`, at most `largest`.
+--- `smallest` doubled until it is at least `length` or `largest`.
 function Pow2:bucket(length)
   local bucket = self.smallest
   while bucket < length and bucket < self.largest do bucket = bucket * 2 end
@@ -33,7 +33,7 @@ end
 --- @return table groups ascending by seq_len, as in group/by_length
 function Pow2:groups(prefills)
   local groups = by_length.groups(self, prefills)
-  return groups
+  return groups  -- Not a tail call. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
 end
 
 return Pow2

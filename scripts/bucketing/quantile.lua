@@ -11,13 +11,13 @@ local Quantile = policy.define {
   params = {
     groups_at_most = {
       default = 4, unit = "groups", min = 1, integer = true,
-      doc = "Groups, where there are that many requests.",
+      doc = "Number of groups; fewer where a step has fewer prefills.",
     },
     key = by_length.key_parameter "context_plus_new",
   },
 }
 
-local most_prefills = 1048576  -- of a step: two whole numbers fit one double
+local most_prefills = 1048576  -- in a step: length and index of a prefill fit into one double
 
 --- @return table groups ascending by seq_len, as in group/by_length
 function Quantile:groups(prefills)
@@ -25,7 +25,8 @@ function Quantile:groups(prefills)
   local lengths, order = {}, {}
   for i = 1, count do
     lengths[i] = by_length.length(prefills[i], self.key)
-    order[i] = lengths[i] * most_prefills + i  -- plain numbers sort without a function made per step
+    -- Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
+    order[i] = lengths[i] * most_prefills + i
   end
   table.sort(order)
   for i = 1, count do order[i] = order[i] % most_prefills end

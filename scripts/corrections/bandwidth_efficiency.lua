@@ -1,4 +1,4 @@
---- Achievable share of the datasheet bandwidth, for whatever the memory binds.
+--- Share of the datasheet bandwidth that memory-bound operations reach.
 local policy = require "rooflua.policy"
 
 ---@class corrections.BandwidthEfficiency
@@ -14,7 +14,7 @@ local BandwidthEfficiency = policy.define {
     },
     measured_too = {
       default = false,
-      doc = "Also slow down operations whose latency was measured.",
+      doc = "Also divide times that come from measured rows.",
     },
   },
 }

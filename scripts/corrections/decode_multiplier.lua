@@ -1,4 +1,4 @@
---- One factor on decode attention: batches whose contexts differ, scattered KV blocks.
+--- One factor on decode attention, for contexts that differ within a batch and scattered KV blocks.
 local policy = require "rooflua.policy"
 
 ---@class corrections.DecodeMultiplier
@@ -9,7 +9,7 @@ local DecodeMultiplier = policy.define {
   params = {
     multiplier = {
       default = 1.0, unit = "1", min = 0,
-      doc = "1 changes nothing; 1.7 to 2 is what paged KV read at half bandwidth would cost.",
+      doc = "Factor; 1 changes nothing, 1.7 to 2 is the cost of reading paged KV at half the bandwidth.",
     },
   },
 }

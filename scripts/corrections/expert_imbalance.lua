@@ -1,4 +1,4 @@
---- Experts are never hit evenly: the fullest rank or expert decides.
+--- Tokens are not spread evenly over experts: the busiest rank or expert sets the time.
 local policy = require "rooflua.policy"
 
 ---@class corrections.ExpertImbalance
@@ -7,7 +7,7 @@ local ExpertImbalance = policy.define {
   name = "expert_imbalance",
   doc = "Multiplies the time of routed experts by how much the busiest exceeds the mean.",
   params = {
-    factor = { default = 1.2, unit = "1", min = 1, doc = "Busiest over mean; 1 = even." },
+    factor = { default = 1.2, unit = "1", min = 1, doc = "Load of the busiest over the mean load; 1 = even." },
   },
 }
 

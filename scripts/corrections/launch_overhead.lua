@@ -1,4 +1,4 @@
---- What every kernel costs beside its work: launch, tail, gap to the next.
+--- Time of a kernel beside its work: its launch, its tail and the gap to the next kernel.
 local policy = require "rooflua.policy"
 
 ---@class corrections.LaunchOverhead
@@ -9,7 +9,7 @@ local LaunchOverhead = policy.define {
   params = {
     launch_s = {
       default = 1e-6, unit = "s", min = 0,
-      doc = "Per kernel; about 1 us as a node of a CUDA graph, 5 us and more when launched alone.",
+      doc = "Time per operation; a kernel costs about 1 us as a node of a CUDA graph, 5 us and more launched alone.",
     },
   },
 }

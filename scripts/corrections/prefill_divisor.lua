@@ -1,4 +1,4 @@
---- The 1.8 of InferSim and its followers, as something to switch on and off.
+--- The constant 1.8 by which InferSim divides prefill attention, as a correction to switch on and off.
 local policy = require "rooflua.policy"
 
 ---@class corrections.PrefillDivisor
@@ -6,11 +6,11 @@ local policy = require "rooflua.policy"
 local PrefillDivisor = policy.define {
   name = "prefill_divisor",
   doc = "Divides the time of prefill attention.",
-  source = "alibaba/InferSim: the causal half of the scores, 2, with a slowdown of 11 %",
+  source = "alibaba/InferSim: 2 for the causal half of the scores, with a slowdown of 11 %",
   params = {
     divisor = {
       default = 1.8, unit = "1", min = 0.01, source = "alibaba/InferSim",
-      doc = "1.8 or 2 over a model that counts the whole score matrix; 1 where pairs are counted exactly.",
+      doc = "1.8 or 2 where the step model counts the whole score matrix; 1 where it counts causal pairs only.",
     },
   },
 }

@@ -1,4 +1,4 @@
---- A constant per step, and more if it holds a prefill.
+--- A constant time per step, and more for a step with a prefill.
 local policy = require "rooflua.policy"
 
 ---@class corrections.StepOverhead

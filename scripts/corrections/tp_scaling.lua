@@ -1,4 +1,4 @@
---- Tensor parallelism that speeds up by less than its ranks.
+--- Tensor parallelism whose speed-up is smaller than its number of ranks.
 local policy = require "rooflua.policy"
 
 ---@class corrections.TpScaling
@@ -8,16 +8,16 @@ local policy = require "rooflua.policy"
 local TpScaling = policy.define {
   name = "tp_scaling",
   doc = "A step on tp ranks takes tp^(1 - exponent) times what perfect scaling gives.",
-  source = "the calibrated roofline that BLIS had before: speed-up tp^0.68 in prefill, tp^1 in decode",
+  source = "inference-sim before 487017bc, calibrated roofline: speed-up tp^0.68 in prefill, tp^1 in decode",
   params = {
     tp = { default = 0, unit = "ranks", min = 0, integer = true, doc = "Ranks; 0 = those of the deployment." },
     exponent = {
-      default = 0.68, unit = "1", min = 0, max = 1, source = "inference-sim",
+      default = 0.68, unit = "1", min = 0, max = 1, source = "inference-sim before 487017bc",
       doc = "Speed-up is tp^exponent in steps with a prefill.",
     },
     decode_exponent = {
-      default = 1.0, unit = "1", min = 0, max = 1, source = "inference-sim",
-      doc = "The same in steps of decodes alone.",
+      default = 1.0, unit = "1", min = 0, max = 1, source = "inference-sim before 487017bc",
+      doc = "Speed-up is tp^decode_exponent in steps of decodes alone.",
     },
   },
 }

@@ -1,9 +1,9 @@
 ---@meta rooflua.arrivals
---- What open-loop workloads share: gaps from one stream, lengths from two others.
+--- Functions that open-loop workloads share. Gaps are drawn from one random stream, lengths from two others.
 ---@class rooflua.arrivals
 local arrivals = {}
 
---- The parameters that open-loop workloads share, and some more.
+--- The parameters that open-loop workloads share, together with those in `more`.
 ---@param more table<string, rooflua.Parameter>?
 ---@return table<string, rooflua.Parameter>
 function arrivals.parameters(more) end
@@ -13,12 +13,12 @@ function arrivals.parameters(more) end
 ---@return rooflua.Parameter
 function arrivals.limit_parameter(default) end
 
---- The workload's declared limit, checked: tokens, "exact", or 0 for none.
+--- Checks and returns the limit that a workload declares: tokens, "exact", or 0 for none.
 ---@param workload table
 ---@return integer|string
 function arrivals.limit(workload) end
 
---- The length of an answer under that limit, and the request's fields with the limit in them.
+--- The length of an answer under a limit, and the fields of the request with the limit added.
 ---@param limit integer|string
 ---@param output_tokens integer
 ---@param fields table?
@@ -26,11 +26,11 @@ function arrivals.limit(workload) end
 ---@return table? fields
 function arrivals.declare(limit, output_tokens, fields) end
 
---- arrival_s; an error where the clock has ended by then, which names the key whose value is at fault.
+--- Returns arrival_s. If it lies beyond the end of the simulated clock, raises an error that names `key`.
 ---@param arrival_s number
----@param sent integer which request it is
----@param count integer of how many
----@param key string
+---@param sent integer number of the request
+---@param count integer of all requests
+---@param key string the parameter at fault
 ---@return number
 function arrivals.in_time(arrival_s, sent, count, key) end
 

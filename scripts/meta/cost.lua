@@ -1,6 +1,6 @@
 ---@meta rooflua.cost
 --- What work costs. A primitive prices one run of an operation on one rank; `count` says how often it
---- runs in the step. It returns its time (times count) and what bounds it, and enters the ledger.
+--- runs in the step. It returns the time of all runs and what bounds it, and records them for reports.
 ---@class rooflua.cost
 ---@field flop table<string, function> flop formulas: gemm, causal_pairs, attention_decode, ...
 ---@field bytes table<string, function> byte formulas: weight, kv, touched_experts, lm_head, ...
@@ -15,7 +15,7 @@ local cost = {}
 ---@field tp integer?
 ---@field kv_dtype string?
 
---- An operation as a correction sees it, during the call only.
+--- An operation as a correction sees it; valid during the call only.
 ---@class rooflua.Op
 ---@field name string
 ---@field kind string "gemm", "attention_prefill", "attention_decode", "all_reduce", "memory", ...
@@ -31,18 +31,18 @@ local cost = {}
 ---@class rooflua.Prefill
 ---@field new_tokens integer
 ---@field context_tokens integer in the KV cache before the step
----@field completes boolean the prompt is done after it
+---@field completes boolean true for the last chunk of a prompt
 
---- The prefills and decodes of one step, during the call only. Read-only; positions are checked.
+--- The prefills and decodes of one step; valid during the call only. Read-only; an index out of range is an error.
 ---@class rooflua.Batch
 ---@field prefills rooflua.Prefill[]
 ---@field decodes integer
 ---@field decode_context_tokens number sum over decodes, the new token excluded
----@field decode_context_max number found when asked for
----@field decode_contexts integer[] per decode: the slow path
+---@field decode_context_max number computed when it is read
+---@field decode_contexts integer[] per decode; reading them is slow
 ---@field tokens integer of the whole step
 ---@field requests integer partial prefills included
----@field sampled integer decodes and prefills that complete now
+---@field sampled integer decodes and prefills that complete in this step
 
 --- max(flop / (peak mfu), bytes / bandwidth). Pure arithmetic; records nothing.
 ---@param flop number
@@ -66,7 +66,7 @@ function cost.roofline(flop, bytes, peak_flop_per_s, mfu, bytes_per_s) end
 ---@return rooflua.Bound
 function cost.gemm(db, m, k, n, dtype, count, name) end
 
---- A chunk of new_tokens behind context_tokens, of one request.
+--- A chunk of new_tokens after context_tokens, of one request.
 ---@param db rooflua.Database
 ---@param shape rooflua.AttentionShape
 ---@param new_tokens number
@@ -77,7 +77,7 @@ function cost.gemm(db, m, k, n, dtype, count, name) end
 ---@return rooflua.Bound
 function cost.attention_prefill(db, shape, new_tokens, context_tokens, count, name) end
 
---- One token for each of `batch` requests, contexts as a sum.
+--- One token for each of `batch` requests; their contexts are given as a sum.
 ---@param db rooflua.Database
 ---@param shape rooflua.AttentionShape
 ---@param batch number requests
@@ -98,7 +98,8 @@ function cost.attention_decode(db, shape, batch, context_tokens_sum, context_tok
 ---@return rooflua.Bound
 function cost.lookup(db, query, count, name) end
 
---- All-reduce of `bytes` on each of `ranks`: from a database's table where it has one, else two lines over the link.
+--- All-reduce of `bytes` on each of `ranks`: from the table of a database if it has one, else a model of the link with
+--- two straight lines.
 ---@param target rooflua.Database|rooflua.Hardware
 ---@param bytes number
 ---@param ranks integer
@@ -137,11 +138,11 @@ function cost.memory(hardware, bytes, count, name) end
 ---@param mfu number?
 ---@param bound rooflua.Bound?
 ---@param note string?
----@param kind string? what corrections see as op.kind; default: the name
+---@param kind string? op.kind for corrections; default: the name
 ---@return number time_s times count
 function cost.record(name, time_s, evidence, count, flop, bytes, mfu, bound, note, kind) end
 
---- True while somebody listens: only then is it worth making texts for rows.
+--- True while operations are recorded (explain): only then are texts for rows worth making.
 ---@return boolean
 function cost.listening() end
 
@@ -150,25 +151,25 @@ function cost.listening() end
 ---@return string evidence
 function cost.mixed(...) end
 
---- Exact memo of a pure priced function of one number; replays its evidence.
+--- Remembers the results of a pure function of one number that prices operations; the evidence is replayed.
 ---@param fn fun(key: number): number
 ---@return fun(key: number): number
 function cost.memoize(fn) end
 
---- The same of two whole numbers below 2^26.
+--- Like memoize, for a function of two whole numbers below 2^26.
 ---@param fn fun(a: number, b: number): number
 ---@return fun(a: number, b: number): number
 function cost.memoize2(fn) end
 
----fn(...), and what it returns. Compiled code leaves here and comes back behind: for what happens once, as the miss
----of a memo of your own, so that it is no part of what happens often.
+---Calls fn(...) outside compiled code and returns its results. Use it for work that is rare, such as a miss of your
+---own memo, so that the compiler does not make it a part of frequent work.
 ---@param fn function
 ---@param ... any
 ---@return any ...
 function cost.apart(fn, ...) end
 
 --- Runs a function and returns what it priced: every primitive with shape, flop, bytes, mfu, bound and
---- evidence, corrections apart, and shares of time per evidence.
+--- evidence, a separate list of corrections, and shares of time by evidence.
 ---@param call fun(): number?
 ---@return {time_s: number, rows: table[], corrections: table[], evidence: table<string, number>}
 function cost.explain(call) end
@@ -181,7 +182,7 @@ function cost.explain(call) end
 ---@field decode_context_tokens number? sum
 ---@field decode_context_max number?
 
---- A batch as the engine would give it.
+--- A batch like those that the engine gives to a step model.
 ---@param given rooflua.BatchGiven
 ---@return rooflua.Batch
 function cost.batch(given) end

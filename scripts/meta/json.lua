@@ -9,13 +9,13 @@ local json = {}
 ---@return any
 function json.decode(text) end
 
---- The JSON text of a value; keys sorted, so that equal values give equal text.
+--- The JSON text of a value. Keys are sorted, so that equal values give equal text.
 ---@param value any
 ---@param indent integer? spaces per level; default: one line
 ---@return string
 function json.encode(value, indent) end
 
---- Marks a table as an array, which matters where it is empty.
+--- Marks a table as an array. An empty table without this mark is written as an object.
 ---@param t table
 ---@return table t
 function json.array(t) end

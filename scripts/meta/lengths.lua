@@ -4,7 +4,7 @@
 ---@class rooflua.lengths
 local lengths = {}
 
---- Checks a declaration and fills it in.
+--- Checks a declaration and fills in defaults.
 ---@param spec number|table
 ---@param where string its key path, for errors
 ---@return table

@@ -4,15 +4,15 @@
 ---@class rooflua.mfu
 local mfu = {}
 
---- What a lookup answered. One view per database, overwritten by its next answer: copy what you keep.
+--- The answer of a lookup. A database has one, overwritten by its next answer: copy what you keep.
 ---@class rooflua.Estimate
 ---@field latency_s number
 ---@field mfu number? nil where the op has none
 ---@field evidence string
----@field rows integer how many table rows it rests on
+---@field rows integer number of table rows that it rests on
 ---@field distance number 0 = a measured point; else doublings to the nearest row, summed over axes
----@field note string table and rows in words, of the last answer
----@field selected_row integer 0-based data row of a policy that picks one; -1 = a default
+---@field note string table and rows of the last answer, in words
+---@field selected_row integer 0-based row that a lookup policy picked; -1 = none, a default was taken
 ---@field flop number
 ---@field bytes number
 ---@field mfu_up number? grouped GEMM of the InferSim lookups
@@ -22,8 +22,8 @@ local mfu = {}
 ---@field hardware rooflua.Hardware?
 ---@field layout string
 ---@field strategy string name of the lookup
----@field quantizes boolean whether rows of its FP8 GEMMs contain the quantisation of their input
----@field tables_loaded integer tables read so far: they are read when first asked for
+---@field quantizes boolean whether times of its FP8 GEMMs include quantising their input
+---@field tables_loaded integer tables read so far; a table is read when it is first needed
 local Database = {}
 
 --- [m,k] x [k,n] on one rank.
@@ -46,7 +46,7 @@ function Database:gemm(m, k, n, dtype) end
 ---@return rooflua.Estimate
 function Database:prefill(heads, kv_heads, head_dim, seq_len, tp, kv_dtype) end
 
---- Decode attention of `batch` requests with that many tokens of context each; heads of the whole model.
+--- Decode attention of `batch` requests with `context_tokens` each; heads of the whole model.
 ---@param heads integer
 ---@param kv_heads integer
 ---@param head_dim integer
@@ -66,8 +66,8 @@ function Database:decode(heads, kv_heads, head_dim, batch, context_tokens, tp, k
 ---@return rooflua.Estimate
 function Database:lookup(query) end
 
---- Questions by name, to be asked together: as for lookup, but the texts "first" and "second" say where the
---- numbers go that change (m, tokens, new_tokens, batch or context_tokens).
+--- Prepares questions, by name, that are asked together. A question is a query as for lookup, with the text "first"
+--- or "second" in place of a number that changes (m, tokens, new_tokens, batch or context_tokens).
 ---
 ---     local asked = db:prepare {
 ---       qkv = { op = "gemm", k = 4096, n = 6144, m = "first" },
@@ -80,9 +80,9 @@ function Database:lookup(query) end
 ---@return rooflua.Prepared
 function Database:prepare(questions) end
 
---- Same tables, another strategy: a name, a function (table, query, tables) -> value, evidence, or a policy
---- with a lookup method. `table` is the rooflua.Table whose rows come closest to the query's shape, `tables` is
---- the list of every table of the op. Pure; called when the answer is not remembered.
+--- The same tables with another lookup: a name, a function (table, query, tables) -> value, evidence, or a
+--- policy with a lookup method. `table` is the rooflua.Table whose rows come closest to the query's shape, `tables`
+--- is the list of every table of the op. The lookup must be pure, because answers are remembered.
 ---@param lookup string|function|table
 ---@param options {returns: "latency_s"|"mfu"?, name: string?}? returns: default "latency_s"
 ---@return rooflua.Database
@@ -98,20 +98,20 @@ function Database:tables() end
 ---@param name string
 ---@return table[]
 function Database:rows(name) end
---- How good the lookup is: rows of a table are taken away one by one, and the others are asked for them.
---- At most `most_rows` (default 400), spread evenly. leave = "shape" takes away with each row all rows of
---- its shape (of a GEMM its k and n, of attention its heads), so that other shapes must stand in. Each entry
---- has the shape's columns, line, measured_s, predicted_s, error (predicted / measured - 1), distance (doublings
---- to the nearest row left, as in an estimate) and evidence.
+--- Tests a lookup: rows of a table are left out one by one and predicted from the others. At most `most_rows`
+--- (default 400), spread evenly. leave = "shape" leaves out all rows of the same shape (k and n of a GEMM, heads of
+--- attention), so that other shapes must stand in. Each entry has the columns of the shape, line, measured_s,
+--- predicted_s, error (predicted / measured - 1), distance (doublings to the nearest row left, as in an estimate)
+--- and evidence.
 ---@param options {table: string, lookup: string?, leave: "row"|"shape"?, most_rows: integer?}
 ---@return table[]
 function Database:leave_one_out(options) end
---- What this database answers to the rows that another one measured: per table of the reference and evidence
---- {table, evidence, rows, p10, median, p90, worst, worst_line}; figures are answered over measured latency.
+--- Compares the answers of this database with the rows that another one measured: per table of the reference and
+--- per evidence {table, evidence, rows, p10, median, p90, worst, worst_line}, of answered over measured latency.
 ---@param reference rooflua.Database
 ---@return table[]
 function Database:compare(reference) end
---- The peak that an MFU of this dtype refers to; 0 if nobody knows.
+--- The peak that an MFU of this dtype refers to; 0 if it is not known.
 ---@param dtype string? default bf16
 ---@return number flop_per_s
 function Database:peak(dtype) end
@@ -132,38 +132,40 @@ local Table = {}
 
 --- The rows near a shape, nearest first: like `rows`, with `distance` in doublings, Euclidean over the axes that
 --- are numbers. Heads of the query are divided by its tp. Rows of another kv_dtype (where the op has one), of
---- another word than the query's, and without a latency are left out. Takes about a tenth of a millisecond in a
---- table of 35,000 rows, where a loop in Lua takes a second.
+--- another word than the query's, and without a latency are left out. The rows have an index: a table of 35,000
+--- rows answers in less than a millisecond, where a loop in Lua takes seconds.
 ---@param query table as a lookup gets it
 ---@param count integer at most so many rows
 ---@return table[]
 function Table:near(query, count) end
 
---- Questions that are asked together.
+--- Questions that are asked together, from Database:prepare.
 ---@class rooflua.Prepared
 local Prepared = {}
 
---- Answers to all of them, the same as db:lookup's. Two records, by name, overwritten by the next call: copy what
---- you keep. An MFU is nan where the op has none. What a question fails with is raised when its answer is read.
+--- Answers to all questions, the same as those of db:lookup. The two records, by name, are overwritten by the next
+--- call: copy what you keep. An MFU is nan if the op has none. The error of a question is raised when its answer is
+--- read.
 ---@param first number
----@param second number 0 where no question takes it
+---@param second number 0 if no question uses it
 ---@return table<string, number> mfu
 ---@return table<string, number> latency_s
 function Prepared:ask(first, second) end
 
---- What the last answer to a question rests on.
+--- The evidence of the last answer to a question.
 ---@param name string
 ---@return string
 function Prepared:evidence(name) end
 
 --- The keys of mfu.open and of a scenario's `mfu`.
 ---@class rooflua.DatabaseOptions
----@field gpu string? a shipped GPU, or as the folder or its files name it
----@field path string? folder of tables; default: the GPU's own
+---@field gpu string? a shipped GPU, or its name in the folder or the files
+---@field path string? folder of tables; default: the shipped tables of the GPU
 ---@field layout "rooflua"|"infersim"|"blis"|"aic"?
----@field lookup any a strategy's name, a function or a policy
----@field hardware any peaks; default: the shipped GPU of that name
----@field default_mfu number? what the InferSim lookups answer without a row
+---@field lookup any name of a lookup, a function or a policy
+---@field hardware any source of peaks; default: the shipped GPU of that name
+---@field default_mfu number? answer of the InferSim lookups if there is no row
+---@field model table<string, number>? other constants of modelled kernels and collectives: help "mfu.model"
 
 --- Tables of a GPU: open "h200-sxm", or a folder of any layout.
 ---@param options string|rooflua.Hardware|rooflua.DatabaseOptions

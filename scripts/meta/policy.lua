@@ -1,6 +1,6 @@
 ---@meta rooflua.policy
---- Policies: one heuristic, one file, parameters declared as data. Calling a class with a table of
---- parameters makes an instance; the engine makes a fresh one per replica, variant and fork.
+--- Policies: one heuristic per file, with parameters declared as data. Calling a class with a table of
+--- parameters makes an instance. The engine makes a new instance for each replica, variant and fork.
 ---@class rooflua.policy
 local policy = {}
 
@@ -8,16 +8,16 @@ local policy = {}
 ---@field default any
 ---@field doc string
 ---@field unit string? "tokens", "s", "1"
----@field source string? where the default comes from
----@field values any[]? the only values it takes
+---@field source string? paper, file or measurement that the default comes from
+---@field values any[]? the allowed values
 ---@field min number?
 ---@field max number?
 ---@field exclusive_min boolean? min itself is not allowed
 ---@field exclusive_max boolean?
 ---@field integer boolean?
 ---@field infinite boolean? math.huge is allowed
----@field policy string? a policy of that folder is allowed too
----@field type string? where the default does not tell; "any" takes everything
+---@field policy string? a policy of that folder of scripts/ is allowed too
+---@field type string? if the default does not tell it; "any" allows every type
 ---@field optional boolean? no default
 
 --- A class: calling it with a table of parameters makes an instance.
@@ -36,10 +36,10 @@ local policy = {}
 ---@field params table<string, rooflua.Parameter>?
 ---@field presets table<string, table>?
 ---@field returns "mfu"|"latency_s"? of a lookup
----@field every_step boolean? of a scheduler that must be asked at every step
----@field signals string[]? of a router: what it reads
----@field staleness_s number? of a router: how old that may be
----@field extends rooflua.PolicyClass? parameters and methods are taken over
+---@field every_step boolean? for a scheduler: ask it at every step, even if nothing changed
+---@field signals string[]? for a router: the fields of replicas that it reads
+---@field staleness_s number? for a router: greatest age of these fields
+---@field extends rooflua.PolicyClass? a class whose parameters and methods are inherited
 
 --- Declares a policy; its methods are written after it. `Class:preset("name") {overrides}` starts from a preset.
 ---@param given rooflua.PolicyDefinition
@@ -63,7 +63,7 @@ function policy.fresh(instance) end
 ---@param overrides table
 ---@return table
 function policy.with(instance, overrides) end
---- The parameters of an instance, given and defaulted.
+--- The parameters of an instance: given values and defaults.
 ---@param instance table
 ---@return table<string, any>
 function policy.parameters(instance) end
@@ -71,7 +71,7 @@ function policy.parameters(instance) end
 ---@param value table
 ---@return table
 function policy.describe(value) end
---- Where an instance was written: "scenario.lua:12".
+--- File and line where an instance was made: "scenario.lua:12".
 ---@param instance table
 ---@return string
 function policy.where(instance) end

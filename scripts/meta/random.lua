@@ -22,7 +22,7 @@ function Random:stream(name, index) end
 ---@param high number?
 ---@return number
 function RandomStream:uniform(low, high) end
---- Exponential with that rate: mean 1 / rate.
+--- Exponential with a rate: mean 1 / rate.
 ---@param rate number
 ---@return number
 function RandomStream:exponential(rate) end
@@ -41,17 +41,17 @@ function RandomStream:weibull(shape, scale) end
 ---@param deviation number
 ---@return number
 function RandomStream:normal(mean, deviation) end
---- exp(normal(mu, sigma)).
+--- Lognormal: exp(normal(mu, sigma)).
 ---@param mu number
 ---@param sigma number
 ---@return number
 function RandomStream:lognormal(mu, sigma) end
---- P(X > x) = (minimum / x)^shape.
+--- Pareto: P(X > x) = (minimum / x)^shape.
 ---@param shape number
 ---@param minimum number
 ---@return number
 function RandomStream:pareto(shape, minimum) end
---- Number of events with that mean.
+--- Poisson: a number of events with this mean.
 ---@param mean number
 ---@return integer
 function RandomStream:poisson(mean) end
@@ -69,7 +69,7 @@ function random.streams(seed) end
 ---@param value any
 ---@return boolean
 function random.is_stream(value) end
---- The same stream from the same point on, independent of the first.
+--- A copy that gives the same numbers from this point on; drawing from one does not advance the other.
 ---@param stream rooflua.RandomStream
 ---@return rooflua.RandomStream
 function random.copy(stream) end

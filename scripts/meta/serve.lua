@@ -1,59 +1,119 @@
 ---@meta rooflua.serve
---- What happens over time: scenarios of kind "serve" as runs and as live simulations, and what
---- schedulers and routers see. Views are valid during the call that was given them.
+--- What happens over time: scenarios of kind "serve" as runs and as live simulations, and what schedulers and routers
+--- see. A view is valid during the call that received it.
 ---@class rooflua.serve
 local serve = {}
 
---- What a scenario file returns. With `---@type rooflua.Scenario` in front of the table an editor knows
---- its keys. A policy may be an instance, a class, or "name" or "name:preset".
+-- What a scenario file returns. With `---@type rooflua.Scenario` in front of the table an editor knows its keys. A
+-- policy may be an instance, a class, or "name" or "name:preset".
+-- generated: scenario keys
 ---@class rooflua.Scenario
----@field rooflua integer? version of this format: 1
----@field title string?
----@field seed integer? same seed, same random numbers in every variant
----@field kind "serve"|"price"|"static"|"search"|nil default "serve"
+---@field rooflua integer? version of this format: 1. A newer version is refused
+---@field title string? default ""; one line above the report
+---@field seed integer? default 0; same seed, same random numbers in every variant
+--- default "serve"; serve: requests over time; price: the batches in `price`; static: the step model's own report;
+--- search: many runs
+---@field kind "price"|"search"|"serve"|"static"|nil
 ---@field model string|table|rooflua.Model|nil a shipped name, a config.json or .toml, or its keys
 ---@field hardware string|table|rooflua.Hardware|nil a shipped name, a hardware.toml, or its keys
----@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil
----@field mfu string|table|rooflua.Database|nil measured tables: {path, layout, gpu, lookup}
----@field steps table|string|nil what a step costs; default "kernels"
----@field bucketing table|string|nil how prefills are grouped before lookup
----@field corrections table[]|nil applied in order
----@field scheduler table|string|nil default "vllm_v1"
----@field router table|string|nil default "round_robin"
----@field replicas integer|table[]|nil
----@field prefill_replicas integer?
----@field decode_replicas integer?
----@field workload table|string|nil
----@field frontend {base_s: number?, per_prompt_token_s: number?, per_output_token_s: number?}?
----@field network {alpha_s: number?, bytes_per_s: number?, bytes_per_token: number?}?
----@field async_depth 1|2|nil steps planned and not over; default 2
----@field slo {ttft_s: number?, tpot_s: number?, e2e_s: number?}?
----@field metrics table?
----@field vary table<string, any[]>? one variant per combination
----@field sweep table?
----@field search table?
----@field price rooflua.BatchGiven[]? of kind "price"
----@field static table? of kind "static"
----@field report (fun(results: table[]): string|table)? pure
+---@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil one replica of the model on GPUs
+---@field mfu string|table|rooflua.Database|nil a lookup's name, or measured tables
+---@field steps table|string|nil default kernels; what a step costs
+---@field bucketing table|string|nil how prefills are grouped before lookup, for step models that take one
+---@field corrections table[]|nil factors and delays, applied in order
+--- default vllm_v1; which requests run in a step; its max_num_seqs and max_num_batched_tokens become the deployment's
+---@field scheduler table|string|nil
+---@field router table|string|nil default round_robin; which replica gets a request, where there is more than one
+--- default 1; how many, or each of them with what it has of its own
+---@field replicas integer|rooflua.ScenarioReplica[]|nil
+---@field workload table|string|nil when requests come and how long they are; required for kind "serve"
+---@field frontend rooflua.ScenarioFrontend? time outside of the engine
+--- default 2; 1: a step is planned when none runs; 2: the next step is planned while one runs
+---@field async_depth 1|2|nil
+---@field slo rooflua.ScenarioSlo? limits for goodput
+---@field vary table<string, any[]>? lists of values by key path: one variant per combination
+---@field report (fun(results: table[]): string|table)? makes text or tables of the list of results; pure
+---@field price rooflua.BatchGiven[]? the batches to price; each may have a `name`
+---@field static table? what the step model's own report is asked
+---@field search rooflua.ScenarioSearch? a goal, and what it needs (docs/EXPLORATION.md)
+---@field sweep rooflua.ScenarioSweep? points of a space of parameters (docs/EXPLORATION.md)
+---@field metrics rooflua.ScenarioMetrics? how metrics are taken
+---@field network rooflua.ScenarioNetwork? KV transfer between replicas
+---@field prefill_replicas integer? nothing reads it: say role = "prefill" in `replicas`
+---@field decode_replicas integer? nothing reads it: say role = "decode" in `replicas`
 
 ---@class rooflua.ScenarioDeployment
----@field tp integer? default 1
----@field weights string? dtype; default the model's
----@field kv string? dtype of the KV cache
----@field memory_utilization number? share of memory in (0, 1]; default 0.92
----@field max_num_seqs integer? default the scheduler's
----@field max_num_batched_tokens integer? default the scheduler's
----@field block_size integer? default 16
----@field kv_blocks integer? computed from the memory
----@field prefix_caching boolean? default true
----@field max_model_len integer? longer requests are refused
+---@field tp integer? GPUs; default 1; tensor parallel ranks
+---@field weights string? number format of the weights; default the model's
+---@field kv string? number format of the KV cache; default the model's
+---@field memory_utilization number? default 0.92; share of memory in (0, 1] that the engine takes
+---@field max_num_seqs integer? requests; most requests in a step; default the scheduler's
+---@field max_num_batched_tokens integer? tokens; most tokens in a step; default the scheduler's
+---@field block_size integer? tokens; default 16; tokens in a KV block
+---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for
+---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
+---@field max_model_len integer? tokens; longer requests are refused; default none
+
+---@class rooflua.ScenarioReplica
+---@field hardware string|table|rooflua.Hardware|nil of this replica; default the scenario's `hardware`
+---@field model string|table|rooflua.Model|nil of this replica; default the scenario's `model`
+--- of this replica; default the scenario's `deployment`
+---@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil
+---@field mfu string|table|rooflua.Database|nil of this replica; default the scenario's `mfu`
+---@field steps table|string|nil of this replica; default the scenario's `steps`
+---@field scheduler table|string|nil of this replica; default the scenario's `scheduler`
+---@field role "both"|"prefill"|"decode"|nil default "both"; what this replica does for a request
+---@field count integer? default 1; how many replicas are like this
+
+---@class rooflua.ScenarioFrontend
+---@field base_s number? s; default 0; of each request
+---@field per_prompt_token_s number? s; default 0; of each token of its prompt
+---@field per_output_token_s number? s; default 0; of each token of its answer
+
+---@class rooflua.ScenarioSlo
+---@field ttft_s number? s; time to first token
+---@field tpot_s number? s; time per output token
+---@field e2e_s number? s; arrival to last token
+
+---@class rooflua.ScenarioSearch
+---@field goal "cheapest"|"pareto"|"rate"|"sensitivity"|nil default "rate"; what is searched
+---@field slo table? bounds of metrics
+---@field metrics table? what is looked at
+---@field params table? what is moved; default every declared parameter
+---@field step number? default 0.01; by what share of its value
+---@field seeds integer|table|nil how many, or which; default the scenario's one
+---@field show table? further metrics to list
+---@field parameter string? which one is the load; default the workload's rate
+---@field min number? lowest load
+---@field max number? highest load
+---@field tolerance number? default 0.01; how close to the highest load, as a share
+---@field checks integer? default 4; further loads that test whether more load is never better
+---@field deployments table? { name, cost_per_hour, set } of each
+---@field vary table? the variants, as in a scenario
+---@field objectives table? metrics that no other variant may beat; default throughput per GPU and TPOT p50
+
+---@class rooflua.ScenarioSweep
+---@field method "latin_hypercube"|"random"|"sobol"|nil default "sobol"; how points are drawn
+---@field n integer? points; how many
+---@field params table? ranges or lists of values by key path, or names of declared parameters
+---@field seed integer? default 0; of the points
+
+---@class rooflua.ScenarioMetrics
+--- requests; default 1048576; with more completed requests, quantiles come from histograms
+---@field exact_requests integer?
+
+---@class rooflua.ScenarioNetwork
+---@field alpha_s number? s; default 0; before the first byte
+---@field bytes_per_s number? bytes/s; default the link of the first replica's GPU
+---@field bytes_per_token number? bytes; default what the model keeps of a token
+-- end of scenario keys
 
 --- A running simulation. Replicas count from 1.
 ---@class rooflua.Live
 ---@field now_s number
 local Live = {}
 
---- A request as policies see it. The true output length is not among it.
+--- A request as policies see it. Policies do not see the true output length.
 ---@class rooflua.Request
 ---@field id integer
 ---@field phase string "waiting", "prefill", "decode" or "finishing"
@@ -63,9 +123,9 @@ local Live = {}
 ---@field context_tokens integer in its KV cache
 ---@field pending_tokens integer still to be computed before the next token
 ---@field emitted_tokens integer
----@field sequence_tokens integer prompt and emitted
+---@field sequence_tokens integer prompt and emitted tokens
 ---@field preemptions integer
----@field priority integer lower first
+---@field priority integer lower values are served first
 ---@field class integer
 ---@field session integer?
 ---@field prefix integer
@@ -101,13 +161,13 @@ function Replica:prefilling() end
 --- Requests with a seat, oldest first.
 ---@return rooflua.Request[]
 function Replica:running() end
---- How many tokens at the left the prompts of two requests have in common, cached or not.
+--- How many tokens the prompts of two requests have in common from their start, cached or not.
 ---@param a rooflua.Request
 ---@param b rooflua.Request
 ---@return integer tokens
 function Replica:shared_tokens(a, b) end
 
---- One step. What returns false changed nothing.
+--- The plan of one step. A method that returns false has changed nothing.
 ---@class rooflua.Plan
 ---@field tokens integer scheduled so far
 ---@field requests integer
@@ -117,20 +177,20 @@ function Replica:shared_tokens(a, b) end
 ---@field preempted integer
 local Plan = {}
 
---- Every running decode, oldest first, up to an optional limit; sheds victims if the cache is full.
+--- Schedules every running decode, oldest first, up to an optional limit. Preempts victims if the cache is full.
 ---@param limit integer?
 ---@return integer scheduled
 function Plan:decode_all(limit) end
---- One token of one running request.
+--- Schedules one token of one running request.
 ---@param request rooflua.Request
 ---@return boolean ok
 function Plan:decode(request) end
---- Some tokens of the prompt of a request that has a seat.
+--- Schedules tokens of the prompt of a request that has a seat.
 ---@param request rooflua.Request
 ---@param tokens integer
 ---@return boolean ok
 function Plan:prefill(request, tokens) end
---- A seat, blocks and its first tokens, atomically.
+--- Gives a waiting request a seat and blocks, and schedules its first tokens; all of it or nothing.
 ---@param request rooflua.Request
 ---@param tokens integer
 ---@param hold_tokens integer? tokens to hold blocks for
@@ -138,20 +198,20 @@ function Plan:prefill(request, tokens) end
 ---@param spare_blocks integer? blocks that must stay free
 ---@return boolean ok
 function Plan:admit(request, tokens, hold_tokens, fit_tokens, spare_blocks) end
---- Frees a request's blocks; it waits again, at the front.
+--- Frees the blocks of a request, which waits again at the front of the queue.
 ---@param request rooflua.Request
 ---@return boolean ok
 function Plan:preempt(request) end
---- Ends a waiting request unserved.
+--- Ends a waiting request that was not served.
 ---@param request rooflua.Request
 ---@return boolean ok
 function Plan:reject(request) end
---- Asks to be asked again at that time at the latest.
+--- The scheduler is asked again at that time at the latest.
 ---@param time_s number
 ---@return boolean ok
 function Plan:wake_at(time_s) end
 
---- What a router knows of a replica, as old as its staleness_s.
+--- What a router knows of a replica. The values are as old as the router's staleness_s.
 ---@class rooflua.Signals
 ---@field index integer
 ---@field waiting integer
@@ -172,19 +232,19 @@ function Plan:wake_at(time_s) end
 ---@field signals_s number when the signals were read
 ---@field [integer] rooflua.Signals
 
---- What a file of scripts/schedulers is.
+--- What a file of scripts/schedulers returns.
 ---@class rooflua.Scheduler: rooflua.PolicyClass
 ---@field plan fun(self, replica: rooflua.Replica, plan: rooflua.Plan)
 ---@field key? fun(self, request: rooflua.Request): number lower first, ties by arrival
 ---@field victim? fun(self, replica: rooflua.Replica): rooflua.Request
 ---@field every_step boolean?
 
---- What a file of scripts/routers is.
+--- What a file of scripts/routers returns.
 ---@class rooflua.Router: rooflua.PolicyClass
 ---@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer
 ---@field start? fun(self, rng: rooflua.Random)
 
---- What a file of scripts/workloads is.
+--- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
 
@@ -195,23 +255,23 @@ function Plan:wake_at(time_s) end
 ---@return {summary: table, totals: table, requests: table?}
 function serve.run(scenario, options) end
 
---- A scenario as a live simulation at time 0. It remembers its steps and requests, which costs time in
---- proportion to the requests that are alive.
+--- Opens a scenario as a live simulation at time 0. It remembers its steps and requests, which costs time in
+--- proportion to the number of live requests.
 ---@param scenario table
 ---@param options {remember: boolean?}? remember = false for the last bit of speed
 ---@return rooflua.Live
 function serve.open(scenario, options) end
 
---- Until everything is over.
+--- Runs until everything is over.
 function Live:run() end
---- Every event up to that time.
+--- Runs every event up to that time.
 ---@param time_s number
 function Live:run_until(time_s) end
---- Up to the next end of a step, n times.
+--- Runs up to the next end of a step, n times.
 ---@param n integer?
 ---@return boolean more false when nothing is left to happen
 function Live:step(n) end
---- What a replica looks like now: a copy.
+--- The state of a replica now: a copy.
 ---@param index integer?
 ---@return table
 function Live:replica(index) end
@@ -219,15 +279,15 @@ function Live:replica(index) end
 ---@param index integer?
 ---@return table[]
 function Live:waiting(index) end
---- A live request: a copy, nil when it is done or not there yet.
+--- A live request: a copy; nil when it is done or has not arrived.
 ---@param id integer
 ---@return table?
 function Live:request(id) end
 --- Every step that ended: start_s, end_s, replica, waiting, running, decodes, prefills, prefill_tokens, kv_used_frac.
 ---@return table[]
 function Live:steps() end
---- Every request that ended, in that order: its times, and `where_s`, seconds by heading (`where_to_first_s`:
---- those up to its first token).
+--- Every request that ended, in that order: its times, and `where_s`, its seconds by heading. `where_to_first_s` has
+--- those up to its first token.
 ---@return table[]
 function Live:ended() end
 --- The step of a replica that ended last, with prefill_work, decode_ids and decode_contexts; nil before the first.
@@ -239,16 +299,16 @@ function Live:last_step(index) end
 ---@return table priced time_s, rows, evidence; was_s is what it took
 ---@return string report
 function Live:explain(index) end
---- Where the time of a request that ended went; nil until it has. See measure.why. Where policies were read again
---- on the way only the headings are known: then `followed` is false.
+--- Where the time of a request went; nil until the request ends. See measure.why. If policies were read again during
+--- the run, only the headings are known and `followed` is false.
 ---@param id integer
 ---@return string? report
 ---@return table? document
 function Live:why(id) end
---- Other policies from the next plan on. A scheduler given by name takes over seats and budget.
+--- Sets other policies from the next plan on. A scheduler given by name takes over the limits of the old one.
 ---@param changes {scheduler: table|string?, steps: table|string?}
 function Live:set(changes) end
---- An independent copy from here on.
+--- An independent copy of the simulation.
 ---@return rooflua.Live
 function Live:fork() end
 --- What is known so far.

@@ -1,6 +1,6 @@
 ---@meta rooflua.spec
---- What is simulated: models, hardware, deployments. Objects are read-only; an unknown field is an
---- error with suggestions.
+--- Models, hardware and deployments to simulate. Objects are read-only; an unknown field is an error with
+--- suggestions.
 ---@class rooflua.spec
 local spec = {}
 
@@ -28,7 +28,7 @@ local spec = {}
 
 ---@class rooflua.Model
 ---@field name string
----@field origin string the file it came from
+---@field origin string file that it was read from
 ---@field layers integer
 ---@field hidden_size integer
 ---@field heads integer
@@ -49,10 +49,10 @@ local spec = {}
 ---@field hybrid rooflua.HybridAttention?
 local Model = {}
 
---- Every weight, embeddings and norms included.
+--- Number of all weights, embeddings and norms included.
 ---@return number
 function Model:parameters() end
---- Every weight except those of experts that a token does not visit.
+--- Number of weights without those of experts that a token does not use.
 ---@return number
 function Model:active_parameters() end
 --- KV cache of one token over all layers, before tensor parallelism.
@@ -62,7 +62,7 @@ function Model:kv_bytes_per_token(kv_dtype) end
 
 ---@class rooflua.Hardware
 ---@field name string
----@field source string the file it came from
+---@field source string file that it was read from
 ---@field architecture string
 ---@field peak_flop_per_s table<string, number> dense peaks by dtype: bf16, fp8, ...
 ---@field memory_bytes_per_s number
@@ -74,6 +74,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field l2_bytes number
 ---@field tables_from string GPU whose tables are borrowed; "" = none
 ---@field sources table<string, string> where each figure was published
+---@field constants table<string, number> of modelled kernels and collectives, by name: help "mfu.model"
+---@field fit_note string says that these were fitted on another family; "" = on its own
 
 ---@class rooflua.Deployment
 ---@field model rooflua.Model
@@ -113,9 +115,9 @@ function spec.hardware(source) end
 ---@field max_num_seqs integer? default 256
 ---@field max_num_batched_tokens integer? default 8192
 ---@field block_size integer? tokens per KV block; default 16
----@field kv_blocks integer? given: nothing is computed
+---@field kv_blocks integer? KV blocks per replica; default: computed from the memory
 
---- A model on GPUs: weights per rank, KV blocks. Raises, saying by how much, if it does not fit.
+--- A model on GPUs: weights per rank, KV blocks. If it does not fit, the error says how much memory is missing.
 ---@param options rooflua.DeploymentOptions
 ---@return rooflua.Deployment
 function spec.deployment(options) end

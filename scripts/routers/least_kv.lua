@@ -1,4 +1,4 @@
---- The replica whose KV cache is emptiest, as of the last signal.
+--- The replica with the emptiest KV cache, by the last signal that the router received.
 local policy = require "rooflua.policy"
 
 ---@class routers.LeastKv: rooflua.Router
@@ -10,7 +10,8 @@ local LeastKv = policy.define {
   signals = { "kv_used_frac", "outstanding" },
   params = {
     staleness_s = { default = 0.05, unit = "s", min = 0,
-      doc = "How old the signal may be.", source = "50 ms metric refresh of the gateway" },
+      doc = "Greatest age of the signal.",
+      source = "gateway-api-inference-extension: metrics are refreshed every 50 ms" },
   },
 }
 

@@ -1,10 +1,10 @@
---- Two replicas drawn at random; the less loaded of them.
+--- Draws two replicas at random and takes the one with fewer outstanding requests.
 local policy = require "rooflua.policy"
 
 ---@class routers.PowerOfTwo: rooflua.Router
 local PowerOfTwo = policy.define {
   name = "power_of_two",
-  doc = "The less loaded of two replicas drawn at random.",
+  doc = "Of two replicas drawn at random, the one with fewer outstanding requests.",
   source = "Mitzenmacher, The Power of Two Choices in Randomized Load Balancing, 2001",
   signals = { "outstanding" },
   params = {},

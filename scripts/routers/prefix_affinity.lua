@@ -1,16 +1,16 @@
---- Requests that begin alike go to the same replica, unless it is much busier than the least busy.
+--- Requests with a common beginning go to the same replica, unless it is much busier than the least busy one.
 local policy = require "rooflua.policy"
 
 ---@class routers.PrefixAffinity: rooflua.Router
 ---@field slack integer
 local PrefixAffinity = policy.define {
   name = "prefix_affinity",
-  doc = "The replica that has most of the prompt cached, unless it is `slack` requests busier than the least busy.",
+  doc = "The replica with most of the prompt cached, among those at most `slack` requests busier than the least busy.",
   source = "SGLang router, cache-aware load balancing",
   signals = { "outstanding", "prefix_hit_tokens" },
   params = {
     slack = { default = 32, unit = "requests", min = 0,
-      doc = "Outstanding requests more than the least busy replica's that affinity may cost.",
+      doc = "A replica with more outstanding requests than the least busy one plus this is not taken for its cache.",
       source = "SGLang router: balance_abs_threshold" },
   },
 }

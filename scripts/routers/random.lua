@@ -1,4 +1,4 @@
---- A replica drawn at random, from a stream of the run's seed.
+--- A replica drawn at random; the draws depend on the seed of the run.
 local policy = require "rooflua.policy"
 
 ---@class routers.Random: rooflua.Router

@@ -1,4 +1,4 @@
---- One after the other, whatever their load.
+--- Replicas in turn, whatever their load.
 local policy = require "rooflua.policy"
 
 ---@class routers.RoundRobin: rooflua.Router

@@ -13,19 +13,20 @@ local Weighted = policy.define {
   source = "gateway-api-inference-extension and llm-d: weighted scorers",
   signals = { "waiting", "kv_used_frac", "running", "outstanding", "prefix_hit_tokens" },
   params = {
-    queue = { default = 2, unit = "1", min = 0, doc = "Weight of: few waiting requests." },
-    kv = { default = 2, unit = "1", min = 0, doc = "Weight of: free KV cache." },
-    running = { default = 0, unit = "1", min = 0, doc = "Weight of: few running requests." },
+    queue = { default = 2, unit = "1", min = 0, doc = "Weight of a short waiting queue." },
+    kv = { default = 2, unit = "1", min = 0, doc = "Weight of a free KV cache." },
+    running = { default = 0, unit = "1", min = 0, doc = "Weight of few running requests." },
     outstanding = { default = 0, unit = "1", min = 0,
-      doc = "Weight of: few outstanding requests." },
-    prefix = { default = 3, unit = "1", min = 0, doc = "Weight of: much of the prompt cached." },
+      doc = "Weight of few outstanding requests." },
+    prefix = { default = 3, unit = "1", min = 0, doc = "Weight of the cached part of the prompt." },
     staleness_s = { default = 0.05, unit = "s", min = 0,
-      doc = "How old the signals may be.", source = "50 ms metric refresh of the gateway" },
+      doc = "Greatest age of the signals.",
+      source = "gateway-api-inference-extension: metrics are refreshed every 50 ms" },
   },
 }
 
---- Small is good: 1 for the smallest value among the replicas, 0 for the largest.
-local function small_is_good(field)
+--- Scorer that prefers small values: 1 for the smallest among the replicas, 0 for the largest.
+local function prefer_small(field)
   return function(_, replica, replicas)
     local low, high = math.huge, -math.huge
     for i = 1, #replicas do
@@ -39,9 +40,9 @@ local function small_is_good(field)
 end
 
 Weighted.scorers = {
-  queue = small_is_good("waiting"),
-  running = small_is_good("running"),
-  outstanding = small_is_good("outstanding"),
+  queue = prefer_small("waiting"),
+  running = prefer_small("running"),
+  outstanding = prefer_small("outstanding"),
   kv = function(_, replica) return 1 - replica.kv_used_frac end,
   prefix = function(request, replica) return replica.prefix_hit_tokens / request.prompt_tokens end,
 }

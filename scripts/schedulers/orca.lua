@@ -1,6 +1,6 @@
---- Orca: iteration-level scheduling. Every step runs all decodes and every whole prompt that fits;
---- memory for the longest possible sequence is taken at admission, so nobody is ever preempted
---- (unless an answer outgrows the limit that was reserved for it).
+--- Orca: iteration-level scheduling. Every step runs all decodes and every whole prompt that fits. A request
+--- takes memory for its longest possible sequence at admission. It is preempted only if its answer grows
+--- beyond that.
 local policy = require "rooflua.policy"
 
 ---@class schedulers.Orca: rooflua.Scheduler
@@ -12,7 +12,7 @@ local Orca = policy.define {
   source = "Yu et al., Orca: A Distributed Serving System for Generative Models, OSDI 2022",
   params = {
     max_num_seqs = { default = 128, unit = "requests", min = 1, integer = true,
-      doc = "Batch size limit." },
+      doc = "Most requests that run at once (seats)." },
     max_output_tokens = { default = 2048, unit = "tokens", min = 1, integer = true,
       doc = "Output reserved for a request that declares no limit." },
   },

@@ -1,12 +1,12 @@
---- vLLM V1 with policy = "priority": the smallest (priority, arrival) is admitted first, the
---- largest is preempted first.
+--- vLLM V1 with policy = "priority": the request with the smallest (priority, arrival) is admitted first, the
+--- one with the largest is preempted first.
 local policy = require "rooflua.policy"
 local VllmV1 = require "schedulers.vllm_v1"
 
 ---@class schedulers.Priority: schedulers.VllmV1
 local Priority = policy.define {
   name = "priority",
-  doc = "vLLM V1 with priorities: lower runs first, ties by arrival; the highest is preempted.",
+  doc = "vLLM V1 with priorities: the lowest number runs first, ties by arrival; the highest is preempted first.",
   source = "vLLM v1/core/sched/scheduler.py, SchedulingPolicy.PRIORITY",
   extends = VllmV1,
 }

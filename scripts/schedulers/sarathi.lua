@@ -1,4 +1,4 @@
---- Sarathi-Serve: decodes never wait; what they leave of the token budget goes to prompt chunks.
+--- Sarathi-Serve: decodes never wait. Chunks of prompts get the tokens that decodes leave of the budget.
 local policy = require "rooflua.policy"
 
 ---@class schedulers.Sarathi: rooflua.Scheduler
@@ -15,28 +15,28 @@ local Sarathi = policy.define {
   doc = "Sarathi-Serve: stall-free batching. Decodes, then unfinished prefills, then new requests.",
   source = "Agrawal et al., Taming Throughput-Latency Tradeoff with Sarathi-Serve, OSDI 2024",
   params = {
-    max_num_seqs = { default = 128, unit = "requests", min = 1, integer = true, doc = "Seats.",
-      source = "Sarathi-Serve default" },
+    max_num_seqs = { default = 128, unit = "requests", min = 1, integer = true,
+      doc = "Most requests that run at once (seats).", source = "Sarathi-Serve default" },
     chunk_size = { default = 512, unit = "tokens", min = 1, integer = true,
       doc = "Token budget of one step; decodes count, but are never held back.",
-      source = "Sarathi-Serve, the paper's relaxed setting is 2048" },
+      source = "Sarathi-Serve paper, strict latency target; 2048 with the relaxed one" },
     watermark = { default = 0.01, unit = "1", min = 0, max = 1,
       doc = "Part of the blocks that admission leaves free.",
-      source = "vLLM V0 block manager, which it inherits" },
+      source = "vLLM V0 block manager, which Sarathi-Serve uses" },
     enable_dynamic_chunking_schedule = { default = false,
-      doc = "A budget that falls with the progress of the prompt, in place of chunk_size." },
+      doc = "Replace chunk_size by a budget that falls with the computed part of a prompt." },
     low_chunk_size = { default = 128, unit = "tokens", min = 1, integer = true,
-      doc = "Dynamic: the budget of the last stage." },
+      doc = "Dynamic schedule: the budget of the last stage." },
     high_chunk_size = { default = 1024, unit = "tokens", min = 1, integer = true,
-      doc = "Dynamic: the budget of the first stage." },
+      doc = "Dynamic schedule: the budget of the first stage." },
     chunk_schedule_max_tokens = { default = 4096, unit = "tokens", min = 1, integer = true,
-      doc = "Dynamic: prompt tokens over which the budget falls." },
+      doc = "Dynamic schedule: prompt tokens over which the budget falls." },
     chunk_schedule_stages = { default = 16, unit = "stages", min = 2, integer = true,
-      doc = "Dynamic: steps of the fall." },
+      doc = "Dynamic schedule: number of different budgets." },
   },
 }
 
---- The step's token budget, as a prompt with that much of it computed sees it.
+--- Token budget of the step for a prompt that has `context_tokens` computed.
 function Sarathi:budget(context_tokens)
   if not self.enable_dynamic_chunking_schedule then return self.chunk_size end
   local stages, low, high = self.chunk_schedule_stages, self.low_chunk_size, self.high_chunk_size
@@ -47,7 +47,7 @@ function Sarathi:budget(context_tokens)
   return math.floor(size / unit + 0.5) * unit
 end
 
---- The next tokens of a prompt that this step has room for; 0 or less: none.
+--- Tokens of a prompt that the step still has room for; 0 or less: none.
 function Sarathi:chunk(request, context_tokens, plan)
   return math.min(request.pending_tokens, self:budget(context_tokens) - plan.tokens)
 end
@@ -61,7 +61,7 @@ function Sarathi:continue_prefills(replica, plan)
   end
 end
 
---- From the head of the queue. Blocks for the whole prompt are taken at admission.
+--- Admits from the head of the queue. A request takes the blocks of its whole prompt at admission.
 function Sarathi:admit_waiting(replica, plan)
   local waiting = replica:waiting()
   local keep_free = math.floor(self.watermark * replica.total_blocks)

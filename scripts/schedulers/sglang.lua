@@ -1,5 +1,5 @@
---- SGLang: prompts before decodes, in steps of their own. Admission bets that running requests will
---- generate only a part, new_token_ratio, of what they may; who loses the bet retracts requests.
+--- SGLang: prompts run before decodes, in steps of their own. Admission assumes that running requests generate
+--- only a part of their output limits, new_token_ratio. Where that is too little, requests are retracted.
 local policy = require "rooflua.policy"
 local order = require "schedulers.sglang.order"
 
@@ -17,46 +17,47 @@ local Sglang = policy.define {
   source = "SGLang managers/scheduler.py, schedule_policy.py, schedule_batch.py, 2025 and 2026",
   params = {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
-      doc = "Seats (max_running_requests).",
-      source = "SGLang: clamp(pool / context * 512, 2048, 4096)" },
+      doc = "Most requests that run at once (max_running_requests).",
+      source = "SGLang: clamp(pool / context * 512, 2048, 4096), pool: KV tokens, context: longest sequence" },
     schedule_policy = { default = "fcfs", values = order.policies,
-      doc = "Order of the queue: by cached prefix, the one most wait for first; arrival; most computed since it came, "
-        .. "by what it has to compute; longest output limit; longest cached prefix; shuffled in every step; the key "
-        .. "of most running ones; fewest tokens to compute." },
+      doc = "Order of the queue. dfs-weight: cached prefixes that most requests wait for; fcfs: arrival; hrrn: highest "
+        .. "ratio of tokens computed since arrival to own tokens left; lof: longest output limit; lpm: longest cached "
+        .. "prefix; random: shuffled in every step; routing-key: the key of most running requests; "
+        .. "shortest-prefill-first: fewest tokens left to compute." },
     routing_key = { default = "session", values = order.keys,
-      doc = "What is the key of a request for schedule_policy = 'routing-key'.",
+      doc = "Field of a request that is its key for schedule_policy = 'routing-key'.",
       source = "SGLang: the header x-smg-routing-key, one per conversation or tenant" },
     random_seed = { default = 0, unit = "1", min = 0, max = 4294967295, integer = true,
-      doc = "Another shuffle of schedule_policy = 'random'." },
+      doc = "Seed of the shuffle for schedule_policy = 'random'." },
     max_prefill_tokens = { default = 16384, unit = "tokens", min = 1, integer = true,
-      doc = "Prompt tokens of one step, passed only by a prompt that is alone.",
+      doc = "Most prompt tokens of one step; only a single prompt may exceed it.",
       source = "SGLang default" },
     chunked_prefill_size = { default = 8192, unit = "tokens", min = 1, integer = true,
-      doc = "Longest chunk of a step.",
+      doc = "Most prompt tokens of one step before a prompt is cut.",
       source = "SGLang on H100 and H200; 2048 to 16384 elsewhere" },
     enable_mixed_chunk = { default = false,
-      doc = "Decode in prefill steps, too.", source = "SGLang default" },
+      doc = "Prefill steps also decode.", source = "SGLang default" },
     schedule_conservativeness = { default = 1.0, unit = "1", min = 0,
-      doc = "Scales new_token_ratio." },
+      doc = "Multiplies init_new_token_ratio." },
     init_new_token_ratio = { default = 0.7, unit = "1", min = 0, max = 1,
-      doc = "Part of the output limits that is reserved at first.",
+      doc = "Part of the output limits that admission reserves at first.",
       source = "SGLANG_INIT_NEW_TOKEN_RATIO" },
     min_new_token_ratio_factor = { default = 0.14, unit = "1", min = 0, max = 1,
-      doc = "What of it is left in the end.", source = "SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR" },
+      doc = "The ratio falls to this part of its first value.", source = "SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR" },
     new_token_ratio_decay_steps = { default = 600, unit = "steps", min = 1, integer = true,
-      doc = "Decode steps from one to the other.", source = "SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS" },
+      doc = "Decode steps over which the ratio falls.", source = "SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS" },
     clip_max_new_tokens = { default = 4096, unit = "tokens", min = 1, integer = true,
-      doc = "Most that is reserved for one request.",
+      doc = "Most output tokens that are reserved for one request.",
       source = "SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION" },
     retract_decode_steps = { default = 20, unit = "steps", min = 0, integer = true,
-      doc = "Steps that the ratio after a retraction provides for.",
+      doc = "After a retraction, the ratio reserves output for this many decode steps more.",
       source = "SGLANG_RETRACT_DECODE_STEPS" },
     default_max_new_tokens = { default = 128, unit = "tokens", min = 1, integer = true,
       doc = "Output limit of a request that declares none.", source = "SGLang SamplingParams" },
   },
 }
 
--- new_token_ratio: linear in the decode steps since `since`, from `base` down to the minimum.
+-- new_token_ratio falls linearly with the decode steps since `since`, from `base` to the minimum.
 
 function Sglang:initial_ratio()
   return math.min(1, self.init_new_token_ratio * self.schedule_conservativeness)
@@ -77,13 +78,13 @@ function Sglang:max_new_tokens(request)
   return request.max_output_tokens or self.default_max_new_tokens
 end
 
---- Tokens that a request may still generate, as far as they are reserved for.
+--- Tokens that a request may still generate and that count for the reserve.
 function Sglang:reserve_of(request)
   local left = self:max_new_tokens(request) - request.emitted_tokens
   return math.max(0, math.min(left, self.clip_max_new_tokens))
 end
 
---- What a request reserves in the step that admits it: all of its output.
+--- Tokens that a request reserves in the step that admits it: all of its output.
 function Sglang:whole_reserve_of(request)
   return math.min(self:max_new_tokens(request), self.clip_max_new_tokens)
 end
@@ -95,7 +96,8 @@ local function paged(tokens, replica)
   return math.ceil(tokens / page) * page
 end
 
---- What one prefill step may still take: PrefillAdder. `reserved` free tokens are spoken for.
+--- What one prefill step may still take, as SGLang's PrefillAdder. `reserved` counts the free tokens that running
+--- requests will need.
 function Sglang:budgets(replica, chunked)
   local ratio, reserved = self:ratio(replica.decode_steps), 0
   local running = replica:running()
@@ -112,7 +114,7 @@ function Sglang:budgets(replica, chunked)
   }
 end
 
---- One more in the batch. Who is admitted whole reserves all of its output.
+--- Books one more request. `reserve` is all of its output if its whole prompt is in the step, else 0.
 function Sglang:book(budgets, replica, tokens, reserve)
   local pages = paged(tokens, replica)
   budgets.reserved = budgets.reserved + reserve
@@ -120,7 +122,7 @@ function Sglang:book(budgets, replica, tokens, reserve)
   budgets.taken = budgets.taken + 1
 end
 
---- The request whose prompt was cut goes first. False: the blocks are not there.
+--- Continues the request whose prompt was cut; it goes first. False: blocks are missing.
 function Sglang:continue_chunked(request, ordered, budgets, replica, plan)
   local pending = request.pending_tokens
   local most = order.chunk_limit(self, request, ordered, budgets.chunk, replica.block_size)
@@ -133,13 +135,13 @@ function Sglang:continue_chunked(request, ordered, budgets, replica, plan)
   return true
 end
 
---- True: go on with the next one.
+--- Tries to admit one request. True: the step has room to try the next one.
 function Sglang:add_one(request, budgets, replica, plan)
   local page = replica.block_size
   local pending = request.pending_tokens
-  local pages, still = paged(pending, replica), self:reserve_of(request)
-  local spoken_for = budgets.reserved + still + page
-  if pages + spoken_for > replica.free_tokens then
+  local pages, output = paged(pending, replica), self:reserve_of(request)
+  local needed = budgets.reserved + output + page
+  if pages + needed > replica.free_tokens then
     self.full = true
     return false
   end
@@ -150,8 +152,8 @@ function Sglang:add_one(request, budgets, replica, plan)
     tokens, reserve = math.floor(budgets.chunk / page) * page, 0
     if tokens <= 0 then return false end
   end
-  -- Again in blocks: hits that nobody holds count as free until they are taken.
-  local spare = math.ceil(spoken_for / page)
+  -- Checked again in blocks: cached blocks without a user count as free until they are taken.
+  local spare = math.ceil(needed / page)
   if not plan:admit(request, tokens, 0, request.sequence_tokens, spare) then
     self.full = true
     return false
@@ -184,7 +186,7 @@ end
 
 -- Decode ------------------------------------------------------------------------------------------
 
---- Fewest generated tokens, then the longest prompt, then the last.
+--- The request to retract: fewest generated tokens, then the longest prompt, then the last in the list.
 local function to_retract(replica)
   local running, worst = replica:running(), nil
   for i = 1, #running do
@@ -199,7 +201,7 @@ local function to_retract(replica)
   return worst
 end
 
---- Makes room for one token of everybody who stays; at least one stays.
+--- Retracts requests until each remaining one has room for a token; at least one remains.
 function Sglang:retract(replica, plan)
   while replica.decodes > 1 and replica.decode_blocks > replica.free_blocks do
     plan:preempt(to_retract(replica))
@@ -215,7 +217,7 @@ function Sglang:retract(replica, plan)
   self:set_ratio(math.min(1, ahead / (limits + 1)), replica.decode_steps)
 end
 
---- A decode step that does not decay the ratio.
+--- Decodes without lowering new_token_ratio.
 function Sglang:decode_without_decay(replica, plan)
   if replica.decodes == 0 or replica.decode_blocks > replica.free_blocks then return end
   plan:decode_all()

@@ -8,11 +8,11 @@ local VllmV1 = require "schedulers.vllm_v1"
 local Sjf = policy.define {
   name = "sjf",
   doc = "vLLM V1's step with the waiting queue ordered by predicted work, shortest first.",
-  source = "Fu et al., Efficient LLM Scheduling by Learning to Rank, 2024 (predictions, no oracle)",
+  source = "Fu et al., Efficient LLM Scheduling by Learning to Rank, 2024 (predicted output lengths)",
   extends = VllmV1,
   params = {
     output_weight = { default = 1.0, unit = "1", min = 0,
-      doc = "Prompt tokens that one output token counts for." },
+      doc = "Work of one output token, in prompt tokens." },
     unknown_output_tokens = { default = 0, unit = "tokens", min = 0,
       doc = "Output assumed where the workload predicts none." },
   },

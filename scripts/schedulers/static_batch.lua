@@ -1,5 +1,5 @@
---- FasterTransformer: request-level scheduling. A batch is formed, runs until its last member is
---- done, and only then the next one is formed.
+--- FasterTransformer: request-level scheduling. A batch runs until its last request is done; only then the
+--- next batch is formed.
 local policy = require "rooflua.policy"
 
 ---@class schedulers.StaticBatch: rooflua.Scheduler

@@ -1,5 +1,5 @@
---- TensorRT-LLM's in-flight batching: a capacity scheduler says who may run, a microbatch scheduler
---- how many tokens each of them gets.
+--- TensorRT-LLM's in-flight batching: a capacity scheduler says which requests may run, a microbatch
+--- scheduler says how many tokens each of them gets.
 local policy = require "rooflua.policy"
 
 ---@class schedulers.Trtllm: rooflua.Scheduler
@@ -12,28 +12,28 @@ local policy = require "rooflua.policy"
 ---@field max_output_tokens integer
 local Trtllm = policy.define {
   name = "trtllm",
-  doc = "TensorRT-LLM: admission by blocks to completion (or with pauses), then token budgets.",
+  doc = "TensorRT-LLM: admits requests whose blocks suffice to completion (or pauses requests), then shares tokens.",
   source = "TensorRT-LLM batch_manager: CapacityScheduler, MicroBatchScheduler",
   params = {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
-      doc = "Seats (max_batch_size).", source = "TensorRT-LLM default" },
+      doc = "Most requests that run at once (max_batch_size).", source = "TensorRT-LLM default" },
     max_num_batched_tokens = { default = 8192, unit = "tokens", min = 1, integer = true,
       doc = "Token budget of one step (max_num_tokens).", source = "TensorRT-LLM default" },
     capacity_scheduler_policy = { default = "guaranteed_no_evict",
       values = { "guaranteed_no_evict", "max_utilization", "static_batch" },
-      doc = "Who may run: who fits to completion; who fits now; a new batch after the old one.",
+      doc = "Which requests may run: those that fit until they end; those that fit now; a new batch after the old one.",
       source = "TensorRT-LLM default" },
     enable_chunked_context = { default = false, doc = "Cut prompts that exceed the budget.",
       source = "TensorRT-LLM default of the C++ runtime" },
     context_chunking_policy = { default = "first_come_first_served",
       values = { "first_come_first_served", "equal_progress" },
-      doc = "Who gets the tokens: the first in line, or all in equal parts.",
+      doc = "Which prompts get the tokens: the first in the queue, or all of them in equal parts.",
       source = "TensorRT-LLM default" },
     chunk_unit_size = { default = 0, unit = "tokens", min = 0, integer = true,
-      doc = "Chunks are multiples of it; 0 = the block size.",
+      doc = "Chunks are multiples of this; 0 = the block size.",
       source = "TensorRT-LLM: tokens per block" },
     max_output_tokens = { default = 2048, unit = "tokens", min = 1, integer = true,
-      doc = "Output of a request that declares no limit, for blocks to completion." },
+      doc = "Output for which a request without a declared limit needs blocks." },
   },
 }
 
@@ -41,15 +41,15 @@ function Trtllm:longest(request)
   return request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)
 end
 
--- Capacity: who may run ---------------------------------------------------------------------------
+-- Capacity: which requests may run ----------------------------------------------------------------
 
---- Tokens that must fit for a request to run: to completion, or those of the next step.
+--- Tokens that need blocks before a request may run: until it ends, or of the next step.
 function Trtllm:fit_tokens(request)
   if self.capacity_scheduler_policy == "max_utilization" then return request.sequence_tokens end
   return self:longest(request)
 end
 
---- Blocks that a request will take beyond those for `tokens`, as far as they are guaranteed.
+--- Guaranteed blocks that a request will take beyond those of its first `tokens` tokens.
 function Trtllm:blocks_beyond(request, tokens, size)
   return math.max(0, math.ceil(self:fit_tokens(request) / size) - math.ceil(tokens / size))
 end
@@ -60,7 +60,7 @@ function Trtllm:reserved_blocks(replica)
   local running, size, blocks = replica:running(), replica.block_size, 0
   for i = 1, #running do
     local request, phase = running[i], running[i].phase
-    if phase == "prefill" then -- holds the blocks of its whole prompt
+    if phase == "prefill" then -- the request holds the blocks of its whole prompt
       blocks = blocks + self:blocks_beyond(request, request.sequence_tokens, size)
     elseif phase == "decode" then
       blocks = blocks + self:blocks_beyond(request, request.context_tokens, size)
@@ -69,7 +69,7 @@ function Trtllm:reserved_blocks(replica)
   return blocks
 end
 
---- The first requests in line that seats and blocks admit, at most one for every `unit` of tokens.
+--- Requests from the head of the queue for which there are seats and blocks, at most one per `unit` of tokens.
 function Trtllm:new_contexts(replica, contexts, reserved_blocks, budget, unit)
   if self.capacity_scheduler_policy == "static_batch" and replica.seats > 0 then return end
   local waiting, size = replica:waiting(), replica.block_size
@@ -129,7 +129,7 @@ end
 
 -- The step ----------------------------------------------------------------------------------------
 
---- What can never run: more blocks to completion than there are, or too long for a step.
+--- Rejects requests that can never run: their blocks exceed the pool, or their prompt exceeds a step.
 function Trtllm:reject_impossible(replica, plan)
   local waiting, most = replica:waiting(), replica.total_blocks * replica.block_size
   while #waiting > 0 do
@@ -141,16 +141,16 @@ function Trtllm:reject_impossible(replica, plan)
   end
 end
 
---- Contexts get their tokens; a new one its seat and the blocks of its whole prompt.
+--- Each context gets its tokens. A new one also gets a seat and the blocks of its whole prompt.
 function Trtllm:run_contexts(contexts, reserved_blocks, replica, plan)
   for _, each in ipairs(contexts) do
-    -- Somebody earlier in this step may have computed a part of its prompt meanwhile.
+    -- A request earlier in this step may compute a prefix that this prompt shares.
     local request, tokens = each.request, math.min(each.tokens, each.request.pending_tokens)
     if tokens > 0 and not each.new then
       plan:prefill(request, tokens)
     elseif tokens > 0 then
       local prompt = request.sequence_tokens
-      -- It may not fit after all: hits that nobody holds count as free until they are taken.
+      -- The request may not fit after all: cached blocks without a user count as free until they are taken.
       local fit_tokens = self:fit_tokens(request)
       if not plan:admit(request, tokens, prompt, fit_tokens, reserved_blocks) then return end
       reserved_blocks = reserved_blocks + self:blocks_beyond(request, prompt, replica.block_size)
@@ -166,7 +166,7 @@ function Trtllm:plan(replica, plan)
   local admits = #replica:waiting() > 0 and replica.seats < self.max_num_seqs
   local reserved, free = admits and self:reserved_blocks(replica) or 0, replica.free_blocks
   if replica.decodes <= most then plan:decode_all() else plan:decode_all(most) end
-  reserved = math.max(0, reserved - (free - replica.free_blocks)) -- what decodes took was theirs
+  reserved = math.max(0, reserved - (free - replica.free_blocks)) -- decodes took blocks that were reserved for them
 
   local contexts, prefilling = {}, replica:prefilling()
   for i = 1, #prefilling do

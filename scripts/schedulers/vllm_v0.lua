@@ -9,11 +9,11 @@ local VllmV0 = policy.define {
   name = "vllm_v0",
   doc = "vLLM V0: prefill-priority, whole prompts, no mixing of prefill and decode.",
   source = "vLLM core/scheduler.py, releases 0.2 to 0.6, chunked prefill off (on: see sarathi)",
-  -- A decode waits for a free block that it may not need, so an unchanged plan can become wrong.
+  -- A decode waits for a free block even if it needs none, so a plan kept from the last step can become wrong.
   every_step = true,
   params = {
-    max_num_seqs = { default = 256, unit = "requests", min = 1, integer = true, doc = "Seats.",
-      source = "vLLM V0 default" },
+    max_num_seqs = { default = 256, unit = "requests", min = 1, integer = true,
+      doc = "Most requests that run at once (seats).", source = "vLLM V0 default" },
     max_num_batched_tokens = { default = 8192, unit = "tokens", min = 1, integer = true,
       doc = "Prompt tokens of one prefill step; a longer prompt is rejected.",
       source = "vLLM V0 requires it >= max_model_len" },
@@ -44,8 +44,8 @@ local function earlier(a, b)
   return a.id < b.id
 end
 
---- Every decode, in order of arrival. Each must see a free block, whether it needs it or not; while
---- there is none, the latest arrival that has not decoded yet is preempted.
+--- Decodes in order of arrival. A request decodes only while a block is free, even if it needs none. While no
+--- block is free, the latest arrival that has not decoded in this step is preempted.
 function VllmV0:decode_by_arrival(replica, plan)
   local running, queue = replica:running(), {}
   for i = 1, #running do

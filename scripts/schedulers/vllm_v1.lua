@@ -1,5 +1,6 @@
---- Continuous batching as vLLM V1 schedules it: running requests first, then admission from the
---- head of the queue; chunked prefill; preemption by recomputation from the tail.
+--- Continuous batching as vLLM V1 schedules it. Running requests get tokens first, then waiting requests
+--- are admitted from the head of the queue. Prompts are prefilled in chunks. The request admitted last is
+--- preempted first, and computes its KV cache again later.
 local policy = require "rooflua.policy"
 
 local floor = math.floor
@@ -16,19 +17,20 @@ local VllmV1 = policy.define {
   doc = "vLLM V1: running first, then waiting from the head, one token budget for both.",
   source = "vLLM v1/core/sched/scheduler.py, releases 0.11 to 0.28",
   params = {
-    max_num_seqs = { default = 256, unit = "requests", min = 1, integer = true, doc = "Seats.",
-      source = "vLLM default below 70 GiB; 1024 above" },
+    max_num_seqs = { default = 256, unit = "requests", min = 1, integer = true,
+      doc = "Most requests that run at once (seats).",
+      source = "vLLM default on GPUs below 70 GiB; 1024 on larger ones" },
     max_num_batched_tokens = { default = 8192, unit = "tokens", min = 1, integer = true,
-      doc = "Token budget of one step.", source = "vLLM API server default above 70 GiB" },
+      doc = "Token budget of one step.", source = "vLLM API server default on GPUs above 70 GiB" },
     long_prefill_token_threshold = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Longest chunk of one prompt; 0 = no limit.", source = "vLLM default" },
     enable_chunked_prefill = { default = true, doc = "Cut a prompt that exceeds the budget.",
       source = "vLLM V1 default" },
     scheduler_reserve_full_isl = { default = true,
-      doc = "Admit only if the whole sequence fits the free blocks.",
-      source = "vLLM since 2026; false before" },
+      doc = "Admit a request only if the blocks of its whole sequence are free.",
+      source = "vLLM default since 2026; false before" },
     watermark = { default = 0.0, unit = "1", min = 0, max = 1,
-      doc = "Part of the blocks that admission leaves free while others run.",
+      doc = "Part of the blocks that admission leaves free while other requests run.",
       source = "vLLM V1 default; 0.01 in V0" },
   },
 }
@@ -40,8 +42,8 @@ function VllmV1:chunk(pending_tokens)
   return pending_tokens
 end
 
---- Gives one running request its tokens, taking blocks from victims until it has room.
---- Returns false when it fell victim itself.
+--- Gives one running request its tokens. While blocks are missing, it preempts another request.
+--- Returns false when the request itself was preempted, or when the preemption was refused.
 function VllmV1:run_one(request, replica, plan)
   local tokens = 1
   if request.phase == "prefill" then
@@ -56,11 +58,11 @@ function VllmV1:run_one(request, replica, plan)
     local running = replica:running()
     local victim = self.victim and self:victim(replica) or running[#running]
     local gone = victim == request
-    if not plan:preempt(victim) or gone then return false end -- refused: its KV is still to be sent
+    if not plan:preempt(victim) or gone then return false end -- refused while the victim's KV is still to be sent
   end
 end
 
---- Running requests in admission order, one by one: decodes and unfinished prefills may alternate.
+--- Running requests one by one in order of admission: decodes and unfinished prefills may alternate.
 function VllmV1:run_in_order(replica, plan)
   local running = replica:running()
   local i = 1
@@ -69,14 +71,14 @@ function VllmV1:run_in_order(replica, plan)
     local phase = request.phase
     if phase ~= "finishing" then
       if not self:run_one(request, replica, plan) then return end
-      -- A victim before this one in the list moved it up.
+      -- A preempted request that stood before this one in the list has moved this one up.
       while i > 1 and (i > #running or running[i] ~= request) do i = i - 1 end
     end
     i = i + 1
   end
 end
 
---- Phase 1. Without a prefill in the middle of the list, all decodes are one call.
+--- Phase 1: running requests. Without a prefill in the middle of the list, one call plans all decodes.
 function VllmV1:run_running(replica, plan)
   local budget = self.max_num_batched_tokens
   local prefilling = replica:prefilling()
@@ -95,7 +97,7 @@ function VllmV1:run_running(replica, plan)
   end
 end
 
---- Phase 2: the head of the queue, as long as seats, budget and blocks last. Never preempts.
+--- Phase 2: admits from the head of the queue while seats, budget and blocks last. It never preempts.
 function VllmV1:admit_waiting(replica, plan)
   local budget = self.max_num_batched_tokens
   local waiting = replica:waiting()

@@ -1,10 +1,10 @@
 --- InferSim: MFU tables with floor lookups, and fixed overheads. The static model (`:static`) says what
 --- a deployment reaches: TTFT of a prefill batch, TPOT, tokens per GPU and second, weights, KV cache.
---- As a step model it prices serving batches with the same layers.
+--- The step model prices serving batches with the same layers.
 ---
 --- Equations: infersim/static.lua, infersim/serving.lua. Reading of config.json: infersim/config.lua.
---- GPU figures: infersim/gpus.lua. To agree with the reference to the last bit it needs its tables
---- (layout infersim) and the lookup infersim_head; its quirks are listed in docs/MODELS.md.
+--- GPU figures: infersim/gpus.lua. With InferSim's own tables (layout infersim) and the lookup
+--- infersim_head, results agree with InferSim to the last bit; docs/MODELS.md lists its quirks.
 --- Source: alibaba/InferSim f2293da.
 local policy = require "rooflua.policy"
 local config = require "steps.infersim.config"
@@ -39,7 +39,7 @@ local static = require "steps.infersim.static"
 ---@field prefill_only boolean
 ---@field decode_only boolean
 local cli = "InferSim's command line"
-local literal = "a literal in InferSim"
+local literal = "a constant in InferSim's code, without a source there"
 local Infersim = policy.define {
   name = "infersim",
   doc = "InferSim: static model of a deployment, and the same layers on a serving batch.",
@@ -48,16 +48,17 @@ local Infersim = policy.define {
     device = {
       default = "", values = { "", "H20", "H800", "H200", "GB200" },
       source = cli,
-      doc = "GPU as InferSim knows it; empty = by the hardware's name.",
+      doc = "GPU whose figures InferSim has; empty = the one with the name of the scenario's hardware.",
     },
     config = {
       default = "", source = cli,
-      doc = "A config.json to read as InferSim reads it; empty = the scenario's model.",
+      doc = "A config.json, read as InferSim reads it; empty = the scenario's model.",
     },
     layers_counted = {
       default = "all", values = { "all", "one" },
-      source = "every layer runs; the plan of inference-sim 487017bc: one",
-      doc = "Layers in a step; `one` is what the plan's code did, with KV and weight bytes divided by the layers.",
+      source = "all: a step runs every layer; one: the design plan of inference-sim 487017bc",
+      doc = "Layers of a serving step. `one` repeats the plan's code: one layer, its KV and weight bytes divided "
+            .. "by the number of layers.",
     },
     prefill_divisor = {
       default = static.defaults.causal_divisor, unit = "1", min = 0.01, source = literal,
@@ -65,23 +66,23 @@ local Infersim = policy.define {
     },
     prefill_overhead_s = {
       default = 0.030, unit = "s", min = 0, source = literal,
-      doc = "Added to TTFT and to steps with a prefill.",
+      doc = "Time added to TTFT and to steps with a prefill.",
     },
     decode_overhead_s = {
       default = 0.005, unit = "s", min = 0, source = literal,
-      doc = "Added to TPOT and to other steps.",
+      doc = "Time added to TPOT and to steps of decodes alone.",
     },
     hybrid_decode_overhead_s = {
       default = 0.002, unit = "s", min = 0, source = literal,
-      doc = "The same for hybrid models.",
+      doc = "decode_overhead_s of hybrid models (with linear attention layers), in the static report.",
     },
     runtime_gib = {
       default = 15, unit = "GiB", min = 0, source = literal,
-      doc = "Memory the runtime takes.",
+      doc = "GPU memory that the runtime takes.",
     },
     activation_gib = {
       default = 5, unit = "GiB", min = 0, source = literal,
-      doc = "Memory activations take.",
+      doc = "GPU memory that activations take.",
     },
     world_size = {
       default = 0, unit = "GPUs", min = 0, max = 1000000, integer = true, source = cli .. ": 1",
@@ -89,7 +90,7 @@ local Infersim = policy.define {
     },
     num_nodes = {
       default = 1, unit = "nodes", min = 1, max = 1000000, integer = true, source = cli,
-      doc = "Nodes they are in.",
+      doc = "Nodes that hold these GPUs.",
     },
     max_prefill_tokens = {
       default = 4096, unit = "tokens", min = 1, integer = true, source = cli,
@@ -97,15 +98,15 @@ local Infersim = policy.define {
     },
     decode_bs = {
       default = -1, unit = "requests", min = -1, integer = true, source = cli,
-      doc = "Requests of one decode step; -1 = from the targets.",
+      doc = "Requests of one decode step; -1 = computed from target_tgs and target_tpot_ms.",
     },
     target_tgs = {
       default = 2560, unit = "tokens/s", min = 0, source = cli,
-      doc = "Output tokens per GPU and second to reach.",
+      doc = "Target: output tokens per GPU and second.",
     },
     target_tpot_ms = {
       default = 50, unit = "ms", min = 0, source = cli,
-      doc = "Time per output token to reach.",
+      doc = "Target: time per output token.",
     },
     target_isl = {
       default = 4096, unit = "tokens", min = 1, integer = true, source = cli,
@@ -117,14 +118,14 @@ local Infersim = policy.define {
     },
     use_fp8_gemm = {
       default = false, source = cli,
-      doc = "GEMMs in FP8, also where the deployment's weights are.",
+      doc = "GEMMs in FP8. Weights of the deployment in fp8 have the same effect.",
     },
     use_fp8_kv = {
       default = false, source = cli,
-      doc = "KV cache in FP8, also where the deployment's is.",
+      doc = "KV cache in FP8. A KV cache of the deployment in fp8 has the same effect.",
     },
-    enable_deepep = { default = false, doc = "DeepEP all-to-all.", source = cli },
-    enable_tbo = { default = false, doc = "Two-batch overlap.", source = cli },
+    enable_deepep = { default = false, doc = "Exchange tokens of experts with DeepEP's all-to-all.", source = cli },
+    enable_tbo = { default = false, doc = "Two-batch overlap of computing and communication.", source = cli },
     sm_ratio = {
       default = 108 / 132, unit = "1", min = 0.01, max = 1, source = cli,
       doc = "Part of the SMs left to compute under two-batch overlap.",
@@ -140,7 +141,7 @@ local Infersim = policy.define {
   },
 }
 
---- The reference's literals, from the parameters.
+--- The parameters that are constants in InferSim's code, as static.new takes them.
 function Infersim:literals()
   return {
     causal_divisor = self.prefill_divisor, runtime_gib = self.runtime_gib, activation_gib = self.activation_gib,
@@ -161,7 +162,7 @@ function Infersim:deployment_of(deployment)
   }
 end
 
---- The load that the parameters describe: change a field of it and evaluate again.
+--- The load that the parameters describe. Change a field of it and evaluate again.
 ---@return infersim.Load
 function Infersim:load()
   return {
@@ -175,7 +176,7 @@ local load_names = { "max_prefill_tokens", "decode_batch", "target_tokens_per_s"
 local known_names = {}
 for _, name in ipairs(load_names) do known_names[name] = true end
 
---- The parameters' load with some of it replaced.
+--- The load of the parameters, with the fields in `changes` replaced.
 function Infersim:changed_load(changes)
   for name in pairs(changes) do
     if not known_names[name] then
@@ -218,15 +219,15 @@ end
 ---     end
 ---
 --- @param load infersim.Load
---- @return infersim.Run run the same record in every call, overwritten by the next one; seconds and bytes
+--- @return infersim.Run run in seconds and bytes; the same record in every call, overwritten by the next call
 function Infersim:evaluate(load)
   self.run:evaluate(load)
   return self.run
 end
 
---- The static report: what InferSim prints, under "phase/label", plus times in seconds. The same table in
---- every call, a view of the last evaluation: copy what you want to keep.
---- @param changes infersim.Load|nil some or all of a load, instead of the parameters'
+--- The static report: what InferSim prints, under "phase/label", plus times in seconds. Every call returns
+--- the same table, which shows the last evaluation: copy what you want to keep.
+--- @param changes infersim.Load|nil fields that replace those of the parameters
 --- @return infersim.Report report
 function Infersim:static(changes)
   local run, out, load = self.run, self.report, self.own_load

@@ -4,28 +4,29 @@
 ---     period = max(gpu, host)  when scheduling is asynchronous,  gpu + host  otherwise
 ---     host   = host_step_s + host_request_s * requests
 ---
---- M is all tokens of the step, padded to the CUDA graph that runs it; attention is never padded.
---- GEMMs are looked up as they run: q, k, v fused, gate and up fused, sharded over the ranks, in their
---- own number format. The LM head sees one row per request. A prefill chunk of t tokens behind p costs
---- t p + t (t+1) / 2 pairs; decodes cost the KV bytes of the sum of their contexts; both on monotone grids
---- (kernels/monotone.lua, monotone_prefill.lua). In a mixed batch the two attentions add, but for the launch they
---- share.
---- Experts cost at least the weights they touch. Two all-reduces per layer.
---- Operations come from cost.layers(model, deployment); times from the database, or, where it has no
---- table, from datasheet figures (evidence modelled).
+--- M is the number of tokens in the step, padded to the size of the CUDA graph that runs it; attention is never
+--- padded. GEMMs are looked up in the shape that the engine runs: q, k and v in one GEMM, gate and up in one GEMM,
+--- sharded over the ranks, in the number format of their weights. The LM head has one row per request. A prefill
+--- chunk of t new tokens after p cached ones costs t p + t (t+1) / 2 query-key pairs. Decodes cost the KV bytes of
+--- the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
+--- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
+--- Experts cost at least the weights that they touch. Each layer has two all-reduces.
+--- The operations come from cost.layers(model, deployment). Their times come from the database, which falls back on
+--- modelled kernels where it has no table (evidence modelled).
 ---
---- Laws: no operation beats flop / peak or bytes / bandwidth; one more request, a longer context or more new
---- tokens never make a step cheaper, within seats and budget (to rounding: kernels_law_test.lua).
+--- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
+--- tokens never make a step cheaper, up to rounding (tests/scripts/kernels_law_test.lua).
+--- Idioms that keep the code compiled: docs/LUA_API.md, "Hot paths".
 --- Not in it: pipeline parallelism, speculative decoding, prefix-shared attention.
 --- Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
+local bounds = require "steps.kernels.bounds"
+local elementwise = require "steps.kernels.elementwise"
 local graphs = require "steps.kernels.graphs"
 local monotone = require "steps.kernels.monotone"
 local monotone_prefill = require "steps.kernels.monotone_prefill"
 local ops = require "steps.kernels.ops"
-local physics = require "steps.kernels.physics"
-local small = require "steps.kernels.small"
 
 ---@class steps.Kernels
 ---@field host_step_s number
@@ -48,61 +49,61 @@ local Kernels = policy.define {
   params = {
     host_step_s = {
       default = 700e-6, unit = "s", min = 0, source = "vLLM 0.11 at batch 1, not asynchronous, on H100",
-      doc = "Host time per step: scheduling, preparing inputs, handing out tokens.",
+      doc = "Host time per step: scheduling, preparing inputs, sending tokens to clients.",
     },
     host_request_s = {
       default = 2e-6, unit = "s", min = 0, source = "vLLM V1: 1 to 4 us",
       doc = "Host time per request and step.",
     },
     sampler_s = {
-      default = 150e-6, unit = "s", min = 0, source = "some ten small kernels outside the graph",
+      default = 150e-6, unit = "s", min = 0, source = "about ten small kernels outside the CUDA graph",
       doc = "Sampling on the GPU, per step.",
     },
     sorted_logit_s = {
       default = 0.0, unit = "s", min = 0, source = "0.14 ns: vLLM pull request 40376, 128 rows of 131,072",
-      doc = "Per request and word of the vocabulary, where top-p or top-k sampling sorts the logits; 0 = it does not.",
+      doc = "Sorting the logits, per request and entry of the vocabulary; 0 = sampling without top-p and top-k.",
     },
     small_kernel_s = {
       default = 3e-6, unit = "s", min = 0, source = "launch, ramp and tail of norm and rope kernels on H100",
-      doc = "A small kernel beside its traffic, as a node of a CUDA graph; a launch table stands before it.",
+      doc = "Fixed time of a small kernel in a CUDA graph, beside its traffic; a launch table replaces it.",
     },
     small_kernel_bandwidth = {
       default = 0.7, unit = "1", min = 0.01, max = 1, source = "device copies reach 0.8 to 0.9",
-      doc = "Part of the bandwidth that norm, rope, activation and KV write reach without a table.",
+      doc = "Part of the bandwidth that norm, rope, activation and KV write reach where no table measures them.",
     },
     small_kernel_tables = {
-      default = true, source = "a measurement stands before a guess",
-      doc = "Measured elementwise, memory and launch tables price small kernels, where there are any.",
+      default = true, source = "measured times include launch and tail; small_kernel_s estimates them",
+      doc = "Small kernels are priced from elementwise, memory and launch tables, where these exist.",
     },
     attention_launch_s = {
       default = 8e-6, unit = "s", min = 0, source = "shortest attention kernels of vLLM 0.24 on H100: 11 us",
-      doc = "Attention without work. All requests of a step share one call, so only the first pays it.",
+      doc = "An attention call without work. All requests of a step share one call and pay it once.",
     },
     eager_kernel_s = {
-      default = 5e-6, unit = "s", min = 0, source = "PyTorch",
-      doc = "Launch of one kernel outside a CUDA graph, where no launch table has it: no step takes less for each.",
+      default = 5e-6, unit = "s", min = 0, source = "host time of a kernel launch through PyTorch",
+      doc = "Launch of a kernel outside a CUDA graph, without a launch table; lower bound of such a step per kernel.",
     },
     largest_graph = {
       default = 512, unit = "tokens", min = 0, integer = true, source = "vLLM max_cudagraph_capture_size",
-      doc = "Largest CUDA graph; 0 = none is captured.",
+      doc = "Largest CUDA graph that the engine captures; 0 = none.",
     },
     overlap = {
-      default = 0.0, unit = "1", min = 0, max = 1, source = "the safe choice",
-      doc = "Part of the smaller attention that the larger hides in a mixed batch: 0 they add.",
+      default = 0.0, unit = "1", min = 0, max = 1, source = "upper bound of the time: no overlap was measured",
+      doc = "Part of the shorter attention that the longer one hides in a mixed batch; 0 = the times add up.",
     },
     batched_gemm_mfu = {
-      default = 0.5, unit = "1", min = 0.0001, max = 1, source = "a guess: half of the peak",
-      doc = "MFU of batched GEMMs without a table (absorbed projections of latent attention).",
+      default = 0.5, unit = "1", min = 0.0001, max = 1, source = "assumed: half of the peak, no measurement",
+      doc = "MFU of batched GEMMs: the absorbed projections of latent attention, which no table measures.",
     },
     expert_parallel = {
       default = false, source = "vLLM: --enable-expert-parallel is off",
-      doc = "Whole experts on ranks, tokens sent to them; else every expert split over the ranks.",
+      doc = "Each rank holds whole experts and tokens travel to them; otherwise every expert is split over the ranks.",
     },
   },
 }
 
 local max, min = math.max, math.min
-local attention_block = 128  -- keys a decode attention kernel loads at once: less costs the same
+local attention_block = 128  -- keys that a decode attention kernel loads at once; fewer keys cost the same
 
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
@@ -113,15 +114,15 @@ function Kernels:bind(context)
   self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
-  self.physics = physics.of(hardware, context.mfu, deployment.max_num_batched_tokens)
-  self.small = small.of(self)
+  self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens)
+  self.elementwise = elementwise.of(self)
   self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens)
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
   self:bind_operations(cost.layers(model, deployment), deployment)
 end
 
---- Sorts the operations by what they see of a batch.
+--- Sorts the operations by the rows of a batch that they see: all tokens, one row per request, ...
 function Kernels:bind_operations(layers, deployment)
   local seen = { tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
   self.attention, self.linear, self.kernel_count = nil, nil, 0
@@ -143,7 +144,7 @@ function Kernels:bind_operations(layers, deployment)
   self:bind_attention(deployment)
 end
 
---- The sum of some operations as a function of their rows, remembered.
+--- The price of a list of operations as a memoized function of their rows.
 function Kernels:sum_of(list)
   return cost.memoize(function(rows)
     local time_s = 0
@@ -169,14 +170,14 @@ function Kernels:bind_attention(deployment)
   self.prefill_calls = nil
 end
 
---- Where rows stand behind prefill attention, a monotone grid over them; what is modelled is monotone as it is.
---- Found with the first prompt: who asks about decodes needs no such rows.
+--- Chooses how prefill attention is priced. Measured rows need a monotone grid; the modelled kernel is monotone.
+--- The choice is made at the first prefill chunk, so that pricing decodes alone reads no prefill table.
 function Kernels:choose_prefill()
   local _, evidence = self:prefill_latency(1024, 0)
   self.prefill_calls = evidence ~= "modelled" and self.prefill_grid
 end
 
---- Latency of one call, straight from the database.
+--- Latency and evidence of one prefill call from the database, without a grid.
 function Kernels:prefill_latency(t, p)
   local query = self.prefill_query
   query.new_tokens, query.context_tokens = t, p
@@ -186,7 +187,7 @@ end
 
 -- Attention ------------------------------------------------------------------------------------
 
---- Latency of one call, straight from the database.
+--- Latency and evidence of one decode call from the database, without a grid.
 function Kernels:decode_latency(n, tokens)
   local query = self.decode_query
   query.batch, query.context_tokens = n, tokens / n
@@ -194,8 +195,8 @@ function Kernels:decode_latency(n, tokens)
   return estimate.latency_s, estimate.evidence
 end
 
---- One new token for each of n requests with `context` tokens cached between them: the new tokens are
---- in the cache when attention runs.
+--- Decode attention of n requests that have `context` cached tokens in total. The new token of each request is in
+--- the cache when attention runs.
 function Kernels:decode_attention(n, context)
   local layers, tokens = self.attention_layers, context + n
   local computed = max(tokens, n * attention_block)
@@ -207,13 +208,14 @@ function Kernels:decode_attention(n, context)
   end
   local time_s = cost.record("attention_decode", latency_s, evidence, layers, flop, bytes,
                              flop / (latency_s * self.peak_flop_per_s), "memory", note, self.decode_query.op, shape)
-  return self.physics:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
+  return self.bounds:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
                                self.dtype, layers, "attention_decode")
 end
 
---- t new tokens of one request behind p.
---- @param paid_s number of the call's launch, paid by what else is in it
---- @return number time_s, number paid_s of all layers; of the call's launch, with this chunk in it
+--- Prefill attention of a chunk: t new tokens after p cached ones.
+--- @param paid_s number part of the call's launch that other requests in the call have paid
+--- @return number time_s of all layers
+--- @return number paid_s part of the call's launch that is paid with this chunk
 function Kernels:prefill_attention(t, p, paid_s)
   if self.prefill_calls == nil then self:choose_prefill() end
   local layers, query = self.attention_layers, self.prefill_query
@@ -233,12 +235,12 @@ function Kernels:prefill_attention(t, p, paid_s)
   local launch_s = paid_s
   if time_s > 0 then launch_s = min(self.attention_launch_s, paid_s + time_s / layers) end
   local more_launch_s = min(time_s, layers * (launch_s - paid_s))
-  return more_launch_s + self.physics:at_least(time_s - more_launch_s, pairs * self.prefill_pair_flop,
+  return more_launch_s + self.bounds:at_least(time_s - more_launch_s, pairs * self.prefill_pair_flop,
                                                (t + p) * self.kv_bytes_per_token, self.dtype, layers,
                                                "attention_prefill"), launch_s
 end
 
---- A chunk whose kernel was measured, less the launch that its call pays already.
+--- The price of a chunk from the grid of measured rows, less the launch that is paid already.
 function Kernels:measured_prefill(query, pairs, paid_s)
   local t, p = query.new_tokens, query.context_tokens
   local latency_s, evidence = self.prefill_calls:at(t, p)
@@ -252,7 +254,7 @@ function Kernels:measured_prefill(query, pairs, paid_s)
                      flop / (latency_s * self.peak_flop_per_s), "compute", note, query.op, shape)
 end
 
---- What a chunk adds to an attention call that runs anyway.
+--- What a chunk of latent attention adds to a call whose launch is paid already.
 function Kernels:same_call(query, paid_s)
   local _, estimate = self.database:lookup(query)
   local shape, note
@@ -264,23 +266,23 @@ function Kernels:same_call(query, paid_s)
                      estimate.bytes, estimate.mfu, "compute", note, query.op, shape)
 end
 
---- Recurrent layers of a hybrid: states are read and written per request.
+--- Recurrent layers of a hybrid model: each request reads and writes its state.
 function Kernels:linear_attention(batch)
   local time_s, layers, query = 0, self.linear.count, self.linear_prefill
   local prefills = batch.prefills
   for i = 1, #prefills do
-    query.new_tokens = self.physics:rows_to_run(query, prefills[i].new_tokens, query)
+    query.new_tokens = self.bounds:rows_to_run(query, prefills[i].new_tokens, query)
     time_s = time_s + cost.lookup(self.database, query, layers, "linear_attention_prefill")
   end
   if batch.decodes > 0 then
     query = self.linear_decode
-    query.batch = self.physics:rows_to_run(query, batch.decodes, query)
+    query.batch = self.bounds:rows_to_run(query, batch.decodes, query)
     time_s = time_s + cost.lookup(self.database, query, layers, "linear_attention_decode")
   end
   return time_s
 end
 
---- Rows of latent KV that prefill chunks expand again.
+--- Expanding the latent KV of prefill chunks: new tokens and cached context.
 function Kernels:expanded_time(batch, chunks)
   if not self.prefill_rows_time then return 0 end
   local prefills, rows = batch.prefills, 0
@@ -288,15 +290,15 @@ function Kernels:expanded_time(batch, chunks)
   return self.prefill_rows_time(rows)
 end
 
---- Attention of a step, one call a layer: what its parts take alone, less the launch that they share, less
---- what the larger of prefill and decode hides of the other. No part that joins makes the call shorter: the
---- launch they share is no longer than the shorter of them.
---- @param chunks integer how many there are, 1 or more
---- @param decode_s number of decodes alone, 0 without them
+--- Attention of a step with prefill chunks, one call per layer. Its time is the sum of the parts, less the launch
+--- that they share, less what the longer of prefill and decode hides of the shorter. The shared launch is at most
+--- the time of the shortest part, so that a further part never makes the call shorter.
+--- @param chunks integer number of prefill chunks, 1 or more
+--- @param decode_s number time of the decodes alone, 0 without decodes
 function Kernels:attention_time(batch, chunks, decode_s)
   local prefills = batch.prefills
   local decode_paid_s = min(self.attention_launch_s, decode_s / self.attention_layers)
-  local prefill = prefills[1] -- outside the loop: most steps have one chunk, and code without a loop is one piece
+  local prefill = prefills[1]
   local prefill_s, paid_s = self:prefill_attention(prefill.new_tokens, prefill.context_tokens, decode_paid_s)
   for i = 2, chunks do
     local time_s
@@ -310,8 +312,7 @@ end
 
 -- The step -------------------------------------------------------------------------------------
 
---- Time on the GPU. Its list of prefills is in no variable while something is looked up: compiled code
---- would have to make it an object of its own to have it behind a call.
+--- Time of the step on the GPU.
 function Kernels:gpu_time(batch)
   local chunks, decodes, tokens, requests = #batch.prefills, batch.decodes, batch.tokens, batch.requests
   local time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(requests)
@@ -329,11 +330,11 @@ function Kernels:gpu_time(batch)
   local sampler_s = self.sampler_s + self.sorted_row_s * requests
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
   if tokens <= self.graph_tokens then return time_s end
-  return max(time_s, self.kernel_count * self.small.eager_s)
+  return max(time_s, self.kernel_count * self.elementwise.eager_s)
 end
 
 ---@param batch rooflua.Batch
----@return number time_s the step period
+---@return number time_s from the start of this step to the start of the next
 function Kernels:time(batch)
   if batch.tokens == 0 then return 0 end
   local host_s = self.host_step_s + self.host_request_s * batch.requests

@@ -10,7 +10,8 @@
 ---     vector = L (2 h t c D + 4 h t c + 2 h t c D)            QK, softmax, AV
 ---     bytes  = KV written + KV read x (0.80 if t = 1 else 0.92) + activations x (0.75 if t = 1 else 0.85)
 ---
---- Not in it: communication beyond a constant, LM head, experts, what a batch does to efficiency.
+--- The model leaves out: communication beyond a constant, the LM head, experts, the effect of the batch size on
+--- efficiency.
 --- Source: inference-sim before 487017bc; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
@@ -31,7 +32,8 @@ local batches = require "steps.roofline.batches"
 ---@field prefill_overhead_s number
 ---@field mixed_prefill_overhead_s number
 ---@field all_reduce_latency_s number
-local source = "inference-sim, H100 calibration"
+local source = "inference-sim before 487017bc, its calibration on H100"
+local neutral = "neutral value: it changes nothing"
 local RooflineV1 = policy.define {
   name = "roofline_v1",
   doc = "Roofline with one MFU per phase and fourteen fitted factors.",
@@ -46,24 +48,24 @@ local RooflineV1 = policy.define {
       doc = "Part of the peak that decode GEMMs reach.",
     },
     mfu_prefill_multiplier = {
-      default = 1.0, unit = "1", min = 0.0001, source = "neutral",
-      doc = "Calibration of mfu_prefill.",
+      default = 1.0, unit = "1", min = 0.0001, source = neutral,
+      doc = "Calibration factor on mfu_prefill.",
     },
     mfu_decode_multiplier = {
-      default = 1.0, unit = "1", min = 0.0001, source = "neutral",
-      doc = "Calibration of mfu_decode.",
+      default = 1.0, unit = "1", min = 0.0001, source = neutral,
+      doc = "Calibration factor on mfu_decode.",
     },
     bw_eff_constant = {
-      default = 1.0, unit = "1", min = 0.0001, max = 1, source = "neutral",
-      doc = "Part of the bandwidth that is reached.",
+      default = 1.0, unit = "1", min = 0.0001, max = 1, source = neutral,
+      doc = "Part of the peak bandwidth that both phases reach.",
     },
     prefill_bw_factor = {
-      default = 1.0, unit = "1", min = 0.0001, source = "neutral",
-      doc = "The same, in prefill, on top.",
+      default = 1.0, unit = "1", min = 0.0001, source = neutral,
+      doc = "Further factor on the bandwidth of prefill.",
     },
     decode_bw_factor = {
-      default = 1.0, unit = "1", min = 0.0001, source = "neutral",
-      doc = "The same, in decode, on top.",
+      default = 1.0, unit = "1", min = 0.0001, source = neutral,
+      doc = "Further factor on the bandwidth of decode.",
     },
     vector_peak_fraction = {
       default = 0.1, unit = "1", min = 0.0001, max = 1, source = source,
@@ -71,24 +73,24 @@ local RooflineV1 = policy.define {
     },
     tp_scaling_exponent = {
       default = 0.68, unit = "1", min = 0, max = 1, source = source,
-      doc = "Prefill arithmetic speeds up by tp^this.",
+      doc = "Prefill arithmetic speeds up by tp to the power of this.",
     },
     decode_tp_scaling_exponent = {
       default = 1.0, unit = "1", min = 0, max = 1, source = source,
-      doc = "Decode speeds up by tp^this.",
+      doc = "Decode, arithmetic and traffic, speeds up by tp to the power of this.",
     },
-    step_overhead_s = { default = 0.0, unit = "s", min = 0, doc = "Per step.", source = "neutral" },
+    step_overhead_s = { default = 0.0, unit = "s", min = 0, doc = "Time added to every step.", source = neutral },
     prefill_overhead_s = {
-      default = 0.0, unit = "s", min = 0, source = "neutral",
-      doc = "Per step with a prefill.",
+      default = 0.0, unit = "s", min = 0, source = neutral,
+      doc = "Time added to a step with a prefill.",
     },
     mixed_prefill_overhead_s = {
-      default = 0.0, unit = "s", min = 0, source = "neutral",
-      doc = "Per step with prefill and decode.",
+      default = 0.0, unit = "s", min = 0, source = neutral,
+      doc = "Further time added to a step with prefills and decodes.",
     },
     all_reduce_latency_s = {
-      default = 0.0, unit = "s", min = 0, source = "neutral",
-      doc = "Per all-reduce, two per layer, where tp > 1.",
+      default = 0.0, unit = "s", min = 0, source = neutral,
+      doc = "Time of one all-reduce; two per layer where tp > 1.",
     },
   },
 }
@@ -104,12 +106,12 @@ function RooflineV1:bind(context)
   local H, q, kv = model.hidden_size, model.heads * model.head_dim, model.kv_heads * model.head_dim
   local I = batches.dense_width(model)
   self.gemm_flop_per_token = self.layers * (2 * H * (q + 2 * kv) + 2 * q * H + 6 * H * I)
-  -- QK and AV, 2 h D each, softmax 4 h: per (query, key) pair
+  -- Per (query, key) pair: QK and AV 2 h D each, softmax 4 h
   self.vector_flop_per_pair = self.layers * model.heads * (4 * model.head_dim + 4)
   self.traffic = batches.traffic(model, element_bytes)
 end
 
---- One phase from its totals.
+--- Time of one phase from its totals over the requests.
 --- @param pairs number (query, key) pairs: sum over requests of t c
 function RooflineV1:phase(name, tokens, pairs, bytes, mfu, speed_up, memory_ranks, bw_factor)
   local gemm_s = tokens * self.gemm_flop_per_token / (self.peak_flop_per_s * mfu) / speed_up

@@ -1,17 +1,19 @@
---- The MFU roofline, with every disputed choice a switch.
+--- The MFU roofline, with every disputed choice a parameter.
 ---
 ---     time(op) = flop / (peak mfu(shape))
 ---
---- Decode and prefill are priced apart and combined; seven GEMMs per layer (q, k, v, o, gate, up,
---- down). Each parameter below is a question that reviews of this model raised; turn one at a time
---- to see what it is worth. The defaults are the reviewed answers in their fastest form.
+--- Decode and prefill are priced apart and then combined. A layer has seven GEMMs (q, k, v, o, gate, up,
+--- down). inference-sim got this model in commit 487017bc, after a design plan and reviews of that plan.
+--- Each parameter is a question that the reviews raised: change one at a time to see its effect. The
+--- defaults are the reviewed answers in their fastest form.
 ---
---- Presets: `plan` the first plan; `reviewed` with its bugs fixed; `blis487` as it landed in
---- inference-sim 487017bc, to the last bit (with that project's tables).
---- Not in it: experts (read as one dense MLP), latent attention, embeddings, norms.
+--- Presets: `plan` is the design plan; `reviewed` is the plan with its bugs fixed; `blis487` is commit
+--- 487017bc of inference-sim, to the last bit with that project's tables.
+--- The model leaves out: experts (read as one dense MLP), latent attention, embeddings, norms.
 --- Source: docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
+local attention = require "steps.roofline.attention"
 local batches = require "steps.roofline.batches"
 local contexts_of = require "steps.roofline.contexts"
 local gemms = require "steps.roofline.gemms"
@@ -45,123 +47,128 @@ local gemms = require "steps.roofline.gemms"
 ---@field head_dim string
 ---@field lookup string
 local blis = "inference-sim 487017bc"
-local the_reviews = "reviews of the plan of " .. blis
+local reviews = "reviews of the design plan of " .. blis
 local RooflineV2 = policy.define {
   name = "roofline_v2",
   doc = "MFU roofline; every disputed choice is a parameter.",
-  source = "inference-sim 487017bc and the reviews of its plan",
+  source = blis .. " and the reviews of its design plan",
   params = {
     prefill_m = {
       default = "tokens", values = { "tokens", "requests" },
-      source = the_reviews .. ": tokens; the plan: requests",
-      doc = "m of a bucket's GEMMs: its new tokens, or (a bug of the plan) its requests.",
+      source = reviews .. ": tokens; the plan itself: requests",
+      doc = "m of a group's GEMMs: its new tokens, or its requests (a bug of the design plan).",
     },
     bucket_key = {
       default = "context_plus_new", values = { "new", "context_plus_new" },
-      source = the_reviews .. ": context and new tokens; the plan: new ones",
-      doc = "What a prefill is bucketed by.",
+      source = reviews .. ": context_plus_new; the plan itself: new",
+      doc = "Length that groups prefills: new tokens alone, or with the tokens in the KV cache.",
     },
     bucketing = {
       default = "pow2", values = { "exact", "pow2", "fused", "quantile" }, policy = "bucketing",
       source = blis,
-      doc = "How prefills are grouped: a name, or a bucketing policy.",
+      doc = "How the prefills of a step are grouped: a name, or a bucketing policy.",
     },
     bucket_flop = {
       default = "actual", values = { "actual", "bucket" },
-      source = the_reviews,
-      doc = "Attention flop from real lengths or from the bucket's.",
+      source = reviews,
+      doc = "Attention flop from the real lengths of prefills, or from the length of their group.",
     },
     attention_flop = {
       default = "causal_exact", values = { "dense", "causal_mask", "causal_exact" },
-      source = blis .. ": dense; counting pairs is exact",
-      doc = "4hDtS; the same times a mask; or t p + t (t+1)/2 pairs.",
+      source = blis .. ": dense; causal_exact counts the pairs of a causal mask",
+      doc = "(query, key) pairs of t new tokens after p old ones. dense: t (p + t); causal_mask: that times "
+            .. "prefill_mask or decode_mask; causal_exact: t p + t (t+1)/2.",
     },
     prefill_mask = {
       default = 0.5, unit = "1", min = 0.0001, max = 1,
-      source = "half of a square score matrix is causal",
+      source = "a causal mask keeps half of a square score matrix",
       doc = "Part of the scores that causal_mask keeps in prefill.",
     },
     decode_mask = {
-      default = 1.0, unit = "1", min = 0.0001, max = 1, source = "a new token sees every key",
-      doc = "The same in decode.",
+      default = 1.0, unit = "1", min = 0.0001, max = 1, source = "a decoded token attends to every key",
+      doc = "Part of the scores that causal_mask keeps in decode.",
     },
-    softmax_flop = { default = false, source = the_reviews, doc = "Add 4htS." },
+    softmax_flop = {
+      default = false, source = reviews,
+      doc = "Count the flop of softmax: 4 per head and (query, key) pair.",
+    },
     prefill_divisor = {
       default = 1.0, unit = "1", min = 0.01, source = "1.8: alibaba/InferSim",
-      doc = "Divides prefill attention: 1.8 with dense, 1 where pairs are counted.",
+      doc = "Divides the time of prefill attention: 1.8 with dense, 1 where only causal pairs are counted.",
     },
     decode_context = {
       default = "mean", values = { "per_request", "max", "mean", "sum", "bucketed" },
-      source = blis .. ": per_request; the plan: max",
-      doc = "Context in flop and lookup of a decode batch. sum: flop of all, looked up at the "
-            .. "longest; bucketed: looked up at the next power of two.",
+      source = blis .. ": per_request; its design plan: max",
+      doc = "Context of a decode batch, in its flop and its lookup. per_request: each request at its own; max: all "
+            .. "at the longest; mean: all at the mean; sum: real flop, looked up at the longest; bucketed: as "
+            .. "per_request, looked up at the next power of two.",
     },
     decode_mfu_mean = {
       default = "arithmetic", values = { "arithmetic", "harmonic" },
       source = blis .. ": arithmetic",
-      doc = "How the MFUs of requests are averaged, weighted by flop; harmonic is exact.",
+      doc = "Mean of the requests' MFUs, weighted by flop. harmonic gives the exact sum of their times.",
     },
     mixed = {
       default = "max", values = { "max", "sum", "weighted" },
-      source = blis .. ": max; the plan: weighted",
-      doc = "Prefill and decode in one step.",
+      source = blis .. ": max; its design plan: weighted",
+      doc = "Time of a step with both phases: the longer, the sum, or a mean weighted by tokens.",
     },
     gemm_memory_floor = {
-      default = true, source = the_reviews,
-      doc = "A GEMM takes at least its weights over the bandwidth.",
+      default = true, source = reviews,
+      doc = "A GEMM takes at least the time to read its weights.",
     },
     fused_gemm = {
-      default = false, source = blis .. "; engines fuse them",
-      doc = "q, k, v and gate, up as one GEMM each.",
+      default = false, source = blis .. "; serving engines fuse them",
+      doc = "One GEMM for q, k and v, one for gate and up.",
     },
     shard_shapes = {
       default = false, source = blis,
-      doc = "Look up k, n of one rank; else the whole, divided by tp.",
+      doc = "Look up k and n of one rank; otherwise of the whole model, with the time divided by tp.",
     },
     bandwidth_efficiency = {
       default = 0.82, unit = "1", min = 0.01, max = 1, source = blis .. ", H100; 0.80 on A100",
-      doc = "Part of the peak bandwidth that is reached.",
+      doc = "Part of the peak bandwidth that memory traffic reaches.",
     },
     decode_bandwidth_factor = {
-      default = 1.0, unit = "1", min = 0.01, max = 1, source = "a review asked for 0.5 to 0.6",
-      doc = "Of that, for scattered KV reads.",
+      default = 1.0, unit = "1", min = 0.01, max = 1, source = "1: neutral; one of the reviews asked for 0.5 to 0.6",
+      doc = "Part of that bandwidth that the scattered KV reads of decode reach.",
     },
     zero_mfu = {
       default = "nearest", values = { "nearest", "first_nonzero", "v1", "error" },
-      source = blis .. ": nearest; the plan: v1",
-      doc = "Where the lookup answers 0: the nearest by doubling and halving, the first from 1 on, "
-            .. "the MFU of roofline_v1, or an error.",
+      source = blis .. ": nearest; its design plan: v1",
+      doc = "MFU where the table has 0. nearest: of the nearest length, found by doubling and halving; "
+            .. "first_nonzero: of the first of 1, 2, 4, ...; v1: of roofline_v1; error: an error.",
     },
     overhead_per_layer_s = {
       default = 100e-6, unit = "s", min = 0, source = blis,
-      doc = "Host time per layer.",
+      doc = "Host time of a step, per layer.",
     },
     overhead_divides_by_tp = {
       default = true, source = blis,
-      doc = "That time is shared by the ranks.",
+      doc = "Divide overhead_per_layer_s by tp.",
     },
     overhead_per_step_s = {
-      default = 0.0, unit = "s", min = 0, source = "InferSim: 0.005",
-      doc = "Host time per step.",
+      default = 0.0, unit = "s", min = 0, source = "neutral; alibaba/InferSim: 0.005",
+      doc = "Host time of every step.",
     },
     overhead_per_prefill_step_s = {
-      default = 0.0, unit = "s", min = 0, source = "InferSim: 0.025",
-      doc = "More, in steps with a prefill.",
+      default = 0.0, unit = "s", min = 0, source = "neutral; alibaba/InferSim: 0.025",
+      doc = "Further host time of a step with a prefill.",
     },
     step_resolution_s = {
-      default = 0.0, unit = "s", min = 0, source = blis .. ": 1e-6",
-      doc = "Steps are whole multiples of this, at least one; 0 = exact.",
+      default = 0.0, unit = "s", min = 0, source = "0: exact; " .. blis .. ": 1e-6",
+      doc = "Step times are rounded to whole multiples of this, at least one; 0 = not rounded.",
     },
-    lm_head = { default = false, source = blis, doc = "Add the LM head GEMM, a row per request." },
-    all_reduce = { default = false, source = blis, doc = "Add two all-reduces per layer." },
+    lm_head = { default = false, source = blis, doc = "Add the GEMM of the LM head, one row per request." },
+    all_reduce = { default = false, source = blis, doc = "Add two all-reduces per layer where tp > 1." },
     head_dim = {
       default = "model", values = { "model", "hidden_over_heads" },
-      source = blis .. ": the latter",
-      doc = "Head dimension: the model's, or always H / h.",
+      source = "model: config.json; " .. blis .. ": hidden_over_heads",
+      doc = "Head dimension: as the model declares it, or always hidden size / heads.",
     },
     lookup = {
-      default = "", source = "each project reads its tables in its own way",
-      doc = "Named lookup over the tables; empty = the database's own.",
+      default = "", source = "empty: the scenario decides; each preset names the lookup of its project",
+      doc = "Lookup that reads the tables; empty = the one of the scenario's mfu.",
     },
   },
   presets = {
@@ -183,19 +190,6 @@ local RooflineV2 = policy.define {
   },
 }
 
---- The MFU that roofline_v1 uses, for zero_mfu = "v1".
-local v1_mfu = { prefill = 0.45, decode = 0.30 }
-
-local evidence_names = { [0] = "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" }
-local evidence_rank = {}
-for rank = 0, 5 do evidence_rank[evidence_names[rank]] = rank end
-
-local function next_power_of_two(x)
-  local power = 1
-  while power < x do power = power * 2 end
-  return power
-end
-
 function RooflineV2:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
   local tp = deployment.tp
@@ -204,7 +198,7 @@ function RooflineV2:bind(context)
   self.dtype = deployment.weights or "bf16"
   self.kv_dtype = deployment.kv or "bf16"
   self.element_bytes = batches.element_bytes[self.dtype]
-  self.v1_mfu = v1_mfu.decode
+  self.v1_mfu = attention.v1_mfu.decode
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.bytes_per_s = hardware.memory_bytes_per_s * self.bandwidth_efficiency
   self.dim = self.head_dim == "model" and model.head_dim or math.floor(model.hidden_size / model.heads)
@@ -219,10 +213,12 @@ function RooflineV2:bind(context)
   end
   self:bind_gemms(model)
   self.terms = {}
-  self.contexts = contexts_of.new(function(batch_size, tokens) return self:contribution(batch_size, tokens) end)
+  self.contexts = contexts_of.new(function(batch_size, tokens)
+    return attention.contribution(self, batch_size, tokens)
+  end)
 end
 
---- All layers' GEMMs as a function of m alone, remembered.
+--- Time of the GEMMs of all layers as a function of m alone; its values are remembered.
 function RooflineV2:bind_gemms(model)
   local ranks = self.shard_shapes and self.tp or 1
   self.spread_ranks = self.tp / ranks
@@ -243,25 +239,13 @@ function RooflineV2:bind_gemms(model)
   end)
 end
 
--- Attention ------------------------------------------------------------------------------------
-
---- (query, key) pairs of t new tokens behind p old ones, as `attention_flop` counts them.
-function RooflineV2:prefill_pairs(t, p)
-  if self.attention_flop == "causal_exact" then return t * p + t * (t + 1) / 2 end
-  local pairs = t * (p + t)
-  return self.attention_flop == "causal_mask" and pairs * self.prefill_mask or pairs
-end
-
-function RooflineV2:decode_pairs(requests, context_tokens)
-  if self.attention_flop == "causal_exact" then return context_tokens + requests end
-  return self.attention_flop == "causal_mask" and context_tokens * self.decode_mask or context_tokens
-end
+-- Questions to the tables -----------------------------------------------------------------------
 
 function RooflineV2:ask_decode(context_tokens, batch_size)
   local model = self.model
   local mfu, estimate = self.database:decode(model.heads, model.kv_heads, self.dim, batch_size, context_tokens,
                                              self.tp, self.kv_dtype)
-  return mfu, estimate  -- here and elsewhere: more than fifteen tail calls end a trace
+  return mfu, estimate  -- Not a tail call. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
 end
 
 function RooflineV2:ask_prefill(seq_len)
@@ -270,83 +254,9 @@ function RooflineV2:ask_prefill(seq_len)
   return mfu, estimate
 end
 
-function RooflineV2:decode_mfu(batch_size, context_tokens)
-  local mfu, estimate = self:ask_decode(context_tokens, batch_size)
-  if gemms.usable(mfu) then return mfu, estimate end
-  return gemms.instead_of_zero(self, "ask_decode", v1_mfu.decode, context_tokens, batch_size)
-end
-
-function RooflineV2:prefill_mfu(seq_len)
-  local mfu, estimate = self:ask_prefill(seq_len)
-  if gemms.usable(mfu) then return mfu, estimate end
-  return gemms.instead_of_zero(self, "ask_prefill", v1_mfu.prefill, seq_len)
-end
-
 function RooflineV2:ask_gemm(m, k, n)
   local mfu, estimate = self.database:gemm(m, k, n, self.dtype)
   return mfu, estimate
-end
-
---- Attention of all layers from its pairs, spread over tp.
-function RooflineV2:attention_time(name, pairs, mfu, estimate, divisor)
-  local layers = self.model.layers
-  local flop = pairs * self.attention_flop_per_pair / self.tp
-  local time_s = flop / divisor / (self.peak_flop_per_s * mfu)
-  local shape
-  if cost.listening() then
-    local model = self.model
-    shape = ("pairs=%.14g heads=%d/%d tp=%d"):format(pairs, model.heads, model.kv_heads, self.tp)
-  end
-  return (cost.record(name, time_s, estimate, layers, flop, 0, mfu, "compute", nil, name, shape))
-end
-
---- What one context contributes to the mean: pairs x MFU (or pairs / MFU for the harmonic one).
---- @return number weight, integer rank of the evidence
-function RooflineV2:contribution(batch_size, context)
-  local pairs = self:decode_pairs(1, context)
-  if pairs == 0 then return 0, 0 end
-  local at = self.decode_context == "bucketed" and next_power_of_two(context) or math.max(1, context)
-  local mfu, estimate = self:decode_mfu(batch_size, at)
-  return self.decode_mfu_mean == "harmonic" and pairs / mfu or pairs * mfu, evidence_rank[cost.mixed(estimate)]
-end
-
---- Each request at its own context (or its power of two), their MFUs averaged by flop.
-function RooflineV2:decode_attention_by_request(batch)
-  local n, contexts = batch.decodes, batch.decode_contexts
-  local total = self:decode_pairs(n, batch.decode_context_tokens)
-  if total == 0 then return 0 end
-  local known = self.contexts:of_batch(n)
-  local sum = self.contexts:sum(known, contexts, n)
-  local mfu = self.decode_mfu_mean == "harmonic" and total / sum or sum / total
-  return (self:attention_time("attention_decode", total, mfu, evidence_names[known:worst_rank(contexts, n)], 1))
-end
-
-function RooflineV2:decode_attention(batch)
-  local rule = self.decode_context
-  if rule == "per_request" or rule == "bucketed" then return (self:decode_attention_by_request(batch)) end
-  local n, sum = batch.decodes, batch.decode_context_tokens
-  local total, at = sum, sum / n
-  if rule ~= "mean" then at = batch.decode_context_max end
-  if rule == "max" then total = n * at end
-  local pairs = self:decode_pairs(n, total)
-  if pairs == 0 then return 0 end
-  local mfu, estimate = self:decode_mfu(n, math.max(1, at))
-  return (self:attention_time("attention_decode", pairs, mfu, estimate, 1))
-end
-
---- One bucket's attention: flop of its members, MFU at its length.
-function RooflineV2:bucket_attention(group, prefills)
-  local pairs, members = 0, group.members
-  for i = 1, #members do
-    local prefill = prefills[members[i]]
-    local t, p = prefill.new_tokens, prefill.context_tokens
-    if self.bucket_flop == "bucket" then
-      if self.bucket_key == "new" then t = group.seq_len else p = math.max(0, group.seq_len - t) end
-    end
-    pairs = pairs + self:prefill_pairs(t, p)
-  end
-  local mfu, estimate = self:prefill_mfu(group.seq_len)
-  return (self:attention_time("attention_prefill", pairs, mfu, estimate, self.prefill_divisor))
 end
 
 -- Phases ---------------------------------------------------------------------------------------
@@ -356,14 +266,14 @@ function RooflineV2:phase_time(name, compute_s, bytes)
   bytes = (self.traffic.weight_bytes + bytes) / self.tp
   local memory_s = bytes / self.bytes_per_s
   if memory_s <= compute_s then return compute_s, memory_s end
-  local above_s = memory_s - compute_s  -- what the traffic takes beyond the operations recorded above
+  local above_s = memory_s - compute_s  -- the operations are recorded already; the rest of the traffic is not
   return compute_s + cost.record(name, above_s, "modelled", 1, 0, bytes, nil, "memory"), memory_s
 end
 
 function RooflineV2:decode_time(batch)
   local terms = self.terms
   local gemm_s = self.layer_gemms(batch.decodes)
-  local attention_s = self:decode_attention(batch)
+  local attention_s = attention.decode_time(self, batch)
   local bytes = self.traffic:decode_bytes(batch.decodes, batch.decode_context_tokens)
   local time_s, memory_s = self:phase_time("decode_memory", gemm_s + attention_s, bytes)
   terms.decode_gemm_s, terms.decode_attention_s, terms.decode_memory_s = gemm_s, attention_s, memory_s
@@ -377,7 +287,7 @@ function RooflineV2:prefill_time(batch)
   for g = 1, #groups do
     local group = groups[g]
     gemm_s = gemm_s + self.layer_gemms(self.prefill_m == "tokens" and group.new_tokens or group.requests)
-    attention_s = attention_s + self:bucket_attention(group, prefills)
+    attention_s = attention_s + attention.group_time(self, group, prefills)
   end
   for i = 1, #prefills do
     local prefill = prefills[i]
@@ -394,7 +304,7 @@ function RooflineV2:combine(prefill_s, decode_s, prefill_tokens, decodes)
   return (math.max(prefill_s, decode_s))
 end
 
---- What this model can add beside its two phases.
+--- LM head and all-reduces, where they are switched on.
 function RooflineV2:extras(batch)
   local time_s = 0
   if self.lm_head and batch.requests > 0 then time_s = time_s + self.head_gemm(batch.requests) end
@@ -423,7 +333,7 @@ function RooflineV2:time(batch)
   if overhead_us > 0 then
     local host_s = overhead_us / 1e6
     local corrected_s = cost.record("host", host_s, "assumed")
-    if corrected_s ~= host_s then overhead_us = corrected_s * 1e6 end  -- else to the last bit
+    if corrected_s ~= host_s then overhead_us = corrected_s * 1e6 end  -- uncorrected: every bit stays
   end
   return (self:resolve(time_s * 1e6 + overhead_us))
 end

@@ -3,10 +3,10 @@
 --- Setup     Llama-3.1-8B, bf16, on one H200.
 --- Method    300 requests at 4 per second, one seed; the token budget of a step is all that changes.
 --- Measures  Throughput, p50 and p99 of TTFT and TPOT; goodput under the limits of `slo`.
---- Expect    What you believe before you look. Leave it here when it was wrong.
+--- Expect    What you believe before you look. Keep it here even if it proves wrong.
 --- Limits    What the answer does not cover.
 ---
----   rooflua check @FILE@                        mistakes, and what the time will rest on
+---   rooflua check @FILE@                        mistakes, and the evidence that the times will rest on
 ---   rooflua run @FILE@                          the answer
 ---   rooflua run @FILE@ --html report.html       the answer with charts
 ---   rooflua run @FILE@ --set workload.rate_per_s=6
@@ -24,7 +24,7 @@ local scenario = {
   steps = require "steps.kernels" {},
   -- Measured tables, where you have some: mfu = { path = "DIR", layout = "rooflua" },
 
-  -- Who runs in a step: rooflua list schedulers, rooflua help schedulers.vllm_v1
+  -- Which requests run in a step: rooflua list schedulers, rooflua help schedulers.vllm_v1
   scheduler = require "schedulers.vllm_v1" { max_num_seqs = 128, max_num_batched_tokens = 8192 },
 
   -- When requests come and how long they are. Recorded ones: require "workloads.trace" { path = ... }

@@ -1,4 +1,4 @@
---- Bursts: a base rate, and at regular times a stretch with another.
+--- Bursts: a base rate, and another rate in regular intervals.
 local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 
@@ -9,18 +9,18 @@ local policy = require "rooflua.policy"
 local Burst = policy.define {
   name = "burst",
   doc = "Open loop, Poisson with rate_per_s, and burst_rate_per_s during the first burst_s of every period_s.",
-  source = "the spike cohorts of load generators",
+  source = "periodic spikes, as load generators offer them; no paper",
   params = arrivals.parameters {
     burst_rate_per_s = { default = 10.0, unit = "requests/s", min = 0, exclusive_min = true,
       doc = "Rate inside a burst." },
     period_s = { default = 60.0, unit = "s", min = 1e-9,
-      doc = "From burst to burst." },
+      doc = "Time from the start of a burst to the start of the next." },
     burst_s = { default = 5.0, unit = "s", min = 0, doc = "Length of a burst." },
   },
 }
 
---- One unit-rate exponential, spent at the rate in force; exact for a piecewise constant rate. Periods
---- are counted, so that an edge is never missed by a rounding.
+--- Draws an exponential with rate 1 and advances the clock until the integral of the rate reaches it: exact for a
+--- piecewise constant rate. Whole periods are counted, so that rounding never misses the end of one.
 local function gap(state)
   local workload = state.workload
   local period_s, burst_s = workload.period_s, workload.burst_s

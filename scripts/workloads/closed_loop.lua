@@ -1,4 +1,4 @@
---- Clients that wait for their answer, think, and ask again.
+--- Clients that send a request, wait for its answer, pause, and send the next.
 local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
@@ -12,15 +12,15 @@ local ClosedLoop = policy.define {
   source = "vllm bench serve: --max-concurrency",
   params = {
     clients = { default = 16, unit = "clients", min = 1, integer = true,
-      doc = "How many ask at once; all start at 0." },
+      doc = "Number of clients; all send their first request at time 0." },
     think_time_s = { default = 0.0, unit = "s", min = 0,
       doc = "Mean pause between an answer and the next request, exponential; 0 = none." },
     num_requests = { default = 1000, unit = "requests", min = 1, integer = true,
-      doc = "How many in all." },
+      doc = "Requests of all clients together." },
     prompt_tokens = { default = 512, type = "any", unit = "tokens",
       doc = "Prompt length: a number or { distribution = ... }." },
     output_tokens = { default = 128, type = "any", unit = "tokens",
-      doc = "Answer length, likewise." },
+      doc = "Answer length: a number or { distribution = ... }." },
     max_output_tokens = arrivals.limit_parameter(),
   },
 }

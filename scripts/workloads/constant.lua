@@ -1,4 +1,4 @@
---- A metronome: equal gaps.
+--- Equal gaps between arrivals.
 local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 

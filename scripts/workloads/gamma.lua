@@ -1,4 +1,4 @@
---- Gamma gaps: burstier (shape < 1) or more even (shape > 1) than Poisson.
+--- Gamma-distributed gaps: more bursts (shape < 1) or more even (shape > 1) than Poisson.
 local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 
@@ -10,7 +10,7 @@ local Gamma = policy.define {
   source = "vllm bench serve: burstiness is the shape",
   params = arrivals.parameters {
     shape = { default = 1.0, unit = "1", min = 0.001,
-      doc = "Shape; the coefficient of variation is shape^-1/2." },
+      doc = "Shape of the gamma distribution; the coefficient of variation of gaps is shape^-1/2." },
   },
 }
 

@@ -1,4 +1,4 @@
---- Conversations: each turn repeats the whole history and adds to it, after a pause for thought.
+--- Conversations: each turn repeats the whole history and adds to it, after a pause of the user.
 local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
@@ -11,9 +11,9 @@ local MultiTurn = policy.define {
   source = "vLLM multi-turn benchmark",
   params = {
     sessions = { default = 100, unit = "sessions", min = 1, integer = true,
-      doc = "Conversations." },
+      doc = "Number of conversations." },
     session_rate_per_s = { default = 1.0, unit = "sessions/s", min = 0, exclusive_min = true,
-      doc = "Mean rate at which they begin." },
+      doc = "Mean rate at which sessions begin." },
     turns = { default = 5, type = "any", unit = "turns",
       doc = "Turns of a session: a number or { distribution = ... }." },
     think_time_s = { default = 5.0, unit = "s", min = 0,
@@ -26,15 +26,15 @@ local MultiTurn = policy.define {
       doc = "Answer length of a turn." },
     max_output_tokens = arrivals.limit_parameter(),
     max_context_tokens = { default = 32768, unit = "tokens", min = 1, integer = true,
-      doc = "A session whose next turn would pass this ends." },
+      doc = "A session ends before a turn whose history, prompt and answer would exceed this." },
   },
 }
 
---- Content ids: 1 is the system prompt; every session numbers its own prompts and answers above that.
+--- Content ids: 1 is the system prompt; each session has a range of ids for its prompts and answers.
 local IDS_PER_SESSION = 65536
 local MOST_TURNS = IDS_PER_SESSION / 2 - 1
 
---- Turns that will not be asked any more.
+--- Ends a session and counts the turns that will not be sent.
 local function give_up(state, session, why)
   local reasons = state.left_out.reasons
   reasons[why] = reasons[why] + session.turns - session.turn

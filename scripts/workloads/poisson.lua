@@ -1,4 +1,4 @@
---- Independent users: exponential gaps.
+--- Arrivals of independent users: exponential gaps.
 local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 
@@ -6,7 +6,7 @@ local policy = require "rooflua.policy"
 local Poisson = policy.define {
   name = "poisson",
   doc = "Open loop, Poisson arrivals.",
-  source = "the null model of independent users",
+  source = "arrivals of many independent users; vllm bench serve: burstiness = 1",
   params = arrivals.parameters(),
 }
 

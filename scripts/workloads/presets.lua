@@ -1,4 +1,4 @@
---- Named mixtures of lengths from the field, with Poisson arrivals.
+--- Named distributions of lengths that other tools use, with Poisson arrivals.
 local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 
@@ -10,11 +10,11 @@ local Presets = policy.define {
   source = "inference-perf and BLIS workload presets; arrivals Poisson here, evenly spaced in BLIS",
   params = {
     preset = { default = "chatbot", values = { "chatbot", "content_generation", "summarization", "multi_document" },
-      doc = "Which." },
+      doc = "Name of the preset." },
     rate_per_s = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true,
       doc = "Mean arrival rate." },
     num_requests = { default = 1000, unit = "requests", min = 1, integer = true,
-      doc = "How many." },
+      doc = "Number of requests." },
     max_output_tokens = arrivals.limit_parameter(),
     even = { default = false, doc = "Evenly spaced arrivals instead of Poisson." },
   },

@@ -1,4 +1,4 @@
---- A rate that changes while the run goes on: from one to another, evenly or by equal factors.
+--- A rate that changes from request to request, by equal steps or by equal factors.
 local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 
@@ -13,7 +13,7 @@ local Ramp = policy.define {
     end_rate_per_s = { default = 10.0, unit = "requests/s", min = 0, exclusive_min = true,
       doc = "Rate at the last request." },
     form = { default = "linear", values = { "linear", "exponential" },
-      doc = "Equal steps, or equal factors." },
+      doc = "The rate changes by equal steps (linear) or by equal factors (exponential)." },
   },
 }
 

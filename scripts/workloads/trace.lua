@@ -1,4 +1,4 @@
---- Requests as they were recorded.
+--- Recorded requests, replayed.
 local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 local trace = require "rooflua.trace"
@@ -7,26 +7,26 @@ local trace = require "rooflua.trace"
 ---@field path string
 local Trace = policy.define {
   name = "trace",
-  doc = "Replays a trace: BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, our own.",
+  doc = "Replays a trace: BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, rooflua's own.",
   source = "docs/DATA.md",
   params = {
     path = { default = "", doc = "The file; looked for beside the scenario, then in the working directory." },
     format = {
       default = "",
       values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" },
-      doc = "Empty: told by its columns." },
+      doc = "Format of the file; empty: found by its columns." },
     limit = { default = 0, unit = "requests", min = 0, integer = true,
-      doc = "Only the first so many to arrive; 0 = all." },
+      doc = "Replay only this many of the first requests to arrive; 0 = all." },
     sort = { default = false, doc = "Accept rows that are not in order of arrival." },
     max_output_tokens = arrivals.limit_parameter(),
     hash_block_tokens = { default = 512, unit = "tokens", min = 1, integer = true,
-      doc = "What an id of hash_ids stands for; 512 in Mooncake's files." },
+      doc = "Tokens of one id in hash_ids; 512 in Mooncake's files." },
     time_scale = { default = 1.0, unit = "1", min = 0, max = 1e6,
       doc = "Multiplies arrival times: 0.5 is twice the load, 0 all at once." },
   },
 }
 
---- A native stream: rows never become Lua values.
+--- The engine reads the file: its rows never become Lua values.
 function Trace:requests()
   return trace.open(self.path, self.format, self.limit, self.sort, self.time_scale, arrivals.limit(self),
     self.hash_block_tokens)

@@ -1,4 +1,4 @@
---- What `vllm bench serve --dataset-name random` sends, with its exact arrival rule.
+--- The requests that `vllm bench serve --dataset-name random` sends, with its exact rule of arrivals.
 local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 
@@ -20,32 +20,32 @@ local VllmBench = policy.define {
   doc = "The random dataset of vLLM's serving benchmark: gamma gaps rescaled so that the last arrival is at N / rate.",
   source = "vllm/benchmarks, 2026: serve.py get_request and benchmark, datasets RandomDataset",
   params = {
-    num_prompts = { default = 1000, unit = "requests", min = 1, integer = true, doc = "How many." },
+    num_prompts = { default = 1000, unit = "requests", min = 1, integer = true, doc = "Number of requests." },
     request_rate = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true, infinite = true,
-      doc = "math.huge: all at once, vLLM's own default." },
+      doc = "Mean rate of arrivals; math.huge: all at once, vLLM's own default." },
     burstiness = { default = 1.0, unit = "1", min = 0, exclusive_min = true, infinite = true,
-      doc = "Shape of the gaps; 1 is Poisson, inf constant." },
+      doc = "Shape of the gamma distribution of gaps; 1 is Poisson, math.huge constant." },
     max_concurrency = { default = 0, unit = "requests", min = 0, integer = true,
-      doc = "At most so many at once: the others wait in the client, first come first served, and are sent when an "
-        .. "answer ends. That wait is in no latency. 0 = no limit." },
+      doc = "Most requests under way at once. The others wait in the client, first come first served, until an answer "
+        .. "ends. No latency includes that wait. 0 = no limit." },
     ramp_up_strategy = { default = "", values = { "", "linear", "exponential" },
       doc = "The rate goes from ramp_up_start_rps to ramp_up_end_rps, request_rate is not read, and nothing is "
         .. "rescaled. Empty: no ramp." },
     ramp_up_start_rps = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true,
       doc = "Rate of the first request of a ramp." },
     ramp_up_end_rps = { default = 10.0, unit = "requests/s", min = 0, exclusive_min = true,
-      doc = "Rate of its last." },
+      doc = "Rate of the last request of a ramp." },
     random_input_len = { default = 1024, unit = "tokens", min = 0, integer = true,
-      doc = "Prompt length, the prefix apart." },
+      doc = "Prompt length without the prefix." },
     random_output_len = { default = 128, unit = "tokens", min = 1, integer = true,
       doc = "Answer length." },
     random_range_ratio = { default = 0.0, type = "any", unit = "1",
       doc = "r in [0, 1): lengths are uniform from floor(L(1-r)) to ceil(L(1+r)); { input = r, output = r } for "
-        .. "prompts and answers apart." },
+        .. "one ratio for prompts and one for answers." },
     random_prefix_len = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Prefix that all prompts share." },
     num_special_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
-      doc = "What the tokenizer puts in front of a prompt (1 for Llama): not drawn, but sent." },
+      doc = "Tokens that the tokenizer adds before a prompt (1 for Llama): sent, but not part of the drawn length." },
     max_output_tokens = arrivals.limit_parameter "exact",
   },
 }
@@ -63,7 +63,7 @@ local function ratio(value, key)
   return value
 end
 
---- One ratio for both, or one for each.
+--- Ratios of prompts and of answers, from one number or from a table.
 local function ratios(given)
   if type(given) ~= "table" then
     ratio(given, "random_range_ratio")
@@ -77,7 +77,7 @@ local function ratios(given)
   return ratio(given.input, "random_range_ratio.input"), ratio(given.output, "random_range_ratio.output")
 end
 
---- {low, high} of a length with that ratio, both included.
+--- {low, high} of the lengths around `length` with ratio r; both ends are included.
 local function range(length, r) return { math.floor(length * (1 - r)), math.ceil(length * (1 + r)) } end
 
 local function ranges(workload)
@@ -103,8 +103,8 @@ local function rate_of(workload, i, n)
   return workload.request_rate
 end
 
---- When the client would send, without a limit on those under way: cumulative gaps, rescaled to end at N / rate
---- where there is no ramp.
+--- Times at which the client sends without max_concurrency: sums of gaps, rescaled to end at N / rate unless there
+--- is a ramp.
 local function arrival_times(workload, stream)
   local shape, count = workload.burstiness, workload.num_prompts
   local times, clock = {}, 0
@@ -139,14 +139,14 @@ local function send(state, not_before_s)
     arrivals.declare(state.limit, output, fields)
 end
 
---- As long as nobody can be in the way.
+--- Requests that max_concurrency never delays.
 local function next_request(state)
   if state.sent >= state.at_once then return nil end
   return send(state, 0)
 end
 
---- The k-th end lets request k + max_concurrency go, at its own time if that is still to come: a semaphore that
---- is first come first served.
+--- The k-th answer that ends lets request k + max_concurrency go, but not before its own arrival time: a semaphore
+--- that is first come first served.
 local function answered(state, now_s)
   return send(state, now_s)
 end

@@ -9,12 +9,13 @@ local Weibull = policy.define {
   doc = "Open loop, Weibull gaps with the given shape and mean 1 / rate; 1 is Poisson.",
   source = "ServeGen, 2025: client gaps are gamma or Weibull",
   params = arrivals.parameters {
-    shape = { default = 1.0, unit = "1", min = 0.1, max = 20, doc = "Shape; below 1 bursty." },
+    shape = { default = 1.0, unit = "1", min = 0.1, max = 20,
+      doc = "Shape of the Weibull distribution; below 1 arrivals come in bursts." },
   },
 }
 
---- Gamma function for x in [1, 11], by Lanczos' approximation.
---- @source Lanczos, SIAM J. Numer. Anal. 1, 1964; the coefficients for g = 7
+--- Gamma function for x in [1, 11], by Lanczos' approximation with the coefficients for g = 7.
+--- @source Lanczos, SIAM J. Numer. Anal. 1, 1964
 local lanczos = { 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
   12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7 }
 local function gamma_function(x)

@@ -1,4 +1,4 @@
-// rooflua check and rooflua new: mistakes are found without running, at their line.
+// rooflua check finds mistakes with their line, without running the scenario. rooflua new.
 
 #include <fstream>
 #include <sstream>
@@ -24,7 +24,7 @@ std::string written(const std::string& text, const std::string& name = "scenario
   return path.string();
 }
 
-/// A scenario that is right, with lines of it replaced or added: one key per line from line 3 on.
+/// A correct scenario with some lines replaced or added. Each line from the third on has one key.
 std::string scenario(const std::string& more, const std::string& workload = "",
                      const std::string& hardware = "hardware = 'h200',") {
   return "return {\n  rooflua = 1,\n  model = 'llama-3.1-8b',\n  " + hardware +
@@ -45,7 +45,8 @@ Checked check(const std::string& text) {
   return {said.status, parse_json(said.text, "check")};
 }
 
-/// One finding of that level with that text, at that line (0: whatever line).
+/// Whether there is exactly one finding of this level with this text, at this line (0: at any
+/// line).
 void expect(const std::string& text, const std::string& level, const std::string& part, int line) {
   const Checked checked = check(text);
   INFO(dump_json(checked.first(), 2));

@@ -84,6 +84,35 @@ TEST_CASE("a wrong step says which option and what would be right") {
   CHECK(contains(message("--decode 1x1 --set host_step=1"), "host_step_s"));
 }
 
+TEST_CASE("a GPU of a family without a fit says so, under the report and in the document") {
+  const std::string note =
+      "modelled kernels: constants fitted on Hopper (H100, H200), none on Ampere";
+  const std::string step = "step --model llama-3.1-8b --decode 2048x64 --hardware ";
+  CHECK(rooflua::test::rooflua(step + "a100").text.find(note + "\n") != std::string::npos);
+  CHECK(rooflua::test::rooflua(step + "h200").text.find("constants fitted") == std::string::npos);
+  const Json notes =
+      *parse_json(rooflua::test::rooflua(step + "a100 --json -").text, "a100").find("variants");
+  REQUIRE(notes.items().at(0).find("notes") != nullptr);
+  CHECK(notes.items().at(0).find("notes")->items().at(0).text() == note);
+  const Said run = rooflua::test::rooflua("run scenarios/01_hello.lua --set hardware=a100 --html " +
+                                          (scratch() / "a100.html").string());
+  CHECK(run.text.find(note + "\n") != std::string::npos);
+  std::ifstream page(scratch() / "a100.html");
+  const std::string html{std::istreambuf_iterator<char>(page), {}};
+  CHECK(html.find(note) != std::string::npos);
+}
+
+TEST_CASE("a constant of modelled kernels is set by its name, within its range") {
+  const std::string step =
+      "step --model llama-3.1-8b --decode 2048x64 --hardware h200 --set mfu.model.";
+  CHECK(rooflua::test::rooflua(step + "kernel_launch_s=9e-6").status == 0);
+  CHECK(rooflua::test::rooflua(step + "kernel_launch_s=9 2>&1")
+            .text.find("mfu.model.kernel_launch_s: expected 0 to 5e-05 s, found 9") !=
+        std::string::npos);
+  CHECK(rooflua::test::rooflua(step + "kernel_lunch_s=9e-6 2>&1")
+            .text.find("did you mean 'kernel_launch_s'?") != std::string::npos);
+}
+
 TEST_CASE("results do not depend on the number of jobs") {
   const std::string scenario = temporary("jobs.lua", small_run);
   const Said one = rooflua::test::rooflua("run " + scenario + " --json - --quiet");

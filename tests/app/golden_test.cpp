@@ -1,6 +1,6 @@
-// Shipped scenarios print what tests/golden/ keeps. After a change that is meant:
-//   ROOFLUA_UPDATE_GOLDEN=1 build/release/tests/app/test_app "[golden]"   and look at the
-//   difference.
+// The reports of shipped scenarios equal the files of tests/golden/. After an intended change write
+// them again, and read the difference:
+//   ROOFLUA_UPDATE_GOLDEN=1 build/release/tests/app/test_app "[golden]"
 
 #include <cstdlib>
 #include <fstream>

@@ -73,7 +73,7 @@ std::vector<std::string> cells(const std::string& row) {
   return out;
 }
 
-/// The first table after `heading`: header -> cell of the row that begins with `first`.
+/// A row of the first table after `heading`, the one that begins with `first`: header -> cell.
 std::map<std::string, std::string> row_of(const std::string& page, const std::string& heading,
                                           const std::string& first) {
   const std::size_t table = page.find("<table>", page.find(heading));

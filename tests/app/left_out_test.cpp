@@ -1,4 +1,5 @@
-// What a workload leaves out is said: in the report, in --json, on the page; once per file.
+// The rows that a workload leaves out are reported in the text, in --json and on the page, once per
+// file.
 
 #include <fstream>
 #include <sstream>
@@ -15,7 +16,7 @@ namespace {
 struct Folder {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("rooflua_left_out_" + std::to_string(getpid()));
-  std::string line;  // what is said
+  std::string line;  // the expected line of the report
   Folder() {
     std::filesystem::create_directories(path);
     write("burst.csv",

@@ -1,5 +1,5 @@
-// What a new user does wrong, and what a tester with bad intentions tries: an error that names the
-// place, never a crash, a hang or a file that is silently not there.
+// Mistakes of new users, and attempts to break the program: each gives an error that names the
+// place, and never a crash, a hang or an output file that is missing without a message.
 
 #include <fstream>
 
@@ -21,7 +21,7 @@ struct Folder {
   }
 };
 
-/// Fails with that status, and says that.
+/// Checks that the command fails with this status and that its message contains this text.
 void refused(const std::string& arguments, int status, const std::string& text) {
   const Said said = rooflua::test::rooflua(arguments + " 2>&1");
   INFO(arguments << "\n" << said.text);
@@ -122,7 +122,7 @@ TEST_CASE("settings of nothing are refused, not ignored") {
   refused("new -- -x", 1, "expected a name");
 }
 
-TEST_CASE("variants that nobody can count or tell apart are refused") {
+TEST_CASE("variants without a number of their own or with equal names are refused") {
   const Folder folder;
   const auto both = [&](const std::string& more, const std::string& text) {
     const std::string file = folder.file("v.lua", scenario(more));

@@ -1,5 +1,5 @@
 #pragma once
-// Runs the program as a user would, from the source tree.
+// Runs the program through the shell, in the source tree.
 
 #include <sys/wait.h>
 
@@ -13,7 +13,7 @@ namespace rooflua::test {
 
 struct Said {
   int status = -1;
-  std::string text;  // stdout, or both streams where asked
+  std::string text;  // stdout; stderr too if the arguments end with "2>&1"
 };
 
 /// `arguments` go through the shell; add "2>&1" to see messages.

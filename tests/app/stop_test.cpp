@@ -1,5 +1,5 @@
-// A run that is stopped half way says what it knows: by the time limit, by Ctrl-C at a terminal,
-// and by SIGINT of the parent alone where workers run.
+// A run that is stopped reports its partial results. It is stopped by the time limit, by Ctrl-C at
+// a terminal, and by a SIGINT that only the parent of the workers gets.
 
 #include <pty.h>
 #include <unistd.h>
@@ -35,8 +35,9 @@ struct Folder {
   }
 };
 
-/// Hours of simulation: nobody waits for its end. `more` may say `scheduler = Loud {}`, which is
-/// vllm_v1 that prints "under way" when its replica has finished requests.
+/// A simulation that would take hours, so that it is certainly stopped before its end. `more` may
+/// contain `scheduler = Loud {}`: vllm_v1 that prints "under way" when its replica has finished
+/// requests.
 std::string endless(const std::string& more = "") {
   return "local vllm_v1 = require 'schedulers.vllm_v1'\n"
          "local Loud = require 'rooflua.policy'.define { name = 'loud', doc = 'Says that it runs.',"
@@ -58,8 +59,8 @@ std::size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-/// Runs the program at a terminal of its own, does `act` to it once it has printed `sign` so many
-/// times, and returns what the terminal saw.
+/// Runs the program at a terminal of its own. Calls `act` when the program has printed `sign` the
+/// given number of times. @return the output of the terminal
 template <class Act>
 Said at_terminal(const std::vector<std::string>& arguments, const std::string& sign,
                  std::size_t times, Act act) {
@@ -97,7 +98,7 @@ void press_ctrl_c(pid_t, int terminal) {
   REQUIRE(::write(terminal, "\x03", 1) == 1);
 }
 
-/// finished, sent of a document's `partial`, checked against its summary.
+/// Checks `finished` and `sent` of a document's `partial` against its summary, and returns them.
 void check_partial(const Json& variant, const std::string& by) {
   const Json* partial = variant.find("partial");
   REQUIRE(partial != nullptr);

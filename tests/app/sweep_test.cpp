@@ -1,4 +1,5 @@
-// Sweeps through the program: killed at any point and resumed, they end as if nothing had happened.
+// Sweeps of the program that are killed at any point and resumed give the same results as sweeps
+// that were not killed.
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::int64_t run_count = 24;
 
-/// A folder of its own for each test, gone at its end.
+/// A folder for one test, removed at its end.
 struct Folder {
   std::filesystem::path path;
   Folder() {
@@ -53,8 +54,8 @@ std::int64_t rows_in(const std::string& file) {
   return std::filesystem::exists(file) ? ResultStore(file, {"-", "-", "-"}).foreign_rows() : 0;
 }
 
-/// Starts a sweep on two workers that writes what it says to `said`. No file of it may grow beyond
-/// `most_bytes`: the write that would is cut short there and the program killed.
+/// Starts a sweep on two workers; its messages go to the file `said`. None of its files may grow
+/// beyond `most_bytes`: a longer write is cut there, and the program is killed.
 pid_t start(const std::string& scenario, const std::string& results, const std::string& said,
             rlim_t most_bytes = RLIM_INFINITY) {
   const pid_t process = fork();
@@ -110,7 +111,8 @@ TEST_CASE("a sweep killed at ten random points, and in ten of its writes, ends a
     INFO("killed when " << rows << " rows were seen");
     resume(results);
   }
-  // Where those fell depends on the clock. These do not: as in a power cut, half a write is there.
+  // The places of the kills above depend on the clock. The following do not: half of a write is in
+  // the file, as after a power cut.
   in_the_middle = 0;
   for (int i = 0; i < 10; ++i) {
     const std::int64_t bytes = uniform_integer(stream, 0, size - 1);
@@ -119,7 +121,7 @@ TEST_CASE("a sweep killed at ten random points, and in ten of its writes, ends a
     CHECK(status_of(start(scenario, results, said, static_cast<rlim_t>(bytes))) == 128 + SIGXFSZ);
     resume(results);
   }
-  CHECK(in_the_middle >= 5);  // else this test shows nothing
+  CHECK(in_the_middle >= 5);  // enough kills came before the end of the sweep
 }
 
 TEST_CASE("Ctrl-C ends a sweep, says what is missing, and leaves what is known") {
@@ -319,7 +321,7 @@ TEST_CASE("a time limit costs one variant, in whichever process it runs") {
   const auto& variants = document.find("variants")->items();
   REQUIRE(variants.size() == 3);
   CHECK(variants[0].find("partial") == nullptr);
-  CHECK(variants[1].find("partial") != nullptr);  // what was known of it
+  CHECK(variants[1].find("partial") != nullptr);  // its partial results are reported
   CHECK(variants[2].find("summary")->find("completed")->integer() == 6);
   CHECK(rows_in(folder.file("r.sqlite")) == 2);  // and it is not kept
 }

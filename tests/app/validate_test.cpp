@@ -1,4 +1,4 @@
-// `rooflua validate` as a program: its documents, its page, its exit status.
+// The command `rooflua validate`: its documents, its page, its exit status.
 
 #include <filesystem>
 #include <fstream>

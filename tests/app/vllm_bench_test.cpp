@@ -1,4 +1,5 @@
-// --requests F.json: the file of `vllm bench serve --save-result --save-detailed`, read back.
+// --requests F.json writes the file of `vllm bench serve --save-result --save-detailed`; the tests
+// read it back.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,7 @@ using namespace rooflua::test;
 
 namespace {
 
-/// Keys of a file that vLLM wrote, in its order (benchmarks/serve.py, 2026).
+/// The keys of a file that vLLM wrote, in their order (benchmarks/serve.py, 2026).
 constexpr const char* vllm_keys[] = {"date",
                                      "endpoint_type",
                                      "backend",

@@ -50,7 +50,7 @@ TEST_CASE("a wrong type is named by file, line and key path") {
         "h.toml:1: top: expected a table, found number 1");
 }
 
-TEST_CASE("a key nobody asked for is an error with a suggestion") {
+TEST_CASE("a key that was never read is an error with a suggestion") {
   const Json document = parse_toml("hidden_size = 1\nhiden_size = 2\n", "m.toml");
   const Fields fields(document, "m.toml");
   fields.integer("hidden_size");

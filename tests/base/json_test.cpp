@@ -66,6 +66,32 @@ TEST_CASE("a syntax error names line and column") {
   CHECK(parse_problem("[1,2").find("a.json:1:") == 0);
 }
 
+TEST_CASE("TOML that nests without end is refused, dots in texts and comments are not") {
+  std::string dotted = "a";
+  for (int i = 0; i < 200000; ++i) dotted += ".a";
+  const auto refused = [](const std::string& text, const std::string& where) {
+    try {
+      parse_toml(text, "a.toml");
+      FAIL("accepted");
+    } catch (const Error& error) {
+      CHECK(error.where() == where);
+    }
+  };
+  refused(dotted + " = 1\n", "a.toml:1");
+  refused("b = 1\n[" + dotted + "]\n", "a.toml:2");
+  refused("b = 1\nc = { " + dotted + " = 1 }\n", "a.toml:2");
+  std::string tables = "x";
+  for (int i = 0; i < 100; ++i) tables = "{ a.b = " + (i == 0 ? "1" : tables) + " }";
+  refused("x = " + tables + "\n", "a.toml:1");
+
+  const std::string dots(500, '.');
+  const Json value = parse_toml("# " + dots + "\na = \"" + dots + "\\\"" + dots + "\"\nb = '" +
+                                    dots + "'\nc = \"\"\"\n" + dots + "\n\"\"\"\nd.e.f = 1.5\n",
+                                "a.toml");
+  CHECK(value.find("d")->find("e")->find("f")->number() == 1.5);
+  CHECK(value.find("d")->find("e")->find("f")->line == 7);
+}
+
 TEST_CASE("a key that occurs twice is an error, and so is bottomless nesting") {
   CHECK(parse_problem(R"({"a":1,"b":{"x":1,"x":2}})") ==
         "a.json: the key 'x' occurs twice in one object");

@@ -53,7 +53,7 @@ TEST_CASE("every piece is done once, whatever the number of jobs") {
   CHECK(gather(0, 3, square).finished);
 }
 
-TEST_CASE("what a piece throws is its problem and nobody else's") {
+TEST_CASE("an exception of a piece is the problem of that piece only") {
   const Gathered all = gather(6, 2, [](std::size_t piece) {
     if (piece % 2 == 1) throw std::runtime_error("odd " + std::to_string(piece));
     return square(piece);
@@ -105,7 +105,7 @@ TEST_CASE("after a stop no further piece is begun, in no process") {
   options.jobs = 2;
   options.stop = &stop;
   int done = 0;
-  std::signal(SIGTERM, on_told);  // how workers are told
+  std::signal(SIGTERM, on_told);  // the parent stops its workers by SIGTERM
   const auto slowly = [](std::size_t piece) {
     usleep(2000);
     return square(piece);

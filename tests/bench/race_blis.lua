@@ -1,4 +1,4 @@
---- How many requests per second on the trace that BLIS was timed on?
+--- How many requests per second does the simulator run on the trace that BLIS was timed on?
 ---
 --- Setup     Qwen3-14B, bf16, one H100; 256 seats, budget 2,048, 15,909 KV blocks.
 --- Method    Replay of its chatbot trace at 30 requests/s: 10,000 requests; --set workload.path=... for others.

@@ -1,8 +1,8 @@
 #!/bin/bash
-# What the simulator costs, from outside: user CPU time (the best of several processes, because other work
-# on a machine only ever adds, and the median, because processes differ), and by the best: requests and
-# steps per second, ns per step, the share of time spent in Lua (compiled or interpreted, by perf, where it
-# is installed), memory, and the traces that were given up.
+# Speed of the simulator, measured from outside: user CPU time (the best of several processes, because other
+# work on a machine only adds time, and the median, because processes differ). From the best: requests and
+# steps per second, ns per step, the share of time in Lua (compiled or interpreted, by perf if it is
+# installed), memory, and aborted traces.
 #   tests/bench/report.sh [REPEATS]        from the source tree, after a release build
 set -eu
 cd "$(dirname -- "$0")/../.."
@@ -21,7 +21,7 @@ timed() {
   done | sort -n | awk '{ all[NR] = $1 } END { print all[1], (all[int((NR + 1) / 2)] + all[int(NR / 2) + 1]) / 2 }'
 }
 
-# field NAME: the number behind it in the report, without its commas.
+# field NAME: the number after NAME in the report, without its commas.
 field() { sed -n "s/^\(.* \)\{0,1\}$1  *\([0-9][0-9,]*\).*/\2/p" "$scratch/out" | head -n 1 | tr -d ,; }
 
 lua_share() {
@@ -31,7 +31,7 @@ lua_share() {
     awk '/^ .*%/ && (/luajit/ || /JIT/) { sum += $1 } END { printf "%.0f %%", sum }'
 }
 
-# Traces given up while the compiler looked for them; in a steady state there are none (serving_compiled_test.lua).
+# Traces aborted while the compiler looked for them; in a steady state there are none (serving_compiled_test.lua).
 aborts() {
   "$program" run "$@" --quiet --jit-log 2>&1 >/dev/null | sed -n 's/.*(\([0-9]*\) times)$/\1/p' |
     awk '{ sum += $1 } END { print sum + 0 }'
@@ -49,7 +49,7 @@ report() {
         name, best, median, requests / best, steps / best, best / steps * 1e9, lua, memory / 1024, aborts }'
 }
 
-# slope NAME SMALL LARGE COUNT ARGUMENTS...: what one more of COUNT costs.
+# slope NAME SMALL LARGE COUNT ARGUMENTS...: the time of one more of COUNT.
 slope() {
   local name=$1 small=$2 large=$3 count=$4; shift 4
   local low low_median high high_median

@@ -1,4 +1,4 @@
---- How fast is a million requests when the batch is small?
+--- How fast is a run of a million requests with small batches?
 ---
 --- Setup     Llama-3.1-8B, bf16, one H200; steps/kernels; schedulers/vllm_v1.
 --- Method    Poisson at 20 requests/s; prompts and answers lognormal, mean 200 each, sigma 0.7.

@@ -1,9 +1,9 @@
 -- ns per steps:time(batch) from a compiled loop, and ns per static InferSim evaluation.
 --   rooflua lua tests/bench/steps.lua           from the source tree; medians over processes are yours
--- Batches take turns, more than twice as many as a database remembers answers (1,024), so that few
--- answers about attention are found again; GEMMs repeat, as they do in a run. Behind each figure: what the
--- compiler gave up on, while warming up and then while being measured; places are listed at the end. Last
--- a constant of a Lua file is edited in a copy and the price changes: nothing native stands in for it.
+-- Batches take turns, more than twice as many as a database remembers answers (1,024). So few answers about attention
+-- are remembered; GEMMs repeat, as in a run. After each figure stand the aborted traces of the warm-up and of the
+-- measurement; their places are listed at the end. At last a constant of a Lua file is changed in a copy, and the
+-- price changes: nothing native replaces the file.
 local rooflua = require "rooflua"
 local aborts = dofile "tests/scripts/aborts.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
@@ -17,7 +17,7 @@ local function add_places(name, found)
   for _, line in ipairs(found.lines) do places[#places + 1] = ("%-36s %s"):format(name, line) end
 end
 
---- Prints the least CPU time per call of `call(count)` over the rounds, after one that does not count.
+--- Prints the least CPU time per call of `call(count)` over the rounds, after a first round that is not counted.
 --- @param prepare function|nil before each round, not measured
 local function best_of(name, what, count, call, prepare)
   local best, found = math.huge, {}
@@ -56,7 +56,7 @@ local function measure(name, steps, n, per_request)
   assert(sum > 0)
 end
 
---- Up to 5 prompts of a step, some behind a context.
+--- Up to 5 prompts of a step, some with prior context.
 local function measure_prefills(name, steps)
   local list, sum = {}, 0
   for i = 1, turns do
@@ -85,12 +85,11 @@ for _, bucketing in ipairs { "exact", "pow2", "fused", "quantile" } do
   measure_prefills("roofline_v2, " .. bucketing, steps)
 end
 
---- One evaluation of InferSim's static model: isl, decode batch and prefill budget change in every call,
---- every number the reference prints is found anew, in seconds and bytes. `seen`: the tables were asked about
---- each GEMM before, and answers are remembered; `first`: none was. Last: with the report under the
---- reference's names, which turns a number into its unit when it is read.
---- @param tables string what they are called here
---- @param mfu table|nil how to open them; nil: the GPU's own, which has none: all is modelled
+--- One evaluation of InferSim's static model: isl, decode batch and prefill budget change in every call, and every
+--- number that InferSim prints is computed again, in seconds and bytes. `seen`: the answer for each GEMM is
+--- remembered; `first`: none is. The last figure includes the report with InferSim's names and units.
+--- @param tables string name to print
+--- @param mfu table|nil options of mfu.open; nil: the GPU's own tables, of which there are none: all is modelled
 local function measure_static(model, tables, mfu)
   local name, sum, steps, load = ("infersim static, %s, %s"):format(model, tables), 0, nil, nil
   local function bind()

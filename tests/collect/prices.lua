@@ -58,5 +58,5 @@ for _, kind in ipairs { "gemm", "attention_prefill", "attention_decode", "groupe
                         "all_reduce" } do
   assert(priced[kind], "no row of a step rests on " .. kind)
 end
-assert(steps.small.node_evidence == "measured", "the launch table is not used")
+assert(steps.elementwise.node_evidence == "measured", "the launch table is not used")
 print "ok"

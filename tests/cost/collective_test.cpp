@@ -61,6 +61,22 @@ TEST_CASE("more than eight ranks are an assumption") {
   CHECK(us(all_reduce(1 * unit::kB, 16, nvlink4)) > us(all_reduce(1 * unit::kB, 8, nvlink4)));
 }
 
+TEST_CASE("an all-to-all has constants of its own") {
+  for (const KernelConstant& constant : kernel_constants()) {
+    if (!constant.name.starts_with("all_to_all")) continue;
+    INFO(constant.name);
+    Hardware changed = nvlink4;
+    changed.family.constants.*constant.value *= 0.9;
+    const bool moves = us(all_to_all(1e2 * unit::byte, 4, changed)) !=
+                           us(all_to_all(1e2 * unit::byte, 4, nvlink4)) ||
+                       us(all_to_all(1e4 * unit::byte, 4, changed)) !=
+                           us(all_to_all(1e4 * unit::byte, 4, nvlink4)) ||
+                       us(all_to_all(1e9 * unit::byte, 4, changed)) !=
+                           us(all_to_all(1e9 * unit::byte, 4, nvlink4));
+    CHECK(moves);
+  }
+}
+
 TEST_CASE("collectives refuse what cannot be sent") {
   CHECK_THROWS_AS(all_reduce(-1 * unit::byte, 2, nvlink4), Error);
   CHECK_THROWS_AS(all_reduce(1 * unit::byte, 0, nvlink4), Error);

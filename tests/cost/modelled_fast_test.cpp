@@ -16,6 +16,8 @@ using namespace rooflua;
 
 namespace {
 
+constexpr KernelConstants fitted;
+
 Hardware gpu(const char* name, double tflop_per_s, double gb_per_s, int sms) {
   Hardware hardware;
   hardware.name = name;
@@ -35,31 +37,31 @@ double root(double x) {
 
 /// Decode attention of heads that are not divided, KV in 16 bits.
 double decode_s(const Query& q, const Hardware& hardware) {
-  const double bandwidth = hardware.memory_bandwidth.in_base_units() * modelled::memory_efficiency;
-  const double peak = hardware.peak_for(Dtype::bf16).in_base_units() * modelled::attention_math;
+  const double bandwidth = hardware.memory_bandwidth.in_base_units() * fitted.memory_efficiency;
+  const double peak = hardware.peak_for(Dtype::bf16).in_base_units() * fitted.attention_math;
   const double heads = q.heads, kv_heads = q.kv_heads, d = q.head_dim, context = q.context_tokens;
   const double tiles = q.batch * kv_heads * std::ceil(heads / kv_heads / 64);
   const double kv_bytes = bytes::kv(1, kv_heads, d, 2), io_bytes = 2 * heads * d * 2;
   const double moved = q.batch * (context * kv_bytes + io_bytes);
   const double math_s = tiles * 2 * 64 * (2 * d) * context / peak;
   const double block_s =
-      128 * kv_bytes / kv_heads / (modelled::decode_sm_bytes_per_clock * hardware.clock_hz);
+      128 * kv_bytes / kv_heads / (fitted.decode_sm_bytes_per_clock * hardware.clock_hz);
   double best = std::numeric_limits<double>::infinity();
   for (double split = 1; split <= 128; split *= 2) {
     const double waves = std::ceil(tiles * split / hardware.sms);
     const double stream_s =
-        waves * (modelled::decode_tile_s + std::ceil(context / split / 128) * block_s);
+        waves * (fitted.decode_tile_s + std::ceil(context / split / 128) * block_s);
     const double partial = split > 1 ? split * q.batch * io_bytes * 2 : 0;
     const double traffic_s = (moved + partial) / bandwidth;
     const double together_s = root(fourth(stream_s) + fourth(traffic_s) + fourth(math_s));
-    best = std::min(best, (split > 1 ? modelled::decode_split_s : 0) + together_s);
+    best = std::min(best, (split > 1 ? fitted.decode_split_s : 0) + together_s);
   }
-  return modelled::attention_launch_s + best;
+  return fitted.attention_launch_s + best;
 }
 
 /// A GEMM in 16 bits: the best tile and split of k.
 double gemm_s(const Query& q, const Hardware& hardware) {
-  const double bandwidth = hardware.memory_bandwidth.in_base_units() * modelled::memory_efficiency;
+  const double bandwidth = hardware.memory_bandwidth.in_base_units() * fitted.memory_efficiency;
   const double peak = hardware.peak_for(Dtype::bf16).in_base_units();
   const double moved = bytes::gemm(q.m, q.k, q.n, 2, 2, 2);
   constexpr double tiles[7][2] = {{64, 32},   {64, 64},   {64, 128}, {64, 256},
@@ -71,18 +73,17 @@ double gemm_s(const Query& q, const Hardware& hardware) {
       const double waves =
           std::ceil(std::ceil(q.m / rows) * std::ceil(q.n / columns) * split / hardware.sms);
       const double math_s =
-          flop::gemm(rows, steps, columns) / (peak / hardware.sms * modelled::gemm_math);
+          flop::gemm(rows, steps, columns) / (peak / hardware.sms * fitted.gemm_math);
       const double loaded = std::min(q.m, rows) * 2 + std::min(q.n, columns) * 2;
-      const double load_s =
-          loaded * steps / (modelled::gemm_sm_bytes_per_clock * hardware.clock_hz);
-      const double tile_s = modelled::gemm_tile_s + std::max(math_s, load_s);
+      const double load_s = loaded * steps / (fitted.gemm_sm_bytes_per_clock * hardware.clock_hz);
+      const double tile_s = fitted.gemm_tile_s + std::max(math_s, load_s);
       const double partial = split > 1 ? 2 * 4 * q.m * q.n * split : 0;
       const double together_s =
           root(fourth(waves * tile_s) + fourth((moved + partial) / bandwidth));
-      best = std::min(best, (split > 1 ? modelled::split_s : 0) + together_s);
+      best = std::min(best, (split > 1 ? fitted.split_s : 0) + together_s);
     }
   }
-  return modelled::kernel_launch_s + best;
+  return fitted.kernel_launch_s + best;
 }
 
 class Noise {

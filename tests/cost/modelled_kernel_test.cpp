@@ -12,6 +12,8 @@ using namespace rooflua;
 
 namespace {
 
+constexpr KernelConstants fitted;
+
 Hardware gpu(double tflop_per_s, double gb_per_s) {
   Hardware hardware;
   hardware.name = "test";
@@ -138,12 +140,11 @@ TEST_CASE("a grouped GEMM reads the experts that its tokens touch, and more toke
 }
 
 TEST_CASE("a large GEMM runs at the stated share of peak, a thin one at that of bandwidth") {
-  CHECK(modelled_kernel(gemm(8192, 8192, 8192), h200).mfu ==
-        Approx(modelled::gemm_math).epsilon(0.1));
+  CHECK(modelled_kernel(gemm(8192, 8192, 8192), h200).mfu == Approx(fitted.gemm_math).epsilon(0.1));
   const double weights = 16384.0 * 65536 * 2;
   CHECK(weights / seconds(gemm(1, 16384, 65536)) ==
-        Approx(modelled::memory_efficiency * 4800e9).epsilon(0.05));
-  CHECK(seconds(gemm(1, 1, 1)) >= modelled::kernel_launch_s);
+        Approx(fitted.memory_efficiency * 4800e9).epsilon(0.05));
+  CHECK(seconds(gemm(1, 1, 1)) >= fitted.kernel_launch_s);
 }
 
 TEST_CASE("heads are divided by tp and KV heads at least one per rank") {
@@ -176,13 +177,13 @@ TEST_CASE("moving bytes needs bandwidth alone, and an element-wise kernel its la
   Query query;
   query.op = Op::memory;
   query.bytes = 1e9;
-  const double traffic = 1e-3 / modelled::memory_efficiency;
+  const double traffic = 1e-3 / fitted.memory_efficiency;
   CHECK(seconds(query, bare) == Approx(traffic));
   CHECK(std::isnan(modelled_kernel(query, bare).mfu));
   query.op = Op::elementwise;
-  CHECK(seconds(query, bare) == Approx(traffic + modelled::kernel_launch_s));
+  CHECK(seconds(query, bare) == Approx(traffic + fitted.kernel_launch_s));
   query.op = Op::launch;
-  CHECK(seconds(query, bare) == modelled::kernel_launch_s);
+  CHECK(seconds(query, bare) == fitted.kernel_launch_s);
   Query norm;
   norm.op = Op::elementwise, norm.kernel = Kernel::norm, norm.tokens = 2, norm.width = 4096;
   query.op = Op::elementwise, query.bytes = 2 * 2 * 4096 * 2;
@@ -222,4 +223,43 @@ TEST_CASE("a shape that is none, or a GPU that does not say, is an error that na
   Hardware silent = h200;
   silent.sms = 0;
   CHECK_THROWS_AS(seconds(gemm(1, 1, 1), silent), Error);
+}
+
+TEST_CASE("every constant that an op rests on moves its price") {
+  const auto price_with = [](const Query& query, const KernelConstant& constant, double factor) {
+    Hardware hardware = h200;
+    hardware.peak[Dtype::fp8] = 1978.9 * unit::TFLOP / unit::s;
+    hardware.family.constants.*constant.value *= factor;
+    return seconds(query, hardware);
+  };
+  std::vector<Query> queries{gemm(4096, 4096, 4096), gemm(1, 4096, 4096), gemm(16, 16384, 256),
+                             grouped(4096, 128, 8, 1), grouped(4, 128, 8, 1)};
+  for (const double batch : {1., 64.}) {
+    queries.push_back(attention(Op::attention_decode, 32, 8, batch, 0, 8192));
+    queries.push_back(attention(Op::attention_prefill, 32, 8, batch, 2048, 0));
+  }
+  Query fp8 = grouped(4096, 128, 8, 1);
+  fp8.dtype = Dtype::fp8;
+  queries.push_back(fp8);
+  Query quantize;
+  quantize.op = Op::elementwise, quantize.kernel = Kernel::quantize, quantize.tokens = 256;
+  quantize.width = 128;
+  queries.push_back(quantize);
+  quantize.width = 16384;
+  queries.push_back(quantize);
+  for (const int ranks : {2, 4, 8}) {
+    for (const double bytes : {1e3, 1e8}) {
+      Query query;
+      query.op = Op::all_reduce, query.ranks = ranks, query.bytes = bytes, query.eager = true;
+      queries.push_back(query);
+    }
+  }
+  for (const KernelConstant& constant : kernel_constants()) {
+    if (constant.name.starts_with("all_to_all")) continue;  // no query: collective_test.cpp
+    INFO(constant.name);
+    bool moves = false;
+    for (const Query& query : queries)
+      moves |= price_with(query, constant, 0.9) != price_with(query, constant, 1);
+    CHECK(moves);
+  }
 }

@@ -73,7 +73,7 @@ Ledger serve_one_by_one(const Queue& queue, SchedulerPolicy& scheduler) {
   for (const double arrival_s : queue.arrival_s) {
     RequestSpec spec;
     spec.arrival_s = arrival_s;
-    spec.prompt_tokens = spec.output_tokens = spec.max_tokens = 1;
+    spec.prompt_tokens = spec.output_tokens = spec.max_output_tokens = 1;
     specs.push_back(spec);
   }
   ListedWorkload workload(std::move(specs));

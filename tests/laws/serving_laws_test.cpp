@@ -17,7 +17,7 @@ class Witness : public Observer {
  public:
   explicit Witness(const ServingCase& question) : question_(&question) {}
 
-  void on_step(const StepSeen& step) override {
+  void on_step(const StepDone& step) override {
     const Batch& batch = *step.batch;
     claim(step.end > step.start, "a step takes time");
     claim(step.start >= last_end_, "steps do not overlap");
@@ -87,17 +87,16 @@ void check_instant(Simulation& simulation, Witness& witness, Picoseconds& before
     const rooflua::Request& request = simulation.requests()[slot];
     waiting += request.phase == Phase::waiting;
     seated += request.phase == Phase::prefilling || request.phase == Phase::decoding ||
-              request.phase == Phase::draining;
+              request.phase == Phase::finishing;
     released_early += request.phase == Phase::pending && request.id >= 0;
   }
   witness.claim(totals.arrived == ended + waiting + seated + released_early,
                 "requests in = ended + waiting + running");
-  witness.claim(waiting == view.waiting && seated == view.running, "the replica counts right");
+  witness.claim(waiting == view.waiting && seated == view.seats, "the replica counts right");
   witness.claim(replica.kv().used_blocks() + replica.kv().free_blocks() == view.total_blocks,
                 "used + free = total");
   witness.claim(view.free_blocks == replica.kv().free_blocks(), "the view shows what is free");
-  witness.claim(view.running > 0 || replica.kv().used_blocks() == 0,
-                "nobody runs, nothing is used");
+  witness.claim(view.seats > 0 || replica.kv().used_blocks() == 0, "nobody runs, nothing is used");
 }
 
 std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler) {

@@ -29,7 +29,7 @@ std::vector<RequestSpec> requests(std::int32_t count) {
   for (std::int32_t i = 0; i < count; ++i) {
     now_s += below(1000) * 1e-4;
     out.push_back(spec(now_s, 20 + below(100), 1 + below(60)));
-    if (i % 3 == 0) out.back().max_tokens += 1 + i % 20;
+    if (i % 3 == 0) out.back().max_output_tokens += 1 + i % 20;
     out.back().klass = i % 2;
     out.back().session = i % 7;
   }
@@ -78,7 +78,7 @@ TEST_CASE("the summary of a run adds up to the engine's own counts") {
 TEST_CASE("rows behind end tokens are steps' work and nobody's tokens") {
   struct Rows : Observer {
     std::int64_t sampled = 0, discarded = 0;
-    void on_step(const StepSeen& step) override {
+    void on_step(const StepDone& step) override {
       sampled += step.batch->sampled;
       discarded += step.discarded;
     }
@@ -104,7 +104,7 @@ TEST_CASE("rows behind end tokens are steps' work and nobody's tokens") {
   bench.replica().async_depth = 2;
   bench.model = LinearSteps(0.1);
   RequestSpec short_answer = spec(0, 16, 3);
-  short_answer.max_tokens = 9;
+  short_answer.max_output_tokens = 9;
   ListedWorkload workload({short_answer, short_answer});
   Bindings b = bench.bindings(workload);
   b.observers = {&summary};
@@ -144,8 +144,8 @@ TEST_CASE("the time of every request is explained to the last picosecond") {
       for (const Picoseconds part : why.time) sum += part;
       const RequestDone& done = recorder.of(id);
       CHECK(sum == done.last_token - done.arrival);
-      CHECK(why.time[static_cast<std::size_t>(Whereabouts::prefill)] > 0);
-      const auto lost = why.time[static_cast<std::size_t>(Whereabouts::recompute)];
+      CHECK(why.time[static_cast<std::size_t>(LatencyHeading::prefill)] > 0);
+      const auto lost = why.time[static_cast<std::size_t>(LatencyHeading::recompute)];
       if (lost > 0) CHECK(done.preemptions > 0);
       recomputed += lost > 0;
       preempted += done.preemptions > 0;
@@ -159,21 +159,27 @@ TEST_CASE("the time of every request is explained to the last picosecond") {
 namespace {
 
 /// Two operations a step: 1/3 of it measured, the rest assumed.
-void explain_linear(LinearSteps& model, const Batch& batch, StepPrice& price,
-                    std::vector<OpTime>& ops) {
-  model.price(batch, price);
-  ops = {{"first", Evidence::measured, price.time_s / 3},
-         {"second", Evidence::assumed, price.time_s - price.time_s / 3}};
-}
+class ExplainedSteps : public StepModel {
+ public:
+  explicit ExplainedSteps(LinearSteps& model) : model_(&model) {}
+  void price(const Batch& batch, StepPrice& price) override { model_->price(batch, price); }
+  void explain(const Batch& batch, PriceDetail detail, StepPrice& price,
+               std::vector<OpTime>& operations) override {
+    model_->price(batch, price);
+    if (detail != PriceDetail::operations) return;
+    operations = {{"first", Evidence::measured, price.time_s / 3},
+                  {"second", Evidence::assumed, price.time_s - price.time_s / 3}};
+  }
+
+ private:
+  LinearSteps* model_;
+};
 
 /// The run of `bench` with one request followed, step by step.
 Why followed(Bench& bench, std::vector<RequestSpec> specs, std::int32_t id) {
   ListedWorkload workload(std::move(specs));
   WhyObserver observer(id);
-  FollowedSteps steps(bench.model, observer,
-                      [&](const Batch& batch, StepPrice& price, std::vector<OpTime>& ops) {
-                        explain_linear(bench.model, batch, price, ops);
-                      });
+  ExplainedSteps steps(bench.model);
   Bindings b = bench.bindings(workload);
   b.steps.assign(b.steps.size(), &steps);
   b.observers = {&observer};
@@ -182,7 +188,7 @@ Why followed(Bench& bench, std::vector<RequestSpec> specs, std::int32_t id) {
   return *observer.why();
 }
 
-Picoseconds at(const Why& why, Whereabouts w) {
+Picoseconds at(const Why& why, LatencyHeading w) {
   return why.time[static_cast<std::size_t>(w)];
 }
 
@@ -197,7 +203,7 @@ TEST_CASE("operations and reasons add up to their headings, to the last picoseco
       if (done.preemptions > 0 && ids.size() < 26) ids.push_back(done.id);
     }
     REQUIRE(ids.size() == 26);
-    std::array<Picoseconds, held_count> reasons{};
+    std::array<Picoseconds, wait_reason_count> reasons{};
     for (const std::int32_t id : ids) {
       Tight bench(depth);
       const Why why = followed(bench, requests(400), id);
@@ -206,26 +212,27 @@ TEST_CASE("operations and reasons add up to their headings, to the last picoseco
       for (const Picoseconds part : why.time) sum += part;
       CHECK(sum == done.last_token - done.arrival);  // followed or not, the same run
       CHECK(why.lost_seats == done.preemptions);
-      std::array<Picoseconds, whereabouts_count> of_ops{};
+      std::array<Picoseconds, latency_heading_count> of_ops{};
       for (const auto& [op, time] : why.ops)
         of_ops[static_cast<std::size_t>(std::get<0>(op))] += time;
-      for (const Whereabouts w : {Whereabouts::prefill, Whereabouts::recompute, Whereabouts::decode,
-                                  Whereabouts::decode_mixed})
+      for (const LatencyHeading w : {LatencyHeading::prefill, LatencyHeading::recompute,
+                                     LatencyHeading::decode, LatencyHeading::decode_mixed})
         CHECK(of_ops[static_cast<std::size_t>(w)] == at(why, w));
       Picoseconds held = 0, behind = 0;
-      for (std::size_t i = 0; i < held_count; ++i) {
+      for (std::size_t i = 0; i < wait_reason_count; ++i) {
         held += why.held[i];
         reasons[i] += why.held[i];
       }
       for (const auto& [holder, time] : why.behind) behind += time;
-      const Picoseconds waited = at(why, Whereabouts::queue_prefill) +
-                                 at(why, Whereabouts::queue_decode) +
-                                 at(why, Whereabouts::preempted);
+      const Picoseconds waited = at(why, LatencyHeading::queue_prefill) +
+                                 at(why, LatencyHeading::queue_decode) +
+                                 at(why, LatencyHeading::preempted);
       CHECK(held == behind);
       CHECK(held == waited);
       CHECK(why.behind.count(id) == 0);
     }
-    for (const Held reason : {Held::cache, Held::order, Held::preempting, Held::pipeline})
+    for (const WaitReason reason :
+         {WaitReason::cache, WaitReason::order, WaitReason::preempting, WaitReason::pipeline})
       CHECK(reasons[static_cast<std::size_t>(reason)] > 0);
   }
 }
@@ -235,30 +242,30 @@ TEST_CASE("who waits is told what for, and behind whom") {
     Bench bench(1000, 64);
     bench.replica().max_num_seqs = 1;
     const Why why = followed(bench, {spec(0, 32, 3), spec(0, 32, 2), spec(0, 32, 1)}, 2);
-    CHECK(why.held[static_cast<std::size_t>(Held::seats)] == picoseconds(5.0, "test"));
+    CHECK(why.held[static_cast<std::size_t>(WaitReason::seats)] == picoseconds(5.0, "test"));
     CHECK(why.behind == std::map<std::int32_t, Picoseconds>{{0, picoseconds(3.0, "test")},
                                                             {1, picoseconds(2.0, "test")}});
-    CHECK(at(why, Whereabouts::prefill) == picoseconds(1.0, "test"));
-    CHECK(why.ops.at({Whereabouts::prefill, "first", Evidence::measured}) == 333'333'333'333);
-    CHECK(why.ops.at({Whereabouts::prefill, "second", Evidence::assumed}) == 666'666'666'667);
+    CHECK(at(why, LatencyHeading::prefill) == picoseconds(1.0, "test"));
+    CHECK(why.ops.at({LatencyHeading::prefill, "first", Evidence::measured}) == 333'333'333'333);
+    CHECK(why.ops.at({LatencyHeading::prefill, "second", Evidence::assumed}) == 666'666'666'667);
   }
   SECTION("a budget of 64: 48 tokens of request 0 and 16 of request 1 fill the first step") {
     Bench bench(1000, 64);
     const Why why = followed(bench, {spec(0, 48, 1), spec(0, 20, 1), spec(0, 8, 1)}, 2);
-    CHECK(why.held[static_cast<std::size_t>(Held::budget)] == picoseconds(1.0, "test"));
+    CHECK(why.held[static_cast<std::size_t>(WaitReason::budget)] == picoseconds(1.0, "test"));
     CHECK(why.behind == std::map<std::int32_t, Picoseconds>{{0, picoseconds(0.75, "test")},
                                                             {1, picoseconds(0.25, "test")}});
   }
   SECTION("six blocks: request 0 holds four of them for two steps") {
     Bench bench(6, 256);
     const Why why = followed(bench, {spec(0, 64, 1), spec(0, 48, 1)}, 1);
-    CHECK(why.held[static_cast<std::size_t>(Held::cache)] == picoseconds(1.0, "test"));
+    CHECK(why.held[static_cast<std::size_t>(WaitReason::cache)] == picoseconds(1.0, "test"));
     CHECK(why.behind == std::map<std::int32_t, Picoseconds>{{0, picoseconds(1.0, "test")}});
   }
   SECTION("it came while a step ran") {
     Bench bench(1000, 64);
     const Why why = followed(bench, {spec(0, 32, 2), spec(0.25, 32, 1)}, 1);
-    CHECK(why.held[static_cast<std::size_t>(Held::pipeline)] == picoseconds(0.75, "test"));
+    CHECK(why.held[static_cast<std::size_t>(WaitReason::pipeline)] == picoseconds(0.75, "test"));
     CHECK(why.behind == std::map<std::int32_t, Picoseconds>{{0, picoseconds(0.75, "test")}});
   }
 }
@@ -272,16 +279,21 @@ TEST_CASE("a request that waits behind a prefill is told so") {
   simulate(bench.cluster, b);
   // Steps of one second: 0..1 and 1..2 prefill request 0; 2..3 it decodes beside the prefill of
   // request 1; 3..4 both decode, 4..5 request 1 alone.
-  CHECK(report(*observer.why()) == R"(request 1  32 tokens in, 3 out, completed, TTFT 2.500 s
+  const std::string text = report(*observer.why());
+  const std::string headings = R"(request 1  32 tokens in, 3 out, completed, TTFT 2.500 s
 
   queue behind prefill  1.500 s   33.3 %  2 steps
   prefill               1.000 s   22.2 %  1 steps
   decode                2.000 s   44.4 %  2 steps
   -----------------------------------------------
   end to end            4.500 s  100.0 %
-
-its own steps rest on assumed 100.0 %
-)");
+)";
+  CHECK(text.substr(0, headings.size()) == headings);
+  CHECK(
+      text.find("waited: the step was planned before it came 500.0 ms, the token budget was spent "
+                "1.000 s\nbehind: request 0 1.500 s\n") != std::string::npos);
+  CHECK(text.find("unrecorded") != std::string::npos);  // the model does not tell its operations
+  CHECK(text.ends_with("its own steps rest on assumed 100.0 %\n"));
 }
 
 TEST_CASE("the rows of a run replay as a trace, request by request") {

@@ -48,7 +48,7 @@ inline void play_step(Observer& observer, const SyntheticStep& s, std::int64_t s
   price.time_s = seconds(s.end - s.start);
   price.evidence_s[static_cast<int>(s.evidence)] = price.time_s;
   price.bound = s.bound;
-  StepSeen step;
+  StepDone step;
   step.serial = serial;
   step.planned = step.start = s.start;
   step.end = s.end;

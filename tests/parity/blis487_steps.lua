@@ -18,7 +18,7 @@ local database = rooflua.mfu.open {
   path = tables .. "/bench_data", layout = "blis", gpu = "h100", lookup = "blis487",
 }
 
-local dtypes = {  -- bytes per parameter as inference-sim has them: four bits count as one byte
+local dtypes = {  -- bytes per parameter as in inference-sim, where four bits count as one byte
   float32 = "fp32", fp32 = "fp32", float16 = "fp16", fp16 = "fp16", bfloat16 = "bf16", bf16 = "bf16",
   int8 = "fp8", fp8 = "fp8", float8_e4m3fn = "fp8", int4 = "fp8", nf4 = "fp8",
 }
@@ -84,7 +84,7 @@ for _, step in ipairs(golden.step_defs) do
   batches[step.name] = rooflua.cost.batch { prefills = prefills, decode_contexts = contexts }
 end
 
-local terms = {  -- theirs, ours
+local terms = {  -- name in inference-sim, name in steps/roofline_v2
   { "dec_gemm", "decode_gemm_s" }, { "dec_attn", "decode_attention_s" }, { "dec_mem", "decode_memory_s" },
   { "pre_gemm", "prefill_gemm_s" }, { "pre_attn", "prefill_attention_s" }, { "pre_mem", "prefill_memory_s" },
 }

@@ -1,4 +1,4 @@
--- What the parity scripts share: reading a golden file, comparing values, the last line.
+-- Functions that the parity scripts share: reading a golden file, comparing values, printing the last line.
 local rooflua = require "rooflua"
 
 local compare = {}
@@ -8,8 +8,8 @@ function compare.counter(shown)
   return setmetatable({ compared = 0, mismatched = 0, max_rel = 0, shown = shown or 20 }, { __index = compare })
 end
 
---- Reads a golden file. One of ../shared that is not there ends the script as skipped (4), or as failed
---- where ROOFLUA_REQUIRE_SHARED=1.
+--- Reads a golden file. If a file of ../shared is missing, the script ends as skipped (status 4), or as failed with
+--- ROOFLUA_REQUIRE_SHARED=1.
 function compare.read(path)
   local handle = io.open(path)
   if handle then
@@ -28,7 +28,7 @@ function compare.relative(expected, found)
   return math.abs(expected - found) / math.max(math.abs(expected), math.abs(found))
 end
 
---- One comparison, of `differences`: an empty list is agreement.
+--- Counts one comparison; an empty list of `differences` means agreement.
 function compare.count(self, what, differences)
   self.compared = self.compared + 1
   if #differences == 0 then return end
@@ -53,7 +53,7 @@ function compare.value(self, differences, name, expected, found, tolerance)
   differences[#differences + 1] = ("%s: expected %s, found %s"):format(name, text(expected), text(found))
 end
 
---- Which Python exception a message of ours stands for.
+--- The Python exception that corresponds to one of rooflua's messages.
 local meanings = {
   AssertionError = { "no such table", "there is no such", "not exist" },
   ValueError = { "no row with kv_dtype", "no rows" },

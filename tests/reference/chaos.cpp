@@ -9,7 +9,7 @@ namespace rooflua::reference {
 
 namespace {
 
-std::vector<std::int32_t> listed(const Replica& replica, std::int32_t head) {
+std::vector<std::int32_t> listed(const VisibleReplica& replica, std::int32_t head) {
   std::vector<std::int32_t> slots;
   for (std::int32_t slot = head; slot >= 0; slot = replica.request(slot).next)
     slots.push_back(slot);
@@ -23,16 +23,16 @@ double Chaos::key(const Request& request) {
   return dice.between(0, 5);
 }
 
-std::int32_t Chaos::victim(const Replica& replica) {
+std::int32_t Chaos::victim(const VisibleReplica& replica) {
   const auto running = listed(replica, replica.view().running_head);
   return running[static_cast<std::size_t>(dice_.between(0, static_cast<int>(running.size()) - 1))];
 }
 
-int Chaos::left(const Replica& replica, const Plan& plan) const {
+int Chaos::left(const VisibleReplica& replica, const Plan& plan) const {
   return replica.view().max_num_batched_tokens - plan.view().tokens;
 }
 
-void Chaos::plan(const Replica& replica, Plan& plan) {
+void Chaos::plan(const VisibleReplica& replica, Plan& plan) {
   if (dice_.chance(4)) preempt_somebody(replica, plan);
   if (dice_.chance(30)) prefill_some(replica, plan);
   if (dice_.chance(10)) admit_some(replica, plan);
@@ -44,12 +44,12 @@ void Chaos::plan(const Replica& replica, Plan& plan) {
 }
 
 /// Anybody with a seat who was not admitted just now.
-void Chaos::preempt_somebody(const Replica& replica, Plan& plan) {
-  if (replica.view().running == 0 || plan.view().admitted > 0) return;
+void Chaos::preempt_somebody(const VisibleReplica& replica, Plan& plan) {
+  if (replica.view().seats == 0 || plan.view().admitted > 0) return;
   plan.preempt(victim(replica));
 }
 
-void Chaos::decode_some(const Replica& replica, Plan& plan) {
+void Chaos::decode_some(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
   if (has_victim() && plan.view().admitted > 0) return;  // it might pick who was just admitted
   const int budget = left(replica, plan);
@@ -68,10 +68,10 @@ void Chaos::decode_some(const Replica& replica, Plan& plan) {
   const int decodes = view.decodes - plan.view().decodes;
   const bool limited = way == 5 || decodes > std::min(budget, left(replica, plan));
   const int limit = limited ? dice_.between(0, std::min(decodes, left(replica, plan))) : 0;
-  plan.decode_all(limited ? limit : Plan::everybody);
+  plan.decode_all(limited ? limit : Plan::no_limit);
 }
 
-void Chaos::prefill_some(const Replica& replica, Plan& plan) {
+void Chaos::prefill_some(const VisibleReplica& replica, Plan& plan) {
   std::vector<std::int32_t> slots;
   for (std::int32_t slot = replica.view().prefilling_head; slot >= 0;
        slot = replica.request(slot).next_prefilling)
@@ -84,7 +84,7 @@ void Chaos::prefill_some(const Replica& replica, Plan& plan) {
   }
 }
 
-void Chaos::admit_some(const Replica& replica, Plan& plan) {
+void Chaos::admit_some(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
   if (plan.view().preempted > 0) return;
   for (const std::int32_t slot : listed(replica, view.waiting_head)) {
@@ -94,7 +94,7 @@ void Chaos::admit_some(const Replica& replica, Plan& plan) {
     if (most < 1 || !dice_.chance(40)) continue;
     Admission wish{dice_.chance(50) ? most : dice_.between(1, most), 0, 0, 0};
     if (dice_.chance(20))
-      wish.hold_tokens = dice_.between(1, request.prompt_tokens + request.max_tokens);
+      wish.hold_tokens = dice_.between(1, request.prompt_tokens + request.max_output_tokens);
     if (dice_.chance(30)) wish.fit_tokens = sequence;
     if (dice_.chance(20)) wish.spare_blocks = dice_.between(0, 3);
     plan.admit(slot, wish);
@@ -102,7 +102,7 @@ void Chaos::admit_some(const Replica& replica, Plan& plan) {
 }
 
 /// Nothing so far: the first of running, or the head of the queue.
-void Chaos::do_something(const Replica& replica, Plan& plan) {
+void Chaos::do_something(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
   const int budget = left(replica, plan);
   for (const std::int32_t slot : listed(replica, view.running_head)) {

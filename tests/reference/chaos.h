@@ -1,5 +1,5 @@
 #pragma once
-// A scheduler that throws dice: every operation of a plan in any order, on anybody.
+// A scheduler that draws at random: every operation of a plan, in any order, on any request.
 
 #include "serve/policy.h"
 #include "tests/reference/serving_case.h"
@@ -12,20 +12,20 @@ class Chaos : public SchedulerPolicy {
  public:
   explicit Chaos(std::uint64_t seed) : seed_(seed), dice_(seed) {}
 
-  void plan(const Replica& replica, Plan& plan) override;
+  void plan(const VisibleReplica& replica, Plan& plan) override;
   bool has_key() const override { return seed_ % 4 == 0; }
   double key(const Request& request) override;
   bool has_victim() const override { return seed_ % 3 == 0; }
-  std::int32_t victim(const Replica& replica) override;
+  std::int32_t victim(const VisibleReplica& replica) override;
   bool every_step() const override { return true; }
 
  private:
-  void preempt_somebody(const Replica& replica, Plan& plan);
-  void decode_some(const Replica& replica, Plan& plan);
-  void prefill_some(const Replica& replica, Plan& plan);
-  void admit_some(const Replica& replica, Plan& plan);
-  void do_something(const Replica& replica, Plan& plan);
-  int left(const Replica& replica, const Plan& plan) const;
+  void preempt_somebody(const VisibleReplica& replica, Plan& plan);
+  void decode_some(const VisibleReplica& replica, Plan& plan);
+  void prefill_some(const VisibleReplica& replica, Plan& plan);
+  void admit_some(const VisibleReplica& replica, Plan& plan);
+  void do_something(const VisibleReplica& replica, Plan& plan);
+  int left(const VisibleReplica& replica, const Plan& plan) const;
 
   std::uint64_t seed_;
   Dice dice_;

@@ -22,9 +22,9 @@ class Sleeper : public SchedulerPolicy {
       : budget_(config.max_num_batched_tokens), hold_(hold), always_(always), whole_(whole) {}
   bool every_step() const override { return always_; }
 
-  void plan(const Replica& replica, Plan& plan) override {
+  void plan(const VisibleReplica& replica, Plan& plan) override {
     const ReplicaView& view = replica.view();
-    plan.decode_all(view.decodes > budget_ ? budget_ : Plan::everybody);
+    plan.decode_all(view.decodes > budget_ ? budget_ : Plan::no_limit);
     if (!continue_prompts(replica, plan)) return;
     if (plan.view().preempted > 0 || view.waiting == 0) return;
     const rooflua::Request& head = replica.request(view.waiting_head);
@@ -42,7 +42,7 @@ class Sleeper : public SchedulerPolicy {
   }
 
  private:
-  bool continue_prompts(const Replica& replica, Plan& plan) const {
+  bool continue_prompts(const VisibleReplica& replica, Plan& plan) const {
     const ReplicaView& view = replica.view();
     for (std::int32_t slot = view.prefilling_head; slot >= 0 && plan.view().tokens < budget_;) {
       const int tokens =

@@ -16,11 +16,11 @@ struct ClusterReplica {
   Tariff tariff;
   Role role = Role::both;
   int policy = 0;  // 0: vLLM V1, 1: dice, 2: first come first served, after a while
-  Ps hold = 0;     // of policy 2: so long after its arrival nobody is admitted
+  Ps hold = 0;     // of policy 2: time from a request's arrival until it may be admitted
 };
 
 struct ClusterCase {
-  ServingCase question;  // the requests; its configuration is that of no replica
+  ServingCase question;  // its requests; its configuration is not used
   std::vector<ClusterReplica> replicas;
   int router = 0;    // 0: in turn, 1: outstanding, 2: waiting tokens, 3: cache, 4: dice
   Ps staleness = 0;  // of its signals
@@ -35,10 +35,10 @@ std::string text(const ClusterCase& cluster);
 /// Fresh instances, the same for both simulators.
 std::unique_ptr<SchedulerPolicy> make_scheduler(const ClusterCase& cluster, std::size_t replica);
 std::unique_ptr<Router> make_router(const ClusterCase& cluster);
-/// The replica as a question of one.
+/// A question to this replica alone.
 ServingCase of_replica(const ClusterCase& cluster, std::size_t replica);
 
-/// With a router of the caller's, else with the case's own. How stale signals are, it says.
+/// With the caller's router or with the case's own. The router says how stale its signals are.
 History run_engine(const ClusterCase& cluster, Router& router);
 History run_naive(const ClusterCase& cluster, Router& router);
 History run_engine(const ClusterCase& cluster);

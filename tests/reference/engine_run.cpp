@@ -15,7 +15,7 @@ void TariffSteps::price(const Batch& batch, StepPrice& price) {
   price.time_s = seconds(ps);
 }
 
-void Scribe::on_step(const StepSeen& step) {
+void Scribe::on_step(const StepDone& step) {
   StepLog log{step.planned, step.start, step.end, {}, step.replica};
   for (const PrefillWork& work : step.prefills)
     log.rows.push_back({work.id, work.context_tokens, work.new_tokens, true, work.completes == 1});
@@ -26,7 +26,7 @@ void Scribe::on_step(const StepSeen& step) {
   history.discarded += step.discarded;
 }
 
-void Scribe::on_transfer(const TransferSeen& transfer) {
+void Scribe::on_transfer(const TransferStarted& transfer) {
   history.requests[static_cast<std::size_t>(transfer.id)].pulled = transfer.start;
 }
 
@@ -64,8 +64,8 @@ RequestSpec spec_of(const Prompt& prompt, std::vector<Segment>& segments) {
   spec.arrival_s = seconds(prompt.plain.arrival);
   spec.prompt_tokens = prompt.plain.prompt;
   spec.output_tokens = prompt.plain.output;
-  spec.max_tokens = prompt.plain.max_new;
-  spec.predicted_tokens = prompt.plain.predicted;
+  spec.max_output_tokens = prompt.plain.max_new;
+  spec.predicted_output_tokens = prompt.plain.predicted;
   spec.priority = prompt.plain.priority;
   spec.segments = segments;
   spec.output_content = prompt.output_content;

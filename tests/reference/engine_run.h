@@ -1,5 +1,5 @@
 #pragma once
-// The fast engine as one who answers random questions.
+// The fast engine, asked a random question.
 
 #include "serve/simulation.h"
 #include "tests/reference/serving_case.h"
@@ -16,13 +16,13 @@ class TariffSteps : public StepModel {
   Tariff tariff_;
 };
 
-/// Writes down what a History holds. The decodes of a step are one row: their number and the sum
-/// of their contexts is all that the engine tells.
+/// Writes a History. The decodes of a step are one row, because the engine tells only their number
+/// and the sum of their contexts.
 class Scribe : public Observer {
  public:
   explicit Scribe(std::size_t requests) { history.requests.resize(requests); }
-  void on_step(const StepSeen& step) override;
-  void on_transfer(const TransferSeen& transfer) override;
+  void on_step(const StepDone& step) override;
+  void on_transfer(const TransferStarted& transfer) override;
   void on_done(const RequestDone& done) override;
 
   History history;
@@ -31,12 +31,12 @@ class Scribe : public Observer {
 /// A prompt as the engine and routers read it; its segments live in `segments`.
 RequestSpec spec_of(const Prompt& prompt, std::vector<Segment>& segments);
 
-/// What a question asks of the engine: its requests (their segments live in `segments`), a replica.
+/// A question in the engine's terms: its requests (their segments live in `segments`), its replica.
 std::vector<RequestSpec> specs_of(const ServingCase& question,
                                   std::vector<std::vector<Segment>>& segments);
 ReplicaConfig replica_config(const VllmConfig& config, bool real_blocks);
 
-/// A simulation of a question with everything it needs; one replica.
+/// A simulation of a question, with its policies; one replica.
 class EngineRun {
  public:
   EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,

@@ -1,12 +1,13 @@
 #pragma once
-// The shipped schedulers and routers as both simulators run them.
+// The shipped schedulers and routers, for both simulators.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "script/serving/policies.h"
+#include "script/serving/router.h"
+#include "script/serving/scheduler.h"
 #include "script/vm/vm.h"
 
 namespace rooflua::reference {

@@ -1,5 +1,5 @@
 #pragma once
-// The shipped schedulers: what each can be asked, and with which parameters.
+// Which random questions suit each shipped scheduler, and with which parameters it is asked.
 
 #include <functional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace rooflua::reference {
 
-/// How one scheduler is asked: what it can be asked, with which parameters.
+/// Random questions for one scheduler.
 struct Trial {
   std::string scheduler;
   Range range;

@@ -6,29 +6,13 @@
 
 namespace rooflua::reference {
 
-namespace {
-
-ReplicaConfig board_config(const VllmConfig& c) {
-  ReplicaConfig config;
-  config.kv_blocks = c.blocks;
-  config.block_size = c.block_size;
-  config.max_num_seqs = c.max_num_seqs;
-  config.max_num_batched_tokens = c.max_num_batched_tokens;
-  config.max_model_len = c.max_model_len == VllmConfig{}.max_model_len ? 0 : c.max_model_len;
-  config.async_depth = c.async_depth;
-  config.prefix_caching = c.prefix_caching;
-  return config;
-}
-
-}  // namespace
-
 NaiveReplica::NaiveReplica(const ServingCase& question, SchedulerPolicy& policy, Role role)
     : config_(question.config),
       role_(role),
       policy_(&policy),
       pool_(question.config.blocks, question.config.prefix_caching),
       requests_(question.prompts.size()),
-      board_(board_config(question.config), arena_, *this),
+      board_(question.config, arena_, *this),
       plan_(*this) {
   for (std::size_t id = 0; id < requests_.size(); ++id) {
     requests_[id].given = &question.prompts[id];
@@ -72,9 +56,9 @@ void NaiveReplica::arrive(int id) {
   spec.arrival_s = seconds(plain.arrival);
   spec.prompt_tokens = plain.prompt;
   spec.output_tokens = plain.output;
-  spec.max_tokens = plain.max_new;
+  spec.max_output_tokens = plain.max_new;
   spec.priority = plain.priority;
-  spec.predicted_tokens = plain.predicted;
+  spec.predicted_output_tokens = plain.predicted;
   std::vector<Segment> segments;
   for (const auto& [content, count] : r.given->segments) segments.push_back({content, count});
   spec.segments = segments;
@@ -93,7 +77,7 @@ void NaiveReplica::queue(NaiveRequest& r, bool front) {
       return a->key != b->key ? a->key < b->key : a->id < b->id;
     });
   }
-  // Whose KV was sent here goes before everybody else.
+  // Requests whose KV was sent here go before all others.
   std::stable_partition(waiting_.begin(), waiting_.end(),
                         [](const NaiveRequest* each) { return each->landed_kv; });
 }
@@ -127,7 +111,7 @@ Rows NaiveReplica::schedule(Ps now) {
     r->computed += r->planned;
     if (!completes) continue;
     r->output += 1;
-    r->phase = r->output >= longest_output(*r) ? Phase::draining : Phase::decoding;
+    r->phase = r->output >= longest_output(*r) ? Phase::finishing : Phase::decoding;
   }
   if (plan_.decoded_together() && !rows.empty()) ++decode_steps_;
   return rows;
@@ -257,7 +241,37 @@ void NaiveReplica::release(NaiveRequest& r) {
 
 // --- the board
 
-std::int32_t Board::decode_blocks() const noexcept {
+NaiveBoard::NaiveBoard(const VllmConfig& config, Requests& arena, NaiveReplica& naive)
+    : VisibleReplica(Board{{}, &arena}), naive_(&naive) {
+  ReplicaView& view = numbers();
+  view.index = 0;
+  view.total_blocks = view.free_blocks = config.blocks;
+  view.block_size = config.block_size;
+  view.max_num_seqs = config.max_num_seqs;
+  view.max_num_batched_tokens = config.max_num_batched_tokens;
+  view.max_model_len =
+      config.max_model_len == VllmConfig{}.max_model_len ? 0 : config.max_model_len;
+  view.async_depth = config.async_depth;
+}
+
+std::int32_t NaiveBoard::cached_tokens(std::int32_t slot) const noexcept {
+  NaiveRequest* r = naive_->at_slot(slot);
+  if (r == nullptr || r->phase != Phase::waiting) return 0;
+  const int hits = static_cast<int>(naive_->lookup(*r).size()) * naive_->config_.block_size;
+  return std::max(hits, r->remote);
+}
+
+std::int32_t NaiveBoard::shared_tokens(std::int32_t slot, std::int32_t other) const noexcept {
+  const PlainRequest& a = naive_->at_slot(slot)->given->plain;
+  const PlainRequest& b = naive_->at_slot(other)->given->plain;
+  int shared = 0;
+  while (shared < std::min(a.prompt, b.prompt) &&
+         a.tokens[static_cast<std::size_t>(shared)] == b.tokens[static_cast<std::size_t>(shared)])
+    ++shared;
+  return shared;
+}
+
+std::int32_t NaiveBoard::decode_blocks() const noexcept {
   std::int32_t blocks = 0;
   for (const NaiveRequest* r : naive_->running_) {
     const int room = static_cast<int>(r->blocks.size()) * naive_->config_.block_size;
@@ -267,16 +281,16 @@ std::int32_t Board::decode_blocks() const noexcept {
 }
 
 void NaiveReplica::show() {
-  auto& view = const_cast<ReplicaView&>(board_.view());
+  ReplicaView& view = board_.numbers();
   std::vector<NaiveRequest*> prefilling;
-  view.decodes = view.draining = 0;
+  view.decodes = view.finishing = 0;
   view.decode_context_tokens = view.waiting_tokens = 0;
   for (NaiveRequest& r : requests_)
     if (r.phase != Phase::absent) show_request(r);
   for (NaiveRequest* r : waiting_) view.waiting_tokens += r->sequence();
   for (NaiveRequest* r : running_) {
     if (r->phase == Phase::prefilling) prefilling.push_back(r);
-    if (r->phase == Phase::draining) ++view.draining;
+    if (r->phase == Phase::finishing) ++view.finishing;
     if (r->phase != Phase::decoding) continue;
     ++view.decodes;
     view.decode_context_tokens += r->computed;
@@ -286,10 +300,11 @@ void NaiveReplica::show() {
   view.requests = arena_.data();
   view.slots = arena_.slots();
   view.free_blocks = pool_.free_blocks();
-  // Found anew each time, whoever cannot have any; of a cache that is there.
-  view.hits = config_.prefix_caching || role_ == Role::decode ? 2 : 0;
+  // Hits are looked up for every waiting request, also where there can be none.
+  const bool may_hit = config_.prefix_caching || role_ == Role::decode;
+  view.hits = may_hit ? CacheHits::of_any : CacheHits::none;
   view.waiting = static_cast<std::int32_t>(waiting_.size());
-  view.running = static_cast<std::int32_t>(running_.size());
+  view.seats = static_cast<std::int32_t>(running_.size());
   view.prefilling = static_cast<std::int32_t>(prefilling.size());
   show_list(waiting_, view.waiting_head, view.waiting_tail);
   show_list(running_, view.running_head, view.running_tail);
@@ -325,9 +340,6 @@ void NaiveReplica::show_request(NaiveRequest& r) {
   shown.joined = decode_steps_;  // nothing is implied: the numbers are true now
   shown.preemptions = r.preemptions;
   shown.cached_tokens = r.phase == Phase::waiting ? 0 : r.seat_hit;
-  // The board's own cache is empty; a waiting request's hits are shown as if they had been sent.
-  const int hits = static_cast<int>(lookup(r).size()) * config_.block_size;
-  arena_.progress(r.slot).remote_tokens = r.phase == Phase::waiting ? std::max(hits, r.remote) : 0;
 }
 
 History run_naive(const ServingCase& question, SchedulerPolicy& scheduler) {

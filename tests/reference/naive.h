@@ -1,8 +1,8 @@
 #pragma once
 // A naive simulator behind the same seams as engine/serve: the same SchedulerPolicy, in C++ or Lua,
-// runs on both. It asks the policy at every step, has no aggregates and no clever index: every
-// list, sum and context that a policy reads is rebuilt from per-request numbers after each
-// operation, and every request is touched in every step. Blocks are vLLM's block pool.
+// runs on both. It asks the policy at every step and keeps no sums and no indices: every list, sum
+// and context that a policy reads is rebuilt from per-request numbers after each operation, and
+// every request is visited in every step. Blocks are vLLM's block pool.
 
 #include "serve/policy.h"
 #include "tests/reference/serving_case.h"

@@ -6,12 +6,9 @@
 
 namespace rooflua::reference {
 
-void NaivePlan::begin(SchedulerPolicy& policy, Replica& board, Ps now, std::int64_t serial) {
-  policy_ = &policy;
-  replica_ = &board;
-  now_ = now;
-  serial_ = serial;
-  view_ = PlanView{};
+void NaivePlan::begin(SchedulerPolicy& policy, const NaiveBoard& board, Ps now,
+                      std::int64_t serial) {
+  Plan::begin(board, &policy, now, serial);
   at_hand_ = nullptr;
   all_asked_ = false;
 }
@@ -39,11 +36,11 @@ bool NaivePlan::give_token(NaiveRequest& r) {
 std::int32_t NaivePlan::try_decode_all(std::int32_t limit) noexcept {
   if (waits_for_victim()) return refuse("decode_all", Refusal::victim_expected, -1);
   if (all_asked_) return refuse("decode_all", Refusal::decoded_already, -1);
-  if (limit < everybody) return refuse("decode_all", Refusal::bad_limit, -1);
+  if (limit < no_limit) return refuse("decode_all", Refusal::bad_limit, -1);
   int eligible = 0;
   for (const NaiveRequest* r : naive_->running_)
     eligible += r->phase == Phase::decoding && r->planned == 0;
-  most_ = limit == everybody ? eligible : std::min(limit, eligible);
+  most_ = limit == no_limit ? eligible : std::min(limit, eligible);
   if (most_ == 0) return 0;
   if (bursts(most_)) return refuse("decode_all", Refusal::over_budget, -1);
   all_asked_ = true;
@@ -205,7 +202,7 @@ void NaivePlan::take_away(NaiveRequest& r) {
   std::erase(naive_->running_, &r);
   naive_->release(r);
   r.computed = r.seat_hit = 0;
-  if (r.phase == Phase::draining) {
+  if (r.phase == Phase::finishing) {
     r.phase = Phase::pending;
     return;
   }
@@ -220,7 +217,7 @@ std::int32_t NaivePlan::try_preempt(std::int32_t slot) noexcept {
   if (std::find(running.begin(), running.end(), r) == running.end())
     return refuse("preempt", Refusal::not_seated, slot);
   if (r->fresh) return refuse("preempt", Refusal::admitted_now, slot);
-  if (r->phase == Phase::draining && naive_->role_ == Role::prefill) return 0;
+  if (r->phase == Phase::finishing && naive_->role_ == Role::prefill) return 0;
   take_away(*r);
   naive_->show();
   return 1;

@@ -1,16 +1,17 @@
 #pragma once
-// The state of the naive simulator, the board on which policies read it, and its Plan.
+// The state of the naive simulator, the board that policies read, and its Plan.
 
 #include <vector>
 
-#include "serve/replica.h"
+#include "serve/cluster.h"
+#include "serve/policy.h"
 #include "tests/reference/block_pool.h"
 #include "tests/reference/pipeline.h"
 #include "tests/reference/serving_case.h"
 
 namespace rooflua::reference {
 
-/// One request, nothing implied.
+/// One request; every number is stored.
 struct NaiveRequest {
   const Prompt* given = nullptr;
   int id = -1;
@@ -29,30 +30,32 @@ struct NaiveRequest {
   std::vector<int> blocks, hashes;
   int hashed = 0;          // blocks that carry content
   int remote = 0;          // KV that another replica computed
-  bool away = false;       // it is still there, and has no blocks here
-  bool held_back = false;  // there was no room for it here
-  bool landed_kv = false;  // it is here, in blocks of this replica, but has no seat yet
+  bool away = false;       // its KV is at a prefill replica, and it has no blocks here
+  bool held_back = false;  // its KV found no room here at first
+  bool landed_kv = false;  // its KV is in blocks of this replica, and it has no seat yet
 
   int sequence() const { return given->plain.prompt + output; }
 };
 
 class NaiveReplica;
 
-/// What policies read. Only its view and its arena are filled; the rest of it never runs.
-class Board : public Replica {
+/// What policies read. Everything on it is written anew after every operation.
+class NaiveBoard : public VisibleReplica {
  public:
-  Board(const ReplicaConfig& config, Requests& arena, const NaiveReplica& naive)
-      : Replica(0, config, PrefixIndex::none, arena), naive_(&naive) {}
+  NaiveBoard(const VllmConfig& config, Requests& arena, NaiveReplica& naive);
+  std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
+  std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
   std::int32_t decode_blocks() const noexcept override;
+  ReplicaView& numbers() { return board_.view; }
 
  private:
-  const NaiveReplica* naive_;
+  NaiveReplica* naive_;
 };
 
 class NaivePlan : public Plan {
  public:
   explicit NaivePlan(NaiveReplica& replica) : naive_(&replica) {}
-  void begin(SchedulerPolicy& policy, Replica& board, Ps now, std::int64_t serial);
+  void begin(SchedulerPolicy& policy, const NaiveBoard& board, Ps now, std::int64_t serial);
 
   std::int32_t try_decode_all(std::int32_t limit) noexcept override;
   std::int32_t try_shed(std::int32_t victim) noexcept override;
@@ -92,12 +95,12 @@ class NaiveReplica : public Engine {
   // --- for a cluster
   /// Another replica holds the KV of all but the last of its prompt's tokens.
   void arrive_without_kv(int id);
-  /// Who got blocks for such KV in the last plan, in that order.
+  /// Requests that got blocks for such KV in the last plan, in that order.
   const std::vector<int>& pulled() const { return pulled_; }
   /// The KV has come.
   void receive(int id);
-  /// Who ended in the last update; on a prefill replica it keeps its blocks until they are
-  /// released.
+  /// Requests that ended in the last update; on a prefill replica they keep their blocks until
+  /// release_kept.
   const std::vector<int>& ended() const { return ended_; }
   void release_kept(int id);
   /// How much of that request's prompt is cached here now.
@@ -113,7 +116,7 @@ class NaiveReplica : public Engine {
 
  private:
   friend class NaivePlan;
-  friend class Board;
+  friend class NaiveBoard;
   NaiveRequest* at_slot(int slot);
   int stop_at(const NaiveRequest& r) const;
   int longest_output(const NaiveRequest& r) const;
@@ -140,10 +143,10 @@ class NaiveReplica : public Engine {
   std::vector<NaiveRequest*> waiting_, running_;
   std::vector<int> pulled_, ended_;
   Requests arena_;
-  Board board_;
+  NaiveBoard board_;
   NaivePlan plan_;
   std::int64_t serial_ = 0;
-  int decode_steps_ = 0;  // in which decode_all had somebody to run
+  int decode_steps_ = 0;  // steps in which decode_all ran at least one request
   Ps now_ = 0;
   int resume_hits_ = 0, ended_waiting_ = 0;
 };

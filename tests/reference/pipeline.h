@@ -6,8 +6,8 @@
 //   depth 2: schedule(k+1) runs when step k starts, right after update(k-1)
 //   at equal times: update, then arrivals, then schedule
 //   nothing is running: an arrival is scheduled at once; an empty plan is asked again when a step
-//   ends or, with nothing running, when a request arrives; one that only took away is asked again
-//   at once if no other step is planned
+//   ends or, with nothing running, when a request arrives; after an empty plan that preempted or
+//   rejected, the scheduler is asked again at once if no other step is planned
 
 #include "tests/reference/plain.h"
 
@@ -19,7 +19,7 @@ class Engine {
   virtual void arrive(int id) = 0;
   /// Plans one step; state advances as if it were over, but no token has landed. Empty: no step.
   virtual Rows schedule(Ps now) = 0;
-  /// Whether the last plan preempted somebody.
+  /// Whether the last plan preempted or rejected a request.
   virtual bool took_away() const = 0;
   /// The step is over: tokens land, finished requests leave.
   virtual void update(const Rows& rows) = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Plain words of the reference simulators: nothing here is shared with engine/serve, so that an
-// error there cannot be repeated here. Times are integer picoseconds.
+// The types of the reference simulators. Nothing here is shared with engine/serve, so that an error
+// there cannot be repeated here. Times are integer picoseconds.
 
 #include <compare>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct PlainRequest {
   int prompt = 1;
   int output = 1;             // generated length, always reached
   int max_new = 1;            // what the client declares; > output: an end token comes before it
-  int predicted = -1;         // what a predictor says; -1: nothing
+  int predicted = -1;         // output length by a predictor; -1: none
   int priority = 0;           // lower is better
   std::vector<Token> tokens;  // all prompt + output of them, and one that is never read
 };
@@ -44,7 +44,7 @@ using Rows = std::vector<Row>;
 /// Duration of a step; >= 1.
 using Price = std::function<Ps(const Rows&)>;
 
-/// What is compared, per request.
+/// What is compared of each request.
 struct Served {
   Ps arrival = unset, scheduled = unset, first = unset, last = unset;
   int tokens = 0;
@@ -61,7 +61,7 @@ struct StepLog {
   int replica = 0;
 };
 
-/// Everything that happened.
+/// All that is compared of a run.
 struct History {
   std::vector<Served> requests;
   std::vector<StepLog> steps;

@@ -19,7 +19,7 @@ int VllmThroughPlan::chunk(int pending, int budget) const {
   return std::min({pending, budget, threshold > 0 ? threshold : pending});
 }
 
-std::int32_t VllmThroughPlan::victim(const Replica& replica) {
+std::int32_t VllmThroughPlan::victim(const VisibleReplica& replica) {
   const ReplicaView& view = replica.view();
   if (!config_.by_priority) return view.running_tail;
   std::int32_t worst = view.running_head;
@@ -31,7 +31,7 @@ std::int32_t VllmThroughPlan::victim(const Replica& replica) {
   return worst;
 }
 
-void VllmThroughPlan::plan(const Replica& replica, Plan& plan) {
+void VllmThroughPlan::plan(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
   // Decodes are one call where they stand before the only unfinished prompt, and nobody else
   // could be a victim.
@@ -41,7 +41,7 @@ void VllmThroughPlan::plan(const Replica& replica, Plan& plan) {
     run_in_order(replica, plan);
   } else {
     const int budget = config_.max_num_batched_tokens;
-    plan.decode_all(view.decodes > budget ? budget : Plan::everybody);
+    plan.decode_all(view.decodes > budget ? budget : Plan::no_limit);
     if (view.prefilling == 1 && budget_left(config_, plan) > 0)
       run_one(replica, plan, view.prefilling_head);
   }
@@ -49,7 +49,7 @@ void VllmThroughPlan::plan(const Replica& replica, Plan& plan) {
 }
 
 /// False: it fell victim itself.
-bool VllmThroughPlan::run_one(const Replica& replica, Plan& plan, std::int32_t slot) {
+bool VllmThroughPlan::run_one(const VisibleReplica& replica, Plan& plan, std::int32_t slot) {
   const rooflua::Request& request = replica.request(slot);
   const int pending = pending_tokens(replica.view(), request);
   const int tokens = chunk(pending, budget_left(config_, plan));
@@ -62,15 +62,15 @@ bool VllmThroughPlan::run_one(const Replica& replica, Plan& plan, std::int32_t s
   return true;
 }
 
-void VllmThroughPlan::run_in_order(const Replica& replica, Plan& plan) {
+void VllmThroughPlan::run_in_order(const VisibleReplica& replica, Plan& plan) {
   std::int32_t slot = replica.view().running_head;
   while (slot >= 0 && budget_left(config_, plan) > 0) {
-    if (replica.request(slot).phase != Phase::draining && !run_one(replica, plan, slot)) return;
+    if (replica.request(slot).phase != Phase::finishing && !run_one(replica, plan, slot)) return;
     slot = replica.request(slot).next;
   }
 }
 
-void VllmThroughPlan::admit_waiting(const Replica& replica, Plan& plan) {
+void VllmThroughPlan::admit_waiting(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
   while (view.waiting > 0 && budget_left(config_, plan) > 0) {
     const std::int32_t slot = view.waiting_head;
@@ -82,7 +82,7 @@ void VllmThroughPlan::admit_waiting(const Replica& replica, Plan& plan) {
     const int budget = budget_left(config_, plan);
     if (!config_.chunked_prefill && tokens > budget) return;
     Admission wish{std::min(tokens, budget), 0, config_.reserve_full_isl ? sequence : 0, 0};
-    if (view.running > 0) wish.spare_blocks = static_cast<int>(config_.watermark * config_.blocks);
+    if (view.seats > 0) wish.spare_blocks = static_cast<int>(config_.watermark * config_.blocks);
     if (!plan.admit(slot, wish)) return;
   }
 }

@@ -15,17 +15,17 @@ class VllmThroughPlan : public SchedulerPolicy {
   VllmThroughPlan(const VllmConfig& config, bool singly, bool always)
       : config_(config), singly_(singly), always_(always) {}
 
-  void plan(const Replica& replica, Plan& plan) override;
+  void plan(const VisibleReplica& replica, Plan& plan) override;
   bool has_key() const override { return config_.by_priority; }
   double key(const Request& request) override { return request.priority; }
   bool has_victim() const override { return config_.by_priority; }
-  std::int32_t victim(const Replica& replica) override;
+  std::int32_t victim(const VisibleReplica& replica) override;
   bool every_step() const override { return always_; }
 
  private:
-  void run_in_order(const Replica& replica, Plan& plan);
-  bool run_one(const Replica& replica, Plan& plan, std::int32_t slot);
-  void admit_waiting(const Replica& replica, Plan& plan);
+  void run_in_order(const VisibleReplica& replica, Plan& plan);
+  bool run_one(const VisibleReplica& replica, Plan& plan, std::int32_t slot);
+  void admit_waiting(const VisibleReplica& replica, Plan& plan);
   int chunk(int pending, int budget) const;
 
   VllmConfig config_;
@@ -36,13 +36,13 @@ class VllmThroughPlan : public SchedulerPolicy {
 class SglangThroughPlan : public SchedulerPolicy {
  public:
   explicit SglangThroughPlan(const SglangConfig& config);
-  void plan(const Replica& replica, Plan& plan) override;
+  void plan(const VisibleReplica& replica, Plan& plan) override;
   bool every_step() const override { return true; }
 
  private:
-  void prefill_first(const Replica& replica, Plan& plan);
-  void decode_rest(const Replica& replica, Plan& plan);
-  int max_new_left(const Replica& replica, std::int32_t slot) const;
+  void prefill_first(const VisibleReplica& replica, Plan& plan);
+  void decode_rest(const VisibleReplica& replica, Plan& plan);
+  int max_new_left(const VisibleReplica& replica, std::int32_t slot) const;
 
   SglangConfig config_;
   double init_ratio_, min_ratio_, ratio_;

@@ -47,8 +47,8 @@ struct ServingCase {
   void spell_tokens();
   std::vector<PlainRequest> requests() const;
   bool shares() const;
-  /// No two requests arrive together: among equals vLLM's victim is the first in the running list,
-  /// so that two prompts cut to chunks can take each other's blocks for ever.
+  /// Makes all arrivals different. Among equal requests vLLM's victim is the first in the running
+  /// list, so that two prompts cut to chunks can take each other's blocks for ever.
   void part_arrivals();
   /// Whether every turn came after the end of what it repeats.
   bool in_order(const History& history) const;

@@ -4,8 +4,8 @@
 //
 // Deviations:
 //   - a request that reaches max_new with the token in flight is not run again (the original with
-//     overlap runs one wasted row, as it does and we do behind an end token); it keeps seat and KV
-//     until that step is over and cannot be retracted
+//     overlap runs one wasted row, as the engine and the original do behind an end token); it keeps
+//     seat and KV until that step is over and cannot be retracted
 //   - `batch_is_full` is cleared as soon as the shrunken batch is seen; the original decodes once
 //     more before it looks
 //   - a retracted request returns to the front of the queue; the original appends it

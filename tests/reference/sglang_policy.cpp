@@ -14,28 +14,28 @@ SglangThroughPlan::SglangThroughPlan(const SglangConfig& config) : config_(confi
   ratio_ = init_ratio_;
 }
 
-int SglangThroughPlan::max_new_left(const Replica& replica, std::int32_t slot) const {
+int SglangThroughPlan::max_new_left(const VisibleReplica& replica, std::int32_t slot) const {
   const rooflua::Request& request = replica.request(slot);
-  return std::min(4096, request.max_tokens - emitted_tokens(replica.view(), request));
+  return std::min(4096, request.max_output_tokens - emitted_tokens(replica.view(), request));
 }
 
-void SglangThroughPlan::plan(const Replica& replica, Plan& plan) {
+void SglangThroughPlan::plan(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
-  if (view.running == 0 && view.waiting == 0) {
+  if (view.seats == 0 && view.waiting == 0) {
     ratio_ = init_ratio_;
     return;
   }
-  if (view.running < seats_before_) full_ = false;
+  if (view.seats < seats_before_) full_ = false;
   prefill_first(replica, plan);
   if (plan.view().tokens == 0) decode_rest(replica, plan);
-  seats_before_ = view.running + plan.view().preempted;
+  seats_before_ = view.seats + plan.view().preempted;
 }
 
-void SglangThroughPlan::prefill_first(const Replica& replica, Plan& plan) {
+void SglangThroughPlan::prefill_first(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
   const std::int32_t chunked = view.prefilling_head;
   if ((full_ || view.waiting == 0) && chunked < 0) return;
-  const int unchunked = view.running - view.prefilling;
+  const int unchunked = view.seats - view.prefilling;
   if (unchunked >= config_.max_running_requests && chunked < 0) {
     full_ = true;
     return;
@@ -55,7 +55,7 @@ void SglangThroughPlan::prefill_first(const Replica& replica, Plan& plan) {
     const rooflua::Request& request = replica.request(chunked);
     const int pending = pending_tokens(view, request), tokens = std::min(pending, chunk);
     if (!plan.prefill(chunked, tokens)) return;
-    book(tokens, tokens < pending ? 0 : std::min(request.max_tokens, 4096));
+    book(tokens, tokens < pending ? 0 : std::min(request.max_output_tokens, 4096));
   }
   while (view.waiting > 0) {
     if (unchunked + taken >= config_.max_running_requests) {
@@ -73,13 +73,13 @@ void SglangThroughPlan::prefill_first(const Replica& replica, Plan& plan) {
     if ((pending >= input && taken > 0) || chunk <= 0) return;
     const int tokens = std::min(pending, chunk);
     if (!plan.admit(slot, tokens)) return;
-    book(tokens, tokens < pending ? 0 : std::min(request.max_tokens, 4096));
+    book(tokens, tokens < pending ? 0 : std::min(request.max_output_tokens, 4096));
     if (total <= 0) full_ = true;
     if (total <= 0 || input <= 0 || chunk <= 0) return;
   }
 }
 
-void SglangThroughPlan::decode_rest(const Replica& replica, Plan& plan) {
+void SglangThroughPlan::decode_rest(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
   if (view.decodes <= view.free_blocks) {
     plan.decode_all();
@@ -104,7 +104,7 @@ void SglangThroughPlan::decode_rest(const Replica& replica, Plan& plan) {
     const rooflua::Request& request = replica.request(slot);
     if (request.phase != Phase::decoding) continue;
     generated += emitted_tokens(view, request);
-    max_new += request.max_tokens;
+    max_new += request.max_output_tokens;
   }
   ratio_ = std::min(1.0, (generated + 20.0 * view.decodes) / (max_new + 1));
   if (view.decodes <= view.free_blocks) plan.decode_all();

@@ -16,7 +16,7 @@ bool fails(const ServingCase& question, const Check& check);
 /// Fewer requests, shorter ones, plainer configuration, as long as it still fails; in words.
 std::string minimal_failure(ServingCase question, const Check& check);
 
-/// What a run of random questions met.
+/// How often a run of random questions met each situation.
 struct Coverage {
   int questions = 0, with_preemption = 0, with_resume_hits = 0, with_prefix_hits = 0;
   int unfinished = 0;

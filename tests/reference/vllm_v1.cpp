@@ -132,7 +132,7 @@ void VllmV1::schedule_running() {
   std::size_t i = 0;
   while (i < running_.size() && budget_ > 0) {
     Request& r = *running_[i];
-    // already enough in flight to reach max_tokens: keeps its seat, is not scheduled
+    // already enough in flight to reach max_output_tokens: keeps its seat, is not scheduled
     if (async() && r.placeholders > 0 && r.output + r.placeholders >= r.given->max_new) {
       i += 1;
       continue;

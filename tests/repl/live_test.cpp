@@ -1,4 +1,4 @@
-// A live simulation at the prompt: stop it, look into it, edit a policy, fork, compare.
+// A live simulation at the prompt: stop it, inspect it, edit a policy, fork, compare.
 
 #include "tests/repl/terminal.h"
 
@@ -47,7 +47,10 @@ TEST_CASE("an edited policy takes effect, and what it keeps stays") {
   write_policies(folder, 10);
   Terminal terminal(folder, {folder.file("scenario.lua")});
   terminal.ask(":step 40", "10.00 ms");
-  terminal.ask("s = function() return serve.state(sim).replicas[1].scheduler end", "");
+  terminal.ask(
+      "s = function() return require(\"rooflua.serving.live\").state(sim).replicas[1].scheduler "
+      "end",
+      "");
   terminal.ask("before = s().asked; now_s = sim.now_s", "");
   terminal.ask("before > 0 and before % 10 == 0", "true");
   write_policies(folder, 20);
@@ -81,13 +84,15 @@ TEST_CASE("a scheduler that hangs is stopped, and the simulation goes back to wh
   write_policies(folder, 10);
   Terminal terminal(folder, {folder.file("scenario.lua")});
   terminal.ask(":until 2", "at 2.000 s");
-  terminal.ask("serve.state(sim).replicas[1].scheduler.stuck = true", "");
+  terminal.ask("require(\"rooflua.serving.live\").state(sim).replicas[1].scheduler.stuck = true",
+               "");
   terminal.type(":until 5\r");
   terminal.expect("stuck\r\n");
   terminal.type(ctrl_c);
   terminal.expect("interrupted");
   terminal.expect("a was in the middle of a step and is back at 2 s");
-  terminal.ask("serve.state(sim).replicas[1].scheduler.stuck = false", "");
+  terminal.ask("require(\"rooflua.serving.live\").state(sim).replicas[1].scheduler.stuck = false",
+               "");
   terminal.ask(":until 5", "at 5.000 s");
 }
 

@@ -1,6 +1,6 @@
-// What README.md and docs/REPL.md show is what the prompt says: sessions are run and compared. In a
-// block, lines that begin with "> " or ">> " are typed, the rest is the answer; "..." alone in a
-// line stands for any lines, at the end of one for any text.
+// The sessions in README.md and docs/REPL.md are real: they are run and compared. In a block, lines
+// that begin with "> " or ">> " are typed, the others are the answer. "..." alone in a line stands
+// for any lines, at the end of a line for any text.
 
 #include <algorithm>
 #include <fstream>
@@ -71,7 +71,7 @@ bool fits(const std::vector<std::string>& wanted, std::size_t w,
   return s < said.size() && line_fits(wanted[w], said[s]) && fits(wanted, w + 1, said, s + 1);
 }
 
-/// Types what a document shows into one session, over a scenario or "", and compares the answers.
+/// Types the inputs of a document into one session, with a scenario or "", and compares answers.
 void check_sessions(const std::string& document, const std::string& scenario, std::size_t least) {
   const std::vector<Exchange> exchanges = read_manual((source_dir() / document).string());
   REQUIRE(exchanges.size() >= least);

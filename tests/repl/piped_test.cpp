@@ -1,4 +1,4 @@
-// Without a terminal: results only, a status, line numbers.
+// The prompt without a terminal: results only, a status, errors with line numbers.
 
 #include "tests/app/program.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The prompt under a pseudo-terminal: types as a user does and reads what the screen is sent.
+// The prompt in a pseudo-terminal: the test types like a user and reads the output for the screen.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 
 namespace rooflua::test {
 
-/// A folder of this test's own, gone afterwards.
+/// A temporary folder of this test, removed at its end.
 class Folder {
  public:
   std::string file(const std::string& name) const { return folder_.path() / name; }
@@ -78,7 +78,7 @@ class Terminal {
     REQUIRE(write(screen_, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
   }
 
-  /// Waits until `text` comes up after what was expected before. @return seconds that took
+  /// Waits until `text` appears after the last expected text. @return the time of that in seconds
   double expect(const std::string& text, double limit_s = 60) {
     const auto start = std::chrono::steady_clock::now();
     const auto passed_s = [&] {
@@ -94,7 +94,7 @@ class Terminal {
     return passed_s();
   }
 
-  /// Types `keys` again and again, ever more slowly, until `text` comes up.
+  /// Types `keys` repeatedly, more slowly each time, until `text` appears.
   void insist(const std::string& keys, const std::string& text) {
     for (long wait_ms = 300; said_.find(text, seen_) == std::string::npos; wait_ms += 100) {
       INFO("insisting on: " << text << "\nso far: " << said_.substr(seen_));
@@ -106,7 +106,7 @@ class Terminal {
     expect(text);
   }
 
-  /// Waits until the program waits for something: in a call that does not return by itself.
+  /// Waits until the program is blocked in a call that does not return by itself.
   void expect_asleep() {
     const std::string file = "/proc/" + std::to_string(process_) + "/stat";
     for (int i = 0; i < 6000; ++i) {
@@ -120,7 +120,7 @@ class Terminal {
     FAIL("it does not come to rest");
   }
 
-  /// A line, and what must come after it. What is typed is echoed, so the answer must differ.
+  /// Types a line and expects an answer. Typed text is echoed, so the answer must differ from it.
   void ask(const std::string& line, const std::string& answer) {
     type(line + "\r");
     expect("\r\n");

@@ -41,7 +41,7 @@ TEST_CASE("the time limit stops every kind of endless loop, compiled and interpr
       CHECK(has(message, "stopped after 0.1 s of CPU time"));
       CHECK(cpu_s() - start_s < 1.5);
     }
-    CHECK(run(vm, "return 1 + 1") == "2");  // and the VM lives on
+    CHECK(run(vm, "return 1 + 1") == "2");  // the VM can still be used
   }
 }
 
@@ -75,10 +75,12 @@ TEST_CASE("a scenario that computes while it loads is stopped, whatever it catch
       "while true do coroutine.resume(coroutine.create(function() while true do end end)) end",
       "while true do pcall(pcall, function() while true do end end) end",
       "while true do pcall(string.find, ('a'):rep(5000), '.-.-.-.-.-.-x') end",
+      "table.move({}, 1, 1e9, 2)",
+      "table.move({}, -1e9, 0, -1e9)",
   };
   script::VmOptions options = sandbox_options();
   options.load_instructions = 1e6;
-  options.timeout_s = 30;  // a defect here shall fail, not hang
+  options.timeout_s = 30;  // with a defect this test fails instead of hanging
   script::Vm vm(options);
   const auto file = rooflua::test::scratch() / "rooflua_endless_test.lua";
   for (const char* text : texts) {
@@ -127,6 +129,23 @@ TEST_CASE("a long list is sorted as a short one is") {
   CHECK(complaint(list + "t[7] = 'x' table.sort(t)") == "attempt to compare string with number");
   CHECK(has(complaint(list + "table.sort(t, 5)"), "test.lua:1: bad argument #2 to 'sort'"));
   CHECK(has(complaint("table.sort(5)"), "test.lua:1: bad argument #1 to 'sort'"));
+}
+
+TEST_CASE("table.insert and table.move do what LuaJIT's do, and refuse what would not end") {
+  script::Vm sandboxed(sandbox_options());
+  CHECK(run(sandboxed,
+            "local t = {1, 2, 3} table.insert(t, 1, 0) table.insert(t, 5, 4) table.insert(t, 5) "
+            "return table.concat(t, ' ')") == "0 1 2 3 4 5");
+  CHECK(run(sandboxed, "return table.concat(table.move({1, 2, 3, 4}, 1, 3, 2), ' ')") == "1 1 2 3");
+  CHECK(run(sandboxed, "return table.concat(table.move({1, 2, 3, 4}, 2, 4, 1), ' ')") == "2 3 4 4");
+  CHECK(run(sandboxed, "return table.concat(table.move({1, 2}, 1, 2, 3, {7, 8}), ' ')") ==
+        "7 8 1 2");
+  CHECK(run(sandboxed, "return #table.move({1, 2}, 2, 1, 1)") == "2");
+  CHECK(complaint("table.insert({}, -2 ^ 31, 1)") ==
+        "test.lua:1: table.insert: expected a position of at least 1, found number -2147483648");
+  CHECK(has(complaint("table.insert(5, 1)"), "bad argument #1 to 'insert'"));
+  CHECK(has(complaint("table.insert({}, 1, 2, 3)"), "wrong number of arguments to 'insert'"));
+  CHECK(has(complaint("table.move({}, 1)"), "table.move: last: expected a number, found nil"));
 }
 
 TEST_CASE("a check is bounded as loading is: a policy that does not answer is an error") {
@@ -231,7 +250,7 @@ TEST_CASE("a batch kept past its step is an error") {
   script::Vm vm(options);
   const std::string text = R"(
     local batch, ffi = require "rooflua.border.batch", require "ffi"
-    local data = ffi.new "rooflua_batch_data"
+    local data = ffi.new "rooflua_batch"
     data.decodes, data.tokens = 3, 3
     batch.attach(data, function() return 7 end, function() return nil end)
     local now = batch.live()
@@ -282,7 +301,7 @@ TEST_CASE("the JIT log names the line that was not compiled, and why") {
   run(vm, "local t = {}\nfor i = 1, 1000 do\n  t[i % 10] = function() return i end\nend");
   const auto lines = vm.jit_log();
   REQUIRE(!lines.empty());
-  // Which lines are tried first depends on addresses; this one is always among them.
+  // The lines that the compiler tries first depend on addresses; this line is always among them.
   const bool named = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     return starts(line, "test.lua:3: not compiled: NYI: bytecode FNEW");
   });

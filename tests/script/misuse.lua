@@ -1,5 +1,6 @@
--- Every public function with every wrong thing: each call gives values or an error that names this
--- file, never a signal and never a line of the library. Runs sandboxed and trusted.
+-- Calls every public function with every kind of wrong argument. Each call returns values or raises
+-- an error that names this file. No call ends in a signal, and no error names a line of the library.
+-- Runs sandboxed and trusted.
 local rooflua = require "rooflua"
 local spec = require "rooflua.spec"
 local mfu = require "rooflua.mfu"
@@ -50,7 +51,7 @@ local function add_all(name, module)
     if type(value) == "function" then add(name .. "." .. key, value) end
   end
 end
--- Functions that change the state of the library or wait for a run are not misused here.
+-- Functions that change the state of the library or start a run are not called here.
 add_all("spec", { model = spec.model, hardware = spec.hardware, deployment = spec.deployment,
   models = spec.models, gpus = spec.gpus })
 add_all("mfu", { open = mfu.open, lookups = mfu.lookups, failure = mfu.failure })
@@ -73,7 +74,7 @@ for _, name in ipairs { "define", "fresh", "with", "parameters", "describe", "wh
   add("policy." .. name, policy[name])
 end
 add("rooflua.list", rooflua.list)
-add("rooflua.text.help", rooflua.help)
+add("rooflua.help", rooflua.help)
 for _, name in ipairs { "gemm", "prefill", "decode", "lookup", "with", "tables", "rows", "peak",
   "report" } do
   local method = db[name]

@@ -15,7 +15,7 @@ std::string text_of(const std::string& name) {
   return text.str();
 }
 
-/// Runs a script of tests/script and returns how many wrong calls it made.
+/// Runs a script of tests/script. @return the number of wrong calls that it made
 double calls(const std::string& name, bool trusted, bool jit) {
   script::VmOptions options = sandbox_options();
   options.trusted = trusted;

@@ -1,4 +1,4 @@
-// The engine's pattern functions give what LuaJIT's give, and can be stopped where those cannot.
+// The engine's pattern functions have the results of LuaJIT's, and can be stopped.
 
 #include <csignal>
 #include <thread>
@@ -11,7 +11,7 @@ using namespace rooflua::test;
 
 namespace {
 
-/// Hours of comparisons each, of every kind of item that can come back.
+/// Matches of hours each, one for every kind of item that backtracks.
 const char* const explosive[] = {
     "local s = ('a'):rep(5000) local x = s:find('.-.-.-.-.-.-x') return x",
     "local s = ('a'):rep(5000) local x = s:match('a*a*a*a*a*a*b') return x",
@@ -116,7 +116,7 @@ text(most)
     text.replace(text.find("SEED"), 4, std::to_string(seed * 7919));
     matched += std::stoi(run(vm, text));
   }
-  CHECK(matched > 20000);  // of 80,000 questions: not all of them were malformed
+  CHECK(matched > 20000);  // of 80,000 random patterns: enough of them were well formed
 }
 
 TEST_CASE("the time limit stops a pattern that would take for ever") {

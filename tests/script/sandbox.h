@@ -1,5 +1,5 @@
 #pragma once
-// A VM with the source tree as home, and what scripts give or complain about in it.
+// A VM with the source tree as home, and the results and errors of scripts in it.
 
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ inline script::VmOptions sandbox_options() {
   return options;
 }
 
-/// What `text` returns, as text.
+/// The result of the script `text`, as text.
 inline std::string run(script::Vm& vm, const std::string& text) {
   return vm.run_text(text, "@test.lua");
 }
@@ -46,8 +46,8 @@ inline double cpu_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// For a thread: presses Ctrl-C once the others have computed for 60 ms, however long that takes
-/// them on a busy machine.
+/// Run in a thread of its own: sends SIGINT when the process has used 60 ms of CPU time, however
+/// long that takes on a busy machine.
 inline void interrupt_busy_process() {
   const timespec pause{0, 5'000'000};
   for (const double start_s = cpu_s(); cpu_s() < start_s + 0.06;) nanosleep(&pause, nullptr);

@@ -62,7 +62,7 @@ TEST_CASE("no module of the library's inside can be required") {
     CHECK(starts(complaint(vm, "local m = require '" + std::string(name) + "' return m"),
                  "test.lua:1: require"));
   }
-  // A file of the library, taken through the folder of scripts, gets the sandbox's globals.
+  // A file of the library that is required by its path in scripts/ gets the sandbox's globals.
   CHECK(!complaint(vm, "return require 'lib.rooflua.abi'").empty());
   CHECK(!complaint(vm, "return require 'lib.rooflua.chunks'").empty());
 }
@@ -99,6 +99,10 @@ TEST_CASE("what one script does to its libraries does not reach others or the li
   run(vm, "math.floor = nil table.sort = nil bit.bor = nil string.format = nil");
   CHECK(run(vm, "return math.floor(2.5) .. string.format('%d', 3)") == "23");
   CHECK(has(complaint(vm, "require('rooflua.cost').gemm = print"), "rooflua.cost is read-only"));
+  CHECK(has(complaint(vm, "rawset(require 'rooflua.cost', 'gemm', print)"),
+            "rawset: this table is read-only (assigning 'gemm')"));
+  CHECK(has(complaint(vm, "rawset(require('rooflua.cost').flop, 'gemm', print)"),
+            "rawset: this table is read-only (assigning 'gemm')"));
   CHECK(has(complaint(vm, "require('rooflua').cost = 1"), "read-only"));
   CHECK(has(complaint(vm, "setmetatable(require 'rooflua.cost', {})"), "protected metatable"));
   CHECK(has(
@@ -218,7 +222,8 @@ TEST_CASE("scenarios cannot read files and trusted scripts can") {
   script::VmOptions options = sandbox_options();
   options.trusted = true;
   script::Vm vm(options);
-  CHECK(has(complaint(vm, text), "/etc/hostname"));  // not JSON, but it was read
+  CHECK(
+      has(complaint(vm, text), "/etc/hostname"));  // the error is about JSON, so the file was read
   CHECK(run(vm, "return type(io.open) .. type(require 'ffi')") == "functiontable");
   CHECK(starts(complaint(vm, "undeclared = 1"), "test.lua:1: assigning the undeclared global"));
 }

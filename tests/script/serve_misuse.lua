@@ -1,5 +1,5 @@
--- Policies that do everything wrong in the middle of a run: each call gives a value or an error that
--- names this file; views kept past their call are errors. Sandboxed.
+-- Policies that make wrong calls during a run. Each call returns a value or raises an error that
+-- names this file. Using a view after the call that gave it raises an error. Runs sandboxed.
 local serve = require "rooflua.serve"
 local policy = require "rooflua.policy"
 local VllmV1 = require "schedulers.vllm_v1"
@@ -61,7 +61,7 @@ function Wrong:plan(replica, plan)
       { "now_s", "decodes", "nothing" }, values)
     misuse("list", replica:waiting(), {}, { "n" }, values)
     if request then misuse("request", request, {}, request_fields, values) end
-    -- Acting is the plan's business: only calls that cannot succeed, on requests that are not.
+    -- Calls of the plan that cannot succeed, because their arguments are not requests.
     for _, name in ipairs { "decode", "prefill", "admit", "preempt", "reject" } do
       for _, value in ipairs(values) do
         if value ~= request then
@@ -106,7 +106,7 @@ local result = serve.run {
 }
 assert(result.summary.completed == 40, "the run went on as if nothing had been tried")
 
--- The run is over: everything kept is stale.
+-- The run is over: all views that were kept are stale.
 local stale = {
   function() return kept.request.id end, function() return kept.request.phase end,
   function() return kept.plan.tokens end, function() return kept.plan:decode_all() end,

@@ -1,5 +1,5 @@
--- The library in an interpreter that is not ours, through the installed C module. What is printed is compared
--- with what `rooflua lua` prints of the same file.
+-- Uses the library in another interpreter, through the installed C module. The output is compared with the output
+-- of `rooflua lua` for the same file.
 local rooflua = require "rooflua"
 local cost, serve, spec, json = rooflua.cost, rooflua.serve, rooflua.spec, rooflua.json
 

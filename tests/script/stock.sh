@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `cmake --install` gives, in an interpreter that is not ours: BUILD PROGRAM. LuaJIT runs stock.lua through the C
-# module and prints what PROGRAM prints of it; Lua 5.1, which has no compiler, is told so.
+# Tests what `cmake --install` installs, in other interpreters: stock.sh BUILD PROGRAM. LuaJIT runs stock.lua through
+# the C module and must print what PROGRAM prints for it. Lua 5.1 must get an error, because it has no compiler.
 set -eu
 build=$1 program=$2
 tree=$(mktemp -d)

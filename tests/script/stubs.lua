@@ -1,4 +1,4 @@
--- Every public function has a stub and every stub a function; fields likewise. Trusted.
+-- Every public function and field has a stub, and every stub has a function or field. Runs trusted.
 -- Usage: rooflua lua tests/script/stubs.lua
 local native = require "rooflua.native"
 local chunks = require "rooflua.sandbox.chunks"
@@ -52,7 +52,7 @@ local function set(list)
   return out
 end
 
--- Modules: what a sandboxed script gets of each.
+-- The modules as a sandboxed script sees them.
 local have_stub = set(native.list_folder(native.home .. "/scripts/meta", ".lua"))
 for _, name in ipairs(native.list_folder(native.home .. "/scripts/lib/rooflua", ".lua")) do
   if name ~= "init" then
@@ -74,8 +74,8 @@ end
 have_stub.rooflua = nil
 for name in pairs(have_stub) do problem("stub %s is of no module", name) end
 
--- A scenario: the keys that are read, and those that an editor knows.
-compare("scenario", set(require("rooflua.scenario.reader").keys), fields_of(help.read_stub "serve", "rooflua.Scenario"))
+-- A scenario: the keys that the library reads equal those of the stub.
+compare("scenario", set(require("rooflua.scenario.schema").keys), fields_of(help.read_stub "serve", "rooflua.Scenario"))
 
 -- Objects.
 local spec, mfu, cost = require "rooflua.spec", require "rooflua.mfu", require "rooflua.cost"
@@ -98,7 +98,7 @@ compare("Deployment", plain_keys(spec.deployment { model = "llama-3.1-8b", hardw
   set { "weight_dtype", "kv_dtype" }),
   fields_of(spec_stub, "rooflua.Deployment"))
 
---- Names that an unknown field's error lists.
+--- The known names that the error for an unknown field lists.
 local function known_names(object)
   local _, message = pcall(function() return object.no_such_field end)
   local out = {}

@@ -1,11 +1,11 @@
---- Counts what the compiler gave up on while a function ran, for tests and benchmarks. A line of a
---- script that is not compiled can be a hundred times slower than one that is, silently.
+--- Counts the traces that the compiler gave up while a function ran, for tests and benchmarks. A line of a
+--- script that is not compiled can be a hundred times slower, without any message.
 local jutil = require "jit.util"
 local vmdef = require "jit.vmdef"
 
 local aborts = {}
 
--- The recorder meets a loop or a recursion and starts again from there: how it finds its traces.
+-- The recorder meets a loop or a recursion and starts again from there. That is its normal work, not a loss.
 local restarts = {
   ["leaving loop in root trace"] = true, ["inner loop in root trace"] = true,
   ["down-recursion, restarting"] = true, ["retry recording"] = true, ["loop unroll limit reached"] = true,
@@ -22,8 +22,8 @@ local function reason(code, argument)
   return (text:gsub("%%[sd]", tostring(argument)))
 end
 
---- Runs `call` with the rest of the arguments. Not protected: a trace cannot return through pcall.
---- @return {aborts: integer, restarts: integer, lines: string[]} what was given up, and where
+--- Runs `call` with the other arguments, without pcall, because a trace cannot return through pcall.
+--- @return {aborts: integer, restarts: integer, lines: string[]} numbers, and the places of aborted traces
 function aborts.of(call, ...)
   local found, counts = { aborts = 0, restarts = 0, lines = {} }, {}
   local function note(what, _, func, pc, code, argument)

@@ -1,4 +1,4 @@
--- Bucketing policies: every prefill in one group, nothing lost.
+-- Bucketing policies: every prefill is in exactly one group.
 local test = dofile "tests/scripts/harness.lua"
 
 local prefills = {}

@@ -1,10 +1,10 @@
--- `rooflua calibrate` finds planted parameters in a run that the simulator itself measured, from every kind of
--- file, and reads files of users strictly.
+-- `rooflua calibrate` finds the parameters of a simulated run again, from every kind of file, and refuses files
+-- with errors.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
 local calibrate = require "rooflua.explore.fit.calibrate"
-local measured = require "rooflua.explore.fit.measured"
+local measured = require "rooflua.explore.fit.measured_runs"
 local serve = require "rooflua.serve"
 
 local file = test.file
@@ -20,10 +20,11 @@ local planted = { ["steps.host_step_s"] = 2.5e-3, ["frontend.base_s"] = 4e-3 }
 local chunks = require "rooflua.sandbox.chunks"
 local truth = chunks.load_scenario(file(".lua", scenario_text:format("host_step_s = 2.5e-3", "4e-3")))
 
---- The truth as a run, and its requests as they were sent.
+--- A run with the true parameters, and its requests as they were sent.
 local function observed()
   local path = file()
-  serve.run_variant("truth", truth, { requests_path = path })
+  require("rooflua.serving.whole").run(require("rooflua.scenario.reader").new "truth", truth,
+    { requests_path = path })
   local handle = assert(io.open(path))
   local text = handle:read "*a"
   handle:close()

@@ -1,4 +1,4 @@
--- Tables as text, and quantiles: each has one place, and these are its rules.
+-- The rules of tables as text, and of quantiles.
 local test = dofile "tests/scripts/harness.lua"
 local columns = require "rooflua.text.columns"
 local statistics = require "rooflua.base.statistics"

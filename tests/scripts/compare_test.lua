@@ -1,4 +1,4 @@
--- Paired comparisons: Student's t, intervals that hold the truth as often as they say.
+-- Paired comparisons: Student's t, and intervals that contain the truth as often as they claim.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local paired = require "rooflua.explore.paired"
@@ -12,7 +12,7 @@ test("quantiles of Student's t are those of the tables", function()
   for _, each in ipairs(known) do test.near(paired.quantile(each[1], each[2]), each[3], 3e-4) end
 end)
 
---- How often the interval of n differences around 0 holds 0.
+--- Share of intervals of n differences around 0 that contain 0.
 local function coverage(method, n, trials)
   local stream, held = rooflua.random.streams(11):stream "coverage", 0
   for _ = 1, trials do
@@ -72,7 +72,7 @@ test("common random numbers make intervals narrower than independent seeds would
     vary = { ["scheduler.max_num_batched_tokens"] = { 2048, 4096 } }, seeds = 6, jobs = 2 }
   local options = { metrics = { "e2e_s_mean" } }
   local row = measure.compare(runs, options)[1]
-  -- the same runs, paired with the seed of somebody else
+  -- the same runs, each paired with another seed
   local shuffled = {}
   for i, each in ipairs(runs) do
     local seed = each.parameters.seed

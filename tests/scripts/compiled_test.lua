@@ -1,4 +1,4 @@
--- Step models and bucketing policies, once warm, run in compiled code: the compiler gives up nowhere.
+-- Warm step models and bucketing policies run in compiled code: the compiler gives up no trace.
 local test = dofile "tests/scripts/harness.lua"
 local aborts = dofile "tests/scripts/aborts.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
@@ -6,16 +6,15 @@ local batch = require("rooflua").cost.batch
 
 local warm_up, measured = 6000, 6000
 
---- What the compiler can never do, in a place that is not the miss of a memo. Such a place ends as
---- "blacklisted": interpreted for good, and silent from then on.
+--- Whether a line names something that the compiler can never compile. Such a place becomes "blacklisted": it is
+--- interpreted from then on, without further messages.
 local function hopeless(line)
   if line:find("rooflua.border.ledger", 1, true) then return false end
   return line:find "bytecode" or line:find "mixed sparse" or line:find "blacklisted" or line:find "meta.__call"
-    or line:find "too many" -- snapshots, spill slots: too much in one trace, and never less
+    or line:find "too many" -- snapshots, spill slots: too much in one trace, at every attempt
 end
 
---- `call(count)` again and again: at first the compiler may look for its traces, but meets nothing
---- hopeless; then no trace is aborted.
+--- Repeats `call(count)`. At first the compiler may abort traces, but none for such a reason; later it aborts none.
 local function stays_compiled(call)
   for _ = 1, 2 do
     for _, line in ipairs(aborts.of(call, warm_up).lines) do test.check(not hopeless(line), line) end

@@ -1,4 +1,4 @@
--- Corrections: what each changes, and what it leaves alone.
+-- Corrections: the operations that each changes, and those that it leaves unchanged.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local batch = rooflua.cost.batch
@@ -17,7 +17,7 @@ test("prefill_divisor divides prefill attention and nothing else", function()
   test.equal(correction:op(op "gemm", 1.0), 1.0)
 end)
 
-test("bandwidth_efficiency slows down what memory binds and nobody measured", function()
+test("bandwidth_efficiency slows down memory-bound operations that are not measured", function()
   local correction = require "corrections.bandwidth_efficiency" { efficiency = 0.5 }
   test.equal(correction:op(op("gemm", "memory"), 1.0), 2.0)
   test.equal(correction:op(op("gemm", "compute"), 1.0), 1.0)

@@ -1,4 +1,4 @@
--- max_output_tokens: what requests declare, in every shipped workload, and what schedulers make of it.
+-- max_output_tokens: the limit that requests declare in every shipped workload, and its use by schedulers.
 local test = dofile "tests/scripts/harness.lua"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
@@ -45,7 +45,7 @@ test("a limit that is no whole number is refused by every workload", function()
   end
 end)
 
---- A scheduler that notes what it is shown, one request at a time.
+--- A scheduler that notes the limits that it sees and runs one request at a time.
 local function probe(seen)
   local Probe = policy.define { name = "probe", doc = "Notes limits.", params = {} }
   function Probe:plan(replica, plan)

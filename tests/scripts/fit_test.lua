@@ -1,8 +1,10 @@
--- Fits: planted parameters are found again, the error on left-out data is that of data left out.
+-- Fits find known parameters again, and the error on left-out data is measured on data that the fit did not see.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local fit, serve, cost, json = rooflua.fit, rooflua.serve, rooflua.cost, rooflua.json
-local scenario = require "rooflua.scenario.reader"
+local paths = require "rooflua.scenario.paths"
+local Prepared = require "rooflua.scenario.prepared"
+local Reader = require "rooflua.scenario.reader"
 
 local kernels = require "steps.kernels"
 
@@ -12,7 +14,7 @@ local function steps_with(parameters)
   local given = {}
   for key, value in pairs(base) do given[key] = value end
   given.steps = kernels(parameters)
-  return scenario.bind_steps(scenario.prepare(given, "test")), given
+  return Prepared.steps(Prepared.of(Reader.new "test", given)), given
 end
 
 --- Steps as a machine with these parameters would measure them.
@@ -55,7 +57,7 @@ test("a number of the hardware is found again, also where kernels are modelled b
     return { model = "llama-3.1-8b", async_depth = 1, steps = kernels {},
       hardware = { from = "h200", memory_bytes_per_s = memory_bytes_per_s } }
   end
-  local steps, target = scenario.bind_steps(scenario.prepare(given(3e12), "test")), {}
+  local steps, target = Prepared.steps(Prepared.of(Reader.new "test", given(3e12))), {}
   for i, decodes in ipairs { 1, 8, 64 } do
     target[i] = { decodes = decodes, decode_context_tokens = decodes * 500 }
     target[i].time_s = steps:time(cost.batch { decodes = decodes, decode_context_tokens = decodes * 500 })
@@ -100,7 +102,7 @@ test("bounds are kept, and a value at its bound is said to be there", function()
 end)
 
 test("the error on a group left out is that of a fit which did not see it", function()
-  -- two machines that disagree: fitted to both, each seems half right; left out, each is wholly wrong
+  -- two machines that disagree: a fit to both halves the error of each; left out, each has the whole error
   local slow, fast = measured { host_step_s = 4e-3 }, measured { host_step_s = 1e-3 }
   local target = {}
   for _, each in ipairs(slow) do
@@ -144,7 +146,7 @@ test("measured runs give the parameter back", function()
   local target = {}
   for i, rate in ipairs { 2, 5, 9 } do
     local given = run_scenario(2e-3)
-    given = scenario.set("test", given, "workload.rate_per_s", rate)
+    given = paths.set(Reader.new "test", given, "workload.rate_per_s", rate)
     local summary = serve.run(given).summary
     target[i] = { group = "rate " .. rate, set = { ["workload.rate_per_s"] = rate },
       metrics = { ttft_s_mean = summary.ttft_s.mean, ["tpot_s.p50"] = summary.tpot_s.p50 } }
@@ -166,7 +168,7 @@ test("any function can be fitted", function()
   test.near(result.values.b, 2, 1e-2)
 end)
 
---- Two machines in a row: what is faster than the other is not seen, on a plain that fills most of the box.
+--- Two machines in a row: the time of the faster one has no effect, so the error is flat in most of the box.
 local function behind_a_wall(evaluations)
   local target = {}
   for x = 1, 6 do target[x] = { x = x, value = x * 61 + 5 } end

@@ -15,7 +15,7 @@ local function scenario(scheduler, router, replicas)
   }
 end
 
---- A fork in the middle ends as the run that it was taken from, which ends as one that was never forked.
+--- A fork made in the middle ends like the run it was made from, and that run ends like one without a fork.
 local function same_future(given)
   local live, alone = serve.open(given), serve.open(given)
   live:run_until(2)

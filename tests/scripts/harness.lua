@@ -22,7 +22,7 @@ local function run(_, name, body)
   end
 end
 
---- Where a check that failed was called.
+--- File and line of a failed check.
 local function here()
   for level = 3, 8 do
     local info = debug.getinfo(level, "Sl")
@@ -81,7 +81,7 @@ function harness.shared(path)
   error({ skip = full .. " is not there" }, 0)
 end
 
---- A folder of this program's own, removed by finish().
+--- A temporary folder of this test program, removed by finish().
 function harness.folder()
   if not harness.scratch then
     harness.scratch = os.tmpname()
@@ -91,7 +91,7 @@ function harness.folder()
   return harness.scratch
 end
 
---- A path in that folder that nobody was given before, with `name` as its end; written if there is content.
+--- A new path in that folder that ends in `name`; the file is written if there is content.
 function harness.file(name, content)
   harness.files = harness.files + 1
   local path = ("%s/%d%s"):format(harness.folder(), harness.files, name or "")

@@ -43,7 +43,7 @@ for _, point in ipairs(published) do
   end)
 end
 
---- A fresh instance, asked once.
+--- The static report of a new instance.
 local function alone(model, load)
   local steps = bound.bind(Infersim { device = "H20", world_size = 4 }, { model = model, hardware = "h20" })
   local own = steps:load()

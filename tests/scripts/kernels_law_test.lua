@@ -15,7 +15,7 @@ local rounds = tonumber(os.getenv "ROOFLUA_LAW_ROUNDS" or 1)
 
 local state = 20261121
 
---- A whole number from low to high: a generator of our own, so that a failure can be found again.
+--- A whole number from low to high, from a fixed generator, so that a failure can be repeated.
 local function whole(low, high)
   state = (state * 16807) % 2147483647
   return low + math.floor(state / 2147483647 * (high - low + 1))
@@ -23,7 +23,7 @@ end
 
 local function one_of(list) return list[whole(1, #list)] end
 
---- A length as serving has them: as many short as long, by octaves.
+--- A length with a uniform logarithm: short and long lengths are equally frequent by octaves.
 local function length(most)
   local high = 2 ^ whole(0, math.floor(math.log(most) / math.log(2)))
   return whole(math.floor(high / 2), math.min(most, 2 * high))
@@ -35,7 +35,7 @@ local function sum(list)
   return total
 end
 
---- Contexts of decodes and chunks {new, context}: what a batch is made of.
+--- A batch as contexts of decodes and chunks {new, context}.
 local function random_load()
   local load = { contexts = {}, chunks = {} }
   local kind = whole(1, 4)
@@ -63,7 +63,7 @@ local function text_of(load)
   return ("%d decodes of %d tokens, chunks {%s}"):format(#load.contexts, sum(load.contexts), table.concat(chunks, " "))
 end
 
---- What more a batch may hold. Each changes the load and says what it did; nil: nothing to change.
+--- Ways to make a batch larger. Each changes the load and returns a description; nil: it does not apply.
 local growths = {
   function(load)
     local n, context = one_of { 1, 1, 2, 17 }, one_of { 0, 1, length(30000) }
@@ -123,12 +123,12 @@ local function what_fell(steps, before, after)
   return table.concat(list, ", ")
 end
 
---- A step that an engine could run: within its seats and its token budget.
+--- Whether an engine could run the step: within its seats and its token budget.
 local function fits(steps, batch)
   return batch.requests <= steps.limits.seats and batch.tokens <= steps.limits.tokens
 end
 
---- Grows one batch again and again. Returns how often the price fell, how far, and the worst in words.
+--- Grows one batch many times. Returns how often the price fell, by how much at most, and a text of that case.
 local function grow(steps, label, worst, times)
   local load = random_load()
   if #load.contexts + #load.chunks == 0 then load.contexts[1] = 100 end
@@ -176,10 +176,10 @@ local function fresh() return { tried = 0, found = 0, fell = 0, text = "" } end
 
 local gpus = { "a100-sxm-80gb", "b200", "h100-sxm", "h20", "h200-sxm", "h800", "l40s", "rtx-pro-6000" }
 
---- Hybrid models do not ship: one of our own.
+--- A hybrid model; rooflua ships none.
 local hybrid = "tests/fixtures/models/small_hybrid.json"
 
---- A step model drawn at random, bound; nil where the model does not run so (ranks, experts, formats).
+--- A step model drawn at random and bound; nil if the model cannot run so (ranks, experts, formats).
 local function random_steps(model, gpu, mfu)
   local given = { model = model, hardware = gpu, tp = one_of { 1, 2, 4, 8 }, mfu = mfu, async_depth = whole(1, 2) }
   given.deployment = { max_num_batched_tokens = one_of { 2048, 8192 } }
@@ -207,8 +207,8 @@ for _, model in ipairs { hybrid, unpack(rooflua.spec.models()) } do
   end)
 end
 
---- Every set of measured tables, and models that have rows in it. (llmservingsim's are times of whole layers;
---- no layout reads them.)
+--- Every set of measured tables, and models that have rows in it. (Tables of llmservingsim hold times of whole
+--- layers; no layout reads them.)
 local sets = {
   { path = "tables/aic", layout = "aic", gpu = "h100_sxm", hardware = "h100-sxm" },
   { path = "tables/aic", layout = "aic", gpu = "h200_sxm", hardware = "h200-sxm" },

@@ -1,5 +1,5 @@
--- Every line of steps/kernels that makes a price is needed: with the line changed, kernels_prices_test.lua
--- fails. Each row is what the line does, the line, and what stands there instead.
+-- Every line of steps/kernels that computes a price is tested: with the line changed, kernels_prices_test.lua
+-- fails. A row holds the purpose of the line, the line, and its replacement.
 local test = dofile "tests/scripts/harness.lua"
 
 local mutations = {
@@ -26,7 +26,7 @@ local mutations = {
     { "sorted logits per request", "self.sampler_s + self.sorted_row_s * requests", "self.sampler_s" },
     { "the sampler", "time_s + attention_s + cost.record", "attention_s + 0 * time_s + cost.record" },
     { "kernels are counted", "self.kernel_count = self.kernel_count + op.count", "" },
-    { "the eager floor", "max(time_s, self.kernel_count * self.small.eager_s)", "time_s" },
+    { "the eager floor", "max(time_s, self.kernel_count * self.elementwise.eager_s)", "time_s" },
     { "a graph has no eager floor", "if tokens <= self.graph_tokens then return time_s end", "" },
     { "host time of requests", "self.host_step_s + self.host_request_s * batch.requests",
       "self.host_step_s - self.host_request_s * batch.requests" },
@@ -63,7 +63,7 @@ local mutations = {
       'op = "linear_attention", decode = false' },
     { "bytes of an all-reduce", "op.bytes_per_row * run, steps.tp, op.count", "run, steps.tp, op.count" },
   },
-  ["steps.kernels.small"] = {
+  ["steps.kernels.elementwise"] = {
     { "the node of a small kernel", "* steps.small_kernel_bandwidth) + self.node_s",
       "* steps.small_kernel_bandwidth)" },
     { "the bandwidth small kernels reach", "memory_bytes_per_s * steps.small_kernel_bandwidth", "memory_bytes_per_s" },

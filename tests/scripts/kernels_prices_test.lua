@@ -36,7 +36,7 @@ local function primitives(gpu)
     return price.ask { op = "elementwise", kernel = "quantize", tokens = tokens, width = width }
   end
   function price.all_reduce(bytes, ranks) return price.ask { op = "all_reduce", bytes = bytes, ranks = ranks } end
-  --- 64 requests of 1,024 keys or more of either: powers of two are on the grid, and suffice here.
+  --- At least 64 requests and 1,024 keys. Powers of two are points of the grid, so only they are tested here.
   function price.decode(query)
     local least_s = math.huge
     for requests = 6, 12 do
@@ -50,7 +50,7 @@ local function primitives(gpu)
   return price
 end
 
---- Rows of a step by name: {count, seconds of one run}; runs of one name add.
+--- Rows of a step by name: {count, seconds of one run}; rows of the same name are added.
 local function rows_of(steps, load)
   local out = {}
   for _, row in ipairs(cost.explain(function() return steps:time(load or batch) end).rows) do
@@ -60,7 +60,7 @@ local function rows_of(steps, load)
   return out
 end
 
---- The same names, each as often and as long; the step is their sum, the host's row among them.
+--- Checks that a step has exactly these rows, with these counts and times, and that its time is their sum.
 local function check(steps, expected, load)
   local found, sum = rows_of(steps, load), 0
   for name, row in pairs(expected) do
@@ -79,8 +79,8 @@ end
 
 -- Models -------------------------------------------------------------------------------------------
 
---- What Llama-3.1-8B and Mixtral-8x7B have in common: 32 layers of 4096 with 32 heads and 8 KV heads of 128, on
---- two ranks; bf16.
+--- The part that Llama-3.1-8B and Mixtral-8x7B have in common: 32 layers of 4096 with 32 heads and 8 KV heads of 128,
+--- on two ranks; bf16.
 local function common_rows(price, vocabulary)
   local norm, reduce = price.small(4 * 4096 * 2 * 128 + 4096 * 2), price.all_reduce(128 * 4096 * 2, 2)
   local chunk = { op = "attention_prefill", heads = 32, kv_heads = 8, head_dim = 128, tp = 2, kv_dtype = "bf16" }
@@ -253,7 +253,7 @@ end)
 
 -- The grid of decode attention -------------------------------------------------------------------
 
---- A grid over a latency of our own, blocks of 128 keys.
+--- A grid over a given latency function, with blocks of 128 keys.
 local function grid(latency)
   return monotone.of(function(n, tokens) return latency(n, tokens), "measured" end, 128)
 end
@@ -315,7 +315,7 @@ end)
 
 local function time_with(parameters, given, load) return of(given or dense, parameters):time(load or batch) end
 
---- A parameter at 0 and at `value`: how much longer the step is.
+--- The time by which a step is longer with a parameter at `value` than at 0.
 local function moved(name, value, given, load)
   return time_with({ [name] = value }, given, load) - time_with({ [name] = 0.0 }, given, load)
 end

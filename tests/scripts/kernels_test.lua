@@ -31,7 +31,7 @@ local function label(kind)
   return ("%s tp%d %s"):format(kind.model, kind.tp or 1, kind.hardware or "h100-sxm")
 end
 
---- Rows of a step by what they were called.
+--- Rows of a step by name.
 local function rows_of(steps, batch)
   return cost.explain(function() return steps:time(batch) end)
 end
@@ -112,7 +112,7 @@ for _, kind in ipairs(kinds) do
   end)
 end
 
---- Kernel tables that were measured are noisy; the price may fall by no more than this part of a step.
+--- Measured kernel tables are noisy: the price may fall, but by no more than this part of a step.
 local noise = 1e-3
 
 test("with measured tables too, more decodes, tokens or context never make a step shorter", function()

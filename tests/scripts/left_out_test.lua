@@ -1,4 +1,4 @@
--- What a workload knows of and does not send is said: by traces, by conversations, by scripts of users.
+-- Requests that a workload has but does not send are reported: of traces, conversations and scripts of users.
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local native = require "rooflua.native"

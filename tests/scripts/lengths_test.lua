@@ -1,4 +1,4 @@
--- Lengths and arrivals that cannot be meant: an error that names the key, what was found and what would be right.
+-- Impossible lengths and arrivals: the error names the key, the value that was found and what would be right.
 local test = dofile "tests/scripts/harness.lua"
 local lengths = require "rooflua.lengths"
 local random = require "rooflua.random"
@@ -84,7 +84,7 @@ test("the mean of every distribution is that of many samples", function()
   test.raises("lengths.mean", function() lengths.mean "many" end)
 end)
 
--- Inference-perf's and BLIS' presets. What is clamped moves a mean by less than 0.3 tokens.
+-- Presets of inference-perf and BLIS. Clamping moves a mean by less than 0.3 tokens.
 test("presets have the lengths of their names", function()
   for name, known in pairs {
     chatbot = { { 256, 100, 2, 800 }, { 256, 100, 1, 1024 } },

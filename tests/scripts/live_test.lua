@@ -1,4 +1,4 @@
--- Live simulations: step, look, swap, fork; and what a run gives.
+-- Live simulations: step, inspect, swap policies, fork; and the result of a run.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, json, measure = rooflua.serve, rooflua.json, rooflua.measure
@@ -119,7 +119,7 @@ test("it does so over swaps and forks, and says so where it cannot", function()
     end
   end
   test.check(swapped > 5, "%d requests", swapped)
-  serve.replace_policies(live, function() end)
+  require("rooflua.serving.live").replace_policies(live, function() end)
   live:run()
   local ended = live:ended()
   local _, early = live:why(ended[1].id)

@@ -1,4 +1,4 @@
--- What a live simulation remembers, and what is made of it: why, explain, diff, plots.
+-- The history of a live simulation, and the reports made from it: why, explain, diff, plots.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, json, measure = rooflua.serve, rooflua.json, rooflua.measure
@@ -28,7 +28,7 @@ test("what is remembered of a request is what following it finds", function()
   test.equal(#live:ended(), 60)
   for _, id in ipairs { 0, 7, 31, 59 } do
     local remembered, followed = select(2, live:why(id)), select(2, measure.why(scenario(), id))
-    for key, value in pairs(remembered) do -- following looks further: by operation, and at whom it waited for
+    for key, value in pairs(remembered) do -- the second run adds operations, and the requests that it waited for
       if key ~= "bound_s" then test.equal(json.encode { value }, json.encode { followed[key] }, key) end
     end
   end

@@ -3,7 +3,7 @@ local columns = { "case_id", "rating", "dataset", "file", "selector", "model", "
   "workload", "metrics", "measured", "notes" }
 
 --- @param test table the harness
---- @param defaults table<string, string|number> of the columns that a case leaves out
+--- @param defaults table<string, string|number> values of columns that a case leaves out
 --- @return string folder, function write (name, content), function write_cases (list of cases by column; id for
 --- case_id), string header
 return function(test, defaults)

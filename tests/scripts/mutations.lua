@@ -1,10 +1,10 @@
--- Tests that can fail: a line is taken out of a script, and a test of the script must notice.
+-- Tests of tests: a line of a script is replaced, and a test of that script must fail.
 --
 --   mutations.check { test = test, rules = { NAME = { { title, line, what stands there without it }, ... } },
 --     module = function(name) ... end, tests = function(name) ... end, forget = "^steps%.kernels" }
 local mutations = {}
 
---- Replaces the one place where `from` stands.
+--- Replaces `from`, which must occur exactly once.
 local function replaced(source, from, to)
   local first, last = source:find(from, 1, true)
   assert(first, "the line is not in the script: " .. from)
@@ -46,7 +46,7 @@ local function fails(path, module, source, pattern)
 end
 
 --- @param given table test: the harness; rules: by name; module(name): what require calls the script;
----   tests(name): the files that must notice; forget: a pattern of the modules that are loaded anew each time
+---   tests(name): the files of which one must fail; forget: a pattern of modules that are loaded anew each time
 function mutations.check(given)
   local test, names = given.test, {}
   for name in pairs(given.rules) do names[#names + 1] = name end

@@ -1,5 +1,5 @@
--- Every number that a scenario may hold, of every policy file and of the scenario's own keys: what it cannot
--- be is refused in words that name it, and what is not refused runs.
+-- Every number in a scenario, of every policy file and of the scenario's own keys: an impossible value is refused
+-- with an error that names the key, and a value that is not refused runs.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local native = require "rooflua.native"
@@ -20,13 +20,13 @@ local small = { num_requests = 6, num_prompts = 6, sessions = 3, prompt_tokens =
   random_input_len = 40, random_output_len = 4, turns = 2, clients = 2,
   path = test.file("trace.csv", "arrival_s,prompt_tokens,output_tokens\n0,40,4\n0.1,30,5\n") }
 
---- Sizes that are legal and take for ever.
+--- Legal sizes that would take too long.
 local function endless(name, value)
   return type(value) == "number" and value > 100 and
     (small[name] ~= nil or name == "max_context_tokens" or name:find "_tokens" ~= nil)
 end
 
---- A scenario of that policy of that folder.
+--- A scenario that uses one policy of a folder.
 local function using(folder, instance)
   local given = base()
   if folder == "steps" then given.steps = instance end
@@ -39,7 +39,7 @@ local function using(folder, instance)
   return given
 end
 
---- The policy with a small run's sizes and one value.
+--- The policy with sizes of a small run and one given value.
 local function made(class, name, value)
   local overrides = {}
   for key, size in pairs(small) do
@@ -51,7 +51,7 @@ end
 
 local function shown(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
 
--- Every belief of a step model says what it rests on.
+-- Every parameter of a step model has a source.
 test("every parameter of a step model has a unit where it is a number, and a source", function()
   local seen = 0
   for _, name in ipairs { "infersim", "kernels", "roofline_v1", "roofline_v2" } do
@@ -66,7 +66,8 @@ end)
 
 local asked, refused, ran = 0, 0, 0
 
---- Runs `body`; an error must name the parameter. One line per value that was wrongly taken or badly refused.
+--- Runs `body`; an error must name the parameter. Adds a line for each value that was wrongly accepted or refused
+--- without that name.
 local function ask(name, value, must_refuse, body)
   asked = asked + 1
   local ok, problem = pcall(body)
@@ -154,12 +155,11 @@ for _, path in ipairs(core.sorted_keys(own_keys)) do
 end
 
 test("the numbers of a batch, a search and a sensitivity name themselves", function()
-  local scenario = require "rooflua.scenario.reader"
+  local kinds, opening = require "rooflua.scenario.kinds", require "rooflua.scenario.opening"
   local function run(given)
     given.model, given.hardware, given.steps = "llama-3.1-8b", "h200", require "steps.roofline_v1" {}
     return function()
-      scenario.open_table(given, { file = "made up" })
-      scenario.run(1, {})
+      kinds.run(opening.table(given, { file = "made up" }), 1)
     end
   end
   local fine = { -- key -> values of `bad` that mean something
@@ -198,7 +198,7 @@ end)
 
 test("the list of keys is complete", function()
   local declared = require "rooflua.scenario.declared"
-  for _, each in ipairs(declared.all("scenario", base())) do
+  for _, each in ipairs(declared.all(require("rooflua.scenario.reader").new "scenario", base())) do
     if not each.path:find "^steps%." and not each.path:find "^workload%." and not each.path:find "^scheduler%." then
       test.check(own_keys[each.path], "%s is not among them", each.path)
     end

@@ -1,4 +1,4 @@
--- Charts in the terminal: what an axis cannot place is left out and counted, and nothing else changes.
+-- Charts in the terminal: points that an axis cannot show are left out and counted, and nothing else changes.
 local test = dofile "tests/scripts/harness.lua"
 local plot = require "rooflua.text.plot"
 local nan, inf = 0 / 0, math.huge
@@ -9,7 +9,7 @@ local function chart(x, y, more)
   return plot.chart(given)
 end
 
---- Rows of the canvas alone.
+--- Rows of the canvas, without axes and labels.
 local function picture(text) return (text:gsub("^[^\n]*\n", "")) end
 
 test("points without a place are left out and counted, and the others stand where they stood", function()

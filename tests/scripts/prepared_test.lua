@@ -1,4 +1,4 @@
--- db:prepare: questions asked together have the answers they have alone; what is wrong is said where it is.
+-- db:prepare: questions asked together have the same answers as alone, and errors name the question.
 local rooflua = require "rooflua"
 local test = dofile "tests/scripts/harness.lua"
 

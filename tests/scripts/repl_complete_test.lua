@@ -1,4 +1,4 @@
--- What Tab offers at the prompt, without a terminal.
+-- Completion of the prompt, without a terminal.
 local test = dofile "tests/scripts/harness.lua"
 local repl = require "rooflua.repl.session"
 
@@ -9,7 +9,7 @@ repl.eval(":until 5", 0, 100)
 repl.eval("ran = 0 function run() ran = ran + 1 return { field = 1 } end", 0, 100)
 print = quiet -- luacheck: ignore
 
---- What is offered, as " a b c ".
+--- The candidates as " a b c ".
 local function offered(line) return " " .. table.concat(repl.complete(line).candidates, " ") .. " " end
 
 local function offers(line, ...)

@@ -1,5 +1,5 @@
--- The recorded traces beside the checkout, replayed from end to end: what is sent and served is what the files
--- hold. The figures were counted from the files by another program (Python's csv, json and datetime).
+-- The recorded traces beside the checkout, replayed from start to end: requests sent and served are those of the
+-- files. The figures were counted by another program (Python's csv, json and datetime).
 local test = dofile "tests/scripts/harness.lua"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
@@ -50,8 +50,8 @@ for name, figures in pairs(counted) do
   end)
 end
 
--- One request after the other and a cache that forgets nothing: a prompt's hit is the longest beginning that any
--- prompt before it had, in whole blocks of 16, at least one token short of itself.
+-- Requests run one after the other, and the cache evicts nothing. The hit of a prompt is then the longest beginning
+-- that it shares with an earlier prompt, in whole blocks of 16, and at least one token shorter than the prompt.
 local hits = { ["mooncake_conversation.jsonl"] = 54097440, ["mooncake_synthetic.jsonl"] = 39850800 }
 
 for name, tokens in pairs(hits) do

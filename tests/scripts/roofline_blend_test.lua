@@ -1,4 +1,4 @@
--- lookup/roofline_blend: laws on made-up tables, and rows and shapes left out of measured ones.
+-- lookup/roofline_blend: laws on synthetic tables, and rows and shapes left out of measured ones.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"
@@ -96,7 +96,7 @@ test("no prior context is another shape than a prior context of one token", func
   test.equal(asked(1, row(0, 1e-4), row(1, 9e-4)), 9e-4)
 end)
 
-test("kernels that are a floor and a roofline are found exactly where nobody measured", function()
+test("kernels that are a floor and a roofline are found exactly at shapes without a measurement", function()
   local table_of = gemm_table(function(m, k, n) return ideal(m, k, n) - 5e-6 end, grid)
   for _, x in ipairs { { 100, 2000, 3000 }, { 20, 1024, 8192 }, { 9000, 9000, 9000 }, { 1, 512, 512 } } do
     local latency_s = ask(table_of, x[1], x[2], x[3])
@@ -210,7 +210,7 @@ local function open(gpu, lookup)
                             lookup = lookup }
 end
 
---- Mean errors of several lookups at the GEMMs of each (k, n), the whole (k, n) being left out.
+--- Mean errors of several lookups at the GEMMs of each (k, n), with all rows of that (k, n) left out.
 local function shapes_left_out(gpu, lookups)
   local groups, order = {}, {}
   for _, row in ipairs(open(gpu):rows("gemm/" .. gpu .. "/data.csv")) do
@@ -264,7 +264,7 @@ test("of the 10 GEMM shapes of its H800 no better than by latency_linear, and on
   test.near(errors.roofline_blend, errors.latency_linear, 0.1)
 end)
 
---- Mean error between rows, rows left out one by one.
+--- Mean error between rows, with rows left out one by one.
 local function rows_left_out(table_of, keep)
   local sum, count = 0, 0
   for i, row in ipairs(table_of.rows) do

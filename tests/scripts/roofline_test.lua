@@ -1,4 +1,4 @@
--- steps/roofline_v1 and steps/roofline_v2: recorded terms, laws, and that every switch does something.
+-- steps/roofline_v1 and steps/roofline_v2: recorded terms, laws, and the effect of every parameter.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"
@@ -198,7 +198,7 @@ test("a bucketing policy can stand in for a name", function()
   test.equal(v2({ bucketing = exact }):time(varied()), v2({ bucketing = "exact" }):time(varied()))
 end)
 
--- Cells that hold nothing ------------------------------------------------------------------------------------
+-- Empty cells ------------------------------------------------------------------------------------------------
 
 --- A database whose decode MFU is 0 below a context.
 local function with_holes(first_context)

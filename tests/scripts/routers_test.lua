@@ -1,5 +1,5 @@
--- Routers: each one's choice on numbers that can be checked in the head, ties included, and what stale
--- signals and shared prefixes do to it in a run.
+-- Routers: the choice of each on numbers that can be checked by hand, ties included, and the effect of old signals
+-- and shared prefixes in a run.
 local test = dofile "tests/scripts/harness.lua"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
@@ -8,7 +8,7 @@ local random = require "rooflua.random"
 local Second = policy.define { name = "second", doc = "Every step takes one second.", params = {} }
 function Second:time() return 1 end
 
---- What a router would see, as plain tables.
+--- The candidates that a router sees, as plain tables.
 local function replicas(list)
   for _, each in ipairs(list) do
     for _, field in ipairs { "outstanding", "waiting", "running", "kv_used_frac", "prefix_hit_tokens" } do
@@ -24,7 +24,7 @@ local function outstanding(...)
   return replicas(list)
 end
 
---- Where each request of a run on two replicas went: "1 2 2". Requests: {arrival_s, prompt, output, fields}.
+--- The replica of each request of a run on two replicas: "1 2 2". Requests: {arrival_s, prompt, output, fields}.
 local function routed(router, requests)
   local VllmV1 = require "schedulers.vllm_v1"
   local replica = { kv_blocks = 20, block_size = 4, prefix_caching = true }
@@ -70,8 +70,8 @@ test("least_kv takes the emptiest cache, then the fewest unfinished requests, th
   test.equal(router:route(nil, outstanding(1, 1)), 1)
 end)
 
--- A fills half of the first cache. Signals of age 0 show it to everybody. Signals of 10 s are those of t=0, empty
--- caches, and only the router's own counts are fresh: 1-1, 2-1, 2-2. Signals of 2 s show it to those after t=2.
+-- A fills half of the first cache. Signals of age 0 show that to every later request. Signals of age 10 s are those of
+-- t=0 (empty caches), and only the router's own counts are new: 1-1, 2-1, 2-2. Signals of age 2 s show it after t=2.
 test("least_kv believes its signals for staleness_s, and its own counts at once", function()
   local LeastKv = require "routers.least_kv"
   local requests = { { 0, 40, 20 }, { 0.5, 4, 20 }, { 1.5, 4, 20 }, { 2.5, 4, 20 }, { 3, 4, 20 } }
@@ -80,7 +80,7 @@ test("least_kv believes its signals for staleness_s, and its own counts at once"
   test.equal(routed(LeastKv { staleness_s = 2 }, requests), "1 2 1 2 2")
 end)
 
---- A router whose draws are given: each is checked against the range that it was asked for.
+--- A router with given draws; each draw is checked against the range that the router asks for.
 local function with_draws(router, draws)
   router.draws = { integer = function(_, low, high)
     local draw = table.remove(draws, 1)
@@ -145,7 +145,7 @@ end)
 
 test("prefix_affinity sends requests that begin alike to one replica", function()
   local function begins(id) return { content = { { id, 8 }, { 0, 4 } } } end
-  -- B goes where nobody is; C begins like A and D like B, though both would be tied or go to 1
+  -- B goes to the empty replica; C begins like A and D like B, although both would be tied or go to 1
   test.equal(routed(require "routers.prefix_affinity" {}, { { 0, 12, 9, begins(1) }, { 0.1, 12, 9, begins(2) },
     { 1.5, 12, 9, begins(2) }, { 1.6, 12, 9, begins(2) }, { 1.7, 12, 9, begins(1) } }), "1 2 2 2 1")
 end)

@@ -1,4 +1,4 @@
--- What the header of each shipped scenario expects is what comes out.
+-- Each shipped scenario has the results that its header expects.
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
@@ -22,7 +22,7 @@ local function times(variant)
   return out
 end
 
---- Seconds of a priced step's operations of that kind.
+--- Seconds of the operations of one kind in a priced step.
 local function kind_s(priced, kind)
   local sum = 0
   for _, row in ipairs(priced.rows) do

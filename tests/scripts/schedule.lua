@@ -1,4 +1,4 @@
--- Schedules as tables: what each step held, request by request, against rows written by hand.
+-- Schedules as tables: the content of each step, request by request, compared with rows written by hand.
 --
 --   schedule.expect {
 --     scheduler = VllmV1 { ... },
@@ -11,8 +11,8 @@
 --   }
 --
 -- Every step takes one second, so a row's number is the time at which it was planned. Requests are
--- letters in order of arrival: `A` decodes one token, `A+4` computes four tokens of its prompt (or of
--- what it lost), `A!` lost its seat in this plan. Within a row, letters are sorted.
+-- letters in order of arrival: `A` decodes one token, `A+4` computes four tokens of its prompt (or of tokens that it
+-- lost in a preemption), `A!` loses its seat in this plan. Within a row, letters are sorted.
 local test = dofile "tests/scripts/harness.lua"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"

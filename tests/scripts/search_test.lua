@@ -3,7 +3,7 @@ local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local policy, sweep, json = rooflua.policy, rooflua.sweep, rooflua.json
 
---- A step takes load ms (and `base_s`); where `hole`, loads from 5 to 6 take 50 ms.
+--- A step takes `load` ms (and `base_s`); with `hole`, loads from 5 to 6 take 50 ms.
 local Loaded = policy.define { name = "loaded", doc = "A step whose time is a parameter.",
   params = { load = { default = 1.0, doc = "ms" }, base_s = { default = 0.0, unit = "s", doc = "more" },
     hole = { default = false, doc = "not monotone" }, seats = { default = 4, integer = true, min = 1, doc = "ms / 4" },
@@ -79,7 +79,7 @@ test("least bounds, attainment and several bounds hold together", function()
 end)
 
 test("requests that are not completed miss every SLO", function()
-  local given = scenario(nil, { deployment = { kv_blocks = 1 } }) -- nobody fits with 16 + 10 tokens
+  local given = scenario(nil, { deployment = { kv_blocks = 1 } }) -- no request fits with 16 + 10 tokens
   local result = rate { given, slo = { tpot_s_mean = 1 } }
   test.equal(result.value, nil)
   test.check(result.tried[1].problem:find "4 of 4 requests were not completed")

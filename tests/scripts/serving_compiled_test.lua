@@ -1,5 +1,5 @@
--- A serving run, once warm, stays in compiled code: the compiler gives up no trace, and a constant of
--- a Lua file is what the run depends on.
+-- A warm serving run stays in compiled code: the compiler gives up no trace. A changed constant in a Lua file changes
+-- the run, so nothing native replaces that file.
 local test = dofile "tests/scripts/harness.lua"
 local aborts = dofile "tests/scripts/aborts.lua"
 local rooflua = require "rooflua"
@@ -20,7 +20,8 @@ local function scenario(scheduler, host_step_s)
   }
 end
 
---- What the compiler can never do: such a place is soon interpreted for good, and silent from then on.
+--- Whether a line names something that the compiler can never compile. Such a place is soon interpreted, without
+--- further messages.
 local function hopeless(line) return line:find "bytecode" or line:find "blacklisted" end
 
 for _, name in ipairs { "vllm_v1", "sjf" } do

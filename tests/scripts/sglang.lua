@@ -1,10 +1,10 @@
---- What the schedules of SGLang share.
+--- Settings that the schedules of SGLang share.
 local Sglang = require "schedulers.sglang"
 local sglang = {}
 
 function sglang.limit(tokens) return { max_output_tokens = tokens } end
 
---- The ratio stays where it is: minimum factor 1.
+--- The ratio does not change, because the minimum factor is 1.
 function sglang.steady(ratio, parameters)
   local all = { init_new_token_ratio = ratio, min_new_token_ratio_factor = 1 }
   for key, value in pairs(parameters or {}) do all[key] = value end

@@ -1,5 +1,5 @@
--- steps/kernels and the measured tables of small kernels: a row changes the price as far as it should,
--- nothing beats the bandwidth, and the evidence says what was read. Tables are written here.
+-- steps/kernels with measured tables of small kernels, which are written here: a row changes the price by the right
+-- amount, nothing is faster than the bandwidth, and the evidence names the tables that were read.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"
@@ -111,8 +111,8 @@ test("a graph node stands in front of small_kernel_s, a launch in front of eager
   local steps = of(database, eager)
   test.near(steps:time(bound.decodes(1, 1)), math.max(steps.kernel_count * 7e-6, steps:gpu_time(bound.decodes(1, 1))),
     1e-12)
-  test.equal(steps.small.eager_s, 7e-6)
-  test.equal(of(nil, eager).small.eager_s, 5e-6)
+  test.equal(steps.elementwise.eager_s, 7e-6)
+  test.equal(of(nil, eager).elementwise.eager_s, 5e-6)
 end)
 
 test("rows faster than the bandwidth are topped up to it", function()

@@ -2,7 +2,7 @@
 -- with the kernel tables of aiconfigurator and with shipped data alone. No parameter differs between runs.
 --
 -- blis_stepml      1,374 engine steps, vLLM 0.15.1 (asynchronous). The context of a decode is taken as
---                  input + output / 2 of its run; a prefill is behind what prefix caching left of the input.
+--                  input + output / 2 of its run; the context of a prefill is the rest of the input.
 -- guidellm         stage 0: one request at a time, vLLM 0.11.0 (not asynchronous). decode_s is the sum of
 --                  its decode steps, prefill_s that of its prefill chunks.
 local test = dofile "tests/scripts/harness.lua"

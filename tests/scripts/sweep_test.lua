@@ -1,6 +1,7 @@
 -- Sweeps: order, jobs, common random numbers, samples, results files.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
+local Reader = require "rooflua.scenario.reader"
 local sweep, serve, json = rooflua.sweep, rooflua.serve, rooflua.json
 
 local function scenario(more)
@@ -34,10 +35,10 @@ test("results do not depend on the number of jobs", function()
   end
 end)
 
---- What came in: id, arrival, prompt and output length of every request.
+--- The requests that arrived: id, arrival, prompt and output length.
 local function stream_of(given)
   local path = test.file()
-  require("rooflua.serve").run_variant("test", given, { requests_path = path })
+  require("rooflua.serving.whole").run(Reader.new "test", given, { requests_path = path })
   local lines, header = {}, nil
   for line in io.lines(path) do
     local cells = {}
@@ -100,7 +101,7 @@ local space = { ["scheduler.max_num_seqs"] = { min = 1, max = 64, log = true },
   ["workload.rate_per_s"] = { 1, 9 }, ["hardware"] = { "h200", "h100", "l40s" } }
 
 local function sampled(method, n, seed)
-  local points = require("rooflua.explore.sampling").points("test", (function()
+  local points = require("rooflua.explore.sampling").points(Reader.new "test", (function()
     local given = scenario()
     given.sweep = { method = method, n = n, params = space, seed = seed }
     return given
@@ -134,7 +135,7 @@ test("the first 2^k Sobol points have one in every dyadic slice, and pairs in ev
     test.equal(squares[square], nil, "square")
     squares[square] = true
   end
-  -- the points that everybody's Joe-Kuo Sobol sequence begins with
+  -- the first points of the Sobol sequence with Joe and Kuo's direction numbers
   local first = { { 0, 0, 0 }, { 0.5, 0.5, 0.5 }, { 0.75, 0.25, 0.25 }, { 0.25, 0.75, 0.75 },
     { 0.375, 0.375, 0.625 } }
   for i, expected in ipairs(first) do

@@ -1,4 +1,4 @@
--- Rows left out, and databases held against each other, from Lua.
+-- Rows left out, and comparisons of databases, from Lua.
 local test = dofile "tests/scripts/harness.lua"
 local mfu = require "rooflua.mfu"
 

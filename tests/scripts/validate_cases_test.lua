@@ -1,5 +1,5 @@
--- What the rows of cases.csv say: number formats, words of a workload, engine steps; what is wrong with a row costs
--- that case and no other.
+-- Reading the rows of cases.csv: number formats, words of a workload, engine steps. An error in a row affects that
+-- case and no other.
 local test = dofile "tests/scripts/harness.lua"
 local cases = require "rooflua.validate.cases"
 local engines = require "rooflua.validate.engines"

@@ -1,8 +1,9 @@
--- The script behind the fitted parameters of validation: finds a planted front-end again, without one model at a time.
+-- The script that fits parameters of validation finds a known front-end time again, also with one model left out.
 local test = dofile "tests/scripts/harness.lua"
 local engines = require "rooflua.validate.engines"
 local replay = require "rooflua.validate.replay"
-local scenario = require "rooflua.scenario.reader"
+local policies = require "rooflua.scenario.policies"
+local Reader = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
 local policy = require "rooflua.policy"
 
@@ -15,7 +16,7 @@ local function write(path, content)
   file:close()
 end
 
---- A table of GEMMs, for there has to be one, at about half of the peak.
+--- A table of GEMMs at about half of the peak, because validation needs a table.
 local gemms = { "gemm_dtype,m,n,k,latency" }
 for _, m in ipairs { 1, 16, 256, 4096 } do
   for _, n in ipairs { 4096, 12288, 28672 } do
@@ -26,7 +27,7 @@ write(test.folder() .. "/tables/aic/h100_sxm_gemm_vllm0.24.csv", table.concat(ge
 
 local planted_s = 0.0053
 
---- A run of vLLM 0.15 with that front-end, as it would be measured; `more_s` of it this run's own.
+--- A run of vLLM 0.15 with a front-end time, as if it were measured; `more_s` is added for this run alone.
 local function recorded(model, more_s)
   local rows, lines = {}, { "arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s" }
   for i = 1, 15 do
@@ -36,7 +37,7 @@ local function recorded(model, more_s)
     gpu = "h100-sxm", hardware = "h100-sxm" }
   local result = serve.run({ model = model, hardware = "h100-sxm", steps = "kernels", mfu = database, async_depth = 2,
     deployment = { tp = 1, memory_utilization = 0.9 }, workload = replay.recorded(rows),
-    scheduler = policy.with(scenario.policy("test", "scheduler", "vllm_v1"), { max_num_seqs = 64,
+    scheduler = policy.with(policies.of(Reader.new "test", "scheduler", "vllm_v1"), { max_num_seqs = 64,
       scheduler_reserve_full_isl = false }),
     frontend = { base_s = planted_s + more_s } }, { requests = true })
   for i, row in ipairs(rows) do
@@ -68,7 +69,7 @@ test("a planted delay is found again, and each model's error is that of a fit wi
   test.check(said:find("3 runs of 3 models", 1, true), said)
   local value, error_left = said:match "fitted to all +client_frontend_s ([%d.e-]+): ([%d.]+)"
   test.check(value and math.abs(value - planted_s) < 2e-5, "%s", said)
-  test.at_least(tonumber(error_left), 0.5) -- the third model's own
+  test.at_least(tonumber(error_left), 0.5) -- the third model has a front-end time of its own
   value, error_left = said:match "without mistral%-nemo +runs 1 +client_frontend_s ([%d.e-]+): ([%d.]+) on it"
   test.check(value and math.abs(value - planted_s) < 2e-5 and tonumber(error_left) > 5, said)
   test.check(said:match "left out, mean over models: [%d.]+", said)

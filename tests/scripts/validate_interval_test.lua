@@ -1,5 +1,5 @@
--- Intervals of a validation: what is inside is counted right where the truth is known, a case never rests on its
--- own model, and the same question has the same answer whatever else is asked.
+-- Intervals of a validation: coverage is right where the truth is known, the factor of a case never uses runs of its
+-- own model, and a case has the same answer whatever other cases run.
 local test = dofile "tests/scripts/harness.lua"
 local discrepancy = require "rooflua.validate.discrepancy"
 local interval = require "rooflua.validate.interval"
@@ -13,7 +13,7 @@ local function about(model, gpu, scheduler)
     model = { name = model } }
 end
 
---- `count` replicates of an error whose logarithm is `center` off and `spread` wide.
+--- `count` replicates of an error whose logarithm has the mean `center` and the width `spread`.
 local function replicates(count, center, draw)
   local out = {}
   for i = 1, count do
@@ -81,7 +81,7 @@ test("factors are Student's t, and the same again", function()
   test.near(discrepancy.factor(term, 17, true) * discrepancy.factor(term, 17), 1, 1e-12)
 end)
 
---- Models whose steps are off by errors of tables and by one factor of their own, both known.
+--- Models whose steps have errors of tables and one factor of the model, both known.
 local function world(stream)
   local results = {}
   for i = 1, 9 do
@@ -133,7 +133,7 @@ test("what runs show is a root mean square by model", function()
   test.equal(discrepancy.metric_of({ e2e_mean = 1, tpot_mean = 1 }, false), "tpot_mean")
 end)
 
-test("what is declared has a deviation for every model, and a term for one that nobody measured", function()
+test("declared residuals have a deviation for every model, and a term for a model without measurements", function()
   for kind, models in pairs(discrepancy.known) do
     local count = 0
     for model, row in pairs(models) do

@@ -1,5 +1,5 @@
--- What a validation says of itself: which tables it opened, how many cases a group has, what its numbers rest on, and
--- where each parameter is from.
+-- The report of a validation names the tables that it opened, the number of cases of a group, the evidence of its
+-- numbers, and the source of each parameter.
 local test = dofile "tests/scripts/harness.lua"
 local engines = require "rooflua.validate.engines"
 local json = require "rooflua.json"
@@ -39,7 +39,7 @@ end
 
 local bare, tabled = run(), run { tables = test.folder() .. "/tables_of_one" }
 
---- The line of a table that starts so, behind a heading.
+--- The line after a heading that starts with the given text.
 local function line_of(text, heading, start)
   local from = text:find(heading, 1, true) or 1
   for each in text:sub(from):gmatch "[^\n]+" do

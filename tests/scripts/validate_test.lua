@@ -1,8 +1,10 @@
--- Validation: a run that is its own measurement has no error, in every format; what cannot run says why.
+-- Validation: a simulated run taken as a measurement has no error, in every format; a case that cannot run says why.
 local test = dofile "tests/scripts/harness.lua"
 local cases = require "rooflua.validate.cases"
 local engines = require "rooflua.validate.engines"
 local json = require "rooflua.json"
+local policies = require "rooflua.scenario.policies"
+local Reader = require "rooflua.scenario.reader"
 local statistics = require "rooflua.base.statistics"
 local serve = require "rooflua.serve"
 local validate = require "rooflua.validate.command"
@@ -23,10 +25,10 @@ local function find(document, id)
   end
 end
 
---- The same requests as validation will ask them, and what a simulation says they took.
+--- The requests that validation replays, and their times from a simulation.
 local function recorded()
   local policy = require "rooflua.policy"
-  local scheduler = require("rooflua.scenario.reader").policy("test", "scheduler", "vllm_v1")
+  local scheduler = policies.of(Reader.new "test", "scheduler", "vllm_v1")
   local rows, clock = {}, 0
   for i = 1, 60 do
     clock = clock + 0.05 + 0.01 * (i % 7)
@@ -35,7 +37,7 @@ local function recorded()
   rows[1].arrival_s = 0
   local engine = engines.of "vLLM 0.15.1"
   local result = serve.run({
-    model = "llama-3.1-8b", hardware = "h100-sxm", steps = policy.with(require("rooflua.scenario.reader").policy("test",
+    model = "llama-3.1-8b", hardware = "h100-sxm", steps = policy.with(policies.of(Reader.new "test",
       "steps", "kernels"), {}),
     deployment = { tp = 1, memory_utilization = 0.9 }, async_depth = 2,
     scheduler = policy.with(scheduler, { max_num_seqs = 64, max_num_batched_tokens = 8192,

@@ -1,4 +1,4 @@
--- What trusted scripts see when they walk over views, and where files of a scenario are found.
+-- Trusted scripts that walk over views, and the places where files of a scenario are found.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
@@ -46,7 +46,7 @@ end)
 test("the engine goes over its requests for their contexts once a step, however often a model looks at them", function()
   local ffi, batch = require("rooflua.border.abi").ffi, require "rooflua.border.batch"
   local numbers, asked = ffi.new("int32_t[3]", { 10, 20, 30 }), 0
-  local data = ffi.new "rooflua_batch_data"
+  local data = ffi.new "rooflua_batch"
   data.decodes = 3
   batch.attach(data, function() return 30 end, function()
     asked = asked + 1

@@ -8,7 +8,7 @@ local VllmBench = require "workloads.vllm_bench"
 
 local function opened(parameters, seed) return VllmBench(parameters):requests(random.streams(seed or 1)) end
 
---- Everything that is sent where nothing waits for an end: lists of arrivals, prompts, outputs, fields.
+--- All requests that are sent without waiting for an answer: lists of arrivals, prompts, outputs, fields.
 local function drawn(parameters, seed)
   local source = opened(parameters, seed)
   local out = { arrivals = {}, prompts = {}, outputs = {}, fields = {} }
@@ -26,7 +26,7 @@ end
 
 -- At most so many at once -----------------------------------------------------------------------------------
 
---- A semaphore of asyncio, event by event: who has come waits in line; who is under way ends after its time.
+--- An asyncio semaphore, event by event: an arrived request waits in line, a running request ends after its duration.
 local function semaphore(arrivals, durations, permits)
   local sent, ends, line, come, clock = {}, {}, {}, 0
   while #sent < #arrivals do
@@ -51,7 +51,7 @@ local function semaphore(arrivals, durations, permits)
   return sent
 end
 
---- When the workload sends, if request i takes durations[i].
+--- Times at which the workload sends if request i takes durations[i].
 local function sent_by(source, durations)
   local sent, ends = {}, {}
   local function note(at_s)

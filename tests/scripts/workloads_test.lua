@@ -1,4 +1,4 @@
--- Workloads: what they send has the moments that their parameters promise, within four standard errors.
+-- Workloads: the requests they send have the moments that their parameters declare, within four standard errors.
 local test = dofile "tests/scripts/harness.lua"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
@@ -6,7 +6,7 @@ local random = require "rooflua.random"
 
 local N = 20000
 
---- Everything that a workload sends by itself: arrival, prompt and output of each, and its fields.
+--- All requests that a workload sends without waiting for an answer: arrival, prompt, output and fields of each.
 local function drawn(workload, seed)
   local source = workload:requests(random.streams(seed or 1))
   local out = { arrivals = {}, gaps = {}, prompts = {}, outputs = {}, fields = {} }

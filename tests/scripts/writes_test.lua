@@ -1,5 +1,5 @@
--- Policies that write where they may only read, or say to the plan what no plan can hold: an error at their
--- line that names what was assigned or asked, and what would be right.
+-- Policies that write to read-only tables, or give the plan impossible values: the error has their line, names what was
+-- assigned or asked, and says what would be right.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local policy, serve = rooflua.policy, rooflua.serve
@@ -10,7 +10,7 @@ local function base()
       output_tokens = 4 } }
 end
 
---- What a run of `base` with these keys complains of.
+--- The error of a run of `base` with these keys.
 local function complaint(changes)
   local given = base()
   for key, value in pairs(changes) do given[key] = value end
@@ -38,7 +38,7 @@ local function says(text, ...)
   for _, part in ipairs { ... } do test.check(text:find(part, 1, true), "'%s' is not in: %s", part, text) end
 end
 
---- Writes one field of what `pick` finds, a member of the engine's own and one that is none.
+--- Writes one existing and one unknown field of the object that `pick` returns.
 local function writes(what, run, pick)
   for _, field in ipairs { "id", "index", "tokens", "now_s", "running", "time_s", "new_field" } do
     local text = complaint(run(function(...)

@@ -13,15 +13,16 @@ namespace {
 
 class Scripted : public SchedulerPolicy {
  public:
-  explicit Scripted(std::function<void(const Replica&, Plan&)> what) : what_(std::move(what)) {}
-  void plan(const Replica& replica, Plan& plan) override { what_(replica, plan); }
+  explicit Scripted(std::function<void(const VisibleReplica&, Plan&)> what)
+      : what_(std::move(what)) {}
+  void plan(const VisibleReplica& replica, Plan& plan) override { what_(replica, plan); }
 
  private:
-  std::function<void(const Replica&, Plan&)> what_;
+  std::function<void(const VisibleReplica&, Plan&)> what_;
 };
 
 /// Two requests, 16 + 3 and 32 + 3 tokens, one-second steps, ten blocks.
-void run_with(std::function<void(const Replica&, Plan&)> what, std::int32_t budget = 64,
+void run_with(std::function<void(const VisibleReplica&, Plan&)> what, std::int32_t budget = 64,
               std::int32_t depth = 1) {
   Bench bench(10, budget);
   bench.replica().async_depth = depth;
@@ -32,53 +33,55 @@ void run_with(std::function<void(const Replica&, Plan&)> what, std::int32_t budg
   simulate(bench.cluster, bindings);
 }
 
-std::int32_t head(const Replica& replica) {
+std::int32_t head(const VisibleReplica& replica) {
   return replica.view().waiting_head;
 }
 
 }  // namespace
 
 TEST_CASE("a scheduler that does the impossible is told what it did") {
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) {
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) {
                       const std::int32_t slot = head(r);
                       p.admit(slot, 16);
                       p.admit(slot, 16);
                     }),
                     Contains("at 0 s, replica 1, plan 0: admit(request 0, prefilling)") &&
                         Contains("only a waiting request"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) { p.admit(head(r), 17); }),
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) { p.admit(head(r), 17); }),
                     Contains("more tokens than the request has pending"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) { p.admit(head(r), 0); }),
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) { p.admit(head(r), 0); }),
                     Contains("at least one token"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) { p.admit(head(r), 16); }, 15),
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) { p.admit(head(r), 16); }, 15),
                     Contains("max_num_batched_tokens"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) { p.decode(head(r)); }),
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) { p.decode(head(r)); }),
                     Contains("decode(request 0, waiting)"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) { p.prefill(head(r), 1); }),
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) { p.prefill(head(r), 1); }),
                     Contains("only a prefilling request"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) { p.preempt(head(r)); }),
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) { p.preempt(head(r)); }),
                     Contains("only a running request can be preempted"));
-  CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.preempt(1 << 30); }),
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica&, Plan& p) { p.preempt(1 << 30); }),
                     Contains("no such request"));
-  CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.decode(-5); }),
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica&, Plan& p) { p.decode(-5); }),
                     Contains("no such request"));
-  CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.decode_all(-7); }), Contains("limit"));
-  CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.wake_at(0); }), Contains("wake_at"));
-  CHECK_THROWS_WITH(run_with([](const Replica&, Plan& p) { p.wake_at(NAN); }),
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica&, Plan& p) { p.decode_all(-7); }),
+                    Contains("limit"));
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica&, Plan& p) { p.wake_at(0); }),
+                    Contains("wake_at"));
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica&, Plan& p) { p.wake_at(NAN); }),
                     Contains("wake time"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) {
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) {
                       const std::int32_t slot = head(r);
                       p.admit(slot, 16);
                       p.preempt(slot);
                     }),
                     Contains("admitted in this very step"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) {
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) {
                       p.decode_all();
                       p.decode_all();
                       if (head(r) >= 0) p.admit(head(r), 16);
                     }),
                     Contains("decode_all"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) {
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) {
                       if (head(r) >= 0) p.admit(head(r), 16);
                       if (r.view().decodes == 0) return;
                       const std::int32_t slot = r.view().running_head;
@@ -86,7 +89,7 @@ TEST_CASE("a scheduler that does the impossible is told what it did") {
                       p.admit(slot, 17);
                     }),
                     Contains("preempted in this very step"));
-  CHECK_THROWS_WITH(run_with([](const Replica& r, Plan& p) {
+  CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) {
                       if (head(r) >= 0) p.admit(head(r), 16);
                       if (r.view().decodes == 0) return;
                       p.decode(r.view().running_head);
@@ -96,7 +99,7 @@ TEST_CASE("a scheduler that does the impossible is told what it did") {
 }
 
 TEST_CASE("a refusal is a number for callers that must not see exceptions") {
-  run_with([](const Replica& r, Plan& p) {
+  run_with([](const VisibleReplica& r, Plan& p) {
     if (head(r) < 0) return;
     CHECK(p.try_admit(head(r), {1 << 20, 0, 0, 0}) == -1);
     CHECK(p.view().refusal == Refusal::too_many_tokens);
@@ -108,14 +111,14 @@ TEST_CASE("a refusal is a number for callers that must not see exceptions") {
 }
 
 TEST_CASE("no means that nothing changed") {
-  run_with([](const Replica& r, Plan& p) {
+  run_with([](const VisibleReplica& r, Plan& p) {
     if (head(r) < 0) return;
     const std::int32_t slot = head(r);
     CHECK_FALSE(p.admit(slot, {16, 161, 0, 0}));
     CHECK_FALSE(p.admit(slot, {16, 0, 161, 0}));
     CHECK_FALSE(p.admit(slot, {16, 0, 0, 10}));
     CHECK(r.view().free_blocks == 10);
-    CHECK(r.view().running == 0);
+    CHECK(r.view().seats == 0);
     CHECK(p.view().tokens == 0);
     CHECK(head(r) == slot);
     p.reject(slot);
@@ -124,7 +127,7 @@ TEST_CASE("no means that nothing changed") {
 
 TEST_CASE("a scheduler that plans nothing for ever starves its requests, it does not hang") {
   Bench bench(10, 64);
-  Scripted nothing([](const Replica&, Plan&) {});
+  Scripted nothing([](const VisibleReplica&, Plan&) {});
   ListedWorkload workload({spec(0, 16, 3), spec(4, 32, 3)});
   Bindings bindings = bench.bindings(workload);
   bindings.schedulers = {&nothing};
@@ -132,7 +135,7 @@ TEST_CASE("a scheduler that plans nothing for ever starves its requests, it does
   CHECK(totals.ended[static_cast<int>(Outcome::starved)] == 2);
   CHECK(totals.ended[0] == 0);
 
-  Scripted sleeps([](const Replica& r, Plan& p) { p.wake_at(r.view().now_s + 1e-3); });
+  Scripted sleeps([](const VisibleReplica& r, Plan& p) { p.wake_at(r.view().now_s + 1e-3); });
   ListedWorkload again({spec(0, 16, 3)});
   bindings.schedulers = {&sleeps};
   bindings.workload = &again;
@@ -144,12 +147,12 @@ TEST_CASE("requests that are preempted for ever starve, and those behind them st
     Bench bench(10, 64);
     bench.replica().async_depth = depth;
     // Request 0 is admitted and preempted in turn; once it is gone, the others are served.
-    Scripted fights([](const Replica& r, Plan& p) {
+    Scripted fights([](const VisibleReplica& r, Plan& p) {
       const std::int32_t seated = r.view().running_head;
       if (seated >= 0 && r.request(seated).id == 0) p.preempt(seated);
       if (p.view().preempted > 0) return;
       if (r.view().decodes > 0) p.decode_all();
-      if (r.view().running == 0 && r.view().waiting > 0)
+      if (r.view().seats == 0 && r.view().waiting > 0)
         p.admit(r.view().waiting_head, r.request(r.view().waiting_head).id == 0 ? 1 : 16);
     });
     ListedWorkload workload({spec(0, 16, 3), spec(0.5, 16, 3), spec(1e6, 16, 2)});
@@ -165,8 +168,9 @@ TEST_CASE("requests that are preempted for ever starve, and those behind them st
 }
 
 TEST_CASE("a scheduler's own exception ends the run and reaches the caller") {
-  CHECK_THROWS_WITH(run_with([](const Replica&, Plan&) { throw Error("mine.lua:3", "oops"); }),
-                    "mine.lua:3: oops");
+  CHECK_THROWS_WITH(
+      run_with([](const VisibleReplica&, Plan&) { throw Error("mine.lua:3", "oops"); }),
+      "mine.lua:3: oops");
 }
 
 TEST_CASE("requests that cannot be are refused with their number") {

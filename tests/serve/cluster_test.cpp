@@ -68,7 +68,7 @@ TEST_CASE("stale signals stand still between multiples of the staleness") {
   Bindings bindings = bench.bindings(workload);
   bindings.router = &router;
   simulate(bench.cluster, bindings);
-  // Taken at 0 (nobody), at 0.5 (both of the first on replica 0), at 1.0 before its arrival.
+  // Taken at 0 (no request), at 0.5 (the first two, on replica 0), at 1.0 before the last arrives.
   CHECK(router.seen == Lines{"0: 0 0", "1: 0 0", "2: 2 0", "3: 2 1"});
 }
 

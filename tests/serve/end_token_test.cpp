@@ -1,5 +1,5 @@
-// Requests that end by their end token, before the limit they declare: nobody knows until it lands.
-// With two steps in flight one more row of theirs is planned, priced and discarded.
+// Requests that end by their end token, before the limit that they declare: the end is known when
+// that token lands. With two steps in flight one more row is planned, priced and discarded.
 
 #include <sstream>
 
@@ -18,7 +18,7 @@ constexpr Picoseconds s = 1'000'000'000'000;
 RequestSpec limited(double arrival_s, std::int32_t prompt, std::int32_t output,
                     std::int32_t limit) {
   RequestSpec out = spec(arrival_s, prompt, output);
-  out.max_tokens = limit;
+  out.max_output_tokens = limit;
   return out;
 }
 
@@ -30,7 +30,7 @@ Bench two_in_flight(std::int32_t blocks, std::int32_t block_size) {
 
 }  // namespace
 
-TEST_CASE("the step behind an end token holds one more row, which nobody waits for") {
+TEST_CASE("the step behind an end token holds one more row, which no request waits for") {
   Bench bench = two_in_flight(100, 16);
   const Totals totals = bench.run({limited(0, 16, 3, 8), spec(0, 16, 5), spec(2.5, 16, 1)});
   CHECK(bench.recorder.steps == Lines{
@@ -63,7 +63,7 @@ TEST_CASE("the row that is discarded costs what a row costs, and a block where i
 TEST_CASE(
     "the row takes a block also where the request had held blocks ahead, up to its end token") {
   class HoldsEight : public SchedulerPolicy {
-    void plan(const Replica& replica, Plan& plan) override {
+    void plan(const VisibleReplica& replica, Plan& plan) override {
       plan.decode_all();
       if (replica.view().waiting > 0) plan.admit(replica.view().waiting_head, {4, 8, 0, 0});
     }
@@ -104,7 +104,7 @@ TEST_CASE("max_model_len can be foreseen") {
   CHECK(bench.recorder.of(1).output_tokens == 3);
 }
 
-TEST_CASE("a row that is discarded may cost somebody else the seat") {
+TEST_CASE("a row that is discarded may cost another request its seat") {
   Bench bench = two_in_flight(4, 4);
   bench.replica().prefix_caching = false;
   bench.run({limited(0, 4, 5, 8), spec(0, 3, 6)});
@@ -121,7 +121,7 @@ TEST_CASE("a row that is discarded may cost somebody else the seat") {
   CHECK(bench.recorder.of(1).last_token == 7 * s);
 }
 
-TEST_CASE("who loses the seat while its end token is in flight ends out of the queue") {
+TEST_CASE("a request that loses its seat while its end token is in flight ends out of the queue") {
   for (const bool caching : {false, true}) {
     Bench bench = two_in_flight(4, 4);
     bench.replica().prefix_caching = caching;
@@ -145,7 +145,7 @@ TEST_CASE("an end token counts also where the cache has no room for the row behi
   CHECK(totals.ended[static_cast<int>(Outcome::completed)] == 2);
 }
 
-TEST_CASE("what is computed behind an end token is nobody's prefix") {
+TEST_CASE("what is computed behind an end token is no prefix of any request") {
   // 4 + 5 tokens: with the row behind, 9 of them would have KV, and so would a third block of 3.
   const std::vector<Segment> first{{1, 4}}, second{{1, 4}, {2, 5}, {3, 4}};
   for (const bool row : {false, true}) {
@@ -159,11 +159,11 @@ TEST_CASE("what is computed behind an end token is nobody's prefix") {
   }
 }
 
-// --- nobody can tell
+// --- policies cannot tell
 
 namespace {
 
-/// What a policy was shown, in words, up to a time.
+/// The numbers that a policy read, in words, up to a time.
 struct Shown {
   std::vector<std::pair<Picoseconds, std::string>> lines;
   void add(Picoseconds now, std::string line) { lines.emplace_back(now, std::move(line)); }
@@ -179,11 +179,11 @@ struct Shown {
 class WatchedFcfs : public Fcfs {
  public:
   Shown* shown = nullptr;
-  void plan(const Replica& replica, Plan& plan) override {
+  void plan(const VisibleReplica& replica, Plan& plan) override {
     const ReplicaView& v = replica.view();
     std::ostringstream out;
-    out << v.index << " at " << v.now_s << ": " << v.waiting << " " << v.running << " "
-        << v.prefilling << " " << v.decodes << " " << v.draining << " " << v.free_blocks << " "
+    out << v.index << " at " << v.now_s << ": " << v.waiting << " " << v.seats << " "
+        << v.prefilling << " " << v.decodes << " " << v.finishing << " " << v.free_blocks << " "
         << v.decode_context_tokens << " " << v.waiting_tokens << " " << replica.decode_blocks();
     for (const std::int32_t head : {v.waiting_head, v.running_head}) {
       out << " |";
@@ -219,7 +219,7 @@ class WatchedTurns : public Router {
   Shown* shown_;
 };
 
-/// What was shown, and when each request ended.
+/// The numbers that policies read, and when each request ended.
 std::pair<Shown, std::vector<Picoseconds>> watch(const Case& it) {
   Shown shown;
   WatchedFcfs one, other;
@@ -253,10 +253,10 @@ TEST_CASE("until an end token lands, schedulers and routers see what they see wi
     const auto [shown, ends] = watch(it);
     for (std::size_t id = seed % 4; id < it.specs.size(); id += 7) {
       RequestSpec& spec = it.specs[id];
-      if (spec.output_tokens == spec.max_tokens) continue;
+      if (spec.output_tokens == spec.max_output_tokens) continue;
       const std::int32_t output = spec.output_tokens;
       // One token more, or as many as it may have.
-      spec.output_tokens = seed % 2 == 0 ? output + 1 : spec.max_tokens;
+      spec.output_tokens = seed % 2 == 0 ? output + 1 : spec.max_output_tokens;
       const auto [longer, later] = watch(it);
       spec.output_tokens = output;
       CHECK(shown.before(ends[id]) == longer.before(ends[id]));

@@ -89,7 +89,7 @@ class Auditor : public Observer {
   std::int32_t budget = 0, seats = 0;
   Picoseconds last_end = 0;
   std::int64_t tokens = 0, ended = 0, gaps = 0, output_tokens = 0, started = 0, discarded = 0;
-  void on_step(const StepSeen& seen) override {
+  void on_step(const StepDone& seen) override {
     CHECK(seen.start >= last_end);
     CHECK(seen.end > seen.start);
     CHECK(seen.planned <= seen.start);
@@ -148,7 +148,7 @@ TEST_CASE("in = out, used + free = total, the clock never goes back, no step ove
       const KvCache& kv = simulation.replica(0).kv();
       CHECK(kv.used_blocks() + kv.free_blocks() == kv.total_blocks());
       CHECK(v.free_blocks == kv.free_blocks());
-      CHECK(v.running == v.decodes + v.prefilling + v.draining);
+      CHECK(v.seats == v.decodes + v.prefilling + v.finishing);
       std::int64_t contexts = 0;
       std::int32_t running = 0;
       for (std::int32_t slot = v.running_head; slot >= 0; slot = simulation.requests()[slot].next) {
@@ -156,7 +156,7 @@ TEST_CASE("in = out, used + free = total, the clock never goes back, no step ove
         if (simulation.requests()[slot].phase == Phase::decoding)
           contexts += context_tokens(v, simulation.requests()[slot]);
       }
-      CHECK(running == v.running);
+      CHECK(running == v.seats);
       CHECK(static_cast<double>(contexts) == v.decode_context_tokens);
       const Totals& t = simulation.totals();
       CHECK(t.arrived == std::accumulate(t.ended.begin(), t.ended.end(), std::int64_t{0}) +
@@ -232,7 +232,7 @@ class Answers : public ListedWorkload {
     ++sent;
     RequestSpec answer =
         spec(seconds(done.now) + 0.5 * dice_.upto(0, 3), dice_.upto(1, 50), dice_.upto(1, 30));
-    answer.max_tokens += dice_.upto(0, 1) * dice_.upto(1, 9);
+    answer.max_output_tokens += dice_.upto(0, 1) * dice_.upto(1, 9);
     follow_ups.send(answer);
   }
 
@@ -272,7 +272,7 @@ TEST_CASE("clusters keep the laws: mixed replicas, split prefill and decode, fro
     class Ends : public Observer {
      public:
       std::int64_t transfers = 0, tokens = 0;
-      void on_transfer(const TransferSeen& seen) override {
+      void on_transfer(const TransferStarted& seen) override {
         ++transfers;
         CHECK(seen.end > seen.start);
       }

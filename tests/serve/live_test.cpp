@@ -6,13 +6,13 @@ using namespace rooflua;
 using namespace rooflua::test;
 using Lines = std::vector<std::string>;
 
-TEST_CASE("a live simulation stops where it is told and shows who waits and who runs") {
+TEST_CASE("a live simulation stops where it is told and shows what waits and what runs") {
   Bench bench(100, 16);
   ListedWorkload workload({spec(0, 16, 4), spec(0.5, 40, 2)});
   Simulation simulation(bench.cluster, bench.bindings(workload));
   simulation.run_until(0.25);
   CHECK(simulation.now_s() == 0.25);
-  CHECK(simulation.replica(0).view().running == 1);
+  CHECK(simulation.replica(0).view().seats == 1);
   CHECK(simulation.slot_of(1) == -1);
   simulation.run_until(0.75);
   const ReplicaView& view = simulation.replica(0).view();
@@ -36,7 +36,7 @@ TEST_CASE("the scheduler and the step model can be swapped in mid-run") {
   Simulation simulation(bench.cluster, bench.bindings(workload));
   simulation.run_until(2.5);
   class Patient : public Fcfs {  // decodes only
-    void plan(const Replica&, Plan& plan) override { plan.decode_all(); }
+    void plan(const VisibleReplica&, Plan& plan) override { plan.decode_all(); }
   } patient;
   LinearSteps slow(2);
   simulation.set_steps(0, slow);
@@ -57,7 +57,7 @@ TEST_CASE("the scheduler and the step model can be swapped in mid-run") {
 
 TEST_CASE("a swapped scheduler is asked at once when the replica is idle") {
   class Nothing : public SchedulerPolicy {
-    void plan(const Replica&, Plan&) override {}
+    void plan(const VisibleReplica&, Plan&) override {}
   } nothing;
   Bench bench(100, 64);
   ListedWorkload workload({spec(0, 16, 1), spec(100, 16, 1)});
@@ -94,7 +94,9 @@ TEST_CASE(
   class Oldest : public Fcfs {
    public:
     bool has_victim() const override { return true; }
-    std::int32_t victim(const Replica& replica) override { return replica.view().running_head; }
+    std::int32_t victim(const VisibleReplica& replica) override {
+      return replica.view().running_head;
+    }
   } scheduler;
   Bench bench(4, 16, 4);
   bench.replica().prefix_caching = false;
@@ -110,7 +112,7 @@ TEST_CASE(
 
 TEST_CASE("a scheduler can sleep until a time") {
   class Sleepy : public Fcfs {
-    void plan(const Replica& replica, Plan& plan) override {
+    void plan(const VisibleReplica& replica, Plan& plan) override {
       if (replica.view().now_s < 5) return plan.wake_at(5);
       Fcfs::plan(replica, plan);
     }

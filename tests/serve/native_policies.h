@@ -11,14 +11,14 @@
 
 namespace rooflua::test {
 
-/// vLLM V1 without frills: decodes, then chunks of seated prompts, then the head of the queue.
+/// vLLM V1 at its simplest: decodes, then chunks of seated prompts, then the head of the queue.
 class Fcfs : public SchedulerPolicy {
  public:
   std::int32_t chunk = 0;      // long_prefill_token_threshold; 0 = none
   bool full_must_fit = false;  // scheduler_reserve_full_isl
   std::int32_t watermark = 0;  // blocks
   bool hold_prompt = false;    // Sarathi
-  bool hold_all = false;       // Orca: prompt + max_tokens
+  bool hold_all = false;       // Orca: prompt + max_output_tokens
   bool whole_batches = false;  // static batching
   bool always = false;         // asked at every step
   bool singly = false;         // decode() for each instead of decode_all()
@@ -26,15 +26,15 @@ class Fcfs : public SchedulerPolicy {
 
   bool every_step() const override { return always; }
 
-  void plan(const Replica& replica, Plan& plan) override {
+  void plan(const VisibleReplica& replica, Plan& plan) override {
     ++asked;
     const ReplicaView& v = replica.view();
     const std::int32_t budget = v.max_num_batched_tokens > 0 ? v.max_num_batched_tokens : 1 << 30;
-    const bool may_admit = !whole_batches || v.running == 0;
+    const bool may_admit = !whole_batches || v.seats == 0;
     if (singly) {
       decode_each(replica, plan, budget);
     } else {
-      plan.decode_all(v.decodes > budget ? budget : Plan::everybody);
+      plan.decode_all(v.decodes > budget ? budget : Plan::no_limit);
     }
     if (!continue_prompts(replica, plan, budget)) return;
     if (plan.view().preempted > 0 || !may_admit) return;
@@ -45,8 +45,10 @@ class Fcfs : public SchedulerPolicy {
       Admission wish;
       wish.tokens = piece(sequence - replica.cached_tokens(slot), budget - plan.view().tokens);
       wish.fit_tokens = full_must_fit ? sequence : 0;
-      wish.hold_tokens = hold_all ? r.prompt_tokens + r.max_tokens : hold_prompt ? sequence : 0;
-      wish.spare_blocks = v.running > 0 ? watermark : 0;
+      wish.hold_tokens = hold_all      ? r.prompt_tokens + r.max_output_tokens
+                         : hold_prompt ? sequence
+                                       : 0;
+      wish.spare_blocks = v.seats > 0 ? watermark : 0;
       if (!plan.admit(slot, wish)) break;
     }
   }
@@ -56,7 +58,7 @@ class Fcfs : public SchedulerPolicy {
     return std::min({pending, left, chunk > 0 ? chunk : pending});
   }
 
-  void decode_each(const Replica& replica, Plan& plan, std::int32_t budget) const {
+  void decode_each(const VisibleReplica& replica, Plan& plan, std::int32_t budget) const {
     const ReplicaView& v = replica.view();
     for (std::int32_t slot = v.running_head; slot >= 0 && plan.view().tokens < budget;) {
       while (replica.request(slot).phase == Phase::decoding && !plan.decode(slot)) {
@@ -68,7 +70,7 @@ class Fcfs : public SchedulerPolicy {
     }
   }
 
-  bool continue_prompts(const Replica& replica, Plan& plan, std::int32_t budget) const {
+  bool continue_prompts(const VisibleReplica& replica, Plan& plan, std::int32_t budget) const {
     const ReplicaView& v = replica.view();
     std::int32_t slot = v.prefilling_head;
     while (slot >= 0 && plan.view().tokens < budget) {
@@ -97,7 +99,7 @@ class LinearSteps : public StepModel {
   }
 };
 
-/// Keeps everything, in words: one line per step such as
+/// Keeps all that observers are told, in words: one line per step such as
 ///     "0..1: d2 x1 p0:16+0 p1:8+32* w1 u4"
 /// (start..end in s; decodes; of these discarded, if any; prefills id:new+context, * completes;
 /// waiting; used blocks)
@@ -108,7 +110,7 @@ class Recorder : public Observer {
   std::vector<std::string> preempted;
   std::vector<Picoseconds> gaps;
 
-  void on_step(const StepSeen& seen) override {
+  void on_step(const StepDone& seen) override {
     char text[64];
     std::snprintf(text, sizeof text, "%g..%g:", seconds(seen.start), seconds(seen.end));
     std::string line = text;
@@ -141,7 +143,7 @@ inline RequestSpec spec(double arrival_s, std::int32_t prompt, std::int32_t outp
   s.arrival_s = arrival_s;
   s.prompt_tokens = prompt;
   s.output_tokens = output;
-  s.max_tokens = output;
+  s.max_output_tokens = output;
   return s;
 }
 

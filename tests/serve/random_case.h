@@ -52,7 +52,7 @@ inline Case random_case(std::uint64_t seed, bool shared) {
   for (std::int32_t i = 0; i < requests; ++i) {
     now += 0.25 * dice.upto(0, 8);
     RequestSpec s = spec(now, dice.upto(1, std::max(2, capacity / 3)), dice.upto(1, 60));
-    if (dice.upto(0, 2) == 0) s.max_tokens += dice.upto(1, 20);  // its end token comes first
+    if (dice.upto(0, 2) == 0) s.max_output_tokens += dice.upto(1, 20);  // its end token comes first
     if (shared && dice.upto(0, 3) > 0) {
       const std::int32_t common = dice.upto(1, s.prompt_tokens);
       auto& segments = made.segments[static_cast<std::size_t>(i)];

@@ -45,7 +45,7 @@ class Clients : public Workload {
   RequestSpec draw(double now_s) {
     --left_;
     RequestSpec drawn = spec(now_s, length(mean_prompt_), length(mean_output_));
-    drawn.max_tokens = std::max(drawn.output_tokens, limit_);
+    drawn.max_output_tokens = std::max(drawn.output_tokens, limit_);
     return drawn;
   }
   std::int64_t left_;
@@ -58,7 +58,7 @@ class Counter : public Observer {
  public:
   std::int64_t gaps = 0;
   double latency_s = 0;
-  void on_step(const StepSeen& seen) override {
+  void on_step(const StepDone& seen) override {
     gaps += seen.common_gaps + static_cast<std::int64_t>(seen.other_gaps.size());
   }
   void on_done(const RequestDone& done) override {

@@ -113,7 +113,7 @@ TEST_CASE(
   check_times(bench.recorder.of(1), 3 * s, 3 * s);
 }
 
-TEST_CASE("with depth 2 a draining request keeps its seat until its last step ends") {
+TEST_CASE("with depth 2 a finishing request keeps its seat until its last step ends") {
   Bench bench(100, 32);
   bench.replica().async_depth = 2;
   bench.replica().max_num_seqs = 1;
@@ -208,7 +208,7 @@ TEST_CASE("full_sequence_must_fit admits nothing that is larger than what is fre
   CHECK(strict.recorder.steps[1] == "1..2: p0:15+16* w1 u2");
 }
 
-TEST_CASE("a watermark keeps blocks free while somebody runs") {
+TEST_CASE("a watermark keeps blocks free while a request runs") {
   Bench bench(4, 64, 16);
   bench.scheduler.watermark = 1;
   bench.run({spec(0, 48, 2), spec(0, 16, 1)});
@@ -233,7 +233,7 @@ TEST_CASE("more decodes than budget: the oldest go first, the others wait a step
                                       "5..6: d1 w0 u1"});
   Bench tight(100, 3);
   class Two : public Fcfs {
-    void plan(const Replica& replica, Plan& plan) override {
+    void plan(const VisibleReplica& replica, Plan& plan) override {
       plan.decode_all(2);
       while (replica.view().waiting > 0) plan.admit(replica.view().waiting_head, 1);
     }

@@ -63,7 +63,7 @@ TEST_CASE("classes and sessions get numbers in order of appearance") {
   CHECK(trace.rows[2].session == 0);
   CHECK(trace.rows[2].round == 1);
   CHECK(trace.rows[2].priority == 2);
-  CHECK(trace.rows[3].class_index == 2);  // not that of somebody else
+  CHECK(trace.rows[3].class_index == 2);  // not the class of another row
 }
 
 TEST_CASE("Azure dates count from the first row, to 100 ns") {

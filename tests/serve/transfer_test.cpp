@@ -1,4 +1,5 @@
-// Prompts that are computed by one replica and decoded by another one: who holds blocks when.
+// Prompts that are computed by one replica and decoded by another one: which of them holds blocks
+// when.
 // Steps last one second.   @source SERVING A3
 
 #include "tests/catch.h"
@@ -30,7 +31,7 @@ struct Apart : Bench {
 class Transfers : public Observer {
  public:
   std::vector<std::string> lines;
-  void on_transfer(const TransferSeen& seen) override {
+  void on_transfer(const TransferStarted& seen) override {
     char text[64];
     std::snprintf(text, sizeof text, "%d: %g..%g", seen.id, seconds(seen.start), seconds(seen.end));
     lines.push_back(text);
@@ -108,9 +109,11 @@ TEST_CASE("a prompt larger than the decode replica's cache fails there and frees
   CHECK(totals.ended[static_cast<std::size_t>(Outcome::completed)] == 1);
 }
 
-TEST_CASE("a decode replica that never makes room ends with the reason: all who are left starve") {
+TEST_CASE(
+    "a decode replica that never makes room ends with the reason: all requests that are left "
+    "starve") {
   class Never : public SchedulerPolicy {
-    void plan(const Replica&, Plan&) override {}
+    void plan(const VisibleReplica&, Plan&) override {}
   } never_runs;
   Apart bench(4, 8, 1);
   ListedWorkload workload({spec(0, 8, 2), spec(0, 8, 2), spec(0, 8, 2)});
@@ -127,9 +130,8 @@ TEST_CASE("a decode replica that never makes room ends with the reason: all who 
 
 // D has 5 blocks, KV takes 6 s. Request 0 decodes there and needs its fourth block at 12, when it
 // has 3 and request 1, whose KV is on its way, the other 2: it loses its seat. At 15 request 1 is
-// there, and must not stand behind request 0, which needs 4 blocks that nobody but request 1 can
-// free.
-TEST_CASE("who has KV here is seated before a preempted request that waits for blocks") {
+// there, and must not stand behind request 0, which needs 4 blocks: only request 1 can free them.
+TEST_CASE("a request whose KV is here is seated before a preempted request that waits for blocks") {
   Apart bench(12, 5, 6);
   bench.cluster.replicas[1].prefix_caching = false;
   bench.run({spec(0, 8, 9), spec(7.5, 8, 1)});

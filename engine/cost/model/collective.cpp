@@ -10,33 +10,47 @@
 namespace rooflua {
 namespace {
 
-constexpr double kFittedLink = 450e9;  // bytes/s in one direction, NVLink4
-constexpr Seconds kEagerLaunch = 16 * unit::us;
 constexpr double kPico = 1e-12;
+
+/// Time of one line: intercept + slope * bytes.
+struct Line {
+  Seconds intercept;
+  double seconds_per_byte = 0;
+};
+
+Line line(double intercept_s, double ps_per_byte) {
+  return {Seconds(intercept_s), ps_per_byte * kPico};
+}
 
 struct AllReduceFit {
   int ranks;
   Line small, large;
 };
-constexpr std::array<AllReduceFit, 3> kAllReduce{{
-    {2, {4.4 * unit::us, 3.84 * kPico}, {4.4 * unit::us, 3.84 * kPico}},
-    {4, {4.4 * unit::us, 10 * kPico}, {6.3 * unit::us, 5.5 * kPico}},
-    {8, {4.7 * unit::us, 24 * kPico}, {9 * unit::us, 4.6 * kPico}},
-}};
+
+std::array<AllReduceFit, 3> all_reduce_fits(const KernelConstants& c) {
+  const Line two = line(c.all_reduce_2_s, c.all_reduce_2_ps_per_byte);
+  return {{{2, two, two},
+           {4, line(c.all_reduce_4_small_s, c.all_reduce_4_small_ps_per_byte),
+            line(c.all_reduce_4_large_s, c.all_reduce_4_large_ps_per_byte)},
+           {8, line(c.all_reduce_8_small_s, c.all_reduce_8_small_ps_per_byte),
+            line(c.all_reduce_8_large_s, c.all_reduce_8_large_ps_per_byte)}}};
+}
+constexpr int kMostRanks = 8;  // that were fitted
 
 Line between(Line a, Line b, double share) {
   return {a.intercept + share * (b.intercept - a.intercept),
           a.seconds_per_byte + share * (b.seconds_per_byte - a.seconds_per_byte)};
 }
 
-AllReduceFit all_reduce_fit(int ranks) {
-  if (ranks > kAllReduce.back().ranks) {
-    AllReduceFit fit = kAllReduce.back();
+AllReduceFit all_reduce_fit(const KernelConstants& constants, int ranks) {
+  const std::array<AllReduceFit, 3> fits = all_reduce_fits(constants);
+  if (ranks > kMostRanks) {
+    AllReduceFit fit = fits.back();
     fit.large.intercept *= double(ranks) / fit.ranks;
     fit.small.intercept = fit.large.intercept;  // no small-message kernel spans so many
     return fit;
   }
-  const auto upper = std::find_if(kAllReduce.begin(), kAllReduce.end(),
+  const auto upper = std::find_if(fits.begin(), fits.end(),
                                   [&](const AllReduceFit& fit) { return fit.ranks >= ranks; });
   if (upper->ranks == ranks) return *upper;
   const auto lower = upper - 1;
@@ -69,24 +83,27 @@ double link_bandwidth(const char* where, const Hardware& hardware) {
 Transfer all_reduce(Bytes bytes, int ranks, const Hardware& hardware, bool eager) {
   check("all_reduce", bytes, ranks);
   if (ranks == 1) return {};
-  const double ratio = kFittedLink / link_bandwidth("all_reduce", hardware);
-  const AllReduceFit fit = all_reduce_fit(ranks);
+  const KernelConstants& constants = hardware.family.constants;
+  const double ratio =
+      constants.collective_link_bytes_per_s / link_bandwidth("all_reduce", hardware);
+  const AllReduceFit fit = all_reduce_fit(constants, ranks);
   const Seconds time = std::min(along(fit.small, bytes, ratio), along(fit.large, bytes, ratio));
-  const bool fitted = ranks <= kAllReduce.back().ranks;
-  return {eager ? time + kEagerLaunch : time, fitted ? Evidence::modelled : Evidence::assumed};
+  return {eager ? time + Seconds(constants.all_reduce_eager_s) : time,
+          ranks <= kMostRanks ? Evidence::modelled : Evidence::assumed};
 }
 
 Transfer all_to_all(Bytes bytes, int ranks, const Hardware& hardware) {
   check("all_to_all", bytes, ranks);
   if (ranks == 1) return {};
-  const double link = link_bandwidth("all_to_all", hardware);
+  const KernelConstants& constants = hardware.family.constants;
+  const double fitted_link = constants.collective_link_bytes_per_s;
+  const double ratio = fitted_link / link_bandwidth("all_to_all", hardware);
   const double leaving = (ranks - 1.0) / ranks;
-  const Line small{7 * unit::us, 40 * kPico};
-  const Line large{13 * unit::us, leaving / (0.69 * kFittedLink)};
-  const double ratio = kFittedLink / link;
-  const bool fitted = ranks <= 8;
+  const Line small = line(constants.all_to_all_small_s, constants.all_to_all_small_ps_per_byte);
+  const Line large{Seconds(constants.all_to_all_large_s),
+                   leaving / (constants.all_to_all_link_share * fitted_link)};
   return {std::min(along(small, bytes, ratio), along(large, bytes, ratio)),
-          fitted ? Evidence::modelled : Evidence::assumed};
+          ranks <= kMostRanks ? Evidence::modelled : Evidence::assumed};
 }
 
 }  // namespace rooflua

@@ -4,8 +4,8 @@
 //
 //     time = min( a1 + b1 x, a2 + b2 x )          x = bytes of the message on one rank
 //
-// The slopes were fitted on NVLink4 (450 GB/s in one direction) and scale with the link bandwidth
-// of other hardware; the intercepts do not.
+// The constants a and b are those of the GPU's family (spec/kernel_constants.h). The slopes b scale
+// with the link, from the bandwidth of the GPUs that they were fitted on; the intercepts a do not.
 
 #include "base/units.h"
 #include "cost/evidence.h"
@@ -18,32 +18,17 @@ struct Transfer {
   Evidence evidence = Evidence::modelled;
 };
 
-/// Time of one line: intercept + slope * bytes.
-struct Line {
-  Seconds intercept;
-  double seconds_per_byte = 0;
-};
-
-/// All-reduce inside a CUDA graph, bf16, vLLM's custom kernels and their NCCL fallback.
-///
-///     2 ranks   4.4 us + 3.84 ps/B x
-///     4 ranks   min( 4.4 us + 10 ps/B x, 6.3 us + 5.5 ps/B x )
-///     8 ranks   min( 4.7 us + 24 ps/B x,   9 us + 4.6 ps/B x )
-///
-/// Other numbers up to 8 lie between their neighbours, linearly; more than 8 keep the large-message
-/// slope of 8 and pay its intercept once per 8 (evidence assumed). One rank is free.
-/// `eager`: launched outside a graph, 16 us more.
+/// All-reduce inside a CUDA graph, 16-bit, as vLLM runs it: its custom kernels, beyond them NCCL.
+/// 2, 4 and 8 ranks have lines of their own. Other numbers up to 8 lie between their neighbours,
+/// linearly; more than 8 keep the large-message slope of 8 and pay its intercept once per 8
+/// (evidence assumed). One rank is free.
+/// @param eager    launched outside a graph: all_reduce_eager_s more
 /// @throws Error   if ranks < 1, bytes is negative or not finite, or the GPU states no link
-/// @source fitted to aiconfigurator's H200 table for vLLM 0.24: median error 2 to 5 % on H100 and
-///         H200; 15 % low for 2 ranks around 8 to 64 MiB, 10 to 30 % high from 128 MiB on
 Transfer all_reduce(Bytes bytes, int ranks, const Hardware& hardware, bool eager = false);
 
-/// All-to-all: every rank sends `bytes` in total, an equal part to each, itself included.
-///
-///     min( 7 us + 40 ps/B x,  13 us + x (n-1)/n / (0.69 link) )
-///
+/// All-to-all: every rank sends `bytes` in total, an equal part to each, itself included. The large
+/// line is the part that leaves a rank, x (n-1)/n, at all_to_all_link_share of the link.
 /// @throws Error   as all_reduce()
-/// @source fitted to aiconfigurator's H200 table for NCCL 2.29 (2, 4 and 8 ranks)
 Transfer all_to_all(Bytes bytes, int ranks, const Hardware& hardware);
 
 }  // namespace rooflua

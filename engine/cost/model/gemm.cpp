@@ -4,9 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <string>
 
-#include "base/error.h"
+#include "cost/model/arithmetic.h"
 #include "cost/work/formulas.h"
 
 namespace rooflua::modelled {
@@ -57,7 +56,7 @@ template <std::size_t count>
     const Gemm& g, double m, const std::array<Gemm::Tiles, Gemm::splits>& tile_s) {
   const double bytes = bytes::gemm(m, g.k, g.n, g.e.in, g.e.weight, g.e.out);
   const double partial_sums = 2 * 4 * m * g.n;  // fp32, written and read, of each split
-  const double bytes_per_s = g.gpu.bandwidth * memory_efficiency;
+  const double bytes_per_s = g.gpu.bandwidth * g.gpu.constants.memory_efficiency;
   const double traffic = fourth_power(bytes / bytes_per_s);
   const Four split_traffic = fourth((bytes + partial_sums * four(&kSplits[1])) / bytes_per_s);
   Four whole{}, split_up{};
@@ -72,19 +71,19 @@ template <std::size_t count>
     }
   }
   return std::min(std::sqrt(std::sqrt(least_of(whole))),
-                  split_s + std::sqrt(std::sqrt(least_of(split_up))));
+                  g.gpu.constants.split_s + std::sqrt(std::sqrt(least_of(split_up))));
 }
 
 /// Tiles with fewer rows than they have room for load less.
 template <std::size_t count>
 [[gnu::always_inline]] inline double short_time(const Gemm& g, double m) {
   std::array<Gemm::Tiles, Gemm::splits> tile_s;
-  const double bytes_per_s = gemm_sm_bytes_per_clock * g.gpu.clock_hz;
+  const double bytes_per_s = g.gpu.constants.gemm_sm_bytes_per_clock * g.gpu.clock_hz;
   for (std::size_t i = 0; i < count; i += 4) {
     const Four loaded = lesser(Four{} + m, four(&kRows[i])) * g.e.in + four(&g.column_bytes[i]);
     for (std::size_t s = 0; s < Gemm::splits; ++s) {
       const Four load = loaded * g.steps[s] / bytes_per_s, math = four(&g.math_s[s][i]);
-      const Four time = gemm_tile_s + (load > math ? load : math);
+      const Four time = g.gpu.constants.gemm_tile_s + (load > math ? load : math);
       std::memcpy(&tile_s[s][i], &time, sizeof time);
     }
   }
@@ -103,28 +102,6 @@ gemm_time(const Gemm& g, double m) {
 
 }  // namespace
 
-Dtype math_dtype(const Hardware& hardware, Dtype dtype) {
-  const bool narrow = bytes_per_element(dtype) < 2;
-  return narrow && !hardware.peak.contains(dtype) ? Dtype::bf16 : dtype;
-}
-
-Gpu gpu_of(const Hardware& hardware, Dtype dtype) {
-  if (hardware.sms < 1 || !(hardware.clock_hz > 0)) {
-    throw Error("modelled_kernel", hardware.name + " states no sms or clock_mhz in hardware.toml");
-  }
-  return {hardware.peak_for(dtype).in_base_units(), hardware.memory_bandwidth.in_base_units(),
-          double(hardware.sms), hardware.clock_hz};
-}
-
-Elements elements(Dtype dtype, const Hardware& hardware) {
-  const double math = bytes_per_element(math_dtype(hardware, dtype));
-  return {math, bytes_per_element(dtype), std::max(math, 2.0)};  // results have 16 bits
-}
-
-double fourth_root(double x) {
-  return std::sqrt(std::sqrt(x));
-}
-
 Gemm::Gemm(double side_k, double side_n, Elements sizes, const Gpu& on)
     : k(side_k), n(side_n), e(sizes), gpu(on) {
   for (std::size_t i = 0; i < tiles; ++i) {
@@ -135,10 +112,10 @@ Gemm::Gemm(double side_k, double side_n, Elements sizes, const Gpu& on)
     steps[s] = steps_of(k / kSplits[s]);
     for (std::size_t i = 0; i < tiles; ++i) {
       const double flop = 2 * kRows[i] * steps[s] * kColumns[i];
-      math_s[s][i] = flop / (gpu.peak / gpu.sms * gemm_math);
-      const double load =
-          (kRows[i] * e.in + column_bytes[i]) * steps[s] / (gemm_sm_bytes_per_clock * gpu.clock_hz);
-      full_s[s][i] = gemm_tile_s + std::max(math_s[s][i], load);
+      math_s[s][i] = flop / (gpu.peak / gpu.sms * gpu.constants.gemm_math);
+      const double load = (kRows[i] * e.in + column_bytes[i]) * steps[s] /
+                          (gpu.constants.gemm_sm_bytes_per_clock * gpu.clock_hz);
+      full_s[s][i] = gpu.constants.gemm_tile_s + std::max(math_s[s][i], load);
     }
   }
 }
@@ -161,7 +138,7 @@ void ModelledGemms::operator()(const Query& query, const Hardware& hardware, Est
   });
   estimate = Estimate{};
   estimate.evidence = Evidence::modelled;
-  estimate.latency_s = modelled::kernel_launch_s + gemm.time(query.m);
+  estimate.latency_s = gemm.gpu.constants.kernel_launch_s + gemm.time(query.m);
   estimate.mfu = flop::gemm(query.m, query.k, query.n) / (estimate.latency_s * gemm.gpu.peak);
 }
 

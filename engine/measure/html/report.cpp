@@ -5,6 +5,7 @@
 #include "measure/html/parts.h"
 #include "measure/html/sections.h"
 #include "measure/write/left_out.h"
+#include "measure/write/notes.h"
 #include "measure/write/result.h"
 
 namespace rooflua {
@@ -43,11 +44,12 @@ void add_failed(HtmlPage& page, const Json& document) {
   page.table(table);
 }
 
-/// What the workloads did not send.
-void add_left_out(HtmlPage& page, const Json& document) {
+/// What the workloads did not send, and what else a reader needs to know.
+void add_notes(HtmlPage& page, const Json& document) {
   std::vector<const Json*> variants;
   for (const Json& each : document.find("variants")->items()) variants.push_back(&each);
   for (const std::string& line : left_out_lines(variants)) page.note(line);
+  for (const std::string& line : notes_of(variants)) page.note(line);
 }
 
 void add_parameters(HtmlPage& page, const HtmlReport& report) {
@@ -76,7 +78,7 @@ std::string html_report(const HtmlReport& report) {
   HtmlPage page(title.empty() ? text_of(report.document, "scenario") : title);
   page.note(facts(report));
   add_failed(page, report.document);
-  add_left_out(page, report.document);
+  add_notes(page, report.document);
   html::add_header(page, report.source);
   if (!report.own_text.empty()) {
     page.heading("Result");

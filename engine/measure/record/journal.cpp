@@ -2,9 +2,10 @@
 
 namespace rooflua {
 
-void Journal::priced(const Batch& batch, const StepPrice& price) {
+void Journal::on_priced(const StepPriced& step) {
+  const Batch& batch = step.batch;
   StepWork work;
-  work.time_s = price.time_s;
+  work.time_s = step.price.time_s;
   work.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
   work.decode_ids = decode_ids(batch);
   if (const std::int32_t* contexts = decode_contexts(batch)) {
@@ -27,7 +28,7 @@ void Journal::on_preempt(const Request& request, Picoseconds now) {
     found->second.on_preempt(request, now);
 }
 
-void Journal::on_step(const StepSeen& step) {
+void Journal::on_step(const StepDone& step) {
   EndedStep sample;
   sample.start = step.start;
   sample.end = step.end;
@@ -42,13 +43,13 @@ void Journal::on_step(const StepSeen& step) {
   steps_.push_back(sample);
   for (auto& [id, request] : live_) request.on_step(step);
   std::deque<StepWork>& planned = planned_[step.replica];
-  if (planned.empty()) return;  // it was planned before the journal began
+  if (planned.empty()) return;  // the step was planned before the journal began
   planned.front().sample = sample;
   last_[step.replica] = std::move(planned.front());
   planned.pop_front();
 }
 
-void Journal::on_transfer(const TransferSeen& transfer) {
+void Journal::on_transfer(const TransferStarted& transfer) {
   if (const auto found = live_.find(transfer.id); found != live_.end())
     found->second.on_transfer(transfer);
 }

@@ -1,21 +1,18 @@
 #pragma once
-// What a live simulation remembers, so that people can look back at it: how every step looked,
+// What a live simulation remembers, so that people can look back at it: the numbers of every step,
 // where the time of every request went, and what the last step of each replica consisted of.
 
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "measure/record/why.h"
 #include "serve/observer.h"
-#include "serve/policy.h"
 
 namespace rooflua {
 
-/// A step that ended; queue and seats as right after its plan.
+/// A step that ended; queue and seats are those right after its plan.
 struct EndedStep {
   Picoseconds start = 0, end = 0;
   std::int32_t replica = 0;
@@ -27,7 +24,7 @@ struct EndedStep {
 /// What a step consisted of: enough to price it again.
 struct StepWork {
   EndedStep sample;
-  double time_s = 0;  // as priced; the step lasts its rounding to 1 ps
+  double time_s = 0;  // as priced; the step lasts this, rounded to whole picoseconds
   std::vector<PrefillWork> prefills;
   std::vector<std::int32_t> decode_ids, decode_contexts;  // contexts as before the step
 };
@@ -35,14 +32,12 @@ struct StepWork {
 /// Copyable, so that a fork of a live run has its own. Costs O(live requests) per step.
 class Journal : public Observer {
  public:
-  /// A step was planned and priced; it will end later.
-  void priced(const Batch& batch, const StepPrice& price);
-
   void on_arrival(const Request& request, Picoseconds now) override;
   void on_queued(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
-  void on_step(const StepSeen& step) override;
-  void on_transfer(const TransferSeen& transfer) override;
+  void on_priced(const StepPriced& step) override;
+  void on_step(const StepDone& step) override;
+  void on_transfer(const TransferStarted& transfer) override;
   void on_done(const RequestDone& done) override;
 
   const std::vector<EndedStep>& steps() const { return steps_; }
@@ -59,20 +54,6 @@ class Journal : public Observer {
   std::vector<EndedStep> steps_;
   std::map<std::int32_t, std::deque<StepWork>> planned_;  // by replica; the pipeline is two deep
   std::map<std::int32_t, StepWork> last_;
-};
-
-/// A step model that prices as another one does, and tells the journal.
-class JournalledSteps : public StepModel {
- public:
-  JournalledSteps(StepModel& inner, Journal& journal) : inner_(&inner), journal_(&journal) {}
-  void price(const Batch& batch, StepPrice& price) override {
-    inner_->price(batch, price);
-    journal_->priced(batch, price);
-  }
-
- private:
-  StepModel* inner_;
-  Journal* journal_;
 };
 
 }  // namespace rooflua

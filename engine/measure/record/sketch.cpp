@@ -9,7 +9,8 @@ namespace rooflua {
 
 namespace {
 
-/// Where a curve has points: dense where a percentile axis has room, and never beyond the data.
+/// The quantiles at which a curve has points: evenly spaced on a percentile axis, and none that
+/// stands for less than one value.
 std::vector<double> shares_of(std::int64_t count) {
   std::vector<double> out;
   constexpr int per_nine = 24;
@@ -31,7 +32,7 @@ Json curve(const LogHistogram& values) {
   };
   if (values.count() == 0) return out;
   for (const double q : shares_of(values.count())) point(q);
-  // The largest stands in the middle of its own share.
+  // The largest value stands in the middle of its own share.
   Json largest = Json::array();
   largest.push_back(1 - 0.5 / static_cast<double>(values.count()));
   largest.push_back(static_cast<double>(values.max()) * 1e-12);
@@ -39,7 +40,7 @@ Json curve(const LogHistogram& values) {
   return out;
 }
 
-/// Bin by bin a / b; 0 where there was nothing.
+/// Bin by bin a / b; 0 where b is 0.
 Json ratios(const std::vector<double>& a, const std::vector<double>& b) {
   Json out = Json::array();
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -47,7 +48,7 @@ Json ratios(const std::vector<double>& a, const std::vector<double>& b) {
   return out;
 }
 
-/// Means over bins of that width; the last one ends where the run does.
+/// Means over bins of that width; the last bin ends with the run.
 Json means(const std::vector<double>& sums, Picoseconds width, Picoseconds end, double factor = 1) {
   Json out = Json::array();
   for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -77,7 +78,7 @@ void TimeBins::widen_to(Picoseconds width) {
 
 void TimeBins::add(Picoseconds from, Picoseconds to, double value) {
   if (to <= from) return;
-  const std::size_t last = bin_of(to - 1);  // may widen: the first comes after
+  const std::size_t last = bin_of(to - 1);  // first, because it may widen the bins
   for (std::size_t bin = bin_of(from); bin <= last; ++bin) {
     const Picoseconds begin = std::max(from, static_cast<Picoseconds>(bin) * width_);
     const Picoseconds end = std::min(to, static_cast<Picoseconds>(bin + 1) * width_);
@@ -106,7 +107,7 @@ void StepSurvey::add(const Batch& batch, double time_s) {
   while (moment_ > most) thin();
 }
 
-/// Every second moment goes, and the steps that held no other.
+/// Drops every second moment, and the steps that hold none of the others.
 void StepSurvey::thin() {
   std::vector<Kept> left;
   for (Kept& each : kept_) {
@@ -128,18 +129,13 @@ std::vector<SampledStep> StepSurvey::steps() const {
   return out;
 }
 
-void SampledSteps::price(const Batch& batch, StepPrice& price) {
-  inner_->price(batch, price);
-  sample_->add(batch, price.time_s);
-}
-
 // --- Sketch ----------------------------------------------------------------------------------
 
 void Sketch::on_arrival(const Request&, Picoseconds now) {
   origin_ = std::min(origin_, now);
 }
 
-void Sketch::on_step(const StepSeen& step) {
+void Sketch::on_step(const StepDone& step) {
   const Picoseconds from = step.start - origin_, to = step.end - origin_;
   waiting_.add(from, to, step.waiting);
   running_.add(from, to, step.running);

@@ -1,6 +1,6 @@
 #pragma once
 // What a report draws of a run: how latencies are distributed, how full the engine was over time,
-// and a sample of its steps. Counts as the run goes; memory stays flat however long that is.
+// and a sample of its steps. Memory stays flat however long the run is.
 
 #include <cstdint>
 #include <vector>
@@ -8,12 +8,11 @@
 #include "base/json.h"
 #include "measure/record/quantile.h"
 #include "serve/observer.h"
-#include "serve/policy.h"
 
 namespace rooflua {
 
 /// The mean of a quantity over time, in at most `most` bins of equal width. A run that outgrows
-/// them doubles the width: the same bins in whatever steps it was told.
+/// them doubles the width. The bins do not depend on how the run is divided into calls of add().
 class TimeBins {
  public:
   static constexpr std::size_t most = 256;
@@ -27,7 +26,7 @@ class TimeBins {
   Picoseconds width() const { return width_; }
   /// Integral of the value over each bin (value times picoseconds), or sum of the amounts.
   const std::vector<double>& sums() const { return bins_; }
-  /// As if it had the width of the widest of them.
+  /// Joins bins until each is as wide as `width`, which is this width times a power of two.
   void widen_to(Picoseconds width);
 
  private:
@@ -46,9 +45,9 @@ struct SampledStep {
   std::vector<std::int32_t> decode_contexts;
 };
 
-/// The steps that were running at evenly spaced moments of the engine's busy time, so that each
-/// stands for the same part of it: no randomness, at most `most` of them. All replicas of a run
-/// share one.
+/// A sample of steps without randomness: those that were running at evenly spaced moments of the
+/// engine's busy time, at most `most` of them. Each moment stands for the same part of that time.
+/// All replicas of a run share one sample.
 class StepSurvey {
  public:
   static constexpr std::int64_t most = 64;
@@ -63,28 +62,17 @@ class StepSurvey {
   void thin();
 
   double spacing_s_ = 1e-3, busy_s_ = 0;
-  std::int64_t moment_ = 0;  // the next one, at moment * spacing of busy time
+  std::int64_t moment_ = 0;  // the next moment is at moment_ * spacing_s_ of busy time
   std::vector<Kept> kept_;
-};
-
-/// A step model that tells a sample what it priced.
-class SampledSteps : public StepModel {
- public:
-  SampledSteps(StepModel& inner, StepSurvey& sample) : inner_(&inner), sample_(&sample) {}
-  void price(const Batch& batch, StepPrice& price) override;
-
- private:
-  StepModel* inner_;
-  StepSurvey* sample_;
 };
 
 class Sketch : public Observer {
  public:
   void on_arrival(const Request& request, Picoseconds now) override;
-  void on_step(const StepSeen& step) override;
+  void on_priced(const StepPriced& step) override { sample_.add(step.batch, step.price.time_s); }
+  void on_step(const StepDone& step) override;
   void on_done(const RequestDone& done) override;
 
-  StepSurvey& sample() { return sample_; }
   const StepSurvey& sample() const { return sample_; }
 
   /// {quantiles: {ttft_s: [[q, value], ...], tpot_s, itl_s, e2e_s},

@@ -53,7 +53,7 @@ void SummaryObserver::on_preempt(const Request& request, Picoseconds) {
   ++count_of(request.replica).preemptions;
 }
 
-void SummaryObserver::on_step(const StepSeen& step) {
+void SummaryObserver::on_step(const StepDone& step) {
   ReplicaCount& count = count_of(step.replica);
   ++count.steps;
   count.busy += step.end - step.start;
@@ -78,7 +78,7 @@ void SummaryObserver::on_step(const StepSeen& step) {
   peak_tokens_ = std::max(peak_tokens_, second_tokens_);
 }
 
-void SummaryObserver::on_blocks(const BlocksSeen& blocks) {
+void SummaryObserver::on_blocks(const BlocksChanged& blocks) {
   double& most = count_of(blocks.replica).kv_used_frac_max;
   most = std::max(most, static_cast<double>(blocks.used_blocks) / blocks.total_blocks);
 }

@@ -93,8 +93,8 @@ class SummaryObserver : public Observer {
 
   void on_arrival(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
-  void on_step(const StepSeen& step) override;
-  void on_blocks(const BlocksSeen& blocks) override;
+  void on_step(const StepDone& step) override;
+  void on_blocks(const BlocksChanged& blocks) override;
   void on_done(const RequestDone& done) override;
 
   /// What is known so far.

@@ -8,14 +8,14 @@ namespace rooflua {
 
 namespace {
 
-bool worked(Whereabouts w) {
-  return w == Whereabouts::prefill || w == Whereabouts::recompute || w == Whereabouts::decode ||
-         w == Whereabouts::decode_mixed;
+bool worked(LatencyHeading w) {
+  return w == LatencyHeading::prefill || w == LatencyHeading::recompute ||
+         w == LatencyHeading::decode || w == LatencyHeading::decode_mixed;
 }
 
-bool waits(Whereabouts w) {
-  return w == Whereabouts::queue_prefill || w == Whereabouts::queue_decode ||
-         w == Whereabouts::preempted;
+bool waits(LatencyHeading w) {
+  return w == LatencyHeading::queue_prefill || w == LatencyHeading::queue_decode ||
+         w == LatencyHeading::preempted;
 }
 
 /// Divides `whole` by weights; the parts add up to it exactly.
@@ -37,9 +37,9 @@ void divide(Picoseconds whole, const Weights& weights, Weight weight, Give give)
 
 }  // namespace
 
-void WhyObserver::pass(Whereabouts whereabouts, Picoseconds until) {
+void WhyObserver::pass(LatencyHeading heading, Picoseconds until) {
   if (until <= since_) return;
-  why_.time[static_cast<std::size_t>(whereabouts)] += until - since_;
+  why_.time[static_cast<std::size_t>(heading)] += until - since_;
   since_ = until;
 }
 
@@ -49,7 +49,7 @@ void WhyObserver::on_arrival(const Request& request, Picoseconds now) {
 
 void WhyObserver::on_queued(const Request& request, Picoseconds now) {
   if (request.id != request_) return;
-  pass(Whereabouts::frontend, now);
+  pass(LatencyHeading::frontend, now);
   replica_ = request.replica;
   phase_ = Phase::waiting;
 }
@@ -61,33 +61,33 @@ void WhyObserver::on_preempt(const Request& request, Picoseconds) {
   for (Planned& each : planned_[replica_]) each.seat_was_lost = true;
 }
 
-Whereabouts WhyObserver::during(const StepSeen& step, const Planned* planned) const {
+LatencyHeading WhyObserver::during(const StepDone& step, const Planned* planned) const {
   for (const PrefillWork& prefill : step.prefills) {
     if (prefill.id != request_) continue;
-    return prefill.context_tokens < reached_ ? Whereabouts::recompute : Whereabouts::prefill;
+    return prefill.context_tokens < reached_ ? LatencyHeading::recompute : LatencyHeading::prefill;
   }
   if (planned != nullptr && planned->works)
-    return step.prefills.empty() ? Whereabouts::decode : Whereabouts::decode_mixed;
+    return step.prefills.empty() ? LatencyHeading::decode : LatencyHeading::decode_mixed;
   switch (phase_) {
     case Phase::preempted:
-      return Whereabouts::preempted;
+      return LatencyHeading::preempted;
     case Phase::seated:
-      return Whereabouts::prefill_stalled;
+      return LatencyHeading::prefill_stalled;
     case Phase::decoding: {
       const bool skipped =
           step.batch->decodes == 0 ||
           std::find(step.skipped.begin(), step.skipped.end(), request_) != step.skipped.end();
-      if (skipped) return Whereabouts::decode_stalled;
-      return step.prefills.empty() ? Whereabouts::decode : Whereabouts::decode_mixed;
+      if (skipped) return LatencyHeading::decode_stalled;
+      return step.prefills.empty() ? LatencyHeading::decode : LatencyHeading::decode_mixed;
     }
     case Phase::waiting:
     case Phase::away:
       break;
   }
-  return step.prefills.empty() ? Whereabouts::queue_decode : Whereabouts::queue_prefill;
+  return step.prefills.empty() ? LatencyHeading::queue_decode : LatencyHeading::queue_prefill;
 }
 
-/// What was known of the step of this replica that ends now.
+/// What is known of the step of this replica that ends now.
 std::optional<WhyObserver::Planned> WhyObserver::landed(std::int32_t replica) {
   const auto found = planned_.find(replica);
   if (found == planned_.end() || found->second.empty()) return std::nullopt;
@@ -96,31 +96,32 @@ std::optional<WhyObserver::Planned> WhyObserver::landed(std::int32_t replica) {
   return out;
 }
 
-void WhyObserver::on_step(const StepSeen& step) {
+void WhyObserver::on_step(const StepDone& step) {
   const std::optional<Planned> planned = landed(step.replica);
   if (step.replica != replica_ || phase_ == Phase::away || step.end <= since_) return;
-  pass(phase_ == Phase::preempted ? Whereabouts::preempted : Whereabouts::queue_idle, step.start);
-  const Whereabouts whereabouts = during(step, planned ? &*planned : nullptr);
-  ++why_.steps[static_cast<std::size_t>(whereabouts)];
+  pass(phase_ == Phase::preempted ? LatencyHeading::preempted : LatencyHeading::queue_idle,
+       step.start);
+  const LatencyHeading heading = during(step, planned ? &*planned : nullptr);
+  ++why_.steps[static_cast<std::size_t>(heading)];
   const Picoseconds part = step.end - since_;
   const double part_s = seconds(part);
-  pass(whereabouts, step.end);
+  pass(heading, step.end);
   for (const PrefillWork& prefill : step.prefills) {
     if (prefill.id != request_ || (planned && planned->seat_was_lost)) continue;
     phase_ = prefill.completes != 0 ? Phase::decoding : Phase::seated;
     if (phase_ == Phase::decoding && !first_token_) note_first_token();
     reached_ = std::max(reached_, prefill.context_tokens + prefill.new_tokens);
   }
-  if (planned && waits(whereabouts)) count_waiting(step, *planned, part);
-  if (!worked(whereabouts)) return;
+  if (planned && waits(heading)) count_waiting(step, *planned, part);
+  if (!worked(heading)) return;
   if (planned) {
     divide(
         part, planned->ops, [](const OpTime& op) { return op.time_s; },
         [&](const OpTime& op, Picoseconds time) {
-          why_.ops[{whereabouts, op.name, op.evidence}] += time;
+          why_.ops[{heading, op.name, op.evidence}] += time;
         });
   }
-  if (whereabouts == Whereabouts::decode || whereabouts == Whereabouts::decode_mixed) ++reached_;
+  if (heading == LatencyHeading::decode || heading == LatencyHeading::decode_mixed) ++reached_;
   const StepPrice& price = *step.price;
   const auto bound = static_cast<std::size_t>(price.bound);
   why_.bound_s[bound < why_.bound_s.size() ? bound : 0] += part_s;
@@ -134,8 +135,8 @@ void WhyObserver::note_first_token() {
   why_.time_to_first = why_.time;
 }
 
-/// A step that it waited through: why, and behind whom.
-void WhyObserver::count_waiting(const StepSeen& step, const Planned& planned, Picoseconds part) {
+/// A step that the request waited through: the reason, and the requests that were served.
+void WhyObserver::count_waiting(const StepDone& step, const Planned& planned, Picoseconds part) {
   std::vector<std::pair<std::int32_t, double>> holders = planned.holders;
   if (!planned.waited) {
     for (const PrefillWork& prefill : step.prefills)
@@ -143,7 +144,7 @@ void WhyObserver::count_waiting(const StepSeen& step, const Planned& planned, Pi
     if (step.batch->decodes > 0) holders.emplace_back(Why::anybody, step.batch->decodes);
   }
   if (holders.empty()) holders.emplace_back(Why::anybody, 1.0);
-  const Held held = planned.waited ? planned.held : Held::pipeline;
+  const WaitReason held = planned.waited ? planned.held : WaitReason::pipeline;
   why_.held[static_cast<std::size_t>(held)] += part;
   divide(
       part, holders, [](const auto& holder) { return holder.second; },
@@ -151,7 +152,7 @@ void WhyObserver::count_waiting(const StepSeen& step, const Planned& planned, Pi
 }
 
 bool WhyObserver::works_for_it(const Batch& batch) const {
-  if (batch.replica != replica_ || batch.origin == nullptr) return false;
+  if (batch.replica != replica_) return false;
   for (std::int32_t i = 0; i < batch.prefill_count; ++i) {
     if (batch.prefills[i].id == request_) return true;
   }
@@ -160,18 +161,24 @@ bool WhyObserver::works_for_it(const Batch& batch) const {
   return std::find(ids.begin(), ids.end(), request_) != ids.end();
 }
 
-void WhyObserver::planned(const Batch& batch, bool works, std::vector<OpTime> ops) {
+PriceDetail WhyObserver::wanted_detail(const Batch& batch) const {
+  return works_for_it(batch) ? PriceDetail::operations : PriceDetail::time;
+}
+
+void WhyObserver::on_priced(const StepPriced& step) {
+  const Batch& batch = step.batch;
   Planned out;
-  out.works = works;
-  out.ops = std::move(ops);
-  if (works && out.ops.empty()) out.ops.push_back({"unrecorded", Evidence::assumed, 1});
+  out.works = works_for_it(batch);
+  if (out.works) out.ops.assign(step.operations.begin(), step.operations.end());
+  if (out.works && out.ops.empty()) out.ops.push_back({"unrecorded", Evidence::assumed, 1});
   if (batch.replica == replica_ && (phase_ == Phase::waiting || phase_ == Phase::preempted))
-    find_holders(batch, out);
+    find_holders(step, out);
   planned_[batch.replica].push_back(std::move(out));
 }
 
-void WhyObserver::find_holders(const Batch& batch, Planned& out) const {
-  const Replica& replica = *batch.origin;
+void WhyObserver::find_holders(const StepPriced& step, Planned& out) const {
+  const Batch& batch = step.batch;
+  const Replica& replica = step.replica;
   const ReplicaView& view = replica.view();
   std::vector<std::pair<std::int32_t, double>> ahead, seats, contexts, work;
   std::int32_t slot = view.waiting_head;
@@ -187,43 +194,36 @@ void WhyObserver::find_holders(const Batch& batch, Planned& out) const {
   for (std::int32_t i = 0; i < batch.prefill_count; ++i)
     work.emplace_back(batch.prefills[i].id, batch.prefills[i].new_tokens);
   const std::int32_t needed = replica.missing_blocks(slot);
-  const auto because = [&](Held held, auto& holders) {
+  const auto because = [&](WaitReason held, auto& holders) {
     out.waited = true;
     out.held = held;
     out.holders = std::move(holders);
   };
-  if (view.max_num_seqs > 0 && view.running >= view.max_num_seqs)
-    return because(Held::seats, seats);
+  if (view.max_num_seqs > 0 && view.seats >= view.max_num_seqs)
+    return because(WaitReason::seats, seats);
   if (view.max_num_batched_tokens > 0 && batch.tokens >= view.max_num_batched_tokens)
-    return because(Held::budget, work);
-  if (!replica.preempted_now().empty()) return because(Held::preempting, contexts);
-  if (view.free_blocks < needed) return because(Held::cache, contexts);
-  if (!ahead.empty()) return because(Held::order, ahead);
-  because(Held::choice, work);
+    return because(WaitReason::budget, work);
+  if (!replica.plan().preempted().empty()) return because(WaitReason::preempting, contexts);
+  if (view.free_blocks < needed) return because(WaitReason::cache, contexts);
+  if (!ahead.empty()) return because(WaitReason::order, ahead);
+  because(WaitReason::choice, work);
 }
 
-void FollowedSteps::price(const Batch& batch, StepPrice& price) {
-  std::vector<OpTime> ops;
-  const bool works = observer_->works_for_it(batch);
-  works ? explain_(batch, price, ops) : inner_->price(batch, price);
-  observer_->planned(batch, works, std::move(ops));
-}
-
-void WhyObserver::on_transfer(const TransferSeen& transfer) {
+void WhyObserver::on_transfer(const TransferStarted& transfer) {
   if (transfer.id != request_) return;
-  pass(Whereabouts::queue_idle, transfer.start);
-  pass(Whereabouts::transfer, transfer.end);
+  pass(LatencyHeading::queue_idle, transfer.start);
+  pass(LatencyHeading::transfer, transfer.end);
   replica_ = transfer.to;
   phase_ = Phase::waiting;
 }
 
 void WhyObserver::on_done(const RequestDone& done) {
   if (done.id != request_) return;
-  pass(Whereabouts::frontend, done.last_token == never ? done.now : done.last_token);
+  pass(LatencyHeading::frontend, done.last_token == never ? done.now : done.last_token);
   phase_ = Phase::away;
-  // The way from the step that made the token to the user is the front end's.
+  // The time from the end of that step to the client is the frontend's.
   if (first_token_ && done.first_token != never) {
-    auto& frontend = why_.time_to_first[static_cast<std::size_t>(Whereabouts::frontend)];
+    auto& frontend = why_.time_to_first[static_cast<std::size_t>(LatencyHeading::frontend)];
     frontend += done.first_token - *first_token_;
   }
   why_.done = done;

@@ -1,12 +1,12 @@
 #pragma once
-// Why one request took as long as it did: every picosecond between its arrival and its last token,
-// under one heading; what worked for it, operation by operation; what it waited for, and behind
-// whom. All of it adds up exactly.
+// Why one request took as long as it did. Every picosecond between its arrival and its last token
+// is counted under one heading. The steps that worked for it are divided by operation, the steps
+// that it waited through by reason and by the requests that were served instead. All sums are
+// exact.
 
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,68 +16,59 @@
 #include "base/json.h"
 #include "cost/ledger.h"
 #include "serve/observer.h"
-#include "serve/policy.h"
 
 namespace rooflua {
 
-/// Where a request was at a time. The headings add up to its end-to-end latency exactly.
-enum class Whereabouts : std::int32_t {
-  frontend,         // before its replica knew of it, and after its last step
+/// What a request's time was spent on. The headings add up to its end-to-end latency exactly.
+enum class LatencyHeading : std::int32_t {
+  frontend,         // before it was queued at its replica, and after its last step
   queue_idle,       // waiting, and the replica ran nothing
   queue_prefill,    // waiting while a step with prefills (of others) ran
   queue_decode,     // waiting while a step of decodes only ran
   prefill,          // a step with a chunk of it ran
   prefill_stalled,  // seated, not yet decoding, and the step had no chunk of it
   decode,           // a step of decodes gave it a token
-  decode_mixed,     // a step gave it a token, and prefilled others besides
+  decode_mixed,     // a step gave it a token and held prefills of others
   decode_stalled,   // decoding, but the step gave it no token
-  preempted,        // had lost its seat and waited for another
-  recompute,        // a step computed again what a preemption had lost
+  preempted,        // it lost its seat and waits for another
+  recompute,        // a step computed KV again that a preemption lost
   transfer,         // its KV moved to another replica
 };
-inline constexpr int whereabouts_count = 12;
+inline constexpr int latency_heading_count = 12;
 /// "queue behind prefill", "decode", ...
-std::string_view name(Whereabouts whereabouts);
+std::string_view name(LatencyHeading heading);
 
-/// What kept it out of a step that ran while it waited. The first that holds, judged right after
-/// the plan of that step, counts.
-enum class Held : std::int32_t {
-  pipeline,    // the step was planned before it came
+/// What kept a waiting request out of a step: the first of these that holds right after the plan of
+/// the step.
+enum class WaitReason : std::int32_t {
+  pipeline,    // the step was planned before the request was queued
   seats,       // every seat was taken
-  budget,      // the step had max_num_batched_tokens already
-  preempting,  // the step took somebody's seat away; its scheduler admitted nobody
+  budget,      // the step held max_num_batched_tokens already
+  preempting,  // the plan preempted a request, and its scheduler then admits none
   cache,       // its whole sequence did not fit the free KV blocks
-  order,       // others stood before it in the queue
+  order,       // other requests stood before it in the queue
   choice,      // none of these: the scheduler's own rule
 };
-inline constexpr int held_count = 7;
-std::string_view name(Held held);
-
-/// Seconds of one operation in a step, all its repetitions together.
-struct OpTime {
-  std::string name;
-  Evidence evidence = Evidence::assumed;
-  double time_s = 0;
-};
+inline constexpr int wait_reason_count = 7;
+std::string_view name(WaitReason reason);
 
 struct Why {
-  /// Heading (of those that worked for it), operation, evidence.
-  using Op = std::tuple<Whereabouts, std::string, Evidence>;
-  static constexpr std::int32_t anybody = -1;  // a holder whose name is not known
+  /// Heading (one whose steps worked for the request), operation, evidence.
+  using Op = std::tuple<LatencyHeading, std::string, Evidence>;
+  static constexpr std::int32_t anybody = -1;  // stands for requests whose ids are not known
 
   RequestDone done;
-  std::array<Picoseconds, whereabouts_count> time{};           // sums to last token - arrival
-  std::array<Picoseconds, whereabouts_count> time_to_first{};  // of it, up to the first token
-  std::array<std::int64_t, whereabouts_count> steps{};         // that ended under that heading
-  EvidenceSeconds evidence;                                    // of the steps that worked for it
-  std::array<double, 4> bound_s{};  // likewise: unknown, compute, memory, link
+  std::array<Picoseconds, latency_heading_count> time{};           // sums to last token - arrival
+  std::array<Picoseconds, latency_heading_count> time_to_first{};  // of it, up to the first token
+  std::array<std::int64_t, latency_heading_count> steps{};         // that ended under that heading
+  EvidenceSeconds evidence;         // of the steps that worked for the request
+  std::array<double, 4> bound_s{};  // of the same steps: unknown, compute, memory, link
   std::int64_t lost_seats = 0;      // preemptions
-  // Only of a run whose step models are FollowedSteps:
-  std::map<Op, Picoseconds> ops;  // adds up to `time` of each heading that worked for it
-  std::array<Picoseconds, held_count> held{};  // adds up to the steps it waited through
-  /// Likewise, by request: a step that it waited through is divided equally among the seats if it
-  /// lacked a seat or stood behind others in the queue (then among those), by context if it lacked
-  /// cache, else by the tokens of the step.
+  std::map<Op, Picoseconds> ops;    // adds up to `time` of each heading whose steps worked for it
+  std::array<Picoseconds, wait_reason_count> held{};  // the steps that it waited through
+  /// The same steps, by the request that was served: divided equally among the seated requests if
+  /// it lacked a seat, equally among those before it if it lacked its turn in the queue, by context
+  /// if it lacked cache, else by the tokens of the step.
   std::map<std::int32_t, Picoseconds> behind;
 };
 
@@ -89,65 +80,48 @@ class WhyObserver : public Observer {
   void on_arrival(const Request& request, Picoseconds now) override;
   void on_queued(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
-  void on_step(const StepSeen& step) override;
-  void on_transfer(const TransferSeen& transfer) override;
+  /// Steps that work for the request are explained operation by operation.
+  PriceDetail wanted_detail(const Batch& batch) const override;
+  void on_priced(const StepPriced& step) override;
+  void on_step(const StepDone& step) override;
+  void on_transfer(const TransferStarted& transfer) override;
   void on_done(const RequestDone& done) override;
 
   /// Nothing until the request has ended.
   const std::optional<Why>& why() const { return answer_; }
 
-  // --- for FollowedSteps: every step of the run, when it is priced
-
-  /// Whether the batch works for the request.
-  bool works_for_it(const Batch& batch) const;
-  void planned(const Batch& batch, bool works, std::vector<OpTime> ops);
-
  private:
   enum class Phase { away, waiting, seated, decoding, preempted };
   struct Planned {
     bool works = false;
-    bool waited = false;         // it stood in the queue of that replica
-    bool seat_was_lost = false;  // after this step was planned
-    Held held = Held::pipeline;
+    bool waited = false;         // the request stood in the queue of that replica
+    bool seat_was_lost = false;  // it was preempted after this step was planned
+    WaitReason held = WaitReason::pipeline;
     std::vector<std::pair<std::int32_t, double>> holders;  // id, weight
     std::vector<OpTime> ops;
   };
 
-  Whereabouts during(const StepSeen& step, const Planned* planned) const;
-  void pass(Whereabouts whereabouts, Picoseconds until);
-  void find_holders(const Batch& batch, Planned& out) const;
+  LatencyHeading during(const StepDone& step, const Planned* planned) const;
+  void pass(LatencyHeading heading, Picoseconds until);
+  bool works_for_it(const Batch& batch) const;
+  void find_holders(const StepPriced& step, Planned& out) const;
   void note_first_token();
-  void count_waiting(const StepSeen& step, const Planned& planned, Picoseconds part);
+  void count_waiting(const StepDone& step, const Planned& planned, Picoseconds part);
   std::optional<Planned> landed(std::int32_t replica);
 
   std::int32_t request_;
   std::int32_t replica_ = -1;
   Phase phase_ = Phase::away;
-  std::int32_t reached_ = 0;                // KV of so many of its tokens was computed once
-  Picoseconds since_ = 0;                   // accounted for up to here
-  std::optional<Picoseconds> first_token_;  // the end of the step that made it
-  std::map<std::int32_t, std::deque<Planned>> planned_;  // by replica, steps that have not landed
+  std::int32_t reached_ = 0;                // tokens whose KV was computed at least once
+  Picoseconds since_ = 0;                   // the time before this moment is counted
+  std::optional<Picoseconds> first_token_;  // the end of the step that computed it
+  std::map<std::int32_t, std::deque<Planned>> planned_;  // by replica: steps that have not ended
   Why why_;
   std::optional<Why> answer_;
 };
 
-/// A step model that prices as another one does and tells a WhyObserver of every step; what works
-/// for its request is priced by `explain`, which must give the same price, and its operations.
-class FollowedSteps : public StepModel {
- public:
-  using Explain = std::function<void(const Batch&, StepPrice&, std::vector<OpTime>&)>;
-  FollowedSteps(StepModel& inner, WhyObserver& observer, Explain explain)
-      : inner_(&inner), observer_(&observer), explain_(std::move(explain)) {}
-  void price(const Batch& batch, StepPrice& price) override;
-
- private:
-  StepModel* inner_;
-  WhyObserver* observer_;
-  Explain explain_;
-};
-
-/// Two dozen lines: the headings with time, share of the latency and steps; operations; what it
-/// waited for and behind whom; bound and evidence.
+/// Two dozen lines: the headings with time, share of the latency and steps; operations; what the
+/// request waited for, and which requests were served meanwhile; bound and evidence.
 std::string report(const Why& why);
 Json to_json(const Why& why);
 

@@ -104,7 +104,7 @@ void VllmBench::token(Tokens& tokens, Picoseconds now) {
   ++tokens.landed;
 }
 
-void VllmBench::on_step(const StepSeen& step) {
+void VllmBench::on_step(const StepDone& step) {
   if (step.batch->decodes > 0) {
     for (auto& [id, tokens] : live_) {
       if (tokens.replica != step.replica || (!tokens.decoding && !tokens.decode_in_flight))

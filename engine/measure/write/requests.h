@@ -60,7 +60,7 @@ class VllmBench : public Observer {
  public:
   void on_queued(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
-  void on_step(const StepSeen& step) override;
+  void on_step(const StepDone& step) override;
   void on_done(const RequestDone& done) override;
   Json result(const Summary& summary, const VllmBenchOptions& options) const;
 

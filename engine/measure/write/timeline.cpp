@@ -15,7 +15,7 @@ constexpr std::int64_t requests_process = 0;
 constexpr int microsecond_digits = 6;  // a trace counts in microseconds
 
 /// What a step holds and what bounds it. Few names: viewers colour by name.
-std::string step_name(const StepSeen& step) {
+std::string step_name(const StepDone& step) {
   const char* kind = step.prefills.empty()      ? "decode"
                      : step.batch->decodes == 0 ? "prefill"
                                                 : "mixed";
@@ -25,7 +25,7 @@ std::string step_name(const StepSeen& step) {
 }
 
 /// Colours of chrome://tracing; others ignore them.
-const char* step_colour(const StepSeen& step) {
+const char* step_colour(const StepDone& step) {
   static constexpr std::array<const char*, 4> colours = {
       "grey", "thread_state_running", "thread_state_iowait", "thread_state_runnable"};
   const auto bound = static_cast<std::size_t>(step.price->bound);
@@ -89,7 +89,7 @@ void Timeline::rest(std::int32_t index) {
 }
 
 /// Who was preempted and is prefilled again has a seat.
-void Timeline::resume(const StepSeen& step) {
+void Timeline::resume(const StepDone& step) {
   if (unseated_.empty()) return;
   for (const PrefillWork& prefill : step.prefills) {
     const auto found = unseated_.find(prefill.id);
@@ -100,7 +100,7 @@ void Timeline::resume(const StepSeen& step) {
   }
 }
 
-void Timeline::on_step(const StepSeen& step) {
+void Timeline::on_step(const StepDone& step) {
   resume(step);
   if (++steps_ > options_.steps) return;
   Counters& counters = replica(step.replica);
@@ -149,11 +149,11 @@ void Timeline::span(std::int32_t request, std::string_view name, Picoseconds fro
   }
 }
 
-void Timeline::on_transfer(const TransferSeen& transfer) {
+void Timeline::on_transfer(const TransferStarted& transfer) {
   if (requests_ < options_.requests) span(transfer.id, "KV transfer", transfer.start, transfer.end);
 }
 
-void Timeline::on_blocks(const BlocksSeen& blocks) {
+void Timeline::on_blocks(const BlocksChanged& blocks) {
   if (steps_ > options_.steps) return;
   Counters& counters = replica(blocks.replica);
   counters.left_blocks = blocks.used_blocks;

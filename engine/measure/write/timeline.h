@@ -30,10 +30,11 @@ class Timeline : public Observer {
  public:
   Timeline(std::ostream& out, std::string name, TimelineOptions options = {});
 
+  PriceDetail wanted_detail(const Batch&) const override { return PriceDetail::bound; }
   void on_preempt(const Request& request, Picoseconds now) override;
-  void on_step(const StepSeen& step) override;
-  void on_transfer(const TransferSeen& transfer) override;
-  void on_blocks(const BlocksSeen& blocks) override;
+  void on_step(const StepDone& step) override;
+  void on_transfer(const TransferStarted& transfer) override;
+  void on_blocks(const BlocksChanged& blocks) override;
   void on_done(const RequestDone& done) override;
 
   /// The run was stopped: `why` becomes otherData.partial.
@@ -51,7 +52,7 @@ class Timeline : public Observer {
 
   Counters& replica(std::int32_t index);
   void rest(std::int32_t index);
-  void resume(const StepSeen& step);
+  void resume(const StepDone& step);
   void open_event(const char* phase, std::int64_t process, Picoseconds time);
   void name_process(std::int64_t process, const std::string& name);
   void counter(std::int32_t index, Picoseconds time, const char* name, std::int64_t value,

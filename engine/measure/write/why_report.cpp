@@ -10,25 +10,25 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::array<std::string_view, whereabouts_count> names = {"frontend",
-                                                                   "queue, replica idle",
-                                                                   "queue behind prefill",
-                                                                   "queue behind decode",
-                                                                   "prefill",
-                                                                   "prefill stalled",
-                                                                   "decode",
-                                                                   "decode beside prefill",
-                                                                   "decode stalled",
-                                                                   "preempted",
-                                                                   "recompute",
-                                                                   "KV transfer"};
+constexpr std::array<std::string_view, latency_heading_count> names = {"frontend",
+                                                                       "queue, replica idle",
+                                                                       "queue behind prefill",
+                                                                       "queue behind decode",
+                                                                       "prefill",
+                                                                       "prefill stalled",
+                                                                       "decode",
+                                                                       "decode beside prefill",
+                                                                       "decode stalled",
+                                                                       "preempted",
+                                                                       "recompute",
+                                                                       "KV transfer"};
 
-constexpr std::array<const char*, whereabouts_count> keys = {
+constexpr std::array<const char*, latency_heading_count> keys = {
     "frontend_s",       "queue_idle_s",      "queue_prefill_s", "queue_decode_s",
     "prefill_s",        "prefill_stalled_s", "decode_s",        "decode_mixed_s",
     "decode_stalled_s", "preempted_s",       "recompute_s",     "transfer_s"};
 
-constexpr std::array<std::string_view, held_count> held_names = {
+constexpr std::array<std::string_view, wait_reason_count> held_names = {
     "the step was planned before it came",
     "no free seat",
     "the token budget was spent",
@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, held_count> held_names = {
     "others came first",
     "the scheduler's own rule"};
 
-constexpr std::array<const char*, held_count> held_keys = {
+constexpr std::array<const char*, wait_reason_count> held_keys = {
     "pipeline_s", "seats_s", "budget_s", "preempting_s", "cache_s", "order_s", "choice_s"};
 
 constexpr std::array<const char*, 4> bounds = {"unknown", "compute", "memory", "link"};
@@ -50,12 +50,12 @@ Picoseconds total(const Why& why) {
 
 }  // namespace
 
-std::string_view name(Whereabouts whereabouts) {
-  return names[static_cast<std::size_t>(whereabouts)];
+std::string_view name(LatencyHeading heading) {
+  return names[static_cast<std::size_t>(heading)];
 }
 
-std::string_view name(Held held) {
-  return held_names[static_cast<std::size_t>(held)];
+std::string_view name(WaitReason reason) {
+  return held_names[static_cast<std::size_t>(reason)];
 }
 
 namespace {
@@ -74,7 +74,8 @@ std::string operations(const Why& why) {
   for (const auto& [op, time] : why.ops) {
     const auto& [heading, operation, evidence] = op;
     Row& row = rows[{operation, evidence}];
-    const bool decodes = heading == Whereabouts::decode || heading == Whereabouts::decode_mixed;
+    const bool decodes =
+        heading == LatencyHeading::decode || heading == LatencyHeading::decode_mixed;
     (decodes ? row.decode : row.prefill) += time;
     if (decodes) decode += time;
   }
@@ -97,7 +98,7 @@ std::string operations(const Why& why) {
 /// "waited: no free seat 45.6 ms. Behind request 3 (12.1 ms), ... and 12 others (33.5 ms)"
 std::string waiting(const Why& why) {
   std::string reasons;
-  for (std::size_t i = 0; i < held_count; ++i) {
+  for (std::size_t i = 0; i < wait_reason_count; ++i) {
     if (why.held[i] == 0) continue;
     reasons += (reasons.empty() ? "" : ", ") + std::string(held_names[i]) + " " +
                duration(seconds(why.held[i]));
@@ -137,7 +138,7 @@ std::string report(const Why& why) {
   if (done.cached_tokens > 0) out += ", " + grouped(done.cached_tokens) + " cached";
   out += "\n\n";
   Table table;
-  for (std::size_t i = 0; i < whereabouts_count; ++i) {
+  for (std::size_t i = 0; i < latency_heading_count; ++i) {
     if (why.time[i] == 0) continue;
     const double share = static_cast<double>(why.time[i]) / static_cast<double>(whole);
     table.add({std::string(names[i]), duration(seconds(why.time[i])), percent(share),
@@ -187,9 +188,9 @@ Json to_json(const Why& why) {
   out["request"] = why.done.id;
   out["outcome"] = name(why.done.outcome);
   out["e2e_s"] = seconds(total(why));
-  for (std::size_t i = 0; i < whereabouts_count; ++i) out[keys[i]] = seconds(why.time[i]);
+  for (std::size_t i = 0; i < latency_heading_count; ++i) out[keys[i]] = seconds(why.time[i]);
   out["steps"] = Json::object();
-  for (std::size_t i = 0; i < whereabouts_count; ++i) {
+  for (std::size_t i = 0; i < latency_heading_count; ++i) {
     const std::string_view key = keys[i];
     if (why.steps[i] > 0) out["steps"][key.substr(0, key.size() - 2)] = why.steps[i];
   }
@@ -197,7 +198,7 @@ Json to_json(const Why& why) {
   if (!why.ops.empty()) out["ops"] = ops_json(why);
   if (!why.behind.empty()) {
     out["waited"] = Json::object();
-    for (std::size_t i = 0; i < held_count; ++i) {
+    for (std::size_t i = 0; i < wait_reason_count; ++i) {
       if (why.held[i] != 0) out["waited"][held_keys[i]] = seconds(why.held[i]);
     }
     out["behind"] = Json::array();

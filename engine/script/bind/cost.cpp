@@ -90,12 +90,20 @@ class Apart {
   EvidenceSeconds saved_;
 };
 
+/// @throws Error if the first argument is not a function
+void check_function(lua_State* L, const char* what) {
+  if (!lua_isfunction(L, 1)) {
+    throw Error(what, "expected a function, found " + describe_value(L, 1));
+  }
+}
+
 /// price_apart(fn, key) -> fn(key), and the seconds per evidence that it added to the ledger. It is
 /// a plain C function because a trace of the compiler ends at one and a new trace begins after it:
 /// code that runs once does not become part of a trace that runs often. On a Lua error the
 /// destructor restores the account.
 int price_apart(lua_State* L) {
-  EvidenceSeconds& account = context_of(L).ledger.state().account;
+  EvidenceSeconds& account = context_of(L).ledger.account;
+  check_function(L, "cost.memoize");
   Apart apart(account);
   lua_settop(L, 2);
   lua_call(L, 1, 1);
@@ -106,6 +114,7 @@ int price_apart(lua_State* L) {
 
 /// call_apart(fn, ...) -> the results of fn(...). A plain C function, for the same reason.
 int call_apart(lua_State* L) {
+  check_function(L, "cost.apart");
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
   return lua_gettop(L);
 }

@@ -16,14 +16,15 @@ namespace {
 struct Search {
   lua_State* L = nullptr;
   nlopt_opt algorithm = nullptr;
-  int function = 0;                   // where the objective lies on the stack
-  int evaluations = 0, hopeless = 0;  // the second: that gave no finite number
+  int function = 0;     // position of the objective on the stack
+  int evaluations = 0;  // how often the objective was called
+  int hopeless = 0;     // how many of these calls gave no finite number
   double best = HUGE_VAL;
   std::vector<double> best_at;
-  std::string problem;  // what the objective raised
+  std::string problem;  // the error that the objective raised; "" if none
 };
 
-/// What stands for a value that is not a number: worse than any error that a fit can have.
+/// The value of an evaluation without a finite number: larger than any error that a fit can have.
 constexpr double hopeless = 1e9;
 
 double evaluate(unsigned n, const double* x, double*, void* data) {
@@ -76,9 +77,9 @@ std::vector<double> numbers_at(lua_State* L, int index, const char* what) {
 }
 
 /// minimize(function, start, lower, upper, algorithm, evaluations, tolerance, step)
-///   -> {value...}, smallest, evaluations, whether it ended for want of progress and not of
-///   evaluations,
-///      how many of them gave no finite number   or   nil, what the function raised
+///   -> {value...}, smallest, evaluations, converged, evaluations without a finite number
+///   or nil, error      if the function raised an error
+/// `converged` is false if the search ended because its evaluations were used up.
 int minimize(lua_State* L) {
   lua_settop(L, 8);
   Search search;
@@ -108,7 +109,7 @@ int minimize(lua_State* L) {
     lua_pushlstring(L, search.problem.data(), search.problem.size());
     return 2;
   }
-  // Rounding errors limit the progress of the last steps: what was found before them counts.
+  // NLOPT_ROUNDOFF_LIMITED: rounding errors stopped the last steps; the best value so far is good.
   if (search.best_at.empty() || (result < 0 && result != NLOPT_ROUNDOFF_LIMITED))
     throw Error("fit", "NLopt gave up (code " + std::to_string(result) + ")");
   lua_createtable(L, static_cast<int>(x.size()), 0);

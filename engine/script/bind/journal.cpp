@@ -1,11 +1,14 @@
-// What a live run remembers, for Lua: its steps, its requests, its last step.
+// The journal of a live run, for Lua: its steps, its requests, its last step.
+
+#include "measure/record/journal.h"
 
 #include <cmath>
 #include <sstream>
 
 #include "base/error.h"
+#include "measure/write/requests.h"
 #include "measure/write/step_report.h"
-#include "script/scenario.h"
+#include "script/variant_result.h"
 #include "script/serving/run.h"
 
 namespace rooflua::script {
@@ -13,11 +16,10 @@ namespace rooflua::script {
 namespace {
 
 const Journal& journal_of(lua_State* L) {
-  const Run& run = check_run(L);
-  if (run.journal == nullptr) {
+  const Journal* journal = check_run(L).find<Journal>();
+  if (journal == nullptr)
     throw Error("", "this simulation remembers nothing (it was opened with remember = false)");
-  }
-  return *run.journal;
+  return *journal;
 }
 
 /// The second argument: the number of a request or replica.
@@ -51,10 +53,10 @@ int serve_steps(lua_State* L) {
   return 1;
 }
 
-Json headings_json(const std::array<Picoseconds, whereabouts_count>& time) {
+Json headings_json(const std::array<Picoseconds, latency_heading_count>& time) {
   Json out = Json::object();
-  for (std::size_t i = 0; i < whereabouts_count; ++i) {
-    if (time[i] > 0) out[name(static_cast<Whereabouts>(i))] = seconds(time[i]);
+  for (std::size_t i = 0; i < latency_heading_count; ++i) {
+    if (time[i] > 0) out[name(static_cast<LatencyHeading>(i))] = seconds(time[i]);
   }
   return out;
 }
@@ -107,9 +109,9 @@ int serve_ended_csv(lua_State* L) {
 
 /// serve_why_of(run, id) -> report text and document; nothing while that request has not ended.
 int serve_why_of(lua_State* L) {
-  const Run& run = check_run(L);
-  if (run.journal == nullptr) return 0;
-  const Why* why = run.journal->find(check_index(L, "request"));
+  const Journal* journal = check_run(L).find<Journal>();
+  if (journal == nullptr) return 0;
+  const Why* why = journal->find(check_index(L, "request"));
   if (why == nullptr) return 0;
   lua_pushstring(L, report(*why).c_str());
   push_json(L, to_json(*why), false);

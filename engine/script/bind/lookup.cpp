@@ -44,7 +44,7 @@ Dtype dtype_of(double code) {
   return static_cast<Dtype>(static_cast<int>(code));
 }
 
-void copy(const Estimate& from, AbiEstimate* out) {
+void copy(const Estimate& from, rooflua_estimate* out) {
   out->latency_s = from.latency_s;
   out->mfu = from.mfu;
   out->distance = from.distance;
@@ -83,7 +83,7 @@ std::int32_t leaf(Context* context, Call call) noexcept {
 
 /// Fills the context's query with `fill`, and answers it.
 template <class Fill>
-std::int32_t ask(Context* context, const void* box, AbiEstimate* out, Fill fill) noexcept {
+std::int32_t ask(Context* context, const void* box, rooflua_estimate* out, Fill fill) noexcept {
   return leaf(context, [&]() -> std::int32_t {
     const MfuDatabase* database = database_of(context, box);
     if (database == nullptr) return abi_failed;
@@ -99,7 +99,7 @@ const char* message(Context* context) noexcept {
 }
 
 std::int32_t gemm(Context* context, const void* box, double m, double k, double n, double dtype,
-                  AbiEstimate* out) noexcept {
+                  rooflua_estimate* out) noexcept {
   return ask(context, box, out, [=](Query& query) {
     query.op = Op::gemm;
     query.dtype = dtype_of(dtype);
@@ -121,7 +121,7 @@ void fill_attention(Query& query, double heads, double kv_heads, double head_dim
 
 std::int32_t prefill(Context* context, const void* box, double heads, double kv_heads,
                      double head_dim, double new_tokens, double context_tokens, double tp,
-                     double kv_dtype, AbiEstimate* out) noexcept {
+                     double kv_dtype, rooflua_estimate* out) noexcept {
   return ask(context, box, out, [=](Query& query) {
     query.op = Op::attention_prefill;
     fill_attention(query, heads, kv_heads, head_dim, tp, kv_dtype);
@@ -133,7 +133,7 @@ std::int32_t prefill(Context* context, const void* box, double heads, double kv_
 
 std::int32_t decode(Context* context, const void* box, double heads, double kv_heads,
                     double head_dim, double batch, double context_tokens, double tp,
-                    double kv_dtype, AbiEstimate* out) noexcept {
+                    double kv_dtype, rooflua_estimate* out) noexcept {
   return ask(context, box, out, [=](Query& query) {
     query.op = Op::attention_decode;
     fill_attention(query, heads, kv_heads, head_dim, tp, kv_dtype);
@@ -145,7 +145,7 @@ std::int32_t decode(Context* context, const void* box, double heads, double kv_h
 
 }  // namespace
 
-void read_query(const AbiQuery& in, Query& query) {
+void read_query(const rooflua_query& in, Query& query) {
   const int op = whole(in.op, "op");
   if (static_cast<std::size_t>(op) >= declared_ops().size()) throw Error("op", "is not known");
   query = Query();  // models of kernels may read numbers that the op does not declare
@@ -163,8 +163,8 @@ void read_query(const AbiQuery& in, Query& query) {
 
 namespace {
 
-std::int32_t lookup(Context* context, const void* box, const AbiQuery* in,
-                    AbiEstimate* out) noexcept {
+std::int32_t lookup(Context* context, const void* box, const rooflua_query* in,
+                    rooflua_estimate* out) noexcept {
   return ask(context, box, out, [=](Query& query) { read_query(*in, query); });
 }
 
@@ -183,7 +183,7 @@ std::int32_t prepared(Context* context, const void* box, double first, double se
 }
 
 std::int32_t all_reduce(Context* context, const void* box, double bytes, double ranks, double eager,
-                        AbiEstimate* out) noexcept {
+                        rooflua_estimate* out) noexcept {
   return ask(context, box, out, [=](Query& query) {
     query = Query();
     query.op = Op::all_reduce;
@@ -194,7 +194,7 @@ std::int32_t all_reduce(Context* context, const void* box, double bytes, double 
 }
 
 std::int32_t collective(Context* context, const void* box, double bytes, double ranks, double kind,
-                        AbiEstimate* out) noexcept {
+                        rooflua_estimate* out) noexcept {
   try {
     const auto& hardware = *static_cast<const std::shared_ptr<const Hardware>*>(box);
     if (hardware == nullptr) throw Error("hardware", "this object was closed");
@@ -212,20 +212,19 @@ std::int32_t collective(Context* context, const void* box, double bytes, double 
 
 }  // namespace
 
-void fill_abi(AbiTable& abi) {
-  abi.version = abi_version;
-  abi.size = sizeof(AbiTable);
-  abi.message = message;
-  abi.gemm = gemm;
-  abi.prefill = prefill;
-  abi.decode = decode;
-  abi.lookup = lookup;
-  abi.all_reduce = all_reduce;
-  abi.collective = collective;
-  abi.prepared = prepared;
+void fill_cost_table(rooflua_cost_table& table) {
+  table.size = sizeof(rooflua_cost_table);
+  table.message = message;
+  table.gemm = gemm;
+  table.prefill = prefill;
+  table.decode = decode;
+  table.lookup = lookup;
+  table.all_reduce = all_reduce;
+  table.collective = collective;
+  table.prepared = prepared;
 }
 
-void answer(Context& context, const MfuDatabase& database, AbiEstimate* out) {
+void answer(Context& context, const MfuDatabase& database, rooflua_estimate* out) {
   const Query query = context.query;  // a user's lookup may ask questions of its own
   copy(database.estimate(query), out);
 }

@@ -105,10 +105,10 @@ int describe_last(lua_State* L) {
   return 1;
 }
 
-/// retry(database, address of an AbiEstimate): the last question again, where Lua may run
+/// retry(database, address of an rooflua_estimate): the last question again, where Lua may run
 int retry(lua_State* L) {
   const auto database = check_object<MfuDatabase>(L, 1, "db:with");
-  auto* out = static_cast<AbiEstimate*>(const_cast<void*>(lua_topointer(L, 2)));
+  auto* out = static_cast<rooflua_estimate*>(const_cast<void*>(lua_topointer(L, 2)));
   with_lua(L, [&] { answer(context_of(L), *database, out); });
   return 0;
 }

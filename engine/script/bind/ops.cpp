@@ -40,7 +40,7 @@ Json describe(const Field& field) {
 }
 
 /// ops() -> {{name, doc, code, fields = {{name, unit, doc, kind, ...}, ...}}, ...}: the fields of
-/// questions. Those that are numbers come in the order of AbiQuery::values.
+/// questions. Those that are numbers come in the order of rooflua_query::values.
 int list_ops(lua_State* L) {
   Json out = Json::array();
   double code = 0;

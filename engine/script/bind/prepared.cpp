@@ -23,10 +23,10 @@ PreparedQuestion::Number number_named(lua_State* L, int list, int i, Op op) {
   throw Error("db:prepare: a number that changes", unknown_name("field", given, known));
 }
 
-/// prepare(database, address of AbiQuery[], names of the first numbers, names of the second)
+/// prepare(database, address of rooflua_query[], names of the first numbers, names of the second)
 int prepare(lua_State* L) {
   const auto database = check_object<MfuDatabase>(L, 1, "db:prepare");
-  const auto* given = static_cast<const AbiQuery*>(lua_topointer(L, 2));
+  const auto* given = static_cast<const rooflua_query*>(lua_topointer(L, 2));
   std::vector<PreparedQuestion> questions;
   for (std::size_t i = 0; i < lua_objlen(L, 3); ++i) {
     const int place = static_cast<int>(i) + 1;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cost/mfu_database.h"
-#include "script/ffi_abi.h"
+#include "border.h"
 #include "script/vm/stack.h"
 
 namespace rooflua {
@@ -16,7 +16,7 @@ class NearRows;
 namespace rooflua::script {
 
 /// Writes the question that crossed the border into `query`. @throws Error if a count is not whole
-void read_query(const AbiQuery& in, Query& query);
+void read_query(const rooflua_query& in, Query& query);
 /// Pushes a question as a table with the fields of its op that are not 0.
 void push_query(lua_State* L, const Query& query);
 /// The question of a table: numbers, words and flags by the names of the op's fields.

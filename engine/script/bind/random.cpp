@@ -1,4 +1,4 @@
-// Random streams for scripts: leaf functions over the plain state that Lua holds.
+// Random streams for scripts: functions that Lua calls through FFI, over state that Lua owns.
 
 #include "base/random.h"
 
@@ -12,7 +12,8 @@ namespace rooflua::script {
 
 namespace {
 
-/// What a distribution throws (a parameter outside its range) becomes NaN; the Lua side raises.
+/// A draw, or NaN if a parameter is outside its range: the Lua side raises the error for NaN,
+/// because no exception may cross an FFI frame.
 template <class Draw>
 double drawn(Draw draw) noexcept {
   try {
@@ -22,24 +23,10 @@ double drawn(Draw draw) noexcept {
   }
 }
 
-struct RandomTable {
-  std::uint32_t version, size;
-  double (*uniform)(RandomStream*, double, double) noexcept;
-  double (*exponential)(RandomStream*, double) noexcept;
-  double (*gamma)(RandomStream*, double, double) noexcept;
-  double (*weibull)(RandomStream*, double, double) noexcept;
-  double (*normal)(RandomStream*, double, double) noexcept;
-  double (*lognormal)(RandomStream*, double, double) noexcept;
-  double (*pareto)(RandomStream*, double, double) noexcept;
-  double (*poisson)(RandomStream*, double) noexcept;
-  double (*integer)(RandomStream*, double, double) noexcept;
-};
-
 constexpr double largest_integer = 9007199254740992.0;
 
-const RandomTable random_table{
-    1,
-    sizeof(RandomTable),
+const rooflua_random_table random_table{
+    sizeof(rooflua_random_table),
     [](RandomStream* s, double a, double b) noexcept {
       return drawn([=] { return uniform(*s, a, b); });
     },
@@ -74,12 +61,12 @@ const RandomTable random_table{
 };
 
 int table(lua_State* L) {
-  lua_pushlightuserdata(L, const_cast<RandomTable*>(&random_table));
+  lua_pushlightuserdata(L, const_cast<rooflua_random_table*>(&random_table));
   return 1;
 }
 
-/// random_open(memory, seed, name, index): writes the start of a stream into 32 bytes that Lua
-/// owns.
+/// random_open(memory, seed, name, index): writes the initial state of a stream into 32 bytes that
+/// Lua owns.
 int open(lua_State* L) {
   auto* stream = static_cast<RandomStream*>(const_cast<void*>(lua_topointer(L, 1)));
   const double seed = check_number(L, 2, "seed");

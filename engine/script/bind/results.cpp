@@ -3,9 +3,13 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "measure/record/sketch.h"
+#include "measure/record/why.h"
 #include "measure/write/left_out.h"
 #include "measure/write/report.h"
+#include "measure/write/requests.h"
 #include "measure/write/result.h"
+#include "script/serving/record.h"
 #include "script/serving/run.h"
 
 namespace rooflua::script {
@@ -67,8 +71,9 @@ int left_out_text(lua_State* L) {
 /// serve_record(run) -> the steps so far (ScheduleRecord::steps); nil without record = true.
 int serve_record(lua_State* L) {
   const Run& run = check_run(L);
-  if (run.recording == nullptr) return 0;
-  push_json(L, run.recording->record.steps(), false);
+  const auto* record = run.find<ScheduleRecord>();
+  if (record == nullptr) return 0;
+  push_json(L, record->steps(), false);
   return 1;
 }
 
@@ -118,12 +123,12 @@ int serve_replica(lua_State* L) {
   Json out = Json::object();
   out["now_s"] = simulation.now_s();
   out["decodes"] = view.decodes;
-  out["seats"] = view.running;
+  out["seats"] = view.seats;
   out["free_blocks"] = view.free_blocks;
   out["total_blocks"] = view.total_blocks;
   out["block_size"] = view.block_size;
   out["decode_context_tokens"] = view.decode_context_tokens;
-  out["planned_steps"] = replica.planned_steps();
+  out["planned_steps"] = replica.pipeline().planned();
   out["outstanding"] = simulation.outstanding(static_cast<std::int32_t>(index) - 1);
   out["waiting"] = describe_list(replica, view.waiting_head);
   out["running"] = describe_list(replica, view.running_head);
@@ -146,17 +151,19 @@ int serve_request(lua_State* L) {
 /// serve_requests(run) -> KeptRequests::columns; nothing without keep_requests = true.
 int serve_requests(lua_State* L) {
   const Run& run = check_run(L);
-  if (run.kept == nullptr) return 0;
-  push_json(L, run.kept->columns(), false);
+  const auto* kept = run.find<KeptRequests>();
+  if (kept == nullptr) return 0;
+  push_json(L, kept->columns(), false);
   return 1;
 }
 
 /// serve_why(run) -> report text and document; nothing if that request did not end.
 int serve_why(lua_State* L) {
   const Run& run = check_run(L);
-  if (run.why == nullptr || !run.why->why()) return 0;
-  lua_pushstring(L, report(*run.why->why()).c_str());
-  push_json(L, to_json(*run.why->why()), false);
+  const auto* observer = run.find<WhyObserver>();
+  if (observer == nullptr || !observer->why()) return 0;
+  lua_pushstring(L, report(*observer->why()).c_str());
+  push_json(L, to_json(*observer->why()), false);
   return 2;
 }
 
@@ -183,10 +190,11 @@ Json describe_step(const SampledStep& step) {
 /// sketch = true.
 int serve_sketch(lua_State* L) {
   const Run& run = check_run(L);
-  if (run.sketch == nullptr) return 0;
+  const auto* sketch = run.find<Sketch>();
+  if (sketch == nullptr) return 0;
   Json steps = Json::array();
-  for (const SampledStep& step : run.sketch->sample().steps()) steps.push_back(describe_step(step));
-  lua_pushstring(L, dump_json(run.sketch->json()).c_str());
+  for (const SampledStep& step : sketch->sample().steps()) steps.push_back(describe_step(step));
+  lua_pushstring(L, dump_json(sketch->json()).c_str());
   push_json(L, steps, false);
   return 2;
 }

@@ -1,14 +1,15 @@
 // Live simulations for Lua: natives that scripts/lib/rooflua/serve.lua wraps.
 
 #include <cmath>
-#include <fstream>
-#include <limits>
 #include <numeric>
 
 #include "base/error.h"
+#include "measure/record/journal.h"
+#include "measure/write/progress.h"
 #include "script/bind/trace_box.h"
 #include "script/serving/config.h"
 #include "script/serving/run.h"
+#include "script/serving/workload.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
 
@@ -16,7 +17,7 @@ namespace rooflua::script {
 
 namespace {
 
-/// The list at `index`: one instance of each replica, wrapped.
+/// The list at `index`: one policy per replica, each as the engine's interface.
 template <class Policy, class State>
 std::vector<std::unique_ptr<Policy>> wrap_list(lua_State* L, int index, State& state) {
   std::vector<std::unique_ptr<Policy>> out;
@@ -28,58 +29,6 @@ std::vector<std::unique_ptr<Policy>> wrap_list(lua_State* L, int index, State& s
   return out;
 }
 
-Bindings bindings_of(Run& run) {
-  Bindings bindings;
-  for (const auto& each : run.schedulers) bindings.schedulers.push_back(each.get());
-  for (const auto& each : run.steps) {
-    each->tell_bounds(run.timeline != nullptr);
-    bindings.steps.push_back(each.get());
-  }
-  if (run.why != nullptr) {
-    run.followed.clear();
-    for (std::size_t i = 0; i < bindings.steps.size(); ++i) {
-      LuaStepModel* model = run.steps[i].get();
-      run.followed.push_back(std::make_unique<FollowedSteps>(
-          *bindings.steps[i], *run.why,
-          [model](const Batch& batch, StepPrice& price, std::vector<OpTime>& ops) {
-            model->explain(batch, price, ops);
-          }));
-      bindings.steps[i] = run.followed.back().get();
-    }
-  }
-  if (run.recording != nullptr) {
-    run.recording->steps.clear();
-    for (StepModel*& model : bindings.steps) {
-      run.recording->steps.push_back(
-          std::make_unique<RecordedSteps>(*model, run.recording->record));
-      model = run.recording->steps.back().get();
-    }
-  }
-  if (run.journal != nullptr) {
-    run.journalled.clear();
-    for (StepModel*& model : bindings.steps) {
-      run.journalled.push_back(std::make_unique<JournalledSteps>(*model, *run.journal));
-      model = run.journalled.back().get();
-    }
-  }
-  if (run.sketch != nullptr) {
-    run.sampled.clear();
-    for (StepModel*& model : bindings.steps) {
-      run.sampled.push_back(std::make_unique<SampledSteps>(*model, run.sketch->sample()));
-      model = run.sampled.back().get();
-    }
-  }
-  bindings.router = run.router.get();
-  bindings.workload = run.workload.get();
-  bindings.observers.push_back(run.summary.get());
-  for (Observer* each : std::initializer_list<Observer*>{
-           run.requests.get(), run.timeline.get(), run.vllm_bench.get(), run.progress.get(),
-           run.why.get(), run.journal.get(), run.sketch.get(), run.kept.get()}) {
-    if (each != nullptr) bindings.observers.push_back(each);
-  }
-  return bindings;
-}
-
 void read_policies(lua_State* L, int first, Run& run) {
   ServeState& state = serve_state(L);
   run.schedulers = wrap_list<LuaScheduler>(L, first, state.border);
@@ -87,50 +36,6 @@ void read_policies(lua_State* L, int first, Run& run) {
   if (!lua_isnil(L, first + 2)) {
     lua_pushvalue(L, first + 2);
     run.router = std::make_unique<LuaRouter>(L, state.border);
-  }
-}
-
-void open_outputs(const Json& given, const std::vector<std::string>& classes, Run& run) {
-  const auto open = [&](const char* key) -> std::unique_ptr<std::ofstream> {
-    const Json* path = given.find(key);
-    if (path == nullptr || !path->is_text()) return nullptr;
-    auto file = std::make_unique<std::ofstream>(path->text(), std::ios::binary);
-    if (!*file) throw Error(path->text(), "cannot be written");
-    return file;
-  };
-  run.classes = classes;
-  const Json* requests_path = given.find("requests_path");
-  run.requests_file = open("requests_path");
-  if (run.requests_file != nullptr && requests_path->text().ends_with(".json")) {
-    run.vllm_bench = std::make_unique<VllmBench>();
-    run.vllm_traffic = traffic_of(given);
-  } else if (run.requests_file != nullptr) {
-    run.requests =
-        std::make_unique<RequestsCsv>(*run.requests_file, requests_path->text(), classes);
-  }
-  if ((run.trace_file = open("trace_path"))) {
-    TimelineOptions options;
-    options.classes = classes;
-    run.timeline =
-        std::make_unique<Timeline>(*run.trace_file, given.find("trace_path")->text(), options);
-  }
-  if (const Json* record = given.find("record"); record != nullptr && record->boolean()) {
-    run.recording = std::make_unique<Recording>();
-  }
-  if (const Json* why = given.find("why"); why != nullptr && why->is_number()) {
-    run.why = std::make_unique<WhyObserver>(static_cast<std::int32_t>(why->integer()));
-  }
-  if (const Json* journal = given.find("journal"); journal != nullptr && journal->boolean()) {
-    run.journal = std::make_unique<Journal>();
-  }
-  if (const Json* sketch = given.find("sketch"); sketch != nullptr && sketch->boolean()) {
-    run.sketch = std::make_unique<Sketch>();
-  }
-  if (const Json* keep = given.find("keep_requests"); keep != nullptr && keep->boolean()) {
-    run.kept = std::make_unique<KeptRequests>();
-  }
-  if (const Json* title = given.find("progress"); title != nullptr && title->is_text()) {
-    run.progress = std::make_unique<ProgressBar>(title->text(), 0);
   }
 }
 
@@ -154,16 +59,20 @@ int serve_open(lua_State* L) {
   if (const Json* kept = given.find("exact_requests"); kept != nullptr && kept->is_number()) {
     options.exact_requests = kept->integer();
   }
-  const std::vector<std::string> classes = options.classes;
-  run->summary = std::make_unique<SummaryObserver>(std::move(options));
-  open_outputs(given, classes, *run);
-  run->simulation = std::make_unique<Simulation>(cluster_config(given), bindings_of(*run));
+  run->classes = options.classes;
+  run->summary = run->listen(std::make_unique<SummaryObserver>(std::move(options)));
+  run->open_listeners(given);
+  run->simulation = std::make_unique<Simulation>(cluster_config(given), run->bindings());
   push_object<Run>(L, run);
   return 1;
 }
 
-/// Lets the simulation go on. What an error leaves in the middle of an instant cannot; what Ctrl-C
-/// stops between two instants can.
+void clear_progress(const Run& run) {
+  if (auto* bar = run.find<ProgressBar>()) bar->clear();
+}
+
+/// Lets the simulation go on. A simulation that an error left in the middle of an instant cannot go
+/// on. One that Ctrl-C stopped between two instants can.
 template <class Go>
 void go_on(Run& run, Go go) {
   if (run.broken) {
@@ -191,12 +100,13 @@ int serve_advance(lua_State* L) {
   } else {
     throw Error("run_until", "expected a time >= 0 in seconds");
   }
-  if (run.progress) run.progress->clear();
+  clear_progress(run);
   return 0;
 }
 
-/// serve_run_or_stop(run): to its end, or to where Ctrl-C or the time limit stops it: nothing, or
-/// {stopped_by, message, clock_s, finished, sent}, and the files were told who was left.
+/// serve_run_or_stop(run): runs to the end, and returns nothing; or until Ctrl-C or the time limit,
+/// and returns {stopped_by, message, clock_s, finished, sent}. The files then hold the requests
+/// that had not ended.
 int serve_run_or_stop(lua_State* L) {
   Run& run = check_run(L);
   std::string message;
@@ -208,15 +118,9 @@ int serve_run_or_stop(lua_State* L) {
     if (stop_requested() == 0) throw;
     message = error.what();
   }
-  if (run.progress) run.progress->clear();
+  clear_progress(run);
   const StopReason reason = absorb_stop();
   if (reason == StopReason::none) return 0;
-  for (const RequestDone& each : run.simulation->unfinished()) {
-    for (Observer* observer : std::initializer_list<Observer*>{
-             run.requests.get(), run.vllm_bench.get(), run.timeline.get()}) {
-      if (observer != nullptr) observer->on_done(each);
-    }
-  }
   const Totals& totals = run.simulation->totals();
   Json out = Json::object();
   out["stopped_by"] = reason == StopReason::timeout ? "timeout" : "interrupt";
@@ -224,8 +128,7 @@ int serve_run_or_stop(lua_State* L) {
   out["finished"] = std::accumulate(totals.ended.begin(), totals.ended.end(), std::int64_t{0});
   out["sent"] = totals.arrived;
   if (!message.empty()) out["message"] = message;
-  if (run.timeline) run.timeline->partial(out);
-  run.partial = out;
+  run.stop(out);
   push_json(L, out, false);
   return 1;
 }
@@ -243,19 +146,7 @@ int serve_now(lua_State* L) {
 }
 
 int serve_finish(lua_State* L) {
-  Run& run = check_run(L);
-  if (run.requests) run.requests->finish();
-  if (run.vllm_bench && run.requests_file) {
-    Json document = run.vllm_bench->result(run.summary->summary(), run.vllm_traffic);
-    if (!run.partial.is_null()) document["partial"] = run.partial;
-    *run.requests_file << dump_json(document) << "\n";
-    if (!*run.requests_file) throw Error("--requests", "could not be written");
-  }
-  if (run.timeline) run.timeline->finish();
-  run.requests.reset();
-  run.timeline.reset();
-  run.requests_file.reset();
-  run.trace_file.reset();
+  check_run(L).finish_outputs();
   return 0;
 }
 
@@ -275,13 +166,9 @@ int serve_set(lua_State* L) {
   if (!lua_isnil(L, 3)) {
     auto fresh = wrap_list<LuaStepModel>(L, 3, state);
     if (fresh.size() != count) throw Error("set", "expected one step model per replica");
-    run.steps.swap(fresh);  // the old ones live until the simulation has the new ones
-    const auto recorded = run.recording ? std::move(run.recording->steps)
-                                        : std::vector<std::unique_ptr<RecordedSteps>>{};
-    const auto journalled = std::move(run.journalled);
-    const Bindings bindings = bindings_of(run);
     for (std::size_t i = 0; i < count; ++i)
-      run.simulation->set_steps(static_cast<std::int32_t>(i), *bindings.steps[i]);
+      run.simulation->set_steps(static_cast<std::int32_t>(i), *fresh[i]);
+    run.steps = std::move(fresh);
   }
   if (!lua_isnoneornil(L, 4)) {
     lua_pushvalue(L, 4);
@@ -304,11 +191,12 @@ int serve_fork(lua_State* L) {
                 "the workload's requests(rng) returned a function, whose state cannot be copied; "
                 "return a table with next(state)");
   }
-  fork->summary = std::make_unique<SummaryObserver>(*run.summary);
-  if (run.journal != nullptr) fork->journal = std::make_unique<Journal>(*run.journal);
+  fork->summary = fork->listen(std::make_unique<SummaryObserver>(*run.summary));
+  if (const Journal* journal = run.find<Journal>())
+    fork->listen(std::make_unique<Journal>(*journal));
   fork->classes = run.classes;
   fork->broken = run.broken;
-  fork->simulation = run.simulation->fork(bindings_of(*fork));
+  fork->simulation = run.simulation->fork(fork->bindings());
   push_object<Run>(L, fork);
   return 1;
 }

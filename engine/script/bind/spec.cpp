@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "cost/work/forward_pass.h"
 #include "script/vm/context.h"
 #include "spec/hardware_units.h"
@@ -90,6 +91,11 @@ Json fields_of(const Hardware& hardware) {
   Json sources = Json::object();
   for (const auto& [key, source] : hardware.sources) sources[key] = source;
   out["sources"] = sources;
+  Json constants = Json::object();
+  for (const KernelConstant& each : kernel_constants())
+    constants[each.name] = hardware.family.constants.*each.value;
+  out["constants"] = constants;
+  out["fit_note"] = fit_note(hardware.family);
   return out;
 }
 
@@ -136,21 +142,60 @@ int open_model(lua_State* L) {
 }
 
 int open_hardware(lua_State* L) {
+  const std::filesystem::path& home = context_of(L).options.home;
   if (lua_type(L, 1) == LUA_TTABLE) {
     const std::string origin = lua_isnoneornil(L, 2) ? "hardware" : check_text(L, 2, "origin");
     auto hardware = std::make_shared<Hardware>(
-        hardware_from_table(to_json(L, 1, "hardware"), "hardware", origin));
+        hardware_from_table(to_json(L, 1, "hardware"), "hardware", origin, home));
     if (!hardware->tables_from.empty()) {
       // It lies in no folder beside others: who lends is one that can be named.
-      const Hardware lender = load_hardware(hardware->tables_from, context_of(L).options.home);
+      const Hardware lender = load_hardware(hardware->tables_from, home);
       hardware->tables_from = std::filesystem::absolute(lender.origin).parent_path().string();
     }
     push_object<Hardware>(L, std::move(hardware));
     return 1;
   }
   const std::string wanted = check_text(L, 1, "spec.hardware: a name, a path or a table");
-  push_object(L,
-              std::make_shared<const Hardware>(load_hardware(wanted, context_of(L).options.home)));
+  push_object(L, std::make_shared<const Hardware>(load_hardware(wanted, home)));
+  return 1;
+}
+
+/// with_constants(hardware, {name = value}) -> the same GPU with these constants of modelled
+/// kernels
+int with_constants(lua_State* L) {
+  Hardware changed = *check_object<Hardware>(L, 1, "mfu.model");
+  const Json given = to_json(L, 2, "mfu.model");
+  const Fields fields(given, "mfu.model");
+  for (const Json::Member& member : given.members()) {
+    set_constant(changed.family.constants, member.key, fields.need_number(member.key),
+                 "mfu.model." + member.key);
+  }
+  push_object(L, std::make_shared<const Hardware>(std::move(changed)));
+  return 1;
+}
+
+/// kernel_constants(architecture) -> {family, fitted_on, list = {{name, unit, doc, min, max, value,
+/// source}}}
+int list_kernel_constants(lua_State* L) {
+  const Family family = load_family(check_text(L, 1, "architecture"), context_of(L).options.home);
+  Json list = Json::array();
+  for (const KernelConstant& each : kernel_constants()) {
+    Json entry = Json::object();
+    entry["name"] = each.name;
+    entry["unit"] = each.unit;
+    entry["doc"] = each.doc;
+    entry["min"] = each.least;
+    entry["max"] = each.most;
+    entry["value"] = family.constants.*each.value;
+    const auto source = family.sources.find(std::string(each.name));
+    entry["source"] = source != family.sources.end() ? source->second : "default";
+    list.push_back(std::move(entry));
+  }
+  Json out = Json::object();
+  out["family"] = family.title;
+  out["fitted_on"] = family.fitted_on;
+  out["list"] = std::move(list);
+  push_json(L, out, false);
   return 1;
 }
 
@@ -264,6 +309,8 @@ void bind_spec(lua_State* L) {
   set_function(L, "object_fields", guarded<object_fields>);
   set_function(L, "load_model", guarded<open_model>);
   set_function(L, "load_hardware", guarded<open_hardware>);
+  set_function(L, "with_constants", guarded<with_constants>);
+  set_function(L, "kernel_constants", guarded<list_kernel_constants>);
   set_function(L, "implausible", guarded<implausible_figure>);
   set_function(L, "deploy", guarded<open_deployment>);
   set_function(L, "model_parameters", guarded<parameters>);

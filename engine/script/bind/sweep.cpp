@@ -1,4 +1,4 @@
-// Many runs from Lua: worker processes, results files, and what a scenario's files hash to.
+// Many runs from Lua: worker processes, results files, and the hash of a scenario's files.
 
 #include "measure/sweep.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// FNV-1a, 64 bit: no secret depends on it, only that a changed file is noticed.
+/// FNV-1a, 64 bit. It detects changed files; it is not a cryptographic hash.
 class Hash {
  public:
   void add(std::string_view bytes) {
@@ -26,7 +26,7 @@ class Hash {
       value_ ^= static_cast<unsigned char>(byte);
       value_ *= 1099511628211ull;
     }
-    value_ ^= 0x100;  // "ab", "c" is not "a", "bc"
+    value_ ^= 0x100;  // separates texts: "ab", "c" differs from "a", "bc"
     value_ *= 1099511628211ull;
   }
   std::string hex() const {
@@ -44,7 +44,7 @@ void add_file(Hash& hash, const fs::path& file) {
   hash.add(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
-/// A folder is all its files, by their names inside it.
+/// Adds a file, or all files of a folder with their paths relative to it.
 void add_path(Hash& hash, const fs::path& path) {
   if (!fs::is_directory(path)) return add_file(hash, path);
   std::vector<fs::path> files;
@@ -58,8 +58,8 @@ void add_path(Hash& hash, const fs::path& path) {
   }
 }
 
-/// fingerprint({path...}, {text...}) -> 16 hexadecimal digits. What does not exist hashes as
-/// absent.
+/// fingerprint({path...}, {text...}) -> 16 hexadecimal digits. A path that does not exist counts as
+/// "absent".
 int fingerprint(lua_State* L) {
   Hash hash;
   const Json paths = to_json(L, 1, "paths"), texts = to_json(L, 2, "texts");
@@ -72,9 +72,10 @@ int fingerprint(lua_State* L) {
   return 1;
 }
 
-/// What the Lua function on top of the stack, at `index`, gives for row i (counted from 1 there).
+/// Calls the Lua function at `index` with the number of the row, counted from 1.
+/// @return {document, report}. @throws Error with the message that the function raised
 Json call_row(lua_State* L, int index, std::size_t row) {
-  lua_settop(L, index);  // what a row that failed has left
+  lua_settop(L, index);  // removes values that a failed row left on the stack
   lua_pushvalue(L, index);
   lua_pushnumber(L, static_cast<double>(row + 1));
   if (lua_pcall(L, 1, 1, 0) != 0) {

@@ -1,5 +1,5 @@
 #pragma once
-// A recorded workload in Lua's hands, until a simulation takes it.
+// A recorded workload that Lua holds until a simulation takes it.
 
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace rooflua::script {
 struct TraceBox {
   std::shared_ptr<const Trace> trace;
   double time_scale = 1;
-  std::int32_t max_tokens =
+  std::int32_t max_output_tokens =
       0;  // the limit that every request declares; 0: none, -1: its own length
 };
 template <>
@@ -21,10 +21,10 @@ struct TypeName<TraceBox> {
   static constexpr const char* article = "a trace";
 };
 
-/// It as the engine's workload, from its first row.
+/// The engine's workload over this trace, from its first row.
 std::unique_ptr<Workload> trace_workload(const TraceBox& box);
 
-/// Reading traces (bind_traces.cpp).
+/// Reading traces (bind/traces.cpp).
 void bind_traces(lua_State* L);
 
 }  // namespace rooflua::script

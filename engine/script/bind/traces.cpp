@@ -17,9 +17,10 @@ namespace {
 /// A trace as the engine's workload.
 class TraceWorkload : public Workload {
  public:
-  /// max_tokens: the limit that every request declares; 0 = none, -1 = its own length.
-  TraceWorkload(std::shared_ptr<const Trace> trace, double time_scale, std::int32_t max_tokens)
-      : trace_(std::move(trace)), time_scale_(time_scale), max_tokens_(max_tokens) {}
+  /// max_output_tokens: the limit that every request declares; 0 = none, -1 = its own length.
+  TraceWorkload(std::shared_ptr<const Trace> trace, double time_scale,
+                std::int32_t max_output_tokens)
+      : trace_(std::move(trace)), time_scale_(time_scale), max_output_tokens_(max_output_tokens) {}
   bool next(RequestSpec& spec) override {
     if (cursor_ >= trace_->rows.size()) return false;
     const TraceRow& row = trace_->rows[cursor_++];
@@ -28,8 +29,9 @@ class TraceWorkload : public Workload {
     if (spec.arrival_s >= latest_s) throw_too_late(row, spec.arrival_s);
     spec.prompt_tokens = static_cast<std::int32_t>(row.prompt_tokens);
     spec.output_tokens = static_cast<std::int32_t>(row.output_tokens);
-    if (max_tokens_ > 0) spec.output_tokens = std::min(spec.output_tokens, max_tokens_);
-    spec.max_tokens = max_tokens_ < 0 ? spec.output_tokens : max_tokens_;
+    if (max_output_tokens_ > 0)
+      spec.output_tokens = std::min(spec.output_tokens, max_output_tokens_);
+    spec.max_output_tokens = max_output_tokens_ < 0 ? spec.output_tokens : max_output_tokens_;
     spec.priority = row.priority;
     spec.klass = std::max(row.class_index, 0);
     spec.session = row.session;
@@ -51,7 +53,7 @@ class TraceWorkload : public Workload {
 
   std::shared_ptr<const Trace> trace_;
   double time_scale_;
-  std::int32_t max_tokens_;
+  std::int32_t max_output_tokens_;
   std::size_t cursor_ = 0;
 };
 
@@ -60,11 +62,11 @@ int trace_open(lua_State* L) {
   const std::string format = check_text(L, 2, "trace: format");
   const double limit = check_number(L, 3, "trace: limit");
   const double time_scale = check_number(L, 5, "trace: time_scale");
-  const double max_tokens = check_number(L, 6, "trace: max_output_tokens");
+  const double max_output_tokens = check_number(L, 6, "trace: max_output_tokens");
   if (!(limit >= 0 && limit < 1e15) || !(time_scale >= 0 && std::isfinite(time_scale))) {
     throw Error("trace", "limit and time_scale must be 0 or more");
   }
-  if (!(max_tokens >= -1 && max_tokens <= std::numeric_limits<std::int32_t>::max())) {
+  if (!(max_output_tokens >= -1 && max_output_tokens <= std::numeric_limits<std::int32_t>::max())) {
     throw Error("trace", "max_output_tokens must be a whole number or \"exact\"");
   }
   const double block_tokens = check_number(L, 7, "trace: hash_block_tokens");
@@ -78,7 +80,7 @@ int trace_open(lua_State* L) {
   auto box = std::make_shared<TraceBox>();
   box->trace = std::make_shared<Trace>(read_trace(path, options));
   box->time_scale = time_scale;
-  box->max_tokens = static_cast<std::int32_t>(max_tokens);
+  box->max_output_tokens = static_cast<std::int32_t>(max_output_tokens);
   push_object<TraceBox>(L, box);
   return 1;
 }
@@ -116,7 +118,7 @@ int trace_describe(lua_State* L) {
 }  // namespace
 
 std::unique_ptr<Workload> trace_workload(const TraceBox& box) {
-  return std::make_unique<TraceWorkload>(box.trace, box.time_scale, box.max_tokens);
+  return std::make_unique<TraceWorkload>(box.trace, box.time_scale, box.max_output_tokens);
 }
 
 void bind_traces(lua_State* L) {

@@ -4,8 +4,6 @@
 #include <limits>
 #include <string>
 
-#include "serve/replica.h"
-
 namespace rooflua::script {
 
 namespace {
@@ -18,15 +16,15 @@ std::int32_t whole(double value) noexcept {
   return integer == value ? integer : -1;
 }
 
-/// After an operation that may have moved requests between the lists: positions that a script
-/// remembers are stale. Decodes and prefills of seated requests leave every list as it is, so that
-/// a policy can walk along while it plans.
+/// To be called with the status of an operation that may have moved requests between the lists:
+/// positions that a script remembers are stale then. Decodes and prefills of seated requests leave
+/// every list as it is, so that a policy can walk along while it plans.
 std::int32_t moved(ServeBorder* border, std::int32_t status) noexcept {
   if (status != 0) ++border->change;
   return status;
 }
 
-/// The same of operations that take others' seats on the way, or nobody's.
+/// The same for an operation that may preempt requests on the way.
 template <class Operation>
 std::int32_t shedding(ServeBorder* border, Operation operation) noexcept {
   const std::int32_t before = border->plan->view().preempted;
@@ -36,9 +34,9 @@ std::int32_t shedding(ServeBorder* border, Operation operation) noexcept {
 }
 
 std::int32_t decode_all(ServeBorder* border, double limit) noexcept {
-  const std::int32_t most = limit == Plan::everybody ? Plan::everybody : whole(limit);
-  // -1 means everybody to the plan; anything else that is not a number must be refused there.
-  const bool nonsense = limit != Plan::everybody && most < 0;
+  const std::int32_t most = limit == Plan::no_limit ? Plan::no_limit : whole(limit);
+  // -1 means no limit to the plan; every other value that is no count must be refused there.
+  const bool nonsense = limit != Plan::no_limit && most < 0;
   return shedding(border, [&] { return border->plan->try_decode_all(nonsense ? -3 : most); });
 }
 
@@ -117,8 +115,7 @@ const std::int32_t* contexts(ServeBorder* border) noexcept {
 }  // namespace
 
 ServeTable serve_table(ServeState& state) {
-  return {serve_abi_version,
-          sizeof(ServeTable),
+  return {sizeof(ServeTable),
           &state.border,
           &state.batch,
           decode_all,

@@ -1,5 +1,5 @@
 #pragma once
-// What scripts/lib/rooflua/serve.lua hands over as one table, read into what the engine takes.
+// The table that scripts/lib/rooflua/serve.lua hands over, read into the engine's configuration.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace rooflua::script {
 
 /// given.replicas (a list), frontend, transfer. @throws Error naming the key
 ClusterConfig cluster_config(const Json& given);
-/// given.slo; limits that are not there do not bind.
+/// given.slo; a limit that is not there does not bind.
 Slo slo_of(const Json& given);
 /// given.classes: names by class, or none.
 std::vector<std::string> class_names(const Json& given);

@@ -16,28 +16,24 @@ Json work(std::int32_t id, const char* kind, std::int32_t tokens) {
 
 }  // namespace
 
-void ScheduleRecord::add(const Batch& batch, const StepPrice& price) {
-  if (steps_.items().size() >= most_steps || batch.origin == nullptr) return;
-  const Replica& replica = *batch.origin;
+void ScheduleRecord::on_priced(const StepPriced& priced) {
+  if (steps_.items().size() >= most_steps) return;
+  const Batch& batch = priced.batch;
   Json step = Json::object();
   step["replica"] = batch.replica + 1;
-  step["planned_s"] = replica.view().now_s;
-  step["time_s"] = price.time_s;
+  step["planned_s"] = seconds(priced.planned);
+  step["time_s"] = priced.price.time_s;
   Json preempted = Json::array();
-  for (const std::int32_t slot : replica.preempted_now())
-    preempted.push_back(replica.request(slot).id);
+  for (const std::int32_t slot : priced.replica.plan().preempted())
+    preempted.push_back(priced.replica.request(slot).id);
   step["preempted"] = preempted;
   Json rows = Json::array();
-  for (const std::int32_t id : decode_ids(batch)) rows.push_back(work(id, "decode", 1));
+  for (const std::int32_t id : decode_ids(batch))
+    rows.push_back(work(id, "decode", DecodePool::tokens_per_step));
   for (std::int32_t i = 0; i < batch.prefill_count; ++i)
     rows.push_back(work(batch.prefills[i].id, "prefill", batch.prefills[i].new_tokens));
   step["work"] = rows;
   steps_.push_back(step);
-}
-
-void RecordedSteps::price(const Batch& batch, StepPrice& price) {
-  inner_->price(batch, price);
-  record_->add(batch, price);
 }
 
 }  // namespace rooflua::script

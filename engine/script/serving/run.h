@@ -2,47 +2,66 @@
 // A simulation that Lua holds, with everything that its bindings point to.
 
 #include <fstream>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "measure/record/journal.h"
-#include "measure/record/sketch.h"
+#include "base/json.h"
 #include "measure/record/summary.h"
-#include "measure/record/why.h"
-#include "measure/write/progress.h"
-#include "measure/write/requests.h"
-#include "measure/write/timeline.h"
-#include "script/serving/policies.h"
-#include "script/serving/record.h"
+#include "script/serving/router.h"
+#include "script/serving/scheduler.h"
+#include "script/serving/step_model.h"
 #include "serve/simulation.h"
 
 namespace rooflua::script {
 
-/// A running simulation with everything that its bindings point to.
+/// A file that a listener writes while the run goes.
+struct RunOutput {
+  std::ofstream file;
+  Observer* listener = nullptr;  // one of Run::listeners
+  /// Writes what can only be written at the end. @throws Error if something could not be written
+  std::function<void()> finish;
+  bool finished = false;
+};
+
 struct Run {
   std::vector<std::unique_ptr<LuaScheduler>> schedulers;
   std::vector<std::unique_ptr<LuaStepModel>> steps;
   std::unique_ptr<LuaRouter> router;
   std::unique_ptr<Workload> workload;
-  std::unique_ptr<SummaryObserver> summary;
-  std::unique_ptr<std::ofstream> requests_file, trace_file;
-  std::unique_ptr<RequestsCsv> requests;
-  std::unique_ptr<Timeline> timeline;
-  std::unique_ptr<VllmBench> vllm_bench;
-  std::unique_ptr<KeptRequests> kept;
-  VllmBenchOptions vllm_traffic;
   std::vector<std::string> classes;  // names of the requests' classes
-  Json partial;                      // why it was stopped; null where it was not
-  std::unique_ptr<ProgressBar> progress;
-  std::unique_ptr<Recording> recording;
-  std::unique_ptr<WhyObserver> why;
-  std::unique_ptr<Journal> journal;
-  std::vector<std::unique_ptr<JournalledSteps>> journalled;
-  std::unique_ptr<Sketch> sketch;
-  std::vector<std::unique_ptr<SampledSteps>> sampled;
-  std::vector<std::unique_ptr<FollowedSteps>> followed;
+  std::vector<std::unique_ptr<RunOutput>> outputs;
+  std::vector<std::unique_ptr<Observer>> listeners;  // all that are told of the run, in this order
+  SummaryObserver* summary = nullptr;                // one of them
+  Json partial;                                      // why it was stopped; null where it was not
   std::unique_ptr<Simulation> simulation;
   bool broken = false;  // an error left the simulation in the middle of an instant
+
+  /// The listener is told of the run from its start.
+  template <class Listener>
+  Listener* listen(std::unique_ptr<Listener> listener) {
+    listeners.push_back(std::move(listener));
+    return static_cast<Listener*>(listeners.back().get());
+  }
+  /// The listener of that kind; null if there is none.
+  template <class Listener>
+  Listener* find() const {
+    for (const auto& each : listeners) {
+      if (auto* found = dynamic_cast<Listener*>(each.get())) return found;
+    }
+    return nullptr;
+  }
+
+  /// Opens the listeners that serve.lua asks for: requests_path, trace_path, record, why, journal,
+  /// sketch, keep_requests, progress. @throws Error if a file cannot be written
+  void open_listeners(const Json& given);
+  /// The run was stopped: outputs are told of the requests that had not ended.
+  void stop(const Json& why);
+  /// Finishes and closes the outputs, those that are not finished yet.
+  void finish_outputs();
+  /// The policies and listeners, for the simulation.
+  Bindings bindings() const;
 };
 template <>
 struct TypeName<Run> {
@@ -53,9 +72,9 @@ struct TypeName<Run> {
 /// The simulation in argument 1. @throws Error if it is another thing
 Run& check_run(lua_State* L);
 
-/// Looking into a run, and what it amounted to (bind_results.cpp).
+/// Looking into a run, and its results (bind/results.cpp).
 void bind_results(lua_State* L);
-/// Looking back at a live run (bind_journal.cpp).
+/// Looking back at a live run (bind/journal.cpp).
 void bind_journal(lua_State* L);
 
 }  // namespace rooflua::script

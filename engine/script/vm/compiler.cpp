@@ -10,7 +10,7 @@ namespace rooflua::script {
 
 namespace {
 
-/// The length of a table that grew through another reference. True if this LuaJIT gets it right.
+/// Reads the length of a table that grows through another reference. True if LuaJIT is right.
 constexpr const char* length_test = R"(
   local grown = {}
   local seen = { list = grown }
@@ -53,9 +53,8 @@ bool is_luajit(lua_State* L) {
   return there;
 }
 
-bool prepare_compiler(lua_State* L) {
-  const bool right = lengths_are_right(L);
-  if (!right) {
+void prepare_compiler(lua_State* L) {
+  if (!lengths_are_right(L)) {
     set_option(L, "-fwd");
     log::warn(
         "this LuaJIT compiles table lengths wrongly; load forwarding is off, scripts run "
@@ -65,7 +64,6 @@ bool prepare_compiler(lua_State* L) {
        {"maxmcode=8192", "maxtrace=4000", "maxrecord=8000", "tryside=64", "maxside=1000"}) {
     set_option(L, option);
   }
-  return right;
 }
 
 }  // namespace rooflua::script

@@ -1,17 +1,17 @@
 #pragma once
-// LuaJIT's compiler, before anything of ours runs in a state: the one fault that is worked around,
-// and the room it gets.
+// Sets up LuaJIT's compiler before any script runs in a state: tests for one known fault and avoids
+// it, and raises the limits of compiled code.
 
 struct lua_State;
 
 namespace rooflua::script {
 
-/// Whether this is LuaJIT at all: every other Lua lacks its compiler and the FFI.
+/// Whether the interpreter is LuaJIT. Every other Lua lacks the compiler and the FFI.
 bool is_luajit(lua_State* L);
 
-/// Tests for the known miscompilation of LuaJIT before May 2022 (turning load forwarding off, with
-/// a warning, where it is found) and gives the compiler room for a whole simulation.
-/// @returns false if the fault was found
-bool prepare_compiler(lua_State* L);
+/// LuaJIT before May 2022 compiles the length of a table wrongly if the table grew through another
+/// reference. Where a test finds this fault, load forwarding is turned off, with a warning. Then
+/// the limits on compiled code are raised, so that a whole simulation fits.
+void prepare_compiler(lua_State* L);
 
 }  // namespace rooflua::script

@@ -1,5 +1,5 @@
 #pragma once
-// What the bindings of one Lua state share. It lives in the state's registry and dies with it.
+// The data that all bindings of one Lua state share. The state's registry owns it.
 
 #include <cstdint>
 #include <filesystem>
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "border.h"
 #include "cost/ledger.h"
 #include "cost/mfu_database.h"
 #include "cost/prepared_questions.h"
-#include "script/ffi_abi.h"
-#include "script/vm/library.h"
+#include "script/vm/library_options.h"
 #include "script/vm/stack.h"
 #include "spec/deployment.h"
 
@@ -46,19 +46,19 @@ struct TypeName<PreparedQuestions> {
 
 struct Context : std::enable_shared_from_this<Context> {
   LibraryOptions options;
-  lua_State* L = nullptr;  // who runs now: the main state, or the coroutine that asked
-  AbiTable abi{};
+  lua_State* L = nullptr;  // the thread of Lua that runs now: the main one or a coroutine
+  rooflua_cost_table cost_table{};
   double load_budget = 0;   // VM instructions that the scenario being loaded may still run
-  bool load_spent = false;  // it was told once that there are none left
-  std::string load_words;   // what the script is told then
+  bool load_spent = false;  // the budget is used up, and the error was raised once
+  std::string load_words;   // text of that error
 
-  std::string message;  // of the last FFI call that failed
-  std::string failure;  // which way the last lookup failed: "no_table", "no_rows", ... or ""
+  std::string message;  // error text of the last FFI call that failed
+  std::string failure;  // kind of the last lookup's failure: "no_table", "no_rows", ...; "" if none
   Query query;          // the last question that came through FFI
-  bool may_call_lua =
-      false;  // false inside FFI calls: a user's lookup must wait (status needs_lua)
+  // False during an FFI call, where Lua must not run: a user's lookup then answers needs_lua.
+  bool may_call_lua = false;
 
-  std::vector<int> stale_views;  // registry references that lookups left behind
+  std::vector<int> stale_views;  // registry references of collected lookups, still to be released
 
   Ledger ledger;  // seconds per evidence; Lua adds to its state in place
 };
@@ -66,8 +66,12 @@ struct Context : std::enable_shared_from_this<Context> {
 /// The context of a state. @throws Error if the library is not open in it
 Context& context_of(lua_State* L);
 
-/// One per floor; each adds its functions to the table of natives on top of the stack.
-void bind_support(lua_State* L);
+// Each adds the functions of its file in engine/script/bind to the table of natives, which lies on
+// top of the stack.
+void bind_messages(lua_State* L);
+void bind_files(lua_State* L);
+void bind_loading(lua_State* L);
+void bind_documents(lua_State* L);
 void bind_spec(lua_State* L);
 void bind_mfu(lua_State* L);
 void bind_prepared(lua_State* L);
@@ -77,11 +81,11 @@ void bind_random(lua_State* L);
 void bind_serve(lua_State* L);
 void bind_fit(lua_State* L);
 void bind_sweep(lua_State* L);
-/// Fills the leaf functions that Lua reaches through FFI (bind_lookup.cpp).
-void fill_abi(AbiTable& abi);
+/// Fills the leaf functions that Lua calls through FFI (script/bind/lookup.cpp).
+void fill_cost_table(rooflua_cost_table& table);
 /// Thrown by a user's lookup inside an FFI call, where Lua must not run.
 struct NeedsLua {};
 /// Answers context.query with Lua allowed, and writes the answer. @throws Error
-void answer(Context& context, const MfuDatabase& database, AbiEstimate* out);
+void answer(Context& context, const MfuDatabase& database, rooflua_estimate* out);
 
 }  // namespace rooflua::script

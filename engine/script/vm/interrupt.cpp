@@ -17,13 +17,14 @@ namespace rooflua::script {
 
 namespace {
 
-// Signal handlers have no other way to find what they stop. One owner per process.
+// Signal handlers can reach only globals, so the state that they stop is one. One owner per
+// process.
 std::atomic<lua_State*> owner{nullptr};
 std::atomic<int> stop{0};
 std::atomic<int> interrupts{0};
 std::atomic<std::int64_t> last_press_ms{0};
 std::atomic<int> expiries{0};
-std::atomic<int> gentle{0};  // loops that look at `stop` themselves
+std::atomic<int> gentle{0};  // how many StopGently live: their loops read `stop` themselves
 std::atomic<int> last{0};
 std::atomic<bool> absorbed{false};
 double limit_s = 0;
@@ -32,7 +33,7 @@ timer_t timer{}, patience{};
 struct sigaction old_interrupt, old_timer, old_patience;
 
 constexpr std::int64_t key_repeat_ms = 200;
-constexpr double grace_s = 2.0;  // CPU seconds a script gets to notice before the process ends
+constexpr double grace_s = 2.0;  // CPU seconds between the limit's error and the end of the process
 int timer_signal() {
   return SIGRTMIN + 1;
 }
@@ -50,8 +51,8 @@ void describe_stop(char* message, std::size_t size) {
   }
 }
 
-/// Raises at every instruction until clear(): the first time at the user's line, then, while the
-/// library unwinds, where there may be no line of the user's any more, at that line again.
+/// Raises an error at every instruction until clear() is called. While the library unwinds there
+/// may be no frame of the user's code left; the error then names the last known line of it.
 void stop_hook(lua_State* L, lua_Debug*) {
   char message[120];
   describe_stop(message, sizeof message);
@@ -63,7 +64,7 @@ void stop_hook(lua_State* L, lua_Debug*) {
   lua_error(L);
 }
 
-/// What a handler does to errno must not reach the code that it interrupts.
+/// Restores errno when a signal handler ends, for the code that the handler interrupted.
 class KeptErrno {
  public:
   KeptErrno() : kept_(errno) {}
@@ -81,7 +82,7 @@ void arm(StopReason reason) {
   stop.compare_exchange_strong(none, static_cast<int>(reason));
   last = stop.load();
   if (lua_State* L = owner.load()) {
-    lua_sethook(L, stop_hook, LUA_MASKCOUNT, 1);  // not calls: message handlers must run
+    lua_sethook(L, stop_hook, LUA_MASKCOUNT, 1);  // no call hook: message handlers must run
     ::raise(SIGPROF);
   }
 }
@@ -103,14 +104,14 @@ timespec to_timespec(double seconds) {
   return out;
 }
 
-/// False in a forked process, which does not inherit the timer.
+/// Starts the timer of StopGently. False in a forked process, which does not inherit timers.
 bool wait_patiently(double seconds) {
   itimerspec when{};
   when.it_value = to_timespec(seconds);
   return timer_settime(patience, 0, &when, nullptr) == 0;
 }
 
-/// Whether this Ctrl-C is another one than the last: a key that is held down repeats itself.
+/// Whether the key was pressed again. A key that is held down sends Ctrl-C repeatedly.
 bool pressed_again() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -171,7 +172,7 @@ timer_t make_timer(clockid_t clock, int signal) {
   return made;
 }
 
-/// From now on; 0 = never.
+/// Starts the timer of the time limit now; 0 stops it.
 void set_timer(double timeout_s) {
   itimerspec when{};
   when.it_value = to_timespec(timeout_s);
@@ -287,7 +288,7 @@ void Interrupt::clear() {
   stop = 0;
   interrupts = 0;
   if (timeout_s_ > 0 && expiries.exchange(0) > 0) {
-    // the limit counts once; a further script of the same VM starts a new one
+    // The limit has been used up; the next script of the same VM gets a new one.
     set_timer(timeout_s_);
   }
 }

@@ -1,12 +1,13 @@
 #pragma once
-// Stops a running script from outside, compiled code too: Ctrl-C and a CPU-time limit.
+// Stops a running script, compiled code included, on Ctrl-C or when a limit of CPU time has passed.
 //
-// Count hooks never fire in compiled traces. With the line profiler on (its timer never ticks),
-// every trace holds a guard per line; a signal arms a hook and raises SIGPROF, the guard fails, the
-// interpreter takes over and the hook raises a Lua error. The hook stays armed, so that a script
-// that catches the error is stopped again; clear() disarms it after the outermost call.
+// LuaJIT never calls count hooks in compiled traces. With the line profiler on (its timer never
+// ticks), every trace tests a flag in each line. A signal handler installs a hook and raises
+// SIGPROF, which sets that flag; the trace is left, the interpreter calls the hook, and the hook
+// raises a Lua error. The hook stays installed, so that a script that catches the error is stopped
+// again; clear() removes it after the outermost call.
 //
-// LuaJIT keeps one profiler per process: the first living Interrupt owns it, others do nothing.
+// LuaJIT has one profiler per process: the first living Interrupt owns it, and others do nothing.
 
 #include <atomic>
 #include <string>
@@ -19,15 +20,15 @@ enum class StopReason : int { none, interrupted, timeout };
 
 class Interrupt {
  public:
-  /// @param ctrl_c     handle SIGINT; the second one says that the third one ends the process, with
-  ///                   status 130; a key held down counts once
+  /// @param ctrl_c     handle SIGINT. The second SIGINT prints that the third one ends the process
+  ///                   (with status 130). A key that is held down counts once.
   /// @param timeout_s  CPU seconds of this process from now on; 0 = no limit
   Interrupt(lua_State* L, bool ctrl_c, double timeout_s);
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  /// True where this one owns the signals; false where another VM of the process does.
+  /// True if this object owns the signals; false if that of another VM in this process does.
   bool active() const { return active_; }
   void clear();
 
@@ -37,9 +38,9 @@ class Interrupt {
   double timeout_s_ = 0;
 };
 
-/// While one lives, the first Ctrl-C only sets stop_requested(), and the engine's loop ends between
-/// two instants, where a simulation can go on later. A script that does not come back within
-/// `patience_s` is stopped wherever it is.
+/// While an object of this class lives, the first Ctrl-C only sets stop_requested(). The engine's
+/// loop then ends between two instants, and the simulation can be continued later. A script that
+/// does not return within `patience_s` is stopped by the hook, at whatever line it is.
 class StopGently {
  public:
   static constexpr double patience_s = 0.05;
@@ -49,25 +50,25 @@ class StopGently {
   StopGently& operator=(const StopGently&) = delete;
 };
 
-/// Not 0 once somebody wants the script to stop. Loops of the engine look here at every instant.
+/// Not 0 after Ctrl-C or the time limit. Loops of the engine read it at every instant.
 const std::atomic<int>& stop_requested();
 StopReason stop_reason();
-/// "interrupted", or which limit passed.
+/// "interrupted", or the limit that has passed.
 std::string stop_message();
 
-/// Takes note of a stop and lifts it: the hook and the timer are off, so that what is known can be
-/// reported and files be closed. Later signals stop nothing any more (the third Ctrl-C still ends
-/// the process). Answers why; `none` if nobody asked to stop.
+/// Ends the stopping: removes the hook and stops the timer, so that partial results can be reported
+/// and files closed. Later signals have no effect, except that the third Ctrl-C ends the process.
+/// @return the reason of the stop; `none` if there was none
 StopReason absorb_stop();
 
-/// Why something was last stopped in this process; survives clear() and absorb_stop().
+/// The reason of the last stop in this process. clear() and absorb_stop() do not reset it.
 StopReason last_stop();
 
-/// In a forked worker: the time limit counts from here (timers are not inherited), and SIGTERM,
-/// by which the parent passes a Ctrl-C on, stops as SIGINT does, however often it comes.
+/// Called in a forked worker: starts the time limit, because timers are not inherited. SIGTERM, by
+/// which the parent forwards a Ctrl-C, stops the script as SIGINT does, however often it arrives.
 void continue_in_worker();
 
-/// The time limit counts from now: for the next of several runs in one worker.
+/// Starts the time limit again, for the next of several runs in one worker.
 void restart_time_limit();
 
 }  // namespace rooflua::script

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "script/border_text.h"
 #include "script/vm/context.h"
 #include "script/vm/stack.h"
+#include "serve/clock.h"
 
 namespace rooflua::script {
 
@@ -13,7 +15,7 @@ namespace {
 constexpr const char* context_key = "rooflua.context";
 
 int collect_context(lua_State* L) {
-  // By now the state is closing: nothing calls a binding any more.
+  // The state is closing: nothing calls a binding after this.
   static_cast<std::shared_ptr<Context>*>(lua_touserdata(L, 1))->reset();
   return 0;
 }
@@ -24,14 +26,15 @@ void push_context(lua_State* L, const LibraryOptions& options) {
   auto* pointer = new (box) Pointer(std::make_shared<Context>());
   (*pointer)->options = options;
   (*pointer)->L = L;
-  fill_abi((*pointer)->abi);
-  (*pointer)->abi.context = pointer->get();
+  fill_cost_table((*pointer)->cost_table);
+  (*pointer)->cost_table.context = pointer->get();
   lua_setfield(L, LUA_REGISTRYINDEX, "rooflua.context.of");
 }
 
-/// The Lua side: "rooflua" is init.lua, "rooflua.cost" is cost.lua. Its chunks are named
-/// "=rooflua.cost", which is how errors find the user's frame. Every other name is looked for in
-/// scripts/: "steps.kernels" is scripts/steps/kernels.lua.
+/// Finds the file of a module. "rooflua" is scripts/lib/rooflua/init.lua, "rooflua.cost" is
+/// cost.lua beside it, and every other name lies in scripts/: "steps.kernels" is
+/// scripts/steps/kernels.lua. Chunks of the library are named "=rooflua.cost": errors skip frames
+/// with such a name and report the user's line.
 int find_module(lua_State* L) {
   const std::string name = check_text(L, 1, "require");
   constexpr const char* letters =
@@ -52,6 +55,18 @@ int find_module(lua_State* L) {
   return 1;
 }
 
+/// string_methods(methods): from now on ("x"):upper() finds its method in this table.
+int string_methods(lua_State* L) {
+  lua_pushliteral(L, "");
+  lua_createtable(L, 0, 2);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, -2, "__index");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  lua_setmetatable(L, -2);
+  return 0;
+}
+
 void add_searcher(lua_State* L) {
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "loaders");
@@ -65,9 +80,31 @@ void add_searcher(lua_State* L) {
   lua_pop(L, 2);
 }
 
+/// Natives about this state: its options, the end of the clock, and memory that Lua reads in place.
+void bind_state(lua_State* L) {
+  Context& context = context_of(L);
+  set_function(L, "string_methods", guarded<string_methods>);
+  lua_pushstring(L, context.options.home.c_str());
+  lua_setfield(L, -2, "home");
+  lua_pushboolean(L, context.options.trusted ? 1 : 0);
+  lua_setfield(L, -2, "trusted");
+  lua_pushnumber(L, latest_s);
+  lua_setfield(L, -2, "latest_s");
+  lua_pushstring(L, border_text());
+  lua_setfield(L, -2, "border");
+  lua_pushlightuserdata(L, &context.cost_table);
+  lua_setfield(L, -2, "cost_table");
+  lua_pushlightuserdata(L, &context.ledger);
+  lua_setfield(L, -2, "ledger");
+}
+
 void push_natives(lua_State* L) {
-  lua_createtable(L, 0, 48);
-  bind_support(L);
+  lua_createtable(L, 0, 96);
+  bind_state(L);
+  bind_messages(L);
+  bind_files(L);
+  bind_loading(L);
+  bind_documents(L);
   bind_spec(L);
   bind_mfu(L);
   bind_prepared(L);
@@ -98,7 +135,7 @@ void open_library(lua_State* L, const LibraryOptions& options) {
   lua_setfield(L, -2, "rooflua.native");
   lua_pop(L, 2);
   add_searcher(L);
-  // The FFI module must stay reachable: when it is collected its metatypes vanish.
+  // The FFI module must stay reachable, because its metatypes are collected together with it.
   lua_getglobal(L, "require");
   lua_pushliteral(L, "ffi");
   lua_call(L, 1, 1);

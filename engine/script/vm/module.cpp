@@ -1,5 +1,5 @@
-// The library as a C module, for a stock interpreter's `require "rooflua"`. It does not link
-// LuaJIT: the interpreter that loads it brings the symbols.
+// The library as a C module, for `require "rooflua"` in another LuaJIT interpreter. The module does
+// not link LuaJIT: the interpreter that loads it has LuaJIT's symbols.
 
 #include <dlfcn.h>
 
@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "script/vm/compiler.h"
 #include "script/vm/library.h"
+#include "script/vm/library_options.h"
 #include "script/vm/stack.h"
 
 namespace rooflua::script {
@@ -21,8 +22,7 @@ bool is_home(const fs::path& folder) {
   return fs::exists(folder / "scripts" / "lib" / "rooflua" / "init.lua");
 }
 
-/// $ROOFLUA_HOME, else share/rooflua above the folder that this module lies in, else the source
-/// tree.
+/// $ROOFLUA_HOME, else share/rooflua above the folder of this module, else the source tree.
 fs::path find_home() {
   if (const char* given = std::getenv("ROOFLUA_HOME"); given != nullptr && is_home(given))
     return given;

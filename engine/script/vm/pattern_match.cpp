@@ -3,15 +3,13 @@
 #include <cstring>
 #include <lua.hpp>
 
-#include "script/vm/patterns.h"
-
 namespace rooflua::script {
 
-// Errors leave by lua_error: nothing here has a destructor.
+// Errors leave through lua_error, which skips destructors: no object here has one.
 
 namespace {
 
-constexpr int most_nested = 200;  // LuaJIT's
+constexpr int most_nested = 200;  // LuaJIT's limit
 
 void step(Match& m) {
   if (++m.steps < steps_per_look) return;
@@ -25,7 +23,7 @@ bool between(int c, int first, int last) {
   return first <= c && c <= last;
 }
 
-/// Classes are ASCII's in every locale. False for letters that are no class.
+/// Whether c is in the class of this letter, in ASCII whatever the locale. False for other letters.
 bool is_class(int letter) {
   return letter != 0 && std::strchr("acdglpsuwxz", letter | 0x20) != nullptr && letter >= 'A';
 }
@@ -43,16 +41,16 @@ bool of_class(int c, int lower_letter) {
   if (lower_letter == 'u') return upper;
   if (lower_letter == 'w') return lower || upper || digit;
   if (lower_letter == 'x') return digit || between(c | 0x20, 'a', 'f');
-  return c == 0;  // z
+  return c == 0;  // %z
 }
 
-/// %letter: a class, its complement where the letter is a capital, or the letter itself.
+/// %letter: a class, its complement if the letter is a capital, or the letter itself.
 bool in_class(int c, int letter) {
   if (!is_class(letter)) return letter == c;
   return of_class(c, letter | 0x20) != between(letter, 'A', 'Z');
 }
 
-/// `set` is at the '[', `last` at the ']'.
+/// Whether c is in a set. `set` points to the '[', `last` to the ']'.
 bool in_set(Match& m, int c, const char* set, const char* last) {
   const char* p = set + 1;
   const bool wanted = *p != '^';
@@ -72,7 +70,7 @@ bool in_set(Match& m, int c, const char* set, const char* last) {
   return !wanted;
 }
 
-/// Behind the single character, %class or [set] at p.
+/// The position after the character, %class or [set] that begins at p.
 const char* behind_item(const Match& m, const char* p) {
   const char first = *p++;
   if (first == '%') {
@@ -81,14 +79,14 @@ const char* behind_item(const Match& m, const char* p) {
   }
   if (first != '[') return p;
   if (*p == '^') ++p;
-  do {  // a ']' that comes first is a member
+  do {  // a ']' directly after the '[' is a member of the set
     if (p >= m.pattern_end) luaL_error(m.L, "malformed pattern (missing ']')");
     if (*p++ == '%' && p < m.pattern_end) ++p;
   } while (*p != ']' || p >= m.pattern_end);
   return p + 1;
 }
 
-/// Whether the character at s fits the item [item, behind).
+/// Whether the character at s matches the item [item, behind).
 bool fits(Match& m, const char* s, const char* item, const char* behind) {
   step(m);
   if (s >= m.text_end) return false;
@@ -105,7 +103,7 @@ bool fits(Match& m, const char* s, const char* item, const char* behind) {
   }
 }
 
-// --- items of a pattern: each returns where the match ends, or null --------------------------
+// --- items of a pattern: each returns the end of the match, or null --------------------------
 
 const char* longest(Match& m, const char* s, const char* item, const char* behind) {
   std::ptrdiff_t count = 0;
@@ -142,7 +140,7 @@ const char* end_capture(Match& m, const char* s, const char* p) {
   return end;
 }
 
-/// %1 to %9: the text of that capture again; null where it is not there.
+/// %1 to %9: the text of that capture again; null if the text at s is another one.
 const char* again(Match& m, const char* s, char digit) {
   const int index = digit - '1';
   if (index < 0 || index >= m.captured ||
@@ -150,14 +148,14 @@ const char* again(Match& m, const char* s, char digit) {
     luaL_error(m.L, "invalid capture index");
   }
   const Capture& capture = m.capture[static_cast<std::size_t>(index)];
-  // a position, and what does not fit any more, is not there again
+  // A position capture has no text, and a capture longer than the rest of the text cannot match.
   if (capture.length < 0 || capture.length > m.text_end - s) return nullptr;
   const auto length = static_cast<std::size_t>(capture.length);
   m.steps += static_cast<int>(length / 64);
   return std::memcmp(capture.start, s, length) == 0 ? s + length : nullptr;
 }
 
-/// %bxy, p behind the b.
+/// %bxy; p points to the x.
 const char* balanced(Match& m, const char* s, const char* p) {
   if (p + 1 >= m.pattern_end) luaL_error(m.L, "unbalanced pattern");
   if (s >= m.text_end || *s != *p) return nullptr;
@@ -173,7 +171,7 @@ const char* balanced(Match& m, const char* s, const char* p) {
   return nullptr;
 }
 
-/// %f[set], p behind the f. @return behind the set, or null where s is no frontier
+/// %f[set]; p points to the '['. @return the position after the set; null if s is no frontier
 const char* frontier(Match& m, const char* s, const char* p) {
   if (*p != '[') luaL_error(m.L, "missing '[' after '%%f' in pattern");
   const char* behind = behind_item(m, p);
@@ -187,7 +185,8 @@ bool is_digit(char c) {
   return between(static_cast<unsigned char>(c), '0', '9');
 }
 
-/// The pattern from p on, at s. What does not branch goes round the loop.
+/// Matches the pattern from p at s. Only items that can match in several ways recurse; the others
+/// are handled by the loop.
 const char* match_rest(Match& m, const char* s, const char* p) {
   while (s != nullptr && p != m.pattern_end) {
     step(m);

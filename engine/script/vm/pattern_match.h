@@ -1,6 +1,6 @@
 #pragma once
-// One match of a Lua pattern against one place of a text: LuaJIT's rules and limits, counted in
-// steps.
+// Matches a Lua pattern at one position of a text, with LuaJIT's rules and limits. Comparisons are
+// counted as steps, so that a long match can be stopped.
 
 #include <array>
 #include <cstddef>
@@ -10,15 +10,17 @@ struct lua_State;
 namespace rooflua::script {
 
 constexpr int most_captures = 32;
+constexpr int steps_per_look = 100000;  // comparisons between two calls of the hook
 
 struct Capture {
-  static constexpr std::ptrdiff_t open = -1, position = -2;  // instead of a length
+  // Values of `length` for a capture that is not closed yet, and for a position capture.
+  static constexpr std::ptrdiff_t open = -1, position = -2;
   const char* start;
   std::ptrdiff_t length;
 };
 
-/// The question, and what was captured so far. Patterns and texts end with a NUL that is not
-/// theirs, as Lua's strings do.
+/// The text, the pattern, and the captures so far. Both are followed by a NUL that does not count,
+/// as Lua's strings are.
 struct Match {
   lua_State* L;
   const char *text, *text_end, *pattern_end;
@@ -26,8 +28,9 @@ struct Match {
   std::array<Capture, most_captures> capture;
 };
 
-/// Where the match of the pattern from p on ends that begins at s; null if there is none. Raises a
-/// Lua error if the pattern is malformed, or by the hook that bounds the script.
+/// Matches the rest of the pattern, from p, at s. @return the end of the match; null if there is
+/// none. Raises a Lua error if the pattern is malformed, or if the hook that limits the script
+/// does.
 const char* match_at(Match& m, const char* s, const char* p);
 
 }  // namespace rooflua::script

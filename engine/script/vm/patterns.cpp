@@ -9,7 +9,7 @@
 
 namespace rooflua::script {
 
-// Errors leave by lua_error: nothing here has a destructor.
+// Errors leave through lua_error, which skips destructors: no object here has one.
 
 namespace {
 
@@ -19,8 +19,8 @@ bool is_digit(char c) {
 
 // --- captures as Lua values ------------------------------------------------------------------
 
-/// Capture `index` of a match of [s, end); the whole match stands for the first where there is
-/// none.
+/// Pushes capture `index` of the match [s, end). In a pattern without captures the first capture is
+/// the whole match.
 void push_capture(const Match& m, int index, const char* s, const char* end) {
   luaL_checkstack(m.L, 1, "too many captures");
   if (index >= m.captured) {
@@ -37,7 +37,7 @@ void push_capture(const Match& m, int index, const char* s, const char* end) {
   }
 }
 
-/// All of them; the whole match where there are none and `whole`.
+/// Pushes all captures. If there are none and `whole` is set, pushes the whole match.
 int push_captures(const Match& m, const char* s, const char* end, bool whole) {
   const int count = m.captured == 0 && whole ? 1 : m.captured;
   for (int i = 0; i < count; ++i) push_capture(m, i, s, end);
@@ -58,7 +58,7 @@ Text check(lua_State* L, int index) {
   return out;
 }
 
-/// LuaJIT's patterns end at a NUL.
+/// In LuaJIT a pattern ends at a NUL.
 Match matcher(lua_State* L, const Text& text, const Text& pattern) {
   Match m;
   m.L = L;
@@ -68,7 +68,7 @@ Match matcher(lua_State* L, const Text& text, const Text& pattern) {
   return m;
 }
 
-/// Where to begin, from Lua's third argument; behind the end is at the end.
+/// The start of the search, from Lua's third argument. A start after the end is the end.
 std::size_t start_of(lua_State* L, int index, std::size_t size) {
   std::ptrdiff_t start = luaL_optinteger(L, index, 1);
   start = start < 0 ? start + static_cast<std::ptrdiff_t>(size) : start - 1;
@@ -164,7 +164,8 @@ void add_text(const Match& m, luaL_Buffer* out, const Text& with, const char* s,
   }
 }
 
-/// What stands for the match [s, end): text, an entry of a table, what a function returns.
+/// Pushes the replacement of the match [s, end): a text, an entry of a table, or the result of a
+/// function.
 void add_replacement(const Match& m, luaL_Buffer* out, const char* s, const char* end) {
   lua_State* L = m.L;
   switch (lua_type(L, 3)) {
@@ -226,7 +227,8 @@ int gsub(lua_State* L) {
   return 2;
 }
 
-/// string.rep: LuaJIT cuts the count to 32 bits and gives "" for 1e10.
+/// string.rep with an error for a text that is too long. LuaJIT's own cuts the count to 32 bits and
+/// returns "" for 1e10.
 int rep(lua_State* L) {
   constexpr double longest_text = 2147483392;  // LuaJIT's own limit
   const Text text = check(L, 1);
@@ -256,7 +258,7 @@ void bind_patterns(lua_State* L) {
                                        {"gmatch", gmatch},
                                        {"gsub", gsub},
                                        {"rep", rep}}) {
-    lua_getfield(L, -1, name);  // LuaJIT's own: what rep calls, and tests compare with
+    lua_getfield(L, -1, name);  // kept: our rep calls LuaJIT's, and tests compare with the others
     lua_pushcclosure(L, function, 1);
     lua_setfield(L, -2, name);
   }

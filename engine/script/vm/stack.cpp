@@ -14,7 +14,7 @@ const char null_mark_key[] = "rooflua.json.null";
 
 namespace {
 
-constexpr int deepest = 200;  // levels of a document
+constexpr int deepest = 200;  // the most levels that a document may nest
 
 bool is_library(const char* source) {
   return std::strncmp(source, "=rooflua", 8) == 0;
@@ -27,7 +27,7 @@ std::string user_line(lua_State* L) {
   for (int level = 0; lua_getstack(L, level, &frame) != 0; ++level) {
     lua_getinfo(L, "Sl", &frame);
     if (frame.currentline <= 0 || is_library(frame.source)) continue;
-    // The whole path: short_src is cut to 60 characters.
+    // `source` has the whole path; short_src is cut to 60 characters.
     const char* file = frame.source[0] == '@' ? frame.source + 1 : frame.short_src;
     return std::string(file) + ":" + std::to_string(frame.currentline);
   }
@@ -63,7 +63,7 @@ void* push_box(lua_State* L, const char* type_name, std::size_t size, lua_CFunct
     lua_pushstring(L, type_name);
     lua_setfield(L, -2, "__name");
   }
-  // The payload is written before anything else can run: setmetatable does not call Lua.
+  // The caller writes the payload before the finaliser can see it: setmetatable runs no Lua code.
   lua_setmetatable(L, -2);
   return box;
 }
@@ -91,8 +91,8 @@ std::string describe_value(lua_State* L, int index) {
   if (type == LUA_TUSERDATA && lua_getmetatable(L, index) != 0) {
     lua_getfield(L, -1, "__name");
     const char* name = lua_tostring(L, -1);
-    std::string text =
-        name == nullptr ? "a foreign object" : std::string("a ") + (name + 8);  // "rooflua."
+    std::string text = name == nullptr ? "a foreign object"
+                                       : std::string("a ") + (name + 8);  // without "rooflua."
     lua_pop(L, 2);
     return text;
   }
@@ -133,7 +133,7 @@ bool has_array_mark(lua_State* L, int index) {
   return same;
 }
 
-/// The text keys of the table at `index`, sorted; `array` says whether it is 1..n instead.
+/// The text keys of the table at `index`, sorted. `array` is set if its keys are 1..n.
 std::vector<std::string> keys_of(lua_State* L, int index, const std::string& path, bool& array) {
   std::vector<std::string> keys;
   std::size_t numbers = 0;

@@ -1,9 +1,9 @@
 #pragma once
-// What the bindings need of the Lua stack: typed userdata, JSON values in and out, and errors that
-// name the line of the user's script. Nothing outside engine/script includes this.
+// The Lua stack for the bindings: typed userdata, JSON values in and out, and errors that name the
+// line of the user's script. Nothing outside engine/script includes this.
 //
-// Rules (measured on LuaJIT): a C++ exception never crosses a Lua frame (bind functions through
-// `guarded`); nobody catches (...) around a Lua call, because that swallows Lua errors.
+// Rules (measured on LuaJIT): a C++ exception never crosses a Lua frame, so functions are bound
+// through `guarded`. No code catches (...) around a Lua call, because that swallows Lua errors.
 
 #include <cstdio>
 #include <exception>
@@ -17,17 +17,18 @@
 
 namespace rooflua::script {
 
-/// "scenario.lua:12" of the innermost frame that is not the library's own; "" if there is none.
-/// Frames that the user's code left by a tail call are not there any more.
+/// The file and line ("scenario.lua:12") of the innermost frame outside of the library; "" if there
+/// is none. A frame that was left by a tail call does not exist any more and is not found.
 std::string user_line(lua_State* L);
 
-/// False where the innermost Lua function that runs is the library's.
+/// False if the innermost running Lua function belongs to the library.
 bool in_user_code(lua_State* L);
 
 /// Raises `message` as a Lua error, with the user's line in front. Does not return.
 int raise(lua_State* L, const char* message);
 
-/// A C++ function as a Lua function: what it throws becomes a Lua error after the frames are gone.
+/// Makes a Lua function of a C++ function. An exception becomes a Lua error, which is raised after
+/// the C++ frames have been unwound.
 template <int (*function)(lua_State*)>
 int guarded(lua_State* L) {
   char message[4096];
@@ -39,19 +40,19 @@ int guarded(lua_State* L) {
   return raise(L, message);
 }
 
-/// Registry name of the metatable of a type, and what messages call it.
+/// The registry name of a type's metatable, and the type's name in messages.
 template <class T>
 struct TypeName;
 
-/// Pushes a new, empty userdata with room for one shared pointer; its metatable is made when
-/// missing.
+/// Pushes a new, empty userdata of this size. Creates its metatable the first time.
 void* push_box(lua_State* L, const char* type_name, std::size_t size, lua_CFunction collect);
-/// The payload if the value is a userdata of that type, else null.
+/// The payload of the value if it is a userdata of that type, else null.
 void* test_box(lua_State* L, int index, const char* type_name);
 
 template <class T>
 int collect_box(lua_State* L) {
-  // reset, not destroyed: a script that finds the finaliser and calls it leaves a closed object
+  // The pointer is reset and not destroyed, so that a script that calls the finaliser itself leaves
+  // a closed object.
   if (void* box = test_box(L, 1, TypeName<T>::value)) {
     static_cast<std::shared_ptr<const T>*>(box)->reset();
   }
@@ -71,11 +72,11 @@ bool is_object(lua_State* L, int index) {
   return test_box(L, index, TypeName<T>::value) != nullptr;
 }
 
-/// What an argument is, in words: "nil", "a number", "a closed Database".
+/// The kind of an argument in words: "nil", "a number", "a closed Database".
 std::string describe_value(lua_State* L, int index);
 [[noreturn]] void wrong_type(lua_State* L, int index, const char* what, const char* expected);
 
-/// The object at `index`. @throws Error if it is another thing or was closed
+/// The object at `index`. @throws Error if the value is of another type or the object was closed
 template <class T>
 const std::shared_ptr<const T>& check_object(lua_State* L, int index, const char* what) {
   void* box = test_box(L, index, TypeName<T>::value);
@@ -89,17 +90,19 @@ const std::shared_ptr<const T>& check_object(lua_State* L, int index, const char
 std::string check_text(lua_State* L, int index, const char* what);
 double check_number(lua_State* L, int index, const char* what);
 
-/// A Lua value as a document: nil is null, a table with keys 1..n an array, text keys sorted.
-/// @throws Error at the key path for functions, cycles, mixed keys, numbers that are not finite
+/// Converts a Lua value to a document. nil becomes null, a table with the keys 1..n an array, and
+/// another table an object with sorted keys.
+/// @throws Error with the key path for functions, cycles, mixed keys and numbers that are not
+/// finite
 Json to_json(lua_State* L, int index, const std::string& path);
-/// Pushes a document. Arrays carry the array mark, null is json.null where `null_mark`, else nil.
+/// Pushes a document. Arrays get the array mark. Null becomes json.null if `null_mark`, else nil.
 void push_json(lua_State* L, const Json& value, bool null_mark);
 
-/// Registry keys of the two marks of rooflua.json.
+/// Registry keys of the marks by which rooflua.json knows an empty array and null.
 extern const char array_mark[];
 extern const char null_mark_key[];
 
-/// Sets table.name = function for the table on top.
+/// Sets field `name` of the table on top of the stack to the function.
 void set_function(lua_State* L, const char* name, lua_CFunction function);
 
 }  // namespace rooflua::script

@@ -1,6 +1,6 @@
-// What LuaJIT has and Lua 5.1 has not, for the C module in an interpreter that is not LuaJIT:
-// without these it would not even be loaded ("undefined symbol"), and could not say what is wrong.
-// LuaJIT's own come first: the interpreter's symbols are looked up before those of a module.
+// Replacements for functions that LuaJIT has and Lua 5.1 lacks. Without them Lua 5.1 could not load
+// the C module ("undefined symbol"), and the module could not report what is wrong. In LuaJIT its
+// own functions are used: the interpreter's symbols are found before those of a module.
 
 #include "script/vm/stack.h"
 

@@ -11,6 +11,7 @@
 #include "script/vm/compiler.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/library.h"
+#include "script/vm/library_options.h"
 #include "script/vm/patterns.h"
 #include "script/vm/stack.h"
 
@@ -18,7 +19,7 @@ namespace rooflua::script {
 
 namespace {
 
-/// Message handler: keeps the traceback beside the message.
+/// Message handler: replaces the message by {message, traceback}.
 int add_traceback(lua_State* L) {
   if (lua_type(L, 1) != LUA_TSTRING) {
     if (luaL_callmeta(L, 1, "__tostring") != 0 && lua_isstring(L, -1) != 0) {
@@ -29,7 +30,7 @@ int add_traceback(lua_State* L) {
       lua_replace(L, 1);
     }
   }
-  // After an overflow there is hardly any stack left for a traceback.
+  // After a stack overflow there is too little stack left to build a traceback.
   if (std::strstr(lua_tostring(L, 1), "stack overflow") != nullptr) return 1;
   lua_createtable(L, 2, 0);
   lua_pushvalue(L, 1);
@@ -39,8 +40,9 @@ int add_traceback(lua_State* L) {
   return 1;
 }
 
-/// Lua bounds recursion by its own stack, 65,500 slots; through callbacks of string.gsub that much
-/// needs about 20 MB of C stack. The main thread's stack grows on demand up to the soft limit.
+/// Lua limits recursion to the 65,500 slots of its own stack. A recursion through callbacks of
+/// string.gsub that uses all of them needs about 20 MB of C stack. The C stack of the main thread
+/// grows on demand up to the soft limit, which is raised here.
 void allow_deep_callbacks() {
   constexpr rlim_t wanted = rlim_t{64} << 20;
   rlimit limit{};
@@ -49,8 +51,9 @@ void allow_deep_callbacks() {
   setrlimit(RLIMIT_STACK, &limit);
 }
 
-/// Makes room for references where the registry is an array. They would lie in its hash otherwise,
-/// whose chains are long: two searches per step of a simulation.
+/// Takes and frees 256 references, so that the registry gets an array part for them. Otherwise
+/// references lie in the registry's hash part, where a search is slow, and each step of a
+/// simulation searches twice.
 void reserve_references(lua_State* L) {
   std::array<int, 256> references{};
   for (int& each : references) {
@@ -62,17 +65,20 @@ void reserve_references(lua_State* L) {
   }
 }
 
-/// table.sort that Ctrl-C and the bound on loading reach.
-void put_sort(lua_State* L) {
+/// Replaces functions of `table` by ones that Ctrl-C and the limit on loading can stop.
+void put_table_functions(lua_State* L) {
   lua_getglobal(L, "table");
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "rooflua.sandbox.sorting");
+  lua_pushliteral(L, "rooflua.sandbox.tables");
   lua_call(L, 1, 1);
-  lua_setfield(L, -2, "sort");
-  lua_pop(L, 1);
+  for (const char* name : {"sort", "insert", "move"}) {
+    lua_getfield(L, -1, name);
+    lua_setfield(L, -3, name);
+  }
+  lua_pop(L, 2);
 }
 
-constexpr int traceback_slot = 1, run_body_slot = 2;  // of the main stack, for good
+constexpr int traceback_slot = 1, run_body_slot = 2;  // the bottom of the main stack, never popped
 
 struct Body {
   const std::function<void(lua_State*)>* run;
@@ -103,7 +109,8 @@ std::string text_at(lua_State* L, int index) {
 
 }  // namespace
 
-/// LuaJIT's own allocator, with a limit: malloc would cost a fifth of a serving run.
+/// LuaJIT's own allocator with a limit on the heap. (With malloc a serving run takes a fifth
+/// longer.)
 void* Vm::allocate(void* heap, void* block, std::size_t old_size, std::size_t new_size) {
   auto& account = *static_cast<Heap*>(heap);
   if (new_size > old_size && account.used + (new_size - old_size) > account.limit) return nullptr;
@@ -139,7 +146,7 @@ Vm::~Vm() {
 
 void Vm::close() {
   interrupt_.reset();
-  // LuaJIT gives its arena back only if the allocator is its own again.
+  // LuaJIT frees its arena only if its own allocator is installed again.
   if (heap_->allocate != nullptr) lua_setallocf(state_, heap_->allocate, heap_->arena);
   lua_close(state_);
 }
@@ -149,7 +156,7 @@ void Vm::open() {
   bind_patterns(state_);
   reserve_references(state_);
   if (!options_.jit) luaJIT_setmode(state_, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
-  mitigated_ = !prepare_compiler(state_);
+  prepare_compiler(state_);
   LibraryOptions library;
   library.home = options_.home;
   library.trusted = options_.trusted;
@@ -157,7 +164,7 @@ void Vm::open() {
   library.load_instructions = options_.load_instructions;
   library.jit = options_.jit;
   open_library(state_, library);
-  put_sort(state_);
+  put_table_functions(state_);
   if (options_.jit_log) {
     lua_getglobal(state_, "require");
     lua_pushliteral(state_, "rooflua.sandbox.jitlog");
@@ -167,7 +174,8 @@ void Vm::open() {
 
 void Vm::protect(const std::function<void(lua_State*)>& body) {
   Body call{&body, nullptr};
-  // Nothing here allocates in the Lua heap: it may be full, and nobody would catch the error.
+  // Before lua_pcall nothing may allocate in the Lua heap: the heap may be full, and an error
+  // raised outside of a protected call ends the process.
   const int top = lua_gettop(state_);
   lua_pushvalue(state_, run_body_slot);
   lua_pushlightuserdata(state_, &call);
@@ -191,7 +199,7 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
     message = text_at(state_, -2);
     traceback = text_at(state_, -1);
   } else {
-    message = text_at(state_, -1);  // out of memory: the handler did not run
+    message = text_at(state_, -1);  // after an out-of-memory error LuaJIT does not call the handler
   }
   lua_settop(state_, top);
   if (status == LUA_ERRMEM || message.find("not enough memory") != std::string::npos) {
@@ -201,7 +209,7 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
       message += ": scripts may use " + std::to_string(heap_->limit >> 20) + " MiB";
     }
   }
-  // Compiled recursion can overflow the stack so far that no handler runs.
+  // A compiled recursion can overflow the stack so far that the handler itself fails.
   if (status == LUA_ERRERR) message = "stack overflow: a function calls itself without end";
   throw LuaError(message, traceback);
 }

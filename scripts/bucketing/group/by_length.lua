@@ -1,11 +1,11 @@
---- What bucketing policies share: the length of a prefill, and groups of those that fall together.
+--- What bucketing policies share: the length of a prefill, and groups of prefills in the same bucket.
 local by_length = {}
 
---- The parameter `key`: what the length of a prefill is.
+--- The parameter `key`: how the length of a prefill is counted.
 --- @param default string "new" or "context_plus_new"
 function by_length.key_parameter(default, source)
   return { default = default, values = { "new", "context_plus_new" }, source = source,
-    doc = "Length of a request: its new tokens, or with the tokens in its KV cache." }
+    doc = "Length of a prefill: its new tokens, or its new tokens and those in its KV cache." }
 end
 
 --- @param key string

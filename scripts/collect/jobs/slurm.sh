@@ -1,8 +1,8 @@
 #!/bin/sh
 # One GPU, one node, half an hour: sbatch scripts/collect/jobs/slurm.sh
-# Partition, account and constraint are those of your site: give them to sbatch, for example
+# Partition, account and constraint depend on your site: give them to sbatch, for example
 #   sbatch --partition=PARTITION --gres=gpu:1 --export=ALL,GPU=h100-sxm scripts/collect/jobs/slurm.sh
-# Run it again to carry on: rows that are there are not measured again.
+# Run it again to continue: rows that exist are not measured again.
 #SBATCH --job-name=rooflua-collect
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
@@ -12,9 +12,9 @@
 #SBATCH --time=00:30:00
 #SBATCH --signal=B:TERM@60
 #SBATCH --output=rooflua-collect-%j.log
-# B: the signal goes to this script, which by then is the collector (exec below), not to steps it has none of.
+# B: the signal goes to this script, which is the collector after the exec below, and not to job steps.
 set -eu
 cd "${SLURM_SUBMIT_DIR:-.}"
-# PYTHON: one that has PyTorch. The budget leaves time to close the tables before the limit.
+# PYTHON: a Python with PyTorch. The budget leaves time to close the tables before the limit.
 exec "${PYTHON:-python3}" scripts/collect/collect.py \
   --gpu "${GPU:-h200-sxm}" --out "${OUT:-bench_data}" --budget-s "${BUDGET_S:-1500}"

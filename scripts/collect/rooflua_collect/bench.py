@@ -1,4 +1,4 @@
-"""The device under test: its memory of random numbers, and how a kernel is put to the test."""
+"""The device under test: its pool of random numbers, and what a kernel needs to be checked and timed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import torch
 from rooflua_collect.problem import TooLarge
 
 MOST_SETS = 1024
-FEW_SETS = 64  # of inputs so small that MOST_SETS of them fit in the cache: rotation does not get them out
-ALIGNMENT = 256  # elements; what vectorised loads and the tensor cores like
+FEW_SETS = 64  # used for inputs so small that MOST_SETS of them fit in the cache, where rotation has no effect
+ALIGNMENT = 256  # elements; for vectorised loads and the tensor cores
 
 
 class Pool:
     """One large tensor of random normal numbers per dtype; inputs are views of it.
 
     Filling fresh tensors for each row would take longer than timing it. Views of one draw never
-    overlap: a kernel that reads the same memory twice finds it in the cache.
+    overlap, because a kernel that reads the same memory twice would find it in the cache.
     """
 
     def __init__(self, device: torch.device, size_bytes: int, seed: int = 20261121) -> None:
@@ -42,13 +42,13 @@ class Pool:
         return self._tensors[dtype]
 
     def draw(self) -> Draw:
-        """Tensors one after another, from the beginning."""
+        """A new draw, which hands out tensors from the beginning of the pool."""
         return Draw(self)
 
 
 @dataclass
 class Draw:
-    """Hands out consecutive views of the pool, of each dtype on its own."""
+    """Hands out consecutive views of the pool, separately for each dtype."""
 
     pool: Pool
     at: dict[torch.dtype, int] = field(default_factory=dict)
@@ -72,8 +72,8 @@ class Prepared:
     sets      how many sets there are
     error()   runs it once and compares with a float32 reference: |out - ref| / |ref| (Frobenius)
     tolerance of that error; NaN never passes
-    set_bytes what a call moves: calls on as many sets must pass through more than twice the cache
-    inputs    what they are, as tables.toml records it
+    set_bytes bytes that a call moves: calls on all sets together must move more than twice the cache
+    inputs    their description in tables.toml
     """
 
     call: Callable[[int], object]
@@ -83,15 +83,15 @@ class Prepared:
     graph: bool = True  # may be captured in a CUDA graph
     set_bytes: float = 0.0
     inputs: str = "random normal"
-    keep: list[object] = field(default_factory=list)  # what must live as long as this
+    keep: list[object] = field(default_factory=list)  # objects that must live as long as this
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Where kernels run.
+    """The device that kernels run on.
 
     cache_bytes  last-level cache: inputs are rotated through more than twice as much
-    stream       where a GPU's kernels are timed: graphs are not captured on the default stream
+    stream       on which a GPU's kernels are timed: graphs cannot be captured on the default stream
     """
 
     device: torch.device
@@ -104,9 +104,9 @@ class Bench:
         return self.device.type == "cuda"
 
     def sets_for(self, moved_bytes: float, held_bytes: float = 0.0) -> int:
-        """How many sets of inputs exceed the cache twofold.
+        """Number of sets of inputs that exceed twice the cache, as far as the pool has room.
 
-        held_bytes  of one set, if it holds more than a call moves; the pool has room for so many
+        held_bytes  of one set, if it holds more than a call moves
         """
         wanted = 2 * self.cache_bytes / max(1.0, moved_bytes)
         if wanted <= 0.5:
@@ -116,7 +116,7 @@ class Bench:
 
     @property
     def fp8(self) -> bool:
-        """Whether this GPU and this PyTorch compute with e4m3. A rehearsal needs the dtype alone."""
+        """Whether this GPU and this PyTorch compute with e4m3. A rehearsal on a CPU needs only the dtype."""
         if not hasattr(torch, "float8_e4m3fn"):
             return False
         return not self.on_gpu or torch.cuda.get_device_capability(self.device) >= (8, 9)
@@ -145,7 +145,7 @@ def rows_of(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
 
 
 def some_indices(count: int, most: int, device: torch.device) -> torch.Tensor:
-    """At most `most` of 0..count-1, spread evenly, first and last among them: which rows are checked."""
+    """At most `most` of 0..count-1, spread evenly, with the first and the last: the rows to check."""
     if count <= most:
         return torch.arange(count, device=device)
     return torch.linspace(0, count - 1, most, device=device).round().long()

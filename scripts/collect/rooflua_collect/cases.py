@@ -1,4 +1,4 @@
-"""A case is one row to be measured; a form is what the rows of a table look like."""
+"""A case is one row to be measured; a form describes the columns of a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Value = Union[int, str]
 
 @dataclass(frozen=True)
 class Form:
-    """Columns before the latency (fixed, docs/DATA.md), and how flop are counted."""
+    """The columns before the latency (fixed by docs/DATA.md), and the way flop are counted."""
 
     columns: tuple[str, ...]
     flop: str
@@ -39,7 +39,7 @@ LATENCIES = ("latency_us", "latency_us_p10", "latency_us_p90")
 
 @dataclass(frozen=True)
 class Case:
-    """One row to be.
+    """One row to be measured.
 
     table   "gemm_bf16"
     op      "gemm"
@@ -61,12 +61,12 @@ class Case:
 
     @staticmethod
     def of(table: str, op: str, cells: Sequence[str]) -> Case:
-        """A row as it was read, at no level of a plan."""
+        """A row read from a file; its level is not known and stays 0."""
         return Case(table, op, tuple(int(cell) if cell.isdigit() else cell for cell in cells), 0)
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells rows apart, as printed."""
+        """The cells that identify a row, as printed."""
         return tuple(str(value) for value in self.values)
 
     @property
@@ -117,7 +117,7 @@ def bytes_of(case: Case) -> float:
 
 
 def held_bytes_of(case: Case) -> float:
-    """Bytes of one set of tensors: those a call moves, and the weights of experts that get no row."""
+    """Bytes of one set of tensors: those that a call moves, and the weights of experts without rows."""
     if case.op != "grouped_gemm":
         return bytes_of(case)
     rows, k, n = case["tokens"] * case["topk"], case["k"], case["n"]

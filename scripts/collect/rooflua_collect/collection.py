@@ -1,4 +1,4 @@
-"""The loop: which rows are there, which are measured next, and when to stop."""
+"""The loop over rows: it skips those that exist, measures the others, and stops at a limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rooflua_collect.watchdog import watched
 
 PROBES = 4
 PROBE_REPEATS = 7
-MOST_RESERVED = 0.6  # of the GPU's memory: graphs that are gone leave theirs with PyTorch, out of others' reach
+MOST_RESERVED = 0.6  # of the GPU's memory: PyTorch keeps the memory of freed graphs, and libraries cannot use it
 FAMILIES: dict[str, ModuleType] = {
     "gemm": gemm, "attention_prefill": attention, "attention_decode": attention, "grouped_gemm": grouped_gemm,
     "memory": memory, "launch": launch, "elementwise": elementwise,
@@ -39,14 +39,15 @@ class Refused(Exception):
 
 
 class NotHere(Exception):
-    """No kernel of this machine does such rows: they are missing, and nobody's fault."""
+    """This machine has no kernel for such rows; they are missing, which is no error."""
 
 
 @dataclass
 class Limits:
-    """When to stop: asked between rows.
+    """When to stop; checked between rows.
 
-    deadline_s  on time.monotonic(); stop  set by a signal: its number
+    deadline_s  on time.monotonic()
+    signal      number of the signal that was received; 0: none
     """
 
     deadline_s: float = math.inf
@@ -62,7 +63,7 @@ class Collection:
     """One run over a list of cases.
 
     folder  bench_data/<gpu>
-    pause_s waited after each row, for tests that interrupt
+    pause_s waiting time after each row, for tests that interrupt
     """
 
     folder: Path
@@ -80,7 +81,7 @@ class Collection:
     done: int = 0
 
     def run(self) -> int:
-        """Measures what is missing. Returns an exit status."""
+        """Measures the missing rows. Returns an exit status."""
         try:
             for name in dict.fromkeys(case.table for case in self.cases):
                 self._open(name)
@@ -110,7 +111,7 @@ class Collection:
         return case not in self.tables[case.table] and "/".join(case.key) not in self.provenance.refused(case.table)
 
     def _rows(self, cases: list[Case]) -> bool:
-        """False: stopped before the end."""
+        """Measures rows one by one. False: stopped before the end."""
         for case in cases:
             if self.limits.reached:
                 return False
@@ -140,9 +141,9 @@ class Collection:
         return found
 
     def _time(self, kernel: Kernel, case: Case, repeats: int, blame: Callable[[str], None]) -> timing.Timing:
-        """Checked once, then timed. @raises Refused
+        """Checks a kernel once, then times it. @raises Refused
 
-        blame  is told of what must not be tried again in another run either
+        blame  is called with the reason if a later run must not try it again
         """
         try:
             with watched(lambda: blame("did not come back")):
@@ -157,14 +158,14 @@ class Collection:
             raise Refused(f"{type(error).__name__}: {error}") from None
 
     def _spent(self, table: str, what: str, begin: float) -> None:
-        """Adds up how long rows took, so that the next run can be planned."""
+        """Adds up the time of rows, from which --plan estimates the next run."""
         entry = self.provenance.of(table)
         entry[what] = round(entry.get(what, 0.0) + time.monotonic() - begin, 3)
         if what == "seconds":
             entry["seconds_rows"] = entry.get("seconds_rows", 0) + 1
 
     def _make_room(self) -> None:
-        """Libraries allocate beside PyTorch."""
+        """Returns memory that PyTorch keeps, because libraries allocate outside of PyTorch."""
         if self.bench.on_gpu:
             device = self.bench.device
             total = torch.cuda.get_device_properties(device).total_memory
@@ -178,7 +179,7 @@ class Collection:
             raise Refused(f"differs from the float32 reference by {error:.2g} (at most {prepared.tolerance:g})")
 
     def _look_after(self, case: Case, error: Exception, blame: Callable[[str], None]) -> None:
-        """Out of memory is a row's own trouble; a broken context is everybody's."""
+        """Cleans up after a failed row. A lack of memory affects one row only; a broken GPU context ends the run."""
         gc.collect()
         if not self.bench.on_gpu:
             return
@@ -191,7 +192,7 @@ class Collection:
                           "left out", BROKEN) from None
 
     def _kernel(self, case: Case) -> tuple[Kernel | None, str]:
-        """The one that times all rows of this table and variant, and the variant."""
+        """The kernel that times all rows of this table and variant, and the variant."""
         family = FAMILIES[case.op]
         variant = family.variant(case) if hasattr(family, "variant") else ""
         if (case.table, variant) not in self.chosen:
@@ -199,7 +200,7 @@ class Collection:
         return self.chosen[case.table, variant], variant
 
     def _choose(self, table: str, variant: str, family: ModuleType) -> Kernel | None:
-        """Earlier rows' kernel, for a table has one; else the fastest that is right on a few probes."""
+        """The kernel of earlier rows, for a table has one kernel; else the fastest that is right on a few probes."""
         candidates: list[Kernel] = family.kernels(self.bench, table, variant)
         entry = self.provenance.of(table)
         key = f"kernel_{variant}" if variant else "kernel"
@@ -228,12 +229,12 @@ class Collection:
             entry[f"{key}_candidates"] = [
                 f"{name}: " + ("failed" if score == math.inf else f"{math.exp(score):.4g} us, geometric mean of "
                                f"{len(probes)} probes") for name, score in scores.items()]
-        self._record(table, self.machine.clocks)  # rows without their kernel's name are worth nothing
+        self._record(table, self.machine.clocks)  # rows are useless without the name of their kernel
         self.provenance.save()
         return best
 
     def _probes(self, table: str, variant: str, family: ModuleType) -> list[Case]:
-        """Small to large, of the coarse rows."""
+        """A few of the coarse rows, from small to large."""
         here = [case for case in self.cases if case.table == table
                 and (family.variant(case) if hasattr(family, "variant") else "") == variant]
         coarse = sorted((case for case in here if case.level == here[0].level), key=flop_of)
@@ -241,7 +242,7 @@ class Collection:
         return coarse[::step][:PROBES]
 
     def _score(self, kernel: Kernel, probes: list[Case], table: str) -> float:
-        """Mean log microseconds; infinite if it fails on one."""
+        """Mean of log(microseconds) over the probes; infinite if the kernel fails on one."""
         total = 0.0
 
         def blame(reason: str) -> None:
@@ -297,7 +298,7 @@ class Collection:
         self.provenance.refuse(case.table, "/".join(case.key), reason)
 
     def _record(self, name: str, clocks: str) -> None:
-        """What tables.toml says of a table. Where and when only changes with the rows."""
+        """Updates the entry of a table in tables.toml. Machine and date only change when rows were added."""
         table, entry = self.tables[name], self.provenance.of(name)
         planned = [case for case in self.cases if case.table == name]
         missing = sum(case not in table for case in planned)
@@ -314,7 +315,7 @@ class Collection:
             entry[key] = _with(entry.get(key, ""), getattr(self.machine, key))
 
     def _rotation(self, name: str, op: str) -> str:
-        """What lies between two uses of the same inputs, for every row that the table has."""
+        """Text for tables.toml: the bytes that pass between two uses of the same inputs, for the rows of a table."""
         cache = self.bench.cache_bytes
         moved = [bytes_of(Case.of(name, op, key)) for key in self.tables[name].rows]
         if not cache or not any(moved):
@@ -329,7 +330,7 @@ class Collection:
         return text
 
     def _finish(self) -> None:
-        """Closes the tables and says in tables.toml what they are."""
+        """Closes the tables and writes tables.toml."""
         try:
             after = describe(self.bench.device).clocks
         except RuntimeError:  # the context is broken
@@ -343,12 +344,12 @@ class Collection:
 
 
 def _with(known: str, word: str) -> str:
-    """Words that were true of some of the rows, each once."""
+    """Adds a word that holds for some of the rows to a list of such words, once."""
     return known if not word or word in known.split("; ") else f"{known}; {word}".removeprefix("; ")
 
 
 def _family(case: Case) -> tuple[str, int]:
-    """Cases measured together: an all-reduce has processes for each number of ranks."""
+    """Key of cases that are measured together: an all-reduce needs its own processes for each number of ranks."""
     return case.op, case["ranks"] if case.op == "all_reduce" else 0
 
 

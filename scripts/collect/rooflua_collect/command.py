@@ -1,9 +1,8 @@
 """The command line.
 
-Exit status: 0 every planned row that this machine has a kernel for is there (what it has none for is
-listed); 1 rows were refused, or verification found errors; 2 the command line or the machine is not as it
-must be; 3 stopped by --budget-s, run it again; 4 a kernel broke the GPU context or hung, run it again;
-130 and 143 interrupted, run it again.
+Exit status: 0 every planned row for which this machine has a kernel is there (others are listed); 1 rows were
+refused, or verification found errors; 2 the command line or the machine is wrong; 3 stopped by --budget-s, run it
+again; 4 a kernel broke the GPU context or hung, run it again; 130 and 143 interrupted, run it again.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from rooflua_collect.provenance import Provenance
 
 HOME = Path(__file__).resolve().parents[3]
 QUICK_S = 120.0
-ROW_OVERHEAD_S = 0.05  # of the plan's estimate: preparing, checking and capturing a row
-ROTATED_BYTES = 60e6  # a last-level cache, for the estimate
+ROW_OVERHEAD_S = 0.05  # for the estimate of --plan: preparing, checking and capturing a row
+ROTATED_BYTES = 60e6  # for the estimate of --plan: size of a last-level cache
 DRY_ROWS = 6
 
 
@@ -37,7 +36,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="folder of GPUs (default: bench_data of this checkout)")
     parser.add_argument("--only", default="", help="ops or tables, with commas: gemm,decode,gemm_fp8")
     parser.add_argument("--quick", action="store_true", help="the coarse grid only, and two minutes at most")
-    parser.add_argument("--budget-s", type=float, help="stop cleanly between rows after so many seconds")
+    parser.add_argument("--budget-s", type=float, help="stop cleanly between rows after this many seconds")
     parser.add_argument("--most-level", type=int, choices=range(4), default=3,
                         help="how fine: 0 coarse .. 3 (default)")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
@@ -129,8 +128,8 @@ def _need_torch() -> None:
 
 
 def plan_text(cases: list[Case], gpu: gpus.Gpu, provenance: Provenance) -> str:
-    """Rows and a rough time per table and level: as long as rows of the table have taken, else 28 repeats of
-    300 us or of the inputs in rotation, at 0.7 of the peaks."""
+    """Rows and a rough time per table and level. A row takes as long as earlier rows of its table; without any, 28
+    repeats of 300 us or of one rotation through the inputs, at 0.7 of the peaks."""
     rows: dict[tuple[int, str], list[float]] = {}
     for case in cases:
         entry = provenance.tables.get(case.table, {})
@@ -150,7 +149,7 @@ def plan_text(cases: list[Case], gpu: gpus.Gpu, provenance: Provenance) -> str:
 
 
 def verify(folder: Path, program: Path | None) -> int:
-    """`rooflua data verify` on what was written."""
+    """Runs `rooflua data verify` on the written tables."""
     found = program or HOME / "build/release/bin/rooflua"
     if program is not None and not program.exists():
         raise Problem(f"--rooflua: there is no {program}")

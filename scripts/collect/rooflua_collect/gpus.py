@@ -1,4 +1,4 @@
-"""The GPUs we have a datasheet of (bench_data/<gpu>/hardware.toml), and whether this machine is one."""
+"""GPUs with a datasheet (bench_data/<gpu>/hardware.toml), and the check that this machine has the named one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rooflua_collect.problem import Problem, unknown
 
 @dataclass(frozen=True)
 class Gpu:
-    """Of a datasheet: what reports compare with.
+    """Figures of a datasheet that reports compare with.
 
     peak_flop_per_s  by dtype, dense; bytes_per_s of device memory
     """
@@ -42,7 +42,7 @@ def read_gpus(bench_data: Path) -> list[Gpu]:
 
 
 def named(gpus: list[Gpu], name: str) -> Gpu:
-    """By its folder or an alias."""
+    """Finds a GPU by its folder or an alias."""
     for gpu in gpus:
         if _plain(name) in {_plain(each) for each in (gpu.name, *gpu.aliases)}:
             return gpu
@@ -51,7 +51,7 @@ def named(gpus: list[Gpu], name: str) -> Gpu:
 
 
 def check_device(gpus: list[Gpu], wanted: Gpu, device_name: str) -> None:
-    """Refuses to file one GPU's times under another's name."""
+    """Raises an error if times of one GPU would be stored under the name of another."""
     plain = _plain(device_name)
     known = [gpu for gpu in gpus if plain in {_plain(each) for each in (gpu.name, *gpu.aliases)}]
     if wanted in known:

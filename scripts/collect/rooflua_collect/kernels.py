@@ -1,4 +1,4 @@
-"""What every family of kernels offers: candidates for a table, the fastest correct one is timed."""
+"""A kernel that can time the rows of a table. Each op offers candidates; the fastest correct one is used."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Kernel:
     """One way to do an op.
 
     name     as tables.toml records it
-    library  whose it is, with its version
-    prepare  inputs, call and check of one case; raises where it cannot do the case
+    library  the library it comes from, with its version
+    prepare  makes inputs, call and check of one case; raises an error if it cannot do the case
     """
 
     name: str
@@ -44,7 +44,7 @@ def installed(module: str) -> bool:
 
 
 def torch_version() -> str:
-    """PyTorch with what it was built against."""
+    """Versions of PyTorch, CUDA, cuDNN and cuBLAS."""
     parts = [f"torch {torch.__version__}"]
     if torch.version.cuda:
         parts.append(f"CUDA {torch.version.cuda}")

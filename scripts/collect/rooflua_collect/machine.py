@@ -12,13 +12,13 @@ from rooflua_collect.bench import Bench, Pool
 from rooflua_collect.problem import Problem
 
 POOL_BYTES = 10 * 2**30
-POOL_SHARE = 0.3  # of the memory that is free
+POOL_SHARE = 0.3  # of the free memory
 REHEARSAL_POOL_BYTES = 8 * 2**20
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What tables.toml says of where a table was measured."""
+    """The machine of a table, as tables.toml records it."""
 
     gpu: str
     driver: str
@@ -38,7 +38,7 @@ def open_device(kind: str) -> torch.device:
 
 
 def open_bench(device: torch.device) -> Bench:
-    """The pool of inputs, sized by what is free."""
+    """The bench with its pool of inputs, whose size depends on the free memory."""
     torch.backends.cuda.matmul.allow_tf32 = False  # float32 references are float32
     torch.backends.cudnn.allow_tf32 = False
     if device.type == "cpu":

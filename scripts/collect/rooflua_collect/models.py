@@ -18,13 +18,13 @@ TP = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class Model:
-    """One model file: its name and its keys as they stand there."""
+    """One model file: its name and its keys, unchanged."""
 
     name: str
     keys: dict[str, Any]
 
     def number(self, *path: str, default: int = 0) -> int:
-        """A count of the file, by its path of keys."""
+        """A whole number of the file, by its path of keys."""
         value: Any = self.keys
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
@@ -51,7 +51,7 @@ class Model:
         return self.number("head_dim", default=self.hidden // max(1, self.heads))
 
     def kv_heads(self, tp: int) -> int:
-        """KV heads of one rank; replicated where there are fewer than ranks."""
+        """KV heads of one rank; they are replicated if there are fewer of them than ranks."""
         return max(1, self.number("kv_heads", default=self.heads) // tp)
 
     @property
@@ -62,7 +62,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Gemm:
-    """[m, k] x [k, n]; `most_rows` is what m can be in a serving step (0: no limit)."""
+    """[m, k] x [k, n]; `most_rows` is the largest m of a serving step (0: no limit)."""
 
     name: str
     k: int
@@ -139,7 +139,7 @@ def _mlp(model: Model, prefix: str, hidden: int, width: int) -> list[Gemm]:
 
 
 def _latent_gemms(model: Model, heads: int) -> list[Gemm]:
-    """Projections of latent attention; the first ones are replicated on every rank."""
+    """Projections of latent attention. qkv_a and kv_a are replicated on every rank."""
     hidden, latent = model.hidden, model.number("mla", "kv_lora_rank")
     nope, rope = model.number("mla", "qk_nope_head_dim"), model.number("mla", "qk_rope_head_dim")
     value, rank = model.number("mla", "v_head_dim"), model.number("mla", "q_lora_rank")
@@ -173,7 +173,7 @@ def grouped(model: Model, tp: int) -> list[Grouped]:
 
 
 def elementwise_widths(model: Model, tp: int) -> list[tuple[str, int]]:
-    """(op, width): norm over H; rope over (h + g) D; silu_mul to I; quantize of what a GEMM reads, of one rank."""
+    """(op, width) of one rank: norm over H; rope over (h + g) D; silu_mul to I; quantize over the k of each GEMM."""
     found = [("norm", model.hidden)]
     heads = attention_heads(model, tp)
     if heads:

@@ -1,4 +1,4 @@
-"""What stops a collection, with the exit status it ends in."""
+"""Errors that stop a collection, with their exit status."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 DONE = 0
 INCOMPLETE = 1  # rows were refused, or `rooflua data verify` found errors
-USAGE = 2  # the command line or the machine is not as it must be
+USAGE = 2  # the command line or the machine is wrong
 BUDGET = 3  # stopped by --budget-s: run the same command again
-BROKEN = 4  # a kernel broke the GPU context, or hung: run again, it is left out
+BROKEN = 4  # a kernel broke the GPU context, or hung: run again, the kernel's row is then left out
 
 
 class Problem(Exception):
-    """The user can mend it. The text says what was found and what would be right."""
+    """An error that the user can correct. The text says what was found and what would be right."""
 
     def __init__(self, text: str, status: int = USAGE) -> None:
         super().__init__(text)
@@ -25,7 +25,7 @@ class TooLarge(Exception):
 
 
 class TooSlow(Exception):
-    """A row takes longer than any of its table should."""
+    """A row takes longer than any row of its table should."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:

@@ -1,4 +1,4 @@
-"""One line on stderr that says how far it is; plain lines now and then where stderr is no terminal."""
+"""Progress as one line on stderr; if stderr is no terminal, as a plain line every 20 s."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Progress:
         self._width = len(text)
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Prints a line that stays."""
         if sys.stderr.isatty() and self._width:
             sys.stderr.write("\r" + " " * self._width + "\r")
         sys.stderr.write(text + "\n")

@@ -23,7 +23,7 @@ HEADER = """\
 
 @dataclass
 class Provenance:
-    """The file, read if it is there, kept up to date while a collection runs."""
+    """The file tables.toml: read if it exists, and kept up to date while a collection runs."""
 
     path: Path
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Provenance:
         return self.tables.setdefault(table, {})
 
     def refused(self, table: str) -> dict[str, str]:
-        """Key of a row, joined by slashes -> why it is not there."""
+        """Reasons of refused rows, by the cells of the row joined by slashes."""
         found = {}
         for line in self.tables.get(table, {}).get("refused", []):
             key, _, reason = line.partition(": ")
@@ -46,7 +46,7 @@ class Provenance:
         return found
 
     def refuse(self, table: str, key: str, reason: str) -> None:
-        """Kept on disk at once: a kernel that breaks the process must not be tried for ever."""
+        """Writes the refusal to disk at once, so that a kernel that breaks the process is not tried again."""
         known = self.refused(table)
         known[key] = " ".join(reason.split())[:200]
         self.of(table)["refused"] = [f"{each}: {why}" for each, why in known.items()]
@@ -56,7 +56,7 @@ class Provenance:
         self.tables.get(table, {}).pop("refused", None)
 
     def save(self) -> None:
-        """All tables, or the old file stays."""
+        """Writes all tables; if that fails, the old file stays."""
         parts = [HEADER]
         for name in sorted(self.tables):
             entry = self.tables[name]
@@ -69,7 +69,7 @@ class Provenance:
 
 
 def _toml(value: Any) -> str:
-    """TOML's basic strings, integers and arrays are JSON's."""
+    """TOML text of a value: basic strings, integers and arrays are written as in JSON."""
     if isinstance(value, list):
         return "[\n" + "".join(f"  {json.dumps(each)},\n" for each in value) + "]" if value else "[]"
     return json.dumps(value)

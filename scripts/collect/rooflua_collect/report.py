@@ -1,5 +1,5 @@
-"""What a collection came to: utilisation by op, bandwidth reached, where latency falls while work grows,
-spread. Read from the files alone, so that it can be made again at any time."""
+"""The report of a collection: utilisation by op, bandwidth, places where latency falls while work grows, spread. It
+is made from the files alone, so it can be made again at any time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rooflua_collect.gpus import Gpu
 from rooflua_collect.provenance import Provenance
 from rooflua_collect.tables import replace
 
-TOLERANCE = 0.10  # less time by more than this for more work is a violation
-WIDE = 1.10  # p90 over p10
+TOLERANCE = 0.10  # more work in less time is a violation beyond this relative difference
+WIDE = 1.10  # p90 over p10 above which a row counts as scattered
 
 
 def write(folder: Path, gpu: Gpu, provenance: Provenance, path: Path) -> str:
@@ -31,7 +31,7 @@ def write(folder: Path, gpu: Gpu, provenance: Provenance, path: Path) -> str:
 
 
 def _spent(provenance: Provenance) -> list[str]:
-    """How long rows took, all told: the next run is planned from it (--plan does)."""
+    """Total time of rows by table, from which --plan estimates the next run."""
     lines = ["## How long it took", "", "| table | rows | seconds | ms a row | choosing a kernel, s |",
              "|---|---|---|---|---|"]
     for name, entry in sorted(provenance.tables.items()):

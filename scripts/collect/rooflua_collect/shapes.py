@@ -1,8 +1,8 @@
-"""Which rows are measured, and in which order.
+"""The rows that are measured, and their order.
 
-Shapes are those of the shipped models on one of 1, 2, 4, 8 ranks, and a regular grid to interpolate
-in. Every grid has levels: level 0 is coarse and spans the whole range, higher ones refine it, so a run
-that is cut short leaves a usable table. Within a level the tables come in the order of OPS.
+Shapes are those of the shipped models on one of 1, 2, 4, 8 ranks, and a regular grid for interpolation. Every grid
+has levels: level 0 is coarse and spans the whole range, higher levels refine it. So a run that is cut short leaves a
+usable table. Within a level the tables come in the order of OPS.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from rooflua_collect import models as m
 from rooflua_collect.cases import FORMS, Case, Value, flop_of, held_bytes_of
 
-MOST_BYTES = 8 * 2**30  # of one row: more is no layer of a model that fits a GPU
+MOST_BYTES = 8 * 2**30  # of one row: no layer of a model that fits a GPU has more
 MOST_FLOP = 40e12
 QUICK_LEVEL = 0
 
@@ -28,7 +28,7 @@ TOKENS = ((1, 16, 256, 4096), (4, 64, 1024), (2, 8, 32, 128, 512, 2048, 8192), (
 
 
 def levels(*grids: tuple[tuple[int, ...], ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Every point of a product of graded axes; a point is as fine as its finest coordinate."""
+    """Every point of a product of axes with levels; the level of a point is the highest of its coordinates."""
     if not grids:
         yield 0, ()
         return
@@ -39,7 +39,7 @@ def levels(*grids: tuple[tuple[int, ...], ...]) -> Iterator[tuple[int, tuple[int
 
 
 def _common(found: Iterable[tuple], least: int = 3) -> dict[tuple, int]:
-    """Shape -> 0 where several models or ranks share it, else 1."""
+    """Level of each shape: 0 if several models or ranks share it, else 1."""
     counted = Counter(found)
     return {shape: 0 if times >= least else 1 for shape, times in sorted(counted.items())}
 
@@ -64,7 +64,7 @@ def gemm(models: list[m.Model], dtype: str) -> Iterator[Case]:
     for (k, n), shape_level in shapes.items():
         for level, (rows,) in levels(ROWS):
             if rows <= most[k, n] and (dtype != "fp8" or (k % 16 == 0 and n % 16 == 0)):
-                # one level later than either alone: shapes first get their coarse rows
+                # levels of shape and point add up, so that every shape gets its coarse rows first
                 yield Case(f"gemm_{dtype}", "gemm", (rows, k, n), _sum(shape_level, level))
 
 
@@ -77,7 +77,7 @@ def _heads(models: list[m.Model]) -> dict[tuple, int]:
 
 
 def attention_prefill(models: list[m.Model], dtype: str) -> Iterator[Case]:
-    """Causal attention of `batch` prompts alike: fresh, then with prior context."""
+    """Causal attention of `batch` equal prompts: first without, then with prior context."""
     for heads, shape_level in _heads(models).items():
         for level, (new, batch) in levels(PROMPTS, ((1,), (4,), (2, 16), (8,))):
             if new * batch <= 65536:
@@ -91,7 +91,7 @@ def attention_prefill(models: list[m.Model], dtype: str) -> Iterator[Case]:
 
 
 def attention_decode(models: list[m.Model], dtype: str) -> Iterator[Case]:
-    """One new token for each of `batch` requests; the second KV dtype one level later."""
+    """One new token for each of `batch` requests; the second KV dtype comes one level later."""
     for heads, shape_level in _heads(models).items():
         for later, kv_dtype in enumerate(("bf16", "fp8")):
             for level, (batch, context) in levels(BATCHES, CONTEXTS):
@@ -101,7 +101,7 @@ def attention_decode(models: list[m.Model], dtype: str) -> Iterator[Case]:
 
 
 def grouped_gemm(models: list[m.Model], dtype: str) -> Iterator[Case]:
-    """Experts of the shipped mixture models; skewed routing first, balanced later."""
+    """Experts of the shipped mixture-of-experts models; skewed routing first, balanced later."""
     found = sorted({(g.experts, g.topk, g.k, g.n) for model, tp in _pairs(models) for g in m.grouped(model, tp)})
     for experts, topk, k, n in found:
         for later, distribution in ((0, "power_law_1.01"), (3, "balanced")):
@@ -111,20 +111,20 @@ def grouped_gemm(models: list[m.Model], dtype: str) -> Iterator[Case]:
 
 
 def memory(_models: list[m.Model], _dtype: str) -> Iterator[Case]:
-    """Bytes moved: those read, those written, or both together in a copy."""
+    """Memory traffic: bytes that are read, written, or both in a copy."""
     for op in ("copy", "read", "write"):
         for power in range(12, 33):
             yield Case("memory", "memory", (op, 2**power), 0 if power % 4 == 0 else 1)
 
 
 def launch(_models: list[m.Model], _dtype: str) -> Iterator[Case]:
-    """An empty-handed kernel: launched one by one, and as a node of a graph."""
+    """A kernel with almost no work: launched one by one, and as a node of a graph."""
     for op in ("kernel", "graph_node"):
         yield Case("launch", "launch", (op,), 0)
 
 
 def elementwise(models: list[m.Model], _dtype: str) -> Iterator[Case]:
-    """The rest of a layer by token count."""
+    """The other operations of a layer, by number of tokens."""
     found = _common(pair for model, tp in _pairs(models) for pair in m.elementwise_widths(model, tp))
     for (op, width), shape_level in found.items():
         for level, (tokens,) in levels(TOKENS):
@@ -139,7 +139,7 @@ def all_reduce(_models: list[m.Model], dtype: str) -> Iterator[Case]:
                 yield Case(f"all_reduce_{dtype}", "all_reduce", (ranks, 2**power, mode), 0 if power % 3 == 0 else 1)
 
 
-# In the order of their worth to a price: (op, dtype).
+# (op, dtype), those that matter most for prices first.
 OPS: tuple[tuple[str, str, Callable[[list[m.Model], str], Iterator[Case]]], ...] = (
     ("gemm", "bf16", gemm),
     ("attention_decode", "bf16", attention_decode),
@@ -155,7 +155,7 @@ ALIASES = {"prefill": "attention_prefill", "decode": "attention_decode", "groupe
 
 
 def selections() -> set[str]:
-    """What --only understands: ops, tables, and short words for them."""
+    """Names that --only accepts: ops, tables, and short names."""
     tables = {f"{op}_{dtype}" for op, dtype, _ in OPS if dtype}
     return {op for op, _, _ in OPS} | tables | set(ALIASES)
 
@@ -163,7 +163,7 @@ def selections() -> set[str]:
 def plan(models: list[m.Model], only: set[str], most_level: int = 3) -> list[Case]:
     """Every row to be measured, each once, coarse grids of all tables first.
 
-    only  names of `selections`; empty: everything
+    only  names of `selections`; empty: all
     """
     wanted = {ALIASES.get(name, name) for name in only}
     found: dict[tuple[str, tuple[Value, ...]], Case] = {}
@@ -184,8 +184,8 @@ def plan(models: list[m.Model], only: set[str], most_level: int = 3) -> list[Cas
 
 
 def shrunk(cases: list[Case], per_table: int) -> list[Case]:
-    """The same lists made tiny, for a rehearsal without a GPU: `per_table` rows of each table, spread
-    over it, with dimensions a CPU can do."""
+    """The plan made tiny, for a rehearsal without a GPU: `per_table` rows spread over each table, with dimensions
+    that a CPU can compute."""
     most = {"m": 8, "k": 32, "n": 32, "heads": 4, "kv_heads": 2, "head_dim": 16, "batch": 3, "context_tokens": 24,
             "new_tokens": 12, "experts": 4, "topk": 2, "tokens": 6, "bytes": 65536, "width": 64, "ranks": 2}
     tiny: dict[tuple[str, tuple[Value, ...]], Case] = {}

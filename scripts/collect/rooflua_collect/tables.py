@@ -1,4 +1,4 @@
-"""One CSV table of bench_data: appended a row at a time, each on disk before the next is measured."""
+"""One CSV table of bench_data. Rows are appended one by one; each is on disk before the next is measured."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rooflua_collect.problem import Problem
 class Table:
     """The file of one table, locked while it is open.
 
-    A last line that a crash tore is cut off when the file is opened; any other line that cannot be read
-    is an error.
+    If a crash left the last line incomplete, it is cut off when the file is opened; any other line that cannot be
+    read is an error.
     """
 
     def __init__(self, path: Path, op: str) -> None:
@@ -75,14 +75,14 @@ class Table:
         return case.key in self.rows
 
     def add(self, case: Case, times_us: tuple[float, float, float]) -> None:
-        """Median, p10, p90. On disk when this returns."""
+        """Adds a row with median, p10, p90. It is on disk when this returns."""
         if case.key in self.rows:
             raise ValueError(f"{case} was measured already")
         self._append(",".join((*case.key, *(digits(time_us) for time_us in times_us))))
         self.rows[case.key] = times_us
 
     def close(self) -> None:
-        """Rows in the order of their shapes, so that two runs compare line by line."""
+        """Sorts the rows by their shapes, so that two runs can be compared line by line."""
         ordered = sorted(self.rows.items(), key=lambda row: [_order(cell) for cell in row[0]])
         text = "".join(",".join((*key, *map(digits, times))) + "\n" for key, times in ordered)
         if self.rows:
@@ -97,7 +97,7 @@ def _order(cell: str) -> tuple[int, float, str]:
 
 
 def replace(path: Path, text: str) -> None:
-    """Writes a file whole or not at all."""
+    """Writes a whole file, or leaves the old one."""
     beside = path.with_name(path.name + ".new")
     try:
         with open(beside, "w", encoding="utf-8") as out:

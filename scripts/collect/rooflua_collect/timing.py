@@ -1,12 +1,12 @@
-"""How long one call takes: the median, p10 and p90 of repeats.
+"""The time of one call: the median, p10 and p90 of repeats.
 
     graph   a CUDA graph of many calls is replayed; one repeat is the time between two events around a
-            replay, divided by the calls in it. As an engine runs with CUDA graphs.
-    kernel  the same without a graph, for what cannot be captured: events around plain launches
-    wall    a host clock around calls: on a CPU
+            replay, divided by the calls in it. Engines with CUDA graphs run kernels in this way.
+    kernel  events around plain launches, for calls that cannot be captured in a graph
+    wall    a host clock around calls, on a CPU
 
-Calls rotate through all input sets, as often as it takes for a repeat to last REPEAT_US, so that the
-host is always ahead of the device and the events see no gap.
+Calls rotate through all input sets until a repeat lasts REPEAT_US, so that the host is always ahead of the device and
+there is no gap between the events.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rooflua_collect.problem import TooSlow
 WARM_UP = 3
 REPEATS = 25
 REPEAT_US = 300.0
-ROTATION_US = 20e3  # most device time of a repeat that goes through all sets
+ROTATION_US = 20e3  # longest repeat that goes through all sets, in device time
 MOST_CALLS = 2048
 MOST_CALL_US = 2e6
 
@@ -37,8 +37,8 @@ MOST_CALL_US = 2e6
 class Timing:
     """Microseconds of one call.
 
-    rotated_bytes  moved until a set of inputs comes up again; 0: there is nothing to rotate
-    inputs         what they were
+    rotated_bytes  bytes moved until a set of inputs is used again; 0: nothing rotates
+    inputs         their description
     """
 
     median_us: float
@@ -55,7 +55,7 @@ class Timing:
 
 
 def quantile(sorted_values: list[float], part: float) -> float:
-    """Linear between the two neighbours; `part` in 0..1."""
+    """Quantile, linear between the two neighbours; `part` in 0..1."""
     at = part * (len(sorted_values) - 1)
     low = math.floor(at)
     high = min(low + 1, len(sorted_values) - 1)
@@ -76,7 +76,7 @@ def timer_name(bench: Bench, prepared: Prepared) -> str:
 def measure(bench: Bench, prepared: Prepared, repeats: int = REPEATS, calls: int | None = None) -> Timing:
     """Warm-up, then `repeats` repeats of `calls` calls each.
 
-    calls  None: as many as a repeat needs. Processes that must call equally often have to say
+    calls  None: as many as a repeat needs. Processes that must call equally often give a number
     """
     if bench.stream is None:
         return dataclasses.replace(_wall(prepared, repeats, calls), inputs=prepared.inputs)
@@ -104,8 +104,8 @@ def calls_per_repeat(call_us: float, sets: int) -> int:
 
 
 def _rough_us(prepared: Prepared, stream: torch.cuda.Stream) -> float:
-    """A first guess of one call's time on the device: replays of one, for the host may take longer to
-    launch it than the device to run it. Without a graph the launches are what is to be timed.
+    """A first guess of the device time of one call. A graph of one call is replayed, because the host may take longer
+    to launch the call than the device to run it. Without a graph the launches themselves are timed.
 
     @raises TooSlow if one call outlasts MOST_CALL_US
     """
@@ -115,11 +115,11 @@ def _rough_us(prepared: Prepared, stream: torch.cuda.Stream) -> float:
         raise TooSlow(f"one call takes {guess * 1e-6:.1f} s")
     if guess < REPEAT_US:
         guess = statistics.median(_between_events(burst, 9, 1, 1))
-    return min(guess, 3.0) if guess < 10 else guess  # below that the host's replays may have been timed
+    return min(guess, 3.0) if guess < 10 else guess  # below 10 us the time may be that of the host's replays
 
 
 def _burst(prepared: Prepared, calls: int, stream: torch.cuda.Stream) -> Callable[[], None]:
-    """What one repeat runs."""
+    """A function that runs one repeat."""
 
     def launch() -> None:
         for i in range(calls):
@@ -129,15 +129,15 @@ def _burst(prepared: Prepared, calls: int, stream: torch.cuda.Stream) -> Callabl
         return launch
     stream.synchronize()
     graph = torch.cuda.CUDAGraph()
-    gc.disable()  # a graph that is freed during a capture voids it; torch.cuda.graph() collects for each
+    gc.disable()  # freeing a graph during a capture makes the capture invalid; torch.cuda.graph() collects each time
     try:
-        # thread_local: what other threads do (NCCL's looks at events) does not void the capture
+        # thread_local: calls of other threads (NCCL's queries events) do not make the capture invalid
         graph.capture_begin(capture_error_mode="thread_local")
         try:
             launch()
         except BaseException:
             with contextlib.suppress(RuntimeError):
-                graph.capture_end()  # the capture is void; its error says less than the first one
+                graph.capture_end()  # the capture is invalid; its error says less than the first one
             raise
         graph.capture_end()
     finally:

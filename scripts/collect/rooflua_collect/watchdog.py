@@ -1,4 +1,4 @@
-"""A kernel that hangs cannot be interrupted from within its process: after a while the process ends."""
+"""A kernel that hangs cannot be interrupted from within its process, so the process is ended after a limit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from contextlib import contextmanager
 
 from rooflua_collect.problem import BROKEN
 
-ROW_LIMIT_S = 120.0  # compiling a kernel for a shape is part of it
+ROW_LIMIT_S = 120.0  # includes compiling a kernel for a shape
 
 
 @contextmanager
 def watched(on_late: Callable[[], object], limit_s: float = ROW_LIMIT_S,
             leave: Callable[[int], object] = os._exit) -> Iterator[None]:
-    """After `limit_s` in the block: on_late(), then the process ends. Rows are on disk before."""
+    """If the block takes longer than `limit_s`, calls on_late() and ends the process. Measured rows are on disk."""
 
     def late() -> None:
         try:

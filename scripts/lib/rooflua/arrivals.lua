@@ -1,5 +1,5 @@
---- What every open-loop workload does: gaps from one stream, prompt and answer lengths from two others,
---- so that changing a distribution does not shift the rest. The state is a plain table that can be copied.
+--- The common part of open-loop workloads. Gaps, prompt lengths and answer lengths come from three random streams, so
+--- that another distribution of one does not change the others. The state is a plain table that can be copied.
 local core = require "rooflua.base.core"
 local lengths = require "rooflua.lengths"
 local latest_s = require("rooflua.native").latest_s
@@ -14,7 +14,7 @@ function arrivals.limit_parameter(default)
       .. "answer's length, as benchmarks that ignore the end token send it; 0 = none." }
 end
 
---- A key of a scenario says by itself where it is; anything else gets the line that called.
+--- An error about a key of a scenario names the key; any other error gets the line of the caller in front.
 local function wrong(key, message, ...)
   local text = key .. ": " .. message:format(...)
   if key:find "^workload%." then error(text, 0) end
@@ -36,7 +36,7 @@ function arrivals.limit(workload)
   return limit
 end
 
---- What a request with that limit sends: the length of its answer, and its fields with the limit in them.
+--- The answer length of a request with that limit, and its fields with the limit among them.
 --- @param limit integer|string from arrivals.limit
 --- @param fields table|nil
 function arrivals.declare(limit, output_tokens, fields)
@@ -60,7 +60,7 @@ function arrivals.parameters(more)
     prompt_tokens = { default = 512, type = "any", unit = "tokens",
       doc = "Prompt length: a number or { distribution = ... }." },
     output_tokens = { default = 128, type = "any", unit = "tokens",
-      doc = "Answer length, likewise." },
+      doc = "Answer length: a number or { distribution = ... }." },
     max_output_tokens = arrivals.limit_parameter(),
     prefix_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Prompt tokens that requests of one prefix group share, in front of prompt_tokens." },
@@ -73,8 +73,8 @@ function arrivals.parameters(more)
   return params
 end
 
---- The clock ends after 106 days: an error that says which request comes too late.
---- @param key string of the scenario, whose value is at fault
+--- The arrival time, or an error that names the request which comes too late: the clock ends after 106 days.
+--- @param key string the key of the scenario that sets the rate
 function arrivals.in_time(arrival_s, sent, count, key)
   if type(arrival_s) == "number" and arrival_s < latest_s then return arrival_s end
   core.number(arrival_s, "arrivals.in_time: arrival_s")

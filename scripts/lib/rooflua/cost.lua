@@ -4,6 +4,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local spec = require "rooflua.spec"
+local specs = require "rooflua.border.specs"
 local mfu = require "rooflua.mfu"
 local batch = require "rooflua.border.batch"
 local ledger = require "rooflua.border.ledger"
@@ -189,7 +190,7 @@ local function collective(kind_code, kind, target, bytes, ranks, count, name)
     if status == 0 then return price(target, name, kind, count, shape) end
   else
     local hardware = mfu.is_database(target) and target.hardware or target
-    if not spec.is(hardware, "Hardware") then
+    if not specs.is(hardware, "Hardware") then
       fail("%s: expected a Database or Hardware, found %s", what, core.describe(target))
     end
     status = abi.collective(context, hardware, bytes, ranks, kind_code, estimate)

@@ -1,4 +1,4 @@
--- What `require "rooflua"` gives: the modules of the library, each loaded when first used.
+-- The table that `require "rooflua"` returns: the modules of the library, each loaded when it is first used.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 

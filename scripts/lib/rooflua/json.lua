@@ -1,4 +1,4 @@
--- JSON: doubles exact in both directions, null is json.null, arrays keep being arrays.
+-- JSON: doubles are exact in both directions, null is json.null, arrays stay arrays.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 
@@ -15,13 +15,13 @@ local json = { null = null }
 --- The value of a JSON text.
 function json.decode(text) return native.json_decode(core.text(text, "json.decode")) end
 
---- The JSON text of a value; keys sorted, so that equal values give equal text.
+--- The JSON text of a value. Keys are sorted, so that equal values give equal text.
 function json.encode(value, indent)
   if value == nil then core.fail "json.encode: expected a value, found nil (json.null stands for null)" end
   return native.json_encode(value, indent)
 end
 
---- Marks a table as an array, which matters where it is empty.
+--- Marks a table as an array. An empty table without this mark is written as an object.
 function json.array(t)
   core.table(t, "json.array")
   if getmetatable(t) == nil then setmetatable(t, array_meta) end

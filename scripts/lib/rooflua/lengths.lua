@@ -5,13 +5,13 @@
 ---
 --- | distribution | fields | |
 --- |---|---|---|
---- | fixed | tokens | always that many |
+--- | fixed | tokens | always this number |
 --- | uniform | min, max | whole numbers, both included |
 --- | normal | mean, deviation | |
 --- | lognormal | mean, sigma | `mean` of the tokens, sigma of their logarithm |
---- | zipf | exponent, min, max | min + rank - 1, rank 1 the likeliest |
+--- | zipf | exponent, min, max | min + rank - 1; rank 1 is the likeliest |
 --- | pareto | shape, min | heavy tail from min on |
---- | empirical | values, weights | as counted |
+--- | empirical | values, weights | drawn by their weights |
 ---
 --- normal, lognormal, pareto and empirical take min and max as well. Samples are rounded to whole tokens and
 --- clamped to [min, max], at least 1.
@@ -39,7 +39,7 @@ local optional = {
 }
 local names = { "fixed", "uniform", "normal", "lognormal", "zipf", "pareto", "empirical" }
 
---- A key of a scenario says by itself where it is; anything else gets the line that called.
+--- An error about a key of a scenario names the key; any other error gets the line of the caller in front.
 local function fail(where, message)
   local text = tostring(where or "a length distribution") .. ": " .. message
   if text:find "^workload%." then error(text, 0) end
@@ -101,7 +101,7 @@ local function check_numbers(spec, where)
   end
 end
 
---- Checks a declaration and fills it in. @param where its key path, for errors
+--- Checks a declaration and fills in its defaults. @param where its key path, for errors
 function lengths.check(spec, where)
   if type(spec) == "number" then spec = { distribution = "fixed", tokens = spec } end
   if type(spec) ~= "table" then
@@ -155,7 +155,7 @@ local function table_sampler(values, weights, where)
   return function(stream) return values[search(sums, stream:uniform() * total)] end
 end
 
---- What a table distribution draws from: values and their weights.
+--- The values that an empirical distribution draws from, and their weights.
 local function zipf_table(spec, where)
   if spec.max - spec.min >= most_ranks then
     fail(where, ("zipf keeps a weight for each of max - min + 1 = %.0f lengths; at most %.0f"):format(
@@ -206,7 +206,7 @@ local samplers = {
   end,
 }
 
---- A function of a random stream that draws whole token counts. It keeps no state of its own.
+--- Returns a function of a random stream that draws whole token counts. The function has no state.
 function lengths.sampler(spec, where)
   spec = lengths.check(spec, where)
   local draw = samplers[spec.distribution](spec, where)

@@ -7,7 +7,7 @@ local lookback = require "rooflua.measure.lookback"
 local metrics = require "rooflua.measure.metrics"
 local paired = require "rooflua.explore.paired"
 local plot = require "rooflua.text.plot"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 
 local measure = {}
 local fail = core.fail

@@ -5,10 +5,12 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local spec = require "rooflua.spec"
+local specs = require "rooflua.border.specs"
 local questions = require "rooflua.border.questions"
 local estimates = require "rooflua.border.estimates"
 local tables = require "rooflua.border.tables"
 local files = require "rooflua.sandbox.files"
+local policy = require "rooflua.policy"
 
 local fail, type = core.fail, type
 local check, check_number = questions.check, questions.check_number
@@ -42,7 +44,7 @@ local function adopt(object)
   end)
   questions.of_class(meta)
   local own = native.database_fields(object)
-  if own.hardware then spec.adopt(own.hardware, "Hardware") end
+  if own.hardware then specs.adopt(own.hardware, "Hardware") end
   own.strategy, own.lookup = own.lookup, nil  -- db:lookup{...} is a method
   database_fields[object] = own
   views[object] = estimates.new(object)
@@ -94,7 +96,7 @@ end
 --- Questions by name, of which one or two numbers change: where they go, "first" and "second" say.
 function methods.prepare(db, by_name)
   check(db, "db:prepare")
-  return require("rooflua.border.prepared").new(db, by_name)
+  return require("rooflua.border.prepared").new(db, by_name, mfu)
 end
 
 local with_options = { "returns", "name" }
@@ -112,7 +114,7 @@ local function lookup_of(lookup)
     end
     fail("lookup: %s", native.unknown_name("lookup", lookup, names))
   end
-  if require("rooflua.policy").is_class(lookup) then return lookup {} end
+  if policy.is_class(lookup) then return lookup {} end
   return lookup
 end
 
@@ -166,13 +168,13 @@ end
 
 function methods.peak(db, dtype) return native.database_peak(db, dtype or "bf16") end
 
-local open_keys = { "path", "layout", "gpu", "lookup", "hardware", "default_mfu" }
+local open_keys = { "path", "layout", "gpu", "lookup", "hardware", "default_mfu", "model" }
 
 --- Tables of a GPU: open "h200-sxm", or open{path=, layout=, gpu=, lookup=}.
 function mfu.open(options)
   if mfu.is_database(options) then return options end
   if type(options) == "string" then options = { gpu = options } end
-  if spec.is(options, "Hardware") then options = { hardware = options } end
+  if specs.is(options, "Hardware") then options = { hardware = options } end
   if type(options) ~= "table" then
     fail("mfu.open: expected a GPU's name or a table, found %s", core.describe(options))
   end
@@ -185,6 +187,10 @@ function mfu.open(options)
     plain.hardware = spec.hardware(plain.gpu)
   end
   plain.lookup = type(lookup) == "string" and lookup or nil
+  if plain.model ~= nil then
+    if plain.hardware == nil then fail "mfu.open: model: needs a GPU (hardware or gpu)" end
+    plain.hardware, plain.model = specs.with_constants(plain.hardware, plain.model), nil
+  end
   if plain.path ~= nil then plain.path = files.find(plain.path, "mfu.open: path", "folder of tables") end
   local database = adopt(native.open_database(plain))
   if lookup ~= nil and type(lookup) ~= "string" then return methods.with(database, lookup) end

@@ -1,5 +1,5 @@
--- Policies: one heuristic, its parameters declared as data. The declaration checks the scenario,
--- fills defaults and prints the help.
+-- Policies: a policy is one heuristic, and its parameters are declared as data. The declaration checks the scenario,
+-- fills in defaults and prints the help.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 
@@ -32,13 +32,13 @@ local function among(value, values)
   return false
 end
 
---- The type a parameter takes: declared, or that of its default; nil = any.
+--- The type of a parameter: the declared one, else that of its default; nil = any.
 local function type_of(declared)
   if declared.type ~= nil then return declared.type ~= "any" and declared.type or nil end
   return declared.default ~= nil and type(declared.default) or nil
 end
 
--- What the engine can count and its clock can show, where a declaration sets no max of its own.
+-- Upper bounds of parameters without a `max`: what the engine can count, and what its clock can show.
 local most_counted = 2147483647
 local most_by_unit = { s = native.latest_s, ms = 1e3 * native.latest_s, ["requests/s"] = 1e12, ["sessions/s"] = 1e12 }
 
@@ -153,8 +153,8 @@ local function record_of(instance, what)
   return record
 end
 
---- A new instance with the same parameters: what the engine binds, per replica, variant and fork. The methods
---- of its class, which is immutable by now, are fields of its own: compiled code finds them where it looks first.
+--- A new instance with the same parameters: each replica, variant and fork binds one of its own. The methods of its
+--- class are fields of the instance, because compiled code finds them there without a lookup through the metatable.
 function policy.fresh(instance)
   local record = record_of(instance, "policy.fresh")
   local fresh = make(record.class, record.parameters, record.where, record.preset)
@@ -164,7 +164,7 @@ function policy.fresh(instance)
   return fresh
 end
 
---- The same class with some parameters changed: what `--set` and `vary` do.
+--- A new instance of the same class with some parameters changed: what `--set` and `vary` do.
 function policy.with(instance, overrides)
   local record = record_of(instance, "policy.with")
   core.table(overrides, "policy.with")
@@ -225,7 +225,7 @@ local function check_presets(name, presets, params)
   end
 end
 
---- What a router says of the signals that it reads.
+--- Checks what a router declares: the signals that it reads, and their age.
 local function check_signals(name, given)
   if given.staleness_s ~= nil then core.not_negative(given.staleness_s, name .. ": staleness_s") end
   if given.signals == nil then return end

@@ -1,27 +1,12 @@
 --- Named random streams: number i of a stream depends on (seed, name, index, i) and nothing else.
-local ffi = require "ffi"
+local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 
-ffi.cdef [[
-typedef struct { uint64_t key, counter, buffered, has_buffered; } rooflua_random_stream;
-typedef struct {
-  uint32_t version, size;
-  double (*uniform)(rooflua_random_stream *, double, double);
-  double (*exponential)(rooflua_random_stream *, double);
-  double (*gamma)(rooflua_random_stream *, double, double);
-  double (*weibull)(rooflua_random_stream *, double, double);
-  double (*normal)(rooflua_random_stream *, double, double);
-  double (*lognormal)(rooflua_random_stream *, double, double);
-  double (*pareto)(rooflua_random_stream *, double, double);
-  double (*poisson)(rooflua_random_stream *, double);
-  double (*integer)(rooflua_random_stream *, double, double);
-} rooflua_random_table;
-typedef struct { rooflua_random_stream stream; } rooflua_random_handle;
-]]
+local ffi = border.ffi
 
-local C = ffi.cast("rooflua_random_table *", native.random_table())
-assert(C.version == 1 and C.size == ffi.sizeof("rooflua_random_table"),
-  "rooflua: random.lua and the program are of different versions")
+ffi.cdef "typedef struct { rooflua_random_stream stream; } rooflua_random_handle;"
+
+local C = border.table_at("rooflua_random_table", native.random_table())
 
 local function checked(value, name, ...)
   if value == value then return value end
@@ -39,7 +24,7 @@ end
 local methods = {}
 local Stream
 
---- The state of a stream; nothing else may reach the engine.
+--- The state of a stream. Any other value is refused here, before it can reach the engine.
 local function own(stream)
   if not ffi.istype(Stream, stream) then native.fail("expected a random stream, found " .. type(stream)) end
   return stream.stream
@@ -49,31 +34,31 @@ end
 function methods:uniform(low, high)
   return checked(C.uniform(own(self), number(low or 0), number(high or 1)), "uniform", low, high)
 end
---- Exponential with that rate (events per unit): mean 1 / rate.
+--- Exponential; `rate` is in events per unit, the mean is 1 / rate.
 function methods:exponential(rate)
   if not (type(rate) == "number" and rate > 0) then checked(0 / 0, "exponential", rate) end
   return checked(C.exponential(own(self), 1 / rate), "exponential", rate)
 end
---- Mean shape * scale.
+--- Gamma distribution with mean shape * scale.
 function methods:gamma(shape, scale)
   return checked(C.gamma(own(self), number(shape), number(scale)), "gamma", shape, scale)
 end
---- P(X > x) = exp(-(x / scale)^shape).
+--- Weibull distribution: P(X > x) = exp(-(x / scale)^shape).
 function methods:weibull(shape, scale)
   return checked(C.weibull(own(self), number(shape), number(scale)), "weibull", shape, scale)
 end
 function methods:normal(mean, deviation)
   return checked(C.normal(own(self), number(mean), number(deviation)), "normal", mean, deviation)
 end
---- exp(normal(mu, sigma)).
+--- Lognormal distribution: exp(normal(mu, sigma)).
 function methods:lognormal(mu, sigma)
   return checked(C.lognormal(own(self), number(mu), number(sigma)), "lognormal", mu, sigma)
 end
---- P(X > x) = (minimum / x)^shape.
+--- Pareto distribution: P(X > x) = (minimum / x)^shape.
 function methods:pareto(shape, minimum)
   return checked(C.pareto(own(self), number(shape), number(minimum)), "pareto", shape, minimum)
 end
---- Number of events with that mean.
+--- Poisson distribution: a number of events with this mean.
 function methods:poisson(mean)
   return checked(C.poisson(own(self), number(mean)), "poisson", mean)
 end
@@ -109,7 +94,7 @@ function random.is_stream(value)
   return ffi.istype(Stream, value)
 end
 
---- The same stream from the same point on, independent of the first.
+--- A copy that gives the same numbers from this point on; drawing from one does not advance the other.
 function random.copy(stream)
   own(stream)
   return Stream(stream)

@@ -1,59 +1,12 @@
 -- What is simulated: models, hardware, deployments. Read-only objects of the engine.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local schema = require "rooflua.scenario.schema"
+local specs = require "rooflua.border.specs"
 
 local spec = {}
 local fail, fields = core.fail, core.object_fields
-
-local methods = {
-  Model = {
-    parameters = function(model) return native.model_parameters(model) end,
-    active_parameters = function(model) return native.model_active_parameters(model) end,
-    kv_bytes_per_token = function(model, kv_dtype)
-      return native.model_kv_bytes_per_token(model, kv_dtype)
-    end,
-  },
-  Hardware = {},
-  Deployment = {},
-}
--- Absent in most models, and that is what scripts ask.
-local optional = { moe = true, mla = true, hybrid = true }
-
-local function define(object, class)
-  local known_methods = methods[class]
-  core.define_class(object, "rooflua." .. class, function(self, key)
-    local method = known_methods[key]
-    if method then return method end
-    local own = fields[self]
-    if own == nil then fail("%s: this object was closed", class) end
-    local value = own[key]
-    if value ~= nil or optional[key] then return value end
-    local known = {}
-    for _, name in ipairs(core.sorted_keys(own)) do known[#known + 1] = name end
-    for _, name in ipairs(core.sorted_keys(known_methods)) do known[#known + 1] = name end
-    return fail("%s: %s", class, native.unknown_name("field", tostring(key), known))
-  end, function(self)
-    return class .. " " .. tostring(fields[self] and fields[self].name or "")
-  end)
-end
-
---- Reads the fields of a new object, nested tables read-only.
-local function adopt(object, class, extra)
-  define(object, class)
-  local own = native.object_fields(object)
-  for key, value in pairs(own) do
-    if type(value) == "table" then
-      own[key] = core.readonly(value, class .. "." .. key, key ~= "peak_flop_per_s")
-    end
-  end
-  for key, value in pairs(extra or {}) do own[key] = value end
-  fields[object] = own
-  return object
-end
-spec.adopt = adopt
-
-local function is(object, class) return core.is_class(object, "rooflua." .. class) end
-spec.is = is
+local is, adopt = specs.is, specs.adopt
 
 --- A shipped model by name or alias, a config.json, a .toml, or a table with the same keys.
 function spec.model(source)
@@ -129,15 +82,16 @@ function spec.hardware(source)
   return adopt(native.load_hardware(source), "Hardware")
 end
 
-spec.deployment_keys = { "model", "hardware", "tp", "weights", "kv", "memory_utilization",
-  "max_num_seqs",
-  "max_num_batched_tokens", "block_size", "kv_blocks" }
+local deployment_keys = { "model", "hardware" }
+for _, key in ipairs(schema.names("deployment", function(entry) return entry.read_by == "spec" end)) do
+  deployment_keys[#deployment_keys + 1] = key
+end
 
 --- A model on GPUs. Does not fit: an error saying by how much.
 function spec.deployment(options)
   if is(options, "Deployment") then return options end
   core.table(options, "spec.deployment")
-  core.check_keys(options, spec.deployment_keys, "spec.deployment")
+  core.check_keys(options, deployment_keys, "spec.deployment")
   local model, hardware = spec.model(options.model), spec.hardware(options.hardware)
   local object = native.deploy(model, hardware, options)
   local extra = { model = model, hardware = hardware }

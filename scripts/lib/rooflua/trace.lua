@@ -7,7 +7,7 @@ local trace = {}
 
 --- @param path string a file beside the scenario or in the working directory:
 ---   BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, our per-request CSV
---- @param format string "" tells it by the columns
+--- @param format string the name of a format; "" recognises it by the columns
 --- @param limit number only the first so many; 0 = all
 --- @param sort boolean accept rows that are not in order of arrival
 --- @param time_scale number multiplies arrival times
@@ -23,9 +23,9 @@ function trace.open(path, format, limit, sort, time_scale, max_output_tokens, ha
     max_output_tokens or 0, hash_block_tokens or 512)
 end
 
---- What an opened trace is: {file, format, rows, requests, left_out}. Of its rows, all that were read, some may
---- be no requests to replay: left_out = {{source, unit, total, count, reasons = {{why, count, first_line}}}} says
---- which, nil if none.
+--- An opened trace: {file, format, rows, requests, left_out}. `rows` counts every row that was read. Rows that are no
+--- requests to replay are in left_out = {{source, unit, total, count, reasons = {{why, count, first_line}}}}, which is
+--- nil where there are none.
 function trace.describe(opened)
   return native.trace_describe(opened)
 end

@@ -1,18 +1,18 @@
---- SGLang's orders of the queue: which waiting request is tried first. Those that an order cannot tell apart stand as
---- they came; SGLang sorts in place, so there they stand as the round before left them.
+--- SGLang's orders of the queue: which waiting request is tried first. Equal requests keep the order of arrival.
+--- SGLang itself sorts in place, so its equal requests keep the order of the step before.
 ---
----     fcfs                     as they came
----     lof                      the longest output limit first
+---     fcfs                     order of arrival
+---     lof                      longest output limit first
 ---     random                   shuffled in every step
----     routing-key              those first whose key most running requests have
----     lpm                      the longest cached prefix first
----     dfs-weight               depth first through the cached prefixes, the one that most wait for first
----     hrrn                     the highest (prompt tokens computed since it came) / (tokens it has still to compute)
----     shortest-prefill-first   the fewest tokens still to be computed
+---     routing-key              first the requests whose key most running requests have
+---     lpm                      longest cached prefix first
+---     dfs-weight               depth first through the cached prefixes; the one that most requests wait for first
+---     hrrn                     highest (prompt tokens computed since the request came) / (tokens it still computes)
+---     shortest-prefill-first   fewest tokens left to compute
 ---
---- The last four look into the prefix cache: without one they are fcfs, and shortest-prefill-first is refused. lpm
---- and hrrn are fcfs while more than 128 wait. lpm, hrrn and shortest-prefill-first let only one request of those
---- that would compute the same prefix, 32 tokens or more, go ahead; the others stand behind all.
+--- The last four read the prefix cache. Without a prefix cache, shortest-prefill-first is refused and the others
+--- are fcfs. lpm and hrrn are fcfs while more than 128 requests wait. Where several requests would compute the same
+--- prefix of 32 tokens or more, lpm, hrrn and shortest-prefill-first try one of them in its order and the rest last.
 ---
 --- @source SGLang managers/schedule_policy.py, calc_priority, 2026-09
 local order = {}
@@ -20,20 +20,20 @@ local order = {}
 order.policies = { "dfs-weight", "fcfs", "hrrn", "lof", "lpm", "random", "routing-key", "shortest-prefill-first" }
 order.keys = { "class", "prefix", "session" }
 
---- Above this length of the queue, matching prefixes is not worth it.
+--- In a longer queue SGLang does not match prefixes.
 local MOST_MATCHED = 128
---- A hit at most this long does not count where another waiting one will compute the same prefix.
+--- A cached prefix of at most this length does not count where another waiting request computes the same prefix.
 local IN_BATCH_HIT_TOKENS = 32
---- So long a beginning of two waiting prompts counts as the same prefix.
+--- Two waiting prompts with a common beginning of this length have the same prefix.
 local IN_BATCH_SHARED_TOKENS = 32
 
---- A product modulo 2^32.
+--- a * b modulo 2^32.
 local function times(a, b)
   local low, high = bit.band(a, 0xffff), bit.rshift(a, 16)
   return bit.tobit(low * b + bit.lshift(bit.band(high * b, 0xffff), 16))
 end
 
---- A whole number that looks random, of three others.
+--- Hash of three numbers, for the shuffle.
 local function scrambled(seed, id, now_s)
   local ps = now_s * 1e12
   local hash = bit.tobit(seed)
@@ -45,7 +45,7 @@ local function scrambled(seed, id, now_s)
   return hash
 end
 
---- Lower goes first.
+--- The request with the lowest rank goes first.
 local ranks = {
   lof = function(scheduler, request) return -scheduler:max_new_tokens(request) end,
   random = function(scheduler, request, now_s) return scrambled(scheduler.random_seed, request.id, now_s) end,
@@ -55,11 +55,11 @@ local ranks = {
   end,
   ["shortest-prefill-first"] = function(_, request) return request.pending_tokens end,
 }
-local one_of_a_prefix = { lpm = true, hrrn = true, ["shortest-prefill-first"] = true }
+local one_per_prefix = { lpm = true, hrrn = true, ["shortest-prefill-first"] = true }
 local reads_cache = { lpm = true, ["dfs-weight"] = true, hrrn = true, ["shortest-prefill-first"] = true }
-local gives_up = { lpm = true, hrrn = true }
+local fcfs_if_long = { lpm = true, hrrn = true }
 
---- Whether one of these prompts begins like a request's.
+--- Whether the prompt of `request` begins like one of `others`.
 local function begins_alike(replica, others, request)
   for i = 1, #others do
     if replica:shared_tokens(others[i], request) >= IN_BATCH_SHARED_TOKENS then return true end
@@ -67,15 +67,15 @@ local function begins_alike(replica, others, request)
   return false
 end
 
---- Prompts that begin alike have the same label, so only those are compared.
+--- Prompts with a common beginning have the same label `prefix`, so only those are compared.
 local function put_same_prefixes_last(entries, replica)
-  local going = {}  -- by label: who would compute its prefix
+  local computing = {}  -- by label: requests that compute their prefix themselves
   for _, entry in ipairs(entries) do
     local request = entry.request
     local prefix = request.prefix
     if prefix ~= 0 and request.cached_tokens <= IN_BATCH_HIT_TOKENS then
-      local others = going[prefix] or {}
-      going[prefix] = others
+      local others = computing[prefix] or {}
+      computing[prefix] = others
       if begins_alike(replica, others, request) then
         entry.rank = math.huge
       else
@@ -85,9 +85,10 @@ local function put_same_prefixes_last(entries, replica)
   end
 end
 
---- Depth first through the radix tree of what waits, at each node the child first that most wait for, and a node
---- behind its children. Of the tree a script sees the first segment of a prompt and how much of it is cached: prompts
---- that begin alike are one branch, longer hits are deeper. Who hits nothing is at the root, and last.
+--- Depth first through the radix tree of waiting prompts: the child that most requests wait for comes first, a node
+--- comes after its children. A script sees the first segment of a prompt and its number of cached tokens, not the
+--- tree. So prompts with the same first segment are one branch, and longer hits are deeper. Requests without a hit
+--- are at the root, and last.
 local function depth_first(entries)
   local weight, first = {}, {}
   for place, entry in ipairs(entries) do
@@ -114,14 +115,15 @@ local function depth_first(entries)
   return entries
 end
 
---- The key of a request, nil: none.
+--- The key of a request; nil: it has none.
 local function key_of(scheduler, request)
   local key = request[scheduler.routing_key]
   if key == 0 and scheduler.routing_key == "prefix" then return nil end
   return key
 end
 
---- By how many of those that run (the cut prompt apart) have its key; then by key, who has none before the others.
+--- Sorts by how many running requests (without the cut prompt) have the same key, then by key. Requests without a
+--- key come before others of equal count.
 local function by_routing_key(scheduler, entries, running, chunked)
   local count, any = {}, false
   for i = 1, #running do
@@ -141,7 +143,8 @@ local function by_routing_key(scheduler, entries, running, chunked)
   return entries
 end
 
---- What was computed when each request came, for hrrn. Called in every plan; who is new has just come (or come back).
+--- Keeps, for hrrn, the number of tokens that were computed when each request came. Called in every plan: a request
+--- that is new to it came, or came back, since the last plan.
 function order.note(scheduler, waiting)
   local came = {}
   for i = 1, #waiting do
@@ -151,7 +154,7 @@ function order.note(scheduler, waiting)
   scheduler.came = came
 end
 
---- Waiting requests in the order in which they are tried, as a list of { request = }; nil: as they stand.
+--- Waiting requests in the order in which they are tried, as a list of { request = }; nil: the order of the queue.
 ---@param scheduler schedulers.Sglang
 ---@param replica rooflua.Replica
 ---@param chunked rooflua.Request? the request whose prompt was cut
@@ -162,13 +165,13 @@ function order.of(scheduler, replica, chunked)
       .. "deployment.prefix_caching is false", 0)
   end
   if policy == "fcfs" or (reads_cache[policy] and not replica.prefix_caching) then return nil end
-  if gives_up[policy] and #waiting > MOST_MATCHED then return nil end
+  if fcfs_if_long[policy] and #waiting > MOST_MATCHED then return nil end
   local entries = {}
   for i = 1, #waiting do entries[i] = { request = waiting[i], place = i } end
   if policy == "dfs-weight" then return depth_first(entries) end
   if policy == "routing-key" then return by_routing_key(scheduler, entries, replica:running(), chunked) end
   for _, entry in ipairs(entries) do entry.rank = ranks[policy](scheduler, entry.request, replica.now_s) end
-  if one_of_a_prefix[policy] then put_same_prefixes_last(entries, replica) end
+  if one_per_prefix[policy] then put_same_prefixes_last(entries, replica) end
   table.sort(entries, function(a, b)
     if a.rank ~= b.rank then return a.rank < b.rank end
     return a.place < b.place
@@ -176,8 +179,8 @@ function order.of(scheduler, replica, chunked)
   return entries
 end
 
---- shortest-prefill-first: the longest chunk of a cut prompt that leaves room for the shorter ones behind it.
----@param ordered table what order.of gave
+--- shortest-prefill-first: the longest chunk of a cut prompt that leaves room for shorter prompts in the step.
+---@param ordered table result of order.of
 ---@param budget integer tokens of the step's chunk
 function order.chunk_limit(scheduler, chunked, ordered, budget, page)
   if scheduler.schedule_policy ~= "shortest-prefill-first" or budget < 2 * page then return budget end

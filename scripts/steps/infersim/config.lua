@@ -1,12 +1,13 @@
---- What InferSim makes of a model: its own reading of config.json, misreadings included.
+--- How InferSim reads config.json, misreadings included.
 ---
---- Not recognised there, so not here: `n_routed_experts` and `n_shared_experts` (the names DeepSeek's
---- files use; such a model runs as dense), `shared_expert_intermediate_size`, `first_k_dense_replace`.
+--- InferSim does not recognise these keys, so they are not recognised here: `n_routed_experts` and
+--- `n_shared_experts` (DeepSeek's files use them; such a model runs as dense),
+--- `shared_expert_intermediate_size`, `first_k_dense_replace`.
 --- Source: alibaba/InferSim f2293da, config/model_config.py.
 
 local config = {}
 
---- Which keys a config must have, and for whom.
+--- Keys that a config.json must have, by kind of model.
 local required = {
   always = { "num_hidden_layers", "hidden_size", "num_attention_heads" },
   mla = { "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim" },
@@ -72,7 +73,7 @@ function config.read(raw, origin)
   return shape
 end
 
---- The config.json InferSim would have wanted to see for a model that was read properly.
+--- The config.json that makes InferSim see a model as rooflua read it.
 --- @param model rooflua.Model
 function config.of_model(model)
   local raw = {

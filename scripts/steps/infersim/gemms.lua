@@ -1,8 +1,8 @@
 --- Times of one layer's GEMMs in InferSim (docs/MODELS.md 3.5, 3.6), in three groups: projections of full
 --- attention, of linear attention, and shared experts.
 ---
---- A GEMM has no weight-load floor of its own: bandwidth is inside the MFU. No loop over them: an evaluation
---- is one trace.
+--- A GEMM has no minimum time for reading its weights: the measured MFU includes it. The GEMMs are written out
+--- without a loop. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
 ---
 --- Source: alibaba/InferSim f2293da.
 
@@ -11,7 +11,7 @@ local sizes = require "steps.infersim.sizes"
 local gemms = {}
 
 --- GEMMs [m,k] x [k,n] of a model on a rank, by name.
---- @param run infersim.Run sizes known
+--- @param run infersim.Run with its sizes
 --- @return table<string, {k: number, n: number, flop_per_row: number}>
 function gemms.of(run)
   local s, h, H, list = run.shape, run.heads, run.shape.hidden_size, {}
@@ -20,7 +20,7 @@ function gemms.of(run)
     add("q_down", H, s.q_lora_rank)
     add("q_up", s.q_lora_rank, h * (s.nope + s.rope))
     add("kv_down", H, s.kv_lora_rank + s.rope)
-    add("q_wk", h * s.nope, s.kv_lora_rank)  -- batched in truth: one GEMM of K = h' nope
+    add("q_wk", h * s.nope, s.kv_lora_rank)  -- a batched GEMM in reality; InferSim: one GEMM with K = h' nope
     add("o_wv", h * s.kv_lora_rank, s.v_head_dim)
     add("o", h * s.v_head_dim, H)
   else
@@ -49,17 +49,17 @@ function gemms.flop_per_row(run)
   return flop
 end
 
---- Seconds of one of them with m rows.
+--- Time of one GEMM with m rows.
 local function time_s(run, gemm, m, mfu)
   local gflop = m * gemm.flop_per_row / 1e9
   return sizes.divide(gflop, run.gemm_gflop_per_s * mfu, "the MFU of a GEMM")
 end
 
 ---@class infersim.GemmTimes
----@field total_s number all GEMMs of the group; they follow by name
+---@field total_s number all GEMMs of the group; each GEMM has its own field beside it, such as qkv_s
 
 --- Projections of full attention.
---- @param mfu table<string, number> of every GEMM
+--- @param mfu table<string, number> MFU of every GEMM, by name
 --- @param times infersim.GemmTimes filled in
 --- @return number total_s
 function gemms.projections(run, mfu, m, times)
@@ -76,7 +76,7 @@ function gemms.projections(run, mfu, m, times)
   return times.total_s
 end
 
---- Projections of linear attention; b and a of the first count as time only.
+--- Projections of linear attention. The b and a columns of qkvz add to its time, not to the looked-up shape.
 function gemms.linear_projections(run, mfu, m, times)
   local list, n = run.gemms, run.gemms.qkvz.n
   times.qkvz_s = time_s(run, list.qkvz, m, mfu.qkvz) * ((n + 2 * run.shape.value_heads) / n)

@@ -1,10 +1,10 @@
---- GPUs as InferSim knows them. These numbers belong to that model and to nothing else: datasheet
---- figures are in bench_data/<gpu>/hardware.toml.
+--- GPU figures of InferSim. Only steps/infersim uses them: datasheet figures are in
+--- bench_data/<gpu>/hardware.toml.
 ---
---- What the reference takes for an MFU where it has no row (0.6, 0.35, 0.4, 0.5) belongs to its lookups:
+--- The MFUs that InferSim takes where its tables have no row (0.6, 0.35, 0.4, 0.5) are in
 --- engine/cost/lookup/infersim.cpp.
 ---
---- tflop_per_s counts 1024 GFLOP, bandwidths are GB/s taken for GiB/s; both are the reference's.
+--- As in InferSim, one TFLOP is 1024 GFLOP, and bandwidths in GB/s are taken for GiB/s.
 --- Source: alibaba/InferSim f2293da, hardware/gpu.py.
 
 local function gpu(t)
@@ -32,7 +32,7 @@ local gpus = {
   },
 }
 
---- A GPU the reference does not know, described in its way: 0.8 of every bandwidth.
+--- A GPU that InferSim does not have, described by its rule: 0.8 of every bandwidth.
 local function described(hardware)
   local bf16 = hardware.peak_flop_per_s.bf16
   return gpu {
@@ -43,7 +43,7 @@ local function described(hardware)
   }
 end
 
---- @param device string H20, H800, H200, GB200, or "" for what the hardware's name says
+--- @param device string H20, H800, H200, GB200, or "": found by the name of `hardware`
 --- @return table gpu
 function gpus.of(device, hardware)
   if device ~= "" then return gpus[device] end

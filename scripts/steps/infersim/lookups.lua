@@ -1,18 +1,17 @@
---- InferSim's questions to its tables, asked of a rooflua database, by name. What depends on the model and
---- the deployment is said here; what a load changes is asked with:
+--- InferSim's questions to its tables, prepared for a rooflua database, by name. A prepared question holds
+--- what depends on the model and the deployment. Two numbers that depend on the load complete it:
 ---
 ---     prefill    first: tokens of the batch (M), second: tokens of a prompt (isl)
----     decode     first: requests, second: tokens of context each
+---     decode     first: requests, second: tokens of context of each request
 ---
---- The answers are those of the database's lookup: infersim_head and infersim_floor give the
---- reference's to the last bit, any other strategy shows what the same equations say with better
---- lookups.
+--- The lookup of the database answers. infersim_head and infersim_floor answer as InferSim does, to the
+--- last bit; any other lookup shows what the same equations give with better answers.
 
 local floor = math.floor
 
 local lookups = {}
 
---- Of the attention core.
+--- The question about the attention core.
 local function core(run, decode)
   local s, tp = run.shape, run.args.tp
   local kv_dtype = run.args.fp8_kv and "fp8" or "bf16"
@@ -30,7 +29,7 @@ local function core(run, decode)
            new_tokens = "second" }
 end
 
---- Of a linear layer: the requests of a decode step, or the tokens of a prompt.
+--- The question about a linear attention layer: by requests of a decode step, or by tokens of a prompt.
 local function linear(run, decode)
   local s = run.shape
   local query = {
@@ -41,8 +40,8 @@ local function linear(run, decode)
   return query
 end
 
---- Of routed experts the larger MFU of up and down projection stands for both; a dense FFN is looked up with
---- the whole model's width over W, whatever tp is.
+--- The question about the FFN. The larger MFU of the up and down projections of routed experts holds for both.
+--- A dense FFN is looked up with the model's width divided by the world size, whatever tp is.
 local function experts(run, decode, dtype)
   local s, args = run.shape, run.args
   if not s.moe then
@@ -55,7 +54,7 @@ local function experts(run, decode, dtype)
 end
 
 --- The questions of a phase.
---- @param run infersim.Run sizes and GEMMs known
+--- @param run infersim.Run with its sizes and GEMMs
 --- @return rooflua.Prepared core, experts, linear and the GEMMs
 function lookups.of(run, decode)
   local dtype = run.args.fp8_gemm and "fp8" or "bf16"
@@ -67,7 +66,7 @@ function lookups.of(run, decode)
   return (run.mfu:prepare(questions))
 end
 
---- That of its attention core alone.
+--- The question about the attention core of a phase alone.
 --- @return rooflua.Prepared core
 function lookups.core_of(run, decode) return (run.mfu:prepare { core = core(run, decode) }) end
 

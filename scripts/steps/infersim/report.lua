@@ -1,6 +1,6 @@
---- What the reference prints of an evaluation, as "phase/label": which number it is, in which unit.
---- Everything inside is in seconds, bytes and GFLOP; this is where human units come in. A number that
---- an evaluation did not reach or does not have is not printed.
+--- The lines that InferSim prints of an evaluation, as "phase/label": the number and its unit.
+--- The model itself computes in seconds, bytes and GFLOP; the units of the report appear here only. A number
+--- that an evaluation did not compute is not printed.
 ---
 --- Source: alibaba/InferSim f2293da.
 
@@ -15,7 +15,7 @@ local function field(label, name, unit)
   readers[label] = function(run) return run[name] and run[name] / (unit or 1) end
 end
 
---- Only of hybrids, or only of the others.
+--- A field that only hybrid models print (hybrid = true), or only the others.
 local function field_of(hybrid, label, name, unit)
   readers[label] = function(run)
     if (run.shape.hybrid or false) == hybrid then return run[name] and run[name] / (unit or 1) end
@@ -42,7 +42,7 @@ field_of(true, "weights/One linear attn params size (MB)", "linear_attention_byt
 field("weights/One expert params size (MB)", "expert_bytes", MiB)
 field("weights/Per GPU params size (GB)", "weight_bytes", GiB)
 
--- kvcache; its space is known earlier, and printed here
+-- kvcache; InferSim knows its space earlier and prints it here
 readers["kvcache/KV cache space (GB)"] = function(run) return run.batch and run.kv_space_gib end
 field("kvcache/Input seq len", "isl")
 field("kvcache/Output seq len", "osl")
@@ -118,7 +118,7 @@ function report.values(run)
   return values
 end
 
---- The same as a view: a value is found when it is read, of the last evaluation.
+--- The same as a read-only view of the last evaluation: a value is computed when it is read.
 function report.view(run)
   return setmetatable({}, {
     __index = function(_, label)

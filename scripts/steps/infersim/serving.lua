@@ -1,15 +1,15 @@
---- InferSim on a serving batch: the layer of its static model, seen by prefills one by one and by all
---- decodes at their mean context.
+--- InferSim on a serving batch: the layer of its static model prices each prefill by itself, and all decodes
+--- together at their mean context.
 ---
----     prefill of t tokens behind p:  attention 4 h D t (p+t) / divisor at the prefill MFU of t, at
+---     prefill of t tokens after p:   attention 4 h D t (p+t) / divisor at the prefill MFU of t, at
 ---                                    least its KV load; projections at m = t
 ---     n decodes:                     attention at the decode MFU of (n, mean context), at least the
 ---                                    KV load; projections at m = n
 ---     the step:                      one FFN over all tokens, at least one layer's weights over
 ---                                    bandwidth; an all-reduce where tp > 1
 ---
---- times layers, plus 30 ms with a prefill, else 5 ms.
---- Source: the plan that brought InferSim into a serving simulator; docs/MODELS.md.
+--- The sum is multiplied by the layers; 30 ms are added with a prefill, else 5 ms.
+--- Source: the design plan that brought InferSim's tables into inference-sim (487017bc); docs/MODELS.md.
 local cost = require "rooflua.cost"
 local gemms = require "steps.infersim.gemms"
 local lookups = require "steps.infersim.lookups"
@@ -18,17 +18,17 @@ local static = require "steps.infersim.static"
 local serving = {}
 serving.__index = serving
 
---- What explain says of a shape; nothing while nobody listens.
+--- The shape as `explain` prints it; nil while no listener is there.
 local function text(format, ...)
   if cost.listening() then return format:format(...) end
 end
 
 --- @param run infersim.Run prepared
---- @param layers integer how many layers a step counts
+--- @param layers integer layers that a step counts
 function serving.new(run, layers)
   local self = setmetatable({ run = run, layers = layers }, serving)
   local shape = run.shape
-  local whole = shape.layers / layers  -- the plan divided bytes by this where it counted one layer
+  local whole = shape.layers / layers  -- where the plan counts one layer, it also divides bytes by the layers
   run.kv_bytes_per_layer, run.expert_bytes = run.kv_bytes_per_layer / whole, run.expert_bytes / whole
   self.prefill_core_asked, self.decode_core_asked = lookups.core_of(run, false), lookups.core_of(run, true)
   self.projection_time = cost.memoize(function(m)

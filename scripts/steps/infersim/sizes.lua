@@ -1,6 +1,6 @@
 --- InferSim's sizes: weights, KV cache and arithmetic of a deployment, per rank (docs/MODELS.md 3.1-3.3).
---- `run` is the state of infersim/static.lua. `prepare` finds what depends on model, GPU and deployment,
---- the rest is found in every evaluation.
+--- `run` is the state of infersim/static.lua. `prepare` computes what depends on model, GPU and deployment;
+--- the other functions compute the rest in every evaluation.
 ---
 --- Source: alibaba/InferSim f2293da.
 
@@ -9,14 +9,14 @@ local GiB = 1024 * 1024 * 1024
 
 local sizes = {}
 
---- a / b, or the error that Python raises.
+--- a / b; an error where Python raises one.
 function sizes.divide(a, b, what)
   if b == 0 then error("infersim: division by zero: " .. what .. " is 0", 0) end
   return a / b
 end
 local divide = sizes.divide
 
---- int(a) // int(b)
+--- Python's a // b.
 function sizes.quotient(a, b, what) return floor(divide(a, b, what)) end
 
 -- 3.1 weights, bytes per rank ------------------------------------------------------------------
@@ -60,7 +60,7 @@ local function cache(run)
   else
     run.kv_heads = floor(s.kv_heads / run.args.tp)
     run.kv_bytes_per_token = 2 * s.layers * run.kv_heads * s.head_dim * kv_bytes
-    -- Hybrid: counts the full layers only, then divides by all of them
+    -- For hybrids InferSim counts the full-attention layers only, and divides by all layers below
     if s.hybrid then run.kv_bytes_per_token = run.kv_bytes_per_token * (s.full_layers / s.layers) end
   end
   run.kv_bytes_per_layer = run.kv_bytes_per_token / s.layers
@@ -71,7 +71,7 @@ local function cache(run)
   end
 end
 
---- What a token (in hybrids: a request) may take and what it takes.
+--- KV bytes that a token (in hybrids: a request) may take, and those that it takes.
 function sizes.kv_cache(run, load)
   local tokens = load.isl + load.osl
   local batch = load.decode_batch
@@ -106,7 +106,8 @@ local function moe_gflop(run)
   return 6 * s.hidden_size * run.intermediate_size * (s.shared_experts + s.experts_per_token) / 1e9
 end
 
---- Attention core of one token over the average context, absorbed for MLA; all layers of everything.
+--- Arithmetic of one token: the attention core over the average context (for MLA the absorbed form), and the
+--- total of all layers.
 function sizes.flops(run, load)
   local s, h, L = run.shape, run.heads, run.shape.layers
   local context = floor(load.isl + load.osl / 2)

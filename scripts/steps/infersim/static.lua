@@ -2,12 +2,12 @@
 ---
 --- Symbols as in docs/MODELS.md: H hidden size, h query heads, g KV heads, D head dim, I expert width,
 --- E experts, K experts per token, Es shared experts, L layers, W world size, N nodes; a prime divides
---- by tp (integer division). Everything the reference prints is a number of the run or of one of its
---- phases; infersim/report.lua has the names. Its quirks are reproduced here on purpose, and nowhere else.
+--- by tp (integer division). Everything that InferSim prints is a field of the run or of one of its phases;
+--- infersim/report.lua has the names. InferSim's quirks are reproduced on purpose.
 ---
---- What depends on model, GPU and deployment is found once (`new`, `prepare`); `evaluate` finds the rest
---- for each load, and writes it into the same records again: copy what you want to keep. It makes no
---- table and no tail call (more than fifteen end a trace), so that it compiles into one trace.
+--- `new` and `prepare` compute what depends on model, GPU and deployment. `evaluate` computes the rest for each
+--- load and writes it into the same records again: copy what you want to keep. It makes no table and no tail
+--- call. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
 ---
 --- Source: alibaba/InferSim f2293da.
 
@@ -20,16 +20,16 @@ local sizes = require "steps.infersim.sizes"
 local ceil, floor, max = math.ceil, math.floor, math.max
 local GiB = 1024 * 1024 * 1024
 
---- Literals of the reference without a source of their own; they are parameters of steps/infersim.
+--- Constants in InferSim's code without a source there; they are parameters of steps/infersim.
 local defaults = {
-  causal_divisor = 1.8,        -- prefill attention is half masked, with 11 % left over
+  causal_divisor = 1.8,        -- a causal mask would halve prefill attention; 1.8 leaves 11 % above the half
   runtime_gib = 15, activation_gib = 5,
   prefill_overhead_ms = 30, decode_overhead_ms = 5, hybrid_decode_overhead_ms = 2,
 }
 
 local divide = sizes.divide
 
---- A deployment: what does not change between evaluations.
+--- A deployment: it does not change between evaluations.
 ---@class infersim.Deployment
 ---@field device string
 ---@field world_size integer GPUs
@@ -46,15 +46,15 @@ local divide = sizes.divide
 --- A load: what an evaluation is asked about.
 ---@class infersim.Load
 ---@field max_prefill_tokens integer tokens of one prefill batch (M)
----@field decode_batch integer|nil requests of one decode step; nil = from the targets
+---@field decode_batch integer|nil requests of one decode step; nil = computed from the targets
 ---@field target_tokens_per_s number per GPU
 ---@field target_tpot_ms number
 ---@field isl integer input tokens per request
 ---@field osl integer output tokens per request
 
---- What an evaluation found of one phase, seconds per layer where nothing else is said.
+--- Results of one phase; times are per layer unless the field says otherwise.
 ---@class infersim.Phase
----@field total_s number|nil all layers and the overhead: TTFT or TPOT
+---@field total_s number|nil TTFT or TPOT: all layers and the overhead
 ---@field tokens_per_s number|nil per GPU
 ---@field projections infersim.GemmTimes
 ---@field linear_projections infersim.GemmTimes
@@ -83,8 +83,8 @@ local function phase() return { projections = {}, linear_projections = {}, share
 --- @param gpu table from infersim.gpus
 --- @param args infersim.Deployment
 --- @param mfu rooflua.Database
---- @param literals table|nil instead of static.defaults
---- @return infersim.Run run to be prepared
+--- @param literals table|nil nil: static.defaults
+--- @return infersim.Run run call `prepare` before `evaluate`
 function static.new(shape, gpu, args, mfu, literals)
   literals = literals or defaults
   return setmetatable({
@@ -98,17 +98,17 @@ end
 
 -- 3.7 communication, seconds per layer and token -----------------------------------------------
 
---- Before the experts: FP8 rows where DeepEP runs, else 2 bytes from and to all.
+--- Exchange before the experts: FP8 rows where DeepEP runs, else 2 bytes per element from and to all ranks.
 local function exchange_before(run, decode)
   local s, args, gpu = run.shape, run.args, run.gpu
   if args.world_size <= 1 then return 0 end
   local row = s.hidden_size / GiB
   if not args.deepep then return 2 * args.world_size * row / run.comm_gib_per_s end
-  if decode then return s.experts_per_token * row / run.comm_gib_per_s end  -- low latency
+  if decode then return s.experts_per_token * row / run.comm_gib_per_s end  -- DeepEP's low-latency kernels
   return (args.nodes - 1) * row / gpu.rdma_gib_per_s + row / gpu.nvlink_gib_per_s
 end
 
---- One ring all-reduce of the layer's activations.
+--- Ring all-reduce of the activations of one layer, per token.
 local function all_reduce(run)
   local args = run.args
   if args.tp <= 1 or args.world_size <= 1 then return 0 end
@@ -122,7 +122,7 @@ local function communication(run)
   run.all_reduce_s = all_reduce(run)
 end
 
---- GFLOP of a (query, key) pair in the attention core; MLA has all heads on every rank.
+--- GFLOP of a (query, key) pair in the attention core, in prefill and in decode; MLA counts all heads on every rank.
 local function core_gflop(run)
   local s = run.shape
   if s.mla then
@@ -132,7 +132,7 @@ local function core_gflop(run)
   return gflop, gflop
 end
 
---- What does not depend on the load. Raises what the reference would.
+--- Computes what does not depend on the load. Raises an error where InferSim does.
 function Run:prepare()
   local args, gpu = self.args, self.gpu
   self.gemm_gflop_per_s = args.fp8_gemm and gpu.fp8_gflop_per_s or gpu.fp16_gflop_per_s
@@ -160,7 +160,7 @@ local function decode_core(run, out, mfu, batch, context)
   return (max(arithmetic, traffic))
 end
 
---- @param tokens number of one prefill batch: so many prompts of isl
+--- @param tokens number tokens of one prefill batch, which holds tokens / isl prompts
 local function prefill_core(run, out, mfu, isl, tokens)
   local arithmetic = divide(isl * isl * run.prefill_gflop_per_pair / run.literals.causal_divisor,
                             run.core_gflop_per_s * mfu, "the MFU of prefill attention")
@@ -171,7 +171,7 @@ local function prefill_core(run, out, mfu, isl, tokens)
   return max(arithmetic, traffic) * sequences
 end
 
---- Gated delta net of one linear layer.
+--- Gated delta net of one linear attention layer.
 local function linear_core(run, out, latency_s, requests)
   local states_s = run.state_bytes / run.shape.linear_layers / run.memory_bytes_per_s * requests
   out.linear_latency_s, out.states_s = latency_s, states_s
@@ -180,7 +180,7 @@ end
 
 -- 3.6 FFN, seconds per layer -------------------------------------------------------------------
 
---- @param all table<string, number> MFUs
+--- @param all table<string, number> MFUs by name of the question
 local function ffn(run, out, all, q)
   divide(1, run.args.world_size, "world_size")
   local mfu = all.experts
@@ -194,7 +194,7 @@ end
 
 -- 3.8 assembly ---------------------------------------------------------------------------------
 
---- Both attention kinds, FFN and communication of all layers: hybrids know no overlap.
+--- Hybrids: both kinds of attention, FFN and communication of all layers. Nothing overlaps.
 local function hybrid_total(run, attention, linear, experts, exchange, reduce)
   local s = run.shape
   local comm = run.args.tp > 1 and 2 * reduce or exchange
@@ -256,7 +256,7 @@ local function decode(run, load)
   run.misses_target_tpot = total * 1000 > load.target_tpot_ms
 end
 
---- One evaluation: fills the run and its phases. Raises what the reference would.
+--- One evaluation: fills the run and its phases. Raises an error where InferSim does.
 --- @param load infersim.Load
 function Run:evaluate(load)
   self.isl, self.osl = load.isl, load.osl
@@ -266,9 +266,9 @@ function Run:evaluate(load)
   if not self.args.prefill_only then apart(decode, self, load) end
 end
 
---- Everything at once, from nothing.
+--- Builds, prepares and evaluates a run in one call.
 --- @param args infersim.Deployment|infersim.Load both in one table
---- @return table values "phase/label" -> number, text or boolean; after an error, those before it
+--- @return table values "phase/label" -> number, text or boolean; after an error, those computed before it
 --- @return string|nil message of the error that ended the evaluation
 function static.evaluate(shape, gpu, args, mfu, literals)
   local run = static.new(shape, gpu, args, mfu, literals)
@@ -276,7 +276,7 @@ function static.evaluate(shape, gpu, args, mfu, literals)
   return report.values(run), not ok and tostring(message) or nil
 end
 
---- For steps/infersim on a serving batch, which sees the same layer through other windows.
+--- infersim/serving.lua prices serving batches with the same layer.
 static.decode_core = decode_core
 static.ffn = ffn
 

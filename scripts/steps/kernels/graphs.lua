@@ -1,11 +1,11 @@
---- CUDA graph capture sizes as vLLM has them: 1, 2, 4, then every 8 to 248, every 16 from 256.
---- Every GEMM of a step runs at the next size; above the largest there is no graph and no padding.
+--- The batch sizes that vLLM captures CUDA graphs for: 1, 2, 4, multiples of 8 up to 248, multiples of 16 from 256.
+--- The GEMMs of a step run at the next captured size. Above the largest there is no graph and no padding.
 --- Source: vLLM config, cudagraph_capture_sizes, releases 0.11 to 0.28.
 local ceil, min = math.ceil, math.min
 
 local graphs = {}
 
---- @return integer tokens the GEMMs of a step of `tokens` run with
+--- @return integer rows of the GEMMs in a step of `tokens`
 function graphs.padded(tokens, largest)
   if tokens > largest or tokens <= 2 then return tokens end
   local size = 4
@@ -17,7 +17,7 @@ function graphs.padded(tokens, largest)
   return min(size, largest)
 end
 
---- The largest size that an engine captures.
+--- The largest size that the engine captures, within its seats and token budget.
 function graphs.largest(limit, max_num_seqs, max_num_batched_tokens)
   return min(limit, 2 * max_num_seqs, max_num_batched_tokens)
 end

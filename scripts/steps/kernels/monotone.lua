@@ -1,19 +1,18 @@
---- Latency of decode attention over (requests, tokens of KV): more of either never costs less.
+--- Latency of decode attention as a function of (requests, tokens of KV) that never falls in either.
 ---
---- A kernel does not keep to that, modelled or measured: keys come in blocks, work in waves, rows are noisy,
---- and one long context keeps fewer SMs busy than many short ones. As a GEMM runs with more rows where that is
---- faster (physics.lua), attention is priced as more requests, more tokens or both where that is faster: a
---- kernel could split a context, or read more keys.
+--- A kernel's latency is not monotone, modelled or measured: keys are loaded in blocks, work runs in waves, measured
+--- rows are noisy, and one long context keeps fewer SMs busy than many short ones. Attention is therefore priced as
+--- more requests, more tokens or both where that is faster: a kernel could split a context, or read more keys.
 ---
 ---     least(n, c) = min over n' >= n, c' >= c of latency(n', c')       on a grid, four points an octave
 ---
---- where a mean context below 1,024 counts no less than fewer requests of 1,024 with the same tokens: split
---- contexts need a second kernel, and a batch of short ones that are all equal, which does not, is not what is
---- meant by their mean.
+--- A mean context below 1,024 costs at least as much as fewer requests of 1,024 with the same tokens. Splitting long
+--- contexts takes a second kernel. A batch of equal short contexts needs none, but a short mean usually comes from a
+--- batch with some long contexts, which does.
 ---
---- Between its points the price is bilinear, which keeps it monotone. Beyond the grid, requests no longer
---- matter and tokens count in proportion. The grid holds what tables have rows of: powers of two, and
---- 3, 5, 6, 7 of them. It is asked for once, when the first decode is priced.
+--- Between grid points the price is bilinear, which keeps it monotone. Beyond the grid the number of requests has no
+--- effect, and the price is proportional to the tokens. The points are the sizes that tables have rows of: powers of
+--- two, and 3, 5, 6, 7 times a power of two. The grid is filled when the first decode is priced.
 local cost = require "rooflua.cost"
 
 local monotone = {}
@@ -21,8 +20,8 @@ monotone.__index = monotone
 
 local most_requests, fewest_tokens, most_tokens = 2 ^ 12, 2 ^ 7, 2 ^ 24
 
---- Contexts of one step differ: behind a short mean stand some that are longer. Of 256, 512 and 1,024 the
---- value that moves measured steps least (tests/scripts/steps_truth_test.lua).
+--- Mean context from which a batch is priced as it is. Of 256, 512 and 1,024, this value changes the price of
+--- measured steps least (tests/scripts/steps_truth_test.lua).
 local usual_context = 1024
 
 local rank, names = {}, { "measured", "interpolated", "extrapolated", "stand_in", "modelled", "assumed" }
@@ -45,8 +44,8 @@ local requests, tokens = axis(most_requests), axis(most_tokens)
 local powers = {}
 for e = 0, 62 do powers[e] = 2 ^ e end
 
---- Where x lies on an axis: the point at or before it, and what part of the way to the next. Exact: the
---- logarithm only finds the octave, and is put right where it rounds.
+--- The place of x on an axis: the index of the point at or before x, and the part of the way to the next point.
+--- The result is exact: the logarithm only finds the octave, which is corrected where the logarithm was rounded.
 local function place(x)
   if x < 4 then
     local i = math.floor(x)
@@ -59,8 +58,8 @@ local function place(x)
   return 4 * (e - 1) + k, quarters - k
 end
 
---- The worst of the points of a grid that (i, j) lies between, u and v of the way to the next ones.
---- @param ranks table of evidence, by point
+--- The worst evidence of the grid points around a place: indices i and j, u and v of the way to the next points.
+--- @param ranks table rank of the evidence, by point
 local function worse(ranks, i, j, u, v)
   local few, many = ranks[i], ranks[i + 1]
   if u == 0 and v == 0 then return names[few[j]] end
@@ -72,12 +71,12 @@ local function worse(ranks, i, j, u, v)
 end
 
 --- @param latency fun(n: number, tokens: number): number, string seconds and evidence of a call
---- @param block integer keys of a request that cost as much as fewer: tokens >= n * block
+--- @param block integer keys that a kernel loads at once: a request counts at least as many tokens
 function monotone.of(latency, block)
   return setmetatable({ latency = latency, block = block, times = false }, monotone)
 end
 
---- Latency of n requests, no less than that of fewer with `usual_context` each: see above.
+--- Latency of n requests; at least that of fewer requests with `usual_context` tokens each.
 function monotone:latency_of(n, computed)
   local latency_s, evidence = self.latency(n, computed)
   if computed >= n * usual_context then return latency_s, evidence end
@@ -86,7 +85,7 @@ function monotone:latency_of(n, computed)
   return latency_s, evidence
 end
 
---- One row of the grid from its end to its start; `after` is the row of more requests.
+--- One row of the grid, from most to fewest tokens. `after` is the row of the next larger number of requests.
 function monotone:row(n, after)
   local times, worst = {}, {}
   local least_s, evidence = math.huge, nil
@@ -117,7 +116,8 @@ end
 
 --- @param n number requests, 1 or more
 --- @param computed number tokens of KV, at least a block for each request
---- @return number latency_s, string evidence the worst of the grid points it lies between
+--- @return number latency_s
+--- @return string evidence the worst of the grid points around it
 function monotone:at(n, computed)
   if not self.times then self:ask() end
   local beyond = 1
@@ -131,7 +131,7 @@ function monotone:at(n, computed)
   return beyond * (few_s + (many_s - few_s) * u), worse(self.worst, i, j, u, v)
 end
 
---- What explain says of a price.
+--- The note that --explain shows beside a price.
 function monotone.note(n, computed)
   if not cost.listening() then return nil end
   local i, u = place(math.min(n, most_requests))
@@ -140,7 +140,7 @@ function monotone.note(n, computed)
     u > 0 and requests[i + 1] or requests[i], tokens[j], v > 0 and tokens[j + 1] or tokens[j])
 end
 
---- For monotone_prefill.lua, which has the same kind of grid.
+-- monotone_prefill.lua has the same kind of grid.
 monotone.axis, monotone.place, monotone.rank, monotone.worse = axis, place, rank, worse
 
 return monotone

@@ -1,26 +1,26 @@
---- Latency of prefill attention over (new tokens t, tokens p before them) where rows were measured: more of
---- either never costs less. Noise between rows, and rows of other contexts, are priced as decode attention's
---- (monotone.lua): a kernel could run with more.
+--- Latency of measured prefill attention as a function of (new tokens t, cached tokens p) that never falls in
+--- either. Measured rows are noisy and were taken at other contexts; they are made monotone as in monotone.lua: a
+--- kernel could run with more tokens.
 ---
 ---     least(t, p) = min over t' >= t, p' >= p of latency(t', p')       on a grid, four points an octave
 ---
---- Between two points of t the price runs with the work t p + t^2 / 2, between two of p straight: work itself
---- comes out exactly, and both keep it monotone, because the share of the next t grows with p. Beyond the grid it
---- goes with the work. The grid holds what tables have rows of: powers of two, and 3, 5, 6, 7 of them. It is
---- asked for once, when the first prompt is priced.
+--- Between two points of t the price grows with the work t p + t^2 / 2, between two points of p linearly. The price
+--- of exact work is then exact, and both ways keep it monotone, because the share of the next t grows with p. Beyond
+--- the grid the price is proportional to the work. The points are the sizes that tables have rows of: powers of two,
+--- and 3, 5, 6, 7 times a power of two. The grid is filled when the first prefill chunk is priced.
 local cost = require "rooflua.cost"
 local monotone = require "steps.kernels.monotone"
 
 local prefill = {}
 prefill.__index = prefill
 
-local most = 2 ^ 20  -- tokens of either
+local most = 2 ^ 20  -- largest t and p of the grid
 local points, place, worse = monotone.axis(most), monotone.place, monotone.worse
 
 --- @param latency fun(t: number, p: number): number, string seconds and evidence of a call
 function prefill.of(latency) return setmetatable({ latency = latency, times = false }, prefill) end
 
---- Number j of a row: p = 0, then the points.
+--- Cached tokens of column j: column 0 is p = 0, the others are the points.
 local function context_at(j) return j == 0 and 0 or points[j] end
 
 function prefill:ask()
@@ -42,8 +42,9 @@ function prefill:ask()
 end
 
 --- @param t number new tokens, 1 or more
---- @param p number tokens before them
---- @return number latency_s, string evidence the worst of the grid points it lies between
+--- @param p number cached tokens before them
+--- @return number latency_s
+--- @return string evidence the worst of the grid points around it
 function prefill:at(t, p)
   if not self.times then self:ask() end
   local beyond = 1
@@ -65,7 +66,7 @@ function prefill:at(t, p)
   return beyond * (few_s + (many_s - few_s) * part), worse(self.worst, i, j, part, v)
 end
 
---- What explain says of a price.
+--- The note that --explain shows beside a price.
 function prefill.note(t, p)
   if not cost.listening() then return nil end
   local i, u = place(math.min(t, most))

@@ -1,23 +1,24 @@
---- What each operation of a forward pass costs as a function of the rows it sees. An operation is an
---- entry of cost.layers: shape on one rank, how often it runs, which part of the batch it sees.
+--- The price of each operation of a forward pass as a function of its rows. An operation is an entry of
+--- cost.layers: its shape on one rank, how often it runs, and which rows of the batch it sees.
 local cost = require "rooflua.cost"
 
 local ops = {}
 
-function ops.elementwise(steps, op, rows) return steps.small:price(op, rows) end
+function ops.elementwise(steps, op, rows) return steps.elementwise:price(op, rows) end
 
---- Under expert parallelism tokens travel to their experts and back instead.
+--- Under expert parallelism, two all-to-alls replace the all-reduce after the experts: tokens travel to their experts
+--- and back.
 function ops.all_reduce(steps, op, rows)
   if steps.expert_parallel and op.name == "mlp_all_reduce" and steps.model.moe then
     local bytes = op.bytes_per_row * rows * steps.model.moe.experts_per_token / steps.tp
     return cost.all_to_all(steps.database, bytes, steps.tp, 2 * op.count, "expert_all_to_all")
   end
   local query = { op = "all_reduce", bytes = 1, ranks = steps.tp }
-  local run = steps.physics:rows_to_run(op, rows, query)
+  local run = steps.bounds:rows_to_run(op, rows, query)
   return cost.all_reduce(steps.database, op.bytes_per_row * run, steps.tp, op.count, op.name)
 end
 
---- Many small GEMMs in one launch (the absorbed projections of latent attention).
+--- Many small GEMMs in one launch: the absorbed projections of latent attention.
 function ops.batched_gemm(steps, op, rows)
   local flop, bytes = op.flop_per_row * rows, op.weight_bytes + op.bytes_per_row * rows
   local time_s, bound = cost.roofline(flop, bytes, steps.peak_flop_per_s, steps.batched_gemm_mfu,
@@ -29,11 +30,11 @@ end
 
 function ops.gemm(steps, op, rows)
   if op.groups > 1 then return ops.batched_gemm(steps, op, rows) end
-  return steps.physics:gemm(op, rows)
+  return steps.bounds:gemm(op, rows)
 end
 
---- The question behind routed experts; expert parallel ranks hold whole experts and bring a part of
---- the tokens each.
+--- The query for routed experts. Under expert parallelism each rank holds whole experts (tp = 1) and brings its part
+--- of the tokens.
 local function grouped_query(steps, op)
   local moe = steps.model.moe
   return {
@@ -43,27 +44,27 @@ local function grouped_query(steps, op)
   }
 end
 
---- Routed experts: at least the weights of those that are touched.
+--- Routed experts. They cost at least the weights of the experts that the tokens touch.
 function ops.grouped_gemm(steps, op, rows)
   local query, moe = grouped_query(steps, op), steps.model.moe
   local tokens = steps.expert_parallel and math.max(1, rows / steps.tp) or rows
-  query.tokens = steps.physics:rows_to_run(op, tokens, query)
+  query.tokens = steps.bounds:rows_to_run(op, tokens, query)
   local time_s = cost.lookup(steps.database, query, op.count, op.name)
   local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
-  return steps.physics:at_least(time_s, op.flop_per_row * rows * op.rows_per_token, op.weight_bytes * touched,
+  return steps.bounds:at_least(time_s, op.flop_per_row * rows * op.rows_per_token, op.weight_bytes * touched,
                                 op.dtype, op.count, op.name)
 end
 
---- Every token of the step, padded or not.
+--- Time of an operation over `rows`, with padding where the step has any.
 function ops.price(steps, op, rows)
   local price = ops[op.op]
   if not price then error("steps.kernels: no price for operation " .. op.op, 0) end
   return price(steps, op, rows)
 end
 
--- Attention: shapes of the whole model, because the lookup divides by tp -------------------------
+-- Attention queries: heads of the whole model, because the lookup divides them by tp -------------------------
 
---- A query that a step model fills in again and again.
+--- An attention query of the model. The step model writes batch and tokens into it before each lookup.
 function ops.attention_query(model, deployment, decode)
   local mla = model.mla
   local query = {
@@ -84,14 +85,14 @@ function ops.attention_query(model, deployment, decode)
   return query
 end
 
---- A decode call in words.
+--- The shape of a decode call as text, for --explain.
 function ops.decode_text(query, n, tokens)
   local heads = query.kv_heads and ("%d/%d"):format(query.heads, query.kv_heads) or ("%d"):format(query.heads)
   return ("batch=%.14g context=%.14g heads=%s tp=%d"):format(n, tokens / n, heads, query.tp)
 end
 
---- Flop of one (query, key) pair over the heads of a rank: decode, prefill. Latent attention is
---- absorbed in decode and expanded in prefill.
+--- Flop of one query-key pair over the heads of a rank, in decode and in prefill. Latent attention is absorbed in
+--- decode and expanded in prefill.
 function ops.pair_flop(model, op)
   local mla = model.mla
   if not mla then return 4 * op.heads * op.head_dim, 4 * op.heads * op.head_dim end

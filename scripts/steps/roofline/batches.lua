@@ -1,16 +1,16 @@
---- What the two rooflines share: bytes a batch moves, and how they mix two phases into one step.
+--- What the two rooflines share: the bytes that a batch moves, and the time of a step with both phases.
 local batches = {}
 
 batches.element_bytes = { fp32 = 4, bf16 = 2, fp16 = 2, fp8 = 1, int8 = 1, int4 = 0.5, fp4 = 0.5 }
 
---- Parts of the traffic that caches save, by whether a request brings one token or several.
+--- Parts of the traffic that reach the memory (caches hold the rest), by new tokens of a request.
 --- Source: inference-sim 487017bc; fitted constants.
-local reuse = {
+local not_cached = {
   one = { kv_read = 0.80, activations = 0.75 },
   several = { kv_read = 0.92, activations = 0.85 },
 }
 
---- MLP width of a model read as dense: experts count as one of them.
+--- MLP width of a model read as dense: all experts count as one.
 function batches.dense_width(model)
   if model.intermediate_size and model.intermediate_size > 0 then return model.intermediate_size end
   if model.moe then return model.moe.intermediate_size end
@@ -24,7 +24,7 @@ end
 local Traffic = {}
 Traffic.__index = Traffic
 
---- @param head_dim number|nil instead of the model's
+--- @param head_dim number|nil nil: the model's
 function batches.traffic(model, element_bytes, head_dim)
   head_dim = head_dim or model.head_dim
   local H, L = model.hidden_size, model.layers
@@ -39,20 +39,20 @@ end
 
 --- KV written, KV read and activations of one request.
 function Traffic:request_bytes(context_tokens, new_tokens)
-  local saved = new_tokens == 1 and reuse.one or reuse.several
-  return self.kv_bytes_per_token * new_tokens + self.kv_bytes_per_token * context_tokens * saved.kv_read
-         + self.activation_bytes_per_token * new_tokens * saved.activations
+  local part = new_tokens == 1 and not_cached.one or not_cached.several
+  return self.kv_bytes_per_token * new_tokens + self.kv_bytes_per_token * context_tokens * part.kv_read
+         + self.activation_bytes_per_token * new_tokens * part.activations
 end
 
---- The same for `requests` decodes with that many tokens in their KV caches together.
+--- The same for `requests` decodes; `context_tokens_sum` tokens are in their KV caches together.
 function Traffic:decode_bytes(requests, context_tokens_sum)
   return self.kv_bytes_per_token * requests
-         + self.kv_bytes_per_token * context_tokens_sum * reuse.one.kv_read * self.kv_read_factor
-         + self.activation_bytes_per_token * requests * reuse.one.activations
+         + self.kv_bytes_per_token * context_tokens_sum * not_cached.one.kv_read * self.kv_read_factor
+         + self.activation_bytes_per_token * requests * not_cached.one.activations
 end
 
---- Mixed steps, when the smaller phase neither hides nor adds: a weighted mean of the two.
---- Source: inference-sim 487017bc^, sim/roofline_step.go; the thresholds are its own.
+--- A step with both phases takes a weighted mean of them. The thresholds are the source's.
+--- Source: inference-sim 487017bc^, sim/roofline_step.go.
 function batches.weighted(prefill_s, decode_s, prefill_tokens, decode_tokens)
   local p, d = prefill_tokens, decode_tokens
   if p > 4 * d and p > 100 then return 0.75 * prefill_s + 0.25 * decode_s end

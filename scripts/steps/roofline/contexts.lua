@@ -1,12 +1,12 @@
---- What single contexts of a decode batch contribute to its mean, remembered by batch size and context.
+--- What single contexts add to the mean MFU of a decode batch, remembered by batch size and context.
 ---
---- Whole contexts are found in an array, means (of batches that know only the sum) in a hash: compiled code
---- cannot look into a table that is both.
+--- A batch that knows only the sum of its contexts gives their mean, which may be no whole number. Whole contexts are
+--- keys of an array, others of a hash. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
 local contexts = {}
 contexts.__index = contexts
 
-local most_remembered = 4000000  -- contexts of all batch sizes; then they are forgotten
-local usual_context = 8192       -- up to here they are found in an array
+local most_remembered = 4000000  -- contexts of all batch sizes; beyond that all are forgotten
+local usual_context = 8192       -- the array has a place for each context up to this one
 
 local function unknown_up_to(length)
   local list = {}
@@ -14,17 +14,17 @@ local function unknown_up_to(length)
   return list
 end
 
----@class rooflines.Known what is known about one batch size
+---@class rooflines.Known what is remembered for one batch size
 ---@field batch_size integer
 ---@field weight table<integer, number|false> by whole context
----@field weight_of_mean table<number, number> by any other
----@field rank table<number, integer> of the evidence, by -context
----@field best integer rank of all of them
----@field worst integer
+---@field weight_of_mean table<number, number> by any other context
+---@field rank table<number, integer> rank of the evidence by -context; negative keys keep it a hash
+---@field best integer best rank of all contexts seen so far
+---@field worst integer worst rank of them
 local Known = {}
 Known.__index = Known
 
---- The worst evidence of a batch; where all contexts seen so far had the same, that one.
+--- The worst rank of evidence in a batch. Where all contexts seen so far have one rank, it is that one.
 function Known:worst_rank(list, n)
   if self.best >= self.worst then return self.worst end
   local worst = 0
@@ -57,7 +57,7 @@ function contexts:learn(known, context)
   return weight
 end
 
---- Sum of what the first n of `list` contribute.
+--- Sum of the weights of the first n contexts of `list`.
 function contexts:sum(known, list, n)
   local weights, sum = list[1] % 1 == 0 and known.weight or known.weight_of_mean, 0
   for i = 1, n do

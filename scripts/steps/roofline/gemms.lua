@@ -1,4 +1,4 @@
---- The GEMMs of one layer as the MFU roofline sees them, and where it gets an MFU from.
+--- The GEMMs of one layer in the MFU roofline: their shapes, their MFUs and their times.
 local cost = require "rooflua.cost"
 
 local gemms = {}
@@ -6,7 +6,7 @@ local gemms = {}
 local least_mfu = 1e-4    -- below this a table cell counts as empty
 local widest_search = 20  -- doublings that `nearest` and `first_nonzero` try
 
---- Shapes (k, n) of one layer. Sharded: columns of q, k, v, gate, up and rows of o, down over tp.
+--- Shapes (k, n) of one layer. With ranks > 1, the columns of q, k, v, gate, up and the rows of o, down are split.
 --- @param dims {hidden: number, q: number, kv: number, mlp: number}
 --- @return {name: string, k: number, n: number}[]
 function gemms.layer(dims, fused, ranks)
@@ -24,8 +24,8 @@ function gemms.layer(dims, fused, ranks)
   }
 end
 
---- `question` is a method of the step model that asks its database; x, its first argument, is the main
---- axis of the table.
+--- `question` names a method of the step model that asks the database. Its first argument, x, is the position
+--- on the main axis of the table.
 local function nearest(steps, question, x, ...)
   local factor = 2
   for _ = 1, widest_search do
@@ -46,10 +46,10 @@ local function first_nonzero(steps, question, ...)
   end
 end
 
---- An MFU for an empty cell, as zero_mfu says.
+--- The MFU for an empty cell, as zero_mfu says.
 --- @param question string ask_gemm, ask_prefill, ask_decode
---- @param v1_mfu number what the calibrated roofline would take
---- @param x number where the cell was empty; the other arguments of the question follow
+--- @param v1_mfu number the constant of roofline_v1
+--- @param x number position of the empty cell; the other arguments of the question follow
 function gemms.instead_of_zero(steps, question, v1_mfu, x, ...)
   local rule, mfu = steps.zero_mfu, nil
   if rule == "v1" then return v1_mfu, "assumed" end
@@ -62,14 +62,14 @@ end
 
 function gemms.usable(mfu) return mfu ~= nil and mfu >= least_mfu end
 
---- MFU of a GEMM, empty cells replaced.
+--- MFU of a GEMM; an empty cell is replaced.
 function gemms.mfu(steps, m, k, n)
   local mfu, estimate = steps:ask_gemm(m, k, n)
   if gemms.usable(mfu) then return mfu, estimate end
   return gemms.instead_of_zero(steps, "ask_gemm", steps.v1_mfu, m, k, n)
 end
 
---- Time of one GEMM, divided by the ranks it is spread over without being looked up so.
+--- Time of one GEMM. A GEMM that is looked up with the shape of the whole model is divided by its ranks here.
 ---
 ---     max( 2 m k n / (peak mfu),  k n bytes / bandwidth )
 ---

@@ -1,6 +1,6 @@
--- Schedulers are asked when something changed. Asked at every step, each of them must plan the same, on random
--- workloads under memory pressure: seats, budgets, prefixes, priorities, one and two steps in flight. Every
--- request ends, and nothing that a scheduler asks for is refused.
+-- Schedulers are called when something changed. If they are called at every step, each of them must plan the same. The
+-- workloads are random and memory is short: seats, budgets, prefixes, priorities, one and two steps in flight. Every
+-- request ends, and no call of a scheduler is refused.
 local schedule = dofile "tests/scripts/schedule.lua"
 local test = schedule.test
 local policy = require "rooflua.policy"

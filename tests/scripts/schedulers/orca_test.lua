@@ -52,9 +52,9 @@ test("what can never fit is rejected", function()
     rows = [[ 0: B+4 ]] }
 end)
 
--- Each is given 2 of 5 blocks, for 4 + 4 tokens, and says more. t=5: A takes the last block, B finds none.
+-- Each reserves 2 of 5 blocks, for 4 + 4 tokens, and generates more. t=5: A takes the last block, B finds none.
 -- B's 9 tokens are 3 blocks: they are free when A is done.
-test("who outgrows the output limit takes a seat away, and nobody is admitted in that step", function()
+test("a request that outgrows its output limit takes a seat away, and none is admitted in that step", function()
   expect { scheduler = Orca { max_output_tokens = 4 }, kv_blocks = 5,
     requests = { { 0, 4, 6 }, { 0, 4, 7 } },
     rows = [[ 0: A+4 B+4

@@ -13,8 +13,8 @@ test("the lowest priority value is admitted first, ties by arrival", function()
               2: B+4 ]] }
 end)
 
--- 3 blocks of 4. t=2: A is scheduled, then B needs a block: A has the largest value, gives its token and
--- its two blocks back, and B takes one. A, 4 + 2 tokens, needs two blocks and gets them when B is done.
+-- 3 blocks of 4. t=2: A is scheduled, then B needs a block. A has the largest value, so it returns its token and its
+-- two blocks, and B takes one. A, 4 + 2 tokens, needs two blocks and gets them when B is done.
 test("the highest priority value is preempted, although it was scheduled in this step already", function()
   expect { scheduler = Priority {}, kv_blocks = 3,
     requests = { { 0, 4, 4, priority(5) }, { 0.5, 4, 3, priority(0) } },
@@ -46,9 +46,9 @@ test("among equals the latest arrival is preempted", function()
               5: B ]] }
 end)
 
--- The victim stands before an unfinished prompt: decodes and chunks are looked at one by one. 4 blocks of 4,
+-- The victim stands before an unfinished prompt, so decodes and chunks are planned one by one. 4 blocks of 4,
 -- chunks of 4. t=2: A decodes, B's second chunk takes the last block. t=3: A (6 tokens) decodes; B's third
--- chunk finds no block, and A goes: B gets its chunk. A, 4 + 3 tokens, has to wait for two blocks.
+-- chunk finds no block, so A is preempted and B gets its chunk. A, 4 + 3 tokens, has to wait for two blocks.
 test("an unfinished prompt may take blocks from a decode of higher value", function()
   expect { scheduler = Priority { long_prefill_token_threshold = 4, scheduler_reserve_full_isl = false }, kv_blocks = 4,
     requests = { { 0, 4, 4, priority(5) }, { 0.5, 12, 2, priority(0) } },

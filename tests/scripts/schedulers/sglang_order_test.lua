@@ -1,5 +1,5 @@
--- The orders in which SGLang tries the queue. Each request of one token ends with its prefill's step; a seat or a
--- budget for one prompt makes the order visible.
+-- The orders in which SGLang tries the queue. A request with one output token ends with the step of its prefill; one
+-- seat, or a budget for one prompt, makes the order visible.
 local schedule = dofile "tests/scripts/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local sglang = dofile "tests/scripts/sglang.lua"
@@ -32,7 +32,7 @@ test("lpm admits the longest cached prefix first", function()
               2: C+8 ]] }
 end)
 
--- A and B share a prefix that nobody has computed: A does, and B goes behind C. With 81 tokens per step A leaves
+-- A and B share a prefix that is not computed yet. A computes it, and B comes after C. With 81 tokens per step A leaves
 -- 9: C's 12 do not fit and end the step. B's 8 (it could hit by then) would have fitted.
 test("lpm puts a request behind all others while another one computes its prefix", function()
   expect { scheduler = steady(0.5, { schedule_policy = "lpm", max_prefill_tokens = 81 }),
@@ -42,12 +42,12 @@ test("lpm puts a request behind all others while another one computes its prefix
               1: B+8 C+10 ]] }
 end)
 
---- A prompt of 72 tokens that begins with so many of prefix 1.
+--- A prompt of 72 tokens that begins with the given number of tokens of prefix 1.
 local function beginning(tokens, ...)
   return { max_output_tokens = 4, content = { { 1, tokens }, ... } }
 end
 
--- A and B begin with the same tokens, which nobody has computed. Two seats: who stands second goes beside A.
+-- A and B begin with the same tokens, which are not computed yet. Two seats: the second in the order runs beside A.
 test("prompts that share less than 32 tokens do not wait for each other", function()
   local function rows(shared, expected)
     local alike = beginning(shared, { 0, 72 - shared })
@@ -62,8 +62,8 @@ test("prompts that share less than 32 tokens do not wait for each other", functi
               1: B+40 ]])
 end)
 
--- A's label is B's, but B goes on differently after 20 tokens: 20 are the same. The lengths of segments count, too:
--- C goes on after 31 of A's 40.
+-- A and B have the same label, but B differs after 20 tokens, so 20 are the same. The lengths of segments count, too:
+-- C differs after 31 of A's 40.
 test("what two prompts share ends where they go on differently", function()
   expect { scheduler = steady(0.5, { schedule_policy = "lpm", max_num_seqs = 3 }), kv_blocks = 300, block_size = 1,
     prefix_caching = true,
@@ -73,8 +73,8 @@ test("what two prompts share ends where they go on differently", function()
               1: D+10 ]] }
 end)
 
--- A leaves the first tokens of what B and C share. Hits of 32 are short: C stands behind D. Hits of 33 are not.
-test("who hits more than 32 tokens does not wait for the rest of its prefix", function()
+-- A leaves the first tokens of the prefix that B and C share. A hit of 32 is short: C comes after D. One of 33 is not.
+test("a request that hits more than 32 tokens does not wait for the rest of its prefix", function()
   local function rows(hit, expected)
     local shared = beginning(hit, { 2, 72 - hit }, { 0, 8 })
     expect { scheduler = steady(0.5, { schedule_policy = "lpm", max_num_seqs = 2 }), kv_blocks = 200, block_size = 1,
@@ -91,9 +91,9 @@ test("who hits more than 32 tokens does not wait for the rest of its prefix", fu
               2: D+10 ]])
 end)
 
--- As before, but C and D begin with 3 tokens of prefix 1, less than a page: they hit nothing and do not make E's
--- prefix the one that most wait for.
-test("for dfs-weight who hits nothing does not count for a prefix", function()
+-- As before, but C and D begin with 3 tokens of prefix 1, less than a page: they hit nothing, so they do not make E's
+-- prefix the one that most requests wait for.
+test("for dfs-weight a request without a hit does not count for a prefix", function()
   local function few() return { max_output_tokens = 4, content = { { 1, 3 }, { 0, 7 } } } end
   expect { scheduler = steady(0.5, { schedule_policy = "dfs-weight", max_prefill_tokens = 9 }), kv_blocks = 100,
     prefix_caching = true,
@@ -121,10 +121,10 @@ test("lpm is first come first served while more than 128 wait", function()
   test.equal(second_row(129), "1: B+10")
 end)
 
--- A and B leave prefixes 1 and 2 of 64 tokens behind. Two wait for prefix 2, one for prefix 1, and C hits nothing: it
--- came first and is last. E goes first; then one waits for each prefix, and D stands before F. 9 tokens per step keep
--- them apart.
-test("dfs-weight goes to the prefix that most wait for, and to those who hit nothing last", function()
+-- A and B leave prefixes 1 and 2 of 64 tokens behind. Two requests wait for prefix 2, one for prefix 1, and C hits
+-- nothing: it came first and is last. E goes first; then one request waits for each prefix, and D comes before F. A
+-- budget of 9 tokens per step separates them.
+test("dfs-weight takes the prefix that most requests wait for first, and requests without a hit last", function()
   local requests = {
     { 0, 72, 1, prompt(1, 8, 4) }, { 0, 72, 1, prompt(2, 8, 4) }, { 1.5, 10, 1, limit(4) },
     { 1.5, 72, 1, prompt(1, 8, 4) }, { 1.5, 72, 1, prompt(2, 8, 4) }, { 1.5, 72, 1, prompt(2, 8, 4) } }
@@ -164,7 +164,7 @@ test("random shuffles the queue in every step, by its seed", function()
   test.equal(#first, 24)
   test.equal(table.concat(order(1), " "), text)
   test.check(table.concat(order(2), " ") ~= text, "two seeds, one order")
-  -- Who goes first is anybody: 200 seeds, 24 requests, 8.3 each on average.
+  -- Every request can be the first: 200 seeds, 24 requests, 8.3 each on average.
   local firsts, different = {}, 0
   for seed = 1, 200 do
     local who = order(seed)[1]
@@ -177,7 +177,7 @@ end)
 
 -- One seat. t=1: B waited while 10 tokens were computed, 10/10; C and D have just come. t=2: another 10 tokens,
 -- C 10/30, D 10/5. t=3: another 5, C 15/30; E has just come.
-test("hrrn admits who waited longest for what it has to compute", function()
+test("hrrn admits the request that waited longest relative to the tokens it has to compute", function()
   local requests = { { 0, 10, 1, limit(1) }, { 0, 10, 1, limit(1) }, { 0.5, 30, 1, limit(1) },
     { 0.6, 5, 1, limit(1) }, { 2.5, 3, 1, limit(1) } }
   local scheduler = steady(0.5, { schedule_policy = "hrrn", max_num_seqs = 1 })
@@ -212,7 +212,7 @@ test("for hrrn a retracted request has just come", function()
               8: A ]] }
 end)
 
--- A+10 in the first step. The last one has the least to compute; the others came before it.
+-- A+10 in the first step. The last request has the fewest tokens to compute; the others came before it.
 test("hrrn is first come first served while more than 128 wait", function()
   local function second_row(waiting)
     local requests = {}
@@ -306,8 +306,8 @@ test("shortest-prefill-first is refused without prefix caching", function()
   end)
 end)
 
--- Four tokens per step: one prompt. t=0: nobody runs, so as they came. t=1: A runs, and C has its key. t=3: two
--- with key 2 run and one with key 1; who has no key stands before a key that nobody has.
+-- Four tokens per step: one prompt. t=0: no request runs, so the order is that of arrival. t=1: A runs, and C has its
+-- key. t=3: two with key 2 run and one with key 1; a request without a key comes before a key that none of them has.
 test("routing-key admits those first whose key most running requests have", function()
   local keys = { 2, 1, 2, 3, false, 1, 2 }
   for _, name in ipairs { "session", "class" } do
@@ -341,7 +341,7 @@ test("for routing-key the cut prompt does not run", function()
               4: A B C D ]] }
 end)
 
--- B and C are private prompts: they have no key, so D has not the key of most.
+-- B and C are private prompts: they have no key, so D does not have the key of most running requests.
 test("routing-key takes the prefix for the key where it is told so", function()
   local begins = { max_output_tokens = 2, content = { { 1, 4 }, { 0, 4 } } }
   expect { scheduler = steady(0, { schedule_policy = "routing-key", routing_key = "prefix", max_prefill_tokens = 8 }),

@@ -1,12 +1,12 @@
--- Schedules of SGLang in which memory runs out: who is retracted, and what it is like to come back. The
--- need of a request is as in sglang_test.lua.
+-- Schedules of SGLang in which memory runs out: which request is retracted, and how it is admitted again. The free
+-- tokens that a request needs are computed as in sglang_test.lua.
 local schedule = dofile "tests/scripts/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local sglang = dofile "tests/scripts/sglang.lua"
 local limit, steady = sglang.limit, sglang.steady
 
--- 14 tokens, nothing reserved for running ones. t=4: 3 decodes, 2 tokens are free. All have generated 2, so
--- the longest prompt goes. It comes back when B and C are done: A needs 6 + 2 + 1.
+-- 14 tokens, nothing reserved for running requests. t=4: 3 decodes, 2 tokens are free. All have generated 2, so the
+-- longest prompt is retracted. It comes back when B and C are done: A needs 6 + 2 + 1.
 test("a shortage retracts the longest prompt among those with the fewest generated tokens", function()
   expect { scheduler = steady(0), kv_blocks = 14, block_size = 1,
     requests = { { 0, 4, 4, limit(4) }, { 0.5, 3, 4, limit(4) }, { 1.5, 2, 4, limit(4) } },
@@ -20,7 +20,7 @@ test("a shortage retracts the longest prompt among those with the fewest generat
               7: A ]] }
 end)
 
--- t=6: no token is free. A has generated 5, B 4: B goes, although A's prompt is longer.
+-- t=6: no token is free. A has generated 5, B 4: B is retracted, although A's prompt is longer.
 test("a shortage retracts the fewest generated tokens first", function()
   expect { scheduler = steady(0), kv_blocks = 14, block_size = 1,
     requests = { { 0, 4, 8, limit(8) }, { 1.5, 3, 5, limit(5) } },
@@ -36,7 +36,7 @@ test("a shortage retracts the fewest generated tokens first", function()
               9: B+7 ]] }
 end)
 
--- 20 tokens. t=4: 3 decodes, 1 token is free; all have generated 2; C has the longest prompt and goes.
+-- 20 tokens. t=4: 3 decodes, 1 token is free; all have generated 2; C has the longest prompt and is retracted.
 -- The ratio becomes (2 + 2 + steps * 2) / (12 + 4 + 1). At t=6 B is done, 15 are free, A may still generate 8.
 -- C: 10 + 1 + 1 + 8 * ratio, with 20 steps 20 (ratio 1), with 0 steps 13.9.
 test("after a retraction the ratio provides for what was generated and 20 steps more", function()
@@ -63,7 +63,7 @@ test("after a retraction the ratio provides for what was generated and 20 steps 
               8: A ]] }
 end)
 
--- t=4: C goes. (2 + 2 + 20 * 2) / (6 + 4 + 1) is 4, which is 1. t=6: C: 10 + 1 + 1 + A's 2 of 15.
+-- t=4: C is retracted. (2 + 2 + 20 * 2) / (6 + 4 + 1) is 4, limited to 1. t=6: C: 10 + 1 + 1 + A's 2 of 15.
 test("nor is it more than 1 after a retraction", function()
   expect { scheduler = steady(0), kv_blocks = 20, block_size = 1,
     requests = { { 0, 2, 6, limit(6) }, { 0.5, 6, 4, limit(4) }, { 1.5, 8, 3, limit(3) } },
@@ -78,10 +78,10 @@ test("nor is it more than 1 after a retraction", function()
               8: A ]] }
 end)
 
--- 21 tokens. C goes at t=4; the ratio is 4 / (13 + 4 + 1). t=6: 16 are free; C: 10 + 2 + 1 + A's 9 * 0.22. It
+-- 21 tokens. C is retracted at t=4; the ratio is 4 / (13 + 4 + 1). t=6: 16 are free; C: 10 + 2 + 1 + A's 9 * 0.22. It
 -- reserves all 4 of its limit once more: with A's 2 that is all of the 6 that are left, and the batch is full. At
 -- t=7 D would need 1 + 1 + 1 + 2.2 of 6.
-test("who comes back reserves its whole limit again, and a batch with nothing left is full", function()
+test("a request that comes back reserves its whole limit again, and a batch with nothing left is full", function()
   expect { scheduler = steady(0, { retract_decode_steps = 0 }), kv_blocks = 21, block_size = 1,
     requests = { { 0, 2, 6, limit(13) }, { 0.5, 6, 4, limit(4) }, { 1.5, 8, 4, limit(4) }, { 6.5, 1, 1, limit(1) } },
     rows = [[ 0: A+2
@@ -96,7 +96,7 @@ test("who comes back reserves its whole limit again, and a batch with nothing le
               9: A ]] }
 end)
 
--- What is reserved is clipped, so A outgrows the memory; nobody else could make room.
+-- The reserve is clipped, so A outgrows the memory; no other request could make room.
 test("the last one is not retracted", function()
   expect { scheduler = steady(0.5, { clip_max_new_tokens = 1 }), kv_blocks = 6, block_size = 1,
     requests = { { 0, 4, 4, limit(4) } }, unfinished = 1,
@@ -105,8 +105,8 @@ test("the last one is not retracted", function()
               2: A ]] }
 end)
 
--- 24 tokens, two decodes beside each chunk. t=4: A and B have 6, C 12: there is no page for C's last 2. So it waits,
--- and of those that decode the last is retracted, not C, which generated less.
+-- 24 tokens, two decodes beside each chunk. t=4: A and B have 6, C 12: there is no page for C's last 2. So C waits,
+-- and the last of the decoding requests is retracted, not C, which generated less.
 test("a cut prompt whose pages are gone waits, and is not what is retracted", function()
   expect { scheduler = steady(0, { enable_mixed_chunk = true, chunked_prefill_size = 6 }), kv_blocks = 24,
     block_size = 1,

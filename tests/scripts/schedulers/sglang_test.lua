@@ -1,5 +1,5 @@
 -- Schedules of SGLang. One token is one page unless said otherwise, so a request needs
---     prompt + generated  +  output limit left  +  1  +  what running ones may still generate * ratio
+--     prompt + generated  +  output limit left  +  1  +  tokens that running requests may still generate * ratio
 -- free tokens.
 local schedule = dofile "tests/scripts/schedule.lua"
 local test, expect = schedule.test, schedule.expect
@@ -28,7 +28,7 @@ test("those admitted in a step reserve their whole limit, and a full batch stays
               4: B ]] }
 end)
 
--- As before, and B's 4 tokens are also more than what A leaves of max_prefill_tokens: fitting is looked at first.
+-- As before, and B's 4 tokens also exceed the rest of max_prefill_tokens that A leaves: blocks are checked first.
 test("what does not fit makes the batch full, whatever else is against it", function()
   expect { scheduler = steady(0.5, { max_prefill_tokens = 10 }), kv_blocks = 20, block_size = 1,
     requests = { { 0, 6, 3, limit(8) }, { 0, 4, 2, limit(2) } },
@@ -210,7 +210,7 @@ test("with overlap an end is seen one step late: one wasted row", function()
               3: A ]] }
 end)
 
-test("a step that takes just max_prefill_tokens takes nobody else", function()
+test("a step that takes just max_prefill_tokens takes no other request", function()
   expect { scheduler = steady(0.5, { max_prefill_tokens = 10 }), kv_blocks = 100, block_size = 1,
     requests = { { 0, 6, 2, limit(4) }, { 0, 4, 2, limit(4) } },
     rows = [[ 0: A+6
@@ -224,9 +224,9 @@ test("a step that takes just max_prefill_tokens takes nobody else", function()
               2: A B ]] }
 end)
 
--- A takes all that a step may. B would not fit behind it (4 + 2 + 1 and A's 8 are 15, 14 are free), but is not
--- looked at, so the batch is not full. t=1: 4 + 2 + 1 + 3.5.
-test("where a step has no budget left, nobody is looked at, and the batch is not full", function()
+-- A takes the whole budget of the step. B would not fit after it (4 + 2 + 1 and A's 8 are 15, 14 are free), but is not
+-- checked, so the batch is not full. t=1: 4 + 2 + 1 + 3.5.
+test("where a step has no budget left, no other request is checked, and the batch is not full", function()
   for _, budget in ipairs { { max_prefill_tokens = 6 }, { chunked_prefill_size = 6 } } do
     expect { scheduler = steady(0.5, budget), kv_blocks = 20, block_size = 1,
       requests = { { 0, 6, 3, limit(8) }, { 0, 4, 2, limit(2) } },
@@ -263,7 +263,7 @@ end)
 -- A leaves 10 tokens in the cache, which C hits and which count as free until C takes them. t=2: C's 4 new tokens,
 -- 2 + 1 and B's 28 * 0.5 are 21 of 30 free ones; with the hits 31. So the batch is full until B is done, although
 -- at t=3 it would be 14 + 3 + 27 * 0.4 of 29. D and E would have fitted all the time.
-test("hits that nobody holds are free only until they are taken; who fails on them makes the batch full", function()
+test("hits without a user are free only until they are taken; a request that fails on them fills the batch", function()
   local shared = { 7, 10 }
   local function with(tokens, ...)
     return { max_output_tokens = tokens, content = { shared, ... } }
@@ -284,7 +284,7 @@ test("hits that nobody holds are free only until they are taken; who fails on th
   end
 end)
 
-test("who is admitted whole reserves no more than clip_max_new_tokens", function()
+test("a request admitted whole reserves no more than clip_max_new_tokens", function()
   expect { scheduler = steady(0.5, { clip_max_new_tokens = 8 }), kv_blocks = 30, block_size = 1,
     requests = { { 0, 4, 2, limit(1000) }, { 0, 4, 2, limit(1000) } },
     rows = [[ 0: A+4 B+4

@@ -1,4 +1,4 @@
--- Schedules of TensorRT-LLM: who may run, and how many tokens each gets.
+-- Schedules of TensorRT-LLM: which requests may run, and how many tokens each gets.
 local schedule = dofile "tests/scripts/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local Trtllm = require "schedulers.trtllm"
@@ -118,7 +118,7 @@ test("equal_progress gives every prompt a unit in turn", function()
 end)
 
 -- 8 blocks, 5 for each: B does not fit beside A and gets no share of the tokens.
-test("tokens are shared among those who may run", function()
+test("tokens are shared among the requests that may run", function()
   expect { scheduler = Trtllm { max_num_batched_tokens = 8, enable_chunked_context = true,
       context_chunking_policy = "equal_progress" }, kv_blocks = 8,
     requests = { { 0, 16, 1, limit(4) }, { 0, 16, 1, limit(4) } },

@@ -49,8 +49,8 @@ test("a prompt that the watermark can never leave room for is rejected", functio
     rows = [[ 0: B+4 ]] }
 end)
 
--- 4 blocks of 4; two prompts of 5 take them all. A would not need a block for its sixth token, but V0 wants
--- a free one to be there: B goes. At t=2 B, 5 + 1 tokens, is a prompt again and goes first. And so on.
+-- 4 blocks of 4; two prompts of 5 take them all. A needs no block for its sixth token, but V0 requires a free one, so B
+-- is preempted. At t=2 B, 5 + 1 tokens, is a prompt again and runs first. And so on.
 test("a decode waits for a free block even if it does not need it; the latest goes", function()
   expect { scheduler = VllmV0 { watermark = 0 }, kv_blocks = 4,
     requests = { { 0, 5, 3 }, { 0, 5, 3 } },

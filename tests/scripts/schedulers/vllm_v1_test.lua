@@ -20,7 +20,7 @@ test("running requests come first and share the budget with the head of the queu
               3: C+1 ]] }
 end)
 
-test("a full budget admits nobody", function()
+test("a full budget admits no request", function()
   expect { scheduler = vllm { max_num_batched_tokens = 2 }, kv_blocks = 100,
     requests = { { 0, 1, 2 }, { 0, 1, 3 }, { 0, 1, 2 } },
     rows = [[ 0: A+1 B+1
@@ -72,9 +72,9 @@ test("no more than max_num_seqs have seats", function()
               3: C ]] }
 end)
 
--- 4 blocks of 4. t=5: A and B have 8 tokens each, all blocks are taken. A needs a third: B, the tail, goes.
--- A is done at 6 with its 6 tokens. B comes before C although C has waited since 0.5, computes its 4 prompt
--- and 5 generated tokens anew, and that yields its sixth: nothing is generated twice.
+-- 4 blocks of 4. t=5: A and B have 8 tokens each, all blocks are taken. A needs a third, so B, the last, is preempted.
+-- A is done at 6 with its 6 tokens. B comes before C although C has waited since 0.5. It computes its 4 prompt and 5
+-- generated tokens again, and that yields its sixth: nothing is generated twice.
 test("the tail is preempted, returns to the front and computes its prompt and its output again", function()
   expect { scheduler = vllm { max_num_batched_tokens = 10 }, kv_blocks = 4,
     requests = { { 0, 4, 6 }, { 0, 4, 6 }, { 0.5, 4, 1 } },
@@ -102,9 +102,9 @@ test("with prefix caching a resumed request hits what is left of its blocks", fu
               6: B+5 C+4 ]] }
 end)
 
--- 3 blocks of 4. t=1: A takes the last block, B's second chunk finds none, B is the tail: it goes, and
--- although one block is free now, nobody is admitted.
-test("a step with a preemption admits nobody", function()
+-- 3 blocks of 4. t=1: A takes the last block, B's second chunk finds none. B is the last, so it is preempted. Although
+-- one block is free now, no request is admitted.
+test("a step with a preemption admits no request", function()
   expect { scheduler = vllm { long_prefill_token_threshold = 4, scheduler_reserve_full_isl = false }, kv_blocks = 3,
     requests = { { 0, 4, 3 }, { 0, 8, 1 } },
     rows = [[ 0: A+4 B+4
@@ -202,7 +202,7 @@ test("with two steps in flight a request has no row behind the last token that i
 end)
 
 -- 4 blocks of 4. A's fifth token is its end token, in flight at t=4: A and B have 8 and 7 tokens in 4 blocks.
--- A's row takes a fifth: B, the tail, goes, and computes its 3 + 5 tokens again from 5 on, when A is gone.
+-- A's row takes a fifth, so B, the last, is preempted. It computes its 3 + 5 tokens again from 5 on, when A is done.
 test("the row behind an end token takes a block, and a seat to get it", function()
   expect { scheduler = vllm {}, kv_blocks = 4, async_depth = 2,
     requests = { { 0, 4, 5, { max_output_tokens = 8 } }, { 0, 3, 6 } },
@@ -216,7 +216,7 @@ test("the row behind an end token takes a block, and a seat to get it", function
 end)
 
 -- As above, but B's fifth token is its end token: it has lost its seat at 4, ends at 5, and is not computed again.
-test("who loses its seat while its end token is in flight ends in the queue", function()
+test("a request that loses its seat while its end token is in flight ends in the queue", function()
   expect { scheduler = vllm {}, kv_blocks = 4, async_depth = 2,
     requests = { { 0, 4, 6 }, { 0, 3, 5, { max_output_tokens = 9 } }, { 4.5, 4, 1 } },
     rows = [[ 0: A+4 B+3

@@ -1,10 +1,10 @@
 """All-reduce over the GPUs of one node: one process per rank, NCCL (gloo in a rehearsal on a CPU).
 
-`bytes` are those of one rank's message, bf16. A time is that of the slowest rank, from a barrier on.
+`bytes` are those of one rank's message, bf16. A time is that of the slowest rank, after a barrier.
 
-Messages are summed in place, as engines do. A message is summed once per repeat, and grows by the number
-of ranks each time; random numbers of about 2^-100 have room for that. (An average would stay where it is,
-but NCCL does not average in the switch, where it sums.)
+Messages are summed in place, as engines do. A message is summed once per repeat and grows by a factor of the number
+of ranks each time, so it starts with random numbers of about 2^-100. (An average would not grow, but NCCL computes
+sums in the switch and averages not.)
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from rooflua_collect.timing import REPEATS, WARM_UP, Timing, calls_per_repeat, m
 
 TOLERANCE = 0.02
 PATIENCE_S = 120.0
-GRACE_S = 5.0  # after a rank has ended: the others wait for it in vain
+GRACE_S = 5.0  # waiting time for an answer after a rank has ended
 POOL_BYTES = 2**30
 SCALE = 2.0**-100
 INPUTS = "random normal times 2^-100, summed over the ranks in place"
 
 
 def ranks_here(device: torch.device) -> int:
-    """How many ranks there can be."""
+    """The number of ranks that this machine can have."""
     return torch.cuda.device_count() if device.type == "cuda" else 2
 
 
 def kernel_name(device: torch.device) -> tuple[str, str]:
-    """What is timed, and whose it is."""
+    """The name of the kernel, and its library."""
     if device.type != "cuda":
         return "gloo all_reduce (rehearsal)", torch_version()
     return "NCCL all_reduce", f"{torch_version()}, NCCL " + ".".join(map(str, torch.cuda.nccl.version()))
 
 
 def run(cases: list[Case], bench: Bench) -> Iterator[tuple[Case, Timing | str]]:
-    """Times the cases, all of one number of ranks; a text instead of a timing says what went wrong."""
+    """Times cases with the same number of ranks; a text instead of a timing says what failed."""
     context = torch.multiprocessing.get_context("spawn")
     answers: Any = context.Queue()
     ranks, port = cases[0]["ranks"], _free_port()
@@ -110,8 +110,8 @@ def _worker(rank: int, ranks: int, port: int, cases: list[Case], kind: str, cach
 
 
 def sets_of(message_bytes: int, bench: Bench) -> int:
-    """Messages of one repeat, each summed once: enough for the cache, and for as many calls as a repeat needs
-    at 10 us and 100 GB/s. The same on every rank, whatever it measures."""
+    """Number of messages of one repeat, each summed once: enough to exceed the cache, and for as many calls as a
+    repeat needs at 10 us and 100 GB/s. It does not depend on measured times, so it is the same on every rank."""
     return max(bench.sets_for(message_bytes), calls_per_repeat(10.0 + message_bytes / 100e9 * 1e6, 1))
 
 

@@ -3,8 +3,8 @@
 prefill  q [batch, new, h, D] against k, v [batch, context + new, g, D]; the mask is aligned to the end
 decode   q [batch, 1, h, D] against k, v [batch, context, g, D] (contiguous, as a paged cache of one page)
 
-Candidates, whatever is installed: FlashAttention 3 and 2 packages, PyTorch's own (flash, and cuDNN for
-prefill), and for decode our split-KV kernel in Triton. On a CPU a plain product stands in, for rehearsals.
+Candidates, as far as installed: FlashAttention 3 and 2 packages, PyTorch's own (flash, and cuDNN for
+prefill), and for decode rooflua's split-KV kernel in Triton. On a CPU a plain product is used, for rehearsals.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHECKED_HEADS = 4
 
 
 def variant(case: Case) -> str:
-    """Cases that one kernel may do and another not: prior context, FP8 KV."""
+    """Names groups of cases that need a kernel of their own: prior context, FP8 KV."""
     if case.op == "attention_decode":
         return "" if case.word("kv_dtype") == "bf16" else "fp8_kv"
     return "context" if case["context_tokens"] > 0 else ""
@@ -74,7 +74,7 @@ def _prepare(bench: Bench, case: Case, attend: Attend) -> Prepared:
 
 
 def _error(out: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> float:
-    """Some queries of the first and the last request, some heads, against float32. Score rows are
+    """Error against float32 for some queries and heads of the first and the last request. Score rows are
     [queries, context] only, so that long contexts fit."""
     if out.shape != q.shape or not bool(torch.isfinite(out).all()):
         return math.nan
@@ -107,14 +107,14 @@ def _plain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
 
 
 def _packages() -> list[Kernel]:
-    """FlashAttention, where installed; its causal mask is aligned to the end."""
+    """FlashAttention, if installed; its causal mask is aligned to the end."""
     found = []
     if installed("flash_attn_interface"):
 
         def third(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
             from flash_attn_interface import flash_attn_func, flash_attn_with_kvcache
 
-            # only the one for caches splits a long context over the processors
+            # only flash_attn_with_kvcache splits a long context over the SMs
             out = (flash_attn_with_kvcache if q.shape[1] == 1 else flash_attn_func)(q, k, v, causal=True)
             return out[0] if isinstance(out, tuple) else out
 
@@ -133,7 +133,7 @@ def _packages() -> list[Kernel]:
 
 
 def _sdpa(backend: str, causal: bool) -> Attend | None:
-    """torch's scaled_dot_product_attention held to one backend; None where this torch lacks it."""
+    """torch's scaled_dot_product_attention with one backend; None if this torch does not have it."""
     try:
         from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -152,15 +152,15 @@ def _sdpa(backend: str, causal: bool) -> Attend | None:
 
 
 def _torch_decode() -> list[Kernel]:
-    """One query needs no mask. Not cuDNN's: 9.13 and 9.14 read out of bounds in a graph without a mask
-    (NVIDIA/TransformerEngine, pull request 2344), and one such read ends the process."""
+    """SDPA for decode: one query needs no mask. cuDNN is left out: 9.13 and 9.14 read out of bounds in a graph without
+    a mask (NVIDIA/TransformerEngine, pull request 2344), and one such read ends the process."""
     attend = _sdpa("FLASH_ATTENTION", causal=False)
     return [Kernel("torch SDPA, flash", torch_version(), _of(attend))] if attend else []
 
 
 def _flash_aligned_to_end(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    """PyTorch's flash kernel itself, whose causal mask is aligned to the end (is_causal of SDPA is to
-    the beginning, and wrong after prior context)."""
+    """PyTorch's flash kernel itself, whose causal mask is aligned to the end. (is_causal of SDPA aligns it to the
+    beginning, which is wrong after prior context.)"""
     out = torch.ops.aten._flash_attention_forward(q, k, v, None, None, q.shape[1], k.shape[1], 0.0, True, False)
     return out[0]
 

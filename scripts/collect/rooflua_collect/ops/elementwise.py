@@ -1,12 +1,12 @@
-"""The rest of a layer, bf16, one row per token.
+"""Element-wise operations of a layer, bf16, one row per token.
 
 norm      residual add and RMS norm: x, residual [tokens, width] -> normed, sum (4 passes over memory)
 rope      rotary embedding of [tokens, heads * 128] by position, halves rotated (2 passes)
 silu_mul  silu(gate) * up: [tokens, 2 width] -> [tokens, width] (3 passes)
 quantize  bf16 [tokens, width] -> e4m3 and one float32 scale per token, the largest magnitude of the row
-          over 448 (1.5 passes): what runs in front of an FP8 GEMM
+          over 448 (1.5 passes): it runs before an FP8 GEMM
 
-Fused kernels in Triton where it is installed, as engines have them; else PyTorch's own, several each.
+Fused kernels in Triton if it is installed, as in engines; else several kernels of PyTorch for each.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CHECKED = 64
 
 
 def variant(case: Case) -> str:
-    """Not every GPU has FP8."""
+    """quantize is a variant of its own, because not every GPU has FP8."""
     return "quantize" if case.word("op") == "quantize" else ""
 
 
@@ -147,7 +147,7 @@ def _quantize(bench: Bench, case: Case, fused: bool) -> Prepared:
             out.copy_(sets[i].float() / scales)
 
     def error() -> float:
-        out.copy_(torch.zeros(tokens, width, device=bench.device))  # no NaN in some 8-bit floats: zeros are wrong
+        out.copy_(torch.zeros(tokens, width, device=bench.device))  # unwritten elements: some 8-bit floats lack NaN
         call(0)
         rows = some_indices(tokens, CHECKED, bench.device)
         x = sets[0][rows].float()

@@ -1,8 +1,8 @@
 """Grouped GEMM of routed experts: rows sorted by expert, [rows of e, k] x [n, k]^T for each expert e.
 
-rows = tokens * topk in all. Which expert gets how many is drawn once per case, with the case as seed:
+rows = tokens * topk in all. The rows of each expert are drawn once per case, with the case as seed:
 
-  balanced         each expert as many, the rest to some
+  balanced         equally many for each expert; the remainder goes to randomly drawn experts
   power_law_1.01   popularity x^-1.01, x spread between 1 and 1000 (a mild skew); each token takes topk
                    different experts
 """
@@ -33,7 +33,7 @@ def kernels(bench: Bench, _table: str, _variant: str) -> list[Kernel]:
 
 
 def rows_per_expert(experts: int, topk: int, tokens: int, distribution: str, seed: int) -> list[int]:
-    """How the rows fall on the experts. Sums to tokens * topk."""
+    """Number of rows of each expert. They sum to tokens * topk."""
     rows = tokens * topk
     generator = torch.Generator().manual_seed(seed)
     if distribution == "balanced":
@@ -72,7 +72,7 @@ def _inputs(bench: Bench, case: Case) -> list[tuple[torch.Tensor, torch.Tensor]]
 
 
 def _error(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor, counts: list[int]) -> float:
-    """Some rows and columns, each row by the weights of its expert."""
+    """Error of some rows and columns against float32, each row with the weights of its expert."""
     if not bool(torch.isfinite(out).all()):
         return float("nan")
     owner = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts)).to(x.device)

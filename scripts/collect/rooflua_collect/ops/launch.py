@@ -1,7 +1,7 @@
-"""What a kernel costs that does nothing to speak of: 32 numbers multiplied in place.
+"""Time of a kernel with almost no work: 32 numbers multiplied in place.
 
 kernel      launched one by one from the host, back to back: the slower of host and device
-graph_node  as one node of a graph of many that follow each other
+graph_node  one node in a graph of many such nodes in a row
 """
 
 from __future__ import annotations

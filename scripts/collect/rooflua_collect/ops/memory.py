@@ -1,6 +1,6 @@
-"""Device memory: copy, read and write. `bytes` are those that move: a copy of half as many.
+"""Device memory: copy, read and write. `bytes` counts all bytes moved: a copy reads one half and writes the other.
 
-read  a sum of 32-bit words, which reads everything and writes one number
+read  a sum of 32-bit words, which reads all of them and writes one number
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _copy(bench: Bench, size: int) -> Prepared:
 
 def _read(bench: Bench, size: int) -> Prepared:
     draw = bench.pool.draw()
-    # pairs of bf16 read as float32: wild numbers, so the sum is of bits, as int32
+    # pairs of bf16 would be arbitrary numbers as float32, so they are summed as int32
     sources = [draw.take(size // 2).view(torch.int32) for _ in range(bench.sets_for(size))]
     out = torch.empty((), dtype=torch.int64, device=bench.device)
 

@@ -1,2 +1,2 @@
-"""Our own kernels, for machines where no package brings one. Each row they time is first compared with a
-float32 reference; tables.toml names them."""
+"""rooflua's own kernels, for machines without a package that has one. Each row is first compared with a float32
+reference; tables.toml names the kernel."""

@@ -2,8 +2,8 @@
 
 q [batch, 1, h, D]; k, v [batch, context, g, D], bf16 or FP8 (converted as they are read); out as q.
 
-A program takes one KV head of one request and one slice of the context, for all h/g query heads; a second
-kernel adds up the slices by their log-sum-exp. Few requests are cut into many slices, to fill the GPU.
+A program computes one KV head of one request and one slice of the context, for all h/g query heads; a second
+kernel combines the slices by their log-sum-exp. Small batches are cut into many slices, to fill the GPU.
 """
 
 import math
@@ -27,8 +27,8 @@ def _slice(q, k, v, out, partial, lse, scale_log2, context, kv_heads, splits, pe
     column = tl.arange(0, DIM)
     lane = tl.arange(0, STEP)
     head = request * kv_heads * GROUP + kv_head * GROUP + row
-    ours = row < GROUP
-    queries = tl.load(q + head[:, None] * DIM + column[None, :], mask=ours[:, None], other=0.0)
+    real = row < GROUP  # the other rows are padding
+    queries = tl.load(q + head[:, None] * DIM + column[None, :], mask=real[:, None], other=0.0)
     largest = tl.full([PADDED], float("-inf"), tl.float32)
     total = tl.zeros([PADDED], tl.float32)
     sums = tl.zeros([PADDED, DIM], tl.float32)
@@ -51,11 +51,11 @@ def _slice(q, k, v, out, partial, lse, scale_log2, context, kv_heads, splits, pe
         largest = newest
     sums = sums / total[:, None]
     if WHOLE:
-        tl.store(out + head[:, None] * DIM + column[None, :], sums.to(tl.bfloat16), mask=ours[:, None])
+        tl.store(out + head[:, None] * DIM + column[None, :], sums.to(tl.bfloat16), mask=real[:, None])
     else:
         slot = head * splits + split
-        tl.store(partial + slot[:, None] * DIM + column[None, :], sums, mask=ours[:, None])
-        tl.store(lse + slot, largest + tl.log2(total), mask=ours)
+        tl.store(partial + slot[:, None] * DIM + column[None, :], sums, mask=real[:, None])
+        tl.store(lse + slot, largest + tl.log2(total), mask=real)
 
 
 @triton.jit(do_not_specialize=["splits"])
@@ -73,7 +73,7 @@ def _combine(partial, lse, out, splits, DIM: tl.constexpr, SLOTS: tl.constexpr):
 
 
 def slices(batch: int, kv_heads: int, context: int, processors: int) -> tuple[int, int]:
-    """(slices, tokens of each): enough programs for every processor, none without tokens."""
+    """(slices, tokens of each): enough programs for every SM, none without tokens."""
     wanted = max(1, PROGRAMS_PER_SM * processors // (batch * kv_heads))
     blocks = math.ceil(context / BLOCK)
     wanted = min(wanted, blocks, MOST_SPLITS)

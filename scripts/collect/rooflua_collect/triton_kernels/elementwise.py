@@ -75,7 +75,7 @@ def _quantize(x, out, scales, width, largest, least_scale, COLUMNS: tl.constexpr
 
 
 def quantize(x: torch.Tensor, out: torch.Tensor, scales: torch.Tensor, largest: float, least_scale: float) -> None:
-    """x [tokens, width] -> out, of fewer bits, and scales [tokens, 1]: x is about out * scales."""
+    """x [tokens, width] -> out, in an 8-bit format, and scales [tokens, 1]: x is about out * scales."""
     tokens, width = x.shape
     _quantize[(tokens,)](x, out, scales, width, largest, least_scale, COLUMNS=triton.next_power_of_2(width),
                          num_warps=8)

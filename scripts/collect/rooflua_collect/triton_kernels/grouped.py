@@ -1,7 +1,7 @@
 """Grouped GEMM: x [rows, k] sorted by expert, w [experts, n, k] -> [rows, n], bf16.
 
-The rows of each expert are cut into tiles; a list says which expert and rows a tile has. One program
-does one tile and one block of columns.
+The rows of each expert are cut into tiles; a list gives the expert and the rows of each tile. One program
+computes one tile and one block of columns.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Tiles:
 
     @staticmethod
     def of(counts: list[int], device: torch.device) -> "Tiles":
-        """Tile height by the rows of the experts that have any: few rows, low tiles."""
+        """Chooses the tile height by the mean number of rows of experts with rows: few rows, low tiles."""
         busy = [count for count in counts if count > 0]
         mean = sum(busy) / max(1, len(busy))
         height = 16 if mean <= 16 else 32 if mean <= 32 else 64 if mean <= 96 else 128
@@ -64,7 +64,7 @@ def _grouped(x, w, out, tile_expert, tile_first, tile_end, k, n,
 
 
 def grouped_gemm(x: torch.Tensor, w: torch.Tensor, tiles: Tiles, out: torch.Tensor) -> torch.Tensor:
-    """Into `out`, which is returned."""
+    """Writes the product into `out` and returns it."""
     k, n = x.shape[1], w.shape[1]
     width = 128 if tiles.height >= 64 else 64
     grid = (tiles.expert.shape[0], triton.cdiv(n, width))

@@ -1,5 +1,5 @@
--- Words that every module of the library uses: errors at the user's line, checks, read-only tables,
--- pairs in a fixed order. Captured here before any script runs.
+-- Functions that every module of the library uses: errors with the user's line, checks, read-only tables,
+-- pairs in a fixed order. Lua's own functions are taken here before any script can replace them.
 local native = require "rooflua.native"
 
 local core = {}
@@ -51,7 +51,8 @@ end
 
 core.before = before
 
---- Sorted keys of a table, then those that have no order as `next` gives them, or `refuse(key)`.
+--- Sorted keys of a table. Keys without an order (tables, functions) come last, as `next` gives them; with
+--- `refuse` they are passed to refuse(key).
 function core.sorted_keys(t, refuse)
   local keys, others, count, other_count = {}, {}, 0, 0
   for key in next, t do
@@ -71,7 +72,7 @@ function core.sorted_keys(t, refuse)
 end
 local sorted_keys = core.sorted_keys
 
---- pairs in an order that does not depend on hashes.
+--- Like pairs, in an order that does not depend on hashes.
 function core.sorted_pairs(t, refuse)
   local meta = debug.getmetatable(t)
   if type(meta) == "table" and meta.__pairs then return meta.__pairs(t) end
@@ -91,7 +92,8 @@ function core.sorted_pairs(t, refuse)
   end
 end
 
---- pairs for trusted scripts: of views, engine objects and what has __pairs, as scripts see them; else as ever.
+--- pairs for trusted scripts. Views, engine objects and tables with __pairs are walked as in other scripts; all
+--- other tables as in plain Lua.
 function core.pairs(t)
   local meta = debug.getmetatable(t)
   if type(t) == "userdata" or type(meta) == "table" and (rawget(meta, "__pairs") or core.contents[t]) then
@@ -127,10 +129,10 @@ function core.readonly(t, what, strict)
   })
 end
 
---- The table behind a read-only view, or the table itself.
+--- The table that a read-only view shows, or the table itself.
 function core.plain(t) return contents[t] or t end
 
--- Objects of the engine: fields of a userdata, once read, by object.
+-- Objects of the engine: the fields of a userdata, kept once they were read.
 local fields = setmetatable({}, { __mode = "k" })
 core.object_fields = fields
 function core.fields_of(object)
@@ -146,7 +148,7 @@ function core.class_name(object)
   return meta and class_names[meta]
 end
 
---- Gives the metatable of an engine class its Lua side.
+--- Gives the metatable of an engine class its Lua functions.
 ---@param sample userdata any object of the class
 ---@param name string
 ---@param index function
@@ -169,7 +171,7 @@ function core.is_class(object, name)
   return type(object) == "userdata" and class_names[metatable_of(object)] == name
 end
 
--- Checks. Each returns the value, so that it can wrap one.
+-- Checks. Each returns the value that it checked.
 
 function core.number(value, what)
   if type(value) ~= "number" or value ~= value then

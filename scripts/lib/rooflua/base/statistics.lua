@@ -1,14 +1,14 @@
--- Mean, median and quantiles of lists of numbers: the one place, as numpy has them (linear between ranks).
+-- Mean, median and quantiles of lists of numbers, as in numpy: quantiles are linear between ranks.
 local statistics = {}
 
---- nil of nothing.
+--- The mean; nil of an empty list.
 function statistics.mean(values)
   local sum = 0
   for i = 1, #values do sum = sum + values[i] end
   return #values > 0 and sum / #values or nil
 end
 
---- The value below which the share `q` of sorted values lies; nil of nothing.
+--- The value below which the share `q` of sorted values lies; nil of an empty list.
 function statistics.of_sorted(sorted, q)
   if #sorted == 0 then return nil end
   local at = (#sorted - 1) * q
@@ -17,7 +17,7 @@ function statistics.of_sorted(sorted, q)
   return first + (second - first) * (at - low)
 end
 
---- The same of values in any order.
+--- Like of_sorted, for values in any order.
 function statistics.quantile(values, q)
   local sorted = {}
   for i = 1, #values do sorted[i] = values[i] end

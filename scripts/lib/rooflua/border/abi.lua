@@ -1,5 +1,5 @@
--- The mirror image of engine/script/ffi_abi.h. Pointers stay in upvalues of the library: scripts
--- get numbers, text and read-only views.
+-- The structs and function tables that the engine and the library share (engine/border.h). Pointers stay in
+-- upvalues of the library: scripts get numbers, text and read-only views.
 local native = require "rooflua.native"
 local ffi = require "ffi"
 
@@ -10,51 +10,23 @@ local ffi = require "ffi"
 -- 500 of either that are allowed; where they do not suffice, the whole model is interpreted.
 if jit and jit.opt then jit.opt.start("-fuse", "maxirconst=2000", "maxsnap=1000") end
 
-ffi.cdef [[
-typedef struct {
-  double latency_s;
-  double mfu;
-  double distance;
-  double flop, bytes;
-  double mfu_up, mfu_down;
-  int32_t evidence;
-  int32_t rows;
-  int32_t selected_row;
-  int32_t bound;
-} rooflua_estimate;
+--- The plain C of engine/border.h, whose structs C++ sees as well.
+local function declarations()
+  local text = native.border:match "// %[cdef\n(.-)// cdef%]"
+  return (text:gsub("BORDER_INIT%b()", ""):gsub("BORDER_ENUM%b()", "int32_t"):gsub("BORDER_CLASS%b()", "void"))
+end
+ffi.cdef(declarations())
 
-typedef struct {
-  double op, dtype, kv_dtype;
-  double values[16];
-} rooflua_query;
+local abi = {}
 
-typedef struct {
-  uint32_t version;
-  uint32_t size;
-  void *context;
-  const char *(*message)(void *);
-  int32_t (*gemm)(void *, const void *database, double m, double k, double n, double dtype,
-                  rooflua_estimate *out);
-  int32_t (*prefill)(void *, const void *database, double heads, double kv_heads, double head_dim,
-                     double new_tokens, double context_tokens, double tp, double kv_dtype,
-                     rooflua_estimate *out);
-  int32_t (*decode)(void *, const void *database, double heads, double kv_heads, double head_dim,
-                    double batch, double context_tokens, double tp, double kv_dtype,
-                    rooflua_estimate *out);
-  int32_t (*lookup)(void *, const void *database, const rooflua_query *query,
-    rooflua_estimate *out);
-  int32_t (*all_reduce)(void *, const void *database, double bytes, double ranks, double eager,
-                        rooflua_estimate *out);
-  int32_t (*collective)(void *, const void *hardware, double bytes, double ranks, double kind,
-                        rooflua_estimate *out);
-  int32_t (*prepared)(void *, const void *prepared, double first, double second, double *mfu,
-                      double *latency_s, double *evidence);
-} rooflua_abi;
-]]
+--- A table of functions of the engine, from its address. `name` is its struct in engine/border.h.
+function abi.table_at(name, address)
+  local functions = ffi.cast("const " .. name .. " *", address)
+  assert(functions.size == ffi.sizeof(name), "rooflua: engine/border.h was compiled with another layout than LuaJIT's")
+  return functions
+end
 
-local abi = ffi.cast("const rooflua_abi *", native.abi)
-assert(abi.version == 2, "rooflua: engine and scripts/lib/rooflua are of different versions")
-assert(abi.size == ffi.sizeof "rooflua_abi",
-  "rooflua: the FFI table has another size than abi.lua says")
+abi.ffi = ffi
+abi.functions = abi.table_at("rooflua_cost_table", native.cost_table)
 
-return { ffi = ffi, functions = abi }
+return abi

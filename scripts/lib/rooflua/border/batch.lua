@@ -8,14 +8,6 @@ local ffi = require("rooflua.border.abi").ffi
 local fail, type = core.fail, type
 
 ffi.cdef [[
-typedef struct { int32_t new_tokens, context_tokens, completes, slot, id; } rooflua_prefill_data;
-typedef struct {
-  double decode_context_tokens;
-  const rooflua_prefill_data *prefills;
-  const void *origin;
-  const int32_t *contexts;
-  int32_t prefill_count, decodes, tokens, requests, sampled, replica;
-} rooflua_batch_data;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_batch_handle;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_prefills_handle;
 typedef struct { const int32_t slot; const uint32_t epoch; const int32_t position; } rooflua_prefill_handle;
@@ -117,12 +109,12 @@ local Batch = ffi.metatype("rooflua_batch_handle", {
 local batch = {}
 
 --- For rooflua.serving: where the engine keeps the batch of the step being priced, and the slow
---- paths. The layout is that of rooflua_batch_data.
+--- paths. The layout is that of rooflua_batch.
 ---@param data any pointer to the engine's batch
 ---@param context_max function
 ---@param contexts function returns a pointer to one int32 per decode
 function batch.attach(data, context_max, contexts)
-  datas[live_slot] = ffi.cast("const rooflua_batch_data *", data)
+  datas[live_slot] = ffi.cast("const rooflua_batch *", data)
   details[live_slot] = { max = context_max, contexts = contexts }
 end
 
@@ -143,7 +135,7 @@ local prefill_keys = { "new_tokens", "context_tokens", "completes" }
 
 local function read_prefills(given, what)
   local list = given and core.table(given, what .. ": prefills") or {}
-  local rows = ffi.new("rooflua_prefill_data[?]", math.max(#list, 1))
+  local rows = ffi.new("rooflua_prefill_work[?]", math.max(#list, 1))
   local tokens, sampled = 0, 0
   for i, prefill in ipairs(list) do
     local where = what .. ": prefills[" .. i .. "]"
@@ -192,12 +184,12 @@ function batch.new(given)
       .. ": decode_context_max")
       or (decodes > 0 and math.ceil(sum / decodes) or 0)
   end
-  local data = ffi.new "rooflua_batch_data"
+  local data = ffi.new "rooflua_batch"
   data.decode_context_tokens, data.prefills, data.contexts = sum, rows, contexts
   data.prefill_count, data.decodes, data.tokens = prefill_count, decodes, tokens + decodes
   data.requests, data.sampled = prefill_count + decodes, sampled + decodes
   local slot = #details + 1
-  datas[slot], epochs[slot] = ffi.cast("const rooflua_batch_data *", data), 1
+  datas[slot], epochs[slot] = ffi.cast("const rooflua_batch *", data), 1
   details[slot] = { max = function() return largest end, keep = { data, rows, contexts } }
   return Batch(slot, 1)
 end

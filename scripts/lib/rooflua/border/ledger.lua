@@ -1,5 +1,6 @@
--- The account of a step: seconds per evidence, added in place; a row per operation while somebody
--- listens; the corrections that apply to operations. What rooflua.cost records goes through keep.
+-- The account of a step: its seconds per kind of evidence, in memory of the engine (engine/cost/ledger.h). While
+-- something listens (an explanation), each operation is also kept as a row. Corrections of the scenario are applied to
+-- each operation. All that rooflua.cost records goes through ledger.keep.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local mfu = require "rooflua.mfu"
@@ -9,9 +10,6 @@ local fail, type = core.fail, type
 local evidence_names = mfu.evidence_names
 local infinity = math.huge
 
-ffi.cdef [[
-typedef struct { double seconds[6]; int32_t listening, reserved; } rooflua_ledger;
-]]
 local state = ffi.cast("rooflua_ledger *", native.ledger)
 
 local ledger = {}
@@ -19,7 +17,7 @@ local ledger = {}
 local evidence_codes = {}
 for code = 0, 5 do evidence_codes[evidence_names[code]] = code end
 
---- The code of an evidence's name or of an estimate.
+--- The code of an evidence, given by its name or by an estimate that has it.
 function ledger.code(evidence, what)
   local code = evidence_codes[evidence]
   if code then return code end
@@ -35,20 +33,20 @@ end
 
 -- Recording ---------------------------------------------------------------------------------------
 
-local rows                 -- list of rows while somebody listens
+local rows                 -- list of rows while an explanation listens, else nil
 local corrections = {}     -- instances with an op method, in order
 local correction_count = 0
-local applied              -- the list they came from
+local applied              -- the scenario's list that `corrections` was made of
 local op_fields = { "bound", "bytes", "count", "evidence", "flop", "kind", "mfu", "name", "shape", "time_s" }
 local known_field = {}
 for _, name in ipairs(op_fields) do known_field[name] = true end
-local op = setmetatable({}, {  -- the operation being corrected, reused; some have no mfu
+local op = setmetatable({}, {  -- the operation being corrected; one table for all, because some lack an mfu
   __index = function(_, key)
     if known_field[key] then return nil end
     fail("an op: %s", native.unknown_name("field", tostring(key), op_fields))
   end,
 })
-local seen_op = setmetatable({}, {  -- what a correction sees of it
+local seen_op = setmetatable({}, {  -- the read-only view of it that corrections get
   __index = op,
   __newindex = function(_, key)
     fail("an op is read-only (assigning '%s'); a correction returns the new seconds", tostring(key))
@@ -57,7 +55,7 @@ local seen_op = setmetatable({}, {  -- what a correction sees of it
 })
 core.contents[seen_op] = op -- for pairs
 
---- Applies the corrections in order; each is a row of its own when somebody listens.
+--- Applies the corrections in order. While an explanation listens, each change is a row of its own.
 local function correct(name, kind, time_s, code, count, flop, bytes, value, bound, shape)
   op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape, flop, bytes, bound
   op.mfu = value == value and value or nil
@@ -79,7 +77,9 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
   return time_s
 end
 
---- Enters one operation: row, corrections, seconds. Returns its time times count, and its bound.
+--- Enters one operation: its row, its corrections, its seconds.
+--- @return number time_s of all `count` runs, corrected
+--- @return string bound
 function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
   if rows then
     rows[#rows + 1] = { name = name or kind, kind = kind, shape = shape or "", flop = flop,
@@ -99,9 +99,10 @@ end
 local most_entries = 262144
 local seconds_of = ffi.typeof "double[6]"
 ffi.cdef "typedef struct { double time_s, amount; int32_t code, reserved; } rooflua_remembered;"
-local remembered = ffi.typeof "rooflua_remembered" -- code -1: several kinds of evidence, kept beside it
+local remembered = ffi.typeof "rooflua_remembered" -- code -1: several kinds of evidence, in `mixtures`
 
---- Runs `call` with an empty account; returns its time and what it added, then restores the account.
+--- Runs `call` with an empty account. Returns its time and the seconds per evidence that it added; the account then
+--- holds these in addition to what it held before.
 local function isolate(call)
   local saved = seconds_of()
   for i = 0, 5 do
@@ -124,7 +125,8 @@ local function check_function(fn, what)
   end
 end
 
---- Exact memo of a pure priced function of one number.
+--- Remembers a priced function of one number: its results, and the seconds per evidence that it adds. The function
+--- must depend on nothing else.
 function ledger.memoize(fn)
   check_function(fn, "cost.memoize")
   local known, mixtures, entries = {}, {}, 0
@@ -163,7 +165,7 @@ end
 
 local base = 67108864 -- 2^26: two whole numbers below it fit one double
 
---- The same of two whole numbers below 2^26.
+--- The same for a function of two whole numbers below 2^26.
 function ledger.memoize2(fn)
   check_function(fn, "cost.memoize2")
   local one = ledger.memoize(function(key)
@@ -193,12 +195,12 @@ function ledger.shares()
   return out
 end
 
---- Empties the ledger: the engine does it before each step.
+--- Empties the account; the engine does so before each step.
 function ledger.reset()
   for i = 0, 5 do state.seconds[i] = 0 end
 end
 
---- Spreads a step's time over what was recorded; time nobody recorded is assumed.
+--- Scales the account so that it sums to the time of the step. If nothing was recorded, the time is assumed.
 function ledger.settle(time_s)
   local total = 0
   for i = 0, 5 do total = total + state.seconds[i] end
@@ -209,7 +211,7 @@ function ledger.settle(time_s)
   end
 end
 
---- The op corrections of the scenario, for everything priced from now on.
+--- Sets the corrections that apply to every operation from now on: those of `list` that have an op method.
 function ledger.set_corrections(list)
   corrections, correction_count, applied = {}, 0, list
   for _, instance in ipairs(list or {}) do
@@ -220,18 +222,18 @@ function ledger.set_corrections(list)
   end
 end
 
---- The same, where they may be those already: every step of a live run says whose they are, because
---- something else may have been priced in between.
+--- The same, at no cost where `list` is set already. Every step of a live run calls this, because another scenario
+--- may have been priced in between.
 function ledger.apply(list)
   if list ~= applied then ledger.set_corrections(list) end
 end
 
---- Nobody listens any more: after an interrupt in the middle of an explanation.
+--- Ends listening, after an interrupt in the middle of an explanation.
 function ledger.silence()
   rows, state.listening = nil, 0
 end
 
---- Runs a function and returns the tree of what it priced.
+--- Runs a function that prices, and returns {time_s, rows, evidence, corrections} of all that it priced.
 function ledger.explain(call)
   check_function(call, "cost.explain")
   local outer_rows, mine = rows, {}
@@ -254,7 +256,7 @@ function ledger.explain(call)
   return { time_s = time_s, rows = plain, evidence = sum, corrections = corrected }
 end
 
---- True while somebody listens: only then is it worth making texts for rows.
+--- True during an explanation: only then are the texts of rows needed.
 function ledger.listening() return rows ~= nil end
 
 return ledger

@@ -3,17 +3,17 @@
 -- Answers are structs with a field per question, written in place: a trace reads them as it reads memory.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local mfu = require "rooflua.mfu"
 local border = require "rooflua.border.abi"
 
 local ffi, abi = border.ffi, border.functions
-local context, evidence_names = abi.context, mfu.evidence_names
-local fail, type, ask = core.fail, type, mfu.ask
+local context = abi.context
+local fail, type = core.fail, type
 local numbers = ffi.typeof "double *"
 
 local prepared = {}
 
--- object -> {mfu, latency_s, evidence, names, known: name -> its place, queries, firsts, seconds, database}
+-- object -> {mfu, latency_s, evidence, names, known: name -> its place, queries, firsts, seconds, database, lookup,
+-- evidence_names}
 local owned = setmetatable({}, { __mode = "k" })
 local methods = {}
 local estimate = ffi.new "rooflua_estimate"
@@ -32,7 +32,7 @@ local function ask_each(own, first, second)
     local query = own.queries[i]
     if own.firsts[i] ~= "" then query[own.firsts[i]] = first end
     if own.seconds[i] ~= "" then query[own.seconds[i]] = second end
-    local ok, problem = pcall(ask.lookup, own.database, query, estimate, "db:lookup")
+    local ok, problem = pcall(own.lookup, own.database, query, estimate, "db:lookup")
     if ok then
       values[name], latencies[name], own.evidence[i - 1] = estimate.mfu, estimate.latency_s, estimate.evidence
     else
@@ -62,7 +62,7 @@ function methods.evidence(object, name)
   local own = own_of(object, "prepared:evidence")
   local place = own.known[name]
   if not place then fail("prepared:evidence: %s", native.unknown_name("question", tostring(name), own.names)) end
-  return evidence_names[own.evidence[place]]
+  return own.evidence_names[own.evidence[place]]
 end
 
 local function adopt(object)
@@ -101,13 +101,14 @@ local function copy(query, name)
 end
 
 --- @param questions table<string, table> by name
-function prepared.new(database, questions)
+--- @param mfu table the module rooflua.mfu, which requires this one
+function prepared.new(database, questions, mfu)
   local names = core.sorted_keys(core.table(questions, "db:prepare"))
   if #names == 0 then fail "db:prepare: expected questions by name, found none" end
   local new, records = answers_of(names), ffi.new("rooflua_query[?]", #names)
   local own = {
     mfu = new(), latency_s = new(), evidence = ffi.new("double[?]", #names), database = database, names = names,
-    known = {}, queries = {}, firsts = {}, seconds = {},
+    known = {}, queries = {}, firsts = {}, seconds = {}, lookup = mfu.ask.lookup, evidence_names = mfu.evidence_names,
   }
   for i, name in ipairs(names) do
     local query, place = copy(questions[name], name)

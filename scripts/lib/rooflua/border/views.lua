@@ -4,76 +4,14 @@
 --
 -- Results are put in parentheses where a call would else be a tail call: LuaJIT counts tail calls
 -- against the unrolling of loops, and a policy with fifteen of them in a row would not be compiled.
-local ffi = require "ffi"
+local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local random = require "rooflua.random"
 
+local ffi = border.ffi
+
 ffi.cdef [[
-typedef struct {
-  double arrival_s, key, joined;
-  int32_t id; uint32_t epoch;
-  int32_t phase, replica, prompt_tokens, max_tokens, predicted_tokens, cached_tokens, context_tokens,
-          emitted_tokens, preemptions, priority, klass, session;
-  uint32_t prefix;
-  int32_t next, previous, next_prefilling, previous_prefilling, padding;
-} rooflua_request;
-typedef struct {
-  double now_s, decode_index, decode_context_tokens;
-  const rooflua_request *requests;
-  int32_t slots, index, waiting, waiting_head, waiting_tail, running, running_head, running_tail,
-          prefilling, prefilling_head, prefilling_tail, decodes, draining, total_blocks, free_blocks,
-          block_size, max_num_seqs, max_num_batched_tokens, max_model_len, async_depth;
-  double waiting_tokens;
-  int32_t hits, padding;
-} rooflua_replica_view;
-typedef struct {
-  double wake_s;
-  int32_t tokens, decodes, prefills, admitted, preempted, rejected, refused_request, refusal;
-} rooflua_plan_view;
-typedef struct { int32_t new_tokens, context_tokens, completes, slot, id; } rooflua_prefill_work;
-typedef struct {
-  double decode_context_tokens;
-  const rooflua_prefill_work *prefills;
-  const void *origin;
-  const int32_t *contexts;
-  int32_t prefill_count, decodes, tokens, requests, sampled, replica;
-} rooflua_batch;
-typedef struct {
-  double waiting_tokens, context_tokens, kv_used_frac;
-  int32_t waiting, running, decodes, prefilling, free_blocks, total_blocks, outstanding, role;
-} rooflua_signals;
-typedef struct {
-  double now_s, signals_s;
-  const rooflua_signals *signals;
-  const int32_t *candidates;
-  int32_t replica_count, candidate_count, slot, decode_stage;
-  const void *source;
-} rooflua_route_view;
-typedef struct {
-  const rooflua_request *requests;
-  const rooflua_replica_view *view;
-  const rooflua_plan_view *plan_view;
-  const rooflua_batch *batch;
-  const rooflua_route_view *route;
-  void *plan; const void *replica;
-  int32_t slots, live, change, batch_live;
-} rooflua_serve_border;
-typedef struct {
-  uint32_t version, size;
-  rooflua_serve_border *border;
-  const rooflua_batch *batch;
-  int32_t (*decode_all)(rooflua_serve_border *, double), (*shed)(rooflua_serve_border *, double),
-          (*decode)(rooflua_serve_border *, double), (*prefill)(rooflua_serve_border *, double, double),
-          (*admit)(rooflua_serve_border *, double, double, double, double, double);
-  int32_t (*preempt)(rooflua_serve_border *, double), (*reject)(rooflua_serve_border *, double),
-          (*wake_at)(rooflua_serve_border *, double);
-  const char *(*refusal)(rooflua_serve_border *);
-  int32_t (*cached_tokens)(rooflua_serve_border *, double),
-          (*route_cached_tokens)(rooflua_serve_border *, double), (*decode_context_max)(rooflua_serve_border *);
-  const int32_t *(*decode_contexts)(rooflua_serve_border *);
-  int32_t (*decode_blocks)(rooflua_serve_border *), (*shared_tokens)(rooflua_serve_border *, double, double);
-} rooflua_serve_table;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_request_handle;
 typedef struct { const int32_t kind; } rooflua_request_list;
 typedef struct { const int32_t position; } rooflua_replica_signals_handle;
@@ -82,13 +20,12 @@ typedef struct { const int32_t only; } rooflua_plan_handle;
 typedef struct { const int32_t only; } rooflua_candidates_handle;
 ]]
 
-local C = ffi.cast("rooflua_serve_table *", native.serve_table())
-assert(C.version == 3 and C.size == ffi.sizeof("rooflua_serve_table"),
-  "rooflua: serving.lua and the program are of different versions")
+local C = border.table_at("rooflua_serve_table", native.serve_table())
 local B = C.border
 
 local phase_names = { [0] = "absent", "pending", "waiting", "prefill", "decode", "finishing" }
 local WAITING, DECODE, FINISHING = 2, 4, 5
+local HITS_OF_PREEMPTED, HITS_OF_ANY = 1, 2 -- CacheHits of serve/visible_replica.h; 0: no request has any
 
 --- Errors point at the policy's line.
 local function fail(message)
@@ -138,7 +75,7 @@ end
 --- code makes an object of a request only if it is used behind a call.
 local function may_hit(request)
   local view = B.view
-  return view ~= nil and (view.hits == 2 or view.hits == 1 and request.preemptions > 0)
+  return view ~= nil and (view.hits == HITS_OF_ANY or view.hits == HITS_OF_PREEMPTED and request.preemptions > 0)
 end
 
 local request_fields = {
@@ -166,8 +103,8 @@ local request_fields = {
   class = function(r) return r.klass end,
   session = function(r) return (optional(r.session, -1)) end,
   prefix = function(r) return r.prefix end,
-  max_output_tokens = function(r) return (optional(r.max_tokens, 0)) end,
-  predicted_output_tokens = function(r) return (optional(r.predicted_tokens, -1)) end,
+  max_output_tokens = function(r) return (optional(r.max_output_tokens, 0)) end,
+  predicted_output_tokens = function(r) return (optional(r.predicted_output_tokens, -1)) end,
 }
 
 Handle = ffi.metatype("rooflua_request_handle", {
@@ -214,7 +151,7 @@ local function length_of(list)
   local kind = list.kind
   if kind == WAITING_LIST then return view.waiting end
   if kind == PREFILLING_LIST then return view.prefilling end
-  return view.running
+  return view.seats
 end
 
 local function walk(kind, view, slot, steps)
@@ -274,8 +211,8 @@ local replica_fields = {
   decode_context_tokens = function(v) return v.decode_context_tokens end,
   decode_steps = function(v) return v.decode_index end,
   decode_blocks = function() return (C.decode_blocks(B)) end,
-  seats = function(v) return v.running end,
-  finishing = function(v) return v.draining end,
+  seats = function(v) return v.seats end,
+  finishing = function(v) return v.finishing end,
   free_blocks = function(v) return v.free_blocks end,
   total_blocks = function(v) return v.total_blocks end,
   block_size = function(v) return v.block_size end,

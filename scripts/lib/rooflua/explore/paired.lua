@@ -1,5 +1,5 @@
--- Differences between variants over seeds. Runs of one seed share their random numbers, so a variant is
--- compared with the baseline seed by seed: the noise that both have in common drops out.
+-- Differences between variants over seeds. Runs of one seed share their random numbers, so a variant is compared with
+-- the baseline seed by seed, and the noise that both share cancels.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local metrics = require "rooflua.measure.metrics"
@@ -75,7 +75,7 @@ end
 
 local resamples = 2000
 
---- Percentiles of the means of resampled differences; its random numbers are a stream of their own.
+--- Percentiles of the means of resampled differences. The resampling has a random stream of its own.
 local function by_bootstrap(differences, level)
   local stream, means, n = random.streams(0):stream "measure.compare", {}, #differences
   for i = 1, resamples do

@@ -1,5 +1,5 @@
--- Many runs of one scenario: in worker processes, kept in a results file where one is named. What comes
--- back is in the order of the variants, whatever the number of jobs.
+-- Many runs of one scenario: in worker processes, kept in a results file where one is named. Results are in the
+-- order of the variants, whatever the number of jobs.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
@@ -7,25 +7,26 @@ local fingerprint = require "rooflua.scenario.fingerprint"
 local json = require "rooflua.json"
 local lookback = require "rooflua.measure.lookback"
 local paths = require "rooflua.scenario.paths"
-local scenario = require "rooflua.scenario.reader"
-local serve = require "rooflua.serve"
+local Reader = require "rooflua.scenario.reader"
+local shape = require "rooflua.scenario.shape"
+local single = require "rooflua.scenario.single"
 local variants = require "rooflua.scenario.variants"
 
-local many = {}
+local runs = {}
 local fail = core.fail
 
---- A scenario's table as a copy, from a table or (trusted) from a file. Returns it and what errors call it.
-function many.scenario(given, what)
-  local name = "scenario"
+--- A copy of a scenario's table, from a table or (trusted) from a file, and a reader of it.
+function runs.scenario(given, what)
+  local reader = Reader.new "scenario"
   if type(given) == "string" then
     if not native.trusted then fail("%s: scenarios cannot read files; give a table", what) end
-    name, given = given, chunks.load_scenario(given)
+    reader, given = Reader.new(given), chunks.load_scenario(given)
   end
   core.table(given, what .. ": scenario")
   local copy = {}
   for key, value in pairs(core.plain(given)) do copy[key] = value end
-  paths.at(name, "", core.check_keys, copy, scenario.keys, name)
-  return copy, name
+  shape.check_keys(reader, copy)
+  return copy, reader
 end
 
 local function tp_of(deployment)
@@ -34,7 +35,7 @@ local function tp_of(deployment)
 end
 
 --- How many GPUs a scenario's table stands for.
-function many.gpus(given)
+local function gpus_of(given)
   local replicas = given.replicas or 1
   if type(replicas) == "number" then return replicas * tp_of(given.deployment) end
   local count = 0
@@ -44,24 +45,17 @@ function many.gpus(given)
   return count
 end
 
-local function summary_of(name, given)
+--- The document of one run.
+local function document_of(reader, given, row)
   local kind = given.kind or "serve"
-  if kind == "serve" then
-    local result = serve.run_variant(name, given, {})
-    if result.partial then error(result.partial.message or "stopped", 0) end
-    return json.decode(result.summary), nil, result.left_out
-  end
-  local prices = require "rooflua.scenario.prices"
-  if kind ~= "price" and kind ~= "static" then paths.wrong(name, "kind", "'%s' cannot be run many times", kind) end
-  local result = prices[kind](scenario.prepare(given, name))
-  return { time_s = result.time_s, evidence = result.evidence }, result.static
+  if not single.has(kind) then reader:fail("kind", "'%s' cannot be run many times", kind) end
+  local result = single.run(kind, reader, given)
+  if result.partial then error(result.partial.message or "stopped", 0) end
+  local summary = kind == "serve" and json.decode(result.summary)
+    or { time_s = result.time_s, evidence = result.evidence }
+  return { name = row.name, parameters = row.parameters, seed = row.seed, gpus = gpus_of(given), summary = summary,
+    static = result.static, left_out = result.left_out, notes = result.notes }
 end
-
-local function apply(name, given, changes)
-  for _, change in ipairs(changes) do given = scenario.set(name, given, change.path, change.value) end
-  return given
-end
-many.apply = apply
 
 local function seed_of(given, variant)
   local own = variant.parameters.seed
@@ -69,7 +63,7 @@ local function seed_of(given, variant)
 end
 
 --- Seeds as a list: {1, 2, 3}, or a number of them, or nil.
-function many.seeds(given, what)
+function runs.seeds(given, what)
   if given == nil then return nil end
   if type(given) == "number" then
     local list = {}
@@ -82,10 +76,10 @@ function many.seeds(given, what)
   return list
 end
 
-many.option_keys = { "jobs", "results", "progress" }
+runs.option_keys = { "jobs", "results", "progress" }
 
---- Options of the user that say how to run, checked.
-function many.options(given, what)
+--- The user's options that say how to run, checked.
+function runs.options(given, what)
   local options = { jobs = core.whole(given.jobs or 1, what .. ": jobs", 1), progress = given.progress }
   if given.results ~= nil then
     if not native.trusted then fail("%s: results: scenarios write no files; use `rooflua run --results`", what) end
@@ -95,40 +89,43 @@ function many.options(given, what)
 end
 
 --- Finds what is wrong with the variants before the first of them runs.
-function many.check(name, given, list)
+function runs.check(reader, given, list)
   if (given.kind or "serve") ~= "serve" then return end
-  serve.check(name, apply(name, given, list[1].changes))
-  for i = 2, #list do apply(name, given, list[i].changes) end
+  single.check("serve", reader, paths.apply(reader, given, list[1].changes))
+  for i = 2, #list do paths.apply(reader, given, list[i].changes) end
 end
 
---- Runs every variant ({name, parameters, changes}). Returns a list of runs {name, parameters, seed, gpus,
---- summary} in that order, and what else is to say: failed (empty unless options.tolerant: then a run that
---- fails is no error), rows (both by the variant's number; what failed has a `problem`), reused.
-function many.run(name, given, list, options)
+--- Rows of the results file, and the hash that keeps them apart from those of other scenarios.
+local function rows_of(given, list, results)
   local rows, texts, varied = json.array {}, {}, {}
   for i, variant in ipairs(list) do
     for _, change in ipairs(variant.changes) do varied[#varied + 1] = { [change.path] = change.value } end
     rows[i] = { name = variant.name, parameters = variant.parameters, seed = seed_of(given, variant) }
     texts[i] = variant.name .. " " .. rows[i].seed
   end
-  if #rows == 0 then return {}, { failed = {}, rows = {}, reused = 0 } end
+  if not results then return rows, "" end
   local script = rawget(_G, "arg")
-  local hash = options.results and fingerprint.of(given, { seed = given.seed, varied = varied,
-    more = table.concat(texts, "\n"), path = type(script) == "table" and script[0] or nil }) or ""
+  return rows, fingerprint.of(given, { seed = given.seed, varied = varied, more = table.concat(texts, "\n"),
+    path = type(script) == "table" and script[0] or nil })
+end
+
+--- Runs every variant ({name, parameters, changes}). Returns a list of runs {name, parameters, seed, gpus, summary} in
+--- that order, and {failed, rows, reused}: rows by the variant's number, of which those that failed have a `problem`.
+--- A run that fails is an error, unless options.tolerant.
+---@param options table jobs, results, progress, tolerant
+function runs.run(reader, given, list, options)
+  local rows, hash = rows_of(given, list, options.results)
+  if #rows == 0 then return {}, { failed = {}, rows = {}, reused = 0 } end
   local documents, problems, about = native.run_many(rows,
-    { jobs = options.jobs or 1, results = options.results, hash = hash, scenario = name, title = options.progress },
-    function(i)
-      local mine = apply(name, given, list[i].changes)
-      local summary, static, left_out = summary_of(name, mine)
-      return { name = rows[i].name, parameters = rows[i].parameters, seed = rows[i].seed, gpus = many.gpus(mine),
-        summary = summary, static = static, left_out = left_out }
-    end)
-  local runs, said = {}, { failed = {}, rows = {}, reused = about.reused }
+    { jobs = options.jobs or 1, results = options.results, hash = hash, scenario = reader.file,
+      title = options.progress },
+    function(i) return document_of(reader, paths.apply(reader, given, list[i].changes), rows[i]) end)
+  local finished, said = {}, { failed = {}, rows = {}, reused = about.reused }
   if about.interrupted then error("interrupted", 0) end
   for i, document in ipairs(documents) do
     if document then
-      said.rows[i] = lookback.note(document, name, apply(name, given, list[i].changes))
-      runs[#runs + 1] = document
+      said.rows[i] = lookback.note(document, reader.file, paths.apply(reader, given, list[i].changes))
+      finished[#finished + 1] = document
     elseif options.tolerant then
       said.rows[i] = { name = rows[i].name, parameters = rows[i].parameters, problem = problems[i] }
       said.failed[#said.failed + 1] = said.rows[i]
@@ -136,17 +133,17 @@ function many.run(name, given, list, options)
       error(problems[i], 0)
     end
   end
-  return runs, said
+  return finished, said
 end
 
 --- Runs every variant with every seed. Returns, by the variant's number, {runs = {one per seed}, problem}, and
 --- all runs as a list.
-function many.by_seed(name, given, list, seeds, options)
+function runs.by_seed(reader, given, list, seeds, options)
   local all = {}
   for _, variant in ipairs(list) do
     for _, seed in ipairs(seeds) do all[#all + 1] = variants.with(variant, "seed", seed) end
   end
-  local runs, about = many.run(name, given, all, options)
+  local finished, about = runs.run(reader, given, all, options)
   local out = {}
   for i in ipairs(list) do
     out[i] = { runs = {} }
@@ -155,7 +152,7 @@ function many.by_seed(name, given, list, seeds, options)
       if run.problem then out[i].problem = run.problem else table.insert(out[i].runs, run) end
     end
   end
-  return out, runs
+  return out, finished
 end
 
-return many
+return runs

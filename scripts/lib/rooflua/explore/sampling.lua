@@ -2,11 +2,10 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
-local paths = require "rooflua.scenario.paths"
 local random = require "rooflua.random"
 local sobol = require "rooflua.explore.sobol"
+local schema = require "rooflua.scenario.schema"
 local variants = require "rooflua.scenario.variants"
-local wrong = paths.wrong
 
 local sampling = {}
 local most_points = 100000
@@ -53,8 +52,8 @@ end
 
 -- Values ---------------------------------------------------------------------------------------------------
 
---- A parameter is a range ({min, max}, {min =, max =, log =}, true) or a list of three or more values, or
---- of anything but two numbers, one of which is taken.
+--- Whether a parameter is one of a list of values. Two numbers are a range, {min, max}, and so are true and a table
+--- with `min` or `max`.
 local function is_choice(spec)
   if type(spec) ~= "table" then return false end
   local plain = core.plain(spec)
@@ -62,20 +61,20 @@ local function is_choice(spec)
   return not (#plain == 2 and type(plain[1]) == "number" and type(plain[2]) == "number")
 end
 
-local function dimensions_of(file, given, params, what)
+local function dimensions_of(reader, given, params, what)
   local list = {}
-  if type(params) ~= "table" then wrong(file, what, "expected parameters, found %s", core.describe(params)) end
+  if type(params) ~= "table" then reader:fail(what, "expected parameters, found %s", core.describe(params)) end
   for key, value in core.sorted_pairs(params) do
     local path, spec = key, value
     if type(key) == "number" then path, spec = value, true end
     if is_choice(spec) then
-      declared.find(file, given, path, what, true)
+      declared.find(reader, given, path, what, true)
       list[#list + 1] = { path = path, values = core.plain(spec) }
     else
-      list[#list + 1] = { path = path, range = declared.range(file, given, path, spec, what) }
+      list[#list + 1] = { path = path, range = declared.range(reader, given, path, spec, what) }
     end
   end
-  if #list == 0 then wrong(file, what, "expected at least one parameter") end
+  if #list == 0 then reader:fail(what, "expected at least one parameter") end
   return list
 end
 
@@ -84,26 +83,26 @@ local function value_of(dimension, place)
   return declared.value(dimension.range, place)
 end
 
-local keys = { "method", "n", "params", "seed" }
+local keys = schema.names "sweep"
 
 --- The points of a scenario's `sweep`, as variants.
-function sampling.points(file, given)
+function sampling.points(reader, given)
   local options = given.sweep
-  if type(options) ~= "table" then wrong(file, "sweep", "expected a table, found %s", core.describe(options)) end
+  if type(options) ~= "table" then reader:fail("sweep", "expected a table, found %s", core.describe(options)) end
   options = core.plain(options)
-  paths.at(file, "sweep", core.check_keys, options, keys, "sweep")
-  local method = options.method or "sobol"
+  reader:at("sweep", core.check_keys, options, keys, "sweep")
+  local method = options.method or schema.entry("sweep.method").default
   if type(method) ~= "string" or not methods[method] then
-    wrong(file, "sweep.method", "%s", native.unknown_name("method", tostring(method), core.sorted_keys(methods)))
+    reader:fail("sweep.method", "%s", native.unknown_name("method", tostring(method), core.sorted_keys(methods)))
   end
-  local n = paths.at(file, "sweep.n", core.whole, options.n, "sweep.n", 1)
-  if n > most_points then wrong(file, "sweep.n", "at most %d points, found %d", most_points, n) end
-  local seed = paths.at(file, "sweep.seed", core.whole, options.seed or 0, "sweep.seed")
-  local list = dimensions_of(file, given, options.params, "sweep.params")
-  local places = paths.at(file, "sweep", methods[method], n, #list, random.streams(seed))
+  local n = reader:at("sweep.n", core.whole, options.n, "sweep.n", 1)
+  if n > most_points then reader:fail("sweep.n", "at most %d points, found %d", most_points, n) end
+  local seed = reader:at("sweep.seed", core.whole, options.seed or 0, "sweep.seed")
+  local list = dimensions_of(reader, given, options.params, "sweep.params")
+  local places = reader:at("sweep", methods[method], n, #list, random.streams(seed))
   local out = {}
   for i, place in ipairs(places) do
-    local variant = { name = "", parameters = {}, changes = {} }
+    local variant = variants.base()
     for d, dimension in ipairs(list) do
       local value = value_of(dimension, place[d])
       variant = variants.with(variant, dimension.path, value, type(value) == "number" and ("%.4g"):format(value) or nil)

@@ -1,16 +1,17 @@
--- What metrics do when a declared parameter changes by 1 %: central differences with the same random numbers.
+-- How metrics change when a declared parameter changes by 1 %: central differences with the same random numbers.
 local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
-local many = require "rooflua.explore.runs"
 local metrics = require "rooflua.measure.metrics"
 local paired = require "rooflua.explore.paired"
+local runs = require "rooflua.explore.runs"
+local schema = require "rooflua.scenario.schema"
 local variants = require "rooflua.scenario.variants"
 
 local sensitivity = {}
 
 local function whole(value) return type(value) == "number" and value % 1 == 0 end
 
---- How a parameter is moved: {low, high, how}, or nil and why not.
+--- How a parameter is moved: {path, value, low, high, how, unit}; or nil, and why it is not.
 local function moves_of(each, step)
   local about, value = each.about, each.value
   if value == nil then value = about.default end
@@ -31,16 +32,17 @@ local function moves_of(each, step)
   return { path = each.path, value = value, low = low, high = high, how = how, unit = about.unit }
 end
 
-local function chosen(name, given, params, step)
-  local list, fixed, wanted = {}, {}, nil
+local function chosen(reader, given, params, step)
+  local list, fixed, wanted, all = {}, {}, nil, declared.all(reader, given)
   if params ~= nil then
     wanted = {}
     for _, path in ipairs(core.plain(core.table(params, "sensitivity: params"))) do
-      declared.find(name, given, path, "params")
+      local found = declared.find(reader, given, path, "params")
+      if not wanted[path] and declared.is_kernel_constant(path) then all[#all + 1] = found end
       wanted[path] = true
     end
   end
-  for _, each in ipairs(declared.all(name, given)) do
+  for _, each in ipairs(all) do
     if not wanted or wanted[each.path] then
       local move, why = moves_of(each, step)
       if move then
@@ -53,7 +55,7 @@ local function chosen(name, given, params, step)
   return list, fixed
 end
 
---- Mean change per 1 % and, with several seeds, whether its 95 % interval leaves out 0.
+--- Mean change per 1 % and, with several seeds, whether 0 lies outside of its 95 % interval.
 local function change_of(low, high, metric, share)
   local differences = {}
   for i, run in ipairs(low) do
@@ -65,11 +67,11 @@ local function change_of(low, high, metric, share)
   return change, from == nil or from > 0 or to < 0 or from == to
 end
 
---- What a move did to every metric.
+--- What one move did to every metric.
 local function row_of(move, low, high, names, base)
   local row = { path = move.path, value = move.value, how = move.how, unit = move.unit,
     change = {}, percent = {}, clear = {} }
-  local share = (move.high - move.low) / math.abs(move.value) / 0.01 -- of the move, in units of 1 %
+  local share = (move.high - move.low) / math.abs(move.value) / 0.01 -- size of the move, in units of 1 %
   for _, metric in ipairs(names) do
     local change, clear = change_of(low, high, metric, share)
     row.change[metric], row.clear[metric] = change, clear
@@ -78,16 +80,18 @@ local function row_of(move, low, high, names, base)
   return row
 end
 
---- The table of a scenario, and its runs. given: metrics, params, step, seeds; how: jobs, results, progress.
-function sensitivity.run(name, scenario, given, how)
+--- The sensitivities of a scenario, and the runs behind them. given: metrics, params, step, seeds; how: jobs,
+--- results, progress.
+function sensitivity.run(reader, scenario, given, how)
   local names = metrics.list(given.metrics, "sensitivity: metrics",
     { "ttft_s_p99", "tpot_s_p50", "output_tokens_per_s" })
-  local step = core.positive(given.step or 0.01, "sensitivity: step")
+  local step = core.positive(given.step or schema.entry("search.step").default, "sensitivity: step")
   if step >= 1 then core.fail("sensitivity: step: expected a share below 1 (0.01 is 1 %%), found %.14g", step) end
-  local seeds = many.seeds(given.seeds, "sensitivity: seeds") or { scenario.seed or 0 }
-  local moves, fixed = chosen(name, scenario, given.params, step)
-  local base = { name = "base", parameters = {}, changes = {} }
-  many.check(name, scenario, { base })
+  local seeds = runs.seeds(given.seeds, "sensitivity: seeds") or { scenario.seed or 0 }
+  local moves, fixed = chosen(reader, scenario, given.params, step)
+  local base = variants.base()
+  base.name = "base"
+  runs.check(reader, scenario, { base })
   local list = { base }
   for _, move in ipairs(moves) do
     for _, side in ipairs { "low", "high" } do
@@ -97,14 +101,14 @@ function sensitivity.run(name, scenario, given, how)
       end
     end
   end
-  local runs, all = many.by_seed(name, scenario, list, seeds,
+  local by_move, all = runs.by_seed(reader, scenario, list, seeds,
     { jobs = how.jobs, results = how.results, progress = how.progress, tolerant = true })
-  if runs[1].problem then error(runs[1].problem, 0) end
+  if by_move[1].problem then error(by_move[1].problem, 0) end
   local result = { metrics = names, base = {}, rows = {}, fixed = fixed, seeds = seeds, step = step,
     run_count = #list * #seeds }
-  for _, metric in ipairs(names) do result.base[metric] = metrics.mean(runs[1].runs, metric) end
+  for _, metric in ipairs(names) do result.base[metric] = metrics.mean(by_move[1].runs, metric) end
   for _, move in ipairs(moves) do
-    local low, high = runs[move.low_at or 1], runs[move.high_at or 1]
+    local low, high = by_move[move.low_at or 1], by_move[move.high_at or 1]
     if low.problem or high.problem then
       fixed[#fixed + 1] = { path = move.path, why = low.problem or high.problem }
     else

@@ -40,7 +40,7 @@ local function directions(dimension)
 end
 
 --- n points in [0, 1)^dimensions: point[i][d]. `shift` (per dimension, whole numbers below 2^32) is a digital
---- shift: it keeps the evenness and moves the first point away from the corner.
+--- shift: the points stay evenly spread, and the first one is no longer in the corner.
 function sobol.points(n, dimensions, shift)
   local points = {}
   for i = 1, n do points[i] = {} end

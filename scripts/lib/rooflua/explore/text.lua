@@ -1,5 +1,6 @@
--- Searches, sensitivities and comparisons as text for people.
+-- Searches, sensitivities and comparisons over seeds as text for people.
 local core = require "rooflua.base.core"
+local paired = require "rooflua.explore.paired"
 local tables_text = require("rooflua.text.columns").values
 
 local texts = {}
@@ -91,10 +92,10 @@ function searches.pareto(result)
   return line, body
 end
 
---- The answer of a search in a line, and rows of cells of every load or variant that was tried.
+--- The answer of a search as one line, and rows of cells with every load or variant that was tried.
 function texts.search_rows(result) return searches[result.goal](result) end
 
---- A search: its answer, and every load or variant that was tried.
+--- The text of a search: its answer, and every load or variant that was tried.
 function texts.search(result)
   local line, body = texts.search_rows(result)
   local parts = { line }
@@ -109,7 +110,7 @@ local function signed(metric, value)
   return (value > 0 and "+" or "") .. shown(metric, value)
 end
 
---- A sensitivity as rows of cells: parameters by the size of what 1 % of them does to the first metric.
+--- A sensitivity as rows of cells. The parameter with the largest effect on the first metric comes first.
 function texts.sensitivity_rows(result)
   local header = { "parameter", "value", "moved" }
   for _, metric in ipairs(result.metrics) do
@@ -150,6 +151,12 @@ function texts.sensitivity(result)
   return text .. "\nnot varied:\n" .. core.join(lines, "\n") .. "\n"
 end
 
+--- The text of a search or a sensitivity; nil for anything else.
+function texts.of_search(result)
+  if result.rows and result.fixed then return texts.sensitivity(result) end
+  return result.goal and texts.search(result) or nil
+end
+
 --- Differences from the first variant over seeds, with confidence intervals: rows of cells.
 function texts.compared_rows(rows, level)
   local header = { "metric", "variant", "baseline", "mean", "difference", ("%g %% from"):format(100 * level), "to", "" }
@@ -162,17 +169,17 @@ function texts.compared_rows(rows, level)
   return out
 end
 
---- The same of the results of `run`: rows of cells, the first variant's name, how many seeds; nil where nothing
---- can be compared.
+--- Those differences for the results of `rooflua run`: rows of cells, the name of the first variant, how many seeds;
+--- nil where nothing can be compared.
 function texts.over_seeds_rows(results)
-  local groups = require("rooflua.explore.paired").groups(results)
+  local groups = paired.groups(results)
   if #groups < 2 or #groups[1].seeds < 2 then return nil end
-  local rows = require("rooflua.measure").compare(results, { metrics = { "ttft_s_p50", "ttft_s_p99", "tpot_s_p50",
-    "tpot_s_p99", "e2e_s_mean", "output_tokens_per_s" } })
+  local rows = paired.compare(results, { metrics = { "ttft_s_p50", "ttft_s_p99", "tpot_s_p50", "tpot_s_p99",
+    "e2e_s_mean", "output_tokens_per_s" }, level = 0.95, method = "t" })
   return texts.compared_rows(rows, 0.95), groups[1].name, #groups[1].seeds
 end
 
---- As text; "" where nothing can be compared.
+--- Those differences as text; "" where nothing can be compared.
 function texts.over_seeds(results)
   local rows, baseline, seeds = texts.over_seeds_rows(results)
   if not rows then return "" end

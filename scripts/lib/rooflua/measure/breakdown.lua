@@ -1,4 +1,4 @@
--- Where the time of steps goes, op by op: sampled steps are priced again with somebody listening.
+-- Where the time of steps goes, op by op: sampled steps are priced again while their operations are recorded.
 local batch = require "rooflua.border.batch"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
@@ -16,8 +16,8 @@ local function add_share(sums, order, row, share)
   sum.share = sum.share + share
 end
 
---- Rows of one step into the sums: share of the step times its weight. What a step model does outside
---- the primitives (a maximum of host and GPU, say) is a row of its own.
+--- Adds the rows of one step to the sums: the share of the step, times its weight. Time that a step model adds
+--- outside its operations (as a maximum of host and GPU does) is a row of its own.
 local function add(sums, order, priced, weight)
   if not (priced.time_s > 0) then return end
   local rest = 1
@@ -31,7 +31,7 @@ local function add(sums, order, priced, weight)
   end
 end
 
---- Shares of step time by op, largest first. `replicas` are those of serve: each with its step model.
+--- Shares of step time by op, largest first. `replicas` come from serve, each with its step model.
 ---@param steps table list of {replica, weight, batch}
 ---@return table {steps = how many, rows = {{name, kind, bound, evidence, share}, ...}}
 function breakdown.of_steps(steps, replicas)
@@ -54,8 +54,8 @@ end
 
 local function counted(count, what) return ("%d %s%s"):format(count, what, count == 1 and "" or "s") end
 
---- The step of median time of those sampled, op by op: what prices.price_batch gives, and as text. Nothing
---- without steps.
+--- The sampled step with the median time, op by op: the result of prices.price_batch, and a text. Returns nothing
+--- if there are no steps.
 ---@param steps table list of {replica, weight, time_s, batch}
 function breakdown.typical(steps, replicas)
   local order, weights, before = {}, 0, 0
@@ -68,12 +68,12 @@ function breakdown.typical(steps, replicas)
       local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(given))
       local new_tokens = 0
       for _, prefill in ipairs(given.prefills) do new_tokens = new_tokens + prefill.new_tokens end
-      local who = counted(#given.decode_contexts, "decode")
+      local work = counted(#given.decode_contexts, "decode")
       if #given.prefills > 0 then
-        who = who .. (" and %s of %s"):format(counted(#given.prefills, "prefill"), counted(new_tokens, "token"))
+        work = work .. (" and %s of %s"):format(counted(#given.prefills, "prefill"), counted(new_tokens, "token"))
       end
       return priced, ("A typical step, the median by time of %d sampled ones: %s on replica %d\n\n%s"):format(#steps,
-        who, step.replica, native.step_report(priced))
+        work, step.replica, native.step_report(priced))
     end
   end
 end

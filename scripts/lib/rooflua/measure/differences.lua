@@ -1,4 +1,5 @@
---- Two simulations, request by request: who got faster, who slower, and under which heading.
+--- Compares two simulations request by request: which requests got faster or slower, and under which heading (the
+--- parts of a request's time: queue, prefill, decode, ...) most time moved.
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local units = require "rooflua.text.units"
@@ -20,8 +21,8 @@ local function reason(a, b, change_s)
   return best, best_s
 end
 
---- The headings that a metric of a request is made of: for a TTFT those up to the first token, for a TPOT those
---- after it, per token.
+--- Times by heading that add up to a metric of a request: for a TTFT the times up to the first token, for a TPOT
+--- those after it, per token.
 local function headings_of(ended, metric)
   if metric == "e2e_s" then return ended.where_s end
   local out = {}
@@ -49,7 +50,8 @@ local function sorted(rows)
   return rows
 end
 
---- Requests that ended well in both, with what changed; `metric` is one of e2e_s, ttft_s, tpot_s, queue_s.
+--- Rows of the requests that have the metric in both, largest gain first; `metric` is e2e_s, ttft_s, tpot_s or
+--- queue_s. Also the numbers of equal ones and of those that only one simulation has.
 function differences.rows(a, b, metric)
   local other, rows, same, only_a = by_id(b), {}, 0, 0
   for _, each in ipairs(a) do
@@ -98,7 +100,7 @@ local function count_of(rows, sign)
   return count, count > 0 and sum_s / count or 0, core.join(parts, ", ")
 end
 
---- A report: how many got faster and slower, by how much, mostly why; then the `top` of both ends.
+--- The report: how many requests got faster and slower, by how much and why; then the `top` rows of both ends.
 function differences.text(name_a, name_b, metric, rows, same, only_a, only_b, top)
   local faster, faster_s, faster_why = count_of(rows, -1)
   local slower, slower_s, slower_why = count_of(rows, 1)

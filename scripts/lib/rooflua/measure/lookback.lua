@@ -9,15 +9,15 @@ local fail = core.fail
 
 local origins = setmetatable({}, { __mode = "k" }) -- result of a run -> {file, given, live}
 
---- Notes of a result which scenario it is of, and of which simulation, where one may still be asked.
+--- Keeps for a result its scenario and, if that is still open, its simulation.
 function lookback.note(result, file, given, live)
   origins[result] = { file = file, given = given, live = live }
   return result
 end
---- What was noted; nil for a table from elsewhere.
+--- What note() kept for a result; nil for any other table.
 function lookback.origin(result) return origins[result] end
 
---- Whether two accounts of a request tell the same times.
+--- Whether two accounts of a request state the same times.
 local function agree(a, b)
   for key, value in pairs(a) do
     if type(value) == "number" and b[key] ~= value then return false end
@@ -25,8 +25,8 @@ local function agree(a, b)
   return true
 end
 
---- The account of a request with its operations and with what it waited for: the simulation once more from its
---- start, with the same swaps of policies at the same times. Nothing if that does not give the same times.
+--- The account of a request with its operations and its reasons to wait. It runs the simulation again from its
+--- start and swaps policies at the same times as before. It returns nothing if the second run gives other times.
 local function follow(state, state_of, open, id, known)
   local again = open(state.file, state.given, { why = id })
   local run = state_of(again).run
@@ -48,18 +48,18 @@ end
 ---@param state_of function live -> {run, replicas, ...}
 ---@param open function file, scenario, options -> a live simulation
 function lookback.add(Live, state_of, open)
-  --- Every step that ended: when, its queue, its batch, its cache. A copy.
+  --- A copy of every step that ended: its time, queue, batch and cache.
   function Live:steps()
     return native.serve_steps(state_of(self).run)
   end
 
-  --- Every request that ended, in that order: its times, and where its time went. A copy.
+  --- A copy of every request that ended, in order of its end: its times, and where its time went.
   function Live:ended()
     return native.serve_ended(state_of(self).run)
   end
 
-  --- Where the time of a request that ended went: a report, and the same as a table; nil until it has. Its
-  --- operations, and whom it waited for, are found by running the simulation again from its start.
+  --- Where the time of a request went: a report, and the same as a table; nil until the request has ended. Its
+  --- operations, and the requests it waited for, are found by running the simulation again from its start.
   function Live:why(id)
     local state = state_of(self)
     local text, document = native.serve_why_of(state.run, core.whole(id, "why: request"))
@@ -67,11 +67,11 @@ function lookback.add(Live, state_of, open)
     local more, followed = follow(state, state_of, open, id, document)
     if more then return more, followed end
     document.followed = false
-    return text .. "\nits operations and whom it waited for are not known: policies were read again on the way,"
-      .. "\nor they do not do the same a second time\n", document
+    return text .. "\nits operations and the requests it waited for are not known: policies were reloaded on the way,"
+      .. "\nor they do not do the same in a second run\n", document
   end
 
-  --- The step of a replica that ended last: who was in it, with which contexts. A copy.
+  --- A copy of the step of a replica that ended last: its requests and their contexts.
   function Live:last_step(index)
     local state = state_of(self)
     index = core.whole(index or 1, "last_step", 1)
@@ -81,7 +81,7 @@ function lookback.add(Live, state_of, open)
     return native.serve_last_step(state.run, index)
   end
 
-  --- Prices that step again, operation by operation, with the step model as it is now.
+  --- Prices the last step again, operation by operation, with the present step model.
   function Live:explain(index)
     local state, last = state_of(self), self:last_step(index)
     if not last then fail "explain: no step has ended yet; :step first" end

@@ -10,7 +10,7 @@ local plain = { "requests", "completed", "preemptions", "steps", "duration_s", "
 local groups = { "ttft_s", "tpot_s", "itl_s", "e2e_s", "queue_s" }
 local statistics = { "mean", "std", "min", "p50", "p90", "p95", "p99", "max" }
 
--- Made of others. `gpus` is a field of the run that sweeps add.
+-- Metrics computed from others. Sweeps add the field `gpus` to a run.
 local derived = {
   completed_frac = function(summary) return summary.completed / summary.requests end,
   slo_attainment_frac = function(summary)
@@ -21,7 +21,7 @@ local derived = {
   goodput_per_s_per_gpu = function(summary, run) return summary.goodput_per_s / run.gpus end,
 }
 
--- More is better.
+-- Metrics of which a higher value is better.
 local higher = { completed = true, requests_per_s = true, output_tokens_per_s = true, goodput_per_s = true,
   completed_frac = true, slo_attainment_frac = true, requests_per_s_per_gpu = true,
   output_tokens_per_s_per_gpu = true, goodput_per_s_per_gpu = true, cached_tokens = true,
@@ -37,7 +37,7 @@ for name in pairs(derived) do names[#names + 1] = name end
 table.sort(names)
 metrics.names = names
 
---- The name as it is known: "ttft_s.p99" is "ttft_s_p99". Unknown names are errors with suggestions.
+--- The name in its usual form: "ttft_s_p99" for "ttft_s.p99". An unknown name is an error with suggestions.
 function metrics.check(name, what)
   if type(name) ~= "string" then core.fail("%s: expected the name of a metric, found %s", what, core.describe(name)) end
   local flat = name:gsub("%.", "_")
@@ -47,7 +47,7 @@ function metrics.check(name, what)
   return flat
 end
 
---- A list of metrics, checked.
+--- Checks a list of metrics; `otherwise` is the default.
 function metrics.list(given, what, otherwise)
   local out = {}
   for i, name in ipairs(core.plain(core.table(given or otherwise, what))) do out[i] = metrics.check(name, what) end
@@ -57,7 +57,7 @@ end
 
 function metrics.higher_is_better(name) return higher[name] == true end
 
---- The value of a metric in a run ({summary =, gpus =}); nil where the run has none.
+--- The value of a metric in a run ({summary =, gpus =}); nil if the run has none.
 function metrics.value(run, name)
   local summary = run.summary
   local path = paths[name]

@@ -1,13 +1,14 @@
 --- The :commands of the prompt.
 local native = require "rooflua.native"
+local changes = require "rooflua.repl.changes"
 local core = require "rooflua.base.core"
 local help = require "rooflua.text.help"
 local measure = require "rooflua.measure"
-local policy = require "rooflua.policy"
 local pretty = require "rooflua.repl.pretty"
 local reload = require "rooflua.repl.reload"
-local scenario = require "rooflua.scenario.reader"
-local serve = require "rooflua.serve"
+local kinds = require "rooflua.scenario.kinds"
+local opening = require "rooflua.scenario.opening"
+local serve = require "rooflua.serving.live"
 local tree = require "rooflua.repl.tree"
 local units = require "rooflua.text.units"
 
@@ -66,38 +67,11 @@ local function status(session, name)
   return mark .. units.padded(name, longest) .. "  " .. pretty.text(session.lives[name], session.width - 6)
 end
 
---- A fork to come back to, if an error stops the simulation in the middle of a step.
+--- Keeps a fork. If an error stops the simulation in the middle of a step, it goes back to this fork.
 local function save(session, name)
   if session.saved[name] then serve.close(session.saved[name]) end
   session.saved[name] = nil
   if serve.can_fork(session.lives[name]) then session.saved[name] = session.lives[name]:fork() end
-end
-
-local function value_of(text)
-  if text == "true" or text == "false" then return text == "true" end
-  return tonumber(text) or text
-end
-
---- "scheduler=sjf", "scheduler.max_num_seqs=8", "steps=roofline_v2:reviewed" -> what live:set takes.
-local function changes_of(live, arguments)
-  local state, changes = serve.state(live), {}
-  local own = state.replicas[1]
-  local now = { scheduler = own.scheduler, steps = own.prepared.step_policy }
-  for _, each in ipairs(arguments) do
-    local key, value = each:match "^([%w_.]+)=(.+)$"
-    local which, parameter = (key or ""):match "^(%a+)%.?([%w_]*)$"
-    if not which or not now[which] then
-      fail("expected scheduler=NAME, steps=NAME or scheduler.PARAMETER=VALUE, found '%s'", each)
-    end
-    if parameter == "" then
-      changes[which] = value
-    else
-      local base = changes[which]
-      if type(base) == "string" then base = scenario.policy("set", which, base) end
-      changes[which] = policy.with(base or now[which], { [parameter] = value_of(value) })
-    end
-  end
-  return changes
 end
 
 local function words(text)
@@ -108,8 +82,8 @@ end
 
 -- Opening ---------------------------------------------------------------------------------------------
 
-local function show_prices(session, variant)
-  local result = scenario.run(variant, {})
+local function show_prices(session, opened, variant)
+  local result = kinds.run(opened, variant)
   if result.kind ~= "price" then
     session.environment._ = result.static
     return say(session, pretty.text(result.static, session.width))
@@ -134,7 +108,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
       if not native.file_exists(shipped) then fail("%s: there is no such file", file) end
       file = shipped
     end
-    local opened = scenario.open(file, { set = sets })
+    local opened = opening.file(file, { set = sets })
     if variant < 1 or variant > #opened.variants or variant % 1 ~= 0 then
       fail("%s: expected a variant from 1 to %d, found %s", file, #opened.variants, variant)
     end
@@ -144,11 +118,11 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
         say(session, ("%s %d  %s"):format(i == variant and "*" or " ", i, each.name))
       end
     end
-    if opened.kind ~= "serve" then return show_prices(session, variant) end
-    local live = serve.open(scenario.variant_table(variant), { file = file })
+    if opened.kind ~= "serve" then return show_prices(session, opened, variant) end
+    local live = serve.open(opening.variant(opened, variant), { file = file })
     for _, name in ipairs(session.order) do
       session.environment[name] = nil
-      if session.saved[name] then serve.close(session.saved[name]) end -- nobody else knows it
+      if session.saved[name] then serve.close(session.saved[name]) end -- only the session can reach it
     end
     session.lives, session.order, session.saved = {}, {}, {}
     session.file, session.options = file, { set = sets }
@@ -156,7 +130,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
     say(session, status(session, "a"))
   end }
 
--- Going on --------------------------------------------------------------------------------------------
+-- Advancing -------------------------------------------------------------------------------------------
 
 list.step = { usage = ":step [N]", doc = "to the next end of a step, N times (of the current simulation)",
   run = function(session, arguments)
@@ -208,7 +182,7 @@ list.set = { argument = "set", usage = ":set KEY=VALUE ...",
     local live = current(session)
     local given = words(arguments)
     if #given == 0 then fail "expected for example scheduler=sjf, or scheduler.max_num_seqs=8" end
-    live:set(changes_of(live, given))
+    live:set(changes.of(live, given))
     say(session, status(session, session.current))
   end }
 
@@ -220,7 +194,7 @@ list.fork = { argument = "set", usage = ":fork [NAME] [KEY=VALUE ...]",
     check_name(session, name)
     local from = session.current
     local fork = live:fork()
-    if #given > 0 then fork:set(changes_of(fork, given)) end
+    if #given > 0 then fork:set(changes.of(fork, given)) end
     adopt(session, name, fork)
     use(session, from)
     for _, each in ipairs(session.order) do say(session, status(session, each)) end
@@ -357,31 +331,17 @@ function commands.help(session)
   print(pretty.wrapped(closing, session.width))
 end
 
---- "scheduler=", "scheduler.max_num_seqs=", ...: what :set takes.
-local function settable(session)
-  local live, out = session.lives[session.current], { "scheduler=", "steps=" }
-  if not live then return out end
-  local own = serve.state(live).replicas[1]
-  for slot, instance in pairs { scheduler = own.scheduler, steps = own.prepared.step_policy } do
-    for _, name in ipairs(core.sorted_keys(policy.parameters(instance))) do
-      out[#out + 1] = ("%s.%s="):format(slot, name)
-    end
-  end
-  table.sort(out)
-  return out
-end
-
---- Commands with what Tab may offer as their argument.
+--- The commands, each with the arguments that Tab offers.
 function commands.list(session)
   local lives = core.sorted_keys(session.lives)
   list.use.argument = lives
   list.diff.argument = { core.unpack(lives) }
   for _, metric in ipairs { "e2e", "queue", "tpot", "ttft" } do table.insert(list.diff.argument, metric) end
-  list.set.argument, list.fork.argument = settable(session), settable(session)
+  list.set.argument, list.fork.argument = changes.settable(session), changes.settable(session)
   return list
 end
 
---- ":step 3"; abbreviations are fine as long as they are clear.
+--- Runs a command such as ":step 3". Its name may be abbreviated as long as only one command begins so.
 function commands.run(session, text)
   local name, arguments = text:match "^%s*:%s*(%a*)%s*(.-)%s*$"
   local command = list[name]

@@ -1,11 +1,11 @@
---- What Tab offers: globals, modules, fields and methods, parameters of policies, names in require "...",
+--- Completion with Tab: globals, modules, fields and methods, parameters of policies, names in require "...",
 --- :commands and their files.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local help = require "rooflua.text.help"
 local policy = require "rooflua.policy"
 local reading = require "rooflua.repl.reading"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 local spec = require "rooflua.spec"
 
 local complete = {}
@@ -42,7 +42,7 @@ function complete.library()
   return out
 end
 
---- Methods that the stubs promise of a class, and its fields.
+--- Methods and fields of a class, from the stubs.
 local function stubbed(module, class, only_methods)
   local out = {}
   for _, entry in ipairs(help.read_stub(module).entries) do
@@ -83,7 +83,7 @@ local function keys_of(value, only_methods)
   end
   for _, name in ipairs(complete.library()) do
     if rawequal(value, package.loaded["rooflua." .. name]) then
-      add(require("rooflua.sandbox.chunks").public(name)) -- without what only the library should call
+      add(require("rooflua.sandbox.chunks").public(name)) -- without functions that only the library calls
       return keys
     end
   end
@@ -92,7 +92,7 @@ local function keys_of(value, only_methods)
   return keys
 end
 
---- The value of "sim" or "a.b.c"; nil where something is missing on the way. Nothing of the user's is called.
+--- The value of "sim" or "a.b.c"; nil if a part of it does not exist. No function of the user is called.
 function complete.value(text, environment) return reading.value(text, environment) end
 
 local function globals(environment, names)
@@ -124,7 +124,7 @@ local function unique(names)
   return out
 end
 
---- Files and folders that begin with `prefix`; below the home where there are none here.
+--- Files and folders that begin with `prefix`, in the working directory; if there are none, in the home folder.
 local function files(prefix, suffix, home)
   local folder, rest = prefix:match "^(.*/)([^/]*)$"
   folder, rest = folder or "", rest or prefix
@@ -141,7 +141,7 @@ end
 
 local function names_in(kind) return native.list_folder(native.home .. "/scripts/" .. kind, ".lua") end
 
---- Names that a text may be which is not closed yet, by what stands before it.
+--- Candidates for a text without its closing quote, by the pattern of what stands before it.
 local quoted = {
   { "%f[%w_]require%s*%(?%s*[\"']([%w_.%-]*)$", modules },
   { "%f[%w_]spec%.model%s*%(?%s*[\"']([%w_.%-]*)$", spec.models },
@@ -181,10 +181,10 @@ local function argument_of(command, argument, what)
   return #word, {}
 end
 
---- Of the line before the cursor: how many of its last bytes are replaced, and by what.
----@param line string
+--- Candidates for the end of a line, and how many of its last bytes they replace.
+---@param line string up to the cursor
 ---@param environment table of the session
----@param names string[] what else can be named: modules, words of the prompt
+---@param names string[] other names: modules, words of the prompt
 ---@param commands table name -> {argument = "file" | "policy" | "simulation" | ...}
 ---@return integer replaced, string[] candidates
 function complete.at(line, environment, names, commands)

@@ -1,9 +1,9 @@
---- Values as people read them: units by name, tables and engine objects laid out within a width.
+--- Values as text for the prompt: units by name, tables and engine objects laid out within a width.
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local help = require "rooflua.text.help"
 local policy = require "rooflua.policy"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 local units = require "rooflua.text.units"
 
 local pretty = {}
@@ -23,7 +23,7 @@ local function text_of(value, room)
   return quoted:sub(1, math.max(room - 4, 8)):gsub("[\192-\255]?[\128-\191]*$", "") .. '..."'
 end
 
---- Engine objects, policies, simulations: one line that says what it is.
+--- One line that describes an engine object, a policy or a simulation; nil for other values.
 local function title_of(value)
   if serve.is_live(value) then
     local state = serve.state(value)
@@ -50,7 +50,7 @@ local function key_text(key)
   return "[" .. (type(key) == "string" and ("%q"):format(key) or tostring(key)) .. "]"
 end
 
---- The fields to show of something with fields; nil for the rest.
+--- The fields to show of a value; nil if it has none to show.
 local function fields_of(value)
   if serve.is_live(value) then return nil end
   if policy.is_instance(value) then return policy.parameters(value) end
@@ -70,13 +70,13 @@ end
 
 local function scalar(value) return type(value) ~= "table" and type(value) ~= "userdata" end
 
---- The column's name has the unit where it is a word.
+--- A cell of a column. Tokens have no unit here, because the name of the column says it.
 local function cell_text(value, unit)
   if unit == "tokens" then return units.grouped(value) end
   return number_text(value, unit)
 end
 
---- Takes the columns out of a wide table that say the same in every row; a text that says it once.
+--- Removes the columns of a wide table that are equal in every row, and returns a text with their values.
 local function set_apart(list, names)
   if #names <= 5 then return nil end
   local same, i = {}, 1
@@ -93,7 +93,7 @@ local function set_apart(list, names)
   return #same > 0 and core.join(same, ", ") or nil
 end
 
---- A list of records is a table with a header; a list of lists likewise without.
+--- Rows of a list of records, with a header, or of a list of lists, without one; nil for other lists.
 local function record_rows(list, unit)
   if #list < 2 then return nil end
   local names, known = {}, {}
@@ -145,7 +145,7 @@ local function clipped(text, width)
 end
 pretty.clipped = clipped
 
---- What is too long for a line goes on in the next one, indented.
+--- Breaks long lines; the rest goes on in the next line, indented.
 function pretty.wrapped(text, width)
   local lines = {}
   for line in (text .. "\n"):gmatch "(.-)\n" do
@@ -249,7 +249,7 @@ function show(value, width, depth, unit, seen)
   return tostring(value)
 end
 
---- A value as text. `name` is what it came from ("hw.memory_bytes"): its unit is its name's.
+--- A value as text. `name` is the expression that gave it ("hw.memory_bytes"); it tells the unit.
 ---@param value any
 ---@param width integer columns
 ---@param name string?

@@ -1,7 +1,7 @@
---- What stands before the cursor, as a value, without running anything that could change something: names, fields,
---- indices, and calls of the library that only read.
+--- Finds the value of the expression before the cursor without side effects: only names, fields, indices, and calls
+--- of library functions that read are evaluated.
 local mfu = require "rooflua.mfu"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 local spec = require "rooflua.spec"
 
 local reading = {}
@@ -9,7 +9,7 @@ local reading = {}
 local of_live = { last_step = true, replica = true, request = true, result = true, waiting = true }
 local openers = { [spec.model] = true, [spec.hardware] = true, [mfu.open] = true }
 
---- "a.b:c(1)[2]" as its last part and what is before it: {kind, name, argument}.
+--- Splits "a.b:c(1)[2]" into the text before its last part, and that part: {kind, name, argument}.
 local function last_part(text)
   local before, index = text:match "^(.*)%[(%d+)%]$"
   if before then return before, { kind = "index", name = tonumber(index) } end
@@ -23,7 +23,7 @@ local function last_part(text)
   return nil, name and { kind = "name", name = name }
 end
 
---- A number or a text in quotes; false for anything else that could be written there.
+--- The value of an argument: nil, a number or a text in quotes; false for anything else.
 local function literal(argument)
   local inside = argument:match "^%((.*)%)$" or argument
   if inside:find "^%s*$" then return nil end
@@ -54,10 +54,10 @@ local function follow(value, part)
   return openers[call] and call(argument) or nil
 end
 
---- Whether something stands there whose fields could be asked for.
+--- Whether the text ends in an expression that can have fields.
 function reading.ends_in_value(text) return parts_of(text) ~= nil end
 
---- nil where something is missing on the way, or would have to be called.
+--- The value of an expression; nil if a part of it does not exist or needs a call that is not allowed here.
 function reading.value(text, environment)
   local parts = parts_of(text)
   if not parts then return nil end

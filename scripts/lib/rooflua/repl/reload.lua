@@ -1,14 +1,14 @@
---- :reload. Policies from edited files take the place of those that run, with the parameters they were given
---- and the state they keep.
+--- The command :reload. Policies from edited files replace the running ones, and keep their parameters and their
+--- state.
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
-local serve = require "rooflua.serve"
+local opening = require "rooflua.scenario.opening"
+local serve = require "rooflua.serving.live"
 
 local reload = {}
 
---- Policies written in the scenario file itself, by name.
+--- Policies that the scenario file itself defines, by name.
 local function inline_classes(given, out)
   for _, key in ipairs(core.sorted_keys(core.plain(given))) do
     local value = core.plain(given)[key]
@@ -23,7 +23,7 @@ local function inline_classes(given, out)
   return out
 end
 
---- instance -> the same of its class as it is now; nil where its file cannot be found.
+--- A function from an instance to its successor, made by the class that was read again; nil if no file has it.
 local function successor_of(module_of, inline, notes)
   local function successor(instance)
     local old = policy.class_of(instance)
@@ -52,9 +52,9 @@ local function successor_of(module_of, inline, notes)
   return successor
 end
 
---- Reads every policy file again; simulations go on with what is in them now.
+--- Reads every policy file again; simulations go on with the new policies.
 ---@param session table
----@return string text what happened
+---@return string text names of the files, and notes
 function reload.run(session)
   local before = chunks.forget()
   local notes, names, module_of = {}, {}, {}
@@ -79,7 +79,7 @@ function reload.run(session)
     chunks.recall(before)
     error(problem, 0)
   end
-  if session.file then session.opened = scenario.open(session.file, session.options) end
+  if session.file then session.opened = opening.file(session.file, session.options) end
   local text = #names == 0 and "no policy has been read yet" or "read again: " .. core.join(names, ", ")
   return #notes > 0 and text .. "\n" .. core.join(notes, "\n") or text
 end

@@ -1,6 +1,6 @@
---- The prompt: runs what is typed, prints what it gives, and keeps the session's names and simulations. The
---- program reads lines and catches errors (engine/app/repl.cpp); nothing here must clean up after itself,
---- because Ctrl-C stops it anywhere. `settle` does that.
+--- The prompt: runs an input, prints its values, and keeps the names and simulations of the session. The program
+--- reads lines and catches errors (engine/app/repl.cpp). Ctrl-C can stop this code anywhere, so it does not clean up
+--- after itself: `settle` does.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
@@ -9,13 +9,13 @@ local complete = require "rooflua.repl.complete"
 local help = require "rooflua.text.help"
 local ledger = require "rooflua.border.ledger"
 local pretty = require "rooflua.repl.pretty"
-local serve = require "rooflua.serve"
+local serve = require "rooflua.serving.live"
 
 local repl = {}
 
 local words = { help = true, _ = true, sim = true }
 
---- What the session shares with its commands.
+--- The state that the session shares with its commands.
 local session = { environment = {}, lives = {}, order = {}, current = nil, saved = {}, width = 100 }
 
 local function library_name(name)
@@ -47,7 +47,7 @@ session.environment.help = function(topic)
   print(pretty.wrapped(help.text(topic), session.width))
 end
 
---- "x?" as a call of help: "Live:set" of sim.set, "schedulers.sjf" of its name, else the value.
+--- Turns "x?" into a call of help: help "Live:set" for a method of an object, such as sim.set, else help(x).
 local function help_on(text)
   local object, method = text:match "^([%w_.]+)[.:]([%a_][%w_]*)$"
   local value = object and complete.value(object, session.environment)
@@ -56,7 +56,7 @@ local function help_on(text)
   return "help(" .. text .. ")"
 end
 
---- A name that stands for nothing gets a note with what it may have meant.
+--- Prints a note on stderr about a name that has no value, with a similar name.
 local function note_unknown(text)
   local name = text:match "^%s*([%a_][%w_]*)%s*$"
   if not name or name == "nil" or name == "_" then return end
@@ -68,7 +68,7 @@ local function note_unknown(text)
   io.stderr:write("-- ", guess, "\n")
 end
 
---- Names that promise units: what a called function of the library returns, else the last word.
+--- Names that tell the units of results: the results of a called library function, else the last word of the input.
 local function result_names(text)
   local called = text:match "^%s*([%a_][%w_.]*)%s*%b()%s*$"
   local call = called and complete.value(called, session.environment)
@@ -89,18 +89,18 @@ end
 
 local function counted(...) return select("#", ...), ... end
 
---- "complete", with a function, "incomplete", or "wrong", with the message.
+--- Returns "complete" and a function, "incomplete", or "wrong" and the message.
 local function compile(text, name)
   local silent = text:find ";%s*$" ~= nil
-  -- as an argument, not behind a return: a tail call would lose the line of its errors
+  -- The expression is an argument of a call: `return f()` would be a tail call, whose errors lose their line.
   local open = "return __given(" .. text:gsub(";%s*$", "")
-  -- the bracket in a line of its own, where a comment would swallow it, moves the line of some errors
+  -- A comment at the end would hide the bracket, so it may stand on its own line; that moves the line of some errors.
   local expression = native.load_text(open .. ")", name) or native.load_text(open .. "\n)", name)
   if expression then return "complete", expression, silent end
   local chunk, problem = native.load_text(text, name)
   if chunk then return "complete", chunk, true end
   if problem:find "'<eof>'%s*$" and not problem:find "unfinished string" then return "incomplete" end
-  -- what is wrong with it as a statement is less telling if not even its first word could begin one
+  -- If the first word cannot begin a statement, the error of the expression says more than that of the statement.
   local first = text:match "^%s*([%a_][%w_]*)" or text:match "^%s*(%d+)" or text:match "^%s*(.)"
   if problem:find("near '" .. first .. "'", 1, true) then
     local _, other = native.load_text("return " .. text, name)
@@ -125,8 +125,8 @@ function repl.eval(text, line, width)
   return "done"
 end
 
---- After an error or an interrupt: nobody is in the middle of anything.
----@return string note for people; "" if there is nothing to say
+--- Cleans up after an error or an interrupt; simulations in the middle of a step go back to their last fork.
+---@return string note for the user; "" if there is nothing to say
 function repl.settle()
   ledger.silence()
   chunks.settle()
@@ -149,7 +149,7 @@ function repl.settle()
   return core.join(notes, "\n")
 end
 
---- What Tab offers for the line before the cursor.
+--- Candidates of Tab for the line up to the cursor.
 ---@return table {replaced = bytes, candidates = {...}}
 function repl.complete(line)
   local names = complete.library()

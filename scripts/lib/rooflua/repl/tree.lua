@@ -26,7 +26,7 @@ local function evidence_text(evidence)
   return core.join(parts, ", ")
 end
 
---- Rows by kind, kinds by their time; corrections stay with what they correct.
+--- Groups rows by kind, the kind with the most time first. A correction stays with the row that it corrects.
 local function grouped(rows)
   local groups, by_kind = {}, {}
   for _, row in ipairs(rows) do

@@ -1,5 +1,5 @@
--- How files become running code: trusted like luajit's, or in an allow-listed environment of their
--- own. Library tables are handed to sandboxed code as read-only views.
+-- How files become running code: trusted, with everything that luajit has, or sandboxed, in an environment of
+-- their own with an allow-list. Sandboxed code gets the tables of the library as read-only views.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local files = require "rooflua.sandbox.files"
@@ -10,8 +10,8 @@ local fail = core.fail
 local globals = _G
 local stock_require, setfenv = require, setfenv
 
---- What scripts may require of the library: the modules that lie directly in scripts/lib/rooflua. What lies in
---- its rooms holds pointers and natives.
+--- Scripts may require the modules of the library that lie directly in scripts/lib/rooflua. Modules in its
+--- subfolders hold pointers and native functions.
 local function is_public(module)
   return module:find "^[%a_]+$" ~= nil
     and native.file_exists(native.home .. "/scripts/lib/rooflua/" .. module .. ".lua")
@@ -26,12 +26,16 @@ local function copy(t)
 end
 
 local base = {}
-for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget",
-  "rawset",
-  "select", "setmetatable", "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
+for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable",
+  "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
   base[name] = globals[name]
 end
 for _, name in ipairs { "pairs", "next", "tostring", "print" } do base[name] = repeatable[name] end
+--- A read-only view is an empty table: what rawset puts into it would hide the real field from every script.
+function base.rawset(t, key, value)
+  if core.contents[t] then fail("rawset: this table is read-only (assigning '%s')", tostring(key)) end
+  return rawset(t, key, value)
+end
 function base.getmetatable(value)
   if type(value) ~= "table" then return nil end
   return getmetatable(value)
@@ -46,8 +50,7 @@ function allowed.math.random()
 end
 allowed.math.randomseed = allowed.math.random
 
--- A coroutine that resumes a coroutine that resumes ... takes C stack at every level, and LuaJIT does
--- not count them.
+-- A coroutine that resumes another one takes C stack at every level, and LuaJIT does not count the levels.
 local most_nested, nested = 150, 0
 local create, resume = coroutine.create, coroutine.resume
 local function leave(...)
@@ -96,7 +99,7 @@ local function sandboxed_environment(require)
   return strict(environment)
 end
 
---- --trusted: everything luajit has, undeclared globals still an error.
+--- With --trusted a script has everything that luajit has; undeclared globals stay errors.
 local function trusted_environment(require)
   return setmetatable({ require = require, pairs = core.sorted_pairs }, {
     __index = function(_, name)
@@ -114,20 +117,17 @@ end
 
 local loaded, loading, read = {}, {}, {} -- read: files that were run, as a set of paths
 
--- What only the library and the program may touch.
+-- Functions that only the library and the program may call.
 local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
-  ["rooflua.spec"] = { "adopt", "is", "deployment_keys" },
   ["rooflua.policy"] = { "class_of" },
   ["rooflua.measure"] = { "is_metric" },
-  ["rooflua.serve"] = { "run_variant", "check", "follow", "is_live", "state", "restore",
-    "remembers", "close", "can_fork", "method_name", "is_broken",
-    "replace_policies" }, -- some write files
 }
 
---- A read-only view of a module of the library; nested tables are read-only already.
 local views = {}
+
+--- A read-only view of a module of the library; nested tables are read-only already.
 local function library(name)
   if native.trusted then return stock_require(name) end
   if views[name] then return views[name] end
@@ -148,21 +148,21 @@ local function library(name)
   return module
 end
 
---- For the test that compares modules and stubs.
+--- A copy of a module without its hidden functions, for completion and for the test that compares modules and stubs.
 function chunks.public(name)
   local module = copy(stock_require("rooflua." .. name))
   for _, key in ipairs(hidden["rooflua." .. name] or {}) do module[key] = nil end
   return module
 end
 
---- The shortest way to say where a file is: below the home, or as it was given.
+--- The name of a file in error messages: relative to the home folder of rooflua, or as it was given.
 local function chunk_name(path)
   local home = native.home .. "/"
   if path:sub(1, #home) == home then path = path:sub(#home + 1) end
   return "@" .. path
 end
 
---- Errors raised below a tail call have lost their line: they get at least the file.
+--- An error raised below a tail call has lost its line: this puts at least the file in front.
 local function with_file(problem, path)
   if type(problem) ~= "string" or problem:find "%.%w+:%d+: " then return problem end
   return chunk_name(path):sub(2) .. ": " .. problem
@@ -227,40 +227,41 @@ function environment_for()
   return sandboxed_environment(sandbox_require)
 end
 
---- The Lua files that were required so far, sorted.
+--- Paths of all Lua files that were run so far, sorted.
 function chunks.files() return core.sorted_keys(read) end
 
---- Forgets what was required from files, so that edited policies take effect.
----@return table before module name -> what it gave
+--- Forgets the modules that were required from files, so that edited policies take effect.
+---@return table before module name -> its value
 function chunks.forget()
   local before = loaded
   loaded, loading, nested = {}, {}, 0
   return before
 end
+--- Restores the modules that forget() returned.
 function chunks.recall(before) loaded, loading = before, {} end
---- Where scenario modules are looked for besides scripts/.
+--- Sets the folder where modules are looked for besides scripts/.
 function chunks.folder(path) scenario_folder = path end
---- After an interrupt: nothing is being loaded any more.
+--- After an interrupt: marks no module as being loaded.
 function chunks.settle()
   loading, nested = {}, 0
   native.end_loading()
 end
 
--- Strings have methods: give them a copy that scripts cannot reach, so that nobody can change them.
+-- String methods come from a copy that scripts cannot reach, so that no script can change them.
 if not native.trusted then native.string_methods(copy(allowed.string)) end
 
 -- Running --------------------------------------------------------------------------------------------
 
-local function guarded(path, words, call, ...)
-  native.begin_loading(words)
+local function guarded(path, message, call, ...)
+  native.begin_loading(message)
   local results = { pcall(call, ...) }
   native.end_loading()
   if not results[1] then error(with_file(results[2], path), 0) end
   return core.unpack(results, 2, table.maxn(results))
 end
 
---- call(...), which may run no more instructions than a scenario may take to load. For `check`, which asks
---- policies and workloads without running a simulation.
+--- Runs call(...) with the limit of instructions that loading a scenario has. `check` asks policies and workloads
+--- this way, without a simulation.
 function chunks.bounded(path, call, ...)
   return guarded(path, "stopped: checking ran too many instructions; a policy answers for one step, and returns",
     call, ...)
@@ -272,21 +273,21 @@ function chunks.load_scenario(path)
   scenario_folder = path:match "^(.*)/[^/]*$" or "."
   files.beside(path)
   read[path] = true
-  local words = "stopped: loading ran too many instructions; a scenario returns data and runs nothing"
-  return guarded(path, words, function()
+  local message = "stopped: loading ran too many instructions; a scenario returns data and runs nothing"
+  return guarded(path, message, function()
     local chunk = native.load_chunk(path, chunk_name(path))
     return setfenv(chunk, environment_for())()
   end)
 end
 
---- Runs text in an environment like a scenario's; for tests and one-liners.
+--- Runs text in the environment of a scenario; for tests and one-liners.
 function chunks.run_text(text, name)
   local chunk, problem = native.load_text(text, name)
   if not chunk then error(problem, 0) end
   return tostring((setfenv(chunk, environment_for())()))
 end
 
---- rooflua lua FILE ARGS: as luajit would, with the library and the file's folder on the path.
+--- `rooflua lua FILE ARGS`: runs a file as luajit does, with the library and the file's folder on the path.
 function chunks.run_trusted(path, ...)
   local folder = path:match "^(.*)/[^/]*$" or "."
   package.path = folder .. "/?.lua;" .. package.path

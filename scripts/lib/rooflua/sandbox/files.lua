@@ -4,8 +4,9 @@ local core = require "rooflua.base.core"
 local files = {}
 
 local folder  -- of the scenario that was loaded last
-local found = {}  -- every path that was asked for, as a set
+local found = {}  -- the set of all paths that find() returned
 
+--- Sets the scenario beside which files are looked for.
 --- @param scenario string|nil path of a scenario file
 function files.beside(scenario)
   folder = scenario and (scenario:match "^(.*)/[^/]*$" or ".")
@@ -17,7 +18,7 @@ local function exists(path)
   return handle ~= nil
 end
 
---- What was found so far, sorted: results depend on it.
+--- All paths that find() returned so far, sorted: results depend on these files.
 function files.found() return core.sorted_keys(found) end
 
 local function noted(path)
@@ -25,8 +26,8 @@ local function noted(path)
   return path
 end
 
---- Where `path` is. An error names both places that were tried.
---- @param what string for the message: "workload: path"
+--- The place of `path`. If it does not exist, the error names both places that were tried.
+--- @param what string start of the message: "workload: path"
 --- @param kind string "file" or "folder of tables"
 function files.find(path, what, kind)
   core.text(path, what)

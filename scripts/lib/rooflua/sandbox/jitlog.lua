@@ -1,11 +1,11 @@
--- Which lines of scripts could not be compiled, and why: the difference between 3 ns and 300 ns.
+-- Lines of scripts that LuaJIT could not compile, and why. Such a line can take 300 ns instead of 3 ns.
 local jutil = require "jit.util"
 local found_vmdef, vmdef = pcall(require, "jit.vmdef")
 
 local jitlog = {}
 local counts, order = {}, {}
 
--- The recorder tries again from somewhere else: no loss.
+-- Reasons after which LuaJIT starts recording again from another place: nothing is lost.
 local harmless = { ["leaving loop in root trace"] = true, ["inner loop in root trace"] = true,
   ["retry recording"] = true,
   ["down-recursion, restarting"] = true, ["loop unroll limit reached"] = true }
@@ -30,7 +30,7 @@ jit.attach(function(what, _, func, pc, code, argument)
   counts[line] = (counts[line] or 0) + 1
 end, "trace")
 
---- One line per place and reason, in the order they were first seen.
+--- One line per place and reason, in the order in which they were first seen.
 function jitlog.lines()
   local out = {}
   for i, line in ipairs(order) do out[i] = line .. " (" .. counts[line] .. " times)" end

@@ -1,5 +1,5 @@
--- Where a key of a scenario stands in its file. The table that a scenario returns does not know its
--- lines, so the text is searched; where that finds nothing, nothing is said.
+-- Finds the line of a key in a scenario file. The table that a scenario returns does not know its lines, so the
+-- text is searched. If the search finds nothing, messages name no line.
 local native = require "rooflua.native"
 
 local locate = {}
@@ -19,8 +19,8 @@ local function column_of(line, name)
     or line:find("%[%s*[\"']" .. plain .. "[\"']%s*%]%s*=")
 end
 
---- The line with `name =`, at or after line `first`: the one that is indented least, if it is the
---- first part of a path; else the nearest.
+--- The line with `name =`, at or after line `first`: the least indented one for the first part of a path
+--- (`outermost`), else the nearest.
 local function find(lines, name, first, outermost)
   local best, least
   for number = first, #lines do
@@ -33,15 +33,15 @@ local function find(lines, name, first, outermost)
   return best
 end
 
---- The line of a key path ("deployment.tp", "price[2]", "scheduler.max_num_seqs"), as far as it is
---- found; nil if its first part is not.
+--- The line of a key path ("deployment.tp", "price[2]", "scheduler.max_num_seqs"). If only its first parts are
+--- found, the line of the last of them; nil if none is.
 ---@param file string
 ---@param path string
 ---@return integer?
 function locate.line(file, path)
   local lines = code_of(file)
   if not lines or path == "" then return nil end
-  local written = path -- ["scheduler.max_num_seqs"] of `vary`
+  local written = path -- a whole path can be one key: vary = { ["scheduler.max_num_seqs"] = ... }
   while written and written:find(".", 1, true) do
     local whole = find(lines, written, 1, true)
     if whole then return whole end
@@ -56,7 +56,8 @@ function locate.line(file, path)
   return line
 end
 
---- The key path that a message is about: `key`, and what the message itself names in front or as unknown.
+--- The key path that a message is about: `key`, extended by the keys that the message begins with and by the name
+--- that it calls unknown.
 function locate.path(key, message)
   local path, rest = key, message
   while true do

@@ -1,5 +1,5 @@
---- What sandboxed scripts get in place of the words of Lua whose answers depend on hashes and addresses,
---- which are others in every process: pairs, next, tostring, print, string.format, table.foreach.
+--- Replacements for Lua functions whose results depend on hashes and addresses, which differ from process to
+--- process: pairs, next, tostring, print, string.format, table.foreach. Sandboxed scripts get these.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 
@@ -20,7 +20,7 @@ end
 
 function words.pairs(t) return core.sorted_pairs(t, refuse) end
 
-local walks = setmetatable({}, { __mode = "k" }) -- table -> { its keys as they were, where next stands }
+local walks = setmetatable({}, { __mode = "k" }) -- table -> { keys at the start of the walk, position of next }
 
 --- The least key, without sorting.
 local function first_of(t, least)
@@ -31,7 +31,7 @@ local function first_of(t, least)
   return least, rawget(t, least)
 end
 
---- Where the keys after `key` begin.
+--- Position of the first key after `key`.
 local function position_after(keys, key)
   local low, high = 1, #keys + 1
   while low < high do
@@ -41,7 +41,7 @@ local function position_after(keys, key)
   return low
 end
 
---- The least key after `key`, in the order of pairs. An empty table is found out at once.
+--- The least key after `key`, in the order of pairs.
 function words.next(t, key)
   if type(t) ~= "table" then fail("next: expected a table, found %s", core.describe(t)) end
   if key == nil then
@@ -108,7 +108,7 @@ local function checked_format(pattern, ...)
   return text
 end
 
---- Arguments that would show an address are made text first.
+--- Turns arguments that would show an address into text first.
 local function plain_format(pattern, ...)
   local count, values = select("#", ...), { ... }
   for i = 1, count do

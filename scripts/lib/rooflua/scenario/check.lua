@@ -1,16 +1,16 @@
---- What is wrong or doubtful in a scenario, found without running it: `rooflua check`.
+--- `rooflua check`: finds what is wrong or doubtful in a scenario without running it.
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local forecast = require "rooflua.scenario.check.forecast"
 local json = require "rooflua.json"
 local locate = require "rooflua.sandbox.locate"
 local native = require "rooflua.native"
-local paths = require "rooflua.scenario.paths"
-local prices = require "rooflua.scenario.prices"
+local opening = require "rooflua.scenario.opening"
 local rules = require "rooflua.scenario.check.rules"
-local scenario = require "rooflua.scenario.reader"
 local searching = require "rooflua.explore.searching"
-local serve = require "rooflua.serve"
+local serving = require "rooflua.serving.pieces"
+local shape = require "rooflua.scenario.shape"
+local single = require "rooflua.scenario.single"
 
 local check = {}
 
@@ -19,7 +19,7 @@ local most_forecast = 24 -- variants whose batches are priced
 
 -- Findings ----------------------------------------------------------------------------------------------
 
---- A list of findings in which nothing is said twice. `path` is the file of the scenario.
+--- A list of findings without repetitions. `path` is the file of the scenario.
 local function collector(path)
   local out, seen = { variant = "", raised = 0, errors = 0, warnings = 0, findings = json.array {} }, {}
   function out.add(level, file, line, message)
@@ -35,12 +35,12 @@ local function collector(path)
     local count = level == "error" and "errors" or "warnings"
     out[count] = out[count] + 1
   end
-  --- For rules: a finding about a key path.
+  --- Adds a finding about a key path.
   function out.report(level, key, message, ...)
     local text = select("#", ...) > 0 and string.format(message, ...) or message
     out.add(level, path, locate.line(path, key), key .. ": " .. text)
   end
-  --- An error as it was raised, "file:line: message" or "file: message" or without either.
+  --- Adds an error as it was raised: "file:line: message", "file: message" or "message".
   function out.caught(problem)
     problem = tostring(problem)
     local file, line, message = problem:match "^(%S[^:\n]*):(%d+): (.*)$"
@@ -53,22 +53,6 @@ end
 
 -- Stages --------------------------------------------------------------------------------------------------
 
---- Every unknown key, not only the first; the table without them.
-local function known_keys(returned, out)
-  local known, kept = {}, {}
-  for _, name in ipairs(scenario.keys) do known[name] = true end
-  for _, key in ipairs(core.sorted_keys(core.plain(returned))) do
-    if known[key] then
-      kept[key] = core.plain(returned)[key]
-    elseif type(key) == "string" then
-      out.caught(native.unknown_name("key", key, scenario.keys))
-    else
-      out.caught("expected named keys, found key " .. core.describe(key))
-    end
-  end
-  return kept
-end
-
 local function percent(share) return string.format("%.1f %%", 100 * share) end
 
 local function shares_text(shares)
@@ -79,7 +63,7 @@ local function shares_text(shares)
   return #parts > 0 and table.concat(parts, ", ") or "nothing is priced"
 end
 
---- Lengths that no request of this deployment can have.
+--- False where the longest request does not fit into the KV cache.
 local function check_lengths(replica, figures, out)
   local context = replica.prepared.model.max_model_len
   if replica.config.max_model_len > 0 then context = replica.config.max_model_len end
@@ -110,7 +94,7 @@ local function check_load(prepared, figures, rates, out)
   end
 end
 
---- Kinds of work that no row stands for although there are tables.
+--- Reports kinds of work that the tables have no row for.
 local function check_tables(prepared, rates, out)
   local database = prepared.replicas[1].prepared.mfu
   if #database:tables() == 0 then return end
@@ -126,10 +110,10 @@ local function check_tables(prepared, rates, out)
   end
 end
 
---- One variant of kind "serve": seconds by evidence, and lines for people.
-local function forecast_serve(file, given, out)
-  local prepared = serve.check(file, given)
-  local requests = paths.at(file, "workload", forecast.requests, prepared.workload, prepared.streams)
+--- Shares of evidence of one variant of kind "serve".
+local function forecast_serve(reader, given, out)
+  local prepared = serving.check(reader, given)
+  local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
   local figures = forecast.figures(requests)
   if figures.count == 0 then return {} end
@@ -137,7 +121,7 @@ local function forecast_serve(file, given, out)
   for i, replica in ipairs(prepared.replicas) do
     if i == 1 and not check_lengths(replica, figures, out) then return {} end
     local share = figures.rate_per_s and figures.rate_per_s / #prepared.replicas
-    local one = i > 4 and rates[1] or paths.at(file, "steps", forecast.of_replica, replica, figures, share)
+    local one = i > 4 and rates[1] or reader:at("steps", forecast.of_replica, replica, figures, share)
     rates[i] = one
     for name, value in pairs(one.seconds) do seconds[name] = (seconds[name] or 0) + value end
   end
@@ -146,16 +130,14 @@ local function forecast_serve(file, given, out)
   return forecast.shares(seconds)
 end
 
-local function forecast_variant(file, given, kind, out)
-  if kind == "serve" then return forecast_serve(file, given, out) end
-  if kind == "search" then
-    paths.at(file, "search", searching.check, file, given, given.search)
+local function forecast_variant(opened, given, out)
+  local reader = opened.reader
+  if opened.kind == "serve" then return forecast_serve(reader, given, out) end
+  if opened.kind == "search" then
+    reader:at("search", searching.check, reader, given, given.search)
     return {}
   end
-  local prepared = scenario.prepare(given, file)
-  if kind == "price" then return prices.price(prepared).evidence end
-  if kind == "static" then return prices.static(prepared).evidence end
-  return {}
+  return single.run(opened.kind, reader, given).evidence
 end
 
 --- "modelled 86.2 to 100.0 %, assumed 0.0 to 13.8 %" over many variants.
@@ -189,7 +171,7 @@ local function note_forecasts(out, forecasts)
   end
 end
 
---- Findings of some variants only say of which.
+--- A finding that does not hold in every variant names those in which it holds.
 local function name_variants(out, count)
   for _, finding in ipairs(out.findings) do
     local names = core.sorted_keys(finding.variants)
@@ -201,21 +183,21 @@ local function name_variants(out, count)
   end
 end
 
-local function check_variants(path, opened, out)
+local function check_variants(opened, out)
   local forecasts = json.array {}
   for index, variant in ipairs(opened.variants) do
     out.variant = variant.name
-    local ok, given = pcall(scenario.variant_table, index)
+    local ok, given = pcall(opening.variant, opened, index)
     if not ok then
       out.caught(given)
     else
       local before = out.raised
       rules.apply(given, out.report)
       if out.raised == before and index <= most_forecast then
-        local fine, evidence = pcall(forecast_variant, path, given, opened.kind, out)
+        local fine, evidence = pcall(forecast_variant, opened, given, out)
         if fine then forecasts[#forecasts + 1] = { name = variant.name, evidence = evidence }
         else out.caught(evidence) end
-        if not fine and chunks.is_spent(evidence) then break end -- others would be told the same
+        if not fine and chunks.is_spent(evidence) then break end -- the rest would end the same way
       end
     end
   end
@@ -236,10 +218,10 @@ function check.file(path, sets)
     out.caught("expected the file to return a table, found " .. core.describe(returned))
   else
     local finished, problem = pcall(chunks.bounded, path, function()
-      local opened, found = pcall(scenario.open_table, known_keys(returned, out), { file = path, set = sets })
+      local opened, found = pcall(opening.table, shape.known_keys(returned, out.caught), { file = path, set = sets })
       if not opened then return out.caught(found) end
       result.kind, result.variants = found.kind, #found.variants
-      result.forecast = check_variants(path, found, out)
+      result.forecast = check_variants(found, out)
     end)
     if not finished then out.caught(problem) end
     note_forecasts(out, result.forecast)

@@ -1,27 +1,16 @@
 -- The declared parameters of a scenario by key path: what sweeps, fits and sensitivities may vary.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local open_hardware = require("rooflua.spec").hardware
 local paths = require "rooflua.scenario.paths"
+local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
-local wrong = paths.wrong
+local schema = require "rooflua.scenario.schema"
 
 local declared = {}
 
-local slots = { "steps", "scheduler", "router", "bucketing", "workload" }
-
--- Numbers of a scenario that no policy declares.
-local plain_numbers = {
-  ["deployment.memory_utilization"] = { min = 0.01, max = 1, default = 0.92 },
-  ["deployment.kv_blocks"] = { min = 1, integer = true },
-  ["deployment.max_num_seqs"] = { min = 1, integer = true },
-  ["deployment.max_num_batched_tokens"] = { min = 1, integer = true },
-  ["deployment.tp"] = { min = 1, integer = true },
-  ["frontend.base_s"] = { min = 0 }, ["frontend.per_prompt_token_s"] = { min = 0 },
-  ["frontend.per_output_token_s"] = { min = 0 },
-  ["network.alpha_s"] = { min = 0 }, ["network.bytes_per_s"] = { min = 0 },
-  ["replicas"] = { min = 1, integer = true },
-}
+local slots = schema.names(nil, function(entry) return entry.type == "policy" end)
+local plain_numbers = schema.ranges() -- numbers of a scenario that no policy declares
 
 local function kind_of(value, about)
   if policy.is_instance(value) then return "policy" end
@@ -43,30 +32,21 @@ local function add_policy(out, prefix, instance)
   end
 end
 
-local function value_at(given, path)
-  local value = given
-  for _, part in ipairs(paths.split(path)) do
-    if type(value) ~= "table" then return nil end
-    value = core.plain(value)[part]
-  end
-  return value
-end
-
 --- Every declared parameter, sorted by path: {path, value, about = declaration, kind}.
 --- kind: continuous, integer, choice, boolean, string, table, unset.
-function declared.all(file, given)
+function declared.all(reader, given)
   local out = {}
   for _, slot in ipairs(slots) do
     if given[slot] ~= nil or slot == "steps" or slot == "scheduler" and (given.kind or "serve") == "serve" then
-      add_policy(out, slot, scenario.policy(file, slot, given[slot]))
+      add_policy(out, slot, policies.of(reader, slot, given[slot]))
     end
   end
   for _, each in ipairs(core.plain(given.corrections or {})) do
-    local one = policy.is_instance(each) and each or scenario.policy(file, "corrections", each)
+    local one = policy.is_instance(each) and each or policies.of(reader, "corrections", each)
     add_policy(out, "corrections." .. one.name, one)
   end
   for _, path in ipairs(core.sorted_keys(plain_numbers)) do
-    local about, value = plain_numbers[path], value_at(given, path)
+    local about, value = plain_numbers[path], paths.value(given, path)
     if type(value) ~= "number" then value = nil end
     out[#out + 1] = { path = path, value = value, about = about, kind = kind_of(value, about) }
   end
@@ -74,34 +54,56 @@ function declared.all(file, given)
   return out
 end
 
---- The one at `path`, or an error with suggestions; what no policy declares is nil where `loose`.
-function declared.find(file, given, path, what, loose)
-  if type(path) ~= "string" then wrong(file, what, "expected a key path, found %s", core.describe(path)) end
+local constant_prefix = "mfu.model."
+
+function declared.is_kernel_constant(path) return path:sub(1, #constant_prefix) == constant_prefix end
+
+--- A fitted constant of modelled kernels, by its path: what the scenario says, else the GPU's. These constants are
+--- not in declared.all(), so that an analysis of all parameters leaves them as they are.
+local function kernel_constant(given, path)
+  if not declared.is_kernel_constant(path) then return nil end
+  local name, gpu = path:sub(#constant_prefix + 1), given.hardware
+  local hardware = gpu ~= nil and open_hardware(gpu) or nil
+  for _, about in ipairs(native.kernel_constants(hardware and hardware.architecture or "hopper").list) do
+    if about.name == name then
+      local value = paths.value(given, path) or hardware and hardware.constants[name] or about.value
+      return { path = path, value = value, about = about, kind = "continuous" }
+    end
+  end
+end
+
+--- The declared parameter at `path`, or an error with suggestions. With `loose`, a value that the scenario has and
+--- nothing declares is nil instead.
+function declared.find(reader, given, path, what, loose)
+  if type(path) ~= "string" then reader:fail(what, "expected a key path, found %s", core.describe(path)) end
+  local constant = kernel_constant(given, path)
+  if constant then return constant end
   local known = {}
-  for i, each in ipairs(declared.all(file, given)) do
+  for i, each in ipairs(declared.all(reader, given)) do
     if each.path == path then return each end
     known[i] = each.path
   end
-  if loose and value_at(given, path) ~= nil then return nil end
-  return wrong(file, what, "%s", native.unknown_name("parameter", path, known))
+  if loose and paths.value(given, path) ~= nil then return nil end
+  return reader:fail(what, "%s", native.unknown_name("parameter", path, known))
 end
 
 local range_keys = { "min", "max", "start", "log", "integer" }
 
-local function number(file, where, value)
+local function number(reader, where, value)
   if type(value) ~= "number" or value - value ~= 0 then
-    wrong(file, where, "expected a number, found %s", core.describe(value))
+    reader:fail(where, "expected a number, found %s", core.describe(value))
   end
   return value
 end
 
---- Lower and upper bound where a user gave none: the declared ones, else a tenth to ten times the value.
-local function default_range(file, where, found)
+--- Lower and upper bound of a range that the user left open: the declared ones, else a tenth to ten times the value.
+--- The third value says whether such a range is logarithmic.
+local function default_range(reader, where, found)
   local about, value = found.about, found.value or found.about.default
   local low, high = about.min, about.max
   if low and high then return low, high, false end
   if type(value) ~= "number" or value == 0 then
-    wrong(file, where, "needs min and max (its value is %s)", core.describe(value))
+    reader:fail(where, "needs min and max (its value is %s)", core.describe(value))
   end
   local a, b = value / 10, value * 10
   if value < 0 then a, b = b, a end
@@ -109,56 +111,57 @@ local function default_range(file, where, found)
 end
 
 --- {path, min, max, start, log, integer} of one parameter. `given_range`: {min, max, start =, log =},
---- {min =, max =, ...} or true for the default range. Without a scenario (nil) any name will do.
-function declared.range(file, given, path, given_range, what)
+--- {min =, max =, ...} or true for the default range. Without a scenario (nil) every name is taken.
+function declared.range(reader, given, path, given_range, what)
   local where = what .. "." .. tostring(path)
   local bounded = type(given_range) == "table"
-  local found = given and declared.find(file, given, path, what, bounded) or { about = {}, kind = "continuous" }
+  local found = given and declared.find(reader, given, path, what, bounded) or { about = {}, kind = "continuous" }
   if found.kind ~= "continuous" and found.kind ~= "integer" and found.kind ~= "unset" then
-    wrong(file, where, "is not a number but %s", found.kind == "choice" and "a choice" or core.describe(found.value))
+    reader:fail(where, "is not a number but %s", found.kind == "choice" and "a choice" or core.describe(found.value))
   end
   local spec = {}
   for key, value in pairs(bounded and core.plain(given_range) or {}) do
     local name = key == 1 and "min" or key == 2 and "max" or key
-    if type(name) ~= "string" then wrong(file, where, "expected {min, max}, found %s", core.describe(key)) end
+    if type(name) ~= "string" then reader:fail(where, "expected {min, max}, found %s", core.describe(key)) end
     spec[name] = value
   end
-  paths.at(file, where, core.check_keys, spec, range_keys, where)
+  reader:at(where, core.check_keys, spec, range_keys, where)
   local low, high, log
   if spec.min ~= nil or spec.max ~= nil then
-    low = number(file, where .. ".min", spec.min)
-    high = number(file, where .. ".max", spec.max)
+    low = number(reader, where .. ".min", spec.min)
+    high = number(reader, where .. ".max", spec.max)
     log = false
   else
-    low, high, log = default_range(file, where, found)
+    low, high, log = default_range(reader, where, found)
   end
   if spec.log ~= nil then log = spec.log end
-  if low > high then wrong(file, where, "min %g is above max %g", low, high) end
-  if low == high then wrong(file, where, "min and max are both %g: there is nothing to vary", low) end
-  if log and low <= 0 then wrong(file, where, "a logarithmic range needs min > 0, found %g", low) end
+  if low > high then reader:fail(where, "min %g is above max %g", low, high) end
+  if low == high then reader:fail(where, "min and max are both %g: there is nothing to vary", low) end
+  if log and low <= 0 then reader:fail(where, "a logarithmic range needs min > 0, found %g", low) end
   local about = found.about
   if about.min and low < about.min or about.max and high > about.max then
-    wrong(file, where, "%g to %g leaves the declared range (%s to %s)", low, high, tostring(about.min or "-inf"),
+    reader:fail(where, "%g to %g leaves the declared range (%s to %s)", low, high, tostring(about.min or "-inf"),
       tostring(about.max or "inf"))
   end
-  local start = spec.start ~= nil and number(file, where .. ".start", spec.start) or found.value
-    or given and value_at(given, path)
+  local start = spec.start ~= nil and number(reader, where .. ".start", spec.start) or found.value
+    or given and paths.value(given, path)
   if type(start) ~= "number" then start = log and math.sqrt(low * high) or (low + high) / 2 end
   if spec.start ~= nil and (start < low or start > high) then
-    wrong(file, where .. ".start", "%g lies outside %g to %g", start, low, high)
+    reader:fail(where .. ".start", "%g lies outside %g to %g", start, low, high)
   end
   local integer = spec.integer or about.integer or false
   return { path = path, min = low, max = high, start = start, log = log, integer = integer,
-    unit = about.unit, now = type(found.value) == "number" and found.value or given and value_at(given, path) }
+    unit = about.unit, now = type(found.value) == "number" and found.value or given and paths.value(given, path) }
 end
 
---- Place 0..1 of a value in its range, and back.
+--- The place of a value in its range, from 0 to 1.
 function declared.place(range, value)
   value = math.max(range.min, math.min(range.max, value))
   if range.log then return math.log(value / range.min) / math.log(range.max / range.min) end
   return (value - range.min) / (range.max - range.min)
 end
 
+--- The value at a place of its range.
 function declared.value(range, place)
   local value
   if place <= 0 then
@@ -175,16 +178,16 @@ function declared.value(range, place)
 end
 
 --- A list of ranges from {path = range, ...} or {path, path, ...}, sorted by path.
-function declared.ranges(file, given, params, what)
+function declared.ranges(reader, given, params, what)
   if type(params) ~= "table" or next(core.plain(params)) == nil then
-    wrong(file, what, "expected parameters: { [\"steps.host_step_s\"] = { min, max }, ... } or a list of names")
+    reader:fail(what, "expected parameters: { [\"steps.host_step_s\"] = { min, max }, ... } or a list of names")
   end
   local out, seen = {}, {}
   for key, value in core.sorted_pairs(params) do
     local path, spec = key, value
     if type(key) == "number" then path, spec = value, true end
-    local range = declared.range(file, given, path, spec, what)
-    if seen[path] then wrong(file, what, "%s is named twice", path) end
+    local range = declared.range(reader, given, path, spec, what)
+    if seen[path] then reader:fail(what, "%s is named twice", path) end
     seen[path] = true
     out[#out + 1] = range
   end

@@ -1,16 +1,15 @@
--- A scenario as rows of {path, value, unit, note}: everything that was given, and every parameter of
--- every policy with what its declaration says. For reports.
+-- A scenario as rows of {path, value, unit, note} for reports: everything that was given, and every parameter of
+-- every policy with its unit.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
+local schema = require "rooflua.scenario.schema"
 
 local describe = {}
 
--- Told elsewhere in a report, or code.
-local untold = { title = true, rooflua = true, report = true, vary = true, price = true, static = true }
-local policies = { "steps", "scheduler", "router", "workload" }
+local slots = { "steps", "scheduler", "router", "workload" } -- shown with every parameter, also where given by name
 local most_rows, most_items = 400, 8
 
 local function text_of(value)
@@ -52,18 +51,19 @@ function add(rows, path, value)
   end
 end
 
---- Of the open scenario, without its variants' changes. Policies that it leaves out are named too.
-function describe.parameters()
-  local file, given, kind = scenario.opened()
+--- Rows of an opened scenario, without the changes of its variants. They include the policies that it leaves out.
+function describe.parameters(opened)
+  local given = opened.given
   local rows = json.array {}
   local told = {}
   for key, value in pairs(given) do told[key] = value end
-  for _, key in ipairs(policies) do
-    local needed = key == "steps" or kind == "serve" and key ~= "workload"
-    if told[key] ~= nil or needed then told[key] = scenario.policy(file, key, told[key]) end
+  for _, key in ipairs(slots) do
+    local needed = schema.default_policies[key] and (key == "steps" or opened.kind == "serve")
+    if told[key] ~= nil or needed then told[key] = policies.of(opened.reader, key, told[key]) end
   end
   for _, key in ipairs(core.sorted_keys(told)) do
-    if not untold[key] then add(rows, key, told[key]) end
+    local entry = schema.entry(key)
+    if not (entry and entry.reported == false) then add(rows, key, told[key]) end
   end
   return rows
 end

@@ -1,14 +1,17 @@
--- What results depend on, as a hash: the scenario, the Lua files that it required, the library, shipped
--- data, files that it names (tables, traces), options. A changed file is another scenario to a results file.
+-- A hash of what results depend on: the scenario, the Lua files that it required, the library, shipped data, files
+-- that it names (tables, traces), and options. A results file keeps runs of different hashes apart.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local files_found = require("rooflua.sandbox.files").found
+local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+local schema = require "rooflua.scenario.schema"
 
 local fingerprint = {}
 
-local house = { "/scripts/lib/rooflua", "/scenarios/models", "/bench_data" }
+local shipped_folders = { "/scripts/lib/rooflua", "/scenarios/models", "/bench_data" }
 
 --- Every text in a scenario that names a file or folder: tables, traces, config.json.
 local function named_files(value, out, seen, depth, key)
@@ -21,14 +24,12 @@ local function named_files(value, out, seen, depth, key)
   end
 end
 
-local names_policies = { steps = true, scheduler = true, router = true, workload = true, bucketing = true,
-  corrections = true }
-
---- Reads the files of policies and lookups that stand as names in a scenario or in what varies in it: some of
---- them would be read by later variants only. What cannot be read is an error of the run, not of the hash.
+--- Reads the files of policies and lookups that are given by name, in the scenario or in a variant. Without this, a
+--- file that only a later variant reads would be missing from the hash. A file that cannot be read is no error here:
+--- the run reports it.
 local function read_named(value, key, seen, depth)
-  if type(value) == "string" and names_policies[key] then
-    pcall(require("rooflua.scenario.reader").policy, "", key, value)
+  if type(value) == "string" and schema.folders[key] then
+    pcall(policies.of, Reader.new "", key, value)
   elseif type(value) == "string" and (key == "mfu" or key == "lookup") then
     pcall(chunks.require, "lookup." .. value)
   elseif type(value) == "table" and not seen[value] and depth < 12 then
@@ -59,8 +60,8 @@ local function text_of(value, depth)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
---- The hash of a scenario's table. options: path (its file), set (texts), seed, more (text), varied (what takes
---- the place of its values, by key path).
+--- The hash of a scenario's table. options: path (its file), set (texts), seed, more (text), varied (values of its
+--- variants, by key path).
 function fingerprint.of(given, options)
   local files = {}
   read_named({ given, options.varied }, nil, {}, 0)
@@ -68,13 +69,13 @@ function fingerprint.of(given, options)
   for _, path in ipairs(files_found()) do files[path] = true end
   for _, path in ipairs(chunks.files()) do files[path] = true end
   if options.path then files[options.path] = true end
-  local paths = {}
-  for _, folder in ipairs(house) do paths[#paths + 1] = native.home .. folder end
-  for _, path in ipairs(core.sorted_keys(files)) do paths[#paths + 1] = path end
+  local read = {}
+  for _, folder in ipairs(shipped_folders) do read[#read + 1] = native.home .. folder end
+  for _, path in ipairs(core.sorted_keys(files)) do read[#read + 1] = path end
   local texts = { "seed " .. tostring(options.seed), text_of(given, 0),
     text_of(options.varied, 0), options.more or "" }
   for _, each in ipairs(options.set or {}) do texts[#texts + 1] = each end
-  return native.fingerprint(paths, texts)
+  return native.fingerprint(read, texts)
 end
 
 return fingerprint

@@ -1,10 +1,10 @@
--- The two kinds of scenario that need no clock: "price" (a list of batches) and "static" (a step
--- model's own report).
+-- The kinds of scenario that simulate nothing: "price" (a list of batches) and "static" (a step model's own report).
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local batch = require "rooflua.border.batch"
 local json = require "rooflua.json"
-local scenario = require "rooflua.scenario.reader"
+local notes = require "rooflua.scenario.notes"
+local Prepared = require "rooflua.scenario.prepared"
 
 local prices = {}
 
@@ -15,7 +15,7 @@ function prices.batches(prepared)
     local key = "price[" .. i .. "]"
     out[i] = {
       name = type(given) == "table" and given.name or "batch " .. i,
-      batch = batch.is(given) and given or scenario.at(prepared.file, key, batch.new, given),
+      batch = batch.is(given) and given or prepared.reader:at(key, batch.new, given),
     }
   end
   return out
@@ -27,8 +27,8 @@ local function step_corrections(prepared, item, time_s, rows)
       local before_s = time_s
       time_s = correction:step(item, before_s)
       if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
-        scenario.wrong(prepared.file, "corrections", "%s:step returned %s; expected seconds",
-          correction.name, core.describe(time_s))
+        prepared.reader:fail("corrections", "%s:step returned %s; expected seconds", correction.name,
+          core.describe(time_s))
       end
       rows[#rows + 1] = { name = correction.name, kind = "correction", time_s = time_s - before_s,
         count = 1, flop = 0,
@@ -38,7 +38,7 @@ local function step_corrections(prepared, item, time_s, rows)
   return time_s
 end
 
---- In the order they were priced, corrections behind what they correct.
+--- All rows in the order in which they were priced, each followed by the corrections of it.
 local function all_rows(tree)
   local rows, of = json.array {}, {}
   for _, row in ipairs(tree.corrections) do
@@ -63,8 +63,7 @@ local function price_one(prepared, steps, item)
     return time_s
   end)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
-    scenario.wrong(prepared.file, "steps", "%s:time returned %s; expected seconds",
-      tostring(steps.name), core.describe(time_s))
+    prepared.reader:fail("steps", "%s:time returned %s; expected seconds", tostring(steps.name), core.describe(time_s))
   end
   local rows = all_rows(tree)
   time_s = step_corrections(prepared, item, time_s, rows)
@@ -74,22 +73,21 @@ local function price_one(prepared, steps, item)
     requests = item.requests }
 end
 
---- One batch with a step model that is bound already, and everything that its price rests on:
---- {time_s, evidence, rows, tokens, requests}.
+--- The price of one batch with a bound step model, and what it rests on: {time_s, evidence, rows, tokens, requests}.
 function prices.price_batch(prepared, steps, item)
   cost.set_corrections(prepared.corrections)
   return price_one(prepared, steps, item)
 end
 
+--- Every batch of a scenario of kind "price", priced.
 function prices.price(prepared)
   local batches = prices.batches(prepared)
-  local steps = scenario.bind_steps(prepared)
+  local steps = Prepared.steps(prepared)
   cost.set_corrections(prepared.corrections)
   local out, evidence_s, total_s = json.array {}, {}, 0
   local ok, problem = pcall(function()
     for i, item in ipairs(batches) do
-      local priced = scenario.at(prepared.file, "price[" .. i .. "]", price_one, prepared, steps,
-        item.batch)
+      local priced = prepared.reader:at("price[" .. i .. "]", price_one, prepared, steps, item.batch)
       priced.name = item.name
       out[i] = priced
       total_s = total_s + priced.time_s
@@ -104,24 +102,27 @@ function prices.price(prepared)
   if total_s > 0 then
     for name, seconds in pairs(evidence_s) do shares[name] = seconds / total_s end
   end
-  return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name }
+  return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name,
+    notes = notes.of({ prepared }, shares) }
 end
 
+--- The report of a step model that has one.
 function prices.static(prepared)
-  local steps = scenario.bind_steps(prepared)
+  local steps = Prepared.steps(prepared)
   if type(steps.static) ~= "function" then
-    scenario.wrong(prepared.file, "steps", "%s has no static report", tostring(steps.name))
+    prepared.reader:fail("steps", "%s has no static report", tostring(steps.name))
   end
   cost.set_corrections(prepared.corrections)
   cost.reset()
   local ok, report = pcall(steps.static, steps, prepared.given.static or {})
   local evidence = cost.shares()
   cost.set_corrections {}
-  if not ok then scenario.at(prepared.file, "static", error, report, 0) end
-  return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name }
+  if not ok then prepared.reader:at("static", error, report, 0) end
+  return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name,
+    notes = notes.of({ prepared }, evidence) }
 end
 
---- Only what a document can hold: numbers, text, booleans, tables of them. Not-finite numbers go.
+--- The part of a value that a document can hold: finite numbers, text, booleans, tables of them.
 function prices.plain(value, depth)
   depth = depth or 0
   if depth > 20 then core.fail "a static report is nested too deeply" end

@@ -1,9 +1,7 @@
--- The variants of a scenario: one per combination of `vary`, times the points that `sweep` draws.
+-- The variants of a scenario: what `vary` and `sweep` change in it, and the name of each change.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
-local wrong = paths.wrong
 
 local variants = {}
 
@@ -21,8 +19,8 @@ local function copy(t)
 end
 
 --- `variant` with one more value at `path`. A value may be {label =, value =}, or
---- {label =, set = {path = value, ...}}: then its key is only a name.
----@param text string? what the name shall say of the value
+--- {label =, set = {path = value, ...}}: then `path` is only a name.
+---@param text string? the value in the variant's name
 function variants.with(variant, path, value, text)
   local case
   text = text or value_name(value)
@@ -44,15 +42,18 @@ function variants.with(variant, path, value, text)
     parameters = parameters, changes = changes }
 end
 
+--- The scenario as it is: nothing changed, no name.
+function variants.base() return { name = "", parameters = {}, changes = {} } end
+
 local most_variants = 100000
 
---- Two values of one name would be two variants that nobody can tell apart.
-local function check_names(file, path, values)
+--- Two values of one name would make two variants of one name.
+local function check_names(reader, path, values)
   local seen = {}
   for i, value in ipairs(values) do
-    local name = variants.with({ name = "", parameters = {}, changes = {} }, path, value).name
+    local name = variants.with(variants.base(), path, value).name
     if seen[name] then
-      wrong(file, "vary." .. tostring(path), "values %d and %d are both called '%s'; give one of them a label, as in "
+      reader:fail("vary." .. tostring(path), "values %d and %d are both called '%s'; give one of them a label, as in "
         .. "{ label = \"other\", value = ... }", seen[name], i, name)
     end
     seen[name] = i
@@ -60,17 +61,17 @@ local function check_names(file, path, values)
 end
 
 --- One per combination of `vary`, keys sorted, the last key fastest.
-function variants.grid(file, given)
-  local list = { { name = "", parameters = {}, changes = {} } }
+function variants.grid(reader, given)
+  local list = { variants.base() }
   if given == nil then return list end
-  for _, path in ipairs(core.sorted_keys(core.plain(core.table(given, file .. ": vary")))) do
+  for _, path in ipairs(core.sorted_keys(core.plain(core.table(given, reader.file .. ": vary")))) do
     local values = core.plain(given)[path]
     if type(values) ~= "table" or #core.plain(values) == 0 then
-      wrong(file, "vary." .. tostring(path), "expected a list of values")
+      reader:fail("vary." .. tostring(path), "expected a list of values")
     end
-    check_names(file, path, core.plain(values))
+    check_names(reader, path, core.plain(values))
     if #list * #core.plain(values) > most_variants then
-      wrong(file, "vary", "makes more than %d variants", most_variants)
+      reader:fail("vary", "makes more than %d variants", most_variants)
     end
     local more = {}
     for _, variant in ipairs(list) do
@@ -83,8 +84,8 @@ function variants.grid(file, given)
   return list
 end
 
---- Both at once: what `a` changes, then what `b` changes.
-function variants.join(a, b)
+--- What `a` changes, then what `b` changes.
+local function join(a, b)
   local out = { name = a.name == "" and b.name or b.name == "" and a.name or a.name .. ", " .. b.name,
     parameters = copy(a.parameters), changes = copy(a.changes) }
   for path, value in pairs(b.parameters) do out.parameters[path] = value end
@@ -92,16 +93,14 @@ function variants.join(a, b)
   return out
 end
 
---- The variants of a scenario's table: points of `sweep`, each with every combination of `vary`.
-function variants.of(file, given)
-  local grid = variants.grid(file, given.vary)
-  if given.sweep == nil then return grid end
-  local list, points = {}, require("rooflua.explore.sampling").points(file, given)
+--- Each of the points of a sweep with each variant of a grid.
+function variants.product(reader, points, grid)
+  local list = {}
   if #points * #grid > most_variants then
-    wrong(file, "sweep", "with vary, makes more than %d variants", most_variants)
+    reader:fail("sweep", "with vary, makes more than %d variants", most_variants)
   end
   for _, point in ipairs(points) do
-    for _, each in ipairs(grid) do list[#list + 1] = variants.join(point, each) end
+    for _, each in ipairs(grid) do list[#list + 1] = join(point, each) end
   end
   return list
 end

@@ -1,11 +1,11 @@
--- Rows of cells as text in columns, two spaces apart: the one place where tables are laid out.
+-- Lays out rows of cells as text in columns, two spaces apart. All text tables are made here.
 local core = require "rooflua.base.core"
 local units = require "rooflua.text.units"
 
 local columns = {}
 
 --- @param rows string[][]
---- @param right function column, row number -> whether that cell is set to the right
+--- @param right function column, row number -> whether that cell is aligned to the right
 local function lay_out(rows, right, indent)
   local widths, lines = {}, {}
   for _, row in ipairs(rows) do
@@ -19,7 +19,7 @@ local function lay_out(rows, right, indent)
   return core.join(lines, "\n")
 end
 
---- Texts below a header: columns of nothing but numbers (cells that begin with a digit or sign) to the right.
+--- Texts below a header. A column whose cells all begin with a digit or a sign is aligned to the right.
 function columns.text(rows, indent)
   local right = {}
   for i = 2, #rows do
@@ -33,7 +33,7 @@ function columns.text(rows, indent)
   return lay_out(rows, function(column) return right[column] end, indent)
 end
 
---- Texts: the first `left` columns to the left, the others to the right.
+--- Texts. The first `left` columns are aligned to the left, the others to the right.
 function columns.after(left, rows)
   return lay_out(rows, function(column) return column > left end)
 end
@@ -42,7 +42,7 @@ local function cell_text(value)
   return type(value) == "number" and ("%.6g"):format(value) or tostring(value)
 end
 
---- A list of rows of any values (numbers to the right), or a list of such tables.
+--- A list of rows of any values, or a list of such tables. Numbers are aligned to the right.
 function columns.values(rows)
   if type(rows[1]) == "table" and type(rows[1][1]) == "table" then
     local parts = {}

@@ -1,6 +1,7 @@
--- Help is what the stubs in scripts/meta say, and what policies declare.
+-- Help texts, made from the stubs in scripts/meta and from the declarations of policies.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local manual = require "rooflua.scenario.manual"
 local policy = require "rooflua.policy"
 
 local help = {}
@@ -80,7 +81,7 @@ local function value_text(value)
   return tostring(value)
 end
 
---- A policy's declaration for people.
+--- The declaration of a policy as text.
 local function policy_text(value)
   local about = policy.describe(value)
   local lines = { about.name .. ": " .. about.doc }
@@ -109,7 +110,7 @@ local function policy_text(value)
   return core.join(lines, "\n")
 end
 
---- "cost.gemm" of a function of the library, by looking for it.
+--- The name of a function of the library, such as "cost.gemm", found by searching the modules for it.
 local function name_of(call)
   for _, module in ipairs(stub_names()) do
     local ok, functions = pcall(require, module == "rooflua" and "rooflua" or "rooflua." .. module)
@@ -121,7 +122,7 @@ local function name_of(call)
   end
 end
 
---- Names of what a function of the library returns, as its stub says: {"time_s", "bound"}.
+--- Names of the results of a library function, from its stub: {"time_s", "bound"}.
 function help.returns(call)
   local name, out = name_of(call), {}
   if not name then return out end
@@ -136,7 +137,7 @@ function help.returns(call)
   return out
 end
 
---- "cost.gemm(db, m, k, n, dtype)" of a function of the library; nil of any other.
+--- The signature of a library function, such as "cost.gemm(db, m, k, n, dtype)"; nil for any other function.
 function help.signature(call)
   local name = name_of(call)
   if not name then return nil end
@@ -161,9 +162,9 @@ local function find_policy(topic)
   end
 end
 
---- Everything that there is help on.
+--- All topics of help.
 function help.topics()
-  local known = {}
+  local known = manual.topics()
   for _, module in ipairs(stub_names()) do
     known[#known + 1] = module
     for _, entry in ipairs(read_stub(module).entries) do known[#known + 1] = entry.name end
@@ -176,13 +177,13 @@ function help.topics()
   return known
 end
 
---- "Database" of an object of the engine, "cost" of a module.
+--- The class of an object of the engine, such as "Database", or "Live" of a simulation.
 function help.class_of(value)
   if type(value) == "userdata" then
     local class = core.class_name(value)
     return class and class:gsub("^rooflua%.", "")
   end
-  if type(value) == "table" and require("rooflua.serve").is_live(value) then return "Live" end
+  if type(value) == "table" and require("rooflua.serving.live").is_live(value) then return "Live" end
 end
 
 local function object_topic(value)
@@ -197,12 +198,12 @@ end
 --- The text for a topic: a module, a function, a class, a policy, or one of their values.
 function help.text(topic)
   if type(topic) == "function" then
-    topic = name_of(topic) or require("rooflua.serve").method_name(topic)
+    topic = name_of(topic) or require("rooflua.serving.live").method_name(topic)
       or core.fail "help: this function is not of the library"
   end
   if policy.is_class(topic) or policy.is_instance(topic) then return policy_text(topic) end
   if topic == nil or topic == "" then
-    return "help \"cost\", \"cost.gemm\", \"Database:gemm\", \"steps.kernels\"\nmodules: "
+    return "help \"cost\", \"cost.gemm\", \"Database:gemm\", \"steps.kernels\", \"scenario\"\nmodules: "
       .. core.join(stub_names(), ", ")
   end
   local object = object_topic(topic)
@@ -211,6 +212,9 @@ function help.text(topic)
     core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic))
   end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
+  if topic == "mfu.model" then return require("rooflua.text.constants").text() end
+  local key = manual.help(topic)
+  if key then return key end
   for _, module in ipairs(stub_names()) do
     local stub = read_stub(module)
     if topic == module then return module_text(module, stub) end

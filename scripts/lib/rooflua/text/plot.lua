@@ -1,4 +1,4 @@
---- Charts of plain Unicode text: a canvas of braille dots, two by four per character, with axes.
+--- Charts as Unicode text: a canvas of braille dots, two by four per character, with axes.
 local core = require "rooflua.base.core"
 local statistics = require "rooflua.base.statistics"
 local units = require "rooflua.text.units"
@@ -16,7 +16,7 @@ end
 local function canvas(columns, rows)
   local cells = {}
   local self = { columns = columns * 2, rows = rows * 4 }
-  --- A dot; x from the left, y from the bottom, both from 0.
+  --- Sets a dot; x counts from the left, y from the bottom, both from 0.
   function self.set(x, y)
     if x < 0 or y < 0 or x >= self.columns or y >= self.rows then return end
     local down = self.rows - 1 - y
@@ -40,12 +40,12 @@ local function canvas(columns, rows)
   return self
 end
 
---- Whether an axis has a place for a value.
+--- Whether an axis can show a value.
 local function placeable(value, logarithmic)
   return value - value == 0 and (not logarithmic or value > 0)
 end
 
---- From values to dots, 0 to size - 1.
+--- A function from values to dots, 0 to size - 1.
 local function scale(low, high, size, logarithmic)
   local place = logarithmic and log10 or function(value) return value end
   low, high = place(low), place(high)
@@ -53,7 +53,7 @@ local function scale(low, high, size, logarithmic)
   return function(value) return floor((place(value) - low) / (high - low) * (size - 1) + 0.5) end
 end
 
---- Lowest and highest of what can be shown, and how many points cannot.
+--- Lowest and highest values that can be shown, and the number of points that cannot.
 local function extent(chart)
   local x_low, x_high, y_low, y_high, left_out = math.huge, -math.huge, math.huge, -math.huge, 0
   for _, each in ipairs(chart.series) do
@@ -71,7 +71,7 @@ local function extent(chart)
   return { x_low = x_low, x_high = x_high, y_low = y_low, y_high = y_high, left_out = left_out }
 end
 
---- One series on a canvas; a line breaks where a point has no place.
+--- Draws one series; its line is interrupted at a point that cannot be shown.
 local function draw(area, each, chart, at_x, at_y)
   local last_x, last_y
   for i, value in ipairs(each.x) do
@@ -100,7 +100,7 @@ local function left_out_text(count)
   return count > 0 and ("%d %s left out"):format(count, count == 1 and "point" or "points") or nil
 end
 
---- A title as wide as the chart, its right part at the right.
+--- The title line, as wide as the chart: the title at the left, the note at the right.
 local function heading(chart, width, left_out)
   local left, right, text = chart.title or "", chart.note or "", left_out_text(left_out)
   if text then right = right == "" and text or right .. "; " .. text end
@@ -108,7 +108,7 @@ local function heading(chart, width, left_out)
   return left .. (" "):rep(max(space, 2)) .. right
 end
 
---- What stands below the x axis: its ends, and its name between them.
+--- The line below the x axis: both ends, and the name of the axis between them.
 local function footing(chart, seen, columns)
   local left, right = units.text(seen.x_low, chart.x_unit), units.text(seen.x_high, chart.x_unit)
   local middle = chart.x_name or ""
@@ -118,8 +118,8 @@ local function footing(chart, seen, columns)
 end
 
 --- Lines, points or steps with axes. chart: series = {{x, y, name, points, steps}}, title, note, width, height,
---- x_unit, y_unit, x_log, y_log, y_zero (the axis begins at 0). Points without a place (0 on a logarithmic
---- axis, what is not finite) are left out and counted.
+--- x_unit, y_unit, x_log, y_log, y_zero (the axis begins at 0). Points that cannot be shown (0 on a logarithmic
+--- axis, values that are not finite) are left out and counted.
 function plot.chart(chart)
   local seen = extent(chart)
   if seen.x_low > seen.x_high then
@@ -142,9 +142,11 @@ function plot.chart(chart)
   return core.join(lines, "\n")
 end
 
--- What there is to see of a simulation -----------------------------------------------------------------
+-- Charts of a simulation ---------------------------------------------------------------------------------
 
---- {name = live} or a list of lives as a list of {name, live}.
+--- Queue, batch and KV cache over time.
+---@param name string of the simulation; "" where there is only one
+---@param steps table[] as live:steps() returns them
 function plot.overview(name, steps, options)
   local charts = {}
   local function panel(title, field, more)
@@ -169,7 +171,7 @@ function plot.overview(name, steps, options)
   return core.join(charts, "\n")
 end
 
---- The quantile curve of a metric: which share of the requests stayed below which value.
+--- The quantile curve of a metric: the share of requests below each value.
 ---@param list table[] {name, values}
 function plot.quantiles(metric, list, options)
   local series, notes, logarithmic = {}, {}, true
@@ -192,7 +194,7 @@ function plot.quantiles(metric, list, options)
     height = options.height }
 end
 
---- Operations under the roof of their GPU: flop/s over flop per byte, both logarithmic.
+--- Operations below the roofline of their GPU: flop/s over flop per byte, both logarithmic.
 ---@param rows table[] of an explained step: flop, bytes, time_s, count
 function plot.roofline(rows, peak_flop_per_s, bytes_per_s, options)
   local x, y, named = {}, {}, {}

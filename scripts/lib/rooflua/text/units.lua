@@ -1,4 +1,4 @@
---- Numbers for people: the unit that a name promises (time_s, kv_bytes, busy_frac), and a text with it.
+--- Numbers as text with a unit. The unit comes from the end of a name: time_s, kv_bytes, busy_frac.
 
 local units = {}
 local format, abs = string.format, math.abs
@@ -7,7 +7,7 @@ local statistics = { mean = true, std = true, min = true, max = true, p50 = true
   p99 = true }
 local shares = { mfu = true, share = true, kept = true }
 
---- "s" of "ttft_s" and "ttft_s_p50", "B/s" of "memory_bytes_per_s"; nil where a name promises nothing.
+--- The unit of a name: "s" of "ttft_s" and "ttft_s_p50", "B/s" of "memory_bytes_per_s"; nil if the name has none.
 function units.of(name)
   if type(name) ~= "string" then return nil end
   local stem, statistic = name:match "^(.*)_([%w]+)$"
@@ -26,7 +26,7 @@ function units.of(name)
   if last == "tokens" and name ~= "tokens" then return "tokens" end
 end
 
---- Four significant digits, without exponent where that reads well.
+--- Four significant digits; an exponent only for very large and very small numbers.
 local function figure(value)
   local size = abs(value)
   if value == 0 then return "0" end
@@ -67,7 +67,7 @@ local function percent(value)
   return text
 end
 
---- A number as its unit is read: 12.35 ms, 3.350 TB/s, 43.1 %, 4,096 tokens.
+--- A number with its unit: 12.35 ms, 3.350 TB/s, 43.1 %, 4,096 tokens.
 function units.text(value, unit)
   if value ~= value or value == math.huge or value == -math.huge then return tostring(value) end
   if unit == "s" then return time_text(value) end
@@ -79,7 +79,7 @@ function units.text(value, unit)
   return unit and text .. " " .. unit or text
 end
 
---- Characters that a terminal shows for UTF-8 text.
+--- Number of characters that a terminal shows for UTF-8 text.
 function units.width(text)
   local _, continuations = text:gsub("[\128-\191]", "")
   return #text - continuations

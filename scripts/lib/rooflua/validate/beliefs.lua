@@ -1,44 +1,46 @@
--- The models of a step that are compared on the same cases, each with the tables it was made for.
--- Tables are folders beside the validation data (`tables`), read where they lie; a belief whose
--- tables are missing says so, and what was opened for a case is named, never what should have been.
+-- The step models that are compared on the same cases (beliefs), each with the kernel tables it was made for.
+-- Tables are folders beside the validation data (`tables`). A belief without its tables is an error, and reports
+-- name the tables that were opened.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local layers = require "rooflua.validate.layers"
 local mfu = require "rooflua.mfu"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
+local policies = require "rooflua.scenario.policies"
+local Reader = require "rooflua.scenario.reader"
 
 local beliefs = {}
 
 local all = {
   { name = "kernels", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
-    doc = "ours" },
+    doc = "rooflua's default step model" },
   { name = "kernels, own sampling", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
-    own_sampling = true, doc = "the same, supposing each model's generation_config" },
-  { name = "kernels, shipped data", steps = "kernels", doc = "ours, with what comes with rooflua" },
+    own_sampling = true, doc = "the same, with sampling as each model's generation_config.json says" },
+  { name = "kernels, shipped data", steps = "kernels", doc = "the same, with the tables that come with rooflua" },
   { name = "infersim", steps = "infersim", tables = { "infersim" }, layout = "infersim", gpu = "h800",
     doc = "InferSim's static model step by step, its H800 tables" },
   { name = "roofline_v1", steps = "roofline_v1", doc = "calibrated roofline, no tables" },
   { name = "roofline_v2:plan", steps = "roofline_v2:plan", tables = { "blis_h100" }, layout = "blis", gpu = "h100",
-    default_mfu = 0.45, doc = "MFU roofline, first plan, BLIS' H100 tables" },
+    default_mfu = 0.45, doc = "MFU roofline, the design plan, BLIS' H100 tables" },
   { name = "roofline_v2:reviewed", steps = "roofline_v2:reviewed", tables = { "blis_h100" }, layout = "blis",
     gpu = "h100", doc = "the plan with its bugs fixed" },
   { name = "roofline_v2:blis487", steps = "roofline_v2:blis487", tables = { "blis_h100" }, layout = "blis",
-    gpu = "h100", doc = "as it landed in BLIS" },
+    gpu = "h100", doc = "inference-sim 487017bc, the code in BLIS" },
 }
 
---- All of them, the default first.
+--- All beliefs, the default first.
 function beliefs.list() return all end
 
 local opened = {}
 
---- Tables of a GPU of another name are used by beliefs that name one, and only on its family.
+--- Whether the tables of a belief may be used for a GPU. A belief that names the GPU of its tables is used on that
+--- GPU and on H100s.
 local function serves(belief, hardware)
   if not belief.gpu then return true end
   return hardware.name:lower():find "^h100" ~= nil or hardware.name:lower():find(belief.gpu, 1, true) ~= nil
 end
 
---- A database, or nil and why there is none. Tables that cannot be read are an error.
+--- A database, or nil and the reason why there is none. Tables that cannot be read are an error.
 local function open_tables(belief, tables, hardware)
   if not tables then return nil, "no folder of kernel tables (--tables)" end
   if not serves(belief, hardware) then return nil, ("no %s tables of %s"):format(belief.tables[1], hardware.name) end
@@ -50,7 +52,7 @@ local function open_tables(belief, tables, hardware)
   return database, belief.tables[1]
 end
 
---- A layer profile of just this model on this GPU.
+--- A layer profile of LLMServingSim of this model on this GPU, as a database; nil if there is none.
 local function open_profile(options, about, case)
   local folder = options.tables and options.scratch ~= ""
     and layers.find(options.tables .. "/llmservingsim", about.hardware, case.model, case.tp)
@@ -60,13 +62,13 @@ local function open_profile(options, about, case)
     "llmservingsim"
 end
 
---- What comes with rooflua for a GPU.
+--- The name of the tables that come with rooflua for a GPU.
 local function shipped(hardware)
   local tables = mfu.open { hardware = hardware }:tables()
   return #tables > 0 and "bench_data of " .. hardware.name or "none"
 end
 
---- Tables of a belief for a GPU, of whatever model; nil and why not.
+--- The tables of a belief for a GPU, whatever the model; nil and the reason if there are none. They are opened once.
 local function of_gpu(belief, tables, hardware)
   local key = belief.name .. "\0" .. hardware.name .. "\0" .. tostring(tables)
   if not opened[key] then
@@ -78,7 +80,7 @@ end
 
 --- The kernel tables of a belief for a case.
 --- @param options table {tables = folder, scratch = an empty folder}
---- @return rooflua.Database? nil where the step model looks for shipped ones, or needs none
+--- @return rooflua.Database? nil if the step model opens shipped tables itself, or needs none
 --- @return string what was opened: the name of a folder, "bench_data of <GPU>", or "none"
 function beliefs.tables(belief, options, about, case)
   if belief.tables then
@@ -91,8 +93,8 @@ function beliefs.tables(belief, options, about, case)
   return nil, belief.steps == "kernels" and shipped(about.hardware) or "none"
 end
 
---- Those that asked something different: one whose step model, sampling and tables were those of another in every
---- case is left out.
+--- The list without repetitions: a belief is left out if an earlier one has the same step model, sampling and tables
+--- in every case.
 --- @param list table beliefs in order
 --- @param results table of cases with {beliefs = {name = {tables}}}
 function beliefs.different(list, results)
@@ -112,14 +114,14 @@ function beliefs.different(list, results)
   return out
 end
 
---- The step model, with parameters of this run, then those of the user.
+--- The step model of a belief, with the parameters of this run and then those of the user.
 function beliefs.steps(belief, of_run, of_user)
-  local steps = scenario.policy("validate", "steps", belief.steps)
+  local steps = policies.of(Reader.new "validate", "steps", belief.steps)
   if steps.name == "kernels" and of_run then steps = policy.with(steps, of_run) end
   return of_user and policy.with(steps, of_user) or steps
 end
 
---- Where tables are, unless said: `tables` beside the folder of measured runs.
+--- The default folder of tables: `tables` beside the folder of measured runs, or in it.
 function beliefs.default_tables(folder)
   local parent = folder:match "^(.*)/[^/]+/?$" or (folder:find "/" and "" or ".")
   for _, path in ipairs { parent .. "/tables", folder .. "/tables" } do

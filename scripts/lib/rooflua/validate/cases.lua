@@ -4,8 +4,9 @@
 --     sampling (optional): greedy | plain | filtered
 --
 -- rating A: known steps; B: a serving run; C: static batches or a closed loop. `measured` holds
--- figures as name_unit=value;... where there is no file of requests. `workload` is read by validate_words, `precision`
--- by validate_precision; `notes` for "N-token shared prefix". What is wrong with a row costs that case only.
+-- figures as name_unit=value;... where there is no file of requests. `workload` is read by validate/words.lua,
+-- `precision` by validate/precision.lua; of `notes` only "N-token shared prefix" is read. An error in a row affects
+-- that case only.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local precision = require "rooflua.validate.precision"
@@ -19,14 +20,14 @@ local required = { "case_id", "rating", "dataset", "file", "model", "gpu", "tp",
 --- Seconds per unit of a figure's suffix.
 local suffixes = { { "_ms$", 1e-3 }, { "_us$", 1e-6 }, { "_s$", 1 } }
 
---- What a source calls a figure, and what it is here. Times end up in seconds.
+--- Names of figures in the sources, and their names here. Times are converted to seconds.
 local figure_names = {
   e2e = "e2e_mean", e2e_mean = "e2e_mean", ttft = "ttft_mean", ttft_mean = "ttft_mean", ttft_p50 = "ttft_p50",
   tpot = "tpot_mean", tpot_mean = "tpot_mean", itl = "tpot_mean", latency = "batch_latency",
   first_token = "ttft_mean", token_to_token = "step_time", tok = "output_tokens_per_s",
 }
 
---- A measured figure; it has to be above 0, because errors are relative to it.
+--- A measured figure. It must be above 0, because errors are relative to it.
 local function figure_value(name, text, where)
   local value = tonumber(text)
   if not value or not (value > 0) or value == math.huge then
@@ -62,7 +63,7 @@ local function selection_of(text)
   return out
 end
 
---- Columns that a case needs are there, whether or not rows are.
+--- Raises an error if a required column is missing, even if there are no rows.
 local function check_header(path, header)
   local there, missing = {}, {}
   for _, name in ipairs(header) do there[name] = true end
@@ -88,14 +89,14 @@ local function check_row(row, where)
   end
 end
 
---- What a workload and the notes beside it say.
+--- The settings that the workload and the notes of a case state.
 local function settings_of(workload, notes, where)
   local out = words.read(workload, where .. ": workload")
   out.shared_prefix_tokens = out.shared_prefix_tokens or tonumber((notes:match "(%d+)%-token shared prefix"))
   return out
 end
 
---- Fills a case with what its row says.
+--- Fills a case from its row.
 local function read_row(case, folder, row)
   check_row(row, case.where)
   local notes, selector = tostring(row.notes or ""), tostring(row.selector or "")
@@ -109,7 +110,7 @@ local function read_row(case, folder, row)
   case.sampling = sampling.read(row.sampling, case.where)
 end
 
---- A case; with `problem` where its row cannot be read.
+--- A case; it has a `problem` if its row cannot be read.
 local function case_of(folder, row, where)
   local case = { where = where, id = tostring(row.case_id or "line " .. row.line), rating = tostring(row.rating or ""),
     dataset = row.dataset, path = "" }

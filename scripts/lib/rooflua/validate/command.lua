@@ -1,6 +1,5 @@
--- `rooflua validate DIR`: every measured case of a folder, simulated with every step model, and the
--- errors. The program asks for one case after the other, in processes of their own; a case that cannot run says why
--- and counts.
+-- `rooflua validate DIR`: simulates every measured case of a folder with every step model, and reports the errors.
+-- The program asks for each case in a process of its own. A case that cannot run is counted and reports why.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local beliefs = require "rooflua.validate.beliefs"
@@ -57,11 +56,11 @@ local function switch_of(name, value, given)
   return value
 end
 
---- "key=value" for the first step model and others of its kind; "engine.key=value" for every engine;
+--- Reads --set: "key=value" is for the first step model and its variants; "engine.key=value" for every engine;
 --- "interval.discrepancy=false" leaves a term out of intervals.
---- @return table? of the step model
---- @return table of engines
---- @return table of intervals
+--- @return table? parameters of the step model
+--- @return table parameters of engines
+--- @return table switches of intervals
 local function parameters_of(sets)
   local of_steps, of_engines, of_interval = nil, {}, {}
   for _, each in ipairs(sets) do
@@ -104,7 +103,7 @@ local function problem_text(problem)
   return (tostring(problem):gsub("%s*\n.*", ""):gsub("^validate: ", ""))
 end
 
---- Case number i, what it is about, and nothing found yet; why it cannot run, if it cannot.
+--- An empty result for case number i, with its model, GPU and engine; the reason if it cannot run.
 local function described(i)
   local case = current.selected[i]
   local result = { case = case, beliefs = {} }
@@ -115,14 +114,14 @@ local function described(i)
   return result
 end
 
---- The same problem with every step model.
+--- Notes a problem for every step model.
 local function cannot_run(result, problem)
   for _, belief in ipairs(current.beliefs) do result.beliefs[belief.name] = { problem = problem } end
 end
 
---- Case number i with every step model.
---- @param scratch string? an empty folder of its own
---- @return table by step model, which take() takes
+--- Runs case number i with every step model.
+--- @param scratch string? an empty folder for this case
+--- @return table results by step model, as take() expects them
 function validate.case(i, scratch)
   local result, problem = described(i)
   if problem then
@@ -140,7 +139,7 @@ function validate.case(i, scratch)
   return result.beliefs
 end
 
---- What case() returned in another process, or why it returned nothing.
+--- Takes the result of case() in another process, or the reason why there is none.
 --- @return table {id}
 function validate.take(i, beliefs_found, problem)
   local result = described(i)
@@ -149,7 +148,7 @@ function validate.take(i, beliefs_found, problem)
   return { id = result.case.id }
 end
 
--- What came out ---------------------------------------------------------------------------------------------
+-- Results ---------------------------------------------------------------------------------------------------
 
 local function engines_used()
   local out = {}
@@ -159,7 +158,7 @@ local function engines_used()
   return out
 end
 
---- {metric = {mean_abs_error, ...}} by group, without what has no number.
+--- {metric = {mean_abs_error, ...}} by group, without groups that have no number.
 local function totals_document(of)
   local out = {}
   for group, metrics in pairs(of) do out[group] = next(metrics) and metrics or nil end
@@ -199,7 +198,7 @@ local function counted()
   return ran
 end
 
---- "ours. Kernel tables: aic 202, none 3 (../tables)."
+--- "kernels: rooflua's default step model. Kernel tables: aic 202, none 3 (../tables)."
 local function about_main(main, groups)
   local opened = groups.all and text.opened(groups.all.tables) or ""
   return ("%s: %s. Kernel tables: %s%s."):format(main.name, main.doc, opened ~= "" and opened or "none",
@@ -237,7 +236,7 @@ local function report(by_belief, groups, ran)
   return table.concat(parts, "\n\n")
 end
 
---- Step models of a group's table: all that were named, else those that asked something different.
+--- Step models in the table of a group: all that the user named, else those that differ in step model or tables.
 local function compared(group)
   if current.named then return current.beliefs end
   local members = {}
@@ -247,7 +246,7 @@ local function compared(group)
   return beliefs.different(current.beliefs, members)
 end
 
---- @param with_page boolean? the page as well
+--- @param with_page boolean? also make the page
 --- @return table {text, document, ran, page}
 function validate.finish(with_page)
   local by_belief, groups = {}, {}
@@ -263,7 +262,7 @@ function validate.finish(with_page)
     page = drawn and page.of(current, by_belief, groups, said, ran) or nil }
 end
 
---- What the fidelity test and scripts read: the whole folder at once.
+--- Runs a whole folder at once, for the fidelity test and for scripts.
 function validate.run(options)
   local opened = validate.open { folder = options.folder, tables = options.tables or "", only = options.only or "",
     steps = options.steps or {}, set = options.set or {}, scratch = options.scratch or "",

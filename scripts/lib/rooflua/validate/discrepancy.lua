@@ -1,13 +1,13 @@
--- What the model itself is off by, beyond the errors of its tables: one factor on every step of a run.
+-- The error of the model itself, beyond the errors of its tables: one factor on every step of a run.
 --
 --     mean over models of residual^2 / (tables^2 + discrepancy^2) = 1          (0 where tables explain it all)
---     factor = exp(discrepancy * t),   t of Student with as many degrees of freedom as models
+--     factor = exp(discrepancy * t),   t of Student's distribution, with as many degrees of freedom as models
 --
--- residual: root mean square over a model's runs of log(simulated / measured) of the mean step or TPOT, in a closed
--- loop of the mean E2E (how it divides into TTFT and TPOT depends on who shares a step with whom); tables: the same of
--- what an interval explains that draws errors of tables only. Every model weighs the same, and a case's factor never
--- rests on runs of its own model. A kind of machine that fewer than three other models were measured on borrows
--- the residuals of one that has them: an assumption, and `validate --intervals` says where it was made.
+-- residual: root mean square of log(simulated / measured) over the runs of a model. It is taken of the mean step or
+-- TPOT, in a closed loop of the mean E2E, whose division into TTFT and TPOT depends on which requests share a step.
+-- tables: the root mean square that errors of tables alone explain. Every model has the same weight, and runs of the
+-- same model never enter the factor of a case. A kind of machine on which fewer than three other models were measured
+-- takes the residuals of another kind. That is an assumption; `validate --intervals` says where it was made.
 -- Source of the equation: Paule and Mandel, "Consensus values and weighting factors", J. Res. NBS 87(5), 1982.
 local core = require "rooflua.base.core"
 local random = require "rooflua.random"
@@ -17,9 +17,9 @@ local discrepancy = {}
 discrepancy.fewest_models = 3
 discrepancy.lender = "vllm_v1 on h100-sxm"
 
---- Of each kind and model: runs, residual, tables. From `rooflua validate ../shared/data/truth --steps kernels
---- --intervals 60 --set interval.discrepancy=false --set interval.settings=false`, tables of aiconfigurator; the
---- report of such a run ends with these rows. tests/fidelity holds the residuals to what the runs show.
+--- Runs, residual and tables by kind of machine and model. Source: the last rows of the report of `rooflua validate
+--- ../shared/data/truth --steps kernels --intervals 60 --set interval.discrepancy=false --set
+--- interval.settings=false`, with tables of aiconfigurator. tests/fidelity compares the residuals with the runs.
 discrepancy.known = {
   ["vllm_v1 on h100-sxm"] = {
     ["codellama-34b"] = { runs = 5, residual = 0.0267, tables = 0.0322 },
@@ -34,7 +34,7 @@ discrepancy.known = {
   },
 }
 
---- "vllm_v1 on h100-sxm": which runs are evidence for which.
+--- The kind of machine of a run, such as "vllm_v1 on h100-sxm". Runs of one kind are evidence for each other.
 function discrepancy.kind_of(about)
   return about.engine.scheduler .. " on " .. about.hardware.name
 end
@@ -78,7 +78,7 @@ function discrepancy.of(about, known)
   return { scale = scale, models = models, from = borrowed and discrepancy.lender or kind, borrowed = borrowed }
 end
 
---- A draw of Student's t: a normal over the root of a mean of squares of others.
+--- A draw of Student's t: a normal draw over the root mean square of others.
 local function student(stream, freedom)
   local numerator, sum = stream:normal(0, 1), 0
   for _ = 1, freedom do sum = sum + square(stream:normal(0, 1)) end
@@ -86,20 +86,20 @@ local function student(stream, freedom)
 end
 
 --- The factor of a replicate: the same for every step of every run with this term.
---- @param pair integer which pair of replicates
---- @param mirrored boolean the second of the pair, whose draws lie opposite to those of the first
+--- @param pair integer number of the pair of replicates
+--- @param mirrored boolean for the second of the pair, whose draws mirror those of the first
 function discrepancy.factor(term, pair, mirrored)
   if term.scale == 0 then return 1 end
   local t = student(random.streams(pair):stream "interval discrepancy", term.models)
   return math.exp(term.scale * (mirrored and -t or t))
 end
 
---- The figure whose error is that of the steps.
+--- The metric that stands for the error of steps.
 function discrepancy.metric_of(errors, in_closed_loop)
   return errors.step_time and "step_time" or in_closed_loop and "e2e_mean" or "tpot_mean"
 end
 
---- What runs show, as rows of `known`: {kind = {model = {runs, residual, tables}}}.
+--- Residuals of runs, as rows of `known`: {kind = {model = {runs, residual, tables}}}.
 --- @param results table of {about, in_closed_loop, found = {errors, intervals}}
 function discrepancy.seen(results)
   local out = {}

@@ -1,18 +1,18 @@
--- Serving engines as the measured runs used them: what a version does by default. One set per engine
--- and version; nothing here knows a model or a run. `validate` prints this table. `others` of a parameter: what it
--- may also have been where a case does not say (budget: the default of an engine without a usage context).
+-- Defaults of the serving engines of measured runs: one set per engine and version, the same for every model and
+-- run. `validate` prints this table. `others` of a parameter: further values that a run may have used if its case
+-- states none (budget: the default of an engine without a usage context).
 local core = require "rooflua.base.core"
 
 local engines = {}
 
---- vLLM's defaults know two sorts of GPU.
+--- vLLM has other defaults for these GPUs.
 local function is_small(hardware)
   return hardware.memory_bytes < 70 * 2 ^ 30 or hardware.name:lower():find("a100", 1, true) ~= nil
 end
 
---- Each: names of the engine (a pattern of its lower-case text), versions from .. below to, which GPUs, and parameters
---- {value, source}. Later entries stand before earlier ones. `fit` of a parameter: it was fitted to measured runs, from
---- .. to, in steps of.
+--- An entry has a pattern of the engine's name in lower case, versions `from` (included) to `to` (excluded), a test of
+--- the GPU, and parameters {value, source}. Later entries override earlier ones. `fit` of a parameter: it was fitted to
+--- measured runs, on a grid {from, to, step}.
 local known = {
   {
     label = "vLLM V1", pattern = "vllm", from = 0.08, scheduler = "vllm_v1",
@@ -52,7 +52,7 @@ local known = {
     label = "TensorRT-LLM", pattern = "trt%-llm", scheduler = "trtllm",
     parameters = {
       async_depth = { 2, "in-flight batching overlaps host and GPU" },
-      memory_utilization = { 0.90, "TensorRT-LLM default; static batches have their blocks anyway" },
+      memory_utilization = { 0.90, "TensorRT-LLM default; a static batch gets its blocks in any case" },
       prefix_caching = { false, "TensorRT-LLM of 2024: reuse of KV blocks is off by default" },
       seats = { 2048, "TensorRT-LLM default" },
       budget = { 8192, "TensorRT-LLM default" },
@@ -78,8 +78,8 @@ local function fits(entry, text, version, hardware)
 end
 
 --- @param text string the engine of a case: "vLLM 0.15.1 (traced fork)"
---- @param overrides table? values that stand before the engine's own
---- @param hardware rooflua.Hardware? what it runs on
+--- @param overrides table? values that replace the engine's own
+--- @param hardware rooflua.Hardware? the GPU of the run
 --- @return table {name, scheduler, parameters = {name = {value, source}}}
 function engines.of(text, overrides, hardware)
   local lower = text:lower()
@@ -111,7 +111,7 @@ function engines.of(text, overrides, hardware)
     scheduler = found.scheduler, parameters = parameters }
 end
 
---- An error if some engine has no parameter of that name: found before anything runs.
+--- Raises an error if no engine has a parameter of that name, before anything runs.
 function engines.check(overrides)
   local names = {}
   for _, entry in ipairs(known) do
@@ -124,7 +124,7 @@ function engines.check(overrides)
   end
 end
 
---- Parameters that were fitted: {name = {from, to, step, value = what it is}}.
+--- Parameters that were fitted: {name = {from, to, step, value = present value}}.
 function engines.fitted()
   local out = {}
   for _, entry in ipairs(known) do
@@ -135,7 +135,7 @@ function engines.fitted()
   return out
 end
 
---- Rows {engine, parameter, value, source} of everything that was asked for.
+--- Rows {engine, parameter, value, source} of the engines in `used`.
 function engines.describe(used)
   local rows = {}
   for _, label in ipairs(core.sorted_keys(used)) do

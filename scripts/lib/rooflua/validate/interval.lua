@@ -1,13 +1,14 @@
--- How sure a simulation is, from the tables' own errors: rows of each table are left out and asked for
--- (db:leave_one_out); the errors, by op, evidence and distance, are what an op's price may be off.
+-- Intervals of simulated figures, from the errors of the tables. Each row of a table is left out and predicted from
+-- the others (db:leave_one_out). Errors of these predictions, by op, evidence and distance, are possible errors of
+-- the price of an op.
 --
 --     time of an op in replicate r = predicted / (1 + e),   e drawn once per replicate and op
 --
--- One draw for all steps of a run, because a run asks for the same shapes again and again. What no table
--- prices is off by a lognormal factor of a declared width. On top of that every step has the factor of
--- validate_discrepancy, and a setting that the case does not state is drawn among those it may have had
--- (validate_engines). Replicates come in pairs, the second of which draws opposite to the first, so that few of them
--- lie evenly; streams are named by pair and op: the same draws on every machine.
+-- One draw holds for all steps of a run, because a run asks for the same shapes again and again. A price without a
+-- table gets a lognormal factor of a declared width. Every step also gets the factor of validate/discrepancy.lua. A
+-- setting that the case does not state is drawn among its possible values (validate/engines.lua). Replicates come in
+-- pairs; the second mirrors the draws of the first, so that few replicates spread evenly. Streams are named by pair
+-- and op, so that the draws are the same on every machine.
 local cost = require "rooflua.cost"
 local discrepancy = require "rooflua.validate.discrepancy"
 local mfu = require "rooflua.mfu"
@@ -18,7 +19,7 @@ local statistics = require "rooflua.base.statistics"
 
 local interval = {}
 
---- Width of what is not in a table: sigma of the logarithm.
+--- Widths of prices without a table: sigma of the logarithm, and what they are for. Assumed, not fitted.
 interval.widths = {
   modelled = { 0.20, "bytes over bandwidth, modelled kernels" },
   assumed = { 0.30, "host, sampler, front-end" },
@@ -28,9 +29,9 @@ interval.low, interval.high = 0.05, 0.95
 
 local rows_left_out = 300
 local typical_tokens = 32
-local fewest = 12 -- errors that make a region of their own
+local fewest = 12 -- errors from which a region is used by itself
 
---- 0 measured or beside it, 1 up to half a doubling, 2 further.
+--- Class of a distance: 0 measured or beside a measured point, 1 up to half a doubling, 2 further.
 local function distance_bin(distance)
   if distance <= 0.125 then return 0 end
   return distance <= 0.5 and 1 or 2
@@ -53,7 +54,7 @@ end
 
 local regions_of = setmetatable({}, { __mode = "k" })
 
---- {op = {region = sorted errors}} of a database, 16-bit tables.
+--- {op = {region = sorted errors}} of a database, from its 16-bit tables.
 function interval.regions(database)
   if regions_of[database] then return regions_of[database] end
   local regions = {}
@@ -62,8 +63,8 @@ function interval.regions(database)
       for _, leave in ipairs { "row", "shape" } do
         local rows = database:leave_one_out { table = each.name, leave = leave, most_rows = rows_left_out }
         for _, row in ipairs(rows) do
-          local stranger = each.op == "all_reduce" and leave == "shape" -- another number of ranks is no stand-in
-          if row.error > -1 and not stranger then
+          local no_stand_in = each.op == "all_reduce" and leave == "shape" -- other numbers of ranks do not stand in
+          if row.error > -1 and not no_stand_in then
             add(regions, each.op, region_name(row.evidence, row.distance), row.error)
           end
         end
@@ -77,7 +78,7 @@ function interval.regions(database)
   return regions
 end
 
---- Distance of an op at the batch of a typical step: which region its price lies in.
+--- Distances of ops at the batch of a typical step, which tell the region of their prices.
 local function distances(database, layers, tokens)
   local out = {}
   for _, op in ipairs(layers) do
@@ -98,7 +99,7 @@ local function errors_of(regions, kind, evidence, distance)
   end
 end
 
---- A correction that draws one factor per op, and one for every step.
+--- A correction with one drawn factor per op, and one factor for all steps.
 local function correction_of(factor, step)
   local factors = {}
   local class = policy.define { name = "validate_interval", doc = "One replicate of an interval.", params = {} }
@@ -111,8 +112,8 @@ local function correction_of(factor, step)
   return class {}
 end
 
---- What a replicate changes: {correction, step, frontend = factors of a step and of the front-end, budget = index}.
---- @param number integer which replicate
+--- Changes of a replicate: {correction, step = factor of steps, frontend = factor of the front-end, budget = tokens}.
+--- @param number integer of the replicate
 --- @param setting table of interval.setting
 function interval.replicate(number, setting)
   local pair, mirrored = math.ceil(number / 2), number % 2 == 0
@@ -134,8 +135,8 @@ function interval.replicate(number, setting)
     budget = budgets and budgets[1 + (pair - 1) % #budgets] }
 end
 
---- What a case's replicates need: regions of its tables, distances of its ops at a typical step, the model's own
---- discrepancy, and budgets of tokens where the case states none.
+--- What the replicates of a case have in common: regions of its tables, distances of its ops at a typical step, the
+--- discrepancy of the model, and possible token budgets if the case states none.
 --- @param switches table {discrepancy, settings}: false leaves a term out
 function interval.setting(database, about, switches)
   local out = { regions = {}, distances = {} }
@@ -153,14 +154,14 @@ function interval.setting(database, about, switches)
   return out
 end
 
---- The value that a share q of further draws lies below: of n draws in order, the one at q (n + 1). With few draws
---- the ends are the outermost ones: n of them hold (n - 1) / (n + 1), so 90 % take 19.
+--- The value below which a share q of further draws lies: of n sorted draws, the one at position q (n + 1). With few
+--- draws it is the outermost one: n draws enclose a share of (n - 1) / (n + 1), so 90 % need 19 draws.
 function interval.end_of(values, q)
   local n = #values
   return statistics.quantile(values, n > 1 and math.min(1, math.max(0, (q * (n + 1) - 1) / (n - 1))) or 0)
 end
 
---- Low and high end of each figure over lists {metric = value}.
+--- Low and high end of each metric over lists {metric = value}.
 local function ends_of(lists)
   local values, out = {}, {}
   for _, list in ipairs(lists) do
@@ -185,8 +186,8 @@ local function deviation_of(lists, metric)
 end
 
 --- @param replicates table of {errors = {metric = relative}, simulated = {metric = figure}}
---- @return table {metric = {low, high, inside, deviation, predicted = {low, high}}}: of errors, where it was measured
----   (deviation: of the logarithm), and of the figure itself
+--- @return table {metric = {low, high, inside, deviation, predicted = {low, high}}}: low to deviation of the errors, if
+---   the metric was measured (deviation: of the logarithm); predicted of the simulated figure
 function interval.of(replicates)
   local errors, figures = {}, {}
   for i, each in ipairs(replicates) do errors[i], figures[i] = each.errors, each.simulated end
@@ -202,7 +203,7 @@ function interval.of(replicates)
   return out
 end
 
---- Of cases with intervals: how many, and the share whose measured value lies inside.
+--- Cases with an interval of the metric, and the share of them whose measured value lies inside.
 function interval.coverage(found, metric)
   local cases, inside, width = 0, 0, 0
   for _, each in ipairs(found) do

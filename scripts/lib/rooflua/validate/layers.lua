@@ -1,10 +1,10 @@
--- Layer profiles as LLMServingSim writes them, rewritten as kernel tables of our layout:
+-- Layer profiles as LLMServingSim writes them, rewritten as kernel tables in rooflua's layout:
 --
 --     dense.csv         layer, tokens, time_us             qkv_proj, o_proj, gate_up_proj, down_proj
 --     per_sequence.csv  layer, sequences, time_us          lm_head
 --     attention.csv     prefill_chunk, kv_prefill, n_decode, kv_decode, time_us      pure rows only
 --
--- A profile is of one model and tp; its rows become shapes of that model's GEMMs and attention.
+-- A profile is of one model and one tp; its rows become GEMMs and attention with the shapes of that model.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 
@@ -52,7 +52,7 @@ local function attention_lines(folder, model, tp)
   return prefill, decode
 end
 
---- Letters and digits, lower case: how GPUs are spelt differs.
+--- A name reduced to lower-case letters and digits, because the spelling of GPUs differs.
 local function folded(name) return (name:lower():gsub("[^%w]", "")) end
 
 --- The folder of a profile of that GPU, model and tp; nil if there is none.

@@ -1,10 +1,10 @@
--- What was measured of a case: its file, read into one of three shapes.
+-- The measurements of a case: its file, read into one of three shapes.
 --
 --     {requests = {{arrival_s, prompt_tokens, output_tokens, ttft_s, e2e_s, prompt, scored}}}    one by one
 --     {figures = {e2e_mean =, ...}}                                                           only totals
 --     {steps = {{decodes, prefills, prefill_tokens, time_s}}}                              engine steps
 --
--- with settings that the file states. The shape is told by the file's columns:
+-- and the settings that the file states. The columns of the file decide the shape:
 --     cycle_us                        engine steps
 --     ttft_s and e2e_s, or arrival_s or arrival_us (CSV)     requests   (this, the next three: measured_requests.lua)
 --     first_token_ts (JSONL)          requests with engine time stamps
@@ -18,12 +18,12 @@ local measured_requests = require "rooflua.explore.fit.measured_requests"
 
 local measured = {}
 
---- Requests of the first seconds are replayed and not scored: kernels are compiled there.
+--- Requests of the first seconds are replayed but not scored, because the engine compiles kernels then.
 measured.warm_up_s = 5
 
 -- Requests -----------------------------------------------------------------------------------------
 
---- Whether the measured figures of a request count: after the warm-up, and of the stage that the selector names.
+--- Marks the requests whose measured figures count: those after the warm-up, of the stage that the selector names.
 local function mark_scored(requests, case)
   local stage, scored = case.stage, 0
   if case.selection then
@@ -43,7 +43,7 @@ local function mark_scored(requests, case)
   return requests
 end
 
---- All of them are replayed, also those that failed, whose figures do not count.
+--- Prepares requests for the replay. Failed ones are replayed too, but their figures do not count.
 local function replayed(requests, path)
   for i, each in ipairs(requests) do
     if type(each.prompt_tokens) ~= "number" or type(each.output_tokens) ~= "number" or not each.arrival_s then
@@ -113,7 +113,7 @@ end
 
 local function folder_of(path) return path:match "^(.*)/[^/]*$" end
 
---- An index.csv in the folder or above, with a row for this file.
+--- Settings from the row of this file in an index.csv, in its folder or the folder above.
 local function indexed(path, experiment)
   local folder = folder_of(path)
   for _, each in ipairs { folder, folder_of(folder) } do
@@ -127,7 +127,7 @@ end
 
 -- The file ------------------------------------------------------------------------------------------------
 
---- Settings of the run that steps are of, where it is a case as well; else the case of the steps states them.
+--- Settings of the run that the steps belong to, if that run is a case too; else the case of the steps states them.
 local function run_behind(case, all)
   local experiment = case.selection and case.selection.experiment
   for _, each in ipairs(all) do
@@ -140,7 +140,7 @@ end
 local quantiles = { "e2e_p50", "e2e_p90", "e2e_p99", "tpot_p50", "tpot_p90", "tpot_p99", "ttft_p50", "ttft_p90",
   "ttft_p99" }
 
---- The figures of a case, and quantiles of its row: ttft_p99_ms.
+--- The figures of a case, and the quantiles in its row, such as ttft_p99_ms.
 local function stated(figures, row)
   local out = {}
   for _, name in ipairs(quantiles) do
@@ -192,7 +192,7 @@ end
 
 local readers = { csv = from_csv, json = from_json, jsonl = from_jsonl }
 
---- @param case table of validate_cases
+--- @param case table from validate/cases.lua
 --- @param all table every case of the folder
 function measured.of(case, all)
   if not native.file_exists(case.path) then core.fail("%s: there is no such file", case.path) end

@@ -1,5 +1,5 @@
--- The page of a validation: sections of text, tables and measured-against-simulated plots, as a document
--- that the program draws.
+-- The HTML page of a validation: sections of text, tables and plots of measured against simulated values, as a
+-- document that the program draws.
 local json = require "rooflua.json"
 local text = require "rooflua.validate.text"
 local totals = require "rooflua.validate.totals"
@@ -21,7 +21,7 @@ local function point_of(result, found, metric)
       found.errors[metric] * 100) }
 end
 
---- Series {name, points} of results by a key.
+--- Series {name, points} of results, grouped by a key.
 local function series_of(results, metric, belief_of, key_of)
   local by_name, names = {}, {}
   for _, result in ipairs(results) do
@@ -85,7 +85,7 @@ local function belief_table(current, by_belief, groups, group)
   return rows
 end
 
---- Every group by the main step model.
+--- Errors of every group with the main step model.
 local function group_table(of, groups)
   local rows = json.array { json.array(text.header "group") }
   for _, name in ipairs(totals.order(of)) do rows[#rows + 1] = json.array(text.row(name, of[name], groups[name])) end

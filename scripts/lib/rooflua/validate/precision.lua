@@ -1,11 +1,11 @@
 -- The number formats of a case: its column `precision`.
 --
 --     bf16            weights and activations of linear layers; keys and values stay in the model's 16 bit
---     fp8, kv fp8     the KV cache as well, which no engine does unless asked
---     fp16 (dummy)    remarks stand in parentheses
+--     fp8, kv fp8     the KV cache too; no engine does that by default
+--     fp16 (dummy)    remarks in parentheses are ignored
 --
--- Nothing stated is the model's own format. What a format means to an engine (fp8 quantises activations, int4 is of
--- weights alone) is that of a deployment: docs/MODELS.md.
+-- An empty column means the model's own format. docs/MODELS.md says what a format means for an engine (fp8 quantises
+-- activations, int4 only weights).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 
@@ -36,7 +36,7 @@ function precision.read(text, where)
   return weights, kv
 end
 
---- "16 bit", "fp8", "fp8, kv fp8": what tells groups of cases apart.
+--- "16 bit", "fp8", "fp8 kv fp8": the name of a format in the names of groups.
 --- @param weights string
 function precision.label(weights, kv)
   local label = sixteen[weights] and "16 bit" or weights

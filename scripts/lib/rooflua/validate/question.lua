@@ -1,20 +1,21 @@
--- A case and a belief as a scenario: the run set up as it was.
+-- The scenario of a case with a step model: the measured run with its settings.
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
 local replay = require "rooflua.validate.replay"
-local scenario = require "rooflua.scenario.reader"
+local policies = require "rooflua.scenario.policies"
+local Reader = require "rooflua.scenario.reader"
 local spec = require "rooflua.spec"
 
 local question = {}
 
---- inference-perf's shared-prefix load asks so many different prompts in turn.
+--- Number of different prompts that inference-perf's shared-prefix load sends in turn.
 local distinct_prompts = 100
---- A closed loop runs so many rounds: as many requests as clients times this, all clients starting at once.
---- Source: aiconfigurator, eval/benchmarks/genai_perf_runner.py (10 per client, 2 more as a warm-up of their own).
+--- Requests per client in a closed loop; all clients start at once.
+--- Source: aiconfigurator, eval/benchmarks/genai_perf_runner.py (10 per client, after a separate warm-up of 2).
 local rounds = 10
 
---- What the run states, else what the engine does by default.
+--- A setting that the run states, else the engine's default.
 local function setting(case, measured, name, default)
   return measured.settings[name] or case.settings[name] or default
 end
@@ -22,17 +23,17 @@ end
 local function scheduler(case, measured, engine)
   local parameters, values = engine.parameters, {}
   if engine.scheduler == "static_batch" then
-    return policy.with(scenario.policy("validate", "scheduler", engine.scheduler), {
+    return policy.with(policies.of(Reader.new "validate", "scheduler", engine.scheduler), {
       max_num_seqs = case.settings.batch, max_output_tokens = case.settings.output_tokens })
   end
   values.max_num_seqs = setting(case, measured, "max_num_seqs", parameters.seats[1])
   values.max_num_batched_tokens = setting(case, measured, "max_num_batched_tokens", parameters.budget[1])
   if engine.scheduler == "trtllm" then values.max_output_tokens = case.settings.output_tokens end
   if engine.scheduler == "vllm_v1" then values.scheduler_reserve_full_isl = parameters.reserve_full_sequence[1] end
-  return policy.with(scenario.policy("validate", "scheduler", engine.scheduler), values)
+  return policy.with(policies.of(Reader.new "validate", "scheduler", engine.scheduler), values)
 end
 
---- Blocks of a static batch. It ran whole, so its engine had them, whatever else it took of the memory.
+--- KV blocks of a static batch: at least those of the whole batch, because the measured run had them.
 local function blocks_of_batch(case, hardware, given)
   local settings = case.settings
   local found = spec.deployment { model = case.model, hardware = hardware, tp = given.tp, weights = given.weights,
@@ -41,7 +42,7 @@ local function blocks_of_batch(case, hardware, given)
   return math.max(found.kv_blocks, settings.batch * of_one)
 end
 
---- Ranks, number formats and memory of the run.
+--- Ranks, number formats and memory of a run.
 function question.deployment(case, measured, engine, hardware)
   local out = {
     tp = case.tp, weights = case.weights, kv = case.kv, kv_blocks = setting(case, measured, "kv_blocks"),
@@ -60,14 +61,15 @@ local function serving_deployment(case, measured, engine, hardware)
   return out
 end
 
---- Where times were taken: at the client, in the server's process, or by the engine itself.
+--- Time of the front-end, which depends on where times were measured: at the client, in the process of the server, or
+--- by the engine itself.
 local function frontend_s(case, engine)
   if case.metrics:find "token ts" or case.settings.batch then return 0 end
   local name = case.metrics:find "server" and "server_frontend_s" or "client_frontend_s"
   return engine.parameters[name][1]
 end
 
---- Every stage of the run up to this one, from the rows of its table.
+--- Stages of the run up to the one of the case, from the rows of its table.
 local function stages_of(case, measured)
   local row = measured.row
   if not row or not row.stage then
@@ -83,7 +85,7 @@ local function stages_of(case, measured)
   return stages
 end
 
---- The workload; for generated ones which requests of the simulation are scored.
+--- The workload of a case, and its requests with `scored`.
 local function workload(case, measured, seed)
   local settings = case.settings
   if measured.requests then
@@ -97,7 +99,7 @@ local function workload(case, measured, seed)
   prompt, output = math.floor(prompt + 0.5), math.floor(output + 0.5)
   if settings.batch then return replay.batch(settings.batch, prompt, output) end
   if settings.clients then
-    return policy.with(scenario.policy("validate", "workload", "closed_loop"), {
+    return policy.with(policies.of(Reader.new "validate", "workload", "closed_loop"), {
       clients = settings.clients, num_requests = rounds * settings.clients, prompt_tokens = prompt,
       output_tokens = output })
   end
@@ -111,7 +113,7 @@ local function workload(case, measured, seed)
   return load, requests
 end
 
---- Another token budget, where neither the case nor its file states one.
+--- Sets another token budget if neither the case nor its file states one.
 function question.set_budget(given, case, measured, budget)
   if budget and not setting(case, measured, "max_num_batched_tokens") and given.scheduler.name == "vllm_v1" then
     given.scheduler = policy.with(given.scheduler, { max_num_batched_tokens = budget })

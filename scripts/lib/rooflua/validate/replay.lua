@@ -1,4 +1,4 @@
--- The requests of a case as a workload: recorded ones, or a load that its description makes.
+-- The requests of a case as a workload: recorded requests, or a load generated from its description.
 local policy = require "rooflua.policy"
 
 local replay = {}
@@ -20,7 +20,7 @@ local function of_rows(rows, shares_content)
   return class {}
 end
 
---- Prompts by identity: what one computed the next finds. A shared prefix comes first.
+--- Gives requests with the same prompt the same content, so that the prefix cache has it. A shared prefix comes first.
 local function with_content(requests, shared_prefix_tokens)
   local ids, next_id, any = {}, 2, false
   for i, each in ipairs(requests) do
@@ -41,8 +41,8 @@ function replay.recorded(requests, shared_prefix_tokens)
   return of_rows(requests, with_content(requests, shared_prefix_tokens))
 end
 
---- Poisson arrivals in stages of a given rate and length: as many as rate times length, at times
---- that are uniform in the stage. `prompts` distinct prompts in turn, nil = all different.
+--- Poisson arrivals in stages: rate times duration requests, at times that are uniform in the stage. There are
+--- `prompts` different prompts in turn; nil: all are different.
 --- @param stages table {{rate_per_s, duration_s}}
 --- @return table workload, requests with their stage
 function replay.poisson(stages, prompt_tokens, output_tokens, prompts, rng)
@@ -64,7 +64,7 @@ function replay.poisson(stages, prompt_tokens, output_tokens, prompts, rng)
   return of_rows(requests, with_content(requests)), requests
 end
 
---- One batch, all at once.
+--- One batch of requests that arrive at once.
 function replay.batch(count, prompt_tokens, output_tokens)
   local requests = {}
   for i = 1, count do

@@ -1,4 +1,4 @@
--- One case, one belief: simulated, and compared with what was measured.
+-- Simulates one case with one step model and compares the result with the measurement.
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local beliefs = require "rooflua.validate.beliefs"
@@ -8,7 +8,8 @@ local measured = require "rooflua.validate.measured"
 local precision = require "rooflua.validate.precision"
 local question = require "rooflua.validate.question"
 local sampling = require "rooflua.validate.sampling"
-local scenario = require "rooflua.scenario.reader"
+local Prepared = require "rooflua.scenario.prepared"
+local Reader = require "rooflua.scenario.reader"
 local score = require "rooflua.validate.score"
 local statistics = require "rooflua.base.statistics"
 local serve = require "rooflua.serve"
@@ -18,7 +19,7 @@ local run = {}
 
 -- Serving runs ---------------------------------------------------------------------------------------
 
---- Requests that count, as the simulation has them.
+--- The simulated figures of the requests that are scored.
 local function simulated_requests(columns, requests)
   local out = {}
   for i, ttft_s in ipairs(columns.ttfts) do
@@ -40,7 +41,7 @@ local function scored(requests)
   return out
 end
 
---- Figures that a case states in its own words or its row, and those that follow from them.
+--- Figures that the columns or the row of a case state, and figures that follow from them.
 local function stated_figures(case, figures)
   local out, settings = {}, case.settings
   for name, value in pairs(figures) do out[name] = value end
@@ -71,7 +72,7 @@ local function simulate(case, facts, about, steps, database, twist)
   return figures, result.summary.evidence
 end
 
---- What was measured in figures of the same kind.
+--- The measured figures, of the same kind as the simulated ones.
 local function measured_figures(case, facts)
   if facts.requests then return score.figures(scored(facts.requests)) end
   return facts.stated and stated_figures(case, facts.figures) or facts.figures
@@ -79,8 +80,8 @@ end
 
 -- Engine steps ------------------------------------------------------------------------------------------
 
---- A decode's context is not recorded: the middle of its run. A prefill is behind what the prefix
---- cache left of a prompt.
+--- The batch of a recorded step. Contexts of decodes are not recorded: half of the output is taken. The context of a
+--- prefill is the rest of the mean prompt.
 local function batch_of(step, input, output)
   local prefills = {}
   local tokens = step.prefills > 0 and math.max(1, math.floor(step.prefill_tokens / step.prefills)) or 0
@@ -115,11 +116,11 @@ local function price_steps(case, facts, about, steps, database, twist)
   local deployment = question.deployment(case, facts, about.engine, about.hardware)
   deployment.max_num_seqs = settings.max_num_seqs or stated.max_num_seqs
   deployment.max_num_batched_tokens = settings.max_num_batched_tokens or stated.max_num_batched_tokens
-  local prepared = scenario.prepare({
+  local prepared = Prepared.of(Reader.new "validate", {
     model = case.model, hardware = about.hardware, mfu = database, steps = steps,
     async_depth = about.engine.parameters.async_depth[1], deployment = deployment,
-  }, "validate")
-  local bound = scenario.bind_steps(prepared)
+  })
+  local bound = Prepared.steps(prepared)
   cost.set_corrections(twist and { twist.correction } or {})
   local ok, times, shares = pcall(price_all, bound, facts.steps, input, output, twist and twist.step or 1)
   cost.set_corrections {}
@@ -127,7 +128,7 @@ local function price_steps(case, facts, about, steps, database, twist)
   return times, shares
 end
 
--- Either -----------------------------------------------------------------------------------------------------
+-- Both kinds of cases ----------------------------------------------------------------------------------------
 
 local facts_of = setmetatable({}, { __mode = "k" })
 
@@ -136,14 +137,14 @@ local function facts(case, all)
   return facts_of[case]
 end
 
---- Lets go of what was read for a case. Simulations are large, and Lua does not see it.
+--- Frees the data of a case. Simulations hold memory that Lua's collector does not count, so it is started here.
 function run.forget(case)
   local known = facts_of[case]
   facts_of[case] = nil
   if known and (known.requests or known.row) then collectgarbage() end
 end
 
---- What a case is about; fails with a reason where that cannot be found out.
+--- Hardware, model, engine and formats of a case; an error with the reason if one of them is not known.
 function run.describe(case, overrides)
   if case.problem then core.fail("%s", case.problem) end
   local hardware, model = spec.hardware(case.gpu), spec.model(case.model)
@@ -151,7 +152,7 @@ function run.describe(case, overrides)
     weights = case.weights, kv = case.kv, precision = precision.label(case.weights or model.weight_dtype, case.kv) }
 end
 
---- Errors of one simulation, and what they are errors of.
+--- Simulated and measured figures of one simulation, and their errors.
 local function answer(case, known, about, steps, database, twist)
   local out = {}
   if known.steps then
@@ -168,9 +169,9 @@ local function answer(case, known, about, steps, database, twist)
   return out
 end
 
-local collect_every = 8 -- simulations of a case: large, and Lua does not see it
+local collect_every = 8 -- simulations, whose memory Lua's collector does not count
 
---- Intervals of the errors, from as many replicates.
+--- Intervals of the errors, from options.intervals replicates.
 local function intervals(case, known, about, steps, database, options)
   local setting, replicates = interval.setting(database, about, options.interval or {}), {}
   for number = 1, options.intervals do
@@ -183,10 +184,10 @@ local function intervals(case, known, about, steps, database, options)
   return interval.of(replicates), setting.discrepancy
 end
 
---- @param about table of run.describe
---- @param belief table of validate_beliefs
---- @param options table {tables = folder, scratch, parameters = of the step model, all = cases, intervals = how many,
----   interval = {discrepancy, settings}: false leaves a term out}
+--- @param about table from run.describe
+--- @param belief table from validate/beliefs.lua
+--- @param options table {tables = folder, scratch, parameters = of the step model, all = cases, intervals = number of
+---   replicates, interval = {discrepancy, settings}: false leaves a term out}
 --- @return table {errors, simulated, measured, evidence, tables, intervals, discrepancy}
 function run.case(case, about, belief, options)
   local known = facts(case, options.all)

@@ -1,17 +1,17 @@
--- How a run drew its tokens: where it asked for top-p or top-k, releases of vLLM before 0.16 sort the
--- logits of every request, at the engine's sorted_logit_s.
+-- How a run sampled its tokens. With top-p or top-k, releases of vLLM before 0.16 sort the logits of every request;
+-- a logit takes the engine's sorted_logit_s.
 --
--- A case says so in a column `sampling` of cases.csv: greedy | plain (neither sorts) | filtered (top-p or top-k).
--- Where it does not, nothing is sorted: vLLM's own defaults ask for neither. The belief "own sampling" supposes
--- that vLLM applied each model's generation_config.json, as it does unless told otherwise.
+-- The column `sampling` of cases.csv says it: greedy | plain (neither sorts) | filtered (top-p or top-k). If it is
+-- empty, nothing is sorted, because vLLM's own defaults have neither top-p nor top-k. The belief "own sampling"
+-- assumes instead that vLLM applied each model's generation_config.json, as it does by default.
 local core = require "rooflua.base.core"
 
 local sampling = {}
 
 local words = { filtered = true, greedy = true, plain = true }
 
---- Models whose generation_config.json asks for top_p < 1 or a top_k. From general knowledge of these files,
---- not read from them; no other belief looks here.
+--- Models whose generation_config.json sets top_p < 1 or a top_k. From general knowledge of these files, not read
+--- from them; only the belief "own sampling" uses this list.
 local filtered = {
   ["llama-2-7b"] = "top_p 0.9", ["llama-2-13b"] = "top_p 0.9", ["llama-2-70b"] = "top_p 0.9",
   ["llama-3.1-8b"] = "top_p 0.9", ["llama-3.1-70b"] = "top_p 0.9",
@@ -26,7 +26,7 @@ function sampling.read(value, where)
 end
 
 --- @param stated string? the word of the case
---- @param own boolean? suppose the model's own, where nothing is stated
+--- @param own boolean? if nothing is stated, assume the model's generation_config.json
 --- @return table? parameters of the step model kernels
 function sampling.parameters(stated, model, engine, own)
   local cost_s = engine.parameters.sorted_logit_s[1]

@@ -1,7 +1,7 @@
 -- Errors of a case: (simulated - measured) / measured of each figure that both sides have.
 --
---     e2e_mean, tpot_mean, ttft_mean, ttft_p50   over scored requests; tpot as vLLM's benchmark has it
---     e2e, tpot, ttft _p50, _p90, _p99           likewise, where requests were measured one by one; in intervals only
+--     e2e_mean, tpot_mean, ttft_mean, ttft_p50   over scored requests; tpot as vLLM's benchmark defines it
+--     e2e, tpot, ttft _p50, _p90, _p99           the same, if requests were measured one by one; in intervals only
 --     step_time                                  mean step; step_time_median the median of |error| per step
 --     throughput                                 output tokens per second
 local statistics = require "rooflua.base.statistics"
@@ -11,7 +11,7 @@ local score = {}
 --- In the order of a table's columns.
 score.metrics = { "e2e_mean", "tpot_mean", "ttft_p50", "ttft_mean", "step_time", "throughput" }
 
---- Those of an interval: quantiles as well.
+--- Metrics of intervals: quantiles as well.
 score.spread = { "e2e_mean", "e2e_p50", "e2e_p90", "e2e_p99", "tpot_mean", "tpot_p50", "tpot_p90", "tpot_p99",
   "ttft_mean", "ttft_p50", "ttft_p90", "ttft_p99", "step_time", "throughput" }
 
@@ -34,7 +34,7 @@ end
 
 --- @param simulated table figures
 --- @param measured table figures
---- @param metrics table? which; score.metrics
+--- @param metrics table? names of metrics; nil: score.metrics
 --- @return table error by metric
 function score.errors(simulated, measured, metrics)
   local out = {}
@@ -55,7 +55,7 @@ function score.steps(simulated_s, measured_s)
   return { step_time = a / b - 1, step_time_median = statistics.quantile(errors, 0.5) }
 end
 
---- What share of the time of cases rests on which evidence, every case the same weight.
+--- Share of the time of cases by evidence; every case has the same weight.
 function score.evidence(cases)
   local out = {}
   for _, each in ipairs(cases) do
@@ -64,7 +64,7 @@ function score.evidence(cases)
   return out
 end
 
---- Mean and median of |error| over cases that have the metric, and the evidence behind them.
+--- Mean and median of |error| over cases that have the metric, and the evidence of these cases.
 function score.total(cases, metric)
   local values, members = {}, {}
   for _, each in ipairs(cases) do

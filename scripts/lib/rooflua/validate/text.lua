@@ -1,4 +1,4 @@
--- The report of a validation, for people: one table per question.
+-- The report of a validation as text: one table per question.
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local discrepancy = require "rooflua.validate.discrepancy"
@@ -61,7 +61,7 @@ function text.opened(counts)
   return table.concat(parts, ", ")
 end
 
---- Errors of one group by one belief: cells behind the first.
+--- A row of cells: a name, and the errors of one group with one step model.
 function text.row(name, metrics, group)
   local row = { name, tostring(group.cases) }
   for _, metric in ipairs(score.metrics) do
@@ -78,14 +78,14 @@ function text.header(first)
   return row
 end
 
---- Mean |error| of groups, one belief.
+--- Mean |error| of groups with one step model.
 function text.groups(of, groups, names)
   local rows = { text.header "group" }
   for _, name in ipairs(names) do rows[#rows + 1] = text.row(name, of[name], groups[name]) end
   return columns.after(1, rows)
 end
 
---- Mean |error| of one group, every belief.
+--- Mean |error| of one group with every step model.
 function text.beliefs(by_belief, groups, beliefs, group)
   local rows = { text.header "step model" }
   for _, belief in ipairs(beliefs) do
@@ -95,7 +95,7 @@ function text.beliefs(by_belief, groups, beliefs, group)
   return columns.after(1, rows)
 end
 
---- Per group and metric: how often the measured value lies inside, and how wide intervals are.
+--- Per group and metric: the share of measured values inside their interval, and the mean width of intervals.
 function text.coverage(results, belief)
   local members, rows = {}, { { "group", "metric", "cases", "inside %", "mean width %" } }
   for _, result in ipairs(results) do
@@ -117,7 +117,7 @@ function text.coverage(results, belief)
   return columns.after(2, rows)
 end
 
---- Results of a belief that have intervals: {about, in_closed_loop, found}.
+--- Results with intervals of one step model: {about, in_closed_loop, found}.
 local function with_intervals(results, belief)
   local out = {}
   for _, result in ipairs(results) do
@@ -129,7 +129,7 @@ local function with_intervals(results, belief)
   return out
 end
 
---- What the intervals took the model itself to be off by, per kind of machine.
+--- The model's own error that the intervals used, per kind of machine and model.
 local function terms(list)
   local rows, seen = { { "engine and GPU", "model", "sigma %", "degrees of freedom", "from" } }, {}
   for _, each in ipairs(list) do
@@ -144,7 +144,7 @@ local function terms(list)
   return rows
 end
 
---- What the runs show by model, where intervals draw the errors of tables and nothing else.
+--- Residuals of runs by model, for intervals that draw the errors of tables and nothing else.
 local function residuals(list)
   local rows, seen = { { "engine and GPU", "model", "runs", "residual %", "tables %" } }, discrepancy.seen(list)
   for _, kind in ipairs(core.sorted_keys(seen)) do
@@ -167,7 +167,7 @@ function text.discrepancy(results, belief, switches)
     .. "explain\n" .. columns.after(2, residuals(list))
 end
 
---- Everything that did not run, by reason.
+--- Cases that did not run, counted by reason.
 function text.failures(results, beliefs)
   local counts, first = {}, {}
   for _, result in ipairs(results) do
@@ -187,7 +187,7 @@ function text.failures(results, beliefs)
   return table.concat(lines, "\n")
 end
 
---- The parameters behind the numbers: of engines, then of the step model.
+--- The parameters of the run: of engines, then of the step model.
 function text.parameters(used, steps)
   local rows = { { "of", "parameter", "value", "source or fit" } }
   for _, row in ipairs(engines.describe(used)) do rows[#rows + 1] = row end

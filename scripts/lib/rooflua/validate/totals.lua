@@ -1,11 +1,11 @@
--- Errors of many cases by group: what it was (engine, precision, GPU, kind of run), and by model, GPU,
--- tp and engine. Every case weighs the same.
+-- Errors of many cases by group (engine, precision, GPU, kind of run), and by model, GPU, tp and engine. Every case
+-- has the same weight.
 local core = require "rooflua.base.core"
 local score = require "rooflua.validate.score"
 
 local totals = {}
 
---- "vLLM 16 bit on h100-sxm, serving": what a case is evidence for.
+--- The group of a case, such as "vLLM 16 bit on h100-sxm, serving".
 function totals.group_of(case, about)
   local kind = "serving"
   if case.settings.batch then kind = "static batches" elseif case.settings.clients then kind = "closed loop" end
@@ -15,7 +15,7 @@ function totals.group_of(case, about)
   return ("%s %s on %s, %s"):format(engine, about.precision, about.hardware.name, kind)
 end
 
---- The groups a case belongs to besides its own.
+--- All groups that a case belongs to.
 local function groups_of(result)
   local about = result.about
   return { "all", result.group, "model " .. about.model.name, "gpu " .. about.hardware.name,
@@ -52,7 +52,7 @@ function totals.of(results, belief)
   return out, groups
 end
 
---- Names of groups that start so, sorted.
+--- Names of groups that start with a prefix, sorted.
 function totals.names(of, prefix)
   local out = {}
   for _, name in ipairs(core.sorted_keys(of)) do

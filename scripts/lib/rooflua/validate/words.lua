@@ -1,13 +1,13 @@
--- What the text of a workload says: known words with their numbers, among prose.
+-- Reads the settings of a workload from its text: known words with their numbers, among prose.
 --
---     closed loop c=N    static batch N    Poisson R rps D s    in=N or in=N+~M    out=N    (isl, osl likewise)
+--     closed loop c=N    static batch N    Poisson R rps D s    in=N or in=N+~M    out=N    (isl and osl as in and out)
 --     max_num_seqs N    max_num_batched_tokens N or mbt N    kv_blocks N    shared_prefix N
 --
--- Capitals do not matter; a name and its number stand beside each other or have = or : between. What looks like a
--- setting has to be one, so that nothing is left out without a word:
---     a known name has its number behind it, a whole one where it counts something;
---     name=value, and a name_with_underscore before a number, are of a known name;
---     so is a word before a number, or a name_with_underscore before a word, that is one but for its spelling.
+-- Capitals do not matter. Between a name and its number is a space, = or :. Text that looks like a setting but is
+-- none is an error, so that no setting is ignored silently:
+--     a known name must have a number after it, a whole one if it is a count;
+--     name=value, or a name_with_underscore before a number, must have a known name;
+--     a word before a number, or a name_with_underscore before a word, must not be a misspelt known name.
 -- Anything else is prose.
 local core = require "rooflua.base.core"
 
@@ -20,10 +20,10 @@ local known = {
   shared_prefix = { "shared_prefix_tokens", true }, c = { "clients", true },
   isl = { "prompt_tokens" }, ["in"] = { "prompt_tokens" }, osl = { "output_tokens" }, out = { "output_tokens" },
 }
---- English words, and one letter: only with = or ~ behind them.
+--- These are also English words or single letters, so they count only with = or ~ after them.
 local needs_sign = { c = true, ["in"] = true, out = true }
 
---- What may stand before a sign, and what a misspelt word before a number may have been.
+--- Names that may stand before a sign, and names that a misspelt word before a number is compared with.
 local signed = { "closed loop c", "in", "isl", "kv_blocks", "max_num_batched_tokens", "max_num_seqs", "mbt", "osl",
   "out", "shared_prefix" }
 local spellings = { "kv_blocks", "max_num_batched_tokens", "max_num_seqs", "mbt", "poisson", "shared_prefix" }
@@ -36,7 +36,7 @@ local function put(out, where, name, setting, value)
   out[setting] = value
 end
 
---- "547+~28" is 575: what is asked, and what a template adds.
+--- "547+~28" is 575: the tokens of the prompt, and those that a template adds.
 local function sum_of(text)
   local first, second = text:match "^([%d.]+)%+~?([%d.]+)$"
   if not first then return tonumber(text) end
@@ -58,8 +58,8 @@ local function unknown(where, name, list)
     core.unknown_name("setting", name, list))
 end
 
---- Letters to put in, take out or change between two words.
-local function apart(a, b)
+--- Letters to insert, delete or change between two words.
+local function edit_distance(a, b)
   local above = {}
   for j = 0, #b do above[j] = j end
   for i = 1, #a do
@@ -73,16 +73,17 @@ local function apart(a, b)
   return above[#b]
 end
 
---- A known name but for two letters; of a short one, which a letter makes another word, but for one too many or few.
+--- Whether a word is a misspelt known name: at most two letters differ. Short names become other words by a changed
+--- letter, so of them only one missing or added letter counts.
 local function almost(name)
   for _, each in ipairs(spellings) do
-    local letters = apart(name, each)
+    local letters = edit_distance(name, each)
     if #each > 4 and letters <= 2 or letters == 1 and #name ~= #each then return true end
   end
   return false
 end
 
---- "Poisson R rps D s"; other words behind it are prose.
+--- Reads "Poisson R rps D s"; other words after "Poisson" are prose.
 local function poisson(text, from, where, out)
   local rest = text:sub(from)
   local rate, duration = rest:match "^%s+(%S+)%s+rps%s+(%S+)%s*s%f[^%w]"
@@ -94,16 +95,16 @@ local function poisson(text, from, where, out)
   end
 end
 
---- The sign behind a word, and the value behind that: "=", "64".
-local function behind(text, from)
+--- The sign after a word, and the value after the sign: "=", "64".
+local function sign_and_value(text, from)
   local sign, value = text:match("^%s*([=~:])%s*([^%s,;()]*)", from)
   value = value or text:match("^%s+([^%s,;:=()]+)", from)
   return sign, value and value ~= "" and (value:gsub("%.$", "")) or nil
 end
 
---- What one word says, if it is not prose.
+--- Reads one word, if it is not prose.
 local function read(out, where, text, word, from)
-  local sign, value = behind(text, from)
+  local sign, value = sign_and_value(text, from)
   local name = word:gsub("^%-+", ""):gsub("%-", "_")
   if name == "poisson" then poisson(text, from, where, out) end
   local entry = known[name]

@@ -1,14 +1,18 @@
--- `rooflua calibrate`: fits declared parameters of a scenario to a user's own measured runs, and prints what to
--- paste. The workload of the scenario is replaced by the measured requests.
+-- `rooflua calibrate`: fits declared parameters of a scenario to measured runs of the user, and prints the lines to
+-- paste into the scenario. The measured requests replace the scenario's workload.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
 local fit = require "rooflua.fit"
 local json = require "rooflua.json"
-local measured = require "rooflua.explore.fit.measured"
+local measured = require "rooflua.explore.fit.measured_runs"
+local opening = require "rooflua.scenario.opening"
+local paths = require "rooflua.scenario.paths"
+local serving = require "rooflua.serving.pieces"
+local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
-local serve = require "rooflua.serve"
+local schema = require "rooflua.scenario.schema"
+local whole = require "rooflua.serving.whole"
 local tables_text = require("rooflua.text.columns").values
 
 local calibrate = {}
@@ -16,10 +20,10 @@ local fail = core.fail
 
 -- What to fit -----------------------------------------------------------------------------------------------------
 
---- Where the user names none: the host's time in the step model, everything of corrections, the frontend.
-local function default_params(file, given)
+--- What is fitted where the user names nothing: the host's time in the step model, every correction, the frontend.
+local function default_params(reader, given)
   local out = {}
-  for _, each in ipairs(declared.all(file, given)) do
+  for _, each in ipairs(declared.all(reader, given)) do
     local fits = each.path:find "^steps%.host_" or each.path:find "^corrections%."
     if fits and each.kind == "continuous" and each.value ~= 0 then out[#out + 1] = each.path end
   end
@@ -29,12 +33,12 @@ end
 
 local longest_frontend_s = 0.1
 
---- {path = range} for fit, from the names that the user gave.
-local function params_of(file, given, names)
+--- The argument `params` of fit, {path = range}, for these names; and the unit of each.
+local function params_of(reader, given, names)
   local out, units = {}, {}
   for _, path in ipairs(names) do
     local spec = path == "frontend.base_s" and { min = 0, max = longest_frontend_s } or true
-    local range = declared.range(file, given, path, spec, "params")
+    local range = declared.range(reader, given, path, spec, "params")
     local now = range.now or range.min
     if now < range.min or now > range.max then
       fail("params: %s is %g now, outside %g to %g", path, now, range.min, range.max)
@@ -98,19 +102,17 @@ local function requests_of(columns)
   return out
 end
 
---- predict(values, observation); a run is made once per file and set of values.
-local function predictor(file, given, files)
+--- predict(values, observation). Each file is simulated once per set of values.
+local function predictor(reader, given, files)
   local runs, of = {}, nil
   return function(values, observation)
     if of ~= values then runs, of = {}, values end
     local index = observation.file
     if not runs[index] then
-      local table_ = given
-      for path, value in core.sorted_pairs(values) do table_ = scenario.set(file, table_, path, value) end
       local own = {}
-      for key, value in pairs(table_) do own[key] = value end
+      for key, value in pairs(paths.with(reader, given, values)) do own[key] = value end
       own.workload = files[index].workload
-      local run = serve.run(own, { requests = true })
+      local run = whole.result(own, true)
       runs[index] = { summary = run.summary, requests = requests_of(run.requests) }
     end
     local run = runs[index]
@@ -133,7 +135,7 @@ local function value_text(value)
   return tostring(value)
 end
 
---- require "steps.kernels" { host_step_s = 0.0012 }: what differs from the defaults.
+--- 'require "steps.kernels" { host_step_s = 0.0012 }', with the parameters that differ from their defaults.
 local function policy_text(folder, instance)
   local params, words = policy.describe(instance).params, {}
   for name, value in core.sorted_pairs(policy.parameters(instance)) do
@@ -146,17 +148,17 @@ local function policy_text(folder, instance)
   return ("require %q {%s}"):format(folder .. "." .. policy.describe(instance).name, inside)
 end
 
-local slots = { steps = "steps", scheduler = "schedulers", router = "routers", bucketing = "bucketing" }
+local slots = { steps = true, scheduler = true, router = true, bucketing = true }
 
-local function block_of(file, fitted, names)
+local function block_of(reader, fitted, names)
   local lines, done = {}, {}
   for _, path in ipairs(names) do
     local first = path:match "^[^.]+"
     if not done[first] then
       done[first] = true
       if slots[first] then
-        local instance = scenario.policy(file, first, fitted[first])
-        lines[#lines + 1] = ("%s = %s,"):format(first, policy_text(slots[first], instance))
+        local instance = policies.of(reader, first, fitted[first])
+        lines[#lines + 1] = ("%s = %s,"):format(first, policy_text(schema.folders[first], instance))
       elseif first == "corrections" then
         lines[#lines + 1] = "corrections = {"
         for _, each in ipairs(core.plain(fitted.corrections)) do
@@ -175,10 +177,10 @@ end
 
 -- The command ---------------------------------------------------------------------------------------------------------
 
-local function files_of(paths)
-  if #paths == 0 then fail "no data: name measured runs with --measured FILE" end
+local function files_of(list)
+  if #list == 0 then fail "no data: name measured runs with --measured FILE" end
   local files = {}
-  for i, path in ipairs(paths) do files[i] = measured.read(path) end
+  for i, path in ipairs(list) do files[i] = measured.read(path) end
   return files
 end
 
@@ -195,7 +197,7 @@ end
 --- options: measured (paths), params (names), set, seed, objective, evaluations, jobs, progress.
 --- Returns {text, document}.
 function calibrate.run(path, options)
-  local opened = scenario.open(path, { set = options.set, seed = options.seed })
+  local opened = opening.file(path, { set = options.set, seed = options.seed })
   if opened.kind ~= "serve" then
     fail("%s: calibrate needs a scenario of kind \"serve\", found %q", path, opened.kind)
   end
@@ -203,23 +205,21 @@ function calibrate.run(path, options)
     fail("%s: vary: calibrate needs one variant, found %d; take vary and sweep out of a copy of the file", path,
       #opened.variants)
   end
-  local given = scenario.variant_table(1)
-  local copy = {}
-  for key, value in pairs(given) do copy[key] = value end
+  local reader, copy = opened.reader, {}
+  for key, value in pairs((opening.variant(opened, 1))) do copy[key] = value end
   copy.report, copy.slo = nil, nil
   local files = files_of(options.measured)
   copy.workload = files[1].workload
-  serve.check(path, copy)
+  serving.check(reader, copy)
   local names = options.params
-  if not names or #names == 0 then names = default_params(path, copy) end
-  local params, units = params_of(path, copy, names)
-  local result = fit.fit { predictor(path, copy, files), params = params, target = observations_of(files),
+  if not names or #names == 0 then names = default_params(reader, copy) end
+  local params, units = params_of(reader, copy, names)
+  local result = fit.fit { predictor(reader, copy, files), params = params, target = observations_of(files),
     objective = options.objective, evaluations = options.evaluations or 150, jobs = options.jobs or 1,
     progress = options.progress and "calibrate" or nil }
-  local fitted = copy
-  for key, value in core.sorted_pairs(result.values) do fitted = scenario.set(path, fitted, key, value) end
+  local fitted = paths.with(reader, copy, result.values)
   for _, each in ipairs(result.parameters) do each.unit = units[each.path] end
-  local block = block_of(path, fitted, names)
+  local block = block_of(reader, fitted, names)
   local document = { schema = 1, scenario = path, objective = result.objective, parameters = result.parameters,
     error = result.error, groups = result.groups, evaluations = result.evaluations, converged = result.converged,
     hopeless = result.hopeless, paste = block,

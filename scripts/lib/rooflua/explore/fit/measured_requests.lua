@@ -1,9 +1,9 @@
--- Requests of measured runs, as the tools that measured them wrote them: a CSV with a row per request, the
--- result file of `vllm bench serve`, time stamps of an engine; and the totals that inference-perf reports.
+-- Reads requests of measured runs from the files of several tools: a CSV with a row per request, the result file of
+-- `vllm bench serve`, the time stamps of an engine; and the totals that inference-perf reports.
 --
--- A request is {arrival_s, prompt_tokens, output_tokens, ttft_s, e2e_s, failed} and what else its row says
--- (prompt_id, stage, queue_s). A failed one may lack every number. Arrivals count from the first; without
--- recorded ones there is none. The list is in the file's order.
+-- A request is {arrival_s, prompt_tokens, output_tokens, ttft_s, e2e_s, failed} and what its row says besides
+-- (prompt_id, stage, queue_s). A failed request may lack every number. Arrivals count from the first one; a file that
+-- records none gives none. The list is in the order of the file.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
@@ -49,7 +49,7 @@ local function find_columns(path, rows)
   return found, names.error or names.outcome or names.status
 end
 
---- A number that is not below 0, as a time or a count has to be.
+--- A time or a count: a number >= 0.
 local function number_of(path, row, name)
   local value = row[name]
   if type(value) ~= "number" then
@@ -88,7 +88,7 @@ end
 
 -- vllm bench serve ----------------------------------------------------------------------------------------------
 
---- A list with one entry per request, checked; nil where the document has none, or an empty one.
+--- A checked list with one entry per request; nil where the document has no such list or an empty one.
 ---@param kind string "number", or "table" for a list of numbers each
 local function per_request(path, document, key, count, kind)
   local list = document[key]
@@ -114,7 +114,8 @@ local function with_gaps(time_s, gaps)
   return time_s
 end
 
---- The lists of `--save-detailed` (older versions write them always): a request per position; nil without.
+--- Requests from the lists that `--save-detailed` writes, one per position; nil where they are missing. Older versions
+--- always write them.
 function measured_requests.of_bench(path, document)
   if type(document) ~= "table" then return nil end
   local inputs = per_request(path, document, "input_lens", nil, "number")
@@ -138,7 +139,8 @@ end
 
 -- Others ---------------------------------------------------------------------------------------------------------
 
---- JSONL of an engine's time stamps. Arrivals are of another clock: the first request aligns them.
+--- Requests from the JSONL of an engine's time stamps. Its arrivals are of another clock, so the first request aligns
+--- the two.
 function measured_requests.of_stamps(path)
   local requests, first = {}, nil
   for line in native.read_file(path):gmatch "[^\r\n]+" do
@@ -158,7 +160,7 @@ local function mean_of(report, ...)
   return type(found) == "table" and found.mean or nil
 end
 
---- What inference-perf reports of all requests: figures, and the settings it ran with.
+--- The totals of an inference-perf report: figures, and the settings of the run.
 ---@param document any what the file at `path` holds
 function measured_requests.inference_perf(path, document)
   local successes = type(document) == "table" and document.successes
@@ -178,7 +180,7 @@ function measured_requests.inference_perf(path, document)
   }
 end
 
---- In order of arrival; those of one instant in the file's order.
+--- The requests in order of arrival; those of one instant keep the order of the file.
 function measured_requests.sort(requests)
   local place = {}
   for i, request in ipairs(requests) do place[request] = i end

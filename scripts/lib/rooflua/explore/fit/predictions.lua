@@ -1,4 +1,4 @@
--- What a scenario predicts for a measurement: the time of a step, or metrics of a run. For fits.
+-- What a scenario predicts for a measurement, for fits: the time of a step, or metrics of a run.
 local core = require "rooflua.base.core"
 local batch = require "rooflua.border.batch"
 local cost = require "rooflua.cost"
@@ -6,8 +6,11 @@ local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
 local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
-local scenario = require "rooflua.scenario.reader"
+local Prepared = require "rooflua.scenario.prepared"
+local Reader = require "rooflua.scenario.reader"
+local shape = require "rooflua.scenario.shape"
 local spec = require "rooflua.spec"
+local whole = require "rooflua.serving.whole"
 
 local predictions = {}
 local fail = core.fail
@@ -16,9 +19,9 @@ local own_keys = { "steps", "model", "hardware", "deployment", "mfu", "async_dep
 
 --- What is fitted: a scenario's table, a step model with model and hardware beside it, or a function of
 --- (values, observation) that returns the prediction.
-function predictions.subject(file, given)
+function predictions.subject(reader, given)
   local subject = given.scenario
-  if type(subject) == "function" then return { name = file, call = subject } end
+  if type(subject) == "function" then return { reader = reader, call = subject } end
   if policy.is_instance(subject) then subject = { steps = subject } end
   local table_ = {}
   if subject ~= nil and type(subject) ~= "table" then
@@ -28,16 +31,14 @@ function predictions.subject(file, given)
   for _, key in ipairs(own_keys) do
     if given[key] ~= nil then table_[key] = given[key] end
   end
-  paths.at(file, "", core.check_keys, table_, scenario.keys, file)
-  return { name = file, scenario = table_ }
+  shape.check_keys(reader, table_)
+  return { reader = reader, scenario = table_ }
 end
 
 --- The subject's scenario with parameters replaced.
 function predictions.with_values(subject, values)
   if subject.call then return nil end
-  local out = subject.scenario
-  for path, value in core.sorted_pairs(values) do out = scenario.set(subject.name, out, path, value) end
-  return out
+  return paths.with(subject.reader, subject.scenario, values)
 end
 
 -- Observations ---------------------------------------------------------------------------------------------
@@ -62,7 +63,7 @@ local function step_observation(given, where)
     for _, key in ipairs(batch_keys) do fields[key] = given[key] end
     item = fields
   end
-  if not batch.is(item) then item = paths.at("fit", where, batch.new, item) end
+  if not batch.is(item) then item = Reader.new("fit"):at(where, batch.new, item) end
   return { kind = "step", batch = item, time_s = measured(given.time_s, where .. ".time_s") }
 end
 
@@ -77,16 +78,11 @@ local function run_observation(given, where)
   return { kind = "run", metrics = wanted }
 end
 
---- Equal changes have equal keys, so that what they lead to is made once.
+--- A text that is the same for equal changes, so that their scenario is prepared once.
 local function key_of(set)
   if set == nil then return "" end
   local ok, text = pcall(json.encode, core.plain(set))
   return ok and text or tostring(set)
-end
-
-local function apply(name, given, changes)
-  for path, value in core.sorted_pairs(changes or {}) do given = scenario.set(name, given, path, value) end
-  return given
 end
 
 --- The target as checked observations.
@@ -109,7 +105,7 @@ function predictions.observations(subject, target)
     end
     one.group, one.set, one.where = given.group, given.set, where
     one.key = key_of(given.set)
-    if given.set ~= nil then apply(where, subject.scenario, core.table(given.set, where .. ".set")) end
+    if given.set ~= nil then paths.with(Reader.new(where), subject.scenario, core.table(given.set, where .. ".set")) end
     out[i] = one
   end
   return out
@@ -117,17 +113,18 @@ end
 
 -- Predicting -----------------------------------------------------------------------------------------------
 
---- Objects that cost time to make and that no fitted parameter touches are made once per `set`.
+--- The scenario of one `set`, in which objects that are slow to make and that no fitted parameter changes are made
+--- already.
 local function opened(subject, ranges, set)
-  local given = {}
-  for key, value in pairs(apply(subject.name, subject.scenario, set)) do given[key] = value end
+  local given, reader = {}, subject.reader
+  for key, value in pairs(paths.with(reader, subject.scenario, set or {})) do given[key] = value end
   local touched = {}
   for _, range in ipairs(ranges) do touched[paths.split(range.path)[1]] = true end
   if given.replicas ~= nil or given.model == nil or given.hardware == nil then return given end
-  if not touched.model then given.model = paths.at(subject.name, "model", spec.model, given.model) end
-  if not touched.hardware then given.hardware = paths.at(subject.name, "hardware", spec.hardware, given.hardware) end
-  -- a database prices what no table has by its hardware
-  if not touched.mfu and not touched.hardware then given.mfu = scenario.prepare(given, subject.name).mfu end
+  if not touched.model then given.model = reader:at("model", spec.model, given.model) end
+  if not touched.hardware then given.hardware = reader:at("hardware", spec.hardware, given.hardware) end
+  -- the tables depend on the hardware, which prices what they do not have
+  if not touched.mfu and not touched.hardware then given.mfu = Prepared.of(reader, given).mfu end
   return given
 end
 
@@ -139,8 +136,8 @@ local function step_corrections(prepared, item, time_s)
 end
 
 local function step_pricer(subject, given)
-  local prepared = scenario.prepare(given, subject.name)
-  local steps = scenario.bind_steps(prepared)
+  local prepared = Prepared.of(subject.reader, given)
+  local steps = Prepared.steps(prepared)
   return function(item)
     cost.set_corrections(prepared.corrections)
     cost.reset()
@@ -165,10 +162,10 @@ function predictions.model(subject, ranges)
       local key = observation.key
       if not bases[key] then bases[key] = opened(subject, ranges, observation.set) end
       if observation.kind == "step" then
-        pricers[key] = pricers[key] or step_pricer(subject, apply(subject.name, bases[key], values))
+        pricers[key] = pricers[key] or step_pricer(subject, paths.with(subject.reader, bases[key], values))
         return { { predicted = pricers[key](observation.batch), measured = observation.time_s } }
       end
-      pricers[key] = pricers[key] or require("rooflua.serve").run(apply(subject.name, bases[key], values))
+      pricers[key] = pricers[key] or whole.result(paths.with(subject.reader, bases[key], values))
       local out = {}
       for i, each in ipairs(observation.metrics) do
         local predicted = metrics.value(pricers[key], each.metric)

@@ -1,13 +1,13 @@
---- Looks for a valley along one parameter at a time. A simulation's error is flat where a parameter has no effect
---- (a host that is faster than its GPU is not seen), and a search that goes down from a plain goes nowhere.
+--- Looks for a valley along one parameter at a time. The error of a simulation is flat where a parameter has no effect:
+--- a host that is faster than its GPU changes nothing. A search that goes downhill cannot leave such a plain.
 local core = require "rooflua.base.core"
 
 local scan = {}
 
 local most_points = 10 -- of one parameter in one round
 
---- Where to look next between points sorted by place: beside the best of them, and in every other turn where
---- neighbours differ most, because the edge of a plain lies there. nil if there is nothing to tell apart.
+--- The next place to look at, between points sorted by place: beside the best one, and in every other turn between the
+--- neighbours that differ most, because the edge of a plain lies there. nil if all points are equal.
 local function next_place(points, turn)
   local best, found, widest, steepest = 1, nil, 0, 0
   for i, point in ipairs(points) do
@@ -39,7 +39,7 @@ local function is_flat(points)
   return true
 end
 
---- Round after round over all parameters while evaluations are left, from `start` (places from 0 to 1).
+--- Goes round all parameters while evaluations are left, from `start` (places from 0 to 1).
 ---@param objective fun(places: number[]): number, nan where there is none
 ---@return number[] best, number smallest, integer used, integer hopeless evaluations without a finite error
 function scan.all(objective, start, smallest, budget)

@@ -1,5 +1,5 @@
--- What the time of a served scenario would rest on, and whether it keeps up, from a handful of batches:
--- requests are drawn from the workload, nothing is simulated.
+-- A forecast of a served scenario from a handful of batches: which evidence its time will rest on, and whether it
+-- keeps up with its load. Requests are drawn from the workload; nothing is simulated.
 local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
@@ -12,8 +12,8 @@ local forecast = {}
 
 local most_drawn, most_decodes = 256, 1024
 
---- The first requests that the workload sends by itself: lists of arrivals and lengths. Of a trace also what
---- is left out of it.
+--- The first requests of a workload: lists of arrivals and lengths, and of a trace what is left out of it. Requests
+--- that wait for the end of others are not among them.
 function forecast.requests(workload, streams)
   local source = policy.fresh(workload):requests(streams)
   local out = { arrivals_s = {}, prompts = {}, outputs = {} }
@@ -43,7 +43,7 @@ local function largest(list)
   return out
 end
 
---- Lengths and rate in figures.
+--- Mean and longest lengths, and the rate of arrivals.
 function forecast.figures(requests)
   local longest, n = 0, #requests.prompts
   for i, prompt in ipairs(requests.prompts) do longest = math.max(longest, prompt + requests.outputs[i]) end
@@ -62,7 +62,7 @@ local function decode(replica, count, context)
   return price(replica, { decodes = count, decode_context_tokens = count * context })
 end
 
---- How many requests can decode at once.
+--- How many requests can decode in one step.
 local function seats_of(replica, figures)
   local config = replica.config
   local by_kv = math.floor(config.kv_blocks * config.block_size / (figures.prompt + figures.output))
@@ -86,7 +86,7 @@ local function add(sums, priced, weight)
   for name, share in pairs(priced.evidence) do sums[name] = (sums[name] or 0) + share * priced.time_s * weight end
 end
 
---- Ops that rest on a worse kind of evidence than the tables promise: names by evidence.
+--- Adds the ops of a price to `ops`: evidence -> names of ops that rest on it.
 local function note_ops(ops, priced)
   for _, row in ipairs(priced.rows) do
     if row.kind ~= "correction" and row.evidence then
@@ -96,8 +96,8 @@ local function note_ops(ops, priced)
   end
 end
 
---- One replica under its share of the load: evidence shares, requests that it can serve per second, and
---- how many are in flight.
+--- One replica under its share of the load: seconds by evidence, the most requests per second that it can serve, and
+--- how many run at once.
 ---@param rate_per_s number? requests per second that come to this replica; nil = as many as it can take
 function forecast.of_replica(replica, figures, rate_per_s)
   cost.set_corrections(replica.prepared.corrections)
@@ -107,7 +107,7 @@ function forecast.of_replica(replica, figures, rate_per_s)
   local full = decode(replica, seats, context)
   local most_per_s = 1 / (prefill_s + figures.output * full.time_s / seats)
   local running = seats
-  if rate_per_s and rate_per_s < most_per_s then -- Little's law, from below
+  if rate_per_s and rate_per_s < most_per_s then -- Little's law, iterated from one request upwards
     running = 1
     for _ = 1, 4 do
       local step_s = decode(replica, running, context).time_s
@@ -127,7 +127,7 @@ function forecast.of_replica(replica, figures, rate_per_s)
   return { seconds = sums, ops = ops, most_per_s = most_per_s, running = running, seats = seats }
 end
 
---- Seconds by evidence as shares.
+--- Shares of evidence from seconds.
 function forecast.shares(seconds)
   local total, out = 0, {}
   for _, name in ipairs(core.sorted_keys(seconds)) do total = total + seconds[name] end

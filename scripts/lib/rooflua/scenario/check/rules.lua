@@ -1,38 +1,24 @@
--- What is allowed but hardly meant: a percentage for a share, milliseconds for seconds, gigabytes for
+-- Values that are allowed and probably a mistake: a percentage for a share, milliseconds for seconds, gigabytes for
 -- bytes. Each rule looks at one scenario and reports with report(level, key path, message).
 local core = require "rooflua.base.core"
+local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
+local schema = require "rooflua.scenario.schema"
 
 local rules = {}
 
---- Rates whose everyday figure is in another unit: key, least that is plausible, factor to what it says
---- when it is below, and that unit. Those of a GPU are looked at where it is read.
+--- Rates that data sheets give in another unit: key, least plausible value, factor of that unit, and the unit. The
+--- loader of hardware checks the rates of a GPU.
 local small = {
   { "network.bytes_per_s", 1e6, 1e9, "GB/s" },
 }
-
---- Times that are a mistake when longer, in seconds.
-local long = {
-  { "slo.ttft_s", 600 }, { "slo.tpot_s", 10 }, { "slo.e2e_s", 36000 },
-  { "frontend.base_s", 1 }, { "frontend.per_prompt_token_s", 0.001 },
-  { "frontend.per_output_token_s", 0.01 }, { "network.alpha_s", 1 },
-}
-
-local function value_at(given, path)
-  local value = given
-  for part in path:gmatch "[^.]+" do
-    if type(value) ~= "table" then return nil end
-    value = core.plain(value)[part]
-  end
-  return value
-end
 
 local function figure(number) return string.format("%.4g", number) end
 
 function rules.sizes(given, report)
   for _, rule in ipairs(small) do
     local path, least, factor, unit = rule[1], rule[2], rule[3], rule[4]
-    local value = value_at(given, path)
+    local value = paths.value(given, path)
     if type(value) == "number" and value > 0 and value < least then
       report("error", path, "%s is implausibly little; as %s that would be %s", figure(value), unit,
         figure(value * factor))
@@ -41,23 +27,23 @@ function rules.sizes(given, report)
 end
 
 function rules.times(given, report)
-  for _, rule in ipairs(long) do
-    local value = value_at(given, rule[1])
-    if type(value) == "number" and value > rule[2] then
-      report("warning", rule[1], "%s s is long; milliseconds would be %s", figure(value), figure(value / 1000))
+  for _, entry in ipairs(schema.all()) do
+    local value = entry.long_s and paths.value(given, entry.path)
+    if type(value) == "number" and value > entry.long_s then
+      report("warning", entry.path, "%s s is long; milliseconds would be %s", figure(value), figure(value / 1000))
     end
   end
 end
 
 function rules.shares(given, report)
-  local share = value_at(given, "deployment.memory_utilization")
+  local share = paths.value(given, "deployment.memory_utilization")
   if type(share) == "number" and share > 1 and share <= 100 then
     report("error", "deployment.memory_utilization", "expected a share of memory in (0, 1], found %s; %s %% is %s",
       figure(share), figure(share), figure(share / 100))
   end
 end
 
---- A parameter in seconds that is a thousand times its default, or more, was given in milliseconds.
+--- A parameter in seconds of 500 times its default or more was probably given in milliseconds.
 local function times_of(report, slot, instance)
   local declared, values = policy.describe(instance).params, policy.parameters(instance)
   for _, name in ipairs(core.sorted_keys(declared)) do

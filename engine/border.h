@@ -1,0 +1,291 @@
+#pragma once
+// The memory that C++ and Lua share: plain C structs and tables of functions. C++ includes this
+// file; the library hands the part between the two marks to ffi.cdef when it loads
+// (scripts/lib/rooflua/border/abi.lua). A field is therefore declared once, here.
+//
+// Rules for what stands between the marks:
+//   - plain C, without preprocessor lines; BORDER_INIT, BORDER_ENUM and BORDER_CLASS below are the
+//     only macros, and abi.lua replaces them for C;
+//   - functions are noexcept, call no Lua and return a status;
+//   - numbers from Lua cross as double, so that the C++ side finds a NaN or a fraction instead of
+//     reading it as an integer.
+
+#include <cstdint>
+
+namespace rooflua {
+
+class Plan;
+class Replica;
+class RouteSource;
+class VisibleReplica;
+enum class CacheHits : std::int32_t;
+enum class Phase : std::int32_t;
+enum class Refusal : std::int32_t;
+enum class Role : std::int32_t;
+namespace script {
+struct Context;
+}
+
+using std::int32_t;
+using std::uint32_t;
+using std::uint64_t;
+
+#define BORDER_INIT(value) = value
+#define BORDER_ENUM(type) type
+#define BORDER_CLASS(type) type
+
+// [cdef
+
+// Costs ---------------------------------------------------------------------------------------
+
+enum { rooflua_evidence_count = 6 };
+
+/// What a leaf function of the cost table returns.
+enum {
+  abi_ok = 0,
+  abi_failed = 1,    // message() says why
+  abi_needs_lua = 2  // a user's lookup must run first: natives.retry, outside FFI
+};
+
+/// An answer of the database and the work behind it.
+typedef struct rooflua_estimate {
+  double latency_s;
+  double mfu;  // NaN: none
+  double distance;
+  double flop, bytes;
+  double mfu_up, mfu_down;
+  int32_t evidence;
+  int32_t rows;
+  int32_t selected_row;
+  int32_t bound;
+} rooflua_estimate;
+
+/// A question of any op, for db:lookup: the numbers of its fields, in the order of its declaration
+/// (cost/ops/declaration.h; max_fields of them).
+typedef struct rooflua_query {
+  double op, dtype, kv_dtype;
+  double values[16];
+} rooflua_query;
+
+/// The leaf functions behind db:gemm, db:prefill, db:decode, db:lookup and cost.*.
+typedef struct rooflua_cost_table {
+  uint32_t size;  // of this struct
+  BORDER_CLASS(script::Context) * context;
+  const char* (*message)(BORDER_CLASS(script::Context) *);
+  int32_t (*gemm)(BORDER_CLASS(script::Context) *, const void* database, double m, double k,
+                  double n, double dtype, rooflua_estimate* out);
+  int32_t (*prefill)(BORDER_CLASS(script::Context) *, const void* database, double heads,
+                     double kv_heads, double head_dim, double new_tokens, double context_tokens,
+                     double tp, double kv_dtype, rooflua_estimate* out);
+  int32_t (*decode)(BORDER_CLASS(script::Context) *, const void* database, double heads,
+                    double kv_heads, double head_dim, double batch, double context_tokens,
+                    double tp, double kv_dtype, rooflua_estimate* out);
+  int32_t (*lookup)(BORDER_CLASS(script::Context) *, const void* database,
+                    const rooflua_query* query, rooflua_estimate* out);
+  int32_t (*all_reduce)(BORDER_CLASS(script::Context) *, const void* database, double bytes,
+                        double ranks, double eager, rooflua_estimate* out);
+  /// kind 0: all-reduce, 1: all-to-all; from the link bandwidth alone
+  int32_t (*collective)(BORDER_CLASS(script::Context) *, const void* hardware, double bytes,
+                        double ranks, double kind, rooflua_estimate* out);
+  /// `prepared`: a PreparedQuestions; writes one number per question to each list
+  int32_t (*prepared)(BORDER_CLASS(script::Context) *, const void* prepared, double first,
+                      double second, double* mfu, double* latency_s, double* evidence);
+} rooflua_cost_table;
+
+/// The account of a step: seconds per evidence. Lua adds to it in place; listening is 0 or 1.
+typedef struct rooflua_ledger {
+  double seconds[rooflua_evidence_count];
+  int32_t listening, reserved;
+} rooflua_ledger;
+
+// Random streams --------------------------------------------------------------------------------
+
+typedef struct rooflua_random_stream {
+  uint64_t key BORDER_INIT(0);
+  uint64_t counter BORDER_INIT(0);   // of the next block of two draws
+  uint64_t buffered BORDER_INIT(0);  // second draw of the last block
+  uint64_t has_buffered BORDER_INIT(0);
+} rooflua_random_stream;
+
+/// NaN: a parameter is outside its range.
+typedef struct rooflua_random_table {
+  uint32_t size;  // of this struct
+  double (*uniform)(rooflua_random_stream*, double, double);
+  double (*exponential)(rooflua_random_stream*, double);
+  double (*gamma)(rooflua_random_stream*, double, double);
+  double (*weibull)(rooflua_random_stream*, double, double);
+  double (*normal)(rooflua_random_stream*, double, double);
+  double (*lognormal)(rooflua_random_stream*, double, double);
+  double (*pareto)(rooflua_random_stream*, double, double);
+  double (*poisson)(rooflua_random_stream*, double);
+  double (*integer)(rooflua_random_stream*, double, double);
+} rooflua_random_table;
+
+// Serving: what a policy reads in place ---------------------------------------------------------
+
+/// What policies and routers may read of a request.
+///
+/// A decoding request advances with its replica: its true context is
+/// `context_tokens + (view.decode_index - joined)`, and emitted_tokens grows the same way; see the
+/// functions in serve/visible_replica.h. In every other phase the stored values are the true ones.
+typedef struct rooflua_request {
+  double arrival_s BORDER_INIT(0);
+  double key BORDER_INIT(0);  // the scheduler's key (lower first), 0 without one; fixed when queued
+  double joined BORDER_INIT(0);  // decode index of the replica to which context and emitted refer
+  int32_t id BORDER_INIT(-1);    // 0, 1, 2, ... in order of arrival
+  uint32_t epoch BORDER_INIT(0);
+  BORDER_ENUM(Phase) phase BORDER_INIT({});
+  int32_t replica BORDER_INIT(-1);
+  int32_t prompt_tokens BORDER_INIT(0);
+  int32_t max_output_tokens BORDER_INIT(0);         // declared limit, 0 = none
+  int32_t predicted_output_tokens BORDER_INIT(-1);  // -1 = none
+  int32_t cached_tokens
+      BORDER_INIT(0);  // seated: prefix hits at admission; waiting: ask the replica
+  int32_t context_tokens BORDER_INIT(0);  // KV that exists or is in flight
+  int32_t emitted_tokens BORDER_INIT(0);  // landed or in flight; kept on preemption
+  int32_t preemptions BORDER_INIT(0);
+  int32_t priority BORDER_INIT(0);
+  int32_t klass BORDER_INIT(0);
+  int32_t session BORDER_INIT(-1);
+  uint32_t prefix BORDER_INIT(0);  // label of the first prompt segment; 0 = private
+  int32_t next BORDER_INIT(-1), previous BORDER_INIT(-1);  // in the waiting or running list
+  int32_t next_prefilling BORDER_INIT(-1), previous_prefilling BORDER_INIT(-1);
+  int32_t padding BORDER_INIT(0);
+} rooflua_request;
+
+/// Everything a scheduler may read of its replica. Lists are linked slots of `requests`; -1 ends
+/// them. Counts refer to now, inside a plan too.
+typedef struct rooflua_replica_view {
+  double now_s BORDER_INIT(0);
+  double decode_index
+      BORDER_INIT(0);  // decode steps planned so far; decoding requests advance with it
+  double decode_context_tokens BORDER_INIT(0);  // sum over decoding requests
+  const rooflua_request* requests BORDER_INIT(nullptr);
+  int32_t slots BORDER_INIT(0);
+  int32_t index BORDER_INIT(0);  // of the replica
+  int32_t waiting BORDER_INIT(0), waiting_head BORDER_INIT(-1),
+      waiting_tail BORDER_INIT(-1);  // in queue order
+  int32_t seats BORDER_INIT(0), running_head BORDER_INIT(-1),
+      running_tail BORDER_INIT(-1);  // taken seats, in admission order
+  int32_t prefilling BORDER_INIT(0), prefilling_head BORDER_INIT(-1),
+      prefilling_tail BORDER_INIT(-1);  // in admission order
+  int32_t decodes BORDER_INIT(0);       // decoding requests
+  int32_t finishing BORDER_INIT(0);     // seated, but their last token is in flight
+  int32_t total_blocks BORDER_INIT(0), free_blocks BORDER_INIT(0), block_size BORDER_INIT(16);
+  int32_t max_num_seqs BORDER_INIT(0);            // seats; 0 = no limit
+  int32_t max_num_batched_tokens BORDER_INIT(0);  // per step; 0 = no limit
+  int32_t max_model_len BORDER_INIT(0);           // 0 = no limit
+  int32_t async_depth BORDER_INIT(1);
+  double waiting_tokens BORDER_INIT(0);                   // prompt + emitted over waiting requests
+  BORDER_ENUM(CacheHits) hits BORDER_INIT(CacheHits{2});  // which requests can have cached tokens
+  int32_t padding BORDER_INIT(0);
+} rooflua_replica_view;
+
+/// Numbers of the plan so far.
+typedef struct rooflua_plan_view {
+  double wake_s BORDER_INIT(-1);  // ask again at this time even if nothing changes; < 0 = no
+  int32_t tokens BORDER_INIT(0);  // scheduled so far
+  int32_t decodes BORDER_INIT(0);
+  int32_t prefills BORDER_INIT(0);  // admitted ones included
+  int32_t admitted BORDER_INIT(0);
+  int32_t preempted BORDER_INIT(0);  // requests that lost their seat in this plan
+  int32_t rejected BORDER_INIT(0);
+  int32_t refused_request BORDER_INIT(-1);  // slot, with the refusal
+  BORDER_ENUM(Refusal) refusal BORDER_INIT({});
+} rooflua_plan_view;
+
+/// One prefill of a step. `context_tokens` is the KV that was there before the step.
+typedef struct rooflua_prefill_work {
+  int32_t new_tokens BORDER_INIT(0);
+  int32_t context_tokens BORDER_INIT(0);
+  int32_t completes BORDER_INIT(0);  // 1: its sequence is complete now, so it samples a token
+  int32_t slot BORDER_INIT(-1);
+  int32_t id BORDER_INIT(-1);
+} rooflua_prefill_work;
+
+/// What a step model prices: O(1) numbers, and the list of prefills.
+typedef struct rooflua_batch {
+  double decode_context_tokens BORDER_INIT(0);  // sum over decodes, the new token excluded
+  const rooflua_prefill_work* prefills BORDER_INIT(nullptr);
+  const BORDER_CLASS(Replica) * origin
+      BORDER_INIT(nullptr);                      // for the slow path; null: built by hand
+  const int32_t* contexts BORDER_INIT(nullptr);  // per decode, where built by hand or asked for
+  int32_t prefill_count BORDER_INIT(0);
+  int32_t decodes BORDER_INIT(0);
+  int32_t tokens BORDER_INIT(0);    // decodes + new tokens of prefills
+  int32_t requests BORDER_INIT(0);  // decodes + prefills
+  int32_t sampled BORDER_INIT(0);   // decodes + prefills that complete now
+  int32_t replica BORDER_INIT(0);
+} rooflua_batch;
+
+/// Load of one replica as a router may see it.
+typedef struct rooflua_signals {
+  double waiting_tokens BORDER_INIT(0);  // prompt + emitted over waiting requests
+  double context_tokens BORDER_INIT(0);  // KV of decoding requests
+  double kv_used_frac BORDER_INIT(0);
+  int32_t waiting BORDER_INIT(0), running BORDER_INIT(0), decodes BORDER_INIT(0),
+      prefilling BORDER_INIT(0);
+  int32_t free_blocks BORDER_INIT(0), total_blocks BORDER_INIT(0);
+  int32_t outstanding
+      BORDER_INIT(0);  // routed to it and not done; never stale: the router counts itself
+  BORDER_ENUM(Role) role BORDER_INIT({});
+} rooflua_signals;
+
+/// What a router sees.
+typedef struct rooflua_route_view {
+  double now_s BORDER_INIT(0);
+  double signals_s BORDER_INIT(0);                      // when the signals were taken
+  const rooflua_signals* signals BORDER_INIT(nullptr);  // by replica
+  const int32_t* candidates BORDER_INIT(nullptr);       // replicas that may take this request
+  int32_t replica_count BORDER_INIT(0), candidate_count BORDER_INIT(0);
+  int32_t slot BORDER_INIT(-1);         // of the request
+  int32_t decode_stage BORDER_INIT(0);  // 1: where to send KV; 0: a new request
+  const BORDER_CLASS(RouteSource) * source BORDER_INIT(nullptr);  // the requests and cached tokens
+} rooflua_route_view;
+
+/// What is being asked now. One per Lua state; the pointers are valid while `live` is not 0.
+typedef struct rooflua_serve_border {
+  const rooflua_request* requests BORDER_INIT(nullptr);
+  const rooflua_replica_view* view BORDER_INIT(nullptr);
+  const rooflua_plan_view* plan_view BORDER_INIT(nullptr);
+  const rooflua_batch* batch BORDER_INIT(nullptr);  // the engine's own, for its slow paths
+  const rooflua_route_view* route BORDER_INIT(nullptr);
+  BORDER_CLASS(Plan) * plan BORDER_INIT(nullptr);
+  const BORDER_CLASS(VisibleReplica) * replica BORDER_INIT(nullptr);
+  int32_t slots BORDER_INIT(0);
+  int32_t live
+      BORDER_INIT(0);  // 0 no call is running; 1 a scheduler; 2 a router; 3 a look from outside
+  int32_t change BORDER_INIT(0);  // grows whenever lists may have changed: positions are stale
+  int32_t batch_live BORDER_INIT(0);
+} rooflua_serve_border;
+
+/// The leaf functions that a plan consists of.
+typedef struct rooflua_serve_table {
+  uint32_t size;  // of this struct
+  rooflua_serve_border* border;
+  const rooflua_batch* batch;
+  int32_t (*decode_all)(rooflua_serve_border*, double limit);
+  int32_t (*shed)(rooflua_serve_border*, double slot);
+  int32_t (*decode)(rooflua_serve_border*, double slot);
+  int32_t (*prefill)(rooflua_serve_border*, double slot, double tokens);
+  int32_t (*admit)(rooflua_serve_border*, double slot, double tokens, double hold_tokens,
+                   double fit_tokens, double spare_blocks);
+  int32_t (*preempt)(rooflua_serve_border*, double slot);
+  int32_t (*reject)(rooflua_serve_border*, double slot);
+  int32_t (*wake_at)(rooflua_serve_border*, double time_s);
+  const char* (*refusal)(rooflua_serve_border*);
+  int32_t (*cached_tokens)(rooflua_serve_border*, double slot);
+  int32_t (*route_cached_tokens)(rooflua_serve_border*, double replica);
+  int32_t (*decode_context_max)(rooflua_serve_border*);
+  const int32_t* (*decode_contexts)(rooflua_serve_border*);
+  int32_t (*decode_blocks)(rooflua_serve_border*);
+  int32_t (*shared_tokens)(rooflua_serve_border*, double slot, double other);
+} rooflua_serve_table;
+
+// cdef]
+
+#undef BORDER_INIT
+#undef BORDER_ENUM
+#undef BORDER_CLASS
+
+}  // namespace rooflua

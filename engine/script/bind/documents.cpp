@@ -1,0 +1,103 @@
+// Natives for documents: JSON, CSV, and numbers as JSON writes them.
+
+#include <optional>
+#include <string>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "script/vm/context.h"
+
+namespace rooflua::script {
+
+namespace {
+
+/// A limit on nesting: no written document reaches it, and a recursion that deep fits on the stack.
+void check_depth(const std::string& text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+      continue;
+    }
+    if (c == '"') quoted = true;
+    if (c == ']' || c == '}') --depth;
+    if ((c == '[' || c == '{') && ++depth > 150) {
+      throw Error("json.decode", "nested more than 150 levels deep");
+    }
+  }
+}
+
+int json_decode(lua_State* L) {
+  const std::string text = check_text(L, 1, "json.decode");
+  check_depth(text);
+  const std::string name = lua_isnoneornil(L, 2) ? "json" : check_text(L, 2, "name");
+  push_json(L, parse_json(text, name), true);
+  return 1;
+}
+
+int json_encode(lua_State* L) {
+  const double indent = lua_isnoneornil(L, 2) ? -1 : check_number(L, 2, "json.encode: indent");
+  if (!(indent >= -1 && indent <= 16)) throw Error("json.encode: indent", "expected 0 .. 16");
+  const std::string text = dump_json(to_json(L, 1, "json.encode"), static_cast<int>(indent));
+  lua_pushlstring(L, text.data(), text.size());
+  return 1;
+}
+
+/// csv_read(path) -> rows, names of the columns. A row is a table by column name, with its `line`.
+/// A cell that reads as a number is a number; an empty cell is left out.
+int csv_read(lua_State* L) {
+  const CsvFile file = read_csv(check_text(L, 1, "csv.read"));
+  lua_createtable(L, static_cast<int>(file.rows.size()), 0);
+  int count = 0;
+  for (const CsvRow& row : file.rows) {
+    lua_createtable(L, 0, static_cast<int>(row.cells.size()) + 1);
+    lua_pushinteger(L, row.line);
+    lua_setfield(L, -2, "line");
+    for (std::size_t i = 0; i < row.cells.size() && i < file.header.size(); ++i) {
+      const std::string& cell = row.cells[i];
+      if (cell.empty()) continue;
+      if (const auto number = parse_number(cell)) {
+        lua_pushnumber(L, *number);
+      } else {
+        lua_pushlstring(L, cell.data(), cell.size());
+      }
+      lua_setfield(L, -2, file.header[i].c_str());
+    }
+    lua_rawseti(L, -2, ++count);
+  }
+  lua_createtable(L, static_cast<int>(file.header.size()), 0);
+  for (std::size_t i = 0; i < file.header.size(); ++i) {
+    lua_pushstring(L, file.header[i].c_str());
+    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  }
+  return 2;
+}
+
+/// number_text(number) -> the shortest decimal that reads back as the same number.
+int number_text(lua_State* L) {
+  lua_pushstring(L, json_number(check_number(L, 1, "number")).c_str());
+  return 1;
+}
+
+/// json_marks(null, array metatable): tells the C side which values mean null and [].
+int json_marks(lua_State* L) {
+  lua_pushvalue(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, null_mark_key);
+  luaL_newmetatable(L, array_mark);
+  return 1;
+}
+
+}  // namespace
+
+void bind_documents(lua_State* L) {
+  set_function(L, "json_decode", guarded<json_decode>);
+  set_function(L, "json_encode", guarded<json_encode>);
+  set_function(L, "json_marks", guarded<json_marks>);
+  set_function(L, "csv_read", guarded<csv_read>);
+  set_function(L, "number_text", guarded<number_text>);
+}
+
+}  // namespace rooflua::script

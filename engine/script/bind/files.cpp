@@ -1,0 +1,126 @@
+// Natives for files: their text, the names in a folder, and files as Lua chunks.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "script/vm/context.h"
+
+namespace rooflua::script {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "; did you mean 'chat.lua'?" for a file that does not exist; "" if no name in its folder is
+/// close.
+std::string others_like(const fs::path& path) {
+  constexpr std::size_t most_names = 10000;
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry :
+       fs::directory_iterator(path.has_parent_path() ? path.parent_path() : ".", ignored)) {
+    if (names.size() == most_names) break;
+    names.push_back(entry.path().filename().string());
+  }
+  const std::vector<std::string> near = suggestions(path.filename().string(), names);
+  return near.empty() ? "" : "; did you mean '" + (path.parent_path() / near[0]).string() + "'?";
+}
+
+/// read_file(path) -> text, or nil and the reason if the file cannot be read.
+int read_file(lua_State* L) {
+  const std::string path = check_text(L, 1, "path");
+  std::error_code problem;
+  if (fs::is_directory(path, problem)) {
+    lua_pushnil(L);
+    lua_pushfstring(L, "%s is a folder", path.c_str());
+    return 2;
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  if (!in) {
+    const bool there = fs::exists(path, problem);
+    lua_pushnil(L);
+    lua_pushfstring(L, there ? "cannot read %s" : "cannot read %s: there is no such file%s",
+                    path.c_str(), there ? "" : others_like(path).c_str());
+    return 2;
+  }
+  const std::string content = std::move(text).str();
+  lua_pushlstring(L, content.data(), content.size());
+  return 1;
+}
+
+int file_exists(lua_State* L) {
+  std::error_code ignored;
+  lua_pushboolean(L, fs::is_regular_file(check_text(L, 1, "path"), ignored) ? 1 : 0);
+  return 1;
+}
+
+/// list_folder(folder, suffix) -> the sorted names that end in the suffix, with the suffix cut off.
+int list_folder(lua_State* L) {
+  const fs::path folder = check_text(L, 1, "folder");
+  const std::string suffix = check_text(L, 2, "suffix");
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() > suffix.size() && name.ends_with(suffix)) {
+      names.push_back(name.substr(0, name.size() - suffix.size()));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  lua_createtable(L, static_cast<int>(names.size()), 0);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    lua_pushstring(L, names[i].c_str());
+    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  }
+  return 1;
+}
+
+/// load_chunk(path, chunk name) -> function, text chunks only. Raises syntax errors.
+int load_chunk(lua_State* L) {
+  const std::string path = check_text(L, 1, "path");
+  const std::string name = check_text(L, 2, "chunk name");
+  lua_pushcfunction(L, guarded<read_file>);
+  lua_pushstring(L, path.c_str());
+  lua_call(L, 1, 2);
+  if (lua_isnil(L, -2) != 0) throw Error("", lua_tostring(L, -1));
+  lua_pop(L, 1);
+  std::string text = check_text(L, lua_gettop(L), "chunk");
+  if (text.rfind("\xEF\xBB\xBF", 0) == 0) text.erase(0, 3);
+  if (text.rfind('#', 0) == 0) text.insert(0, "--");  // a #! line
+  if (luaL_loadbufferx(L, text.data(), text.size(), name.c_str(), "t") != 0) {
+    throw Error("", lua_tostring(L, -1));
+  }
+  return 1;
+}
+
+/// load_text(text, chunk name) -> function, or nil and the syntax error.
+int load_text(lua_State* L) {
+  const std::string text = check_text(L, 1, "text");
+  const std::string name = check_text(L, 2, "chunk name");
+  if (luaL_loadbufferx(L, text.data(), text.size(), name.c_str(), "t") == 0) return 1;
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 2;
+}
+
+}  // namespace
+
+void bind_files(lua_State* L) {
+  set_function(L, "read_file", guarded<read_file>);
+  set_function(L, "file_exists", guarded<file_exists>);
+  set_function(L, "list_folder", guarded<list_folder>);
+  set_function(L, "load_chunk", guarded<load_chunk>);
+  set_function(L, "load_text", guarded<load_text>);
+  // The searcher of `require` takes it from here (vm/library.cpp).
+  lua_pushcfunction(L, guarded<load_chunk>);
+  lua_setfield(L, LUA_REGISTRYINDEX, "rooflua.load_chunk");
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,54 @@
+// Natives for the limit on loading: a scenario may take so many instructions to load or be checked.
+
+#include "script/vm/context.h"
+
+namespace rooflua::script {
+
+namespace {
+
+constexpr int hook_period = 100000;
+// The library may run this much longer, so that it can return to end_loading.
+constexpr double library_grace = 10.0 * hook_period;
+
+/// Once the budget is spent, every further instruction of the user's code raises the error, so that
+/// a script that catches the error cannot go on. The library's own code may still return, because
+/// the library calls begin_loading and end_loading.
+void load_hook(lua_State* L, lua_Debug*) {
+  Context& context = context_of(L);
+  if (!context.load_spent) context.load_budget -= hook_period;
+  if (context.load_budget > 0) return;
+  const bool grace = context.load_spent || context.load_budget > -library_grace;
+  if (grace && !in_user_code(L)) return;
+  if (!context.load_spent) lua_sethook(L, load_hook, LUA_MASKCOUNT, 1);
+  context.load_spent = true;
+  raise(L, context.load_words.c_str());
+}
+
+/// begin_loading(words): until end_loading the compiler is off, and a count hook limits how many
+/// instructions run. `words` is the error message when they are spent.
+int begin_loading(lua_State* L) {
+  Context& context = context_of(L);
+  context.load_words = check_text(L, 1, "begin_loading");
+  if (context.options.load_instructions <= 0) return 0;
+  luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
+  context.load_budget = context.options.load_instructions;
+  context.load_spent = false;
+  if (lua_gethook(L) == nullptr) lua_sethook(L, load_hook, LUA_MASKCOUNT, hook_period);
+  return 0;
+}
+
+int end_loading(lua_State* L) {
+  const LibraryOptions& options = context_of(L).options;
+  if (lua_gethook(L) == load_hook) lua_sethook(L, nullptr, 0, 0);
+  if (options.jit) luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
+  return 0;
+}
+
+}  // namespace
+
+void bind_loading(lua_State* L) {
+  set_function(L, "begin_loading", guarded<begin_loading>);
+  set_function(L, "end_loading", guarded<end_loading>);
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,60 @@
+// Natives for messages: the line of the user, errors, suggestions for unknown names, and print.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "script/vm/context.h"
+
+namespace rooflua::script {
+
+namespace {
+
+int where(lua_State* L) {
+  lua_pushstring(L, user_line(L).c_str());
+  return 1;
+}
+
+int fail(lua_State* L) {
+  const std::string message = check_text(L, 1, "error message");
+  throw Error("", message);
+}
+
+std::vector<std::string> check_texts(lua_State* L, int index) {
+  std::vector<std::string> out;
+  if (lua_type(L, index) != LUA_TTABLE) wrong_type(L, index, "names", "a list of text");
+  const int size = static_cast<int>(lua_objlen(L, index));
+  for (int i = 1; i <= size; ++i) {
+    lua_rawgeti(L, index, i);
+    out.push_back(check_text(L, lua_gettop(L), "name"));
+    lua_pop(L, 1);
+  }
+  return out;
+}
+
+int unknown(lua_State* L) {
+  const std::string kind = check_text(L, 1, "kind");
+  const std::string found = check_text(L, 2, "name");
+  lua_pushstring(L, unknown_name(kind, found, check_texts(L, 3)).c_str());
+  return 1;
+}
+
+int print_line(lua_State* L) {
+  const std::string text = check_text(L, 1, "text");
+  FILE* stream = context_of(L).options.print_to_stderr ? stderr : stdout;
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fputc('\n', stream);
+  return 0;
+}
+
+}  // namespace
+
+void bind_messages(lua_State* L) {
+  set_function(L, "where", guarded<where>);
+  set_function(L, "fail", guarded<fail>);
+  set_function(L, "unknown_name", guarded<unknown>);
+  set_function(L, "print_line", guarded<print_line>);
+}
+
+}  // namespace rooflua::script

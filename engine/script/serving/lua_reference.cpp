@@ -1,0 +1,29 @@
+#include "script/serving/lua_reference.h"
+
+namespace rooflua::script {
+
+LuaReference field_reference(lua_State* L, const char* name) {
+  lua_getfield(L, -1, name);
+  if (!lua_isnil(L, -1)) return LuaReference(L);
+  lua_pop(L, 1);
+  return {};
+}
+
+LuaReference library_function(lua_State* L, const char* module, const char* name) {
+  lua_getglobal(L, "require");
+  lua_pushstring(L, module);
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, name);
+  LuaReference function(L);
+  lua_pop(L, 1);
+  return function;
+}
+
+bool has_field(lua_State* L, const char* name) {
+  lua_getfield(L, -1, name);
+  const bool there = !lua_isnil(L, -1);
+  lua_pop(L, 1);
+  return there;
+}
+
+}  // namespace rooflua::script

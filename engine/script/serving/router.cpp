@@ -1,0 +1,35 @@
+#include "script/serving/router.h"
+
+#include <string>
+
+#include "base/error.h"
+
+namespace rooflua::script {
+
+LuaRouter::LuaRouter(lua_State* L, ServeBorder& border) : L_(L), border_(&border) {
+  if (!has_field(L, "route")) throw Error("router", "it has no route(request, replicas) method");
+  lua_getfield(L, -1, "staleness_s");
+  staleness_s_ = lua_isnumber(L, -1) ? lua_tonumber(L, -1) : 0;
+  lua_pop(L, 1);
+  instance_ = LuaReference(L);
+  call_route_ = library_function(L, "rooflua.border.routing", "route");
+}
+
+std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
+  const BorderScope scope(*border_, 2);
+  const Requests& requests = view.source->requests();
+  border_->requests = requests.data();
+  border_->slots = requests.slots();
+  border_->view = nullptr;
+  border_->replica = nullptr;
+  border_->route = &view;
+  call_route_.push();
+  instance_.push();
+  lua_pushinteger(L_, view.slot);
+  if (lua_pcall(L_, 2, 1, 0) != 0) rethrow(L_, "router, " + seconds_text(view.now_s));
+  const auto replica = static_cast<std::int32_t>(lua_tointeger(L_, -1));
+  lua_pop(L_, 1);
+  return replica;
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,23 @@
+#pragma once
+// A router written in Lua, as the engine sees it.
+
+#include "script/serving/policy_call.h"
+#include "serve/policy.h"
+
+namespace rooflua::script {
+
+/// scripts/routers.
+class LuaRouter : public Router {
+ public:
+  LuaRouter(lua_State* L, ServeBorder& border);
+  std::int32_t route(const Request& request, const RouteView& view) override;
+  double staleness_s() const override { return staleness_s_; }
+
+ private:
+  lua_State* L_;
+  ServeBorder* border_;
+  LuaReference instance_, call_route_;
+  double staleness_s_ = 0;
+};
+
+}  // namespace rooflua::script

@@ -1,0 +1,110 @@
+#include "script/serving/run.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "measure/record/journal.h"
+#include "measure/record/sketch.h"
+#include "measure/record/why.h"
+#include "measure/write/progress.h"
+#include "measure/write/requests.h"
+#include "measure/write/timeline.h"
+#include "script/serving/config.h"
+#include "script/serving/record.h"
+
+namespace rooflua::script {
+
+namespace {
+
+bool asked(const Json& given, const char* key) {
+  const Json* found = given.find(key);
+  return found != nullptr && found->is_boolean() && found->boolean();
+}
+
+/// The file that given[key] names; null if it names none.
+RunOutput* open_output(Run& run, const Json& given, const char* key) {
+  const Json* path = given.find(key);
+  if (path == nullptr || !path->is_text()) return nullptr;
+  auto output = std::make_unique<RunOutput>();
+  output->file.open(path->text(), std::ios::binary);
+  if (!output->file) throw Error(path->text(), "cannot be written");
+  run.outputs.push_back(std::move(output));
+  return run.outputs.back().get();
+}
+
+/// vLLM's result file where the name ends in .json, else our CSV.
+void open_requests(Run& run, const Json& given) {
+  RunOutput* output = open_output(run, given, "requests_path");
+  if (output == nullptr) return;
+  const std::string& path = given.find("requests_path")->text();
+  if (!path.ends_with(".json")) {
+    auto* csv = run.listen(std::make_unique<RequestsCsv>(output->file, path, run.classes));
+    output->listener = csv;
+    output->finish = [csv] { csv->finish(); };
+    return;
+  }
+  auto* bench = run.listen(std::make_unique<VllmBench>());
+  output->listener = bench;
+  output->finish = [bench, &run, output, traffic = traffic_of(given)] {
+    Json document = bench->result(run.summary->summary(), traffic);
+    if (!run.partial.is_null()) document["partial"] = run.partial;
+    output->file << dump_json(document) << "\n";
+    if (!output->file) throw Error("--requests", "could not be written");
+  };
+}
+
+void open_timeline(Run& run, const Json& given) {
+  RunOutput* output = open_output(run, given, "trace_path");
+  if (output == nullptr) return;
+  TimelineOptions options;
+  options.classes = run.classes;
+  const std::string& path = given.find("trace_path")->text();
+  auto* timeline = run.listen(std::make_unique<Timeline>(output->file, path, options));
+  output->listener = timeline;
+  output->finish = [timeline, &run] {
+    if (!run.partial.is_null()) timeline->partial(run.partial);
+    timeline->finish();
+  };
+}
+
+}  // namespace
+
+void Run::open_listeners(const Json& given) {
+  open_requests(*this, given);
+  open_timeline(*this, given);
+  if (const Json* title = given.find("progress"); title != nullptr && title->is_text())
+    listen(std::make_unique<ProgressBar>(title->text(), 0));
+  if (const Json* why = given.find("why"); why != nullptr && why->is_number())
+    listen(std::make_unique<WhyObserver>(static_cast<std::int32_t>(why->integer())));
+  if (asked(given, "record")) listen(std::make_unique<ScheduleRecord>());
+  if (asked(given, "journal")) listen(std::make_unique<Journal>());
+  if (asked(given, "sketch")) listen(std::make_unique<Sketch>());
+  if (asked(given, "keep_requests")) listen(std::make_unique<KeptRequests>());
+}
+
+void Run::stop(const Json& why) {
+  partial = why;
+  for (const RequestDone& each : simulation->unfinished()) {
+    for (const auto& output : outputs) output->listener->on_done(each);
+  }
+}
+
+void Run::finish_outputs() {
+  for (const auto& output : outputs) {
+    if (std::exchange(output->finished, true)) continue;
+    output->finish();
+    output->file.close();
+  }
+}
+
+Bindings Run::bindings() const {
+  Bindings out;
+  for (const auto& each : schedulers) out.schedulers.push_back(each.get());
+  for (const auto& each : steps) out.steps.push_back(each.get());
+  out.router = router.get();
+  out.workload = workload.get();
+  for (const auto& each : listeners) out.observers.push_back(each.get());
+  return out;
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,64 @@
+#include "script/serving/scheduler.h"
+
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+#include "script/vm/context.h"
+
+namespace rooflua::script {
+
+LuaScheduler::LuaScheduler(lua_State* L, ServeBorder& border) : L_(L), border_(&border) {
+  if (!has_field(L, "plan")) throw Error("scheduler", "it has no plan(replica, plan) method");
+  has_key_ = has_field(L, "key");
+  has_victim_ = has_field(L, "victim");
+  lua_getfield(L, -1, "every_step");
+  every_step_ = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  instance_ = LuaReference(L);
+  call_plan_ = library_function(L, "rooflua.border.views", "plan");
+  call_key_ = library_function(L, "rooflua.border.views", "key");
+}
+
+void LuaScheduler::plan(const VisibleReplica& replica, Plan& plan) {
+  const ReplicaView& view = replica.view();
+  const BorderScope scope(*border_, 1);
+  border_->requests = view.requests;
+  border_->slots = view.slots;
+  border_->view = &view;
+  border_->plan = &plan;
+  border_->plan_view = &plan.view();
+  border_->replica = &replica;
+  ++border_->change;
+  call_plan_.push();
+  instance_.push();
+  if (lua_pcall(L_, 1, 0, 0) != 0) {
+    rethrow(L_, "scheduler, " + seconds_text(view.now_s) + ", replica " +
+                    std::to_string(view.index + 1));
+  }
+}
+
+double LuaScheduler::key(const Request& request) {
+  const BorderScope scope(*border_, 3);
+  border_->requests = &request;
+  border_->slots = 1;
+  border_->view = nullptr;
+  border_->replica = nullptr;
+  call_key_.push();
+  instance_.push();
+  lua_pushinteger(L_, 0);
+  if (lua_pcall(L_, 2, 1, 0) != 0)
+    rethrow(L_, "scheduler, key of request " + std::to_string(request.id));
+  const double key = lua_tonumber(L_, -1);
+  const bool good = lua_type(L_, -1) == LUA_TNUMBER && std::isfinite(key);
+  const std::string found = good ? "" : describe_value(L_, lua_gettop(L_));
+  lua_pop(L_, 1);
+  if (!good) {
+    throw Error(policy_name(L_, instance_, "scheduler"),
+                "key(request) must return a finite number; found " + found + " (request " +
+                    std::to_string(request.id) + ")");
+  }
+  return key;
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,31 @@
+#pragma once
+// A step model written in Lua, as the engine sees it.
+
+#include <vector>
+
+#include "script/serving/policy_call.h"
+#include "serve/policy.h"
+
+namespace rooflua::script {
+
+/// scripts/steps: bound to its replica, and called through rooflua.border.pricing, which applies
+/// corrections and reads the ledger.
+class LuaStepModel : public StepModel {
+ public:
+  /// @param instance  on top of the stack, taken
+  LuaStepModel(lua_State* L, ServeState& state);
+  void price(const Batch& batch, StepPrice& price) override;
+  void explain(const Batch& batch, PriceDetail detail, StepPrice& price,
+               std::vector<OpTime>& operations) override;
+
+ private:
+  void call(const LuaReference& function, const Batch& batch, int results);
+  void read_price(int index, StepPrice& price) const;
+
+  lua_State* L_;
+  ServeState* state_;
+  LuaReference instance_, call_price_, call_bounded_, call_explain_;
+  double* evidence_s_;  // the ledger's accumulator
+};
+
+}  // namespace rooflua::script

@@ -1,0 +1,175 @@
+#include "script/serving/workload.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+#include "base/fields.h"
+#include "script/serving/policy_call.h"
+#include "script/vm/context.h"
+
+namespace rooflua::script {
+
+LuaWorkload::LuaWorkload(lua_State* L) : L_(L) {
+  if (lua_isfunction(L, -1)) {
+    next_ = LuaReference(L);
+    return;
+  }
+  if (!lua_istable(L, -1) || !has_field(L, "next")) {
+    throw Error("workload",
+                "requests(rng) must return a function, a trace, or a table with next; found " +
+                    describe_value(L, lua_gettop(L)));
+  }
+  next_ = field_reference(L, "next");
+  done_ = field_reference(L, "done");
+  lua_getfield(L, -1, "shares_content");
+  shares_content_ = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  state_ = LuaReference(L);
+}
+
+namespace {
+
+std::int32_t whole(lua_State* L, int index, const char* what, std::int64_t number,
+                   std::int32_t least) {
+  const double value = lua_tonumber(L, index);
+  if (lua_type(L, index) == LUA_TNUMBER && value >= least && value == std::floor(value) &&
+      value <= std::numeric_limits<std::int32_t>::max()) {
+    return static_cast<std::int32_t>(value);
+  }
+  const bool huge = value > std::numeric_limits<std::int32_t>::max();
+  throw Error("workload", "request " + std::to_string(number) + ": " + what +
+                              ": expected a whole number " +
+                              (huge ? "below 2^31" : ">= " + std::to_string(least)) + ", found " +
+                              describe_value(L, index));
+}
+
+/// Sets `value` to a field of the table at `index`, where the table has it.
+void read_optional(lua_State* L, int index, const char* name, std::int64_t number,
+                   std::int32_t least, std::int32_t& value) {
+  lua_getfield(L, index, name);
+  if (!lua_isnil(L, -1)) value = whole(L, lua_gettop(L), name, number, least);
+  lua_pop(L, 1);
+}
+
+std::uint64_t content_id(lua_State* L, int index, std::int64_t number) {
+  const double value = lua_tonumber(L, index);
+  if (lua_type(L, index) != LUA_TNUMBER || !(value >= 0 && value <= 9007199254740992.0)) {
+    throw Error("workload", "request " + std::to_string(number) +
+                                ": content: expected {id, tokens} with an id from 0 to 2^53");
+  }
+  return static_cast<std::uint64_t>(value);
+}
+
+void read_content(lua_State* L, int index, std::int64_t number, std::vector<Segment>& segments) {
+  segments.clear();
+  lua_getfield(L, index, "content");
+  const int list = lua_gettop(L);
+  if (lua_istable(L, list)) {
+    const int count = static_cast<int>(lua_objlen(L, list));
+    for (int i = 1; i <= count; ++i) {
+      lua_rawgeti(L, list, i);
+      if (!lua_istable(L, -1)) throw Error("workload", "content: expected a list of {id, tokens}");
+      lua_rawgeti(L, -1, 1);
+      lua_rawgeti(L, -2, 2);
+      const int top = lua_gettop(L);
+      segments.push_back(
+          {content_id(L, top - 1, number), whole(L, top, "content tokens", number, 1)});
+      lua_pop(L, 3);
+    }
+  }
+  lua_pop(L, 1);
+}
+
+}  // namespace
+
+/// A request from the results at stack index `first`: arrival_s, prompt_tokens, output_tokens,
+/// fields (a table or nothing). False if the first is nil.
+bool LuaWorkload::read_request(int first, RequestSpec& spec) {
+  if (lua_isnoneornil(L_, first)) return false;
+  ++count_;
+  spec = RequestSpec{};
+  if (lua_type(L_, first) != LUA_TNUMBER) {
+    throw Error("workload", "request " + std::to_string(count_) +
+                                ": expected arrival_s, prompt_tokens, output_tokens; found " +
+                                describe_value(L_, first));
+  }
+  spec.arrival_s = lua_tonumber(L_, first);
+  spec.prompt_tokens = whole(L_, first + 1, "prompt_tokens", count_, 1);
+  spec.output_tokens = whole(L_, first + 2, "output_tokens", count_, 1);
+  if (!lua_istable(L_, first + 3)) return true;
+  const int fields = first + 3;
+  read_optional(L_, fields, "max_output_tokens", count_, 0, spec.max_output_tokens);
+  read_optional(L_, fields, "predicted_output_tokens", count_, 0, spec.predicted_output_tokens);
+  read_optional(L_, fields, "priority", count_, std::numeric_limits<std::int32_t>::min(),
+                spec.priority);
+  read_optional(L_, fields, "class", count_, 0, spec.klass);
+  read_optional(L_, fields, "session", count_, 0, spec.session);
+  read_content(L_, fields, count_, segments_);
+  spec.segments = segments_;
+  lua_getfield(L_, fields, "output_content");
+  if (!lua_isnil(L_, -1)) spec.output_content = content_id(L_, lua_gettop(L_), count_);
+  lua_pop(L_, 1);
+  return true;
+}
+
+bool LuaWorkload::next(RequestSpec& spec) {
+  const int top = lua_gettop(L_);
+  next_.push();
+  if (state_) state_.push();
+  if (lua_pcall(L_, state_ ? 1 : 0, 4, 0) != 0)
+    rethrow(L_, "workload, request " + std::to_string(count_ + 1));
+  const bool more = read_request(top + 1, spec);
+  lua_settop(L_, top);
+  return more;
+}
+
+void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
+  if (!done_) return;
+  const int top = lua_gettop(L_);
+  done_.push();
+  state_.push();
+  lua_pushnumber(L_, seconds(done.now));
+  lua_pushinteger(L_, done.session);
+  lua_pushinteger(L_, done.klass);
+  lua_pushboolean(L_, done.outcome == Outcome::completed);
+  if (lua_pcall(L_, 5, 4, 0) != 0)
+    rethrow(L_, "workload, after request " + std::to_string(done.id));
+  RequestSpec spec;
+  if (read_request(top + 1, spec)) follow_ups.send(spec);
+  lua_settop(L_, top);
+}
+
+std::optional<Unsent> LuaWorkload::left_out() const {
+  if (!state_) return std::nullopt;
+  const int top = lua_gettop(L_);
+  state_.push();
+  lua_getfield(L_, -1, "left_out");
+  const Json given = to_json(L_, lua_gettop(L_), "workload: left_out");
+  lua_settop(L_, top);
+  if (given.is_null()) return std::nullopt;
+  const Fields fields(given, "workload", "left_out");
+  Unsent out{fields.need_text("source"), fields.need_text("unit"), 0, {}};
+  out.total = static_cast<std::int64_t>(fields.need_number("total"));
+  const Fields reasons = fields.need_table("reasons");
+  fields.finish();
+  for (const Json::Member& each : reasons.object().members()) {
+    const auto count = reasons.integer(each.key).value_or(0);
+    if (count > 0) out.reasons.push_back({each.key, count, 0});
+  }
+  if (out.reasons.empty()) return std::nullopt;
+  return out;
+}
+
+std::unique_ptr<Workload> LuaWorkload::fork() const {
+  if (!state_) return nullptr;
+  library_function(L_, "rooflua.border.views", "copy").push();
+  state_.push();
+  if (lua_pcall(L_, 1, 1, 0) != 0) rethrow(L_, "copying the workload");
+  auto copy = std::make_unique<LuaWorkload>(L_);
+  copy->count_ = count_;
+  return copy;
+}
+
+}  // namespace rooflua::script

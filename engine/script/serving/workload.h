@@ -1,0 +1,37 @@
+#pragma once
+// A workload written in Lua, as the engine sees it.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "script/serving/lua_reference.h"
+#include "serve/workload.h"
+
+namespace rooflua::script {
+
+/// scripts/workloads: what `requests(rng)` returned. Either a function, or a table of plain state
+/// with next(state) and optionally done(state, now_s, session, class, completed), which can be
+/// copied.
+class LuaWorkload : public Workload {
+ public:
+  /// @param source  the function or table, on top of the stack, taken
+  explicit LuaWorkload(lua_State* L);
+  bool next(RequestSpec& spec) override;
+  void on_done(const RequestDone& done, FollowUps& follow_ups) override;
+  bool shares_content() const override { return shares_content_; }
+  /// The state's left_out = {source, unit, total, reasons = {[why] = count}}.
+  std::optional<Unsent> left_out() const override;
+  /// Null for a function: its state cannot be reached.
+  std::unique_ptr<Workload> fork() const override;
+
+ private:
+  bool read_request(int first, RequestSpec& spec);
+  lua_State* L_;
+  LuaReference state_, next_, done_;
+  std::vector<Segment> segments_;
+  std::int64_t count_ = 0;
+  bool shares_content_ = false;
+};
+
+}  // namespace rooflua::script

@@ -1,0 +1,200 @@
+#include "script/variant_result.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/fields.h"
+#include "base/json_text.h"
+#include "measure/write/report.h"
+#include "measure/write/step_report.h"
+#include "measure/write/table.h"
+
+namespace rooflua::script {
+
+namespace {
+
+std::array<double, evidence_count> shares_of(const Json& evidence) {
+  std::array<double, evidence_count> out{};
+  for (int code = 0; code < evidence_count; ++code) {
+    if (const Json* share = evidence.find(name(static_cast<Evidence>(code))))
+      out[static_cast<std::size_t>(code)] = share->number();
+  }
+  return out;
+}
+
+Json evidence_json(const std::array<double, evidence_count>& shares) {
+  Json out = Json::object();
+  for (int code = 0; code < evidence_count; ++code) {
+    const double share = shares[static_cast<std::size_t>(code)];
+    if (share > 0) out[name(static_cast<Evidence>(code))] = share;
+  }
+  return out;
+}
+
+double number_of(const Json& row, const char* key, double otherwise) {
+  const Json* value = row.find(key);
+  return value != nullptr && value->is_number() ? value->number() : otherwise;
+}
+
+std::vector<LedgerRow> rows_of(const Json& batch) {
+  std::vector<LedgerRow> out;
+  const Json* rows = batch.find("rows");
+  if (rows == nullptr || !rows->is_array()) return out;
+  for (const Json& each : rows->items()) {
+    LedgerRow row;
+    row.name = text_of(each, "name");
+    row.kind = text_of(each, "kind");
+    row.shape = text_of(each, "shape");
+    row.bound = text_of(each, "bound");
+    row.note = text_of(each, "note");
+    row.flop = number_of(each, "flop", 0);
+    row.bytes = number_of(each, "bytes", 0);
+    row.mfu = number_of(each, "mfu", std::numeric_limits<double>::quiet_NaN());
+    row.time_s = number_of(each, "time_s", 0);
+    row.count = number_of(each, "count", 1);
+    row.evidence = parse_evidence(text_of(each, "evidence")).value_or(Evidence::assumed);
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::string milliseconds(double time_s) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.4g ms", time_s / (unit::ms / unit::s));
+  return text;
+}
+
+/// Heading of a variant, where there are several.
+std::string heading(const std::string& variant) {
+  return variant.empty() ? "" : "== " + variant + "\n";
+}
+
+void add_price(VariantResult& out, const Json& result, bool explain) {
+  const Json* batches = result.find("batches");
+  Json prices = Json::array();
+  for (const Json& batch : batches->items()) {
+    const auto shares = shares_of(*batch.find("evidence"));
+    const double time_s = batch.find("time_s")->number();
+    const std::vector<LedgerRow> rows = rows_of(batch);
+    Json price = Json::object();
+    price["name"] = *batch.find("name");
+    const Json step = step_json(rows, shares, time_s);
+    for (const Json::Member& member : step.members()) price[member.key] = member.value;
+    prices.push_back(std::move(price));
+    out.text += text_of(batch, "name") + ": " + milliseconds(time_s) + "\n";
+    if (explain) out.text += step_report(rows, shares, time_s) + "\n";
+  }
+  out.document["price"] = std::move(prices);
+}
+
+void add_lines(std::string& text, const Json& value, const std::string& path) {
+  if (value.is_object()) {
+    for (const Json::Member& member : value.members()) {
+      add_lines(text, member.value, path.empty() ? member.key : path + "." + member.key);
+    }
+  } else if (value.is_array()) {
+    std::size_t index = 0;
+    for (const Json& item : value.items())
+      add_lines(text, item, path + "[" + std::to_string(++index) + "]");
+  } else {
+    char line[200];
+    if (value.is_number()) {
+      std::snprintf(line, sizeof line, "%-48s %14.6g\n", path.c_str(), value.number());
+      text += line;
+    } else {
+      text += path + " " + (value.is_text() ? value.text() : dump_json(value)) + "\n";
+    }
+  }
+}
+
+/// The summary and the report of kind "serve", and what the run was asked for besides.
+void add_served(VariantResult& out, const Json& result, const std::string& file) {
+  out.document["summary"] = parse_json(result.find("summary")->text(), file);
+  out.evidence = shares_of(*out.document.find("summary")->find("evidence"));
+  if (const Json* partial = result.find("partial"); partial != nullptr && partial->is_object()) {
+    out.document["partial"] = *partial;
+    out.text += partial_line(*partial) + "\n\n";
+  }
+  out.text += text_of(result, "text");
+  if (const Json* sketch = result.find("sketch"))
+    out.drawing.sketch = parse_json(sketch->text(), file);
+  if (const Json* breakdown = result.find("breakdown")) out.drawing.breakdown = *breakdown;
+  if (const Json* why = result.find("why"); why != nullptr && why->is_object()) {
+    out.document["why"] = *why;
+    out.details += "\n" + text_of(result, "why_text");
+  }
+  if (const Json* step = result.find("explained"); step != nullptr && step->is_object()) {
+    out.document["explain"] = step_json(rows_of(*step), shares_of(*step->find("evidence")),
+                                        step->find("time_s")->number());
+    out.details += "\n" + text_of(result, "explain_text");
+  }
+  out.text += out.details;
+}
+
+}  // namespace
+
+VariantResult variant_result(const std::string& kind, const ScenarioVariant& variant,
+                             const Json& returned, bool explain, const std::string& file) {
+  VariantResult out;
+  out.document = Json::object();
+  out.document["name"] = variant.name;
+  out.document["parameters"] = variant.parameters;
+  out.text = heading(variant.name);
+  if (const Json* left = returned.find("left_out"); left != nullptr && left->is_array())
+    out.document["left_out"] = *left;
+  if (const Json* notes = returned.find("notes"); notes != nullptr && notes->is_array())
+    out.document["notes"] = *notes;
+  if (kind == "serve") {
+    add_served(out, returned, file);
+    return out;
+  }
+  out.evidence = shares_of(*returned.find("evidence"));
+  Json summary = Json::object();
+  summary["evidence"] = evidence_json(out.evidence);
+  if (const Json* time_s = returned.find("time_s")) summary["time_s"] = *time_s;
+  out.document["summary"] = std::move(summary);
+  if (kind == "search") {
+    out.document["search"] = *returned.find("search");
+    out.text += text_of(returned, "text");
+  } else if (kind == "price") {
+    add_price(out, returned, explain);
+  } else {
+    out.document["static"] = *returned.find("static");
+    add_lines(out.text, *returned.find("static"), "");
+  }
+  const std::string line = evidence_line(out.evidence);
+  if (!line.empty()) out.text += "Time rests on: " + line + "\n";
+  return out;
+}
+
+VariantResult variant_result(const Json& document, const std::string& text) {
+  VariantResult out;
+  out.document = document;
+  out.text = text;
+  const Json* summary = document.find("summary");
+  const Json* evidence = summary != nullptr ? summary->find("evidence") : nullptr;
+  if (evidence != nullptr) out.evidence = shares_of(*evidence);
+  return out;
+}
+
+std::string price_text(const Json& priced) {
+  return step_report(rows_of(priced), shares_of(*priced.find("evidence")),
+                     priced.find("time_s")->number());
+}
+
+std::string partial_line(const Json& partial) {
+  const bool timeout = partial.find("stopped_by")->text() == "timeout";
+  return std::string("PARTIAL: stopped by ") + (timeout ? "--timeout" : "Ctrl-C") +
+         " when the clock stood at " + duration(partial.find("clock_s")->number()) + "; " +
+         grouped(partial.find("finished")->integer()) + " of " +
+         grouped(partial.find("sent")->integer()) + " requests sent had finished";
+}
+
+double doubtful_percent(const std::array<double, evidence_count>& shares) {
+  const auto share = [&](Evidence evidence) { return shares[static_cast<std::size_t>(evidence)]; };
+  return 100 *
+         (share(Evidence::extrapolated) + share(Evidence::stand_in) + share(Evidence::assumed));
+}
+
+}  // namespace rooflua::script

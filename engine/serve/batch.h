@@ -1,0 +1,49 @@
+#pragma once
+// The work of one step, and its price.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "border.h"
+#include "cost/evidence.h"
+
+namespace rooflua {
+
+/// One prefill of a step (border.h).
+using PrefillWork = rooflua_prefill_work;
+
+/// What a step model prices (border.h).
+using Batch = rooflua_batch;
+
+/// Context of every decode of the batch, in admission order: `batch.decodes` numbers, valid during
+/// the call that was given the batch. Null when the batch was built by hand from sums. O(seats),
+/// where the numbers of the batch cost O(1).
+const std::int32_t* decode_contexts(const Batch& batch) noexcept;
+/// The largest of them; 0 without decodes; the mean, rounded up, when only sums are known.
+std::int32_t decode_context_max(const Batch& batch) noexcept;
+/// Ids of the same requests, in the same order; empty when the batch was built by hand. O(seats).
+std::vector<std::int32_t> decode_ids(const Batch& batch);
+
+/// A priced step. Evidence shares are seconds and add up to time_s.
+struct StepPrice {
+  double time_s = 0;
+  double evidence_s[evidence_count] = {};
+  std::int32_t bound = 0;  // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
+};
+
+/// How much a step model says about a price. Each level includes the ones before it and is slower.
+enum class PriceDetail : std::int32_t {
+  time,        // the step's time and evidence
+  bound,       // and what bounds it (StepPrice::bound)
+  operations,  // and the time of every operation
+};
+
+/// Seconds of one operation in a step, all its repetitions together.
+struct OpTime {
+  std::string name;
+  Evidence evidence = Evidence::assumed;
+  double time_s = 0;
+};
+
+}  // namespace rooflua

@@ -1,0 +1,21 @@
+#pragma once
+// The policies and listeners of one simulation.
+
+#include <vector>
+
+#include "serve/observer.h"
+#include "serve/policy.h"
+#include "serve/workload.h"
+
+namespace rooflua {
+
+/// Nothing is owned; all must outlive the simulation.
+struct Bindings {
+  std::vector<SchedulerPolicy*> schedulers;  // one per replica
+  std::vector<StepModel*> steps;             // one per replica
+  Router* router = nullptr;                  // may be null where there is one candidate
+  Workload* workload = nullptr;
+  std::vector<Observer*> observers;  // told in this order
+};
+
+}  // namespace rooflua

@@ -1,0 +1,60 @@
+#pragma once
+// What happens later, in the order in which it is due.
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "serve/clock.h"
+
+namespace rooflua {
+
+/// Something that reaches a replica or the router later. At one instant transfers come first, then
+/// requests that leave the frontend, then requests that are sent; each in the order of posting.
+struct Delivery {
+  enum class Kind : std::int32_t { transfer, through_frontend, sent };
+  Picoseconds time = 0;
+  Kind kind = Kind::transfer;
+  std::int64_t serial = 0;  // order of posting
+  std::int32_t slot = -1;
+  std::int32_t to = -1;  // replica; of a transfer
+  bool later_than(const Delivery& other) const {
+    if (time != other.time) return time > other.time;
+    if (kind != other.kind) return kind > other.kind;
+    return serial > other.serial;
+  }
+};
+
+/// The end of a replica's step, or the time at which its scheduler wants to be asked. Alarms are
+/// not taken back: one that no longer holds is skipped.
+struct Alarm {
+  Picoseconds time = 0;
+  std::int32_t replica = 0;
+  bool later_than(const Alarm& other) const {
+    return time != other.time ? time > other.time : replica > other.replica;
+  }
+};
+
+template <typename Event>
+class EventHeap {
+ public:
+  bool empty() const { return events_.empty(); }
+  /// The event that is due first. @pre not empty
+  const Event& front() const { return events_.front(); }
+  void push(const Event& event) {
+    events_.push_back(event);
+    std::push_heap(events_.begin(), events_.end(), later);
+  }
+  Event pop() {
+    std::pop_heap(events_.begin(), events_.end(), later);
+    const Event event = events_.back();
+    events_.pop_back();
+    return event;
+  }
+
+ private:
+  static bool later(const Event& a, const Event& b) { return a.later_than(b); }
+  std::vector<Event> events_;
+};
+
+}  // namespace rooflua

@@ -1,0 +1,72 @@
+#pragma once
+// The engine's plan: one step of one replica, checked operation by operation and carried out at
+// once on the replica's queue, seats, blocks and decode pool.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "serve/batch.h"
+#include "serve/plan.h"
+
+namespace rooflua {
+
+class Replica;
+
+class StepPlan final : public Plan {
+ public:
+  /// An empty plan, to be filled by `policy`.
+  void begin(Replica& replica, SchedulerPolicy& policy, Picoseconds now, std::int64_t serial);
+  /// The policy is done. @throws Error if decode_all still waits for a victim
+  void end();
+  /// Every decoding request and nothing else, without asking. @pre blocks suffice
+  void repeat(Replica& replica, Picoseconds now, std::int64_t serial);
+
+  std::int32_t try_decode_all(std::int32_t limit) noexcept override;
+  std::int32_t try_shed(std::int32_t victim_slot) noexcept override;
+  std::int32_t try_decode(std::int32_t slot) noexcept override;
+  std::int32_t try_prefill(std::int32_t slot, std::int32_t tokens) noexcept override;
+  std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept override;
+  std::int32_t try_preempt(std::int32_t slot) noexcept override;
+  std::int32_t try_reject(std::int32_t slot) noexcept override;
+  std::int32_t try_wake_at(double time_s) noexcept override;
+
+  std::int64_t serial() const { return serial_; }
+  /// Whether this request is in the step.
+  bool holds(std::int32_t slot) const noexcept;
+  /// Whether the plan is exactly decode_all() without a limit that bound.
+  bool is_decode_all() const;
+  /// Every decoding request was planned by decode_all, without a walk.
+  bool decodes_everyone() const { return everyone_; }
+  /// decode_all walked: the requests that it did not reach are left out of the common step.
+  bool walked() const { return walked_; }
+  /// Requests that decode() planned.
+  std::span<const std::int32_t> singles() const { return singles_; }
+  std::span<const std::int32_t> preempted() const { return preempted_; }
+  /// Requests that got blocks for KV that is to come.
+  std::span<const std::int32_t> pulled() const { return pulled_; }
+  const std::vector<PrefillWork>& prefills() const { return prefills_; }
+  /// The prefills move to `into`, whose memory the next plan takes over.
+  void move_prefills(std::vector<PrefillWork>& into) { prefills_.swap(into); }
+
+ private:
+  void clear();
+  bool over_budget(std::int32_t more) const noexcept;
+  bool known(std::int32_t slot) const noexcept;
+  std::int32_t walk() noexcept;
+  void add_decode(std::int32_t slot) noexcept;
+  void add_prefill(const PrefillWork& work) noexcept;
+  void withdraw(std::int32_t slot) noexcept;
+
+  Replica* on_ = nullptr;  // the replica that is acted on
+  bool everyone_ = false;
+  bool walked_ = false;
+  bool needs_victim_ = false;  // the walk waits for try_shed
+  std::int32_t cursor_ = -1, limit_ = no_limit, walk_count_ = 0;
+  std::int32_t single_blocks_ = 0;  // that decode() took
+  std::vector<std::int32_t> singles_;
+  std::vector<PrefillWork> prefills_;
+  std::vector<std::int32_t> preempted_, pulled_;  // slots
+};
+
+}  // namespace rooflua

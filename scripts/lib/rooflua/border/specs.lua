@@ -1,0 +1,65 @@
+-- Objects of the engine that say what is simulated: models, hardware, deployments. Their fields and methods, read-only.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+
+local specs = {}
+local fail, fields = core.fail, core.object_fields
+
+local methods = {
+  Model = {
+    parameters = function(model) return native.model_parameters(model) end,
+    active_parameters = function(model) return native.model_active_parameters(model) end,
+    kv_bytes_per_token = function(model, kv_dtype)
+      return native.model_kv_bytes_per_token(model, kv_dtype)
+    end,
+  },
+  Hardware = {},
+  Deployment = {},
+}
+-- Fields that are absent in most models: nil, because scripts ask whether they are there.
+local optional = { moe = true, mla = true, hybrid = true }
+
+local function define(object, class)
+  local known_methods = methods[class]
+  core.define_class(object, "rooflua." .. class, function(self, key)
+    local method = known_methods[key]
+    if method then return method end
+    local own = fields[self]
+    if own == nil then fail("%s: this object was closed", class) end
+    local value = own[key]
+    if value ~= nil or optional[key] then return value end
+    local known = {}
+    for _, name in ipairs(core.sorted_keys(own)) do known[#known + 1] = name end
+    for _, name in ipairs(core.sorted_keys(known_methods)) do known[#known + 1] = name end
+    return fail("%s: %s", class, native.unknown_name("field", tostring(key), known))
+  end, function(self)
+    return class .. " " .. tostring(fields[self] and fields[self].name or "")
+  end)
+end
+
+--- Gives a new object its fields; nested tables are read-only.
+---@param extra table? fields to add
+function specs.adopt(object, class, extra)
+  define(object, class)
+  local own = native.object_fields(object)
+  for key, value in pairs(own) do
+    if type(value) == "table" then
+      own[key] = core.readonly(value, class .. "." .. key, key ~= "peak_flop_per_s")
+    end
+  end
+  for key, value in pairs(extra or {}) do own[key] = value end
+  fields[object] = own
+  return object
+end
+
+--- The same GPU with other constants of modelled kernels and collectives.
+---@param constants table {name = value}
+function specs.with_constants(hardware, constants)
+  core.table(constants, "mfu.model")
+  return specs.adopt(native.with_constants(hardware, core.plain(constants)), "Hardware")
+end
+
+--- Whether a value is a "Model", a "Hardware" or a "Deployment".
+function specs.is(object, class) return core.is_class(object, "rooflua." .. class) end
+
+return specs

@@ -1,0 +1,86 @@
+-- Groups of observations: each is left out of a fit once, and that fit is scored on it.
+local core = require "rooflua.base.core"
+local declared = require "rooflua.scenario.declared"
+local minimise = require "rooflua.explore.fit.minimise"
+
+local groups = {}
+local fail = core.fail
+
+local folds = 5
+
+--- Observations by group: the group that each of them names; where none names one, five folds taken in turn.
+function groups.of(observations)
+  local list, by_name, own = {}, {}, false
+  for _, each in ipairs(observations) do own = own or each.group ~= nil end
+  for i, each in ipairs(observations) do
+    local name = each.group
+    if not own then name = "fold " .. (i - 1) % folds + 1 end
+    if name == nil then fail("fit: target[%d]: has no group, others have; name one for each or for none", i) end
+    name = tostring(name)
+    if not by_name[name] then
+      by_name[name] = { name = name, observations = {} }
+      list[#list + 1] = by_name[name]
+    end
+    table.insert(by_name[name].observations, each)
+  end
+  return list
+end
+
+--- Every observation outside of one group.
+function groups.others(list, left_out)
+  local out = {}
+  for _, group in ipairs(list) do
+    if group ~= left_out then
+      for _, each in ipairs(group.observations) do out[#out + 1] = each end
+    end
+  end
+  return out
+end
+
+local nearby = 0.05 -- of a parameter's box
+
+--- Whether the error stays the same when this parameter moves a little to both sides: then the data do not determine
+--- it.
+function groups.has_no_effect(task, values, range, error_)
+  local place, moved = declared.place(range, values[range.path]), 0
+  for _, step in ipairs { -nearby, nearby } do
+    local tried = {}
+    for path, value in pairs(values) do tried[path] = value end
+    tried[range.path] = declared.value(range, place + step)
+    if tried[range.path] ~= values[range.path] then
+      moved = moved + 1
+      if minimise.score(task, task.model(tried), task.observations) ~= error_ then return false end
+    end
+  end
+  return moved > 0
+end
+
+--- Scores each group with the fit that did not see it. The error over all of them is what to expect of new data.
+--- @param fits table one per group, or empty
+function groups.leave_out(task, list, fits, result)
+  local all = {}
+  local before, after = task.model(result.start), task.model(result.values)
+  for i, group in ipairs(list) do
+    local entry = { name = group.name, count = #group.observations,
+      before = (minimise.score(task, before, group.observations)),
+      after = (minimise.score(task, after, group.observations)) }
+    local without = fits[i]
+    if without then
+      local errors
+      entry.left_out, entry.why, errors = minimise.score(task, task.model(without.values), group.observations)
+      entry.values, entry.converged = without.values, without.converged
+      for _, each in ipairs(errors) do all[#all + 1] = each end
+      result.evaluations = result.evaluations + without.evaluations
+      result.hopeless = result.hopeless + without.hopeless
+      result.why = result.why or without.why
+      if not without.converged then result.unfinished = result.unfinished + 1 end
+    end
+    result.groups[#result.groups + 1] = entry
+  end
+  for _, each in ipairs(all) do
+    if not minimise.finite(each) then return end -- then there is no left-out error
+  end
+  if #all > 0 then result.error.left_out = minimise.objectives[task.objective](all) end
+end
+
+return groups

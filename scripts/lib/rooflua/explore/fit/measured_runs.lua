@@ -1,0 +1,169 @@
+-- Measured runs of a user: what `vllm bench serve --save-result` wrote, or a CSV with a row per request.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local measured_requests = require "rooflua.explore.fit.measured_requests"
+local policy = require "rooflua.policy"
+local statistics = require "rooflua.base.statistics"
+
+local measured = {}
+local fail = core.fail
+
+--- The requests that were completed, and how many were not.
+local function completed(requests)
+  if not requests then return nil, 0 end
+  local out, failed = {}, 0
+  for _, request in ipairs(requests) do
+    if request.failed then
+      failed = failed + 1
+    else
+      out[#out + 1] = request
+    end
+  end
+  return out, failed
+end
+
+local function read_csv(path)
+  local requests, failed = completed(measured_requests.of_rows(path, native.csv_read(path)))
+  return { requests = requests, failed = failed }
+end
+
+local totals = { ttft_s_mean = "mean_ttft_ms", ttft_s_p50 = "median_ttft_ms", tpot_s_mean = "mean_tpot_ms",
+  tpot_s_p50 = "median_tpot_ms", e2e_s_mean = "mean_e2el_ms" }
+
+local function read_json(path, text)
+  local document = native.json_decode(text, path)
+  if type(document) ~= "table" or document.mean_ttft_ms == nil and document.ttfts == nil then
+    fail("%s: is not what `vllm bench serve --save-result` writes: it has neither mean_ttft_ms nor ttfts", path)
+  end
+  local found = { failed = 0, metrics = {} }
+  local rate = document.request_rate
+  found.rate_per_s = type(rate) == "number" and rate or tonumber(rate)
+  if found.rate_per_s and found.rate_per_s == math.huge then found.rate_per_s = nil end
+  found.burstiness = type(document.burstiness) == "number" and document.burstiness or 1
+  found.clients = type(document.max_concurrency) == "number" and document.max_concurrency or nil
+  found.requests, found.failed = completed(measured_requests.of_bench(path, document))
+  for metric, key in core.sorted_pairs(totals) do
+    local value = document[key]
+    if type(value) == "number" and value > 0 then found.metrics[metric] = value / 1e3 end
+  end
+  if found.requests then return found end
+  local count = document.completed or document.num_prompts
+  if type(count) ~= "number" or count < 1 then fail("%s: has no request that was completed", path) end
+  for _, key in ipairs { "total_input_tokens", "total_output_tokens" } do
+    core.not_negative(document[key], path .. ": " .. key)
+  end
+  if next(found.metrics) == nil then
+    fail("%s: mean_ttft_ms: expected a number above 0, found %s", path, core.describe(document.mean_ttft_ms))
+  end
+  local prompt = math.max(1, math.floor(document.total_input_tokens / count + 0.5))
+  local output = math.max(1, math.floor(document.total_output_tokens / count + 0.5))
+  found.failed, found.requests, found.mean_lengths = 0, {}, true
+  for i = 1, count do found.requests[i] = { prompt_tokens = prompt, output_tokens = output } end
+  return found
+end
+
+-- Replay ------------------------------------------------------------------------------------------------------
+
+local Recorded = policy.define {
+  name = "recorded",
+  doc = "The requests of a measured run: at their recorded times, at a rate, or from a number of clients.",
+  params = {
+    run = { default = {}, type = "table", doc = "What measured.read gave." },
+  },
+}
+
+local function request_at(state, i, at_s)
+  local request = state.run.requests[i]
+  if request.prompt_id then
+    local content = { { request.prompt_id + 1, request.prompt_tokens } }
+    return at_s, request.prompt_tokens, request.output_tokens, { content = content }
+  end
+  return at_s, request.prompt_tokens, request.output_tokens
+end
+
+local function next_recorded(state)
+  local i = state.sent + 1
+  if i > #state.run.requests then return nil end
+  state.sent = i
+  if state.run.recorded_times then return request_at(state, i, state.run.requests[i].arrival_s) end
+  local rate = state.run.rate_per_s
+  if rate then
+    local shape = state.run.burstiness
+    state.clock_s = state.clock_s + (shape < math.huge and state.gaps:gamma(shape, 1 / (rate * shape)) or 1 / rate)
+  end
+  return request_at(state, i, state.clock_s)
+end
+
+local function next_of_client(state)
+  if state.sent >= state.run.clients then return nil end
+  return next_recorded(state)
+end
+
+local function answered(state, now_s)
+  if state.sent >= #state.run.requests then return nil end
+  state.sent = state.sent + 1
+  return request_at(state, state.sent, now_s)
+end
+
+function Recorded:requests(rng)
+  local closed = self.run.clients and not self.run.recorded_times and not self.run.rate_per_s
+  return { next = closed and next_of_client or next_recorded, done = closed and answered or nil, run = self.run,
+    shares_content = self.run.requests[1].prompt_id ~= nil, gaps = rng:stream "arrivals", clock_s = 0, sent = 0 }
+end
+
+--- In words, how a run is replayed.
+local function how_of(run)
+  if run.recorded_times then return "at their recorded times" end
+  if run.rate_per_s then return ("at %g requests/s, burstiness %g"):format(run.rate_per_s, run.burstiness) end
+  if run.clients then return ("from %d clients"):format(run.clients) end
+  return "all at once"
+end
+
+--- A measured run: {path, requests, failed, how, metrics, workload}. `text` is the content of the file.
+function measured.read(path)
+  local text, problem = native.read_file(path)
+  if not text then fail("%s", problem) end
+  local run = text:find "^%s*{" and read_json(path, text) or read_csv(path)
+  if #run.requests == 0 then fail("%s: no data: it has no request that was completed", path) end
+  run.path, run.metrics = path, run.metrics or {}
+  run.recorded_times = run.requests[1].arrival_s ~= nil
+  if run.recorded_times then
+    measured_requests.sort(run.requests)
+    local first = run.requests[1].arrival_s
+    for _, request in ipairs(run.requests) do request.arrival_s = request.arrival_s - first end
+  end
+  for i, request in ipairs(run.requests) do
+    for _, field in ipairs { "prompt_tokens", "output_tokens" } do
+      if not (request[field] >= 1 and request[field] % 1 == 0) then
+        fail("%s: request %d: %s: expected a whole number of tokens, found %g", path, i, field, request[field])
+      end
+    end
+  end
+  run.how = how_of(run)
+  run.workload = Recorded { run = run }
+  return run
+end
+
+-- Figures ------------------------------------------------------------------------------------------------------
+
+--- Metrics of the requests from `first` to `last` of a list of {ttft_s, e2e_s, output_tokens}.
+function measured.metrics(requests, first, last)
+  local ttft, tpot, e2e = {}, {}, {}
+  for i = first, last do
+    local request = requests[i]
+    if request and request.ttft_s then ttft[#ttft + 1] = request.ttft_s end
+    if request and request.e2e_s then
+      e2e[#e2e + 1] = request.e2e_s
+      if request.output_tokens > 1 then
+        tpot[#tpot + 1] = (request.e2e_s - request.ttft_s) / (request.output_tokens - 1)
+      end
+    end
+  end
+  local out = {}
+  if #ttft > 0 then out.ttft_s_mean, out.ttft_s_p50 = statistics.mean(ttft), statistics.median(ttft) end
+  if #tpot > 0 then out.tpot_s_mean = statistics.mean(tpot) end
+  if #e2e > 0 then out.e2e_s_mean = statistics.mean(e2e) end
+  return out
+end
+
+return measured

@@ -1,0 +1,69 @@
+-- What an opened scenario does, by its kind: a search is many runs, every other kind one run per variant. What only
+-- some scenarios need is loaded when it is needed, as in single.lua.
+local notes = require "rooflua.scenario.notes"
+local opening = require "rooflua.scenario.opening"
+local single = require "rooflua.scenario.single"
+
+local kinds = {}
+
+--- Mean shares of evidence of many runs.
+local function mean_evidence(runs)
+  local shares = {}
+  for _, run in ipairs(runs) do
+    for name, share in pairs(run.summary.evidence) do shares[name] = (shares[name] or 0) + share / #runs end
+  end
+  return shares
+end
+
+--- For each source, the most that a run left out (measure/write/left_out.h); nil where every run sent everything.
+local function most_left_out(runs)
+  local list, index = {}, {}
+  for _, run in ipairs(runs) do
+    for _, each in ipairs(run.left_out or {}) do
+      local i = index[each.source] or #list + 1
+      index[each.source] = i
+      if not list[i] or each.count > list[i].count then list[i] = each end
+    end
+  end
+  return #list > 0 and list or nil
+end
+
+local function search(reader, given, options)
+  local result, runs = require("rooflua.explore.searching").run(reader, given, given.search,
+    { jobs = options.jobs, results = options.results, progress = options.progress })
+  return { kind = "search", search = result, evidence = mean_evidence(runs),
+    text = require("rooflua.explore.text").of_search(result), left_out = most_left_out(runs),
+    notes = notes.of_runs(runs) }
+end
+
+--- Runs one variant of an opened scenario. options: explain and what else the kind takes.
+function kinds.run(opened, index, options)
+  local given, variant = opening.variant(opened, index)
+  options = options or {}
+  if opened.kind == "search" then return opened.reader:at("search", search, opened.reader, given, options) end
+  local result = single.run(opened.kind, opened.reader, given, options)
+  if opened.kind ~= "serve" then result.name, result.parameters = variant.name, variant.parameters end
+  return result
+end
+
+--- Finds what is wrong with every variant, without running any.
+function kinds.check(opened)
+  for index = 1, #opened.variants do
+    local given = opening.variant(opened, index)
+    if opened.kind == "search" then
+      opened.reader:at("search", require("rooflua.explore.searching").check, opened.reader, given, given.search)
+    else
+      single.check(opened.kind, opened.reader, given)
+    end
+  end
+end
+
+--- A hash of everything that results depend on.
+function kinds.fingerprint(opened)
+  local first = opening.variant(opened, 1)
+  if opened.kind == "serve" then single.check("serve", opened.reader, first) end -- reads the policies given by name
+  return require("rooflua.scenario.fingerprint").of(opened.given,
+    { path = opened.path, set = opened.set, seed = opened.seed })
+end
+
+return kinds

@@ -1,0 +1,145 @@
+-- The keys of a scenario for people and editors, from their declarations: help, the table of docs/LUA_API.md, and the
+-- types of scripts/meta/serve.lua. tests/generated.lua writes and compares the last two.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local schema = require "rooflua.scenario.schema"
+
+local manual = {}
+
+local function default_text(entry)
+  local value = entry.default
+  if value == nil then return "" end
+  if type(value) == "string" then return entry.type == "policy" and value or '"' .. value .. '"' end
+  return type(value) == "number" and native.number_text(value) or tostring(value)
+end
+
+local function unit_text(entry) return entry.unit and entry.unit ~= "1" and entry.unit or "" end
+
+--- The kinds of scenario that read a key: "all", or their names.
+local function kinds_text(entry)
+  local all, names = true, {}
+  for _, kind in ipairs(schema.entry("kind").values) do
+    if entry.kinds[kind] then names[#names + 1] = kind else all = false end
+  end
+  return all and "all" or #names == 0 and "none" or core.join(names, ", ")
+end
+
+local function type_text(entry)
+  if entry.type == "choice" then
+    local values = {}
+    for i, value in ipairs(entry.values) do values[i] = '"' .. value .. '"' end
+    return core.join(values, ", ")
+  end
+  if entry.folder then return entry.type .. " of " .. entry.folder end
+  return entry.type
+end
+
+local function doc_text(entry)
+  return entry.same_as and ("of this replica; default the scenario's `%s`"):format(entry.same_as) or entry.doc
+end
+
+-- Help ------------------------------------------------------------------------------------------------------
+
+local function line_of(entry)
+  local default, unit = default_text(entry), unit_text(entry)
+  local words = { type_text(entry) }
+  if unit ~= "" then words[1] = words[1] .. ", " .. unit end
+  if default ~= "" then words[#words + 1] = "default " .. default end
+  return ("  %s: %s\n      %s"):format(entry.path, core.join(words, "; "), doc_text(entry))
+end
+
+local function key_text(entry)
+  local lines = { line_of(entry):sub(3), "      read by kinds: " .. kinds_text(entry) }
+  if entry.read_by then lines[#lines] = lines[#lines] .. "; by rooflua." .. entry.read_by end
+  for _, field in ipairs(entry.fields or {}) do lines[#lines + 1] = line_of(field) end
+  return core.join(lines, "\n")
+end
+
+--- The text for "scenario", all keys, and for "scenario.deployment.tp", one of them; nil for other topics.
+function manual.help(topic)
+  if topic == "scenario" then
+    local lines = { "A scenario is a Lua file that returns a table of these keys. More on one: help \"scenario.KEY\"" }
+    for _, entry in ipairs(schema.fields()) do lines[#lines + 1] = line_of(entry) end
+    return core.join(lines, "\n")
+  end
+  local entry = schema.entry(topic:match "^scenario%.(.+)$" or "")
+  return entry and key_text(entry)
+end
+
+--- Every topic that there is help on.
+function manual.topics()
+  local out = { "scenario" }
+  for _, entry in ipairs(schema.all()) do out[#out + 1] = "scenario." .. entry.path end
+  return out
+end
+
+-- The table of the manual -------------------------------------------------------------------------------------
+
+--- Rows of a Markdown table.
+function manual.rows()
+  local out = { "| key | type | unit | default | kinds | |", "|---|---|---|---|---|---|" }
+  for _, entry in ipairs(schema.all()) do
+    out[#out + 1] = ("| %s | %s | %s | %s | %s | %s |"):format(entry.path, type_text(entry), unit_text(entry),
+      default_text(entry), kinds_text(entry), doc_text(entry))
+  end
+  return core.join(out, "\n")
+end
+
+-- Types for editors -----------------------------------------------------------------------------------------
+
+local plain = { text = "string?", integer = "integer?", number = "number?", boolean = "boolean?", table = "table?",
+  list = "table?", policy = "table|string|nil", ["integer or list"] = "integer|table|nil",
+  ["text or policy"] = "table|string|nil" }
+
+local function lua_type(entry)
+  if entry.lua then return entry.lua end
+  if entry.class then return entry.class .. "?" end
+  if entry.type ~= "choice" then return plain[entry.type] end
+  local values = {}
+  for i, value in ipairs(entry.values) do values[i] = '"' .. value .. '"' end
+  return core.join(values, "|") .. "|nil"
+end
+
+local longest = 118 -- columns of a line of the stub
+
+--- One field. What does not fit into its line stands in a line above it.
+local function field_lines(out, entry)
+  local default = entry.same_as and "" or default_text(entry)
+  local unit = unit_text(entry)
+  local about = (unit ~= "" and unit .. "; " or "") .. (default ~= "" and "default " .. default .. "; " or "")
+    .. doc_text(entry)
+  local line = ("---@field %s %s"):format(entry.name, lua_type(entry))
+  if #line + 1 + #about <= longest then
+    line = line .. " " .. about
+  else
+    for part in (about .. " "):gmatch "(.-) " do
+      local last = out[#out]
+      if last:sub(1, 4) == "--- " and #last + 1 + #part <= longest then
+        out[#out] = last .. " " .. part
+      else
+        out[#out + 1] = "--- " .. part
+      end
+    end
+  end
+  out[#out + 1] = line
+end
+
+local function class_lines(out, name, fields)
+  out[#out + 1] = "---@class " .. name
+  for _, entry in ipairs(fields) do field_lines(out, entry) end
+end
+
+--- The classes rooflua.Scenario and those of its groups, as the stub has them.
+function manual.classes()
+  local out = {}
+  class_lines(out, "rooflua.Scenario", schema.fields())
+  for _, entry in ipairs(schema.fields()) do
+    if entry.class then
+      out[#out + 1] = ""
+      class_lines(out, entry.class, entry.fields)
+    end
+  end
+  return core.join(out, "\n")
+end
+
+return manual

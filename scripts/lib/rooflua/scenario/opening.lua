@@ -1,0 +1,73 @@
+-- Opens a scenario: runs its file, applies what `--set` says, checks its shape and lists its variants.
+local core = require "rooflua.base.core"
+local chunks = require "rooflua.sandbox.chunks"
+local json = require "rooflua.json"
+local paths = require "rooflua.scenario.paths"
+local Reader = require "rooflua.scenario.reader"
+local shape = require "rooflua.scenario.shape"
+local variants = require "rooflua.scenario.variants"
+
+local opening = {}
+
+--- "1.8" is a number, "true" a boolean, "[1,2]" a list, the rest text.
+local function parse_value(text)
+  local number = tonumber(text)
+  if number then return number end
+  if text == "true" then return true end
+  if text == "false" then return false end
+  if text:find "^[%[{\"]" then
+    local ok, value = pcall(json.decode, text)
+    if ok then return value end
+  end
+  return text
+end
+
+local function apply_sets(reader, given, sets)
+  for _, text in ipairs(sets or {}) do
+    local path, value = text:match "^%s*([^=%s]+)%s*=(.*)$"
+    if not path then reader:fail("--set " .. text, "expected key=value") end
+    given = paths.set(reader, given, path, parse_value(value))
+  end
+  return given
+end
+
+--- Every combination of `vary`, for each point that `sweep` draws.
+local function variants_of(reader, given)
+  local grid = variants.grid(reader, given.vary)
+  if given.sweep == nil then return grid end
+  return variants.product(reader, require("rooflua.explore.sampling").points(reader, given), grid)
+end
+
+--- A scenario's table, opened: {reader, given, kind, seed, variants, path, set}. options: file (what errors call it),
+--- path (of its file), set (list of "key=value"), seed.
+function opening.table(returned, options)
+  options = options or {}
+  local reader, given = Reader.new(options.file or "scenario"), {}
+  if type(returned) ~= "table" then shape.check(reader, returned) end
+  for key, value in pairs(core.plain(returned)) do given[key] = value end
+  given = apply_sets(reader, given, options.set)
+  local kind = shape.check(reader, given)
+  if options.seed then given.seed = options.seed end
+  local opened = { reader = reader, given = given, kind = kind, seed = given.seed or 0, title = given.title or "",
+    variants = variants_of(reader, given), path = options.path, set = options.set }
+  for _, variant in ipairs(opened.variants) do
+    local own = variant.parameters.seed -- vary = { seed = {1, 2, 3} }
+    variant.seed = type(own) == "number" and own or opened.seed
+  end
+  return opened
+end
+
+--- A scenario's file, opened.
+function opening.file(path, options)
+  local more = { path = path, file = path }
+  for key, value in pairs(options or {}) do more[key] = value end
+  return opening.table(chunks.load_scenario(path), more)
+end
+
+--- The table of one variant: the scenario with its changes applied. Returns the variant as well.
+function opening.variant(opened, index)
+  local variant = opened.variants[index]
+  return paths.apply(opened.reader, opened.given, variant.changes), variant
+end
+
+return opening

@@ -1,0 +1,75 @@
+-- A scenario's table as objects of the engine: model, hardware, deployment, tables, a step model and corrections.
+local core = require "rooflua.base.core"
+local mfu = require "rooflua.mfu"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local schema = require "rooflua.scenario.schema"
+local spec = require "rooflua.spec"
+local specs = require "rooflua.border.specs"
+
+local prepared = {}
+
+local read_by_spec = schema.read_by("deployment", "spec")
+
+local function deployment_of(reader, given, model, hardware)
+  if specs.is(given, "Deployment") then return given end
+  local options = {}
+  schema.check(reader, "deployment", given)
+  for key, value in pairs(core.plain(given or {})) do
+    if read_by_spec[key] or not schema.entry("deployment." .. tostring(key)) then options[key] = value end
+  end
+  options.model, options.hardware = model, hardware
+  return reader:at("deployment", spec.deployment, options)
+end
+
+local function tables_of(reader, given, hardware)
+  if mfu.is_database(given) then return given end
+  local options = {}
+  if type(given) == "string" then given = { lookup = given } end
+  if given ~= nil and type(given) ~= "table" then
+    reader:fail("mfu", "expected a lookup's name or a table, found %s", core.describe(given))
+  end
+  for key, value in pairs(core.plain(given or {})) do options[key] = value end
+  if options.gpu == nil or options.hardware == nil then options.hardware = options.hardware or hardware end
+  return reader:at("mfu", mfu.open, options)
+end
+
+--- A step model or correction of its own, which is told what it prices for.
+---@param all table what prepared.of returned
+---@param key string the key of the scenario where the policy stands
+function prepared.bind(all, instance, key)
+  local own = policy.fresh(instance)
+  if type(own.bind) == "function" then
+    all.reader:at(key, function()
+      own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
+        async_depth = all.async_depth }
+    end)
+  end
+  return own
+end
+
+--- A new bound step model: each replica of each variant has its own.
+function prepared.steps(all) return prepared.bind(all, all.step_policy, "steps") end
+
+--- {reader, given, model, hardware, deployment, mfu, async_depth, step_policy, corrections} of one variant.
+function prepared.of(reader, given)
+  local out = { given = given, reader = reader }
+  out.model = reader:at("model", spec.model, given.model)
+  out.hardware = reader:at("hardware", spec.hardware, given.hardware)
+  local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
+  if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
+  out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware)
+  out.mfu = tables_of(reader, given.mfu, out.hardware)
+  out.async_depth = given.async_depth or schema.entry("async_depth").default
+  if out.async_depth ~= 1 and out.async_depth ~= 2 then
+    reader:fail("async_depth", "expected 1 or 2, found %s", core.describe(out.async_depth))
+  end
+  out.step_policy = policies.steps(reader, given)
+  out.corrections = policies.corrections(reader, given.corrections, out.step_policy)
+  for i, each in ipairs(out.corrections) do
+    out.corrections[i] = prepared.bind(out, each, "corrections[" .. i .. "]")
+  end
+  return out
+end
+
+return prepared

@@ -1,0 +1,56 @@
+-- What the program asks of a scenario. A scenario that it opened is a number in its hands, because only documents
+-- cross between the two. What only some reports need is loaded when it is needed, as in single.lua.
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local kinds = require "rooflua.scenario.kinds"
+local opening = require "rooflua.scenario.opening"
+
+local program = {}
+local opened_by_number = {}
+
+--- {number, file, kind, title, seed, variants = {{name, parameters, seed}}, has_report}
+local function document_of(opened)
+  opened_by_number[#opened_by_number + 1] = opened
+  local list = json.array {}
+  for i, each in ipairs(opened.variants) do
+    list[i] = { name = each.name, parameters = each.parameters, seed = each.seed }
+  end
+  return { number = #opened_by_number, file = opened.reader.file, kind = opened.kind, title = opened.title,
+    seed = opened.seed, variants = list, has_report = opened.given.report ~= nil }
+end
+
+--- Loads and checks a scenario's file. options: set = list of "key=value", seed.
+function program.open(path, options) return document_of(opening.file(path, options)) end
+--- The same for a table. options: also file, what errors call it.
+function program.open_table(given, options) return document_of(opening.table(given, options)) end
+
+function program.run(number, index, options) return kinds.run(opened_by_number[number], index, options) end
+function program.check(number) kinds.check(opened_by_number[number]) end
+function program.fingerprint(number) return kinds.fingerprint(opened_by_number[number]) end
+function program.parameters(number) return require("rooflua.scenario.describe").parameters(opened_by_number[number]) end
+
+--- Differences between variants over seeds as text; "" where there are no seeds to compare over. The points of a
+--- sample have no baseline to compare with.
+function program.over_seeds(number, results)
+  if opened_by_number[number].given.sweep ~= nil then return "" end
+  return require("rooflua.explore.text").over_seeds(results)
+end
+
+--- What a page says of many runs: {sections, has_baseline} of explore/page.lua.
+function program.explored(number, results)
+  local opened = opened_by_number[number]
+  return require("rooflua.explore.page").of(results, opened.kind, opened.given.sweep ~= nil)
+end
+
+--- What the scenario's own report makes of the results: text.
+function program.report(number, results)
+  local opened = opened_by_number[number]
+  local report = opened.given.report
+  if not report then return "" end
+  local out = opened.reader:at("report", report, results)
+  if type(out) == "string" then return out end
+  if type(out) == "table" then return require("rooflua.text.columns").values(out) end
+  return opened.reader:fail("report", "expected text or tables, found %s", core.describe(out))
+end
+
+return program

@@ -1,0 +1,126 @@
+-- What keys.lua declares, by key path: names, kinds, ranges, and the check of a value's type.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local declared = require "rooflua.scenario.keys"
+
+local schema = {}
+
+---@class rooflua.ScenarioKey
+---@field path string "deployment.tp"; a field of a list's entries is "replicas[].role"
+---@field name string
+---@field type string
+---@field doc string
+---@field kinds table<string, boolean> of scenario that read it
+
+local by_path, top, all = {}, {}, {}
+
+local sets = {} -- text of words -> the words as a set
+
+local function words(text)
+  if not sets[text] then
+    sets[text] = {}
+    for word in text:gmatch "%S+" do sets[text][word] = true end
+  end
+  return sets[text]
+end
+
+--- The declaration of a replica's own field: that of the top-level key, without what holds only there.
+local function own_of_replica(given)
+  local entry = {}
+  for key, value in pairs(by_path[given.same_as]) do entry[key] = value end
+  entry.same_as, entry.kinds, entry.default, entry.range, entry.fields = given.same_as, nil, nil, nil, nil
+  return entry
+end
+
+--- Makes an entry of a declaration: its path, its group, and what it has from that.
+local function add(given, group)
+  local entry = given.same_as and own_of_replica(given) or given
+  local list = group and group.type:find "list" and "[]" or ""
+  entry.group, entry.path = group, group and group.path .. list .. "." .. given.name or given.name
+  entry.kinds = type(entry.kinds) == "string" and words(entry.kinds) or group.kinds
+  entry.goals = entry.goals and words(entry.goals)
+  entry.read_by = entry.read_by or group and group.read_by
+  by_path[entry.path], all[#all + 1] = entry, entry
+  for i, field in ipairs(entry.fields or {}) do entry.fields[i] = add(field, entry) end
+  return entry
+end
+for i, given in ipairs(declared) do top[i] = add(given) end
+
+--- The entry at a key path; nil where nothing is declared.
+function schema.entry(path) return by_path[path] end
+--- Every entry: a group, then its fields.
+function schema.all() return all end
+--- Entries of a group's fields; of the scenario itself without a path.
+function schema.fields(path) return path and by_path[path].fields or top end
+
+--- Names of the fields for which `keep(entry)` holds (all without it), in declared order.
+function schema.names(path, keep)
+  local out = {}
+  for _, entry in ipairs(schema.fields(path)) do
+    if not keep or keep(entry) then out[#out + 1] = entry.name end
+  end
+  return out
+end
+
+--- The keys that a scenario may have, in declared order.
+schema.keys = schema.names()
+
+--- Keys that hold policies: key -> the folder where their names are looked for.
+schema.folders = {}
+--- Of them those that are one policy and have a default: key -> its name.
+schema.default_policies = {}
+for _, entry in ipairs(top) do
+  schema.folders[entry.name] = entry.folder
+  if entry.type == "policy" then schema.default_policies[entry.name] = entry.default end
+end
+
+--- Keys of a group that one module reads, as a set.
+function schema.read_by(path, module)
+  local out = {}
+  for _, entry in ipairs(schema.fields(path)) do out[entry.name] = entry.read_by == module or nil end
+  return out
+end
+
+--- Keys that only scenarios of one kind read, and that bear its name: "price", "static", "search".
+function schema.of_one_kind()
+  return schema.names(nil, function(entry)
+    return entry.kinds[entry.name] and next(entry.kinds, next(entry.kinds)) == nil
+  end)
+end
+
+--- Ranges of the numbers that no policy declares: key path -> {min, max, integer, default}.
+function schema.ranges()
+  local out = {}
+  for _, entry in ipairs(all) do out[entry.path] = entry.range end
+  return out
+end
+
+-- Checks ----------------------------------------------------------------------------------------------------
+
+local function expected(lua_type, name)
+  return function(reader, entry, value)
+    if type(value) ~= lua_type then reader:fail(entry.name, "expected %s, found %s", name, core.describe(value)) end
+  end
+end
+
+local checks = { text = expected("string", "text"), table = expected("table", "a table"),
+  ["function"] = expected("function", "a function"), boolean = expected("boolean", "true or false") }
+
+function checks.choice(reader, entry, value)
+  for _, each in ipairs(entry.values) do
+    if value == each then return end
+  end
+  reader:fail(entry.name, "%s", type(value) == "string" and native.unknown_name(entry.name, value, entry.values)
+    or "expected text, found " .. core.describe(value))
+end
+
+--- Refuses a value that is not of the declared type, with its key path.
+---@param reader table a reader at the group of this key
+---@param path string of the declaration
+function schema.check(reader, path, value)
+  local entry = by_path[path]
+  if value ~= nil and entry.checked ~= false and checks[entry.type] then checks[entry.type](reader, entry, value) end
+  return value
+end
+
+return schema

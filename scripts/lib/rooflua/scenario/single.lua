@@ -1,0 +1,28 @@
+-- Runs one variant of a scenario that is no search: the kinds "price", "static" and "serve". The modules of a kind are
+-- loaded when a scenario of that kind runs, because loading all of them takes longer than a small scenario.
+local Prepared = require "rooflua.scenario.prepared"
+
+local single = {}
+
+local runners = {
+  price = function(reader, given) return require("rooflua.scenario.prices").price(Prepared.of(reader, given)) end,
+  static = function(reader, given) return require("rooflua.scenario.prices").static(Prepared.of(reader, given)) end,
+  serve = function(reader, given, options) return require("rooflua.serving.whole").run(reader, given, options) end,
+}
+
+local checks = {
+  price = function(reader, given) require("rooflua.scenario.prices").batches(Prepared.of(reader, given)) end,
+  static = function(reader, given) Prepared.of(reader, given) end,
+  serve = function(reader, given) require("rooflua.serving.pieces").check(reader, given) end,
+}
+
+--- Whether scenarios of this kind are one run per variant.
+function single.has(kind) return runners[kind] ~= nil end
+
+--- options: what rooflua.serving.whole takes.
+function single.run(kind, reader, given, options) return runners[kind](reader, given, options or {}) end
+
+--- Finds what is wrong without running it.
+function single.check(kind, reader, given) checks[kind](reader, given) end
+
+return single

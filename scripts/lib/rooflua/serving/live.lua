@@ -1,0 +1,171 @@
+-- Live simulations: a scenario that the engine runs, and what a script may do with it while it runs.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local bench = require "rooflua.serving.bench"
+local lookback = require "rooflua.measure.lookback"
+local notes = require "rooflua.scenario.notes"
+local pieces = require "rooflua.serving.pieces"
+local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+local replicas = require "rooflua.serving.replicas"
+local swaps = require "rooflua.serving.swaps"
+
+local live = {}
+local fail = core.fail
+
+---@class rooflua.Live
+local Live = {}
+-- simulation -> {run, file, given, replicas, router, journal, history}
+local states = setmetatable({}, { __mode = "k" })
+
+local function state_of(simulation)
+  local state = states[simulation]
+  if not state then fail("expected a simulation from serve.open, found %s", core.describe(simulation)) end
+  if state.closed then fail "this simulation is over" end
+  return state
+end
+
+local live_meta = {
+  __index = function(simulation, key)
+    if key == "now_s" then return native.serve_now(state_of(simulation).run) end
+    local method = Live[key]
+    if method == nil then
+      fail("a simulation: %s", native.unknown_name("field", tostring(key), core.sorted_keys(Live)))
+    end
+    return method
+  end,
+  __newindex = function() fail "a simulation is read-only; use :set{scheduler = ..., steps = ...}" end,
+  __metatable = false,
+}
+
+local function adopt(state)
+  local simulation = {}
+  states[simulation] = state
+  return setmetatable(simulation, live_meta)
+end
+
+-- Opening -----------------------------------------------------------------------------------------------------
+
+--- A scenario as a simulation at time 0. options go to the engine: journal, keep_requests, why, sketch, and the
+--- paths of files that are written as it runs.
+function live.begin(reader, given, options)
+  local all = pieces.of(reader, given)
+  local list = all.replicas
+  local config = { bench = options.requests_path and bench.of(reader, given, list[1].prepared.model) or nil,
+    replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo, transfer = all.transfer,
+    exact_requests = given.metrics and given.metrics.exact_requests }
+  for key, value in pairs(options) do config[key] = value end
+  for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
+  local router = pieces.router(reader, given, all)
+  local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
+  local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
+    router, source)
+  return adopt { run = run, file = reader.file, given = given, replicas = list, router = router,
+    journal = config.journal, history = {} }
+end
+
+local function begin(file, given, options) return live.begin(Reader.new(file), given, options) end
+
+--- serve.open.
+function live.open(given, options)
+  core.table(given, "serve.open")
+  options = options or {}
+  core.check_keys(core.table(options, "serve.open: options"), { "remember", "file" }, "serve.open", "option")
+  return begin(options.file or "scenario", core.plain(given), { journal = options.remember ~= false })
+end
+
+--- A scenario, a simulation's scenario or that of a result, run from its start to its end with one request followed.
+--- Returns the engine's run.
+function live.follow(given, id)
+  core.table(given, "measure.why: scenario")
+  local origin = states[given] or lookback.origin(given)
+  local simulation = begin(origin and origin.file or "scenario", core.plain(origin and origin.given or given),
+    { why = id })
+  simulation:run()
+  return states[simulation].run
+end
+
+-- What the library asks of simulations --------------------------------------------------------------------------
+
+function live.is_live(value) return type(value) == "table" and states[value] ~= nil end
+function live.state(simulation) return state_of(simulation) end
+--- Whether steps and requests are remembered.
+function live.remembers(simulation) return state_of(simulation).journal end
+--- Whether the state can be copied; a workload that is a function cannot.
+function live.can_fork(simulation) return native.serve_can_fork(state_of(simulation).run) end
+--- Whether an error stopped it in the middle of a step.
+function live.is_broken(simulation) return native.serve_is_broken(state_of(simulation).run) end
+
+--- Frees its memory.
+function live.close(simulation)
+  local state = state_of(simulation)
+  state.closed = true
+  native.serve_close(state.run)
+end
+
+--- Gives a simulation the state of `saved`, a fork of it, after an error in the middle of a step.
+function live.restore(simulation, saved) states[simulation] = state_of(saved) end
+--- Goes on with policies whose files were read again (swaps.replace).
+function live.replace_policies(simulation, successor) swaps.replace(state_of(simulation), successor) end
+
+--- "Live:set" for a method of simulations; nil for any other function.
+function live.method_name(call)
+  for name, method in pairs(Live) do
+    if method == call then return "Live:" .. name end
+  end
+end
+
+-- Methods -------------------------------------------------------------------------------------------------------
+
+--- Runs until everything is over.
+function Live:run()
+  native.serve_advance(state_of(self).run)
+end
+
+--- Runs every event up to that time.
+function Live:run_until(time_s)
+  native.serve_advance(state_of(self).run, core.number(time_s, "run_until"))
+end
+
+--- Runs up to the next end of a step, n times. False when nothing is left to happen.
+function Live:step(n)
+  for _ = 1, core.whole(n or 1, "step", 1) do
+    if not native.serve_step(state_of(self).run) then return false end
+  end
+  return true
+end
+
+--- The state of a replica now: a copy.
+function Live:replica(index)
+  return native.serve_replica(state_of(self).run, index or 1)
+end
+
+--- The waiting requests of a replica, in queue order: a copy.
+function Live:waiting(index)
+  return native.serve_replica(state_of(self).run, index or 1).waiting
+end
+
+--- A live request by id: a copy, nil when it is done or has not arrived.
+function Live:request(id)
+  return native.serve_request(state_of(self).run, core.whole(id, "request"))
+end
+
+--- Other policies from the next plan on.
+function Live:set(changes) swaps.set(state_of(self), changes) end
+
+--- An independent copy: same policies in the same state, same random numbers, same future.
+function Live:fork() return adopt(swaps.fork(state_of(self))) end
+
+--- What is known so far.
+function Live:result()
+  local state = state_of(self)
+  local run = state.run
+  native.serve_finish(run)
+  return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
+    requests = native.serve_requests(run), left_out = native.serve_left_out(run),
+    notes = notes.of_run(state) }, state.file, state.given, self)
+end
+
+lookback.add(Live, state_of, begin)
+
+return live

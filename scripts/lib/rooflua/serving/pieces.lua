@@ -1,0 +1,69 @@
+-- Everything that a served scenario consists of before its clock starts: replicas, router, workload, limits.
+local core = require "rooflua.base.core"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local random = require "rooflua.random"
+local replicas = require "rooflua.serving.replicas"
+local routing = require "rooflua.border.routing"
+local schema = require "rooflua.scenario.schema"
+
+local pieces = {}
+
+local longest_s = 9.2e6 -- the clock shows 106 days
+
+--- A group of numbers, all >= 0, and no time longer than the clock shows.
+local function numbers(reader, given, key)
+  local group = schema.check(reader, key, given[key])
+  if group == nil then return nil end
+  local out = {}
+  reader:at(key, core.check_keys, core.plain(group), schema.names(key), key)
+  for name, value in core.sorted_pairs(core.plain(group)) do
+    out[name] = reader:at(key, core.not_negative, value, key .. "." .. name)
+    if value > longest_s and schema.entry(key .. "." .. name).unit == "s" then
+      reader:child(key):fail(name, "expected at most %g s, found %.14g", longest_s, value)
+    end
+  end
+  return out
+end
+
+--- The KV transfer between prefill and decode replicas. Its defaults are those of the first replica.
+local function transfer_of(network, list)
+  network = network or {}
+  local first = list[1]
+  return {
+    alpha_s = network.alpha_s or 0,
+    bytes_per_s = network.bytes_per_s or first.prepared.hardware.link_bytes_per_s,
+    bytes_per_token = network.bytes_per_token or first.prepared.model:kv_bytes_per_token(first.deployment.kv),
+  }
+end
+
+--- The pieces of a scenario: {streams, replicas, workload, frontend, slo, transfer}.
+function pieces.of(reader, given)
+  local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
+  local list = replicas.of(reader, given)
+  if given.workload == nil then
+    reader:fail("workload", 'is missing; for example require "workloads.poisson" { rate_per_s = 1 }')
+  end
+  local workload = policies.with_method(reader, "workload", given.workload, "requests")
+  return { streams = streams, replicas = list, workload = workload,
+    frontend = numbers(reader, given, "frontend"), slo = numbers(reader, given, "slo"),
+    transfer = transfer_of(numbers(reader, given, "network"), list) }
+end
+
+--- The router, started; nil where one replica needs none.
+function pieces.router(reader, given, all)
+  if #all.replicas == 1 and given.router == nil then return nil end
+  local router = policy.fresh(policies.with_method(reader, "router", given.router, "route"))
+  reader:at("router", routing.declared, router)
+  if router.start then router:start(all.streams) end
+  return router
+end
+
+--- Finds what is wrong with a scenario without running it; returns the pieces.
+function pieces.check(reader, given)
+  local all = pieces.of(reader, given)
+  pieces.router(reader, given, all)
+  return all
+end
+
+return pieces

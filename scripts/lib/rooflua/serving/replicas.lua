@@ -1,0 +1,103 @@
+-- The replicas of a scenario: what each of them runs, and the numbers that the engine needs of it.
+local core = require "rooflua.base.core"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local Prepared = require "rooflua.scenario.prepared"
+local schema = require "rooflua.scenario.schema"
+local specs = require "rooflua.border.specs"
+
+local replicas = {}
+
+--- What each replica says of itself, one table per replica; empty tables where only their number is given.
+local function own_tables(reader, given)
+  local list = {}
+  if type(given) == "number" then
+    for i = 1, reader:at("replicas", core.whole, given, "replicas", 1) do list[i] = {} end
+    return list
+  end
+  if type(given) ~= "table" then
+    reader:fail("replicas", "expected a number or a list, found %s", core.describe(given))
+  end
+  local keys = schema.names "replicas"
+  for i, each in ipairs(core.plain(given)) do
+    local where = "replicas[" .. i .. "]"
+    reader:at(where, core.check_keys, core.table(each, where), keys, where)
+    local count = reader:at(where, core.whole, each.count or 1, "count", 1)
+    for _ = 1, count do list[#list + 1] = each end
+  end
+  if #list == 0 then reader:fail("replicas", "expected at least one") end
+  return list
+end
+
+local own_of_serving = schema.read_by("deployment", "serving.replicas")
+
+--- The scenario as one replica sees it: what the replica says stands before what the scenario says, and the limits
+--- of its scheduler are in its deployment. Returns also the scheduler, its parameters, and the keys of the deployment
+--- that only serving reads.
+local function merged_with(reader, given, own)
+  local merged = {}
+  for key, value in pairs(given) do merged[key] = value end
+  for key, value in pairs(core.plain(own)) do merged[key] = value end
+  local scheduler = policies.with_method(reader, "scheduler", merged.scheduler, "plan")
+  local parameters = policy.parameters(scheduler)
+  if specs.is(merged.deployment, "Deployment") then return merged, scheduler, parameters, {} end
+  schema.check(reader, "deployment", merged.deployment)
+  local serving, options = {}, {}
+  for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do options[key] = parameters[key] end
+  for key, value in pairs(core.plain(merged.deployment or {})) do
+    if own_of_serving[key] then serving[key] = value else options[key] = value end
+  end
+  merged.deployment = options
+  return merged, scheduler, parameters, serving
+end
+
+local function step_corrections(prepared)
+  local steps = {}
+  for _, each in ipairs(prepared.corrections) do
+    if each.step then steps[#steps + 1] = Prepared.bind(prepared, each, "corrections") end
+  end
+  return #steps > 0 and steps or nil
+end
+
+--- What rooflua.border.pricing is called with.
+function replicas.bound_steps(prepared)
+  return { steps = Prepared.steps(prepared), corrections = step_corrections(prepared), all = prepared.corrections }
+end
+
+local function build(reader, given, own)
+  local merged, scheduler, parameters, serving = merged_with(reader, given, own)
+  local prepared = Prepared.of(reader, merged)
+  local deployment = prepared.deployment
+  return {
+    prepared = prepared,
+    scheduler = policy.fresh(scheduler),
+    steps = replicas.bound_steps(prepared),
+    deployment = deployment,
+    config = {
+      kv_blocks = deployment.kv_blocks,
+      block_size = deployment.block_size,
+      max_num_seqs = parameters.max_num_seqs or 0,
+      max_num_batched_tokens = parameters.max_num_batched_tokens or 0,
+      max_model_len = serving.max_model_len or 0,
+      async_depth = prepared.async_depth,
+      prefix_caching = serving.prefix_caching ~= false,
+      role = own.role or "both",
+    },
+  }
+end
+
+--- Every replica of a scenario: {prepared, scheduler, steps, deployment, config}.
+function replicas.of(reader, given)
+  local out = {}
+  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do out[i] = build(reader, given, own) end
+  return out
+end
+
+--- One field of every replica, as a list.
+function replicas.each(list, field)
+  local out = {}
+  for i, each in ipairs(list) do out[i] = each[field] end
+  return out
+end
+
+return replicas

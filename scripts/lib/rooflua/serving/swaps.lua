@@ -1,0 +1,101 @@
+-- Other policies in a simulation that runs already, and copies of policies with what they remember.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+local replicas = require "rooflua.serving.replicas"
+local views = require "rooflua.border.views"
+
+local swaps = {}
+local fail = core.fail
+local reader = Reader.new "set"
+
+--- A scheduler for a replica whose limits are fixed, because it runs. A scheduler given by name takes the limits
+--- over; an instance may not ask for more.
+local function within_limits(given, config)
+  local scheduler = policies.with_method(reader, "scheduler", given, "plan")
+  local parameters, taken = policy.parameters(scheduler), {}
+  for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do
+    local limit = config[key]
+    if parameters[key] and limit > 0 then
+      if not policy.is_instance(given) then
+        taken[key] = limit
+      elseif parameters[key] > limit then
+        fail("set: scheduler: its %s of %g is more than the %g that this simulation was opened with", key,
+          parameters[key], limit)
+      end
+    end
+  end
+  return policy.with(scheduler, taken)
+end
+
+--- The same prepared pieces with another step model.
+local function with_steps(prepared, steps)
+  local out = {}
+  for key, value in pairs(prepared) do out[key] = value end
+  out.step_policy = steps
+  return out
+end
+
+--- Other policies from the next plan on, for every replica. changes: {scheduler, steps}.
+function swaps.set(state, changes)
+  core.check_keys(core.table(changes, "set"), { "scheduler", "steps" }, "set")
+  local schedulers, steps
+  if changes.scheduler then
+    for _, each in ipairs(state.replicas) do each.scheduler = within_limits(changes.scheduler, each.config) end
+    schedulers = replicas.each(state.replicas, "scheduler")
+  end
+  if changes.steps then
+    for _, each in ipairs(state.replicas) do
+      each.prepared = with_steps(each.prepared, policies.with_method(reader, "steps", changes.steps, "time"))
+      each.steps = replicas.bound_steps(each.prepared)
+    end
+    steps = replicas.each(state.replicas, "steps")
+  end
+  state.history[#state.history + 1] = { at_s = native.serve_now(state.run),
+    changes = { scheduler = changes.scheduler, steps = changes.steps } }
+  native.serve_set(state.run, schedulers, steps)
+end
+
+--- Replaces policies whose files were read again. successor(instance) is the one that follows it; nil keeps it.
+function swaps.replace(state, successor)
+  if type(successor) ~= "function" then
+    fail("serve.replace_policies: expected a function, found %s", core.describe(successor))
+  end
+  for _, each in ipairs(state.replicas) do
+    each.scheduler = successor(each.scheduler) or each.scheduler
+    each.prepared = with_steps(each.prepared, successor(each.prepared.step_policy) or each.prepared.step_policy)
+    each.steps = replicas.bound_steps(each.prepared)
+    each.steps.all = state.replicas[1].prepared.corrections
+  end
+  if state.router then state.router = successor(state.router) or state.router end
+  state.history[#state.history + 1] = { at_s = native.serve_now(state.run) } -- without changes: it cannot be repeated
+  native.serve_set(state.run, replicas.each(state.replicas, "scheduler"), replicas.each(state.replicas, "steps"),
+    state.router)
+end
+
+--- The same policy with a copy of its own fields: counts, random streams, tables.
+local function twin(instance)
+  local copy = policy.fresh(instance)
+  for key, value in pairs(instance) do
+    if not policy.is_instance(value) then copy[key] = views.copy(value) end
+  end
+  return copy
+end
+
+--- The state of a fork: the same simulation, whose scheduler and router go on independently.
+function swaps.fork(state)
+  local list = {}
+  for i, each in ipairs(state.replicas) do
+    list[i] = {}
+    for key, value in pairs(each) do list[i][key] = value end
+    list[i].scheduler = twin(each.scheduler)
+  end
+  local router = state.router and twin(state.router)
+  local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router)
+  return { run = run, file = state.file, given = state.given, replicas = list, router = router,
+    journal = state.journal, history = { core.unpack(state.history) } }
+end
+
+return swaps

@@ -1,0 +1,46 @@
+-- A served scenario from its start to its end.
+local native = require "rooflua.native"
+local live = require "rooflua.serving.live"
+local lookback = require "rooflua.measure.lookback"
+local notes = require "rooflua.scenario.notes"
+local Reader = require "rooflua.scenario.reader"
+
+local whole = {}
+
+local function outputs_of(options)
+  local outputs = {}
+  for _, key in ipairs { "requests_path", "trace_path", "progress", "why" } do outputs[key] = options[key] end
+  outputs.sketch = options.sketch or options.explain or nil
+  return outputs
+end
+
+--- One variant for the program: {summary = JSON text, text = report, left_out, and what `options` asks for}. A run
+--- that Ctrl-C or the time limit stopped has `partial` as well: what is known so far.
+---@param options table requests_path, trace_path, progress, why, sketch, explain
+function whole.run(reader, given, options)
+  local state = live.state(live.begin(reader, given, outputs_of(options)))
+  local run = state.run
+  local partial = native.serve_run_or_stop(run)
+  native.serve_finish(run)
+  local why_text, why = native.serve_why(run)
+  if options.why and not (why or partial) then
+    reader:fail("--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
+  end
+  local result = { kind = "serve", summary = native.serve_document(run), text = native.serve_report(run),
+    partial = partial, why = why, why_text = why_text, left_out = native.serve_left_out(run),
+    notes = notes.of_run(state) }
+  local sketch, steps = native.serve_sketch(run)
+  local breakdown = (options.sketch or options.explain) and require "rooflua.measure.breakdown"
+  if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, state.replicas) end
+  if options.explain then result.explained, result.explain_text = breakdown.typical(steps, state.replicas) end
+  return result
+end
+
+--- One run of a script's table: {summary, totals, requests}. `keep_requests` keeps the times of every request.
+function whole.result(given, keep_requests)
+  local simulation = live.begin(Reader.new "scenario", given, { keep_requests = keep_requests })
+  simulation:run()
+  return lookback.note(simulation:result(), "scenario", given)
+end
+
+return whole

@@ -1,0 +1,117 @@
+--- Bounds on the price of an operation, because measured tables can be wrong in two ways.
+---
+--- Below: no kernel beats flop / peak or bytes / bandwidth. A table does where the weights stayed in the cache during
+--- the timing. The missing time is recorded as a row of its own, so that reports show it.
+--- Above: fewer rows never cost more. A table breaks this through noise between its rows. An operation is priced with
+--- more rows where that is faster, because the engine could pad it to them.
+local cost = require "rooflua.cost"
+
+local floor, max = math.floor, math.max
+
+local bounds = {}
+bounds.__index = bounds
+
+--- The numbers of rows that an operation may be padded to: the sizes that tables usually have, up to the token budget
+--- of a step, and each size plus one, where a new tile starts.
+--- @param every integer all whole numbers up to this one are sizes
+local function padded_sizes(budget, every)
+  local sizes = {}
+  local function add(from, to, step)
+    for size = from, to, step do
+      sizes[#sizes + 1] = size
+      sizes[#sizes + 1] = size + 1
+    end
+  end
+  for size = 1, every do sizes[size] = size end
+  add(every + 1, 256, 8)
+  add(272, 512, 16)
+  add(768, max(budget, 768), 256)
+  return sizes
+end
+
+--- @param hardware rooflua.Hardware
+--- @param database rooflua.Database
+--- @param budget integer tokens of the largest step
+function bounds.of(hardware, database, budget)
+  return setmetatable({
+    bytes_per_s = hardware.memory_bytes_per_s, peaks = hardware.peak_flop_per_s, database = database,
+    sizes = padded_sizes(budget, 15), sizes_of_experts = padded_sizes(budget, 255), fastest = {},
+  }, bounds)
+end
+
+--- Raises a time to its lower bound: flop over peak, bytes over bandwidth.
+--- @param time_s number time of `count` runs
+--- @param flop number work of one run
+--- @return number time_s
+function bounds:at_least(time_s, flop, bytes, dtype, count, name)
+  local floor_s = count * max(flop / (self.peaks[dtype] or self.peaks.bf16), bytes / self.bytes_per_s)
+  if time_s >= floor_s or count == 0 then return time_s end
+  return time_s + cost.record(name, (floor_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
+                              "below flop over peak or bytes over bandwidth", "floor")
+end
+
+--- Writes the rows of an operation into its query.
+function bounds.ask(op, rows, query)
+  if query.op == "memory" or query.op == "all_reduce" then
+    query.bytes = op.bytes_per_row * rows + op.weight_bytes
+  elseif query.op == "linear_attention" then
+    query[query.decode and "batch" or "new_tokens"] = rows
+  else
+    query.tokens = rows
+  end
+end
+
+--- Latency of one run from the database. A GEMM needs no query; every other operation has one.
+function bounds:latency(op, rows, query)
+  local _, estimate
+  if query then
+    bounds.ask(op, rows, query)
+    _, estimate = self.database:lookup(query)
+  else
+    _, estimate = self.database:gemm(rows, op.k, op.n, op.dtype)
+  end
+  return estimate.latency_s
+end
+
+--- Tables of experts have rows at any whole number of tokens; those of other operations at round sizes.
+function bounds:sizes_of(op)
+  return op.op == "grouped_gemm" and self.sizes_of_experts or self.sizes
+end
+
+--- For each size, the fastest size that is no smaller.
+function bounds:fastest_of(op, query)
+  if self.fastest[op] then return self.fastest[op] end
+  local sizes = self:sizes_of(op)
+  local found, best_s, best = {}, math.huge, nil
+  for i = #sizes, 1, -1 do
+    local latency_s = self:latency(op, sizes[i], query)
+    if latency_s < best_s then best_s, best = latency_s, sizes[i] end
+    found[i] = best
+  end
+  self.fastest[op] = found
+  return found
+end
+
+--- The number of rows, `rows` or more, with which the operation is fastest.
+function bounds:rows_to_run(op, rows, query)
+  local sizes = self:sizes_of(op)
+  local low, high = 1, #sizes + 1  -- search for the first size that holds the rows
+  while low < high do
+    local middle = floor((low + high) / 2)
+    if sizes[middle] < rows then low = middle + 1 else high = middle end
+  end
+  if low > #sizes then return rows end
+  local padded = self:fastest_of(op, query)[low]
+  if self:latency(op, padded, query) < self:latency(op, rows, query) then return padded end
+  return rows
+end
+
+--- Time of a GEMM within both bounds.
+--- @param op table one of cost.layers
+function bounds:gemm(op, m)
+  local rows = self:rows_to_run(op, m)
+  local time_s = cost.gemm(self.database, rows, op.k, op.n, op.dtype, op.count, op.name)
+  return self:at_least(time_s, op.flop_per_row * m, op.weight_bytes + op.bytes_per_row * m, op.dtype, op.count, op.name)
+end
+
+return bounds

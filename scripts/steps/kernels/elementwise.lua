@@ -1,0 +1,100 @@
+--- Norm, rope, activation and KV write: the small kernels of a layer. Each is priced from the first of these:
+---
+---     elementwise table   the row of its kernel; for another width, the row that moves as many bytes
+---     memory table        a copy of as many bytes (embedding, KV write, quantisation)
+---     launch table        bytes / (small_kernel_bandwidth * bandwidth) + a graph node
+---     none of them        bytes / (small_kernel_bandwidth * bandwidth) + small_kernel_s
+---
+--- The quantisation in front of an FP8 GEMM is priced from the elementwise table, otherwise by the modelled kernel.
+--- It costs nothing where the measured GEMM contains it, as in aiconfigurator's tables.
+--- Tables that a GPU borrows (tables_from) count as its own: it borrows their utilisation. No kernel costs less than
+--- bytes over bandwidth, and more rows never cost less.
+local cost = require "rooflua.cost"
+
+local elementwise = {}
+elementwise.__index = elementwise
+
+--- How often a measured kernel passes over its [tokens, width] of 16 bits, as the collector defines its kernels.
+local passes = { norm = 4, rope = 2, silu_mul = 3, quantize = 1.5 }
+
+--- The measured kernel that stands for an operation; nil = a copy of as many bytes.
+local function kernel_of(name)
+  if name:find "^quantize_" then return "quantize" end
+  if name:find "norm$" then return "norm" end
+  if name:find "rope$" then return "rope" end
+  if name:find "activation$" or name == "attention_gate" then return "silu_mul" end
+end
+
+--- Whether a table answers this query, of this GPU or of the one that it borrows from.
+local function has_table(database, query)
+  if database.hardware then
+    local _, estimate = database:lookup(query)
+    return estimate.evidence ~= "modelled"
+  end
+  for _, each in ipairs(database:tables()) do  -- without a GPU nothing is modelled: the lookup would fail
+    if each.op == query.op then return true end
+  end
+  return false
+end
+
+local function launch_s(database, kernel, default_s)
+  local query = { op = "launch", kernel = kernel }
+  if not has_table(database, query) then return default_s, nil end
+  local _, estimate = database:lookup(query)
+  return estimate.latency_s, estimate.evidence
+end
+
+--- @param steps steps.Kernels
+function elementwise.of(steps)
+  local database, self = steps.database, { steps = steps, queries = {} }
+  self.whole_linear_layers = database.quantizes
+  if steps.small_kernel_tables then
+    self.has_model = database.hardware ~= nil
+    self.has_elementwise = has_table(database, { op = "elementwise", kernel = "norm", tokens = 1, width = 1024 })
+    self.has_memory = has_table(database, { op = "memory", kernel = "copy", bytes = 2 ^ 20 })
+    self.node_s, self.node_evidence = launch_s(database, "graph_node", steps.small_kernel_s)
+    self.eager_s = launch_s(database, "launch", steps.eager_kernel_s)
+  else
+    self.node_s, self.eager_s = steps.small_kernel_s, steps.eager_kernel_s
+  end
+  return setmetatable(self, elementwise)
+end
+
+--- The query of an operation, made once; false where no table has an answer.
+function elementwise:query(op)
+  local query = self.queries[op]
+  if query ~= nil then return query end
+  local kernel = kernel_of(op.name)
+  query = false
+  local answered = self.has_elementwise or (kernel == "quantize" and self.has_model)
+  if answered and kernel then
+    query = { op = "elementwise", kernel = kernel, tokens = 1, width = op.bytes_per_row / (2 * passes[kernel]) }
+  elseif self.has_memory then
+    query = { op = "memory", kernel = "copy", bytes = 1 }
+  end
+  self.queries[op] = query
+  return query
+end
+
+function elementwise:without_rows(op, bytes, rows)
+  local steps = self.steps
+  local time_s = bytes / (steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth) + self.node_s
+  local shape = cost.listening() and ("rows=%.14g"):format(rows) or nil
+  local note = self.node_evidence and "bytes over bandwidth, and a graph node (" .. self.node_evidence .. ")"
+    or "bytes over bandwidth, and small_kernel_s"
+  return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", note, "elementwise", shape)
+end
+
+function elementwise:price(op, rows)
+  local bytes = op.bytes_per_row * rows + op.weight_bytes
+  if self.whole_linear_layers and op.name:find "^quantize_" then
+    return cost.record(op.name, 0, "measured", op.count, 0, 0, nil, "memory", "in the rows of its GEMM")
+  end
+  local query, bounds = self:query(op), self.steps.bounds
+  if not query then return self:without_rows(op, bytes, rows) end
+  bounds.ask(op, bounds:rows_to_run(op, rows, query), query)
+  local time_s = cost.lookup(self.steps.database, query, op.count, op.name)
+  return bounds:at_least(time_s, 0, bytes, op.dtype, op.count, op.name)
+end
+
+return elementwise
