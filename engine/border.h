@@ -60,16 +60,11 @@ typedef struct rooflua_estimate {
   int32_t bound;
 } rooflua_estimate;
 
-/// A question of any op, for db:lookup. The fields are those of Query (cost/estimate.h).
+/// A question of any op, for db:lookup: the numbers of its fields, in the order of its declaration
+/// (cost/ops/declaration.h; max_fields of them).
 typedef struct rooflua_query {
   double op, dtype, kv_dtype;
-  double m, k, n;
-  double heads, kv_heads, head_dim, tp;
-  double batch, new_tokens, context_tokens;
-  double experts, ranks, experts_per_token, hidden_size, intermediate_size, tokens, decode;
-  double kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim;
-  double conv, key_heads, key_head_dim, value_heads, value_head_dim;
-  double bytes, width, eager, kernel;
+  double values[16];
 } rooflua_query;
 
 /// The leaf functions behind db:gemm, db:prefill, db:decode, db:lookup and cost.*.

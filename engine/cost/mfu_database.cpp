@@ -1,10 +1,10 @@
 #include "cost/mfu_database.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <span>
 
 #include "base/error.h"
 #include "cost/estimate_cache.h"
@@ -19,13 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> layout_names = {"rooflua", "infersim", "blis", "aic"};
-
 /// The dtype whose peak an op's MFU refers to: attention runs in 16 bits whatever its KV cache
 /// holds.
 Dtype compute_dtype(const Query& query) {
-  const bool own = query.op == Op::gemm || query.op == Op::grouped_gemm;
-  return own ? query.dtype : Dtype::bf16;
+  return declaration_of(query.op).peak == PeakOf::dtype ? query.dtype : Dtype::bf16;
 }
 
 std::unique_ptr<Lookup> make_lookup(const std::string& name, const LookupContext& context) {
@@ -41,79 +38,6 @@ std::unique_ptr<Lookup> make_lookup(const std::string& name, const LookupContext
 
 bool is_reference(const std::string& lookup) {
   return lookup.starts_with("infersim_") || lookup == "blis487";
-}
-
-[[noreturn]] void complain(Op op, const char* field, double value, bool positive) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%g", value);
-  throw Error(std::string(name(op)) + "." + field, std::string("expected a finite number ") +
-                                                       (positive ? "above 0" : "of at least 0") +
-                                                       ", found " + text);
-}
-
-/// Named fields of a query that its op reads: all finite, those that must be positive, positive.
-void check(const Query& q, bool reference) {
-  constexpr double largest = std::numeric_limits<double>::max();
-  const auto need = [&](const char* field, double value, bool positive) {
-    if (value <= largest && (value > 0 || (!positive && value == 0))) return;
-    complain(q.op, field, value, positive);
-  };
-  const bool strict = !reference;
-  need("tp", q.tp, true);
-  switch (q.op) {
-    case Op::gemm:
-      need("m", q.m, strict);
-      need("k", q.k, strict);
-      need("n", q.n, strict);
-      return;
-    case Op::attention_prefill:
-    case Op::attention_decode:
-      need("heads", q.heads, strict);
-      need("kv_heads", q.kv_heads, strict);
-      need("head_dim", q.head_dim, strict);
-      break;
-    case Op::mla_prefill:
-      need("heads", q.heads, true);
-      need("qk_nope_head_dim", q.qk_nope_head_dim, true);
-      need("qk_rope_head_dim", q.qk_rope_head_dim, true);
-      break;
-    case Op::mla_decode:
-      need("heads", q.heads, true);
-      need("kv_lora_rank", q.kv_lora_rank, true);
-      need("qk_rope_head_dim", q.qk_rope_head_dim, true);
-      break;
-    case Op::grouped_gemm:
-      need("experts", q.experts, true);
-      need("ranks", q.ranks, strict);
-      need("experts_per_token", q.experts_per_token, true);
-      need("hidden_size", q.hidden_size, true);
-      need("intermediate_size", q.intermediate_size, true);
-      need("tokens", q.tokens, strict);
-      return;
-    case Op::linear_attention:
-      need("key_heads", q.key_heads, true);
-      need("value_heads", q.value_heads, true);
-      need(q.decode ? "batch" : "new_tokens", q.decode ? q.batch : q.new_tokens,
-           strict && !q.decode);
-      return;
-    case Op::all_reduce:
-      need("ranks", q.ranks - 1, true);
-      need("bytes", q.bytes, true);
-      return;
-    case Op::memory:
-      need("bytes", q.bytes, true);
-      return;
-    case Op::elementwise:
-      need("tokens", q.tokens, true);
-      need("width", q.width, true);
-      return;
-    case Op::launch:
-      return;
-  }
-  need("batch", q.batch, false);
-  need("context_tokens", q.context_tokens, false);
-  const bool prefill = q.op == Op::attention_prefill || q.op == Op::mla_prefill;
-  if (prefill) need("new_tokens", q.new_tokens, strict);
 }
 
 std::string words(const RowsUsed& trace) {
@@ -136,11 +60,6 @@ std::string words(const RowsUsed& trace) {
   return text;
 }
 
-bool is_attention(Op op) {
-  return op == Op::attention_prefill || op == Op::attention_decode || op == Op::mla_prefill ||
-         op == Op::mla_decode;
-}
-
 class Database final : public MfuDatabase {
  public:
   Database(DatabaseOptions options, std::shared_ptr<const TableStore> store, std::string lookup,
@@ -151,21 +70,22 @@ class Database final : public MfuDatabase {
     lookup_ = user ? user_lookup(context_, name_, std::move(user)) : make_lookup(name_, context_);
     reference_ = native && is_reference(name_);
     native_ = native && !reference_;
-    peaks_.fill(-1);
-    modelled_.fill(-1);
+    for (const OpDeclaration& op : declared_ops())
+      modelled_.push_back({op.search == RowSearch::attention});
   }
 
   const Estimate& estimate(const Query& query) const override {
-    // As fast to compute as to find again, and decodes are hardly ever asked twice: the context
-    // grows with every step.
-    if (is_attention(query.op) && only_models(query.op)) {
+    // Modelled attention is as fast to compute as to find again. A decode is hardly ever asked
+    // about twice, because its context grows with every step.
+    if (models_attention(query.op)) {
       model_attention(query, fresh_);
       add_work(query, fresh_);
       return fresh_;
     }
-    const QueryKey key = key_of(query);
-    EstimateCache::Slot& slot = cache_.slot(key);
-    if (slot.key == key) return slot.estimate;
+    forms_.write_key(query, key_);
+    EstimateCache::Slot& slot = cache_.slot(key_);
+    if (slot.key == key_) return slot.estimate;
+    const QueryKey key = key_;                  // a user's lookup may ask questions of its own
     Estimate estimate = price(query, nullptr);  // may throw: the slot stays as it was
     add_work(query, estimate);
     slot.key = key;
@@ -176,7 +96,7 @@ class Database final : public MfuDatabase {
   void answer(const Query& query, Estimate& estimate) const override {
     if (!native_ && !reference_) {
       estimate = this->estimate(query);
-    } else if (is_attention(query.op) && only_models(query.op)) {
+    } else if (models_attention(query.op)) {
       model_attention(query, estimate);
     } else {
       estimate = price(query, nullptr);
@@ -184,7 +104,7 @@ class Database final : public MfuDatabase {
   }
 
   bool only_models(Op op) const override {
-    signed char& known = modelled_[static_cast<std::size_t>(op)];
+    signed char& known = modelled_[static_cast<std::size_t>(op)].only;
     if (known < 0) {
       known = native_ && options_.hardware && !store_->has(op) &&
               (donor() == nullptr || donor()->only_models(op));
@@ -228,20 +148,25 @@ class Database final : public MfuDatabase {
   }
 
  private:
+  bool models_attention(Op op) const {
+    const Modelled& known = modelled_[static_cast<std::size_t>(op)];
+    return known.attention && (known.only < 0 ? only_models(op) : known.only != 0);
+  }
+
   void model_attention(const Query& query, Estimate& estimate) const {
-    check(query, false);
+    forms_.check(query, false);
     const bool prefill = query.op == Op::attention_prefill || query.op == Op::mla_prefill;
     (prefill ? prefill_ : decode_)(query, *options_.hardware, estimate);
   }
 
   void add_work(const Query& query, Estimate& estimate) const {
-    estimate.flop = flop_of(query);
-    estimate.bytes = bytes_of(query);
-    estimate.bound = bound_of(query, estimate.flop, estimate.bytes);
+    const OpDeclaration& op = ops_[static_cast<std::size_t>(query.op)];
+    estimate.flop = op.flop == nullptr ? 0 : op.flop(query, 0.5);
+    estimate.bytes = op.bytes == nullptr ? 0 : op.bytes(query);
+    estimate.bound = op.over_links ? Bound::link : bound_of(query, estimate.flop, estimate.bytes);
   }
 
   Bound bound_of(const Query& query, double flop, double bytes) const {
-    if (query.op == Op::all_reduce) return Bound::link;
     if (flop <= 0) return Bound::memory;
     if (!options_.hardware) return Bound::compute;
     const auto peak = options_.hardware->peak.find(query.dtype);
@@ -252,7 +177,7 @@ class Database final : public MfuDatabase {
   }
 
   Estimate price(const Query& query, RowsUsed* trace) const {
-    check(query, reference_);
+    forms_.check(query, reference_);
     Estimate estimate;
     if (lookup_->answer(query, estimate, trace)) {
       if (!reference_) {
@@ -301,7 +226,7 @@ class Database final : public MfuDatabase {
     const Hardware& own = *options_.hardware;
     const Hardware& other = *lender->hardware();
     const Dtype dtype = compute_dtype(query);
-    const bool link = query.op == Op::all_reduce && own.link_bandwidth.in_base_units() > 0;
+    const bool link = declaration_of(query.op).over_links && own.link_bandwidth.in_base_units() > 0;
     const double bandwidth = (link ? other.link_bandwidth : other.memory_bandwidth).in_base_units();
     const double compute_s = flop_of(query) / std::max(1.0, lender->peak(dtype).in_base_units());
     const double bytes_s = bytes_of(query) / bandwidth;
@@ -354,29 +279,25 @@ class Database final : public MfuDatabase {
   LookupContext context_;
   std::unique_ptr<Lookup> lookup_;
   bool reference_ = false, native_ = false;  // InferSim's or BLIS' own policy; one of our own
+  std::span<const OpDeclaration> ops_ = declared_ops();
+  QuestionForms forms_;
   mutable EstimateCache cache_;
+  mutable QueryKey key_;  // of the last question
   mutable Estimate fresh_;
   mutable ModelledAttention prefill_, decode_;
   mutable ModelledGemms gemms_;
-  mutable std::array<signed char, op_count> modelled_;  // -1: not known yet
+  struct Modelled {
+    bool attention = false;
+    signed char only = -1;  // whether nothing but the model prices the op; -1: not known yet
+  };
+  mutable std::vector<Modelled> modelled_;  // by op
   mutable std::vector<const KernelTable*> tables_;
-  mutable std::array<double, 7> peaks_{};
+  mutable std::vector<double> peaks_ = std::vector<double>(number_formats().size(), -1);
   mutable std::shared_ptr<const MfuDatabase> donor_;
   mutable bool looked_for_donor_ = false;
 };
 
 }  // namespace
-
-std::string_view name(Layout layout) {
-  return layout_names[static_cast<std::size_t>(layout)];
-}
-
-std::optional<Layout> parse_layout(std::string_view text) {
-  for (std::size_t i = 0; i < layout_names.size(); ++i) {
-    if (layout_names[i] == text) return static_cast<Layout>(i);
-  }
-  return std::nullopt;
-}
 
 std::shared_ptr<const MfuDatabase> MfuDatabase::open(const DatabaseOptions& given) {
   DatabaseOptions options = given;

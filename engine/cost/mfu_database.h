@@ -12,15 +12,13 @@
 
 #include "cost/estimate.h"
 #include "cost/tables/kernel_table.h"
+#include "cost/tables/layout.h"
 #include "spec/hardware.h"
 
 namespace rooflua {
 
-enum class Layout { rooflua, infersim, blis, aic };
-std::string_view name(Layout layout);
-std::optional<Layout> parse_layout(std::string_view text);
-
 class MfuDatabase;
+class TableStore;
 
 struct DatabaseOptions {
   std::optional<Hardware> hardware;  // peaks; needed for MFU and the modelled kernel
@@ -42,9 +40,15 @@ struct UserAnswer {
   bool is_mfu = false;
   Evidence evidence = Evidence::assumed;
 };
-/// A lookup written elsewhere (in Lua). The table is the one whose rows come closest to the
-/// query's shape; never called without one. Pure: answers are remembered.
-using UserLookup = std::function<UserAnswer(const KernelTable&, const Query&)>;
+/// What a user's lookup is asked.
+struct UserQuestion {
+  const std::shared_ptr<const TableStore>& store;  // has every table of the op
+  const KernelTable& table;                        // whose rows come closest to the query's shape
+  const Query& query;
+};
+/// A lookup written elsewhere (in Lua). Never called where no table has the op. Pure: its answers
+/// are remembered.
+using UserLookup = std::function<UserAnswer(const UserQuestion&)>;
 
 /// How a call of InferSim's or BLIS' own functions maps onto a Query (lookups infersim_floor,
 /// infersim_head, blis487). `tp` divides heads, so for a call with per-rank heads leave it 1.
@@ -88,8 +92,9 @@ class MfuDatabase {
   /// the op
   virtual const Estimate& estimate(const Query& query) const = 0;
 
-  /// The same latency, MFU and evidence, without the work behind them and without being remembered:
-  /// for somebody who remembers (prepared_questions.h). A user's lookup is remembered all the same.
+  /// The same latency, MFU and evidence, without the work behind them. The answer is not kept,
+  /// because prepared questions (prepared_questions.h) keep it; only the answer of a user's lookup
+  /// is kept here too.
   /// @throws as estimate()
   virtual void answer(const Query& query, Estimate& estimate) const = 0;
 
@@ -111,7 +116,7 @@ class MfuDatabase {
   virtual bool quantizes() const = 0;
   /// Loads everything and lists it.
   virtual const std::vector<const KernelTable*>& tables() const = 0;
-  /// How many tables have been read so far, for those who doubt the laziness.
+  /// How many tables have been read so far.
   virtual int tables_loaded() const = 0;
   /// The peak an MFU of this dtype refers to: the hardware's, else what the tables imply, else 0.
   virtual FlopPerSecond peak(Dtype dtype) const = 0;

@@ -70,17 +70,9 @@ const std::vector<Answer>& PreparedQuestions::answer(double first, double second
   return answers_;
 }
 
-PreparedQuestion::Number changing_number(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, PreparedQuestion::Number>, 5> known{
-      {{"m", &Query::m},
-       {"tokens", &Query::tokens},
-       {"new_tokens", &Query::new_tokens},
-       {"batch", &Query::batch},
-       {"context_tokens", &Query::context_tokens}}};
-  for (const auto& [known_name, number] : known) {
-    if (known_name == name) return number;
-  }
-  return nullptr;
+PreparedQuestion::Number changing_number(Op op, std::string_view name) {
+  const Field* field = declaration_of(op).find(name);
+  return field != nullptr && field->role == FieldRole::axis ? field->number : nullptr;
 }
 
 }  // namespace rooflua

@@ -61,8 +61,8 @@ class PreparedQuestions {
   mutable Estimate estimate_;
 };
 
-/// Numbers of a query that may change: m, tokens, new_tokens, batch, context_tokens.
+/// The number of that name, which may change: an axis of the op.
 /// @return null for another name
-PreparedQuestion::Number changing_number(std::string_view name);
+PreparedQuestion::Number changing_number(Op op, std::string_view name);
 
 }  // namespace rooflua

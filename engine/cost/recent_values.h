@@ -1,6 +1,7 @@
 #pragma once
-// Values by key, as many as fit: what is asked again is found in a few comparisons, what had to
-// make room is made again. For plans of the few shapes a step model asks about.
+// Values by key, as many as fit. A value that was asked for lately is found in a few comparisons;
+// one that lost its place is made again. For the plans of the few shapes that a step model asks
+// about.
 
 #include <array>
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace rooflua {
 
 /// @tparam Key    parts as 64-bit words in `words`, compared by ==
 template <class Key, class Value>
-class Kept {
+class RecentValues {
  public:
   /// The value of this key, made by `make()` if it is not here. Valid until the next call.
   template <class Make>

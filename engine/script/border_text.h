@@ -1,9 +1,9 @@
 #pragma once
-// The text of engine/border.h, for ffi.cdef.
+// The structs and functions of engine/border.h as plain C, for ffi.cdef.
 
 namespace rooflua::script {
 
-/// The whole file, as it was when the program was built. Never null.
+/// The part between its marks without the macros, as it was when the program was built. Never null.
 const char* border_text();
 
 }  // namespace rooflua::script

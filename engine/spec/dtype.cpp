@@ -1,5 +1,6 @@
 #include "spec/dtype.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -10,27 +11,91 @@ namespace rooflua {
 
 namespace {
 
-struct Spelling {
-  std::string_view text;
-  Dtype dtype;
-};
+using Text = std::string_view;
 
-// The first spelling of a dtype is its name.
-constexpr std::array<Spelling, 38> spellings{{
-    {"fp32", Dtype::fp32},       {"float32", Dtype::fp32},      {"float", Dtype::fp32},
-    {"bf16", Dtype::bf16},       {"bfloat16", Dtype::bf16},     {"fp16", Dtype::fp16},
-    {"float16", Dtype::fp16},    {"half", Dtype::fp16},         {"fp8", Dtype::fp8},
-    {"float8", Dtype::fp8},      {"fp8_e4m3", Dtype::fp8},      {"fp8_e5m2", Dtype::fp8},
-    {"float8_e4m3", Dtype::fp8}, {"float8_e4m3fn", Dtype::fp8}, {"float8_e4m3fnuz", Dtype::fp8},
-    {"float8_e5m2", Dtype::fp8}, {"fp8_block", Dtype::fp8},     {"fp8_static", Dtype::fp8},
-    {"fp8_dynamic", Dtype::fp8}, {"fbgemm_fp8", Dtype::fp8},    {"w8a8_fp8", Dtype::fp8},
-    {"mxfp8", Dtype::fp8},       {"int8", Dtype::int8},         {"i8", Dtype::int8},
-    {"w8a8", Dtype::int8},       {"w8a16", Dtype::int8},        {"int8_wo", Dtype::int8},
-    {"fp4", Dtype::fp4},         {"nvfp4", Dtype::fp4},         {"mxfp4", Dtype::fp4},
-    {"float4", Dtype::fp4},      {"float4_e2m1", Dtype::fp4},   {"int4", Dtype::int4},
-    {"i4", Dtype::int4},         {"w4a16", Dtype::int4},        {"int4_wo", Dtype::int4},
-    {"nf4", Dtype::int4},        {"uint4", Dtype::int4},
+constexpr std::array<Text, 2> fp32_spellings{"float32", "float"};
+constexpr std::array<Text, 1> bf16_spellings{"bfloat16"};
+constexpr std::array<Text, 2> fp16_spellings{"float16", "half"};
+constexpr std::array<Text, 13> fp8_spellings{
+    "float8",          "fp8_e4m3",    "fp8_e5m2",   "float8_e4m3", "float8_e4m3fn",
+    "float8_e4m3fnuz", "float8_e5m2", "fp8_static", "fp8_dynamic", "fbgemm_fp8",
+    "w8a8_fp8",        "mxfp8",       "fp8_block"};
+constexpr std::array<Text, 4> int8_spellings{"i8", "w8a8", "w8a16", "int8_wo"};
+constexpr std::array<Text, 4> fp4_spellings{"nvfp4", "mxfp4", "float4", "float4_e2m1"};
+constexpr std::array<Text, 5> int4_spellings{"i4", "w4a16", "int4_wo", "nf4", "uint4"};
+constexpr std::array<Text, 1> fp8_variants{"fp8_block"};
+
+constexpr std::array<StandIn, 3> for_16_bits{
+    {{Dtype::bf16, "", true}, {Dtype::fp16, "", true}, {Dtype::fp8, "", false}}};
+constexpr std::array<StandIn, 3> for_fp8{
+    {{Dtype::fp8, "", true}, {Dtype::fp8, "fp8_block", false}, {Dtype::bf16, "", false}}};
+constexpr std::array<StandIn, 3> for_int8{
+    {{Dtype::fp8, "", false}, {Dtype::fp8, "fp8_block", false}, {Dtype::bf16, "", false}}};
+
+constexpr std::array<NumberFormat, 7> formats{{
+    {.dtype = Dtype::fp32,
+     .name = "fp32",
+     .bits = 32,
+     .runs_as = Dtype::fp32,
+     .fallback_peak = Dtype::fp32,
+     .spellings = fp32_spellings},
+    {.dtype = Dtype::bf16,
+     .name = "bf16",
+     .bits = 16,
+     .runs_as = Dtype::bf16,
+     .fallback_peak = Dtype::bf16,
+     .stand_ins = for_16_bits,
+     .spellings = bf16_spellings},
+    {.dtype = Dtype::fp16,
+     .name = "fp16",
+     .bits = 16,
+     .runs_as = Dtype::bf16,
+     .fallback_peak = Dtype::fp16,
+     .stand_ins = for_16_bits,
+     .spellings = fp16_spellings},
+    {.dtype = Dtype::fp8,
+     .name = "fp8",
+     .bits = 8,
+     .runs_as = Dtype::fp8,
+     .fallback_peak = Dtype::bf16,
+     .quantizes_input = true,
+     .stand_ins = for_fp8,
+     .spellings = fp8_spellings,
+     .variants = fp8_variants},
+    {.dtype = Dtype::int8,
+     .name = "int8",
+     .bits = 8,
+     .runs_as = Dtype::int8,
+     .fallback_peak = Dtype::bf16,
+     .stand_ins = for_int8,
+     .spellings = int8_spellings},
+    {.dtype = Dtype::fp4,
+     .name = "fp4",
+     .bits = 4,
+     .runs_as = Dtype::fp4,
+     .fallback_peak = Dtype::bf16,
+     .spellings = fp4_spellings},
+    {.dtype = Dtype::int4,
+     .name = "int4",
+     .bits = 4,
+     .runs_as = Dtype::int4,
+     .fallback_peak = Dtype::bf16,
+     .spellings = int4_spellings},
 }};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    if (formats[i].dtype != static_cast<Dtype>(i)) return false;
+  }
+  return true;
+}
+static_assert(in_order(), "the entries are in the order of Dtype");
+
+constexpr auto all_element_bytes = [] {
+  std::array<double, formats.size()> bytes{};
+  for (std::size_t i = 0; i < formats.size(); ++i) bytes[i] = formats[i].bits / 8;
+  return bytes;
+}();
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -40,29 +105,47 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+bool contains(std::span<const Text> list, std::string_view text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
 }  // namespace
 
+constinit const double* const detail::element_bytes = all_element_bytes.data();
+
+std::span<const NumberFormat> number_formats() {
+  return formats;
+}
+
+const NumberFormat& format_of(Dtype dtype) {
+  return formats[static_cast<std::size_t>(dtype)];
+}
+
 std::string_view name(Dtype dtype) {
-  for (const Spelling& spelling : spellings) {
-    if (spelling.dtype == dtype) return spelling.text;
-  }
-  ROOFLUA_ASSERT(!"a known dtype");
-  return {};
+  return format_of(dtype).name;
 }
 
 std::optional<Dtype> parse_dtype(std::string_view text) {
   std::string wanted = lower(text);
   if (wanted.starts_with("torch.")) wanted.erase(0, 6);
-  for (const Spelling& spelling : spellings) {
-    if (spelling.text == wanted) return spelling.dtype;
+  for (const NumberFormat& format : formats) {
+    if (format.name == wanted || contains(format.spellings, wanted)) return format.dtype;
   }
   return std::nullopt;
 }
 
 Dtype require_dtype(std::string_view text, std::string_view where) {
   if (const auto dtype = parse_dtype(text)) return *dtype;
-  static const std::vector<std::string> known{"fp32", "bf16", "fp16", "fp8", "int8", "fp4", "int4"};
+  std::vector<std::string> known;
+  for (const NumberFormat& format : formats) known.emplace_back(format.name);
   throw Error(std::string(where), unknown_name("dtype", text, known));
+}
+
+std::string_view variant_of(std::string_view text) {
+  for (const NumberFormat& format : formats) {
+    if (contains(format.variants, text)) return text;
+  }
+  return "";
 }
 
 }  // namespace rooflua

@@ -1,25 +1,65 @@
 #pragma once
-// Number formats by name, and how many bytes one element takes.
+// Number formats. One entry of number_formats() says everything that is known about a format;
+// parsing, peaks, byte counts and the order of stand-ins read it.
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/units.h"
 
 namespace rooflua {
 
+/// In the order of number_formats().
 enum class Dtype { fp32, bf16, fp16, fp8, int8, fp4, int4 };
 
+/// Rows of which format may price a kernel of another one.
+struct StandIn {
+  Dtype dtype = Dtype::bf16;
+  std::string_view variant =
+      {};  // a kernel family of that format that is measured apart: "fp8_block"
+  /// The same kernel at the same speed: the answer is as good as one of the wanted format. Else its
+  /// latency is scaled by the bytes of an element, and its evidence is stand_in.
+  bool alike = false;
+};
+
+struct NumberFormat {
+  Dtype dtype = Dtype::bf16;
+  std::string_view name;
+  double bits = 16;  // of one element, with its share of the scales
+  /// The format whose kernels run, and whose rows of KV caches are read: fp16 runs those of bf16.
+  Dtype runs_as = Dtype::bf16;
+  /// The peak it computes at on a GPU that states none for the format itself: weights are expanded
+  /// to 16 bits on the way.
+  Dtype fallback_peak = Dtype::bf16;
+  /// Whether activations are quantised to the format in front of a GEMM, by a kernel of its own.
+  bool quantizes_input = false;
+  /// Formats whose GEMM rows answer, in the order in which they are tried. Empty: only the modelled
+  /// kernel does.
+  std::span<const StandIn> stand_ins = {};
+  std::span<const std::string_view> spellings = {};  // in use beside the name, in lower case
+  std::span<const std::string_view> variants =
+      {};  // spellings that name a kernel family of its own
+};
+
+std::span<const NumberFormat> number_formats();
+const NumberFormat& format_of(Dtype dtype);
+
+namespace detail {
+extern const double* const element_bytes;  // by Dtype, from the entries
+}
 /// Bytes of one element: 4, 2, 2, 1, 1, 0.5, 0.5.
-constexpr double bytes_per_element(Dtype dtype) {
-  constexpr double bytes[] = {4, 2, 2, 1, 1, 0.5, 0.5};
-  return bytes[static_cast<int>(dtype)];
+inline double bytes_per_element(Dtype dtype) {
+  return detail::element_bytes[static_cast<int>(dtype)];
 }
 std::string_view name(Dtype dtype);
-/// Accepts the spellings in use ("bfloat16", "torch.float16", "float8_e4m3fn", "fp8_block",
-/// "half").
+/// Accepts the spellings in use, in any case, with or without "torch." in front ("bfloat16",
+/// "torch.float16", "float8_e4m3fn", "fp8_block", "half").
 std::optional<Dtype> parse_dtype(std::string_view text);
 /// As parse_dtype(). @throws Error at `where` with the known names
 Dtype require_dtype(std::string_view text, std::string_view where);
+/// The text itself where it names a kernel family that is measured apart ("fp8_block"), else "".
+std::string_view variant_of(std::string_view text);
 
 }  // namespace rooflua

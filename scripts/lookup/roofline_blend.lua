@@ -12,6 +12,7 @@
 ---
 --- Rows left out one by one, and shapes left out whole: tests/scripts/roofline_blend_test.lua, docs/MODELS.md.
 local policy = require "rooflua.policy"
+local mfu = require "rooflua.mfu"
 
 ---@class lookup.RooflineBlend
 ---@field neighbours integer
@@ -33,7 +34,8 @@ local RooflineBlend = policy.define {
   },
 }
 
-local element_bytes = { fp32 = 4, bf16 = 2, fp16 = 2, fp8 = 1, int8 = 1, fp4 = 0.5, int4 = 0.5 }
+local element_bytes = {}
+for _, format in ipairs(mfu.formats()) do element_bytes[format.name] = format.bits / 8 end
 
 --- Flop and bytes of a shape on one rank, by op.
 local work = {}
@@ -69,35 +71,6 @@ local function shape_of(query, axes)
   return shape
 end
 
---- Doublings between two shapes, Euclidean. Nothing at all is one below 1, so that only a shape that is
---- the same is at no distance.
-local function distance(a, b, axes)
-  local sum = 0
-  for _, axis in ipairs(axes) do
-    local x, y = math.max(a[axis] or 0, 0.5), math.max(b[axis] or 0, 0.5)
-    local doublings = math.log(x / y) / math.log(2)
-    sum = sum + doublings * doublings
-  end
-  return math.sqrt(sum)
-end
-
---- The nearest rows of the format asked for, nearest first; ties in file order.
-local function nearest(table_of, shape, kv_dtype, count)
-  local found = {}
-  for i, row in ipairs(table_of.rows) do
-    if row.kv_dtype == kv_dtype and row.latency_s > 0 then
-      local near = { row = row, distance = distance(shape, row, table_of.axes), order = i }
-      local at = #found + 1
-      while at > 1 and near.distance < found[at - 1].distance do at = at - 1 end
-      if at <= count then
-        table.insert(found, at, near)
-        found[count + 1] = nil
-      end
-    end
-  end
-  return found
-end
-
 --- Between neighbours on every axis: interpolated. Beyond them: extrapolated; on an axis on which the
 --- table has one value only (heads, mostly), another kernel stands in.
 local function evidence_of(found, shape, table_of)
@@ -105,16 +78,13 @@ local function evidence_of(found, shape, table_of)
   for _, axis in ipairs(table_of.axes) do
     local least, most = math.huge, -math.huge
     for _, near in ipairs(found) do
-      local value = near.row[axis] or 0
+      local value = near[axis] or 0
       least, most = math.min(least, value), math.max(most, value)
     end
     if shape[axis] < least or shape[axis] > most then
       evidence = "extrapolated"
-      if least == most then
-        local others = false
-        for _, row in ipairs(table_of.rows) do others = others or (row[axis] or 0) ~= least end
-        if not others then return "stand_in" end
-      end
+      local range = table_of.ranges[axis]
+      if range.least == range.most then return "stand_in" end
     end
   end
   return evidence
@@ -126,16 +96,24 @@ function RooflineBlend:roofline(table_of, query, shape)
   return math.max(flop, self.ridge_flop_per_byte * bytes)
 end
 
---- The line: seconds at no work, and seconds per flop.
-function RooflineBlend:line(table_of, query)
+--- The line: seconds at no work, and seconds per flop. It is kept for each table and format of the KV cache.
+function RooflineBlend:line(table_of, query, kv_dtype)
+  local of_tables = rawget(self, "lines") or {}
+  self.lines = of_tables
+  local lines = of_tables[table_of] or {}
+  of_tables[table_of] = lines
+  local line = lines[kv_dtype]
+  if line then return line.floor_s, line.best end
   local fastest, best = nil, math.huge
   for _, row in ipairs(table_of.rows) do
-    if row.kv_dtype == query.kv_dtype and row.latency_s > 0 then
+    if row.kv_dtype == kv_dtype and row.latency_s > 0 then
       if not fastest or row.latency_s < fastest.latency_s then fastest = row end
       best = math.min(best, row.latency_s / self:roofline(table_of, query, row))
     end
   end
-  return math.max(0, fastest.latency_s - best * self:roofline(table_of, query, fastest)), best
+  local floor_s = math.max(0, fastest.latency_s - best * self:roofline(table_of, query, fastest))
+  lines[kv_dtype] = { floor_s = floor_s, best = best }
+  return floor_s, best
 end
 
 ---@param table_of rooflua.Table
@@ -144,16 +122,16 @@ end
 function RooflineBlend:lookup(table_of, query)
   local axes = table_of.axes
   if not work[query.op] then error("roofline_blend has no roofline of " .. query.op, 0) end
-  local shape = shape_of(query, axes)
-  local found = nearest(table_of, shape, query.kv_dtype, self.neighbours)
+  local found = table_of:near(query, self.neighbours)
   if #found == 0 then error(("roofline_blend: %s has no rows of %s"):format(table_of.name, query.kv_dtype), 0) end
-  if found[1].distance == 0 then return found[1].row.latency_s, "measured" end
-  local floor_s, best = self:line(table_of, query)
+  if found[1].distance == 0 then return found[1].latency_s, "measured" end
+  local shape = shape_of(query, axes)
+  local floor_s, best = self:line(table_of, query, found[1].kv_dtype)
   local sum, weights = 0, 0
   for _, near in ipairs(found) do
     local weight = math.exp(-self.power * math.log(near.distance))
-    local line_s = floor_s + best * self:roofline(table_of, query, near.row)
-    sum, weights = sum + weight * math.log(near.row.latency_s / line_s), weights + weight
+    local line_s = floor_s + best * self:roofline(table_of, query, near)
+    sum, weights = sum + weight * math.log(near.latency_s / line_s), weights + weight
   end
   local latency_s = (floor_s + best * self:roofline(table_of, query, shape)) * math.exp(sum / weights)
   return latency_s, evidence_of(found, shape, table_of)

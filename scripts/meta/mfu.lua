@@ -58,10 +58,9 @@ function Database:prefill(heads, kv_heads, head_dim, seq_len, tp, kv_dtype) end
 ---@return rooflua.Estimate
 function Database:decode(heads, kv_heads, head_dim, batch, context_tokens, tp, kv_dtype) end
 
---- Any op: {op = "grouped_gemm" | "mla_prefill" | "mla_decode" | "linear_attention" | "all_reduce" |
---- "memory" | "launch" | "elementwise" | "gemm" | "attention_prefill" | "attention_decode", ...} with the
---- fields of that op; an unknown one is an error that names them. `kernel` of memory: copy, read, write; of
---- launch: launch, graph_node; of elementwise: norm, rope, silu_mul, quantize (16 bits to FP8).
+--- Any op of mfu.ops(): {op = "grouped_gemm", ...} with the fields of that op; an unknown one is an error
+--- that names them. `kernel` of memory: copy, read, write; of launch: launch, graph_node; of elementwise: norm,
+--- rope, silu_mul, quantize (16 bits to FP8).
 ---@param query table
 ---@return number? mfu
 ---@return rooflua.Estimate
@@ -81,8 +80,9 @@ function Database:lookup(query) end
 ---@return rooflua.Prepared
 function Database:prepare(questions) end
 
---- The same tables with another lookup: a name, a function (table, query) -> value, evidence, or a policy with
---- a lookup method. It must be pure, because answers are remembered.
+--- The same tables with another lookup: a name, a function (table, query, tables) -> value, evidence, or a
+--- policy with a lookup method. `table` is the rooflua.Table whose rows come closest to the query's shape, `tables`
+--- is the list of every table of the op. The lookup must be pure, because answers are remembered.
 ---@param lookup string|function|table
 ---@param options {returns: "latency_s"|"mfu"?, name: string?}? returns: default "latency_s"
 ---@return rooflua.Database
@@ -115,6 +115,29 @@ function Database:compare(reference) end
 ---@param dtype string? default bf16
 ---@return number flop_per_s
 function Database:peak(dtype) end
+
+--- A kernel table as a lookup sees it. Read-only.
+---@class rooflua.Table
+---@field name string
+---@field path string
+---@field op string
+---@field dtype string of the kernel that was timed
+---@field variant string a kernel family that is measured apart, such as fp8_block; else ""
+---@field quantizes boolean whether rows of an FP8 GEMM contain the quantisation of their input
+---@field axes string[] the columns that are a shape
+---@field count integer rows
+---@field ranges table<string, {least: number, most: number}> by axis
+---@field rows table[] columns, latency_s, mfu, line, kv_dtype; made when first asked for
+local Table = {}
+
+--- The rows near a shape, nearest first: like `rows`, with `distance` in doublings, Euclidean over the axes that
+--- are numbers. Heads of the query are divided by its tp. Rows of another kv_dtype (where the op has one), of
+--- another word than the query's, and without a latency are left out. The rows have an index: a table of 35,000
+--- rows answers in less than a millisecond, where a loop in Lua takes seconds.
+---@param query table as a lookup gets it
+---@param count integer at most so many rows
+---@return table[]
+function Table:near(query, count) end
 
 --- Questions that are asked together, from Database:prepare.
 ---@class rooflua.Prepared
@@ -152,6 +175,16 @@ function mfu.open(options) end
 --- Named lookup strategies.
 ---@return string[]
 function mfu.lookups() end
+
+--- Every op of db:lookup, as the engine declares it: {name, doc, code, fields}. A field is {name, unit, doc,
+--- kind ("number", "flag", "word" or "kv_dtype"), default, whole, axis (whether answers are read between rows
+--- along it), per_rank (whether tables have it divided by tp), words}.
+---@return table[]
+function mfu.ops() end
+
+--- Every number format: {name, code, bits (of one element with its share of the scales), spellings}.
+---@return table[]
+function mfu.formats() end
 
 --- How the last failed lookup failed: "no_table", "no_rows", "division_by_zero", or nil.
 ---@return string?

@@ -149,7 +149,7 @@ Count compare_infersim(const std::string& golden, const std::string& tables,
 }
 
 void set_heads(Query& q, const std::string& config) {
-  REQUIRE(std::sscanf(config.c_str(), "%d-%d-%d", &q.heads, &q.kv_heads, &q.head_dim) == 3);
+  REQUIRE(std::sscanf(config.c_str(), "%lf-%lf-%lf", &q.heads, &q.kv_heads, &q.head_dim) == 3);
 }
 
 std::shared_ptr<const MfuDatabase> blis_h100() {

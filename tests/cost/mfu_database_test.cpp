@@ -315,9 +315,10 @@ TEST_CASE("without a table the modelled kernel answers, and says so") {
 TEST_CASE("a user's lookup is asked once per question") {
   int asked = 0;
   const auto database =
-      open({gemm_table()})->with_lookup("mine", [&](const KernelTable& t, const Query& q) {
+      open({gemm_table()})->with_lookup("mine", [&](const UserQuestion& question) {
         ++asked;
-        return UserAnswer{q.m == 7 ? -1.0 : t.rows.front().latency_s * q.m, false,
+        const double m = question.query.m;
+        return UserAnswer{m == 7 ? -1.0 : question.table.rows.front().latency_s * m, false,
                           Evidence::assumed};
       });
   CHECK(database->lookup() == "mine");

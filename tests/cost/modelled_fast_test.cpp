@@ -100,8 +100,9 @@ class Noise {
 Query random_query(Noise& noise) {
   Query q;
   q.op = Op::attention_decode;
-  q.heads = 1 << noise.below(8);
-  q.kv_heads = std::max(1, q.heads >> noise.below(5));
+  const int heads = 1 << noise.below(8);
+  q.heads = heads;
+  q.kv_heads = std::max(1, heads >> noise.below(5));
   q.head_dim = 64 << noise.below(3);
   q.batch = static_cast<double>(1 + noise.below(noise.below(2) == 0 ? 8 : 4096));
   const auto sum = static_cast<double>(q.batch + noise.below(1 << 22));

@@ -48,19 +48,21 @@ std::vector<PreparedQuestion> questions() {
     Query query;
     query.op = Op::gemm;
     query.k = k, query.n = 1.5 * k;
-    list.push_back({query, changing_number("m"), nullptr});
+    list.push_back({query, changing_number(Op::gemm, "m"), nullptr});
   }
   Query decode;
   decode.op = Op::attention_decode;
   decode.heads = 32, decode.kv_heads = 8, decode.head_dim = 128;
-  list.push_back({decode, changing_number("batch"), changing_number("context_tokens")});
+  list.push_back({decode, changing_number(Op::attention_decode, "batch"),
+                  changing_number(Op::attention_decode, "context_tokens")});
   Query prefill = decode;
   prefill.op = Op::attention_prefill;
-  list.push_back({prefill, nullptr, changing_number("new_tokens")});
+  list.push_back({prefill, nullptr, changing_number(Op::attention_prefill, "new_tokens")});
   Query latent = decode;
   latent.op = Op::mla_decode;
   latent.kv_lora_rank = 512, latent.qk_rope_head_dim = 64;
-  list.push_back({latent, changing_number("batch"), changing_number("context_tokens")});
+  list.push_back({latent, changing_number(Op::attention_decode, "batch"),
+                  changing_number(Op::attention_decode, "context_tokens")});
   Query fixed = list.front().query;
   fixed.m = 77;
   list.push_back({fixed, nullptr, nullptr});
@@ -114,5 +116,6 @@ TEST_CASE("questions that fail together fail again, and do not stand in the way 
   CHECK_THROWS_AS(together.answer(0, 100), Error);
   CHECK_THROWS_AS(together.answer(std::nan(""), 100), Error);
   CHECK(together.answer(16, 100)[0].latency_s == before);
-  CHECK(changing_number("heads") == nullptr);
+  CHECK(changing_number(Op::attention_decode, "heads") == nullptr);
+  CHECK(changing_number(Op::gemm, "tokens") == nullptr);
 }

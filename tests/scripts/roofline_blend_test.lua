@@ -6,13 +6,51 @@ local Blend = require "lookup.roofline_blend"
 
 local axes = { "m", "k", "n" }
 
+--- The rows near a shape as they are defined, without an index: Euclidean, in doublings.
+local function naively_near(table_of, query, count)
+  local found = {}
+  for i, row in ipairs(table_of.rows) do
+    if row.kv_dtype == query.kv_dtype and row.latency_s > 0 then
+      local sum, near = 0, { order = i }
+      for key, value in pairs(row) do near[key] = value end
+      for _, axis in ipairs(table_of.axes) do
+        local wanted = query[axis] or 0
+        if axis == "heads" or axis == "kv_heads" then wanted = math.max(1, math.floor(wanted / query.tp)) end
+        local doublings = math.log(math.max(wanted, 0.5) / math.max(row[axis] or 0, 0.5)) / math.log(2)
+        sum = sum + doublings * doublings
+      end
+      near.distance = math.sqrt(sum)
+      found[#found + 1] = near
+    end
+  end
+  table.sort(found, function(a, b)
+    if a.distance ~= b.distance then return a.distance < b.distance end
+    return a.order < b.order
+  end)
+  for i = #found, count + 1, -1 do found[i] = nil end
+  return found
+end
+
+--- What a lookup sees of a table beside its rows.
+local function view(table_of)
+  table_of.near, table_of.ranges = naively_near, {}
+  for _, axis in ipairs(table_of.axes) do
+    local range = { least = math.huge, most = -math.huge }
+    for _, row in ipairs(table_of.rows) do
+      range.least, range.most = math.min(range.least, row[axis]), math.max(range.most, row[axis])
+    end
+    table_of.ranges[axis] = range
+  end
+  return table_of
+end
+
 --- A GEMM table whose latency is a function of the shape.
 local function gemm_table(latency_s, points)
   local rows = {}
   for i, point in ipairs(points) do
     rows[i] = { m = point[1], k = point[2], n = point[3], kv_dtype = "bf16", latency_s = latency_s(unpack(point)) }
   end
-  return { rows = rows, axes = axes, name = "made up", dtype = "bf16", op = "gemm" }
+  return view { rows = rows, axes = axes, name = "made up", dtype = "bf16", op = "gemm" }
 end
 
 local function ask(table_of, m, k, n, parameters)
@@ -49,7 +87,7 @@ test("no prior context is another shape than a prior context of one token", func
   local function asked(context_tokens, ...)
     local query = row(context_tokens)
     query.op, query.tp = "attention_prefill", 1
-    return Blend {}:lookup({ rows = { ... }, name = "made up", dtype = "bf16",
+    return Blend {}:lookup(view { rows = { ... }, name = "made up", dtype = "bf16",
       axes = { "heads", "kv_heads", "head_dim", "batch", "context_tokens", "new_tokens" } }, query)
   end
   test.equal(select(2, asked(0, row(1, 1e-4), row(64, 2e-4))), "extrapolated")
@@ -83,7 +121,7 @@ test("between neighbours it interpolates, beyond them it extrapolates, and anoth
     rows[i] = { heads = 8, kv_heads = 2, head_dim = 128, batch = 4, context_tokens = context, kv_dtype = "bf16",
                 latency_s = context * 1e-8 }
   end
-  local decode = { rows = rows, name = "made up", dtype = "bf16", op = "attention_decode",
+  local decode = view { rows = rows, name = "made up", dtype = "bf16", op = "attention_decode",
                    axes = { "heads", "kv_heads", "head_dim", "batch", "context_tokens" } }
   local function evidence(heads, tp)
     return select(2, Blend {}:lookup(decode, {
@@ -103,6 +141,66 @@ test("what it cannot answer is an error that says why", function()
   test.raises("has no rows of fp8", function()
     Blend {}:lookup(table_of, { op = "gemm", m = 1, k = 1, n = 1, tp = 1, kv_dtype = "fp8" })
   end)
+end)
+
+test("the engine finds the rows near a shape that a scan finds, in its order", function()
+  local folder = test.folder()
+  local file = assert(io.open(folder .. "/gemm_bf16.csv", "w"))
+  file:write "m,k,n,latency_us\n"
+  local rows = {}
+  for i = 0, 999 do
+    local row = { m = 1 + i * 7 % 97, k = 64 * (1 + i * 13 % 31), n = 64 * (1 + i * 29 % 17) }
+    row.latency_s = (row.m + row.k / 64 + row.n / 64) / 1e6
+    file:write(("%d,%d,%d,%.17g\n"):format(row.m, row.k, row.n, row.latency_s * 1e6))
+    row.kv_dtype = "bf16"
+    rows[#rows + 1] = row
+  end
+  file:close()
+  local plain = { rows = rows, axes = axes }
+  local compared, seen = 0, nil
+  local db = rooflua.mfu.open { path = folder, hardware = "h100-sxm" }:with(function(table_of, query, tables)
+    seen = { count = table_of.count, tables = #tables, same = rawequal(tables[1], table_of) }
+    local near, naive = table_of:near(query, 9), naively_near(plain, query, 9)
+    test.equal(#near, 9)
+    for i = 1, 9 do
+      test.equal(near[i].distance, naive[i].distance)
+      for _, axis in ipairs(axes) do test.equal(near[i][axis], naive[i][axis]) end
+      compared = compared + 1
+    end
+    test.raises("expected a number of rows", function() table_of:near(query, 0) end)
+    test.raises("unknown field", function() return table_of.nearest end)
+    test.raises("read-only", function() table_of.count = 1 end)
+    return near[1].latency_s, "stand_in"
+  end)
+  for m = 1, 20 do db:gemm(m * 5, 100 * m, 3000) end
+  test.equal(compared, 180)
+  test.equal(seen.count, 1000)
+  test.equal(seen.tables, 1)
+  test.check(seen.same, "the table is another in the list")
+end)
+
+test("a table of 35,000 rows answers a new shape in milliseconds", function()
+  local folder = test.folder()
+  local file = assert(io.open(folder .. "/gemm_bf16.csv", "w"))
+  file:write "m,k,n,latency_us\n"
+  local count = 0
+  for m = 1, 70 do
+    for k = 1, 25 do
+      for n = 1, 20 do
+        count = count + 1
+        file:write(("%d,%d,%d,%.17g\n"):format(8 * m, 256 * k, 512 * n, 5e6 * ideal(8 * m, 256 * k, 512 * n)))
+      end
+    end
+  end
+  file:close()
+  local db = rooflua.mfu.open { path = folder, hardware = "h100-sxm", lookup = "roofline_blend" }
+  db:gemm(9, 300, 700)  -- reads the table
+  local start = os.clock()
+  for i = 1, 50 do db:gemm(9 + i, 300 + i, 700 + i) end
+  local seconds = os.clock() - start
+  print(("  %d rows: %.1f ms for a shape"):format(count, seconds / 50 * 1e3))
+  test.equal(count, 35000)
+  test.check(seconds < 5, "50 shapes took " .. seconds .. " s")
 end)
 
 -- On InferSim's tables ---------------------------------------------------------------------------
@@ -175,7 +273,7 @@ local function rows_left_out(table_of, keep)
       if j ~= i then rest[#rest + 1] = other end
     end
     for _, axis in ipairs(table_of.axes) do query[axis] = row[axis] end
-    local latency_s, evidence = Blend {}:lookup(setmetatable({ rows = rest }, { __index = table_of }), query)
+    local latency_s, evidence = Blend {}:lookup(view(setmetatable({ rows = rest }, { __index = table_of })), query)
     if evidence == keep then
       sum, count = sum + math.abs(latency_s / row.latency_s - 1), count + 1
     end

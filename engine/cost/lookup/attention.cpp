@@ -7,7 +7,7 @@ namespace rooflua {
 namespace {
 
 bool is_decode(Op op) {
-  return op == Op::attention_decode || op == Op::mla_decode;
+  return declaration_of(op).convention == FlopConvention::attention_full;
 }
 bool is_mla(Op op) {
   return op == Op::mla_prefill || op == Op::mla_decode;
@@ -19,6 +19,7 @@ double gap(double a, double b) {
 }  // namespace
 
 AttentionIndex::AttentionIndex(Op op, const std::vector<const KernelTable*>& tables) : op_(op) {
+  const bool one_token = is_decode(op);
   for (const KernelTable* table : tables) {
     Shape* shape = nullptr;
     for (std::size_t i = 0; i < table->rows.size(); ++i) {
@@ -29,15 +30,14 @@ AttentionIndex::AttentionIndex(Op op, const std::vector<const KernelTable*>& tab
       if (shape == nullptr || shape->heads != heads || shape->kv != row.kv_dtype) {
         shape = &shape_for(heads, row.kv_dtype);
       }
-      const double context = is_decode(op) ? 0 : s[4];
+      const double context = one_token ? 0 : s[4];
       auto layer = std::find_if(shape->layers.begin(), shape->layers.end(),
                                 [&](const auto& l) { return l.first == context; });
       if (layer == shape->layers.end()) {
-        shape->layers.emplace_back(context, Plane(!is_decode(op), context));
+        shape->layers.emplace_back(context, Plane(!one_token, context));
         layer = shape->layers.end() - 1;
       }
-      layer->second.add(s[3],
-                        {is_decode(op) ? s[4] : s[5], row.latency_s, table, static_cast<int>(i)});
+      layer->second.add(s[3], {one_token ? s[4] : s[5], row.latency_s, table, static_cast<int>(i)});
     }
   }
   for (Shape& shape : shapes_) {
@@ -56,7 +56,7 @@ AttentionIndex::Shape& AttentionIndex::shape_for(const Heads& heads, Dtype kv) {
 }
 
 AttentionIndex::Key AttentionIndex::key_of(const Query& q) const {
-  const Dtype kv = q.kv_dtype == Dtype::fp16 ? Dtype::bf16 : q.kv_dtype;  // the same bytes
+  const Dtype kv = format_of(q.kv_dtype).runs_as;
   switch (op_) {
     case Op::mla_decode:
       return {q.heads, q.kv_lora_rank, q.qk_rope_head_dim, q.tp, kv};
@@ -105,8 +105,8 @@ double AttentionIndex::mismatch(const Shape& shape, const Heads& wanted, Dtype k
 }
 
 AttentionIndex::Plan AttentionIndex::make_plan(const Key& key) const {
-  const double tp = std::max(1, key.tp);
-  Heads wanted{std::max(1.0, key.a / tp), static_cast<double>(key.b), static_cast<double>(key.c)};
+  const double tp = std::max(1.0, key.tp);
+  Heads wanted{std::max(1.0, key.a / tp), key.b, key.c};
   if (!is_mla(op_)) wanted[1] = std::max(1.0, key.b / tp);
   Plan plan;
   plan.key = key;

@@ -40,7 +40,7 @@ class AttentionIndex {
     std::vector<std::pair<double, Plane>> layers;  // prior context -> plane; decode has one
   };
   struct Key {
-    int a = 0, b = 0, c = 0, tp = 0;
+    double a = 0, b = 0, c = 0, tp = 0;  // heads and widths of the model
     Dtype kv = Dtype::bf16;
     friend bool operator==(const Key&, const Key&) = default;
   };

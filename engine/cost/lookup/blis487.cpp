@@ -1,7 +1,6 @@
 // The lookups of inference-sim 487017bc over its H100 tables, to the last bit: linear in seq,
-// bilinear
-// in (batch, context) with missing cells read as 0, GEMM linear in m, zeros replaced by the nearest
-// row that is not.
+// bilinear in (batch, context) with missing cells read as 0, GEMM linear in m, zeros replaced by
+// the nearest row that is not.
 
 #include <algorithm>
 #include <cmath>
@@ -80,6 +79,12 @@ class Blis487Lookup final : public Lookup {
                             file.name.rfind('.') - file.name.rfind('/') - 1);
   }
 
+  /// "32-8-128", as the files are called.
+  static std::string shape_of(const Query& query) {
+    const auto whole = [](double count) { return std::to_string(static_cast<int>(count)); };
+    return whole(query.heads) + "-" + whole(query.kv_heads) + "-" + whole(query.head_dim);
+  }
+
   [[noreturn]] static void nothing(const std::string& what) {
     throw LookupError(LookupFailure::no_table, "lookup blis487", what);
   }
@@ -87,8 +92,7 @@ class Blis487Lookup final : public Lookup {
   /// The prefill file of this shape, or the nearest in (heads, kv_heads, head_dim).
   std::string resolved(const Query& query) const {
     if (keys_.empty()) nothing("there are no prefill attention tables");
-    const std::string wanted = std::to_string(query.heads) + "-" + std::to_string(query.kv_heads) +
-                               "-" + std::to_string(query.head_dim);
+    const std::string wanted = shape_of(query);
     if (std::binary_search(keys_.begin(), keys_.end(), wanted)) return wanted;
     double nearest = std::numeric_limits<double>::infinity();
     std::string picked;
@@ -163,14 +167,12 @@ class Blis487Lookup final : public Lookup {
   }
 
   static Evidence shape_evidence(const Query& query, const std::string& key, Evidence found) {
-    const std::string wanted = std::to_string(query.heads) + "-" + std::to_string(query.kv_heads) +
-                               "-" + std::to_string(query.head_dim);
-    return key == wanted ? found : worst(found, Evidence::stand_in);
+    return key == shape_of(query) ? found : worst(found, Evidence::stand_in);
   }
 
   void decode(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const std::string key = resolved(query);
-    const int tp = nearest_tp(key, query.tp);
+    const int tp = nearest_tp(key, static_cast<int>(query.tp));
     const KernelTable& table = file(Op::attention_decode, key + "-tp" + std::to_string(tp));
     std::vector<double> batches, contexts;
     std::map<std::pair<double, double>, int> cells;

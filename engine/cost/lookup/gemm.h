@@ -60,7 +60,7 @@ class GemmIndex {
   std::map<std::pair<double, double>, int> of_;
   std::vector<double> ks_, ns_;
   double least_latency_s_ = 0;
-  mutable Kept<Words<3>, Plan> plans_;
+  mutable RecentValues<Words<3>, Plan> plans_;
 };
 
 }  // namespace rooflua

@@ -33,7 +33,8 @@ double blend(Strategy strategy, double x, double x0, double x1, double latency0,
                                                        : std::log(x / x0) / std::log(x1 / x0);
       const double speed0 = work0 / latency0;
       const double latency = work / (speed0 + part * (work1 / latency1 - speed0));
-      // Where launch dominates, utilisation rises faster than work: stay between the neighbours.
+      // Where launch dominates, utilisation rises faster than work: the answer is kept between
+      // the neighbours.
       return std::clamp(latency, std::min(latency0, latency1), std::max(latency0, latency1));
     }
   }
@@ -101,8 +102,8 @@ void Plane::add(double outer, const Point& point) {
   series_[static_cast<std::size_t>(index)].add(point);
 }
 
-void Plane::finish() {
-  for (Series& series : series_) series.finish();
+void Plane::finish(bool fastest) {
+  for (Series& series : series_) series.finish(fastest);
 }
 
 Reading Plane::at(double outer, double x, Strategy inner, Strategy across, RowsUsed* trace) const {

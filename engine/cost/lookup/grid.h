@@ -75,7 +75,7 @@ class Plane {
       : quadratic_(quadratic), context_(context) {}
 
   void add(double outer, const Point& point);
-  void finish();
+  void finish(bool fastest = false);  // as Series::finish
 
   bool empty() const { return outer_.empty(); }
   double first_outer() const { return outer_.front(); }

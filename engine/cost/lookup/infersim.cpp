@@ -1,71 +1,25 @@
-// The two policies of alibaba/InferSim: infersim_floor (3e99354) and infersim_head (f2293da), to
-// the
-// last bit: scans in file order, integer division of heads, results through round(x, 3).
+// The two policies of alibaba/InferSim, infersim_floor (3e99354) and infersim_head (f2293da), to
+// the last bit: scans in file order, integer division of heads, results through round(x, 3).
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
-#include "cost/lookup/infersim_series.h"
+#include "cost/lookup/infersim_plans.h"
 #include "cost/lookup/lookup.h"
 #include "cost/recent_values.h"
 
 namespace rooflua {
 namespace {
 
-constexpr double no_prefill_table = 0.9;  // what the reference answers then
-
-/// What the reference's GPU table says where there is no row (f2293da, params of hardware).
-double reference_default(std::string_view gpu) {
-  static constexpr std::array<std::pair<std::string_view, double>, 4> known{
-      {{"gb200", 0.5}, {"h200", 0.4}, {"h800", 0.35}, {"h20", 0.6}}};
-  std::string lower;
-  for (const char c : gpu) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const auto& [gpu_name, mfu] : known) {
-    if (lower.starts_with(gpu_name)) return mfu;
-  }
-  return std::numeric_limits<double>::quiet_NaN();
-}
-
-std::string shape_name(std::initializer_list<int> parts) {
-  std::string text;
-  for (const int part : parts) {
-    if (!text.empty()) text += '-';
-    text += std::to_string(part);
-  }
-  return text += ".csv";
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-/// What is found once for all questions of one shape: the file, and its rows in an order in which
-/// they are found fast.
-struct Plan {
-  const KernelTable* table = nullptr;
-  double otherwise = std::numeric_limits<double>::quiet_NaN();  // where no row fits
-  double peak_flop_per_s = 0;
-  bool exact_shape = true;
-  bool has_rows = false;  // of the KV dtype, where it counts
-  infersim::LastUpTo last_up_to;
-  infersim::BeforeFirstLarger before, before_context;
-  infersim::Nearest nearest;
-  infersim::NearestOfTwo nearest_of_two;
-  std::vector<double> rounded;  // MFU of each row, as the reference returns it
-};
+using infersim::Plan, infersim::at_row, infersim::first_row, infersim::floored, infersim::kv_of,
+    infersim::rows;
 
 class InfersimLookup final : public Lookup {
  public:
   InfersimLookup(const LookupContext& context, bool head)
-      : context_(context),
-        head_(head),
-        default_mfu_(context.default_mfu.value_or(reference_default(context.gpu))) {}
+      : context_(context), head_(head), planner_(context_) {}
 
   bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
     switch (query.op) {
@@ -99,25 +53,7 @@ class InfersimLookup final : public Lookup {
     bool exact = false;
   };
 
-  /// The reference drops the first line even where it is a row.
-  static int first_row(const KernelTable& table) { return table.header ? 0 : 1; }
-  static int rows(const KernelTable& table) {
-    return static_cast<int>(table.rows.size()) - first_row(table);
-  }
-  static const KernelRow& at_row(const KernelTable& table, int row) {
-    return table.rows[static_cast<std::size_t>(row + first_row(table))];
-  }
   static const KernelRow& shown(const Pick& pick) { return at_row(*pick.plan->table, pick.row); }
-
-  const KernelTable* file(const std::string& folder, const std::string& file_name) const {
-    for (std::size_t i = 0; i < context_.store->files().size(); ++i) {
-      const std::string& found = context_.store->files()[i].name;
-      if (found.starts_with(folder + "/") && found.ends_with("/" + file_name)) {
-        return &context_.store->table(i);
-      }
-    }
-    return nullptr;
-  }
 
   LookupError no_default(const Query& query) const {
     return {LookupFailure::no_table,
@@ -137,20 +73,6 @@ class InfersimLookup final : public Lookup {
                       static_cast<std::uint64_t>(q.kv_dtype) << 16 |
                       static_cast<std::uint64_t>(q.decode) << 24;
     return {{kind, word(q.tp, q.ranks), a, b, c, d, e}};
-  }
-
-  Plan plan_over(const Query& query, const KernelTable* table) const {
-    Plan plan;
-    plan.table = table;
-    plan.otherwise = round3(default_mfu_);
-    const Dtype dtype =
-        query.op == Op::gemm || query.op == Op::grouped_gemm ? query.dtype : Dtype::bf16;
-    plan.peak_flop_per_s = context_.peak_flop_per_s(dtype);
-    if (table == nullptr || query.op == Op::grouped_gemm || query.op == Op::linear_attention)
-      return plan;
-    for (int i = 0; i < rows(*table); ++i)
-      plan.rounded.push_back(round3(at_row(*table, i).listed_mfu));
-    return plan;
   }
 
   void finish(const Query& query, const Pick& pick, double mfu, Estimate& estimate,
@@ -182,73 +104,29 @@ class InfersimLookup final : public Lookup {
   }
 
   Pick gemm(const Query& query) const {
-    const Plan& plan =
-        plans_.of(key_of(query, word(query.k), word(query.n), 0), [&] { return gemm_plan(query); });
+    const Plan& plan = plans_.of(key_of(query, word(query.k), word(query.n), 0),
+                                 [&] { return planner_.gemm(query); });
     Pick pick{&plan, plan.last_up_to.at(floored(query.m))};
     if (pick.row >= 0)
       pick.exact = plan.exact_shape && floored(shown(pick).shape[0]) == floored(query.m);
     return pick;
   }
 
-  /// Rows of the one (K, N) that is nearest among those that hold this GEMM.
-  Plan gemm_plan(const Query& query) const {
-    const KernelTable* table = file("gemm", "data.csv");
-    Plan plan = plan_over(query, table);
-    if (table == nullptr) return plan;
-    const std::int64_t k = whole(query.k), n = whole(query.n);
-    double nearest = 1e9;
-    std::int64_t picked_k = -1, picked_n = -1;
-    for (int i = 0; i < rows(*table); ++i) {
-      const auto& s = at_row(*table, i).shape;
-      const std::int64_t row_k = whole(s[1]), row_n = whole(s[2]);
-      if (row_k < k || row_n < n) continue;
-      const double dk = static_cast<double>(row_k - k), dn = static_cast<double>(row_n - n);
-      const double distance = dk * dk + dn * dn;
-      if (distance < nearest) nearest = distance, picked_k = row_k, picked_n = row_n;
-    }
-    infersim::Scan scan;
-    for (int i = 0; i < rows(*table); ++i) {
-      const auto& s = at_row(*table, i).shape;
-      if (whole(s[1]) == picked_k && whole(s[2]) == picked_n) scan.add(floored(s[0]), i);
-    }
-    plan.last_up_to = infersim::LastUpTo(scan);
-    plan.exact_shape = nearest == 0;
-    return plan;
-  }
-
   Pick prefill(const Query& query) const {
     const Plan& plan = plans_.of(
         key_of(query, word(query.heads, query.kv_heads),
                word(query.head_dim, query.qk_nope_head_dim), word(query.qk_rope_head_dim, 0)),
-        [&] { return prefill_plan(query); });
+        [&] { return planner_.prefill(query); });
     Pick pick{&plan, plan.before.at(floored(query.new_tokens))};
     pick.exact = pick.row >= 0 && floored(shown(pick).shape[5]) == floored(query.new_tokens);
     return pick;
-  }
-
-  Plan prefill_plan(const Query& query) const {
-    const bool mla = query.op == Op::mla_prefill;
-    const int tp = std::max(1, query.tp);
-    const std::string shape =
-        mla ? shape_name({query.heads / tp, query.qk_nope_head_dim, query.qk_rope_head_dim})
-            : shape_name({query.heads / tp, query.kv_heads / tp, query.head_dim});
-    const KernelTable* table = file(mla ? "mla/prefill" : "mha/prefill", shape);
-    Plan plan = plan_over(query, table);
-    if (table == nullptr) {
-      plan.otherwise = round3(no_prefill_table);
-      return plan;
-    }
-    infersim::Scan scan;
-    for (int i = 0; i < rows(*table); ++i) scan.add(floored(at_row(*table, i).shape[5]), i);
-    plan.before = infersim::BeforeFirstLarger(scan);
-    return plan;
   }
 
   Pick decode(const Query& query) const {
     const Plan& plan =
         plans_.of(key_of(query, word(query.heads, query.kv_heads),
                          word(query.head_dim, query.kv_lora_rank), word(query.qk_rope_head_dim, 0)),
-                  [&] { return decode_plan(query); });
+                  [&] { return planner_.decode(query); });
     Pick pick{&plan};
     if (plan.table == nullptr) return pick;
     const double batch = floored(query.batch), context = floored(query.context_tokens);
@@ -258,32 +136,6 @@ class InfersimLookup final : public Lookup {
       pick.exact = floored(s[3]) == batch && floored(s[4]) == context;
     }
     return pick;
-  }
-
-  static Dtype kv_of(const Query& query) {
-    return query.kv_dtype == Dtype::fp8 ? Dtype::fp8 : Dtype::bf16;
-  }
-
-  Plan decode_plan(const Query& query) const {
-    const bool mla = query.op == Op::mla_decode;
-    const int tp = std::max(1, query.tp);
-    const std::string shape =
-        mla ? shape_name({query.heads / tp, query.kv_lora_rank, query.qk_rope_head_dim})
-            : shape_name({query.heads / tp, query.kv_heads / tp, query.head_dim});
-    Plan plan = plan_over(query, file(mla ? "mla/decode" : "mha/decode", shape));
-    if (plan.table == nullptr) return plan;
-    infersim::Scan batches, contexts;
-    for (int i = 0; i < rows(*plan.table); ++i) {
-      const KernelRow& row = at_row(*plan.table, i);
-      if (row.kv_dtype != kv_of(query)) continue;
-      batches.add(floored(row.shape[3]), i);
-      contexts.add(floored(row.shape[4]), i);
-    }
-    plan.has_rows = !batches.row.empty();
-    plan.before = infersim::BeforeFirstLarger(batches);
-    plan.before_context = infersim::BeforeFirstLarger(contexts);
-    plan.nearest_of_two = infersim::NearestOfTwo(batches, contexts.x);
-    return plan;
   }
 
   /// The smallest |batch| + |context| distance, not normalised; the first in file order wins.
@@ -313,16 +165,16 @@ class InfersimLookup final : public Lookup {
   }
 
   bool grouped(const Query& query, Estimate& estimate, RowsUsed* trace) const {
-    const int tp = std::max(1, query.tp);
-    if (query.ranks / tp == 0) {
+    const int tp = infersim::ranks_of(query), ranks = infersim::count(query.ranks);
+    if (ranks / tp == 0) {
       throw LookupError(LookupFailure::division_by_zero, "lookup grouped_gemm",
-                        "ranks // tp is 0: " + std::to_string(query.ranks) + " ranks, tp " +
+                        "ranks // tp is 0: " + std::to_string(ranks) + " ranks, tp " +
                             std::to_string(tp) + "; tp must not exceed the ranks");
     }
     const Plan& plan = plans_.of(key_of(query, word(query.experts, query.experts_per_token),
                                         word(query.hidden_size), word(query.intermediate_size)),
-                                 [&] { return grouped_plan(query); });
-    const bool nearest = head_ && query.decode;
+                                 [&] { return planner_.grouped(query); });
+    const bool nearest = head_ && query.decode != 0;
     const double tokens = floored(query.tokens);
     Pick pick{&plan, nearest ? plan.nearest.at(tokens) : plan.nearest.below(tokens)};
     estimate.mfu_up = estimate.mfu_down = plan.otherwise;
@@ -330,48 +182,22 @@ class InfersimLookup final : public Lookup {
       pick.exact = floored(shown(pick).shape[6]) == tokens;
       estimate.mfu_up = plan.rounded[2 * static_cast<std::size_t>(pick.row)];
       estimate.mfu_down = plan.rounded[2 * static_cast<std::size_t>(pick.row) + 1];
-    } else if (std::isnan(default_mfu_)) {
+    } else if (std::isnan(planner_.default_mfu())) {
       throw no_default(query);
     }
     finish(query, pick, std::max(estimate.mfu_up, estimate.mfu_down), estimate, trace);
     return true;
   }
 
-  Plan grouped_plan(const Query& query) const {
-    const int tp = std::max(1, query.tp);
-    const KernelTable* table =
-        file(query.decode ? "grouped_gemm/decode" : "grouped_gemm/prefill", "data.csv");
-    Plan plan = plan_over(query, table);
-    if (table == nullptr) return plan;
-    const std::array<std::int64_t, 6> key{query.experts,
-                                          query.ranks,
-                                          query.experts / (query.ranks / tp),
-                                          query.experts_per_token,
-                                          whole(query.hidden_size),
-                                          whole(query.intermediate_size) / tp};
-    infersim::Scan scan;
-    for (int i = 0; i < rows(*table); ++i) {
-      const auto& s = at_row(*table, i).shape;
-      const auto raw = static_cast<std::size_t>(i + first_row(*table));
-      plan.rounded.push_back(round3(table->part(raw, 2)));
-      plan.rounded.push_back(round3(table->part(raw, 4)));
-      bool same = true;
-      for (std::size_t a = 0; a < key.size(); ++a) same = same && whole(s[a]) == key[a];
-      if (same) scan.add(floored(s[6]), i);
-    }
-    plan.nearest = infersim::Nearest(scan);
-    return plan;
-  }
-
   bool linear(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const Plan& plan = plans_.of(
         key_of(query, word(query.conv, query.key_heads),
                word(query.key_head_dim, query.value_heads), word(query.value_head_dim, 0)),
-        [&] { return linear_plan(query); });
-    const double q = query.decode ? query.batch : query.new_tokens;
+        [&] { return planner_.linear(query); });
+    const double q = query.decode != 0 ? query.batch : query.new_tokens;
     if (q == 0) {
       throw LookupError(LookupFailure::division_by_zero, "lookup linear_attention",
-                        std::string(query.decode ? "batch" : "new_tokens") + " is 0");
+                        std::string(query.decode != 0 ? "batch" : "new_tokens") + " is 0");
     }
     Pick pick{&plan, plan.nearest.at(q)};
     if (pick.row < 0) {
@@ -385,22 +211,6 @@ class InfersimLookup final : public Lookup {
     estimate.evidence = pick.exact ? Evidence::measured : Evidence::stand_in;
     if (trace != nullptr) note(pick, trace);
     return true;
-  }
-
-  Plan linear_plan(const Query& query) const {
-    const std::string shape = shape_name(
-        {query.conv, query.key_heads, query.key_head_dim, query.value_heads, query.value_head_dim});
-    const std::string folder = query.decode ? "gdn/decode" : "gdn/prefill";
-    Plan plan = plan_over(query, file(folder, shape));
-    if (plan.table == nullptr) {
-      throw LookupError(LookupFailure::no_table,
-                        folder + "/" + lower_case(context_.gpu) + "/" + shape,
-                        "there is no such table");
-    }
-    infersim::Scan scan;
-    for (int i = 0; i < rows(*plan.table); ++i) scan.add(at_row(*plan.table, i).shape[5], i);
-    plan.nearest = infersim::Nearest(scan);
-    return plan;
   }
 
   /// Columns are scaled one by one and added from left to right. The floor policy scales the wrong
@@ -417,14 +227,10 @@ class InfersimLookup final : public Lookup {
     return sum;
   }
 
-  static std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
-  /// As the reference's int().
-  static double floored(double value) { return static_cast<double>(whole(value)); }
-
   LookupContext context_;
   bool head_;
-  double default_mfu_;
-  mutable Kept<Key, Plan> plans_;
+  infersim::Planner planner_;
+  mutable RecentValues<Key, Plan> plans_;
 };
 
 }  // namespace

@@ -6,15 +6,6 @@
 #include <cstdlib>
 
 namespace rooflua {
-namespace {
-
-/// Ops whose tables print an MFU.
-bool has_mfu(Op op) {
-  return op == Op::gemm || op == Op::attention_prefill || op == Op::attention_decode ||
-         op == Op::mla_prefill || op == Op::mla_decode;
-}
-
-}  // namespace
 
 TableStore::TableStore(std::vector<TableFile> files)
     : files_(std::move(files)), tables_(files_.size()) {}
@@ -71,8 +62,9 @@ double LookupContext::peak_flop_per_s(Dtype dtype) const {
   }
   for (std::size_t i = 0; i < store->files().size(); ++i) {
     const TableFile& file = store->files()[i];
-    const bool printed = file.path.empty() || file.form <= TableForm::mla_decode;
-    if (file.dtype != dtype || !has_mfu(file.op) || !printed) continue;
+    const bool printed = file.path.empty() || prints_mfu(file.form);
+    const bool has_mfu = declaration_of(file.op).convention != FlopConvention::none;
+    if (file.dtype != dtype || !has_mfu || !printed) continue;
     const double peak = implied_peak(store->table(i)).median.in_base_units();
     if (peak > 0) return peak;
   }
@@ -83,95 +75,6 @@ double round3(double value) {
   char text[400];
   std::snprintf(text, sizeof text, "%.3f", value);
   return std::strtod(text, nullptr);
-}
-
-namespace {
-
-double per_rank(int heads, int tp) {
-  return std::max(1.0, static_cast<double>(heads) / std::max(1, tp));
-}
-double requests(const Query& q) {
-  return q.batch > 0 ? q.batch : 1;
-}
-double causal_pairs(const Query& q) {
-  return q.new_tokens * q.context_tokens + 0.5 * q.new_tokens * q.new_tokens;
-}
-/// Experts of one rank and the width of each there.
-double local_experts(const Query& q) {
-  return std::max(1.0, q.experts / std::max(1.0, static_cast<double>(q.ranks) / std::max(1, q.tp)));
-}
-
-}  // namespace
-
-double passes(Kernel kernel) {
-  switch (kernel) {
-    case Kernel::norm:
-      return 4;
-    case Kernel::silu_mul:
-      return 3;
-    case Kernel::quantize:
-      return 1.5;
-    default:
-      return 2;
-  }
-}
-
-double flop_of(const Query& q) {
-  const double h = per_rank(q.heads, q.tp);
-  switch (q.op) {
-    case Op::gemm:
-      return 2 * q.m * q.k * q.n;
-    case Op::attention_prefill:
-      return 4 * h * q.head_dim * requests(q) * causal_pairs(q);
-    case Op::attention_decode:
-      return 4 * h * q.head_dim * requests(q) * q.context_tokens;
-    case Op::mla_prefill: {
-      const int value = q.v_head_dim > 0 ? q.v_head_dim : q.qk_nope_head_dim;
-      return 2 * h * (q.qk_nope_head_dim + q.qk_rope_head_dim + value) * requests(q) *
-             causal_pairs(q);
-    }
-    case Op::mla_decode:
-      return 2 * h * (2 * q.kv_lora_rank + q.qk_rope_head_dim) * requests(q) * q.context_tokens;
-    case Op::grouped_gemm:
-      return 6 * q.tokens * q.experts_per_token * q.hidden_size * q.intermediate_size /
-             std::max(1, q.tp);
-    default:
-      return 0;
-  }
-}
-
-double bytes_of(const Query& q) {
-  const double e = bytes_per_element(q.dtype);
-  const double kv = bytes_per_element(q.kv_dtype);
-  const double g = per_rank(q.kv_heads, q.tp);
-  const double h = per_rank(q.heads, q.tp);
-  switch (q.op) {
-    case Op::gemm:
-      return e * (q.m * q.k + q.k * q.n) + 2 * q.m * q.n;
-    case Op::attention_prefill:
-      return requests(q) * (kv * 2 * g * q.head_dim * (q.new_tokens + q.context_tokens) +
-                            2 * 2 * h * q.head_dim * q.new_tokens);
-    case Op::attention_decode:
-      return requests(q) * kv * 2 * g * q.head_dim * q.context_tokens;
-    case Op::mla_prefill:
-      return requests(q) * 2 * h * (q.qk_nope_head_dim + q.qk_rope_head_dim) * 3 * q.new_tokens;
-    case Op::mla_decode:
-      return requests(q) * kv * (q.kv_lora_rank + q.qk_rope_head_dim) * q.context_tokens;
-    case Op::grouped_gemm: {
-      const double experts = local_experts(q);
-      const double visits =
-          q.tokens * q.experts_per_token * std::max(1, q.tp) / std::max(1, q.ranks);
-      const double touched = experts * (1 - std::pow(1 - 1 / experts, std::max(1.0, visits)));
-      return e * 3 * q.hidden_size * q.intermediate_size / std::max(1, q.tp) * touched;
-    }
-    case Op::all_reduce:
-    case Op::memory:
-      return q.bytes;
-    case Op::elementwise:
-      return 2 * passes(q.kernel) * q.tokens * q.width;
-    default:
-      return 0;
-  }
 }
 
 }  // namespace rooflua

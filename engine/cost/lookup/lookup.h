@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "cost/estimate.h"
+#include "cost/ops/work.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/kernel_table.h"
 
@@ -52,7 +53,7 @@ class TableStore {
   mutable std::vector<std::unique_ptr<const KernelTable>> tables_;
 };
 
-/// Rows an answer rests on, collected only when somebody asks.
+/// Rows that an answer rests on. They are collected only for an explanation.
 struct RowsUsed {
   struct Used {
     const KernelTable* table;
@@ -90,14 +91,5 @@ std::unique_ptr<Lookup> grid_lookup(const LookupContext& context, std::string_vi
 
 /// Python's round(x, 3): the double nearest to the three-decimal rendering.
 double round3(double value);
-
-/// Work of a query on one rank, and bytes it moves at least: what an MFU and a share of bandwidth
-/// refer to.
-/// Prefill counts pairs as new * context + new^2 / 2 (the causal half). 0 where the op has none.
-double flop_of(const Query& query);
-double bytes_of(const Query& query);
-/// How often an elementwise kernel as scripts/collect measures it passes over [tokens, width]:
-/// norm 4 (residual added and kept), silu_mul 3, quantize 1.5 (half is written), rope and others 2.
-double passes(Kernel kernel);
 
 }  // namespace rooflua

@@ -1,13 +1,18 @@
 // nearest, linear, log_linear, latency_linear: one set of rules, four ways to read between two
 // rows.
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "cost/lookup/all_reduce.h"
 #include "cost/lookup/attention.h"
+#include "cost/lookup/declared.h"
+#include "cost/lookup/elementwise.h"
+#include "cost/lookup/experts.h"
 #include "cost/lookup/gemm.h"
-#include "cost/lookup/keyed.h"
 
 namespace rooflua {
 namespace {
@@ -23,30 +28,17 @@ Strategy parse_strategy(std::string_view text) {
 class GridLookup final : public Lookup {
  public:
   GridLookup(const LookupContext& context, Strategy strategy)
-      : context_(context), strategy_(strategy) {}
+      : context_(context),
+        strategy_(strategy),
+        gemms_(number_formats().size()),
+        experts_(number_formats().size()),
+        attention_(declared_ops().size()),
+        declared_(declared_ops().size()) {}
 
   bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
     if (!context_.store->has(query.op)) return false;
     Reading reading;
-    switch (query.op) {
-      case Op::gemm:
-        if (!gemm(query, reading, trace)) return false;
-        break;
-      case Op::attention_prefill:
-      case Op::mla_prefill:
-        if (!attention(query, prefill_strategy(), reading, trace)) return false;
-        break;
-      case Op::attention_decode:
-      case Op::mla_decode:
-        if (!attention(query, strategy_, reading, trace)) return false;
-        break;
-      case Op::grouped_gemm:
-        if (!experts(query, reading, trace)) return false;
-        break;
-      default:
-        if (!one_axis(query, reading, trace)) return false;
-        break;
-    }
+    if (!read(query, reading, trace)) return false;
     estimate.latency_s = reading.latency_s;
     estimate.evidence = reading.evidence;
     estimate.rows = reading.rows;
@@ -55,10 +47,29 @@ class GridLookup final : public Lookup {
   }
 
  private:
+  bool read(const Query& query, Reading& reading, RowsUsed* trace) const {
+    const OpDeclaration& op = declaration_of(query.op);
+    switch (op.search) {
+      case RowSearch::gemm:
+        return gemm(query, reading, trace);
+      case RowSearch::attention:
+        return attention(query, along_tokens(op), reading, trace);
+      case RowSearch::experts:
+        return experts(query, reading, trace);
+      case RowSearch::all_reduce:
+        return rows_of(all_reduce_, query, reading, trace);
+      case RowSearch::elementwise:
+        return rows_of(elementwise_, query, reading, trace);
+      case RowSearch::keyed:
+        return declared(query, reading, trace);
+    }
+    return false;
+  }
   /// Prefill efficiency rises with the logarithm of the length; latency does not run straight
   /// between rows.
-  Strategy prefill_strategy() const {
-    return strategy_ == Strategy::latency_linear ? Strategy::log_linear : strategy_;
+  Strategy along_tokens(const OpDeclaration& op) const {
+    const bool prefill = op.convention == FlopConvention::attention_causal_half;
+    return prefill && strategy_ == Strategy::latency_linear ? Strategy::log_linear : strategy_;
   }
 
   std::vector<const KernelTable*> tables_of(Op op, std::optional<Dtype> dtype,
@@ -73,38 +84,29 @@ class GridLookup final : public Lookup {
     return result;
   }
 
-  /// Dtypes whose kernels may stand for the wanted one, the wanted first. fp16 runs bf16's kernels.
-  static std::array<std::pair<Dtype, std::string_view>, 3> dtype_order(Dtype wanted) {
-    if (wanted == Dtype::fp8 || wanted == Dtype::int8) {
-      return {{{Dtype::fp8, ""}, {Dtype::fp8, "fp8_block"}, {Dtype::bf16, ""}}};
-    }
-    return {{{Dtype::bf16, ""}, {Dtype::fp16, ""}, {Dtype::fp8, ""}}};
-  }
-  /// 16-bit kernels stand for each other; another width carries its utilisation over, in the open.
-  static void adopt(Dtype from, Dtype wanted, std::string_view variant, Reading& reading) {
-    const double width = bytes_per_element(wanted) / bytes_per_element(from);
-    if (width == 1 && variant.empty() && wanted != Dtype::int8) return;
+  /// The answer of a stand-in carries the utilisation of its format over, unless it is alike.
+  static void adopt(const StandIn& from, Dtype wanted, Reading& reading) {
+    if (from.alike) return;
+    const double width = bytes_per_element(wanted) / bytes_per_element(from.dtype);
     reading.latency_s *= width;
     reading.downgrade(Evidence::stand_in, width > 1 ? width : 1 / width);
   }
-  static bool wide(Dtype dtype) {
-    return dtype == Dtype::fp32 || dtype == Dtype::fp4 || dtype == Dtype::int4;
-  }
 
   bool gemm(const Query& q, Reading& reading, RowsUsed* trace) const {
-    if (wide(q.dtype)) return false;
-    std::size_t slot = 0;
-    for (const auto& [dtype, variant] : dtype_order(q.dtype)) {
-      auto& index = gemms_[q.dtype == Dtype::fp8 || q.dtype == Dtype::int8 ? 1 : 0][slot++];
+    auto& indexes = gemms_[static_cast<std::size_t>(q.dtype)];
+    const auto stand_ins = format_of(q.dtype).stand_ins;
+    indexes.resize(stand_ins.size());
+    for (std::size_t i = 0; i < stand_ins.size(); ++i) {
+      auto& index = indexes[i];
       if (!index) {
         index.emplace();
-        for (const KernelTable* table : tables_of(Op::gemm, dtype, variant))
+        for (const KernelTable* table : tables_of(q.op, stand_ins[i].dtype, stand_ins[i].variant))
           index->emplace_back(*table);
       }
       for (const GemmIndex& table : *index) {
         if (table.empty()) continue;
         reading = table.at(q.m, q.k, q.n, strategy_, trace);
-        adopt(dtype, q.dtype, variant, reading);
+        adopt(stand_ins[i], q.dtype, reading);
         return true;
       }
     }
@@ -112,14 +114,15 @@ class GridLookup final : public Lookup {
   }
 
   bool experts(const Query& q, Reading& reading, RowsUsed* trace) const {
-    if (wide(q.dtype)) return false;
-    std::size_t slot = 0;
-    for (const auto& [dtype, variant] : dtype_order(q.dtype)) {
-      auto& index = experts_[q.dtype == Dtype::fp8 || q.dtype == Dtype::int8 ? 1 : 0][slot++];
-      if (!index) index.emplace(tables_of(Op::grouped_gemm, dtype, variant));
+    auto& indexes = experts_[static_cast<std::size_t>(q.dtype)];
+    const auto stand_ins = format_of(q.dtype).stand_ins;
+    indexes.resize(stand_ins.size());
+    for (std::size_t i = 0; i < stand_ins.size(); ++i) {
+      auto& index = indexes[i];
+      if (!index) index.emplace(tables_of(q.op, stand_ins[i].dtype, stand_ins[i].variant));
       if (index->empty()) continue;
       reading = index->at(q, strategy_, trace);
-      adopt(dtype, q.dtype, variant, reading);
+      adopt(stand_ins[i], q.dtype, reading);
       return true;
     }
     return false;
@@ -133,20 +136,65 @@ class GridLookup final : public Lookup {
     return true;
   }
 
-  bool one_axis(const Query& q, Reading& reading, RowsUsed* trace) const {
-    auto& index = one_axis_[static_cast<std::size_t>(q.op)];
-    if (!index) index.emplace(q.op, tables_of(q.op, std::nullopt, ""));
+  /// Of an op whose tables hold all formats.
+  template <class Index>
+  bool rows_of(std::optional<Index>& index, const Query& q, Reading& reading,
+               RowsUsed* trace) const {
+    if (!index) index.emplace(tables_of(q.op, std::nullopt, ""));
     if (index->empty()) return false;
     reading = index->at(q, strategy_, trace);
     return true;
   }
 
+  /// Of a declared op: its own format first, whether or not that stands in for others.
+  static std::vector<StandIn> formats_for(const Query& q) {
+    const auto listed = format_of(q.dtype).stand_ins;
+    std::vector<StandIn> order(listed.begin(), listed.end());
+    const bool has_own = std::any_of(order.begin(), order.end(), [&](const StandIn& each) {
+      return each.dtype == q.dtype && each.variant.empty();
+    });
+    if (!has_own) order.insert(order.begin(), {q.dtype, "", true});
+    return order;
+  }
+
+  bool declared(const Query& q, Reading& reading, RowsUsed* trace) const {
+    auto& by_format = declared_[static_cast<std::size_t>(q.op)];
+    if (!declaration_of(q.op).typed) {
+      if (!by_format.untyped) by_format.untyped.emplace(q.op, tables_of(q.op, std::nullopt, ""));
+      if (by_format.untyped->empty()) return false;
+      reading = by_format.untyped->at(q, strategy_, trace);
+      return true;
+    }
+    by_format.typed.resize(number_formats().size());
+    auto& choices = by_format.typed[static_cast<std::size_t>(q.dtype)];
+    if (choices.empty()) {
+      for (const StandIn& from : formats_for(q))
+        choices.push_back({from, {q.op, tables_of(q.op, from.dtype, from.variant)}});
+    }
+    for (const auto& [from, index] : choices) {
+      if (index.empty()) continue;
+      reading = index.at(q, strategy_, trace);
+      adopt(from, q.dtype, reading);
+      return true;
+    }
+    return false;
+  }
+
   LookupContext context_;
   Strategy strategy_;
-  mutable std::array<std::array<std::optional<std::vector<GemmIndex>>, 3>, 2> gemms_;
-  mutable std::array<std::array<std::optional<ExpertIndex>, 3>, 2> experts_;
-  mutable std::array<std::optional<AttentionIndex>, op_count> attention_;
-  mutable std::array<std::optional<OneAxisIndex>, op_count> one_axis_;
+  // Made when first asked for; of typed ops by the format asked for, in the order of its stand-ins.
+  template <class Index>
+  using OfFormats = std::vector<std::vector<std::optional<Index>>>;
+  struct DeclaredTables {
+    std::optional<DeclaredIndex> untyped;
+    std::vector<std::vector<std::pair<StandIn, DeclaredIndex>>> typed;
+  };
+  mutable OfFormats<std::vector<GemmIndex>> gemms_;
+  mutable OfFormats<ExpertIndex> experts_;
+  mutable std::vector<std::optional<AttentionIndex>> attention_;  // by op
+  mutable std::optional<AllReduceIndex> all_reduce_;
+  mutable std::optional<ElementwiseIndex> elementwise_;
+  mutable std::vector<DeclaredTables> declared_;  // by op
 };
 
 }  // namespace

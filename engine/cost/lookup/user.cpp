@@ -1,39 +1,28 @@
 #include "cost/lookup/user.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 namespace rooflua {
 namespace {
 
-/// What tells tables of one op apart: heads and dims. Tables that hold many shapes are compared by
-/// their first row, which is enough: they come alone.
+/// Doublings between the shape that all rows of a table share and that of the query. A table that
+/// holds many shapes is as far as any other.
 double mismatch(const KernelTable& table, const Query& q) {
   if (table.rows.empty()) return 1e9;
-  const auto& s = table.rows.front().shape;
-  const double tp = std::max(1, q.tp);
-  std::array<double, 3> wanted{};
-  switch (q.op) {
-    case Op::attention_prefill:
-    case Op::attention_decode:
-      wanted = {q.heads / tp, std::max(1.0, q.kv_heads / tp), 1.0 * q.head_dim};
-      break;
-    case Op::mla_prefill:
-      wanted = {q.heads / tp, 1.0 * q.qk_nope_head_dim, 1.0 * q.qk_rope_head_dim};
-      break;
-    case Op::mla_decode:
-      wanted = {q.heads / tp, 1.0 * q.kv_lora_rank, 1.0 * q.qk_rope_head_dim};
-      break;
-    case Op::grouped_gemm:
-    case Op::linear_attention:
-      return table.decode == q.decode ? 0 : 1;
-    default:
-      return 0;
-  }
+  const OpDeclaration& op = declaration_of(q.op);
   double sum = 0;
-  for (std::size_t i = 0; i < 3; ++i)
-    sum += std::abs(std::log2((s[i] + 1e-9) / (wanted[i] + 1e-9)));
+  for (const Field& field : op.fields) {
+    if (field.role == FieldRole::table) sum += table.decode == (q.*field.number != 0) ? 0 : 1;
+  }
+  const auto& shape = table.rows.front().shape;
+  for_each_axis(op, [&](const Field& field, std::size_t place) {
+    if (place >= static_cast<std::size_t>(op.shape_axes)) return;
+    double wanted = q.*field.number;
+    if (field.per_rank) wanted = std::max(1.0, wanted / std::max(1.0, q.tp));
+    sum += std::abs(std::log2((shape[place] + 1e-9) / (wanted + 1e-9)));
+  });
   return sum;
 }
 
@@ -45,12 +34,12 @@ class LookupOfUser final : public Lookup {
   bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
     const KernelTable* table = closest_table(*context_.store, query);
     if (table == nullptr) return false;
-    const UserAnswer answer = function_(*table, query);
-    const bool compute = query.op == Op::gemm || query.op == Op::grouped_gemm;
+    const UserAnswer answer = function_({context_.store, *table, query});
+    const bool own_peak = declaration_of(query.op).peak == PeakOf::dtype;
     const double latency =
         answer.is_mfu
             ? flop_of(query) /
-                  (context_.peak_flop_per_s(compute ? query.dtype : Dtype::bf16) * answer.value)
+                  (context_.peak_flop_per_s(own_peak ? query.dtype : Dtype::bf16) * answer.value)
             : answer.value;
     if (!(latency > 0) || !std::isfinite(latency)) {
       char text[80];
@@ -76,7 +65,7 @@ const KernelTable* closest_table(const TableStore& store, const Query& query) {
   const KernelTable* best = nullptr;
   double least = 0;
   for (const KernelTable* table : store.tables_of(query.op)) {
-    const bool typed = query.op == Op::gemm || query.op == Op::grouped_gemm;
+    const bool typed = declaration_of(query.op).typed;
     const double found = mismatch(*table, query) +
                          (typed && table->dtype != query.dtype ? 100 : 0) +
                          (table->variant.empty() ? 0 : 10);

@@ -43,7 +43,7 @@ class ModelledGemms {
   void operator()(const Query& query, const Hardware& hardware, Estimate& estimate);
 
  private:
-  Kept<Words<3>, modelled::Gemm> kept_;  // by k, n and dtype; of one GPU
+  RecentValues<Words<3>, modelled::Gemm> kept_;  // by k, n and dtype; of one GPU
 };
 
 }  // namespace rooflua

@@ -32,12 +32,7 @@ bool is_own(const fs::path& folder) {
   }
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".csv") continue;
-    const std::string stem = entry.path().stem().string();
-    if (stem == "memory" || stem == "launch" || stem == "elementwise") return true;
-    for (const std::string_view op :
-         {"gemm_", "attention_prefill_", "attention_decode_", "grouped_gemm_", "all_reduce_"}) {
-      if (stem.starts_with(op) && parse_dtype(stem.substr(op.size()))) return true;
-    }
+    if (is_own_table(entry.path().stem().string())) return true;
   }
   return false;
 }

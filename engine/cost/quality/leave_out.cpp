@@ -19,28 +19,9 @@ Key point_of(const KernelRow& row) {
 /// What the rows of one shape share.
 Key shape_of(const KernelTable& table, const KernelRow& row) {
   Key key = point_of(row);
-  auto& s = key.first;
-  switch (table.op) {
-    case Op::gemm:
-      s[0] = 0;
-      break;
-    case Op::grouped_gemm:
-      s[6] = 0;
-      break;
-    case Op::linear_attention:
-      s[5] = 0;
-      break;
-    case Op::all_reduce:
-    case Op::memory:
-    case Op::elementwise:
-      s[1] = 0;
-      break;
-    case Op::launch:
-      break;
-    default:
-      s[3] = s[4] = s[5] = 0;
-      break;
-  }
+  for_each_axis(declaration_of(table.op), [&](const Field& field, std::size_t place) {
+    if (field.role == FieldRole::axis) key.first[place] = 0;
+  });
   return key;
 }
 
@@ -54,7 +35,7 @@ Key key_of(const KernelTable& table, int row, Leave leave) {
 /// The table without the rows that share a key with those that a question is about.
 KernelTable without(const KernelTable& table, const Question& question, Leave leave) {
   KernelTable rest = table;
-  // Alone, a variant of a kernel is nobody's stand-in; what says how rows are read stays.
+  // Alone, the variant of a kernel must answer too. Variants that say how rows are read are kept.
   if (table.variant != "single" && table.op != Op::all_reduce) rest.variant.clear();
   rest.rows.clear();
   rest.parts.clear();
@@ -105,14 +86,14 @@ std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& look
     const Question& question = questions[i];
     if (times[point_of(table.rows[static_cast<std::size_t>(question.row)])] > 1) continue;
     std::shared_ptr<const MfuDatabase> database;
-    std::shared_ptr<const MfuDatabase>& kept =
+    std::shared_ptr<const MfuDatabase>& known =
         leave == Leave::shape ? databases[key_of(table, question.row, leave)] : database;
-    if (kept == nullptr) {
+    if (known == nullptr) {
       KernelTable rest = without(table, question, leave);
       if (rest.rows.empty()) continue;
-      kept = MfuDatabase::from_tables({std::move(rest)}, options);
+      known = MfuDatabase::from_tables({std::move(rest)}, options);
     }
-    const Estimate estimate = kept->estimate(question.query);
+    const Estimate estimate = known->estimate(question.query);
     const LeftOut found{question.row, question.measured_s, estimate.latency_s, estimate.distance,
                         estimate.evidence};
     if (std::isfinite(found.error())) result.push_back(found);

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "cost/lookup/keyed.h"
+#include "cost/lookup/experts.h"
 
 namespace rooflua {
 namespace {

@@ -2,14 +2,15 @@
 // The columns of every table form: what is written where, in which unit. Private to the importers.
 
 #include <cstddef>
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "cost/tables/importers.h"
 
 namespace rooflua {
 
-enum class Field {
+/// What a column is to a row.
+enum class Meaning {
   shape,    // a shape axis; columns that share an axis add up
   label,    // a shape axis of words
   latency,  // adds to the row's latency
@@ -25,18 +26,17 @@ enum class Field {
 
 struct Column {
   std::string_view name;
-  Field field = Field::ignored;
+  Meaning meaning = Meaning::ignored;
   std::size_t axis = 0;
   double scale = 1;
   bool required = true;
 };
 
-/// In the order in which a file without a header has them.
-std::span<const Column> columns_of(TableForm form);
+/// In the order in which a file without a header has them. Those of our own layout are the fields
+/// of the op's declaration.
+std::vector<Column> columns_of(const TableFile& file);
 
 /// What the columns of a row cannot say alone: the shape in the file's name, one request, ranks.
 void finish_row(const TableFile& file, KernelRow& row);
-
-FlopConvention convention_of(Op op);
 
 }  // namespace rooflua

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <span>
 
 #include "base/error.h"
 #include "cost/tables/columns.h"
@@ -91,7 +92,7 @@ int decimals(std::string_view text) {
 class TableReader {
  public:
   TableReader(const TableFile& file, KernelTable& table)
-      : file_(file), table_(table), columns_(columns_of(file.form)) {}
+      : file_(file), table_(table), columns_(columns_of(file)) {}
 
   void read(std::string_view text) {
     LineReader lines(text);
@@ -125,7 +126,7 @@ class TableReader {
       }
     }
     for (const Column& column : columns_) {
-      if (column.field == Field::part) table_.part_names.emplace_back(column.name);
+      if (column.meaning == Meaning::part) table_.part_names.emplace_back(column.name);
     }
     return !data;
   }
@@ -154,43 +155,43 @@ class TableReader {
 
   /// False: the row belongs to another table of the same file.
   bool take(const Column& column, std::string_view cell, const Line& line, KernelRow& row) {
-    switch (column.field) {
-      case Field::only:
+    switch (column.meaning) {
+      case Meaning::only:
         return cell == file_.only.at(column.axis);
-      case Field::label_prefix:
+      case Meaning::label_prefix:
         label_prefix_ = cell;
         return true;
-      case Field::kv_dtype:
+      case Meaning::kv_dtype:
         row.kv_dtype = dtype(cell, column, line);
         return true;
-      case Field::label:
+      case Meaning::label:
         row.shape[column.axis] = label(cell);
         return true;
-      case Field::ignored:
+      case Meaning::ignored:
         return true;
       default:
         break;
     }
     if (cell.empty() && !column.required) return true;
     const double value = number(cell, column, line);
-    switch (column.field) {
-      case Field::shape:
+    switch (column.meaning) {
+      case Meaning::shape:
         row.shape[column.axis] += value * column.scale;
         break;
-      case Field::latency:
+      case Meaning::latency:
         row.latency_s += value * column.scale;
         break;
-      case Field::latency_p10:
+      case Meaning::latency_p10:
         row.latency_s_p10 = value * column.scale;
         break;
-      case Field::latency_p90:
+      case Meaning::latency_p90:
         row.latency_s_p90 = value * column.scale;
         break;
-      case Field::listed_mfu:
+      case Meaning::listed_mfu:
         row.listed_mfu = value;
         table_.mfu_decimals = std::max(table_.mfu_decimals, decimals(cell));
         break;
-      case Field::part:
+      case Meaning::part:
         table_.parts.push_back(value);
         row.latency_s += value * column.scale;
         break;
@@ -208,7 +209,7 @@ class TableReader {
   }
 
   Dtype dtype(std::string_view cell, const Column& column, const Line& line) const {
-    if (cell == "bf16") return Dtype::bf16;
+    if (cell == name(Dtype::bf16)) return Dtype::bf16;  // nearly every row: no copy of the text
     if (const auto value = parse_dtype(cell)) return *value;
     throw Error(
         at(file_.path.string(), line.number),
@@ -226,7 +227,7 @@ class TableReader {
 
   const TableFile& file_;
   KernelTable& table_;
-  std::span<const Column> columns_;
+  std::vector<Column> columns_;
   std::vector<std::size_t> position_;
   std::string_view label_prefix_;
 };
@@ -243,7 +244,7 @@ KernelTable read_table(const TableFile& file) {
   table.axes = axis_names(file.op);
   table.decode = file.decode;
   table.tp = file.tp;
-  table.convention = file.convention.value_or(convention_of(file.op));
+  table.convention = file.convention.value_or(declaration_of(file.op).convention);
   table.source = file.source;
   table.quantizes = file.quantizes;
   if (file.form == TableForm::aic_nccl) table.labels = {"nccl"};

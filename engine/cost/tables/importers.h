@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "cost/mfu_database.h"
 #include "cost/tables/kernel_table.h"
+#include "cost/tables/layout.h"
 
 namespace rooflua {
 
@@ -32,14 +32,7 @@ enum class TableForm {
   grouped_prefill,
   linear_decode,
   linear_prefill,  // infersim and blis
-  own_gemm,
-  own_prefill,
-  own_decode,
-  own_grouped,
-  own_all_reduce,
-  own_memory,
-  own_launch,
-  own_elementwise,
+  own,             // of any op that declares a file
   aic_gemm,
   aic_prefill,
   aic_decode,
@@ -47,6 +40,11 @@ enum class TableForm {
   aic_all_reduce,
   aic_nccl,
 };
+
+/// Whether tables of this form print an MFU beside the latency.
+constexpr bool prints_mfu(TableForm form) {
+  return form <= TableForm::mla_decode;
+}
 
 /// A table that a folder offers; not read yet.
 struct TableFile {
@@ -57,9 +55,9 @@ struct TableFile {
   Dtype dtype = Dtype::bf16;
   std::string variant;
   std::string source;                        // of our own layout: tables.toml in one line
-  std::optional<FlopConvention> convention;  // likewise, where it says
-  std::string unsaid;                        // likewise: keys it should have and has not
-  bool quantizes = false;                    // KernelTable::quantizes; of our own layout likewise
+  std::optional<FlopConvention> convention;  // as tables.toml says, where it does
+  std::string unsaid;                        // keys that tables.toml should have and has not
+  bool quantizes = false;                    // KernelTable::quantizes
   std::vector<std::string> only;             // aic: rows whose filter columns say exactly this
   std::array<int, 5> shape{};                // from the file name
   int tp = 1;
@@ -71,6 +69,9 @@ struct TableFile {
 std::vector<TableFile> list_tables(const std::filesystem::path& path, Layout layout,
                                    const std::string& gpu);
 
+/// Whether our layout has a table of that name ("gemm_bf16").
+bool is_own_table(std::string_view stem);
+
 /// @throws Error naming file:line and column if a cell is not a number, or a column is missing
 KernelTable read_table(const TableFile& file);
 
@@ -79,7 +80,9 @@ KernelTable read_table(const TableFile& file);
 /// Tables of one op and dtype go to one file; ops that our layout has no form for (grouped pairs,
 /// MLA, linear attention, NCCL) are left out. Returns the tables that were written.
 /// @param layout  of the tables, for tables.toml
-/// @throws Error if a file cannot be written, or a tables.toml of somebody else's is there
+/// @throws Error if a file cannot be written, or the folder has a tables.toml that `data import`
+/// did not
+///   write
 std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTable*>& tables,
                                                 const std::filesystem::path& folder, Layout layout);
 

@@ -4,20 +4,8 @@
 // Latency is the measurement. MFU = flop / (latency * peak) is derived, and only means something
 // together with how flop were counted and which peak divides.
 //
-// Shape columns per op, in this order (per rank):
-//   gemm               m, k, n
-//   attention_prefill  heads, kv_heads, head_dim, batch, context_tokens, new_tokens
-//   attention_decode   heads, kv_heads, head_dim, batch, context_tokens          (+ kv_dtype)
-//   mla_prefill        heads, qk_nope_head_dim, qk_rope_head_dim, batch, context_tokens, new_tokens
-//   mla_decode         heads, kv_lora_rank, qk_rope_head_dim, batch, context_tokens (+ kv_dtype)
-//   grouped_gemm       experts, ranks, local_experts, experts_per_token, hidden_size,
-//                      intermediate_size, tokens, distribution      (parts: up and down projection)
-//   linear_attention   conv, key_heads, key_head_dim, value_heads, value_head_dim, tokens or batch
-//   all_reduce         ranks, bytes, mode
-//   memory             kernel, bytes
-//   launch             kernel
-//   elementwise        kernel, tokens, width, dtype
-// A column of words (distribution, mode, kernel, dtype) holds the index into KernelTable::labels.
+// The shape columns of an op, per rank, are the fields of its declaration that tables have
+// (cost/ops/declaration.h). A column of words holds the index into KernelTable::labels.
 
 #include <array>
 #include <cstdint>
@@ -29,20 +17,10 @@
 #include <vector>
 
 #include "base/units.h"
-#include "cost/estimate.h"
+#include "cost/ops/declaration.h"
 #include "spec/hardware.h"
 
 namespace rooflua {
-
-/// How a table's MFU column counts work. causal_half: 4 heads head_dim S^2 / 2.
-enum class FlopConvention { gemm_2mkn, attention_full, attention_causal_half, none };
-std::string_view name(FlopConvention convention);
-std::string_view name(Op op);
-std::string_view name(Kernel kernel);
-std::optional<Op> parse_op(std::string_view text);
-std::optional<Kernel> parse_kernel(std::string_view text);
-
-inline constexpr int max_axes = 8;
 
 struct KernelRow {
   int line = 0;                          // in the file
@@ -77,7 +55,12 @@ struct KernelTable {
   }
 };
 
+/// Names of the shape columns of an op.
 std::vector<std::string> axis_names(Op op);
+
+/// What a row says of a field that tables have: its number, or the code of its word.
+double value_of(const Field& field, const KernelTable& table, const KernelRow& row,
+                std::size_t place);
 
 /// Flop of a row under the table's convention; 0 where the op has none.
 double flop_of(const KernelTable& table, const KernelRow& row);

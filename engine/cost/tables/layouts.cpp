@@ -172,44 +172,45 @@ class Provenance {
   Json document_;
 };
 
+/// The op whose files are called like that: of several, the one with the longest name.
+std::optional<Op> op_of_file(std::string_view stem) {
+  std::optional<Op> found;
+  std::size_t longest = 0;
+  const auto ops = declared_ops();
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const std::string_view file = ops[i].file;
+    if (file.size() <= longest || !stem.starts_with(file)) continue;
+    const bool fits =
+        ops[i].dtype_in_name ? stem.size() > file.size() && stem[file.size()] == '_' : stem == file;
+    if (fits) found = static_cast<Op>(i), longest = file.size();
+  }
+  return found;
+}
+
 std::vector<TableFile> list_own(const fs::path& folder) {
-  static constexpr struct {
-    const char* prefix;
-    TableForm form;
-    Op op;
-  } kinds[] = {{"gemm_", TableForm::own_gemm, Op::gemm},
-               {"attention_prefill_", TableForm::own_prefill, Op::attention_prefill},
-               {"attention_decode_", TableForm::own_decode, Op::attention_decode},
-               {"grouped_gemm_", TableForm::own_grouped, Op::grouped_gemm},
-               {"all_reduce_", TableForm::own_all_reduce, Op::all_reduce},
-               {"memory", TableForm::own_memory, Op::memory},
-               {"launch", TableForm::own_launch, Op::launch},
-               {"elementwise", TableForm::own_elementwise, Op::elementwise}};
   const Provenance provenance(folder);
   std::vector<TableFile> files;
   for (const fs::path& path : csv_files(folder)) {
     const std::string stem = path.stem().string();
-    for (const auto& kind : kinds) {
-      const std::string_view prefix = kind.prefix;
-      const bool typed = prefix.back() == '_';
-      if (typed ? !stem.starts_with(prefix) : stem != prefix) continue;
-      TableFile file;
-      file.name = stem;
-      file.path = path;
-      file.form = kind.form;
-      file.op = kind.op;
-      if (typed) {
-        const std::string word = stem.substr(prefix.size());
-        const auto dtype = parse_dtype(word);
-        if (!dtype)
-          throw Error(path.string(), "unknown dtype '" + word + "' in the name of the table");
-        file.dtype = *dtype;
-        if (word == "fp8_block") file.variant = word;
-      }
-      if (kind.op == Op::grouped_gemm) file.variant = "single";  // one GEMM, not up and down
-      provenance.describe(file);
-      files.push_back(std::move(file));
+    const std::optional<Op> op = op_of_file(stem);
+    if (!op) continue;
+    const OpDeclaration& declared = declaration_of(*op);
+    TableFile file;
+    file.name = stem;
+    file.path = path;
+    file.form = TableForm::own;
+    file.op = *op;
+    if (declared.dtype_in_name) {
+      const std::string word = stem.substr(declared.file.size() + 1);
+      const auto dtype = parse_dtype(word);
+      if (!dtype)
+        throw Error(path.string(), "unknown dtype '" + word + "' in the name of the table");
+      file.dtype = *dtype;
+      file.variant = variant_of(word);
     }
+    if (!declared.variant.empty()) file.variant = declared.variant;
+    provenance.describe(file);
+    files.push_back(std::move(file));
   }
   return files;
 }
@@ -264,14 +265,14 @@ void add_aic(const AicKind& kind, const fs::path& path, std::vector<TableFile>& 
   };
   switch (kind.form) {
     case TableForm::aic_gemm:
-      add("gemm_bf16", Dtype::bf16, {"bfloat16"}, "");
-      add("gemm_fp8", Dtype::fp8, {"fp8"}, "");
-      add("gemm_fp8_block", Dtype::fp8, {"fp8_block"}, "fp8_block");
-      return;
     case TableForm::aic_moe:
-      add("grouped_gemm_bf16", Dtype::bf16, {"bfloat16"}, "");
-      add("grouped_gemm_fp8", Dtype::fp8, {"fp8"}, "");
-      add("grouped_gemm_fp8_block", Dtype::fp8, {"fp8_block"}, "fp8_block");
+      for (const std::string_view word : {"bfloat16", "fp8", "fp8_block"}) {
+        const Dtype dtype = require_dtype(word, path.string());
+        const std::string variant(variant_of(word));
+        add(std::string(name(kind.op)) + "_" +
+                (variant.empty() ? std::string(name(dtype)) : variant),
+            dtype, {std::string(word)}, variant);
+      }
       return;
     case TableForm::aic_prefill:
       add("attention_prefill_bf16", Dtype::bf16, {}, "");
@@ -317,6 +318,13 @@ std::vector<TableFile> list_aic(const fs::path& folder, const std::string& gpu) 
 }
 
 }  // namespace
+
+bool is_own_table(std::string_view stem) {
+  const std::optional<Op> op = op_of_file(stem);
+  if (!op) return false;
+  const OpDeclaration& declared = declaration_of(*op);
+  return !declared.dtype_in_name || parse_dtype(stem.substr(declared.file.size() + 1)).has_value();
+}
 
 std::vector<TableFile> list_tables(const fs::path& path, Layout layout, const std::string& gpu) {
   if (!fs::is_directory(path)) throw Error(path.string(), "there is no such folder of tables");

@@ -10,51 +10,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cost/tables/importers.h"
+#include "cost/tables/own_columns.h"
 
 namespace rooflua {
 namespace {
-
-/// Columns of our layout, before the latency; the shape axis each comes from, -1 for the KV dtype.
-struct OwnColumns {
-  std::vector<std::pair<std::string, int>> columns;
-  bool dtype_in_name = true;
-};
-
-OwnColumns own_columns(Op op) {
-  switch (op) {
-    case Op::gemm:
-      return {{{"m", 0}, {"k", 1}, {"n", 2}}};
-    case Op::attention_prefill:
-      return {{{"heads", 0},
-               {"kv_heads", 1},
-               {"head_dim", 2},
-               {"batch", 3},
-               {"context_tokens", 4},
-               {"new_tokens", 5}}};
-    case Op::attention_decode:
-      return {{{"heads", 0},
-               {"kv_heads", 1},
-               {"head_dim", 2},
-               {"kv_dtype", -1},
-               {"batch", 3},
-               {"context_tokens", 4}}};
-    case Op::all_reduce:
-      return {{{"ranks", 0}, {"bytes", 1}, {"mode", 2}}};
-    case Op::memory:
-      return {{{"op", 0}, {"bytes", 1}}, false};
-    case Op::launch:
-      return {{{"op", 0}}, false};
-    case Op::elementwise:
-      return {{{"op", 0}, {"tokens", 1}, {"width", 2}, {"dtype", 3}}, false};
-    default:
-      return {};  // no form of ours: grouped pairs, MLA, linear attention
-  }
-}
-
-bool is_word(const KernelTable& table, std::size_t axis) {
-  const std::string& name = table.axes[axis];
-  return name == "mode" || name == "kernel" || name == "dtype" || name == "distribution";
-}
 
 std::string digits(double value) {
   char text[40];
@@ -64,13 +23,13 @@ std::string digits(double value) {
   return std::stod(shorter) == value ? shorter : text;
 }
 
-std::string cell(const KernelTable& table, const KernelRow& row, int axis) {
-  if (axis < 0) return std::string(name(row.kv_dtype));
-  const auto a = static_cast<std::size_t>(axis);
-  if (!is_word(table, a)) return digits(row.shape[a]);
+std::string cell(const KernelTable& table, const KernelRow& row, const OwnColumn& column) {
+  if (column.field->is_kv()) return std::string(name(row.kv_dtype));
+  const double value = row.shape[column.place];
+  if (column.field->kind != FieldKind::word) return digits(value);
   if (table.labels.empty()) return "";
-  const std::string& word = table.labels[static_cast<std::size_t>(row.shape[a])];
-  if (table.axes[a] == "mode")
+  const std::string& word = table.labels[static_cast<std::size_t>(value)];
+  if (table.op == Op::all_reduce)
     return word.ends_with("eager") ? "eager" : word == "nccl" ? "nccl" : "graph";
   return csv_cell(word);
 }
@@ -79,12 +38,12 @@ std::string cell(const KernelTable& table, const KernelRow& row, int axis) {
 /// where the files of several ranks hold the same kernel, the first is kept: lookups take it too.
 /// @param seen  shapes that the file has already
 /// @return how many rows were left out
-int write_rows(std::ostream& out, const KernelTable& table, const OwnColumns& own,
+int write_rows(std::ostream& out, const KernelTable& table, const std::vector<OwnColumn>& own,
                std::set<std::string>& seen) {
   int left_out = 0;
   for (const KernelRow& row : table.rows) {
     std::string shape;
-    for (const auto& [column, axis] : own.columns) shape += cell(table, row, axis) + ',';
+    for (const OwnColumn& column : own) shape += cell(table, row, column) + ',';
     if (!seen.insert(shape).second) {
       ++left_out;
       continue;
@@ -134,12 +93,11 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
                                                 Layout layout) {
   std::map<std::string, std::vector<const KernelTable*>> files;
   for (const KernelTable* table : tables) {
-    const OwnColumns own = own_columns(table->op);
-    if (own.columns.empty() || table->variant == "nccl") continue;
+    const OpDeclaration& op = declaration_of(table->op);
+    if (op.file.empty() || !op.imported || table->variant == "nccl") continue;
     const std::string dtype =
         table->variant.empty() ? std::string(name(table->dtype)) : table->variant;
-    files[std::string(name(table->op)) + (own.dtype_in_name ? "_" + dtype : "") + ".csv"].push_back(
-        table);
+    files[std::string(op.file) + (op.dtype_in_name ? "_" + dtype : "") + ".csv"].push_back(table);
   }
   const std::filesystem::path described = folder / "tables.toml";
   if (!is_ours(described)) {
@@ -150,8 +108,8 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
   std::vector<std::filesystem::path> written;
   for (const auto& [file, parts] : files) {
     std::ostringstream out;
-    const OwnColumns own = own_columns(parts.front()->op);
-    for (const auto& [column, axis] : own.columns) out << column << ',';
+    const std::vector<OwnColumn> own = own_columns(declaration_of(parts.front()->op));
+    for (const OwnColumn& column : own) out << column.field->column_name() << ',';
     out << "latency_us,latency_us_p10,latency_us_p90\n";
     std::set<std::string> seen;
     int left_out = 0;

@@ -54,7 +54,7 @@ class ForwardPass {
   LayerOp& gemm(std::string name, double k, double n, double count, Dtype dtype,
                 Rows rows = Rows::tokens, double groups = 1) {
     const double weight_element = bytes_per_element(dtype);
-    if (dtype == Dtype::fp8) {
+    if (format_of(dtype).quantizes_input) {
       elementwise("quantize_" + name, count, bytes::quantize(1, k * groups, act_));
       ops_.back().rows = rows;
       ops_.back().k = k * groups;

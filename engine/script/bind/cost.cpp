@@ -97,9 +97,10 @@ void check_function(lua_State* L, const char* what) {
   }
 }
 
-/// price_apart(fn, key) -> fn(key), and the seconds per evidence that it added to the ledger. A
-/// plain C function on purpose: compiled code leaves here and comes back behind, so that what runs
-/// once is never part of a trace that runs often. A Lua error passes, the destructor runs.
+/// price_apart(fn, key) -> fn(key), and the seconds per evidence that it added to the ledger. It is
+/// a plain C function because a trace of the compiler ends at one and a new trace begins after it:
+/// code that runs once does not become part of a trace that runs often. On a Lua error the
+/// destructor restores the account.
 int price_apart(lua_State* L) {
   EvidenceSeconds& account = context_of(L).ledger.account;
   check_function(L, "cost.memoize");
@@ -111,7 +112,7 @@ int price_apart(lua_State* L) {
   return 1 + evidence_count;
 }
 
-/// apart(fn, ...) -> what fn(...) returns. A plain C function, for the same reason.
+/// call_apart(fn, ...) -> the results of fn(...). A plain C function, for the same reason.
 int call_apart(lua_State* L) {
   check_function(L, "cost.apart");
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);

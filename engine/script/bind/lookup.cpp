@@ -9,6 +9,7 @@
 #include "cost/model/collective.h"
 #include "cost/prepared_questions.h"
 #include "cost/work/roofline.h"
+#include "script/bind/questions.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -144,39 +145,27 @@ std::int32_t decode(Context* context, const void* box, double heads, double kv_h
 
 }  // namespace
 
-Query to_query(const rooflua_query& in) {
-  Query q;
-  q.op = static_cast<Op>(whole(in.op, "op"));
-  q.dtype = dtype_of(in.dtype);
-  q.kv_dtype = dtype_of(in.kv_dtype);
-  q.m = in.m, q.k = in.k, q.n = in.n;
-  q.heads = whole(in.heads, "heads"), q.kv_heads = whole(in.kv_heads, "kv_heads");
-  q.head_dim = whole(in.head_dim, "head_dim"), q.tp = whole(in.tp, "tp");
-  q.batch = in.batch, q.new_tokens = in.new_tokens, q.context_tokens = in.context_tokens;
-  q.experts = whole(in.experts, "experts"), q.ranks = whole(in.ranks, "ranks");
-  q.experts_per_token = whole(in.experts_per_token, "experts_per_token");
-  q.hidden_size = in.hidden_size, q.intermediate_size = in.intermediate_size;
-  q.tokens = in.tokens;
-  q.decode = in.decode != 0;
-  q.kv_lora_rank = whole(in.kv_lora_rank, "kv_lora_rank");
-  q.qk_nope_head_dim = whole(in.qk_nope_head_dim, "qk_nope_head_dim");
-  q.qk_rope_head_dim = whole(in.qk_rope_head_dim, "qk_rope_head_dim");
-  q.v_head_dim = whole(in.v_head_dim, "v_head_dim");
-  q.conv = whole(in.conv, "conv"), q.key_heads = whole(in.key_heads, "key_heads");
-  q.key_head_dim = whole(in.key_head_dim, "key_head_dim");
-  q.value_heads = whole(in.value_heads, "value_heads");
-  q.value_head_dim = whole(in.value_head_dim, "value_head_dim");
-  q.bytes = in.bytes, q.width = in.width;
-  q.eager = in.eager != 0;
-  q.kernel = static_cast<Kernel>(whole(in.kernel, "kernel"));
-  return q;
+void read_query(const rooflua_query& in, Query& query) {
+  const int op = whole(in.op, "op");
+  if (static_cast<std::size_t>(op) >= declared_ops().size()) throw Error("op", "is not known");
+  query = Query();  // models of kernels may read numbers that the op does not declare
+  query.op = static_cast<Op>(op);
+  query.dtype = dtype_of(in.dtype);
+  query.kv_dtype = dtype_of(in.kv_dtype);
+  const double* value = in.values;
+  for (const Field& field : declaration_of(query.op).fields) {
+    if (field.number == nullptr) continue;
+    const bool counts = field.kind == FieldKind::count || field.kind == FieldKind::word;
+    query.*field.number = counts ? whole(*value, field.name.data()) : *value;
+    ++value;
+  }
 }
 
 namespace {
 
 std::int32_t lookup(Context* context, const void* box, const rooflua_query* in,
                     rooflua_estimate* out) noexcept {
-  return ask(context, box, out, [=](Query& query) { query = to_query(*in); });
+  return ask(context, box, out, [=](Query& query) { read_query(*in, query); });
 }
 
 std::int32_t prepared(Context* context, const void* box, double first, double second, double* mfu,
@@ -200,7 +189,7 @@ std::int32_t all_reduce(Context* context, const void* box, double bytes, double 
     query.op = Op::all_reduce;
     query.bytes = bytes;
     query.ranks = whole(ranks, "ranks");
-    query.eager = eager != 0;
+    query.eager = eager != 0 ? 1 : 0;
   });
 }
 

@@ -2,21 +2,24 @@
 
 #include "base/error.h"
 #include "cost/prepared_questions.h"
+#include "script/bind/questions.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
 
 namespace {
 
-/// The number that the text at list[i] names; null for "".
-PreparedQuestion::Number number_named(lua_State* L, int list, int i) {
+/// The number of the op that the text at list[i] names; null for "".
+PreparedQuestion::Number number_named(lua_State* L, int list, int i, Op op) {
   lua_rawgeti(L, list, i);
   const std::string given = check_text(L, lua_gettop(L), "db:prepare: number");
   lua_pop(L, 1);
   if (given.empty()) return nullptr;
-  const auto number = changing_number(given);
-  if (number != nullptr) return number;
-  const std::vector<std::string> known = {"m", "tokens", "new_tokens", "batch", "context_tokens"};
+  if (const auto number = changing_number(op, given)) return number;
+  std::vector<std::string> known;
+  for (const Field& field : declaration_of(op).fields) {
+    if (field.role == FieldRole::axis) known.emplace_back(field.name);
+  }
   throw Error("db:prepare: a number that changes", unknown_name("field", given, known));
 }
 
@@ -27,7 +30,11 @@ int prepare(lua_State* L) {
   std::vector<PreparedQuestion> questions;
   for (std::size_t i = 0; i < lua_objlen(L, 3); ++i) {
     const int place = static_cast<int>(i) + 1;
-    questions.push_back({to_query(given[i]), number_named(L, 3, place), number_named(L, 4, place)});
+    PreparedQuestion question;
+    read_query(given[i], question.query);
+    question.first = number_named(L, 3, place, question.query.op);
+    question.second = number_named(L, 4, place, question.query.op);
+    questions.push_back(question);
   }
   push_object(L, std::make_shared<const PreparedQuestions>(database, questions));
   return 1;

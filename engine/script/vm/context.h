@@ -90,12 +90,6 @@ void bind_sweep(lua_State* L);
 void bind_declared(lua_State* L);
 /// Fills the leaf functions that Lua calls through FFI (script/bind/lookup.cpp).
 void fill_cost_table(rooflua_cost_table& table);
-/// A question as it crosses the border. @throws Error if a count is not whole
-Query to_query(const rooflua_query& in);
-/// Pushes a question as a table with the fields of its op: the `query` that a user's lookup gets.
-void push_query(lua_State* L, const Query& query);
-/// A user's lookup (a Lua function) as the engine calls it.
-UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const std::string& name);
 /// Thrown by a user's lookup inside an FFI call, where Lua must not run.
 struct NeedsLua {};
 /// Answers context.query with Lua allowed, and writes the answer. @throws Error

@@ -1,6 +1,6 @@
 -- What work costs. Every primitive prices one run of an operation on one rank, goes through record,
--- and returns (time_s * count, bound). The ledger holds seconds per evidence; when somebody listens
--- (explain) every record becomes a row.
+-- and returns (time_s * count, bound). The ledger holds seconds per evidence; inside cost.explain
+-- every record becomes a row, too.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local spec = require "rooflua.spec"
@@ -37,8 +37,8 @@ end
 --- The names of evidence, from good to bad.
 function cost.evidence_names() return require("rooflua.base.words").names "evidence" end
 
---- fn(...), and what it returns. Compiled code leaves here and comes back behind: for what happens once, as the miss
---- of a memo, so that it is no part of what happens often.
+--- Calls fn(...) and returns its results. A trace of the compiler ends here and a new one begins after it, so that
+--- code that runs once, such as the miss of a memo, does not become part of code that runs often.
 cost.apart = native.call_apart
 
 --- An operation that a step model composed itself: enters the ledger like a primitive.

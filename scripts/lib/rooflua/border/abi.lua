@@ -10,12 +10,7 @@ local ffi = require "ffi"
 -- 500 of either that are allowed; where they do not suffice, the whole model is interpreted.
 if jit and jit.opt then jit.opt.start("-fuse", "maxirconst=2000", "maxsnap=1000") end
 
---- The plain C of engine/border.h, whose structs C++ sees as well.
-local function declarations()
-  local text = native.border:match "// %[cdef\n(.-)// cdef%]"
-  return (text:gsub("BORDER_INIT%b()", ""):gsub("BORDER_ENUM%b()", "int32_t"):gsub("BORDER_CLASS%b()", "void"))
-end
-ffi.cdef(declarations())
+ffi.cdef(native.border)
 
 local abi = {}
 

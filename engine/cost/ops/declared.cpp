@@ -1,0 +1,286 @@
+// The ops of rooflua. A new one is an entry at the end.
+
+#include <algorithm>
+
+#include "cost/ops/declaration.h"
+#include "cost/ops/fields.h"
+#include "cost/ops/work.h"
+#include "cost/tables/kernel_table.h"
+
+namespace rooflua {
+namespace {
+
+using namespace fields;
+
+using Shape = std::array<double, max_axes>;
+
+// The fields of each op, in the order of their axes ----------------------------------------------
+
+constexpr Field gemm_fields[] = {
+    {.name = "m", .number = &Query::m, .unit = "rows", .doc = "Rows.", .role = FieldRole::axis},
+    {.name = "k", .number = &Query::k, .unit = "elements", .doc = "Width of a row."},
+    {.name = "n", .number = &Query::n, .unit = "elements", .doc = "Width of a result."}};
+
+constexpr Field attention_prefill_fields[] = {heads,          kv_heads,   head_dim, batch,
+                                              context_tokens, new_tokens, tp};
+constexpr Field attention_decode_fields[] = {heads, kv_heads,       head_dim, kv_dtype,
+                                             batch, context_tokens, tp};
+
+constexpr Field mla_prefill_fields[] = {latent_heads,
+                                        qk_nope_head_dim,
+                                        qk_rope_head_dim,
+                                        batch,
+                                        context_tokens,
+                                        new_tokens,
+                                        tp,
+                                        {.name = "v_head_dim",
+                                         .number = &Query::v_head_dim,
+                                         .unit = "elements",
+                                         .doc = "Width of a value head; 0: as qk_nope_head_dim.",
+                                         .role = FieldRole::question,
+                                         .kind = FieldKind::count,
+                                         .need = FieldNeed::nothing}};
+constexpr Field mla_decode_fields[] = {
+    latent_heads, kv_lora_rank, qk_rope_head_dim, kv_dtype, batch, context_tokens, tp};
+
+constexpr Field grouped_gemm_fields[] = {
+    {.name = "experts",
+     .number = &Query::experts,
+     .unit = "experts",
+     .doc = "Routed experts of the whole model.",
+     .kind = FieldKind::count,
+     .need = FieldNeed::positive_always},
+    {.name = "ranks",
+     .number = &Query::ranks,
+     .unit = "ranks",
+     .doc = "Ranks that hold the experts between them.",
+     .kind = FieldKind::count,
+     .otherwise = 1},
+    {.name = "local_experts", .unit = "experts", .doc = "Experts of one rank."},
+    {.name = "experts_per_token",
+     .number = &Query::experts_per_token,
+     .unit = "experts",
+     .doc = "Experts that a token is sent to.",
+     .kind = FieldKind::count,
+     .need = FieldNeed::positive_always,
+     .column = "topk"},
+    {.name = "hidden_size",
+     .number = &Query::hidden_size,
+     .unit = "elements",
+     .doc = "Width of a token.",
+     .need = FieldNeed::positive_always,
+     .column = "k"},
+    {.name = "intermediate_size",
+     .number = &Query::intermediate_size,
+     .unit = "elements",
+     .doc = "Width of an expert of the whole model.",
+     .need = FieldNeed::positive_always,
+     .column = "n"},
+    tokens,
+    label("distribution", "How tokens are spread over experts."),
+    tp,
+    decode};
+constexpr std::string_view grouped_gemm_columns[] = {"experts", "topk", "tokens",
+                                                     "k",       "n",    "distribution"};
+
+/// Heads and widths that questions and rows of linear attention have alike.
+constexpr Field linear_part(std::string_view name, double Query::*number, FieldRole role,
+                            FieldNeed need, std::string_view doc) {
+  return {.name = name,
+          .number = number,
+          .unit = name.ends_with("heads") ? "heads" : "elements",
+          .doc = doc,
+          .role = role,
+          .kind = FieldKind::count,
+          .need = need};
+}
+constexpr Field linear_attention_fields[] = {
+    decode,
+    linear_part("conv", &Query::conv, FieldRole::key, FieldNeed::nothing,
+                "Width of the short convolution."),
+    linear_part("key_heads", &Query::key_heads, FieldRole::near, FieldNeed::positive_always,
+                "Key heads."),
+    linear_part("key_head_dim", &Query::key_head_dim, FieldRole::scale, FieldNeed::nothing,
+                "Width of a key head."),
+    linear_part("value_heads", &Query::value_heads, FieldRole::scale, FieldNeed::positive_always,
+                "Value heads: the state grows with them."),
+    linear_part("value_head_dim", &Query::value_head_dim, FieldRole::scale, FieldNeed::nothing,
+                "Width of a value head."),
+    {.name = "batch",
+     .number = &Query::batch,
+     .unit = "requests",
+     .doc = "Requests of a decode; 0 counts as 1.",
+     .role = FieldRole::axis,
+     .need = FieldNeed::zero,
+     .when = FieldWhen::decode,
+     .at_least = 1,
+     .axis = "tokens"},
+    {.name = "new_tokens",
+     .number = &Query::new_tokens,
+     .unit = "tokens",
+     .doc = "Tokens of a prompt.",
+     .role = FieldRole::axis,
+     .when = FieldWhen::prefill,
+     .axis = "tokens"}};
+
+constexpr Field all_reduce_fields[] = {{.name = "ranks",
+                                        .number = &Query::ranks,
+                                        .unit = "ranks",
+                                        .doc = "Ranks whose buffers are added up.",
+                                        .kind = FieldKind::count,
+                                        .need = FieldNeed::two,
+                                        .otherwise = 1},
+                                       bytes,
+                                       label("mode", "eager, graph, or the library."),
+                                       {.name = "eager",
+                                        .number = &Query::eager,
+                                        .doc = "Whether it runs outside a CUDA graph.",
+                                        .role = FieldRole::question,
+                                        .kind = FieldKind::flag,
+                                        .need = FieldNeed::nothing}};
+
+constexpr Field memory_fields[] = {kernel, bytes};
+constexpr Field launch_fields[] = {kernel};
+constexpr Field elementwise_fields[] = {kernel,
+                                        [] {
+                                          Field field = tokens;
+                                          field.need = FieldNeed::positive_always;
+                                          return field;
+                                        }(),
+                                        {.name = "width",
+                                         .number = &Query::width,
+                                         .unit = "elements",
+                                         .doc = "Width of a token.",
+                                         .need = FieldNeed::positive_always},
+                                        label("dtype", "Number format of the tokens.")};
+
+// Rows whose axes are not the numbers of a question ----------------------------------------------
+
+void read_mla_prefill_row(Query& q, const KernelTable&, const KernelRow&) {
+  q.v_head_dim = q.qk_nope_head_dim;  // value heads are as wide as the keys without rope
+}
+
+void read_grouped_row(Query& q, const KernelTable&, const KernelRow& row) {
+  q.ranks = std::max(1.0, q.ranks);
+  const double local_experts = row.shape[2];
+  q.tp = std::max(1, static_cast<int>(local_experts * q.ranks / q.experts));
+  q.intermediate_size *= q.tp;
+}
+
+void read_all_reduce_row(Query& q, const KernelTable& table, const KernelRow& row) {
+  if (table.labels.empty()) return;
+  q.eager = table.labels[static_cast<std::size_t>(row.shape[2])].ends_with("eager");
+}
+
+void complete_grouped_row(Shape& s) {
+  s[1] = 1;     // ranks
+  s[2] = s[0];  // local_experts
+}
+
+// The ops ----------------------------------------------------------------------------------------
+
+constexpr OpDeclaration ops[] = {
+    {.name = "gemm",
+     .doc = "[m,k] x [k,n] on one rank.",
+     .fields = gemm_fields,
+     .flop = work::gemm_flop,
+     .bytes = work::gemm_bytes,
+     .peak = PeakOf::dtype,
+     .convention = FlopConvention::gemm_2mkn,
+     .search = RowSearch::gemm,
+     .file = "gemm"},
+    {.name = "attention_prefill",
+     .doc = "Attention of new tokens to a prompt and what precedes it.",
+     .fields = attention_prefill_fields,
+     .flop = work::prefill_flop,
+     .bytes = work::prefill_bytes,
+     .convention = FlopConvention::attention_causal_half,
+     .search = RowSearch::attention,
+     .typed = false,
+     .shape_axes = 3,
+     .file = "attention_prefill"},
+    {.name = "attention_decode",
+     .doc = "Attention of one new token of each request to its context.",
+     .fields = attention_decode_fields,
+     .flop = work::decode_flop,
+     .bytes = work::decode_bytes,
+     .convention = FlopConvention::attention_full,
+     .search = RowSearch::attention,
+     .typed = false,
+     .shape_axes = 3,
+     .file = "attention_decode"},
+    {.name = "grouped_gemm",
+     .doc = "The two GEMMs of routed experts, and what brings tokens to them.",
+     .fields = grouped_gemm_fields,
+     .flop = work::experts_flop,
+     .bytes = work::experts_bytes,
+     .peak = PeakOf::dtype,
+     .search = RowSearch::experts,
+     .file = "grouped_gemm",
+     .imported = false,
+     .variant = "single",  // one GEMM of the pair in each row
+     .columns = grouped_gemm_columns,
+     .from_row = read_grouped_row,
+     .complete_row = complete_grouped_row},
+    {.name = "mla_prefill",
+     .doc = "Latent attention of new tokens, expanded to heads.",
+     .fields = mla_prefill_fields,
+     .flop = work::latent_prefill_flop,
+     .bytes = work::latent_prefill_bytes,
+     .convention = FlopConvention::attention_causal_half,
+     .search = RowSearch::attention,
+     .typed = false,
+     .shape_axes = 3,
+     .from_row = read_mla_prefill_row},
+    {.name = "mla_decode",
+     .doc = "Latent attention of one new token of each request, absorbed.",
+     .fields = mla_decode_fields,
+     .flop = work::latent_decode_flop,
+     .bytes = work::latent_decode_bytes,
+     .convention = FlopConvention::attention_full,
+     .search = RowSearch::attention,
+     .typed = false,
+     .shape_axes = 3},
+    {.name = "linear_attention",
+     .doc = "Gated delta rule with its short convolution.",
+     .fields = linear_attention_fields,
+     .typed = false},
+    {.name = "all_reduce",
+     .doc = "Sum of a buffer over ranks.",
+     .fields = all_reduce_fields,
+     .bytes = work::moved_bytes,
+     .search = RowSearch::all_reduce,
+     .over_links = true,
+     .typed = false,
+     .file = "all_reduce",
+     .from_row = read_all_reduce_row},
+    {.name = "memory",
+     .doc = "A buffer that is copied, read or written.",
+     .fields = memory_fields,
+     .bytes = work::moved_bytes,
+     .typed = false,
+     .file = "memory",
+     .dtype_in_name = false},
+    {.name = "launch",
+     .doc = "An empty kernel, alone or as a node of a CUDA graph.",
+     .fields = launch_fields,
+     .typed = false,
+     .file = "launch",
+     .dtype_in_name = false},
+    {.name = "elementwise",
+     .doc = "A kernel that passes over [tokens, width].",
+     .fields = elementwise_fields,
+     .bytes = work::elementwise_bytes,
+     .search = RowSearch::elementwise,
+     .typed = false,
+     .file = "elementwise",
+     .dtype_in_name = false},
+};
+
+}  // namespace
+
+std::span<const OpDeclaration> standard_ops() {
+  return ops;
+}
+
+}  // namespace rooflua

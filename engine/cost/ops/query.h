@@ -1,0 +1,60 @@
+#pragma once
+// A question to the kernel tables: an op, and the numbers that its declaration names.
+
+#include <cstdint>
+
+#include "spec/dtype.h"
+
+namespace rooflua {
+
+/// Position of an op among declared_ops() (declaration.h). Only ops that C++ code names have an
+/// enumerator here; an op that is nothing but its declaration needs none.
+enum class Op : std::int32_t {
+  gemm,
+  attention_prefill,
+  attention_decode,
+  grouped_gemm,
+  mla_prefill,
+  mla_decode,
+  linear_attention,
+  all_reduce,
+  memory,
+  launch,
+  elementwise,
+};
+
+/// Codes of the words that name a kernel of memory, launch and elementwise: their positions in
+/// kernel_words (fields.h).
+struct Kernel {
+  static constexpr double none = 0, copy = 1, read = 2, write = 3, launch = 4, graph_node = 5;
+  static constexpr double norm = 6, rope = 7, silu_mul = 8, quantize = 9;
+};
+
+/// One question. Tables and keys read only the numbers that its op declares; the rest stay 0. Counts
+/// are whole; flags are 0 or 1; words are codes (Field::words). Heads, experts and the MoE
+/// intermediate size are the whole model's, and the lookup divides them (heads by tp, experts by
+/// ranks / tp, intermediate_size by tp); GEMM shapes are those of one rank.
+struct Query {
+  Op op = Op::gemm;
+  Dtype dtype = Dtype::bf16;
+  Dtype kv_dtype = Dtype::bf16;
+  double m = 0, k = 0, n = 0;
+  double heads = 0, kv_heads = 0, head_dim = 0;
+  double tp = 1;
+  double batch = 0;                           // requests; 0 counts as 1
+  double new_tokens = 0, context_tokens = 0;  // per request; context before the new tokens
+  double experts = 0, ranks = 1, experts_per_token = 0;
+  double hidden_size = 0, intermediate_size = 0;
+  double tokens = 0;  // of one rank, before they are sent to experts
+  double decode = 0;  // 1: the decode table of an op that has two
+  double kv_lora_rank = 0, qk_nope_head_dim = 0, qk_rope_head_dim = 0, v_head_dim = 0;
+  double conv = 0, key_heads = 0, key_head_dim = 0, value_heads = 0, value_head_dim = 0;
+  double bytes = 0, width = 0;
+  double eager = 0;  // 1: an all-reduce outside a CUDA graph
+  double kernel = Kernel::none;
+  // Numbers of ops that no formula outside their declaration reads.
+  double own_0 = 0, own_1 = 0, own_2 = 0, own_3 = 0, own_4 = 0, own_5 = 0;
+  double own_6 = 0, own_7 = 0, own_8 = 0, own_9 = 0, own_10 = 0, own_11 = 0;
+};
+
+}  // namespace rooflua
