@@ -1,11 +1,12 @@
 #pragma once
 // The memory that C++ and Lua share: plain C structs and tables of functions. C++ includes this
-// file; the library hands the part between the two marks to ffi.cdef when it loads
-// (scripts/lib/rooflua/border/abi.lua). A field is therefore declared once, here.
+// file. The part between the two marks is also text of the program (engine/script/CMakeLists.txt),
+// which scripts/lib/rooflua/border/abi.lua hands to ffi.cdef. A field is therefore declared once,
+// here.
 //
 // Rules for what stands between the marks:
 //   - plain C, without preprocessor lines; BORDER_INIT, BORDER_ENUM and BORDER_CLASS below are the
-//     only macros, and abi.lua replaces them for C;
+//     only macros, and CMake takes them out of the text;
 //   - functions are noexcept, call no Lua and return a status;
 //   - numbers from Lua cross as double, so that the C++ side finds a NaN or a fraction instead of
 //     reading it as an integer.
