@@ -32,7 +32,7 @@ constexpr std::array<StandIn, 3> for_fp8{
 constexpr std::array<StandIn, 3> for_int8{
     {{Dtype::fp8, "", false}, {Dtype::fp8, "fp8_block", false}, {Dtype::bf16, "", false}}};
 
-constexpr std::array<NumberFormat, 7> formats{{
+constexpr auto formats = std::to_array<NumberFormat>({
     {.dtype = Dtype::fp32,
      .name = "fp32",
      .bits = 32,
@@ -81,7 +81,7 @@ constexpr std::array<NumberFormat, 7> formats{{
      .runs_as = Dtype::int4,
      .fallback_peak = Dtype::bf16,
      .spellings = int4_spellings},
-}};
+});
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < formats.size(); ++i) {

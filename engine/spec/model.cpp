@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/toml.h"
 #include "spec/catalogue.h"
-#include "spec/weights.h"
 
 namespace rooflua {
 
@@ -25,17 +24,6 @@ int Model::moe_layers() const {
 
 int Model::dense_mlp_layers() const {
   return layers - moe_layers();
-}
-
-double Model::parameters() const {
-  return weights(*this).total();
-}
-
-double Model::active_parameters() const {
-  const WeightParts parts = weights(*this);
-  if (!moe) return parts.total();
-  const double visited = double(moe->experts_per_token) / moe->experts;
-  return parts.total() - parts.routed_experts * (1.0 - visited);
 }
 
 Bytes Model::kv_bytes_per_token(Dtype kv_dtype) const {

@@ -136,6 +136,19 @@ WeightParts weights(const Model& model) {
   return parts_of(model, whole);
 }
 
+// Declared in model.h: a model counts its weights by the formulas above.
+
+double Model::parameters() const {
+  return weights(*this).total();
+}
+
+double Model::active_parameters() const {
+  const WeightParts parts = weights(*this);
+  if (!moe) return parts.total();
+  const double visited = double(moe->experts_per_token) / moe->experts;
+  return parts.total() - parts.routed_experts * (1.0 - visited);
+}
+
 WeightParts weights_per_rank(const Model& model, int tp) {
   return parts_of(model, shard_of(model, tp));
 }

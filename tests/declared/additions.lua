@@ -1,0 +1,86 @@
+--- One new op, one metric, one number format and one scenario key, each as the texts that a person would insert.
+--- `declaration` is the file that declares it; `code` are the insertions that compute something new.
+--- An insertion goes in front of the one place where `before` stands.
+return {
+  {
+    kind = "op", name = "sample_scan",
+    declaration = {
+      file = "engine/cost/ops/declared.cpp",
+      {
+        before = "// The ops ---",
+        text = [[
+constexpr Field sample_scan_fields[] = {{.name = "state_size",
+                                         .number = &Query::own_0,
+                                         .unit = "elements",
+                                         .doc = "Width of the state.",
+                                         .role = FieldRole::key,
+                                         .kind = FieldKind::count},
+                                        tokens};
+
+]],
+      },
+      {
+        before = "};\n\n}  // namespace\n\nstd::span<const OpDeclaration> standard_ops() {",
+        text = [[
+    {.name = "sample_scan",
+     .doc = "A scan over a state, as an example of an op.",
+     .fields = sample_scan_fields,
+     .file = "sample_scan"},
+]],
+      },
+    },
+    code = {},
+  },
+  {
+    kind = "number format", name = "sample6",
+    declaration = {
+      file = "engine/spec/dtype.cpp",
+      {
+        before = "});\n\nconstexpr bool in_order() {",
+        text = [[
+    {.dtype = Dtype(7),
+     .name = "sample6",
+     .bits = 6,
+     .runs_as = Dtype(7),
+     .fallback_peak = Dtype::bf16,
+     .spellings = {}},
+]],
+      },
+    },
+    code = {},
+  },
+  {
+    kind = "metric", name = "longest_step_s",
+    declaration = {
+      file = "engine/measure/record/metrics.cpp",
+      {
+        before = '    {"time_s", "time", "s", less, "of kind',
+        text = '    {"longest_step_s", "longest step", "s", less, "the longest step", &Summary::longest_step_s},\n',
+      },
+    },
+    code = {
+      { file = "engine/measure/record/summary.h", before = "  EvidenceShares evidence{};",
+        text = "  double longest_step_s = 0;\n" },
+      { file = "engine/measure/record/summary.h", before = "  std::vector<Group> classes_, replicas_;",
+        text = "  Picoseconds longest_step_ = 0;\n" },
+      { file = "engine/measure/record/summary.cpp", before = "  last_step_end_ = std::max(last_step_end_, step.end);",
+        text = "  longest_step_ = std::max(longest_step_, step.end - step.start);\n" },
+      { file = "engine/measure/record/summary.cpp", before = "  out.exact = keeping_;",
+        text = "  out.longest_step_s = seconds(longest_step_);\n" },
+    },
+  },
+  {
+    kind = "scenario key", name = "sample_label",
+    declaration = {
+      file = "scripts/lib/rooflua/scenario/keys.lua",
+      {
+        before = '  { name = "seed", type = "integer"',
+        text = [[
+  { name = "sample_label", type = "text", default = "", kinds = every, read_by = "scenario.shape",
+    doc = "a label, as an example of a key" },
+]],
+      },
+    },
+    code = {},
+  },
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# A new op, metric, number format and scenario key each cost one declaration: adds one of each to a copy of the source
+# tree, builds the program there, and checks that everything which should follow from the declaration does.
+#   tests/declared/run.sh PROGRAM BUILD_FOLDER       from the source tree
+set -eu
+program=$1 folder=$2/declared
+mkdir -p "$folder/tree"
+# Unchanged files keep their times, so that a second run builds little.
+for each in CMakeLists.txt engine scripts scenarios bench_data; do cp -a "$each" "$folder/fresh.$$"
+  rm -rf "${folder:?}/tree/$each"
+  mv "$folder/fresh.$$" "$folder/tree/$each"
+done
+mkdir -p "$folder/tree/tests/declared"
+cp -a tests/declared/scenario.lua "$folder/tree/tests/declared/"
+"$program" lua tests/declared/add.lua "$folder/tree"
+cp tests/declared/sample_scan_bf16.csv "$folder/tree/bench_data/h200-sxm/"
+if ! { cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_CXX_FLAGS=-O0 && cmake --build "$folder/build" --target rooflua; } >"$folder/build.log" 2>&1; then
+  tail -40 "$folder/build.log"
+  echo "FAIL the program with the additions does not build"
+  exit 1
+fi
+built=$folder/build/bin/rooflua
+here=$(pwd)
+cd "$folder/tree"
+ROOFLUA_HOME=$(pwd) "$built" lua "$here/tests/declared/check.lua" "env ROOFLUA_HOME=$(pwd) $built"
