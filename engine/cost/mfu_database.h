@@ -4,13 +4,13 @@
 // with the table's FLOP convention and the GPU's peak (docs/MODELS.md).
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cost/estimate.h"
+#include "cost/lookup/user_lookup.h"
 #include "cost/tables/kernel_table.h"
 #include "cost/tables/layout.h"
 #include "spec/hardware.h"
@@ -18,7 +18,6 @@
 namespace rooflua {
 
 class MfuDatabase;
-class TableStore;
 
 struct DatabaseOptions {
   std::optional<Hardware> hardware;  // peaks; needed for MFU and the modelled kernel
@@ -33,22 +32,6 @@ struct DatabaseOptions {
   /// GPU.
   std::optional<double> default_mfu;
 };
-
-/// What a user's lookup returns: a latency or an MFU, and how good it is.
-struct UserAnswer {
-  double value = 0;
-  bool is_mfu = false;
-  Evidence evidence = Evidence::assumed;
-};
-/// What a user's lookup is asked.
-struct UserQuestion {
-  const std::shared_ptr<const TableStore>& store;  // has every table of the op
-  const KernelTable& table;                        // whose rows come closest to the query's shape
-  const Query& query;
-};
-/// A lookup written elsewhere (in Lua). Never called where no table has the op. Pure: its answers
-/// are remembered.
-using UserLookup = std::function<UserAnswer(const UserQuestion&)>;
 
 /// How a call of InferSim's or BLIS' own functions maps onto a Query (lookups infersim_floor,
 /// infersim_head, blis487). `tp` divides heads, so for a call with per-rank heads leave it 1.

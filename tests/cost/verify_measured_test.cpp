@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost/quality/measured_row.h"
+#include "cost/quality/verify.h"
 #include "cost/tables/importers.h"
 #include "tests/catch.h"
 

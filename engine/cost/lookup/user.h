@@ -2,7 +2,7 @@
 // A lookup written by the user (in Lua), as one of ours.
 
 #include "cost/lookup/lookup.h"
-#include "cost/mfu_database.h"
+#include "cost/lookup/user_lookup.h"
 
 namespace rooflua {
 

@@ -5,8 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "cost/quality/verify.h"
+#include "cost/quality/finding.h"
 #include "cost/tables/kernel_table.h"
+#include "spec/hardware.h"
 
 namespace rooflua {
 

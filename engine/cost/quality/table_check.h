@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cost/quality/verify.h"
+#include "cost/quality/finding.h"
+#include "cost/tables/kernel_table.h"
+#include "spec/hardware.h"
 
 namespace rooflua {
 

@@ -1,7 +1,6 @@
 #include "cost/quality/verify.h"
 
 #include <algorithm>
-#include <array>
 
 #include "cost/quality/table_check.h"
 
@@ -18,19 +17,6 @@ bool same_rows(const KernelTable& a, const KernelTable& b) {
 }
 
 }  // namespace
-
-bool is_error(FindingKind kind) {
-  return kind < FindingKind::hole;
-}
-
-std::string_view name(FindingKind kind) {
-  static constexpr std::array<std::string_view, 17> names = {
-      "mfu_disagrees",   "mfu_zero",   "above_peak",   "denominator", "duplicate_key",
-      "no_header",       "unreadable", "not_positive", "quantiles",   "hole",
-      "non_monotone",    "warm_up",    "copy",         "loose_mfu",   "undocumented",
-      "above_bandwidth", "spread"};
-  return names[static_cast<std::size_t>(kind)];
-}
 
 int VerifyReport::errors() const {
   return static_cast<int>(std::count_if(findings.begin(), findings.end(),

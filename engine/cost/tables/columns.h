@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cost/tables/importers.h"
+#include "cost/tables/kernel_table.h"
+#include "cost/tables/table_file.h"
 
 namespace rooflua {
 

@@ -10,59 +10,15 @@
 //   aic       <gpu>_{gemm,context_attention,generation_attention,moe,custom_allreduce,nccl}*.csv,
 //             latency in ms, message_size in elements; of several versions the newest
 
-#include <array>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cost/tables/kernel_table.h"
 #include "cost/tables/layout.h"
+#include "cost/tables/table_file.h"
 
 namespace rooflua {
-
-/// Which columns a file has and what they mean.
-enum class TableForm {
-  gemm,
-  prefill,
-  decode,
-  mla_prefill,
-  mla_decode,
-  grouped_decode,
-  grouped_prefill,
-  linear_decode,
-  linear_prefill,  // infersim and blis
-  own,             // of any op that declares a file
-  aic_gemm,
-  aic_prefill,
-  aic_decode,
-  aic_moe,
-  aic_all_reduce,
-  aic_nccl,
-};
-
-/// Whether tables of this form print an MFU beside the latency.
-constexpr bool prints_mfu(TableForm form) {
-  return form <= TableForm::mla_decode;
-}
-
-/// A table that a folder offers; not read yet.
-struct TableFile {
-  std::string name;
-  std::filesystem::path path;
-  TableForm form = TableForm::gemm;
-  Op op = Op::gemm;
-  Dtype dtype = Dtype::bf16;
-  std::string variant;
-  std::string source;                        // of our own layout: tables.toml in one line
-  std::optional<FlopConvention> convention;  // as tables.toml says, where it does
-  std::string unsaid;                        // keys that tables.toml should have and has not
-  bool quantizes = false;                    // KernelTable::quantizes
-  std::vector<std::string> only;             // aic: rows whose filter columns say exactly this
-  std::array<int, 5> shape{};                // from the file name
-  int tp = 1;
-  bool decode = false;
-};
 
 /// In a fixed order (name). Empty where the folder has nothing of this GPU.
 /// @throws Error if the path is not there
