@@ -13,7 +13,9 @@ local function output(arguments)
   pipe:close()
   return text
 end
-local function holds(text, part, what) check(text:find(part, 1, true) ~= nil, what .. ": no " .. part .. " in:\n" .. text) end
+local function holds(text, part, what)
+  check(text:find(part, 1, true) ~= nil, what .. ": no " .. part .. " in:\n" .. text)
+end
 
 -- The op: its table is read, questions are checked and answered between rows, and other keys stand in.
 local db = mfu.open "h200-sxm"

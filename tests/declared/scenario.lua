@@ -3,6 +3,8 @@ return {
   rooflua = 1,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
-  workload = require "workloads.poisson" { num_requests = 30, rate_per_s = 5, prompt_tokens = 1000, output_tokens = 20 },
+  workload = require "workloads.poisson" {
+    num_requests = 30, rate_per_s = 5, prompt_tokens = 1000, output_tokens = 20,
+  },
   search = { goal = "rate", slo = { longest_step_s = 0.5 }, min = 1, max = 20 },
 }
