@@ -74,7 +74,7 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
     declaration = {
       file = "scripts/lib/rooflua/scenario/keys.lua",
       {
-        before = '  { name = "seed", type = "integer"',
+        before = '  { name = "seed", type = "integer", default = 0, kinds = every',
         text = [[
   { name = "sample_label", type = "text", default = "", kinds = every, read_by = "scenario.shape",
     doc = "a label, as an example of a key" },

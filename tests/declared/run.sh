@@ -3,10 +3,12 @@
 # tree, builds the program there, and checks that everything which should follow from the declaration does.
 #   tests/declared/run.sh PROGRAM BUILD_FOLDER       from the source tree
 set -eu
-program=$1 folder=$2/declared
-mkdir -p "$folder/tree"
+program=$1
+mkdir -p "$2/declared/tree"
+folder=$(cd "$2/declared" && pwd)
 # Unchanged files keep their times, so that a second run builds little.
-for each in CMakeLists.txt engine scripts scenarios bench_data; do cp -a "$each" "$folder/fresh.$$"
+for each in CMakeLists.txt engine scripts scenarios bench_data; do
+  cp -a "$each" "$folder/fresh.$$"
   rm -rf "${folder:?}/tree/$each"
   mv "$folder/fresh.$$" "$folder/tree/$each"
 done

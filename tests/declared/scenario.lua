@@ -1,6 +1,7 @@
 --- A short run for tests/declared/check.lua: what the longest step takes, and which rate keeps it short.
 return {
   rooflua = 1,
+  kind = "search",
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
   workload = require "workloads.poisson" {

@@ -7,6 +7,9 @@ local shape = {}
 
 local newest = 1
 
+--- Types that are checked here, whatever reads the key. A table is checked where it is read: it may be an object.
+local is_plain = { text = true, boolean = true, ["function"] = true }
+
 local function check_version(reader, version)
   if version == nil or type(version) == "number" and version <= newest then return end
   reader:fail("rooflua", "this scenario is of schema %s, this program reads up to %d; install a newer rooflua, or say "
@@ -51,8 +54,9 @@ function shape.check(reader, given)
   check_version(reader, given.rooflua)
   local kind = given.kind or schema.entry("kind").default
   check_kind(reader, given, kind)
-  schema.check(reader, "title", given.title)
-  schema.check(reader, "report", given.report)
+  for _, entry in ipairs(schema.fields()) do
+    if is_plain[entry.type] then schema.check(reader, entry.path, given[entry.name]) end
+  end
   check_seed(reader, given.seed)
   return kind
 end
