@@ -16,7 +16,7 @@ function Exact:bucket(length) return length end
 --- @return table groups ascending by seq_len, as in group/by_length
 function Exact:groups(prefills)
   local groups = by_length.groups(self, prefills)
-  return groups  -- Not a tail call. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
+  return groups  -- Not a tail call. Compiled-code idiom: docs/LUA_API.md, "Hot paths".
 end
 
 return Exact

@@ -33,7 +33,7 @@ end
 --- @return table groups ascending by seq_len, as in group/by_length
 function Pow2:groups(prefills)
   local groups = by_length.groups(self, prefills)
-  return groups  -- Not a tail call. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
+  return groups  -- Not a tail call. Compiled-code idiom: docs/LUA_API.md, "Hot paths".
 end
 
 return Pow2

@@ -25,7 +25,7 @@ function Quantile:groups(prefills)
   local lengths, order = {}, {}
   for i = 1, count do
     lengths[i] = by_length.length(prefills[i], self.key)
-    -- Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
+    -- Compiled-code idiom: docs/LUA_API.md, "Hot paths".
     order[i] = lengths[i] * most_prefills + i
   end
   table.sort(order)

@@ -245,7 +245,7 @@ function RooflineV2:ask_decode(context_tokens, batch_size)
   local model = self.model
   local mfu, estimate = self.database:decode(model.heads, model.kv_heads, self.dim, batch_size, context_tokens,
                                              self.tp, self.kv_dtype)
-  return mfu, estimate  -- Not a tail call. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
+  return mfu, estimate  -- Not a tail call. Compiled-code idiom: docs/LUA_API.md, "Hot paths".
 end
 
 function RooflineV2:ask_prefill(seq_len)

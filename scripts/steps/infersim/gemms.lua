@@ -2,7 +2,7 @@
 --- attention, of linear attention, and shared experts.
 ---
 --- A GEMM has no minimum time for reading its weights: the measured MFU includes it. The GEMMs are written out
---- without a loop. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
+--- without a loop. Compiled-code idiom: docs/LUA_API.md, "Hot paths".
 ---
 --- Source: alibaba/InferSim f2293da.
 

@@ -7,7 +7,7 @@
 ---
 --- `new` and `prepare` compute what depends on model, GPU and deployment. `evaluate` computes the rest for each
 --- load and writes it into the same records again: copy what you want to keep. It makes no table and no tail
---- call. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
+--- call. Compiled-code idiom: docs/LUA_API.md, "Hot paths".
 ---
 --- Source: alibaba/InferSim f2293da.
 

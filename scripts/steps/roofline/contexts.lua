@@ -1,7 +1,7 @@
 --- What single contexts add to the mean MFU of a decode batch, remembered by batch size and context.
 ---
 --- A batch that knows only the sum of its contexts gives their mean, which may be no whole number. Whole contexts are
---- keys of an array, others of a hash. Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
+--- keys of an array, others of a hash. Compiled-code idiom: docs/LUA_API.md, "Hot paths".
 local contexts = {}
 contexts.__index = contexts
 

@@ -1,6 +1,6 @@
--- What a step model is given: the prefills and decodes of one step. The numbers lie in engine
--- memory (or, for batches made in Lua, in memory of the library); a handle knows its epoch, so a
--- batch kept past its step is an error. Positions are checked; everything is read-only.
+-- The batch that a step model prices: the prefills and decodes of one step. Its numbers are in memory of the engine,
+-- or of the library if the batch was made in Lua. A handle carries an epoch, so a batch that is used after its step is
+-- an error. Positions are checked, and all views are read-only.
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local ffi = require("rooflua.border.abi").ffi
@@ -14,7 +14,7 @@ typedef struct { const int32_t slot; const uint32_t epoch; const int32_t positio
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_contexts_handle;
 ]]
 
--- One entry per batch: slot 1 is the engine's, the rest were made in Lua and stay as long as the VM.
+-- One entry per batch: slot 1 is the engine's. Batches made in Lua have the others and stay until the VM is closed.
 local datas, epochs = {}, { [1] = 0 }
 -- slot -> {contexts = function() -> int32 pointer or nil, max = function, keep = anchors; pointer, epoch: what it
 -- returned in that epoch. The function goes over every running request, so it is asked once per step.}
@@ -54,7 +54,7 @@ local Prefills = ffi.metatype("rooflua_prefills_handle", {
     if type(i) ~= "number" or not (i >= 1 and i <= data_of(handle).prefill_count) then
       return nil
     end
-    return (Prefill(handle.slot, handle.epoch, i - 1)) -- no tail call: those into FFI end a trace
+    return (Prefill(handle.slot, handle.epoch, i - 1)) -- not a tail call: a tail call into FFI ends a trace
   end,
   __newindex = read_only,
   __metatable = false,
@@ -108,9 +108,8 @@ local Batch = ffi.metatype("rooflua_batch_handle", {
 
 local batch = {}
 
---- For rooflua.serving: where the engine keeps the batch of the step being priced, and the slow
---- paths. The layout is that of rooflua_batch.
----@param data any pointer to the engine's batch
+--- Sets where the engine keeps the batch that is priced, and the functions that collect contexts of single requests.
+---@param data any pointer to a rooflua_batch
 ---@param context_max function
 ---@param contexts function returns a pointer to one int32 per decode
 function batch.attach(data, context_max, contexts)
@@ -118,7 +117,7 @@ function batch.attach(data, context_max, contexts)
   details[live_slot] = { max = context_max, contexts = contexts }
 end
 
---- A handle for one step; the ones of earlier steps are stale from now on.
+--- A handle for one step; handles of earlier steps become stale.
 function batch.live()
   local epoch = epochs[live_slot] + 1
   if epoch >= 4294967296 then epoch = 1 end

@@ -52,7 +52,7 @@ function pricing.price(bound)
   if corrections then
     time_s = model_and_corrections(bound.steps, corrections, live())
   else
-    time_s = model_time(bound.steps, live()) -- in no variable: compiled code need not make an object of it
+    time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
   end
   expire()
   return time_s
@@ -60,7 +60,7 @@ end
 
 local bound_codes = require("rooflua.base.words").codes "bound" -- "unknown" is 0
 
---- The bound of most of the time that has one: 1 compute, 2 memory, 3 link; 0 where nothing has.
+--- The code of the bound that holds for most of the time; "unknown" if no operation has a bound.
 local function main_bound(rows)
   local seconds, most, code = { 0, 0, 0 }, 0, 0
   for _, row in ipairs(rows) do
@@ -73,7 +73,7 @@ local function main_bound(rows)
   return code
 end
 
---- The same price, and what bounds it. Slower: for traces.
+--- The same price and its bound. Slower; traces need it.
 function pricing.bounded(bound)
   apply(bound.all)
   local now, time_s = live(), nil
@@ -86,8 +86,8 @@ function pricing.bounded(bound)
   return time_s, main_bound(tree.rows)
 end
 
---- The same price, what bounds it, and what it consists of: rows of {name, evidence, seconds}, corrections with what
---- they correct.
+--- The same price, its bound, and its parts: rows of {name, evidence, seconds}. The time that a correction changes is
+--- part of the operation that it corrects.
 function pricing.explain(bound)
   apply(bound.all)
   local now, time_s = live(), nil

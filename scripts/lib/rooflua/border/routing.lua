@@ -1,4 +1,4 @@
---- What a router sees: the request to send on its way, and the signals of the replicas that may take it.
+--- What a router sees: the request to be routed, and the signals of the replicas that may take it.
 local ffi = require "ffi"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
@@ -28,7 +28,7 @@ local signal_fields = {
   prefix_hit_tokens = function(_, index) return (C.route_cached_tokens(B, index)) end,
 }
 
--- What the router that is asked may read: what it declared, or everything where it declared nothing.
+-- The signals that the router may read: those it declared, or all if it declared none.
 local readable, asked = signal_fields, nil
 
 local function not_declared(instance, key)
@@ -65,7 +65,7 @@ local candidates = ffi.new("rooflua_candidates_handle", 0)
 
 local routing = {}
 
---- The signals that a router declared, by name, with `index`; everything where it declared none.
+--- The signals that a router declared, by name, with `index`; all of them if it declared none.
 function routing.declared(instance)
   if instance.signals == nil then return signal_fields end
   local fields = { index = signal_fields.index }

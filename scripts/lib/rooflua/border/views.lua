@@ -1,9 +1,8 @@
---- What a policy sees of a running simulation: the replica, its requests, the plan, the batch. All of
---- it is read in place from the engine; handles carry an epoch, positions are checked, and nothing is
---- valid outside the call that was given it.
+--- What a policy sees of a running simulation: the replica, its requests, the plan, the batch. The views read the
+--- engine's memory. A handle carries an epoch and a position is checked, so a view that is used after the call that it
+--- was given to is an error.
 --
--- Results are put in parentheses where a call would else be a tail call: LuaJIT counts tail calls
--- against the unrolling of loops, and a policy with fifteen of them in a row would not be compiled.
+-- Results in parentheses are not tail calls. Compiled-code idiom: docs/LUA_API.md, "Hot paths".
 local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
@@ -33,7 +32,7 @@ local function fail(message)
   native.fail(message)
 end
 
---- What an assignment to a view runs into.
+--- The error of an assignment to a view.
 local function read_only(what, instead)
   return function(_, key) fail(("%s read-only (assigning '%s')%s"):format(what, tostring(key), instead or "")) end
 end
@@ -61,7 +60,7 @@ local function request_at(handle)
   return request
 end
 
---- Decode steps since the stored numbers of a decoding request were true.
+--- Decode steps since the stored numbers of a decoding request were written.
 local function steps_since(request)
   if request.phase ~= DECODE or B.view == nil then return 0 end
   return B.view.decode_index - request.joined
@@ -72,8 +71,8 @@ local function optional(value, none)
   return value
 end
 
---- Whether the cache can hold anything of a waiting request. Where it cannot, nobody is asked: compiled
---- code makes an object of a request only if it is used behind a call.
+--- Whether the cache can hold tokens of a waiting request. If it cannot, no function of the engine is called, and
+--- compiled code need not create the request's handle.
 local function may_hit(request)
   local view = B.view
   return view ~= nil and (view.hits == HITS_OF_ANY or view.hits == HITS_OF_PREEMPTED and request.preemptions > 0)
@@ -137,7 +136,7 @@ end
 
 -- Lists of requests --------------------------------------------------------------------------------
 
---- Where the last look into each list was, so that a loop over it is linear.
+--- The position of the last access to each list, so that a loop over the list takes linear time.
 local cursors = {}
 for kind = 0, 2 do cursors[kind] = { index = 0, slot = -1, change = -1, view = nil } end
 local WAITING_LIST, PREFILLING_LIST, RUNNING_LIST = 0, 1, 2

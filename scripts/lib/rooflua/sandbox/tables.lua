@@ -26,7 +26,7 @@ local function comparable(list)
 end
 
 --- A Lua function that calls an order written in C. It is made here, apart from the caller.
---- Compiled-code idiom: docs/PERFORMANCE.md, "Lua that stays compiled".
+--- Compiled-code idiom: docs/LUA_API.md, "Hot paths".
 local function called(in_c)
   return function(a, b) return in_c(a, b) end
 end
