@@ -42,7 +42,8 @@ struct Write {
   Written operator()(double value) const { return Json(value); }
   Written operator()(bool value) const { return Json(value); }
   Written operator()(const std::optional<double>& value) const {
-    return value ? Json(*value) : Json();
+    if (!value) return Json();
+    return Json(*value);
   }
   Written operator()(const Statistics& value) const { return to_json(value); }
   Written operator()(const Slo& value) const {
