@@ -13,15 +13,6 @@ using namespace rooflua;
 
 namespace {
 
-Summary synthetic() {
-  SummaryOptions options;
-  options.slo.ttft_s = 0.012;
-  options.classes = {"batch", "chat"};
-  SummaryObserver observer(options);
-  test::play(observer);
-  return observer.summary();
-}
-
 template <class Record>
 void check_declarations(std::span<const MetricOf<Record>> metrics) {
   std::set<std::string_view> names;
@@ -51,14 +42,14 @@ TEST_CASE("every metric has one name, a label, help, and a unit that its name ag
 }
 
 TEST_CASE("a document has the declared metrics in the declared order") {
-  const std::vector<std::string> written = keys(to_json(synthetic()));
+  const std::vector<std::string> written = keys(to_json(test::synthetic_summary()));
   std::vector<std::string> expected;
   for (const Metric& metric : run_metrics()) {
     if (!std::holds_alternative<std::monostate>(metric.source)) expected.emplace_back(metric.name);
   }
   for (const char* key : {"classes", "replicas", "sessions"}) expected.emplace_back(key);
   CHECK(written == expected);
-  const Json document = to_json(synthetic());
+  const Json document = to_json(test::synthetic_summary());
   const Json& replica = document.find("replicas")->items().at(0);
   expected = {"name"};
   for (const auto& metric : group_metrics()) expected.emplace_back(metric.name);
@@ -77,7 +68,7 @@ TEST_CASE("goodput is null in a summary without an SLO, and not there in its cla
 }
 
 TEST_CASE("a column gives the number that the summary holds") {
-  const Summary s = synthetic();
+  const Summary s = test::synthetic_summary();
   CHECK(run_column("ttft_s_p99").value(s) == s.ttft_s.p99);
   CHECK(run_column("ttft_s_p99").label() == "TTFT p99");
   CHECK(run_column("preemptions").value(s) == 1);
@@ -102,7 +93,7 @@ TEST_CASE("derived metrics are made of metrics that exist") {
 }
 
 TEST_CASE("columns that say nothing are left out of tables, and a scenario's metrics added") {
-  Summary quiet = SummaryObserver().summary(), busy = synthetic();
+  Summary quiet = SummaryObserver().summary(), busy = test::synthetic_summary();
   busy.own.push_back({"late_frac", "1", 0.25});
   const std::vector<WantedColumn> wanted = {
       {"requests_per_s", "req/s"}, {"ttft_s_p50"}, {"goodput_per_s"}, {"failed"}};
@@ -124,7 +115,7 @@ TEST_CASE("columns that say nothing are left out of tables, and a scenario's met
 }
 
 TEST_CASE("a scenario's own metrics survive being written and read") {
-  Summary s = synthetic();
+  Summary s = test::synthetic_summary();
   s.own = {{"a_frac", "1", 0.5}, {"none_s", "s", std::nan("")}};
   const std::string text = dump_json(to_json(s));
   const Summary read = summary_from_json(parse_json(text, "s"), "s");
@@ -140,5 +131,6 @@ TEST_CASE("a summary as a document is what its text reads back as") {
   const Json read = parse_json(dump_json(to_json(empty)), "s");
   CHECK(document(empty).find("ttft_s")->find("p50")->is_null());
   CHECK(compare(document(empty), read, 0).differences.empty());
-  CHECK(dump_json(document(synthetic())) == dump_json(to_json(synthetic())));
+  CHECK(dump_json(document(test::synthetic_summary())) ==
+        dump_json(to_json(test::synthetic_summary())));
 }

@@ -10,22 +10,13 @@ using namespace rooflua;
 
 namespace {
 
-Summary synthetic() {
-  SummaryOptions options;
-  options.slo.ttft_s = 0.012;
-  options.classes = {"batch", "chat"};
-  SummaryObserver observer(options);
-  test::play(observer);
-  return observer.summary();
-}
-
 Result synthetic_result() {
   Result result;
   result.scenario = "scenarios/x.lua";
   result.seed = 3;
   Json parameters = Json::object();
   parameters["chunk"] = 512;
-  result.variants.push_back({"chunk=512", parameters, synthetic()});
+  result.variants.push_back({"chunk=512", parameters, test::synthetic_summary()});
   return result;
 }
 
@@ -62,7 +53,7 @@ TEST_CASE("the result document has the promised names, in the promised places") 
 }
 
 TEST_CASE("a summary survives being written and read, to the last bit") {
-  const std::string text = dump_json(to_json(synthetic()));
+  const std::string text = dump_json(to_json(test::synthetic_summary()));
   CHECK(dump_json(to_json(summary_from_json(parse_json(text, "s"), "s"))) == text);
   const std::string nothing = dump_json(to_json(SummaryObserver().summary()));
   CHECK(dump_json(to_json(summary_from_json(parse_json(nothing, "s"), "s"))) == nothing);

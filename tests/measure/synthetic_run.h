@@ -13,6 +13,7 @@
 //
 // Gaps between tokens: 4, 2, 2, 2, 2. Time: 10 ms measured, 4 interpolated, 2 modelled, 2 assumed.
 
+#include "measure/record/summary.h"
 #include "serve/observer.h"
 
 namespace rooflua::test {
@@ -99,6 +100,16 @@ inline void play(Observer& observer) {
   play_step(observer, {16 * ms, 18 * ms, -1, 0, 2, 1, 12, 2, Evidence::assumed, 2}, 3);
   observer.on_done(done(0, 0, 0, 0, 10 * ms, 18 * ms, 100, 4));
   observer.on_done(done(1, 1, 1 * ms, 10 * ms, 14 * ms, 18 * ms, 50, 3));
+}
+
+/// The summary of play(): two classes, and a limit of 12 ms for the first token.
+inline Summary synthetic_summary() {
+  SummaryOptions options;
+  options.slo.ttft_s = 0.012;
+  options.classes = {"batch", "chat"};
+  SummaryObserver observer(options);
+  play(observer);
+  return observer.summary();
 }
 
 }  // namespace rooflua::test
