@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cost/estimate_cache.h"
+#include "cost/lookup/choices.h"
 #include "cost/lookup/lookup.h"
 #include "cost/lookup/user.h"
 #include "cost/model/attention.h"
@@ -35,6 +36,8 @@ std::unique_ptr<Lookup> make_lookup(const std::string& name, const LookupContext
   }
   return grid_lookup(context, name);
 }
+
+const std::string default_lookup = DatabaseOptions().lookup;
 
 bool is_reference(const std::string& lookup) {
   return lookup.starts_with("infersim_") || lookup == "blis487";
@@ -65,7 +68,7 @@ class Database final : public MfuDatabase {
   Database(DatabaseOptions options, std::shared_ptr<const TableStore> store, std::string lookup,
            UserLookup user)
       : options_(std::move(options)), store_(std::move(store)), name_(std::move(lookup)) {
-    context_ = {store_, options_.hardware, options_.gpu, options_.default_mfu};
+    context_ = {store_, options_.hardware, options_.gpu, options_.default_mfu, options_.engine};
     const bool native = !user;
     lookup_ = user ? user_lookup(context_, name_, std::move(user)) : make_lookup(name_, context_);
     reference_ = native && is_reference(name_);
@@ -129,10 +132,12 @@ class Database final : public MfuDatabase {
   const std::string& lookup() const override { return name_; }
   const std::optional<Hardware>& hardware() const override { return options_.hardware; }
   Layout layout() const override { return options_.layout; }
-  bool quantizes() const override {
-    const auto& files = store_->files();
-    return std::any_of(files.begin(), files.end(),
-                       [](const TableFile& file) { return file.quantizes; });
+  const std::string& engine() const override { return options_.engine; }
+  bool includes(Op op, Dtype format, std::string_view part) const override {
+    const std::vector<Choice> choices = choices_of(*store_, op, format, options_.engine);
+    if (choices.empty()) return donor() != nullptr && donor()->includes(op, format, part);
+    const TableFile& file = store_->files()[choices.front().files.front()];
+    return std::find(file.includes.begin(), file.includes.end(), part) != file.includes.end();
   }
   const std::vector<const KernelTable*>& tables() const override {
     if (tables_.empty()) {
@@ -169,9 +174,9 @@ class Database final : public MfuDatabase {
   Bound bound_of(const Query& query, double flop, double bytes) const {
     if (flop <= 0) return Bound::memory;
     if (!options_.hardware) return Bound::compute;
-    const auto peak = options_.hardware->peak.find(query.dtype);
-    if (peak == options_.hardware->peak.end()) return Bound::compute;
-    const double arithmetic_s = flop / peak->second.in_base_units();
+    const auto peak = options_.hardware->stated_peak(query.dtype);
+    if (!peak) return Bound::compute;
+    const double arithmetic_s = flop / peak->in_base_units();
     const double traffic_s = bytes / options_.hardware->memory_bandwidth.in_base_units();
     return traffic_s > arithmetic_s ? Bound::memory : Bound::compute;
   }
@@ -264,13 +269,14 @@ class Database final : public MfuDatabase {
     options.hardware = hardware_from_toml(folder / "hardware.toml");
     options.hardware->tables_from.clear();  // one step, no chains
     options.path = folder;
-    options.lookup = is_reference(name_) ? "latency_linear" : lookup_or_default();
+    options.engine = options_.engine;
+    options.lookup = is_reference(name_) ? default_lookup : lookup_or_default();
     return MfuDatabase::open(options);
   }
   std::string lookup_or_default() const {
     const std::vector<std::string> known = lookup_names();
     const bool native = std::find(known.begin(), known.end(), name_) != known.end();
-    return native ? name_ : "latency_linear";
+    return native ? name_ : default_lookup;
   }
 
   DatabaseOptions options_;
@@ -307,6 +313,10 @@ std::shared_ptr<const MfuDatabase> MfuDatabase::open(const DatabaseOptions& give
   if (given.path.empty() && options.hardware && !fs::is_directory(options.path)) {
     return from_tables({}, options);  // a GPU made up in a script has no folder: all is modelled
   }
+  if (!is_engine(options.engine)) {
+    const std::vector<std::string> known(engine_names.begin(), engine_names.end());
+    throw Error("engine", unknown_name("engine", options.engine, known));
+  }
   if (options.path.empty()) throw Error("mfu.open", "needs a path of tables, or a GPU");
   if (options.gpu.empty() && options.hardware) options.gpu = options.hardware->name;
   if (!options.hardware && options.layout == Layout::rooflua &&
@@ -331,8 +341,8 @@ std::shared_ptr<const MfuDatabase> MfuDatabase::from_tables(std::vector<KernelTa
 }
 
 std::vector<std::string> lookup_names() {
-  return {"blis487", "infersim_floor", "infersim_head", "latency_linear",
-          "linear",  "log_linear",     "nearest"};
+  return {"blis487",     "infersim_floor", "infersim_head", "latency_linear",
+          "latency_log", "linear",         "log_linear",    "nearest"};
 }
 
 }  // namespace rooflua

@@ -13,6 +13,7 @@
 #include "cost/lookup/user_lookup.h"
 #include "cost/tables/kernel_table.h"
 #include "cost/tables/layout.h"
+#include "spec/engines.h"
 #include "spec/hardware.h"
 
 namespace rooflua {
@@ -24,7 +25,8 @@ struct DatabaseOptions {
   std::filesystem::path path;        // folder of tables (empty: the folder of `hardware`)
   Layout layout = Layout::rooflua;
   std::string gpu;  // sub-folder (infersim, blis; any case) or file prefix (aic)
-  std::string lookup = "latency_linear";  // a named strategy of docs/MODELS.md
+  std::string lookup = "latency_log";  // a named strategy of docs/MODELS.md
+  std::string engine{default_engine};  // whose kernels run (spec/engines.h)
   /// Lends utilisation for ops that have no table here. Empty: the GPU that hardware.tables_from
   /// names.
   std::shared_ptr<const MfuDatabase> donor;
@@ -95,8 +97,11 @@ class MfuDatabase {
   virtual const std::string& lookup() const = 0;
   virtual const std::optional<Hardware>& hardware() const = 0;
   virtual Layout layout() const = 0;
-  /// Whether rows of its FP8 GEMMs contain the quantisation of their input (aiconfigurator's do).
-  virtual bool quantizes() const = 0;
+  /// The engine whose rows are taken before those of others.
+  virtual const std::string& engine() const = 0;
+  /// Whether the rows that answer for an op in a format contain a part of another op, as tables.toml
+  /// says ("quantize", "kv_write"): of the first table that may answer. Reads no table.
+  virtual bool includes(Op op, Dtype format, std::string_view part) const = 0;
   /// Loads everything and lists it.
   virtual const std::vector<const KernelTable*>& tables() const = 0;
   /// How many tables have been read so far.

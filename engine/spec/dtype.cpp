@@ -16,21 +16,32 @@ using Text = std::string_view;
 constexpr std::array<Text, 2> fp32_spellings{"float32", "float"};
 constexpr std::array<Text, 1> bf16_spellings{"bfloat16"};
 constexpr std::array<Text, 2> fp16_spellings{"float16", "half"};
-constexpr std::array<Text, 13> fp8_spellings{
+constexpr std::array<Text, 12> fp8_spellings{
     "float8",          "fp8_e4m3",    "fp8_e5m2",   "float8_e4m3", "float8_e4m3fn",
     "float8_e4m3fnuz", "float8_e5m2", "fp8_static", "fp8_dynamic", "fbgemm_fp8",
-    "w8a8_fp8",        "mxfp8",       "fp8_block"};
+    "w8a8_fp8",        "mxfp8"};
 constexpr std::array<Text, 4> int8_spellings{"i8", "w8a8", "w8a16", "int8_wo"};
-constexpr std::array<Text, 4> fp4_spellings{"nvfp4", "mxfp4", "float4", "float4_e2m1"};
+constexpr std::array<Text, 2> fp4_spellings{"float4", "float4_e2m1"};
 constexpr std::array<Text, 5> int4_spellings{"i4", "w4a16", "int4_wo", "nf4", "uint4"};
-constexpr std::array<Text, 1> fp8_variants{"fp8_block"};
+constexpr std::array<Text, 1> fp8_block_spellings{"fp8_blockwise"};
+constexpr std::array<Text, 1> mxfp4_mxfp8_spellings{"mxfp4_mxfp8"};
 
 constexpr std::array<StandIn, 3> for_16_bits{
-    {{Dtype::bf16, "", true}, {Dtype::fp16, "", true}, {Dtype::fp8, "", false}}};
+    {{Dtype::bf16, true}, {Dtype::fp16, true}, {Dtype::fp8, false}}};
 constexpr std::array<StandIn, 3> for_fp8{
-    {{Dtype::fp8, "", true}, {Dtype::fp8, "fp8_block", false}, {Dtype::bf16, "", false}}};
-constexpr std::array<StandIn, 3> for_int8{
-    {{Dtype::fp8, "", false}, {Dtype::fp8, "fp8_block", false}, {Dtype::bf16, "", false}}};
+    {{Dtype::fp8, true}, {Dtype::fp8_block, false}, {Dtype::bf16, false}}};
+constexpr std::array<StandIn, 3> for_fp8_block{
+    {{Dtype::fp8_block, true}, {Dtype::fp8, false}, {Dtype::bf16, false}}};
+constexpr std::array<StandIn, 4> for_int8{
+    {{Dtype::int8, true}, {Dtype::fp8, false}, {Dtype::fp8_block, false}, {Dtype::bf16, false}}};
+constexpr std::array<StandIn, 2> for_fp4{{{Dtype::nvfp4, false}, {Dtype::mxfp4, false}}};
+constexpr std::array<StandIn, 1> for_int4{{{Dtype::int4, true}}};
+constexpr std::array<StandIn, 1> for_nvfp4{{{Dtype::nvfp4, true}}};
+constexpr std::array<StandIn, 1> for_mxfp4{{{Dtype::mxfp4, true}}};
+constexpr std::array<StandIn, 1> for_mxfp4_mxfp8{{{Dtype::w4a8_mxfp4_mxfp8, true}}};
+
+constexpr double scale_of_128_by_128 = 32.0 / (128 * 128);  // bits for an element: one fp32
+constexpr double scale_of_16 = 8.0 / 16, scale_of_32 = 8.0 / 32;
 
 constexpr auto formats = std::to_array<NumberFormat>({
     {.dtype = Dtype::fp32,
@@ -60,8 +71,7 @@ constexpr auto formats = std::to_array<NumberFormat>({
      .fallback_peak = Dtype::bf16,
      .quantizes_input = true,
      .stand_ins = for_fp8,
-     .spellings = fp8_spellings,
-     .variants = fp8_variants},
+     .spellings = fp8_spellings},
     {.dtype = Dtype::int8,
      .name = "int8",
      .bits = 8,
@@ -74,13 +84,43 @@ constexpr auto formats = std::to_array<NumberFormat>({
      .bits = 4,
      .runs_as = Dtype::fp4,
      .fallback_peak = Dtype::bf16,
+     .stand_ins = for_fp4,
      .spellings = fp4_spellings},
     {.dtype = Dtype::int4,
      .name = "int4",
      .bits = 4,
      .runs_as = Dtype::int4,
      .fallback_peak = Dtype::bf16,
+     .stand_ins = for_int4,
      .spellings = int4_spellings},
+    {.dtype = Dtype::fp8_block,
+     .name = "fp8_block",
+     .bits = 8 + scale_of_128_by_128,
+     .runs_as = Dtype::fp8,
+     .fallback_peak = Dtype::fp8,
+     .quantizes_input = true,
+     .stand_ins = for_fp8_block,
+     .spellings = fp8_block_spellings},
+    {.dtype = Dtype::nvfp4,
+     .name = "nvfp4",
+     .bits = 4 + scale_of_16,
+     .runs_as = Dtype::fp4,
+     .fallback_peak = Dtype::fp4,
+     .stand_ins = for_nvfp4},
+    {.dtype = Dtype::mxfp4,
+     .name = "mxfp4",
+     .bits = 4 + scale_of_32,
+     .runs_as = Dtype::fp4,
+     .fallback_peak = Dtype::bf16,
+     .stand_ins = for_mxfp4},
+    {.dtype = Dtype::w4a8_mxfp4_mxfp8,
+     .name = "w4a8_mxfp4_mxfp8",
+     .bits = 4 + scale_of_32,
+     .runs_as = Dtype::fp4,
+     .fallback_peak = Dtype::fp8,
+     .quantizes_input = true,
+     .stand_ins = for_mxfp4_mxfp8,
+     .spellings = mxfp4_mxfp8_spellings},
 });
 
 constexpr bool in_order() {
@@ -139,13 +179,6 @@ Dtype require_dtype(std::string_view text, std::string_view where) {
   std::vector<std::string> known;
   for (const NumberFormat& format : formats) known.emplace_back(format.name);
   throw Error(std::string(where), unknown_name("dtype", text, known));
-}
-
-std::string_view variant_of(std::string_view text) {
-  for (const NumberFormat& format : formats) {
-    if (contains(format.variants, text)) return text;
-  }
-  return "";
 }
 
 }  // namespace rooflua

@@ -12,13 +12,23 @@
 namespace rooflua {
 
 /// In the order of number_formats().
-enum class Dtype { fp32, bf16, fp16, fp8, int8, fp4, int4 };
+enum class Dtype {
+  fp32,
+  bf16,
+  fp16,
+  fp8,
+  int8,
+  fp4,
+  int4,
+  fp8_block,
+  nvfp4,
+  mxfp4,
+  w4a8_mxfp4_mxfp8
+};
 
 /// Rows of which format may price a kernel of another one.
 struct StandIn {
   Dtype dtype = Dtype::bf16;
-  std::string_view variant =
-      {};  // a kernel family of that format that is measured apart: "fp8_block"
   /// The same kernel at the same speed: the answer is as good as one of the wanted format. Else its
   /// latency is scaled by the bytes of an element, and its evidence is stand_in.
   bool alike = false;
@@ -30,8 +40,8 @@ struct NumberFormat {
   double bits = 16;  // of one element, with its share of the scales
   /// The format whose kernels run, and whose rows of KV caches are read: fp16 runs those of bf16.
   Dtype runs_as = Dtype::bf16;
-  /// The peak it computes at on a GPU that states none for the format itself: weights are expanded
-  /// to 16 bits on the way.
+  /// The format whose peak it computes at on a GPU that states none for the format itself. Of weights
+  /// that are expanded to 16 bits on the way it is bf16; of scaled blocks, the format of an element.
   Dtype fallback_peak = Dtype::bf16;
   /// Whether activations are quantised to the format in front of a GEMM, by a kernel of its own.
   bool quantizes_input = false;
@@ -39,8 +49,6 @@ struct NumberFormat {
   /// kernel does.
   std::span<const StandIn> stand_ins = {};
   std::span<const std::string_view> spellings = {};  // in use beside the name, in lower case
-  std::span<const std::string_view> variants =
-      {};  // spellings that name a kernel family of its own
 };
 
 std::span<const NumberFormat> number_formats();
@@ -49,7 +57,7 @@ const NumberFormat& format_of(Dtype dtype);
 namespace detail {
 extern const double* const element_bytes;  // by Dtype, from the entries
 }
-/// Bytes of one element: 4, 2, 2, 1, 1, 0.5, 0.5.
+/// Bytes of one element, with its share of the scales of its block.
 inline double bytes_per_element(Dtype dtype) {
   return detail::element_bytes[static_cast<int>(dtype)];
 }
@@ -59,7 +67,5 @@ std::string_view name(Dtype dtype);
 std::optional<Dtype> parse_dtype(std::string_view text);
 /// As parse_dtype(). @throws Error at `where` with the known names
 Dtype require_dtype(std::string_view text, std::string_view where);
-/// The text itself where it names a kernel family that is measured apart ("fp8_block"), else "".
-std::string_view variant_of(std::string_view text);
 
 }  // namespace rooflua

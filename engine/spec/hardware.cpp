@@ -63,9 +63,24 @@ void read_sources(Hardware& hardware, const Fields& fields) {
 
 }  // namespace
 
+std::optional<FlopPerSecond> Hardware::stated_peak(Dtype dtype) const {
+  auto found = peak.find(dtype);
+  const Dtype element = format_of(dtype).fallback_peak;
+  const bool expanded = bytes_per_element(element) >= 2;
+  if (found == peak.end() && !expanded) found = peak.find(element);
+  if (found == peak.end()) return std::nullopt;
+  return found->second;
+}
+
+Dtype Hardware::computes_in(Dtype dtype) const {
+  if (peak.contains(dtype)) return dtype;
+  const Dtype element = format_of(dtype).fallback_peak;
+  if (peak.contains(element)) return element;
+  return bytes_per_element(dtype) < 2 ? Dtype::bf16 : dtype;
+}
+
 FlopPerSecond Hardware::peak_for(Dtype dtype) const {
-  const auto found = peak.find(dtype);
-  if (found != peak.end()) return found->second;
+  if (const auto stated = stated_peak(dtype)) return *stated;
   std::string known;
   for (const auto& [have, rate] : peak) {
     known += (known.empty() ? "" : ", ") + std::string(rooflua::name(have));

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,14 @@ struct Hardware {
   std::map<std::string, std::string> sources;  // key -> where the figure was published
   Family family;  // constants of kernels that are modelled, and on which GPUs they were fitted
 
+  /// Of a format of scaled blocks it is the peak of an element's format.
   /// @throws Error with the known dtypes if the GPU has no such peak
   FlopPerSecond peak_for(Dtype dtype) const;
+  /// As peak_for(); nothing if the GPU has no such peak.
+  std::optional<FlopPerSecond> stated_peak(Dtype dtype) const;
+  /// The format the tensor cores work in. Weights in a narrow format that the GPU cannot multiply are
+  /// expanded to 16 bits on the way (Marlin-like kernels): they save traffic, not arithmetic.
+  Dtype computes_in(Dtype dtype) const;
 };
 
 /// By folder name or alias (case and punctuation do not matter), or a path to a hardware.toml or

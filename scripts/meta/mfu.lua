@@ -22,7 +22,7 @@ local mfu = {}
 ---@field hardware rooflua.Hardware?
 ---@field layout string
 ---@field strategy string name of the lookup
----@field quantizes boolean whether times of its FP8 GEMMs include quantising their input
+---@field engine string whose rows are taken before those of other engines: vllm, sglang or trtllm
 ---@field tables_loaded integer tables read so far; a table is read when it is first needed
 local Database = {}
 
@@ -111,6 +111,17 @@ function Database:leave_one_out(options) end
 ---@param reference rooflua.Database
 ---@return table[]
 function Database:compare(reference) end
+--- Whether rows of an op in a format contain a part of another op, as tables.toml says. A step model does not add
+--- such a part again.
+---@param op string
+---@param dtype string of the weights; of prefill attention, of the KV cache
+---@param part string quantize, kv_write, ...
+---@return boolean
+function Database:includes(op, dtype, part) end
+--- Whether any table answers for an op, of this GPU or of the one that it borrows from.
+---@param op string
+---@return boolean
+function Database:measures(op) end
 --- The peak that an MFU of this dtype refers to; 0 if it is not known.
 ---@param dtype string? default bf16
 ---@return number flop_per_s
@@ -122,8 +133,9 @@ function Database:peak(dtype) end
 ---@field path string
 ---@field op string
 ---@field dtype string of the kernel that was timed
----@field variant string a kernel family that is measured apart, such as fp8_block; else ""
----@field quantizes boolean whether rows of an FP8 GEMM contain the quantisation of their input
+---@field variant string how rows are read: single (one GEMM of a pair), nccl; else ""
+---@field engine string what ran the kernel: an engine, a library or who published it; "" = measured here
+---@field includes string[] what a row holds besides its op: quantize, kv_write, routing, launch, ...
 ---@field axes string[] the columns that are a shape
 ---@field count integer rows
 ---@field ranges table<string, {least: number, most: number}> by axis
@@ -163,6 +175,7 @@ function Prepared:evidence(name) end
 ---@field path string? folder of tables; default: the shipped tables of the GPU
 ---@field layout "rooflua"|"infersim"|"blis"|"aic"?
 ---@field lookup any name of a lookup, a function or a policy
+---@field engine "vllm"|"sglang"|"trtllm"? whose kernels run; rows of other engines stand in; default vllm
 ---@field hardware any source of peaks; default: the shipped GPU of that name
 ---@field default_mfu number? answer of the InferSim lookups if there is no row
 ---@field model table<string, number>? other constants of modelled kernels and collectives: help "mfu.model"

@@ -65,6 +65,7 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field source string file that it was read from
 ---@field architecture string
 ---@field peak_flop_per_s table<string, number> dense peaks by dtype: bf16, fp8, ...
+---@field computes_in table<string, string> by dtype, the format that the tensor cores multiply it in
 ---@field memory_bytes_per_s number
 ---@field memory_bytes number as sold
 ---@field usable_memory_bytes number as the driver reports

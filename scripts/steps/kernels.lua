@@ -115,7 +115,9 @@ function Kernels:bind(context)
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens)
+  self.weights = deployment.weights
   self.elementwise = elementwise.of(self)
+  self.whole_moe_layers = ops.has_moe_layers(self)
   self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens)
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
@@ -124,6 +126,8 @@ end
 
 --- Sorts the operations by the rows of a batch that they see: all tokens, one row per request, ...
 function Kernels:bind_operations(layers, deployment)
+  local prefill = self.model.mla and "mla_prefill" or "attention_prefill"
+  self.written_in_prefill = self.database:includes(prefill, self.kv_dtype, "kv_write")
   local seen = { tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
   self.attention, self.linear, self.kernel_count = nil, nil, 0
   for _, op in ipairs(layers) do
@@ -133,7 +137,7 @@ function Kernels:bind_operations(layers, deployment)
     elseif op.op == "linear_attention" then
       self.linear = op
     elseif op.op ~= "attention_prefill" and op.op ~= "mla_prefill" then
-      local list = seen[op.rows]
+      local list = seen[op.name == "kv_write" and self.written_in_prefill and "decode_tokens" or op.rows]
       list[#list + 1] = op
     end
   end
@@ -159,8 +163,9 @@ function Kernels:bind_attention(deployment)
   self.decode_query = ops.attention_query(model, deployment, true)
   self.prefill_query = ops.attention_query(model, deployment, false)
   if self.linear then
-    self.linear_decode = ops.linear_query(model, deployment, true)
-    self.linear_prefill = ops.linear_query(model, deployment, false)
+    local measured = self.database:measures "gdn_decode" and self.database:measures "gdn_prefill"
+    self.linear_decode = ops.linear_query(model, deployment, true, measured)
+    self.linear_prefill = ops.linear_query(model, deployment, false, measured)
   end
   self.attention_layers = op.count
   self.kv_bytes_per_token = op.bytes_per_row

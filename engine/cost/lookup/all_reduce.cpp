@@ -1,5 +1,6 @@
 #include "cost/lookup/all_reduce.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rooflua {
@@ -10,6 +11,11 @@ constexpr double graph = 0, eager = 1, nccl = 2;  // modes
 double mode_of(const KernelTable& table, const KernelRow& row) {
   if (table.variant == "nccl") return nccl;
   return query_of(table, row).eager != 0 ? eager : graph;
+}
+
+double distance(const KeyedIndex::Entry& entry, const Query& q) {
+  const bool same_mode = entry.key[0] == (q.eager != 0 ? eager : graph);
+  return key_gap(entry.key[1], q.ranks) + (same_mode ? 0 : 0.1);
 }
 
 }  // namespace
@@ -26,6 +32,17 @@ AllReduceIndex::AllReduceIndex(const std::vector<const KernelTable*>& tables) {
   index_.finish();
 }
 
+const KeyedIndex::Entry& AllReduceIndex::nearest(const Query& q) const {
+  const auto& entries = index_.entries();
+  return *std::min_element(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
+    return distance(a, q) < distance(b, q);
+  });
+}
+
+double AllReduceIndex::gap(const Query& query) const {
+  return key_gap(nearest(query).key[1], query.ranks);
+}
+
 Reading AllReduceIndex::at(const Query& q, Strategy strategy, RowsUsed* trace) const {
   const double ranks = q.ranks;
   const auto* own = index_.find({q.eager != 0 ? eager : graph, ranks});
@@ -34,17 +51,12 @@ Reading AllReduceIndex::at(const Query& q, Strategy strategy, RowsUsed* trace) c
     return own->series.at(q.bytes, strategy, trace);
   }
   if (library != nullptr) return library->series.at(q.bytes, strategy, trace);
-  const KeyedIndex::Entry* donor = nullptr;
-  double least = 0;
-  for (const auto& entry : index_.entries()) {
-    const double found =
-        key_gap(entry.key[1], ranks) + (entry.key[0] == (q.eager != 0 ? eager : graph) ? 0 : 0.1);
-    if (donor == nullptr || found < least) donor = &entry, least = found;
-  }
-  const double there = donor->key[1];
+  const KeyedIndex::Entry& donor = nearest(q);
+  const double there = donor.key[1];
   const double scale = ((ranks - 1) / ranks) / ((there - 1) / there);
-  Reading reading = donor->series.at(q.bytes * scale, strategy, trace);
-  return there == ranks ? reading : reading.downgrade(Evidence::stand_in, std::exp2(least));
+  Reading reading = donor.series.at(q.bytes * scale, strategy, trace);
+  if (there == ranks) return reading;
+  return reading.downgrade(Evidence::stand_in, std::exp2(distance(donor, q)));
 }
 
 }  // namespace rooflua

@@ -3,11 +3,12 @@
 // Private to the grid lookups.
 //
 //   decode    latency over (batch, context tokens)
-//   prefill   latency over (batch, new tokens), a layer per prior context. Without rows that have a
-//             prior context a chunk costs what a fresh prompt of as many causal pairs costs
-//             (t p + t^2 / 2 = S^2 / 2): extrapolated.
+//   prefill   latency over (batch, new tokens), a plane per prior context (Contexts, grid.h)
 //
-// A shape that was not measured is matched on heads / kv_heads first, then head_dim, then size:
+// With a window, the window is part of the shape.
+//
+// A shape that was not measured is matched on heads / kv_heads and window first, then head_dim, then
+// size:
 //   decode    the donor at a batch with as many KV bytes: decode MFU is proportional to
 //             heads / kv_heads
 //   prefill   the donor at a batch of as much work; below the smallest batch its latency times the
@@ -19,28 +20,28 @@
 #include <utility>
 #include <vector>
 
-#include "cost/lookup/grid.h"
+#include "cost/lookup/row_index.h"
 
 namespace rooflua {
 
-class AttentionIndex {
+class AttentionIndex final : public RowIndex {
  public:
   AttentionIndex(Op op, const std::vector<const KernelTable*>& tables);
 
-  bool empty() const { return shapes_.empty(); }
-  /// @param strategy  along tokens; batch and prior context follow `across`
-  Reading at(const Query& query, Strategy strategy, Strategy across, RowsUsed* trace) const;
+  bool empty() const override { return shapes_.empty(); }
+  double gap(const Query& query) const override;
+  Reading at(const Query& query, Strategy strategy, RowsUsed* trace) const override;
 
  private:
-  using Heads =
-      std::array<double, 3>;  // per rank: heads, kv_heads (or rank, nope), head_dim (or rope)
+  /// Per rank: heads, kv_heads (or rank, nope), head_dim (or rope), window (0: none).
+  using Heads = std::array<double, 4>;
   struct Shape {
     Heads heads{};
     Dtype kv = Dtype::bf16;
-    std::vector<std::pair<double, Plane>> layers;  // prior context -> plane; decode has one
+    Contexts rows;  // of decode: all at context 0
   };
   struct Key {
-    double a = 0, b = 0, c = 0, tp = 0;  // heads and widths of the model
+    double a = 0, b = 0, c = 0, window = 0, tp = 0;  // heads and widths of the model
     Dtype kv = Dtype::bf16;
     friend bool operator==(const Key&, const Key&) = default;
   };
@@ -58,12 +59,11 @@ class AttentionIndex {
   Plan make_plan(const Key& key) const;
   double mismatch(const Shape& shape, const Heads& wanted, Dtype kv) const;
   double size(const Heads& heads, Dtype kv) const;
-  Reading decode(const Query& query, const Plan& plan, Strategy strategy, Strategy across,
-                 RowsUsed* trace) const;
-  Reading foreign_prefill(const Query& query, const Plan& plan, Strategy strategy, Strategy across,
+  Reading decode(const Query& query, const Plan& plan, Strategy strategy, RowsUsed* trace) const;
+  Reading foreign_prefill(const Query& query, const Plan& plan, Strategy strategy,
                           RowsUsed* trace) const;
-  Reading prefill(const Shape& shape, const Query& query, double batch, Strategy strategy,
-                  Strategy across, RowsUsed* trace) const;
+  static Reading prefill(const Shape& shape, const Query& query, double batch, Strategy strategy,
+                         RowsUsed* trace);
 
   Op op_;
   std::vector<Shape> shapes_;

@@ -1,6 +1,7 @@
 #include "cost/lookup/declared.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/error.h"
@@ -23,7 +24,7 @@ DeclaredIndex::DeclaredIndex(Op op, const std::vector<const KernelTable*>& table
     if (field.role == FieldRole::axis) axes_.push_back(&field);
   }
   ROOFLUA_ASSERT(keys_.size() <= max_axes);
-  ROOFLUA_ASSERT(axes_.size() <= 2);
+  ROOFLUA_ASSERT(axes_.size() <= 3);
   for (const KernelTable* table : tables) {
     for (std::size_t i = 0; i < table->rows.size(); ++i) {
       const KernelRow& row = table->rows[i];
@@ -31,13 +32,13 @@ DeclaredIndex::DeclaredIndex(Op op, const std::vector<const KernelTable*>& table
       const Query query = query_of(*table, row);
       const Key key = key_of(query);
       const auto [found, fresh] = of_.try_emplace(key, entries_.size());
-      if (fresh) entries_.push_back({key, Plane()});
+      if (fresh) entries_.push_back({key, Contexts()});
       const At at = at_axes(query);
-      entries_[found->second].plane.add(at.outer,
-                                        {at.inner, row.latency_s, table, static_cast<int>(i)});
+      entries_[found->second].rows.add(at.context, at.outer,
+                                       {at.inner, row.latency_s, table, static_cast<int>(i)});
     }
   }
-  for (Entry& entry : entries_) entry.plane.finish(true);
+  for (Entry& entry : entries_) entry.rows.finish(true);
 }
 
 DeclaredIndex::Key DeclaredIndex::key_of(const Query& query) const {
@@ -59,13 +60,23 @@ DeclaredIndex::At DeclaredIndex::at_axes(const Query& query) const {
   int read = 0;
   for (const Field* field : axes_) {
     if (!field->read_by(query)) continue;
+    if (axes_.size() == 3 && field->number == &Query::context_tokens) {
+      at.context = query.context_tokens;
+      continue;
+    }
     at.outer = read++ == 0 ? 1 : at.inner;
     at.inner = std::max(field->at_least, query.*field->number);
   }
   return at;
 }
 
-DeclaredIndex::Donor DeclaredIndex::nearest(const Key& key) const {
+const DeclaredIndex::Donor& DeclaredIndex::nearest(const Key& key) const {
+  Words<max_axes> words;
+  for (std::size_t i = 0; i < key.size(); ++i) words.words[i] = std::bit_cast<std::uint64_t>(key[i]);
+  return nearest_.of(words, [&] { return find_nearest(key); });
+}
+
+DeclaredIndex::Donor DeclaredIndex::find_nearest(const Key& key) const {
   const auto same = of_.find(key);
   if (same != of_.end()) return {&entries_[same->second]};
   Donor donor;
@@ -88,9 +99,9 @@ DeclaredIndex::Donor DeclaredIndex::nearest(const Key& key) const {
 }
 
 Reading DeclaredIndex::at(const Query& query, Strategy strategy, RowsUsed* trace) const {
-  const Donor donor = nearest(key_of(query));
+  const Donor& donor = nearest(key_of(query));
   const At at = at_axes(query);
-  Reading reading = donor.entry->plane.at(at.outer, at.inner, strategy, strategy, trace);
+  Reading reading = donor.entry->rows.at(at.context, at.outer, at.inner, strategy, strategy, trace);
   reading.latency_s *= donor.scale;
   if (donor.distance == 0) return reading;
   return reading.downgrade(Evidence::stand_in, std::exp2(std::min(donor.distance, 60.0)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cost/ops/work.h"
 
@@ -20,19 +21,29 @@ ElementwiseIndex::ElementwiseIndex(const std::vector<const KernelTable*>& tables
   index_.finish();
 }
 
-Reading ElementwiseIndex::at(const Query& q, Strategy strategy, RowsUsed* trace) const {
-  const double kernel = q.kernel;
-  const KeyedIndex::Entry* donor = nullptr;
-  double least = 0;
+ElementwiseIndex::Donor ElementwiseIndex::nearest(const Query& q) const {
+  Donor donor;
   for (const auto& entry : index_.entries()) {
-    const double found = key_gap(entry.key[1], q.width) + (entry.key[0] == kernel ? 0 : 100);
-    if (donor == nullptr || found < least) donor = &entry, least = found;
+    const double kernel = entry.key[0];
+    if ((kernel == Kernel::quantize) != (q.kernel == Kernel::quantize)) continue;
+    const double found = key_gap(entry.key[1], q.width) + (kernel == q.kernel ? 0 : 100);
+    if (donor.entry == nullptr || found < donor.distance) donor = {&entry, found};
   }
-  const double there = donor->key[1] * passes(donor->key[0]);
+  return donor;
+}
+
+double ElementwiseIndex::gap(const Query& query) const {
+  const Donor donor = nearest(query);
+  return donor.entry == nullptr ? std::numeric_limits<double>::infinity() : donor.distance;
+}
+
+Reading ElementwiseIndex::at(const Query& q, Strategy strategy, RowsUsed* trace) const {
+  const Donor donor = nearest(q);
+  const double there = donor.entry->key[1] * passes(donor.entry->key[0]);
   const double tokens = q.tokens * (q.width * passes(q.kernel) / there);
-  Reading reading = donor->series.at(tokens, strategy, trace);
-  if (least == 0) return reading;
-  return reading.downgrade(Evidence::stand_in, std::exp2(std::min(least, 60.0)));
+  Reading reading = donor.entry->series.at(tokens, strategy, trace);
+  if (donor.distance == 0) return reading;
+  return reading.downgrade(Evidence::stand_in, std::exp2(std::min(donor.distance, 60.0)));
 }
 
 }  // namespace rooflua

@@ -71,15 +71,22 @@ Reading ExpertIndex::read(const KeyedIndex& index, const KeyedIndex::Key& key, d
   return plan.stand_in ? reading.downgrade(Evidence::stand_in, plan.ratio) : reading;
 }
 
-Reading ExpertIndex::at(const Query& q, Strategy strategy, RowsUsed* trace) const {
+KeyedIndex::Key ExpertIndex::whole_key(const Query& q) {
   const double tp = std::max(1.0, q.tp);
   const double groups = std::max(1.0, std::max(1.0, q.ranks) / tp);
-  const double local = std::max(1.0, q.experts / groups), width = q.intermediate_size / tp;
-  const double topk = q.experts_per_token, all = q.experts;
-  if (!whole_.empty()) {
-    return read(whole_, {q.decode, local, topk, q.hidden_size, width, all}, q.tokens, strategy,
-                trace);
-  }
+  const double local = std::max(1.0, q.experts / groups);
+  return {q.decode, local, q.experts_per_token, q.hidden_size, q.intermediate_size / tp, q.experts};
+}
+
+double ExpertIndex::gap(const Query& query) const {
+  if (whole_.empty()) return 0;
+  return std::log2(plan(whole_, whole_key(query)).ratio);
+}
+
+Reading ExpertIndex::at(const Query& q, Strategy strategy, RowsUsed* trace) const {
+  const KeyedIndex::Key key = whole_key(q);
+  if (!whole_.empty()) return read(whole_, key, q.tokens, strategy, trace);
+  const double local = key[1], topk = key[2], width = key[4];
   Reading up =
       read(single_, {0, local, topk, q.hidden_size, 2 * width, local}, q.tokens, strategy, trace);
   const Reading down =

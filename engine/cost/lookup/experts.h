@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cost/lookup/keyed.h"
+#include "cost/lookup/row_index.h"
 
 namespace rooflua {
 
@@ -16,11 +17,12 @@ bool is_usual_distribution(const KernelTable& table, const KernelRow& row, bool 
 /// rank,
 /// all experts. A foreign key is the donor at as many tokens per expert, times the ratio of
 /// weights.
-class ExpertIndex {
+class ExpertIndex final : public RowIndex {
  public:
   explicit ExpertIndex(const std::vector<const KernelTable*>& tables);
-  bool empty() const { return whole_.empty() && single_.empty(); }
-  Reading at(const Query& query, Strategy strategy, RowsUsed* trace) const;
+  bool empty() const override { return whole_.empty() && single_.empty(); }
+  double gap(const Query& query) const override;
+  Reading at(const Query& query, Strategy strategy, RowsUsed* trace) const override;
 
  private:
   /// Which entry answers for a key, remembered: a simulation asks for few.
@@ -32,6 +34,7 @@ class ExpertIndex {
     double ratio = 1;
     bool stand_in = false;
   };
+  static KeyedIndex::Key whole_key(const Query& query);
   const Plan& plan(const KeyedIndex& index, const KeyedIndex::Key& key) const;
   static Plan make_plan(const KeyedIndex& index, const KeyedIndex::Key& key);
   Reading read(const KeyedIndex& index, const KeyedIndex::Key& key, double tokens,

@@ -19,7 +19,7 @@ std::vector<double> sorted_distinct(std::vector<double> values) {
 
 }  // namespace
 
-GemmIndex::GemmIndex(const KernelTable& table) : dtype_(table.dtype) {
+GemmIndex::GemmIndex(const KernelTable& table) {
   int last = -1;
   double last_k = -1, last_n = -1;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -158,6 +158,11 @@ GemmIndex::Plan GemmIndex::make_plan(double k, double n, bool nearest) const {
 const GemmIndex::Plan& GemmIndex::plan(double k, double n, bool nearest) const {
   const Words<3> key{{std::bit_cast<std::uint64_t>(k), std::bit_cast<std::uint64_t>(n), nearest}};
   return plans_.of(key, [&] { return make_plan(k, n, nearest); });
+}
+
+double GemmIndex::gap(double k, double n) const {
+  const Plan& plan = this->plan(k, n, false);
+  return plan.evidence <= Evidence::interpolated ? 0 : std::log2(plan.ratio);
 }
 
 Reading GemmIndex::at(double m, double k, double n, Strategy strategy, RowsUsed* trace) const {

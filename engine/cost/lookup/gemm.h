@@ -13,7 +13,7 @@
 #include <map>
 #include <vector>
 
-#include "cost/lookup/grid.h"
+#include "cost/lookup/row_index.h"
 #include "cost/recent_values.h"
 
 namespace rooflua {
@@ -23,7 +23,8 @@ class GemmIndex {
   explicit GemmIndex(const KernelTable& table);
 
   bool empty() const { return shapes_.empty(); }
-  Dtype dtype() const { return dtype_; }
+  /// 0 inside the grid of measured (k, n); else how far it is from it, in doublings.
+  double gap(double k, double n) const;
   Reading at(double m, double k, double n, Strategy strategy, RowsUsed* trace) const;
 
  private:
@@ -55,12 +56,28 @@ class GemmIndex {
   void by_distance(double k, double n, std::size_t most, Plan& plan) const;
   int shape_at(double k, double n) const;
 
-  Dtype dtype_;
   std::vector<Shape> shapes_;
   std::map<std::pair<double, double>, int> of_;
   std::vector<double> ks_, ns_;
   double least_latency_s_ = 0;
   mutable RecentValues<Words<3>, Plan> plans_;
+};
+
+/// The GEMM tables of one engine; the first that has rows answers.
+class GemmTables final : public RowIndex {
+ public:
+  explicit GemmTables(const std::vector<const KernelTable*>& tables) {
+    for (const KernelTable* table : tables) tables_.emplace_back(*table);
+    std::erase_if(tables_, [](const GemmIndex& table) { return table.empty(); });
+  }
+  bool empty() const override { return tables_.empty(); }
+  double gap(const Query& query) const override { return tables_.front().gap(query.k, query.n); }
+  Reading at(const Query& query, Strategy strategy, RowsUsed* trace) const override {
+    return tables_.front().at(query.m, query.k, query.n, strategy, trace);
+  }
+
+ private:
+  std::vector<GemmIndex> tables_;
 };
 
 }  // namespace rooflua

@@ -25,6 +25,11 @@ double blend(Strategy strategy, double x, double x0, double x1, double latency0,
       const double part = (x - x0) / (x1 - x0);
       return latency0 + part * (latency1 - latency0);
     }
+    case Strategy::latency_log: {
+      if (!(x0 > 0)) return latency0 + (x - x0) / (x1 - x0) * (latency1 - latency0);
+      const double part = std::log(x / x0) / std::log(x1 / x0);
+      return latency0 * std::exp(part * std::log(latency1 / latency0));
+    }
     case Strategy::nearest:
       return x * x < x0 * x1 ? latency0 * (work / work0) : latency1 * (work / work1);
     case Strategy::linear:
@@ -127,6 +132,54 @@ Reading Plane::at(double outer, double x, Strategy inner, Strategy across, RowsU
   low.also(high).downgrade(Evidence::interpolated, std::min(outer / o0, o1 / outer));
   low.latency_s = latency;
   return low;
+}
+
+void Contexts::add(double context, double outer, const Point& point) {
+  auto plane = std::find_if(planes_.begin(), planes_.end(),
+                            [&](const auto& each) { return each.first == context; });
+  if (plane == planes_.end()) {
+    planes_.emplace_back(context, Plane(quadratic_, context));
+    plane = planes_.end() - 1;
+  }
+  plane->second.add(outer, point);
+}
+
+void Contexts::finish(bool fastest) {
+  std::sort(planes_.begin(), planes_.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [context, plane] : planes_) plane.finish(fastest);
+}
+
+Reading Contexts::at(double context, double outer, double x, Strategy inner, Strategy across,
+                     RowsUsed* trace) const {
+  const double t = x, p = context;
+  const auto above = static_cast<std::size_t>(
+      std::upper_bound(planes_.begin(), planes_.end(), p,
+                       [](double wanted, const auto& each) { return wanted < each.first; }) -
+      planes_.begin());
+  const auto& low = planes_[above == 0 ? 0 : above - 1];
+  if (low.first == p) return low.second.at(outer, t, inner, across, trace);
+  if (above == planes_.size() && low.first == 0) {  // only fresh prompts were measured
+    const double same_work = std::sqrt(t * t + 2 * t * p);
+    Reading reading = low.second.at(outer, same_work, inner, across, trace);
+    return reading.downgrade(Evidence::extrapolated, same_work / t);
+  }
+  Reading reading = low.second.at(outer, t, inner, across, trace);
+  if (above == 0 || above == planes_.size()) {
+    reading.latency_s *= (p + 0.5 * t) / (low.first + 0.5 * t);
+    return reading.downgrade(Evidence::extrapolated,
+                             std::max(p, low.first) / std::max(1.0, std::min(p, low.first)));
+  }
+  const auto& high = planes_[above];
+  const Reading upper = high.second.at(outer, t, inner, across, trace);
+  const double latency =
+      blend(across == Strategy::nearest ? Strategy::nearest : Strategy::latency_linear, p + 0.5 * t,
+            low.first + 0.5 * t, high.first + 0.5 * t, reading.latency_s, upper.latency_s,
+            p + 0.5 * t, low.first + 0.5 * t, high.first + 0.5 * t);
+  reading.also(upper).downgrade(Evidence::interpolated,
+                                std::min(p / std::max(1.0, low.first), high.first / p));
+  reading.latency_s = latency;
+  return reading;
 }
 
 }  // namespace rooflua

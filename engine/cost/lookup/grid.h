@@ -10,13 +10,14 @@
 //
 // Work of a point is x, or x * (context + x / 2) where x are the new tokens of a causal prefill.
 
+#include <utility>
 #include <vector>
 
 #include "cost/lookup/lookup.h"
 
 namespace rooflua {
 
-enum class Strategy { nearest, linear, log_linear, latency_linear };
+enum class Strategy { nearest, linear, log_linear, latency_linear, latency_log };
 
 /// What was read off a grid. Distances multiply along axes and become doublings at the end.
 struct Reading {
@@ -29,7 +30,8 @@ struct Reading {
   Reading& downgrade(Evidence at_least, double by = 1);  // evidence at least that, ratio times by
 };
 
-/// Value at x between two points, of latency (latency_linear) or of utilisation work / latency.
+/// Value at x between two points, of latency (latency_linear), of the logarithm of latency over that
+/// of x (latency_log), or of utilisation work / latency.
 double blend(Strategy strategy, double x, double x0, double x1, double latency0, double latency1,
              double work, double work0, double work1);
 
@@ -87,6 +89,28 @@ class Plane {
   double context_ = 0;
   std::vector<double> outer_;
   std::vector<Series> series_;
+};
+
+/// Planes side by side along the tokens that precede the new ones (prefill).
+///
+///   on a measured context    its plane
+///   between two              latency linear in context + new / 2, the mean keys of a query
+///   only context 0 measured  a fresh prompt of as many causal pairs, t p + t^2 / 2     extrapolated
+///   else                     the nearest context times the ratio of pairs              extrapolated
+class Contexts {
+ public:
+  explicit Contexts(bool quadratic = false) : quadratic_(quadratic) {}
+
+  void add(double context, double outer, const Point& point);
+  void finish(bool fastest = false);  // as Series::finish
+
+  const Plane& first() const { return planes_.front().second; }
+  Reading at(double context, double outer, double x, Strategy inner, Strategy across,
+             RowsUsed* trace) const;
+
+ private:
+  bool quadratic_ = false;
+  std::vector<std::pair<double, Plane>> planes_;
 };
 
 }  // namespace rooflua

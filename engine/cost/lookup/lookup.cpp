@@ -17,9 +17,11 @@ TableStore::TableStore(std::vector<KernelTable> tables) {
     file.op = table.op;
     file.dtype = table.dtype;
     file.variant = table.variant;
+    file.engine = table.engine;
+    file.engines = table.engines;
+    file.includes = table.includes;
     file.tp = table.tp;
     file.decode = table.decode;
-    file.quantizes = table.quantizes;
     files_.push_back(std::move(file));
     tables_.push_back(std::make_unique<const KernelTable>(std::move(table)));
   }
@@ -57,8 +59,7 @@ int TableStore::loaded() const {
 
 double LookupContext::peak_flop_per_s(Dtype dtype) const {
   if (hardware) {
-    const auto found = hardware->peak.find(dtype);
-    if (found != hardware->peak.end()) return found->second.in_base_units();
+    if (const auto stated = hardware->stated_peak(dtype)) return stated->in_base_units();
   }
   for (std::size_t i = 0; i < store->files().size(); ++i) {
     const TableFile& file = store->files()[i];

@@ -13,6 +13,7 @@
 #include "cost/ops/work.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/kernel_table.h"
+#include "spec/engines.h"
 
 namespace rooflua {
 
@@ -79,6 +80,7 @@ struct LookupContext {
   std::optional<Hardware> hardware;
   std::string gpu;  // as the tables are filed
   std::optional<double> default_mfu;
+  std::string engine{default_engine};  // whose kernels run: spec/engines.h
 
   /// The hardware's peak; else what the tables of this dtype imply; else 0.
   double peak_flop_per_s(Dtype dtype) const;
@@ -86,7 +88,7 @@ struct LookupContext {
 
 std::unique_ptr<Lookup> infersim_lookup(const LookupContext& context, bool head);
 std::unique_ptr<Lookup> blis487_lookup(const LookupContext& context);
-/// nearest, linear, log_linear, latency_linear
+/// nearest, linear, log_linear, latency_linear, latency_log
 std::unique_ptr<Lookup> grid_lookup(const LookupContext& context, std::string_view strategy);
 
 /// Python's round(x, 3): the double nearest to the three-decimal rendering.

@@ -1,18 +1,17 @@
-// nearest, linear, log_linear, latency_linear: one set of rules, four ways to read between two
-// rows.
+// nearest, linear, log_linear, latency_linear, latency_log: one set of rules, five ways to read
+// between two rows.
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "cost/lookup/all_reduce.h"
 #include "cost/lookup/attention.h"
+#include "cost/lookup/choices.h"
 #include "cost/lookup/declared.h"
 #include "cost/lookup/elementwise.h"
 #include "cost/lookup/experts.h"
 #include "cost/lookup/gemm.h"
+#include "cost/lookup/moe_layer.h"
 
 namespace rooflua {
 namespace {
@@ -21,6 +20,7 @@ Strategy parse_strategy(std::string_view text) {
   if (text == "nearest") return Strategy::nearest;
   if (text == "linear") return Strategy::linear;
   if (text == "log_linear") return Strategy::log_linear;
+  if (text == "latency_log") return Strategy::latency_log;
   ROOFLUA_ASSERT(text == "latency_linear");
   return Strategy::latency_linear;
 }
@@ -28,17 +28,14 @@ Strategy parse_strategy(std::string_view text) {
 class GridLookup final : public Lookup {
  public:
   GridLookup(const LookupContext& context, Strategy strategy)
-      : context_(context),
-        strategy_(strategy),
-        gemms_(number_formats().size()),
-        experts_(number_formats().size()),
-        attention_(declared_ops().size()),
-        declared_(declared_ops().size()) {}
+      : context_(context), strategy_(strategy), choices_(declared_ops().size()) {}
 
   bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
     if (!context_.store->has(query.op)) return false;
-    Reading reading;
-    if (!read(query, reading, trace)) return false;
+    const Choice* choice = nearest_choice(*context_.store, choices_for(query), query);
+    if (choice == nullptr) return false;
+    Reading reading = choice->index->at(query, strategy_, trace);
+    adopt(*choice, query, reading);
     estimate.latency_s = reading.latency_s;
     estimate.evidence = reading.evidence;
     estimate.rows = reading.rows;
@@ -47,157 +44,61 @@ class GridLookup final : public Lookup {
   }
 
  private:
-  bool read(const Query& query, Reading& reading, RowsUsed* trace) const {
+  /// The answer of another format carries the utilisation of that format over, unless it is alike.
+  /// Attention computes in 16 bits or less whatever the cache holds: its time is taken as it is.
+  static void adopt(const Choice& choice, const Query& query, Reading& reading) {
     const OpDeclaration& op = declaration_of(query.op);
-    switch (op.search) {
-      case RowSearch::gemm:
-        return gemm(query, reading, trace);
-      case RowSearch::attention:
-        return attention(query, along_tokens(op), reading, trace);
-      case RowSearch::experts:
-        return experts(query, reading, trace);
-      case RowSearch::all_reduce:
-        return rows_of(all_reduce_, query, reading, trace);
-      case RowSearch::elementwise:
-        return rows_of(elementwise_, query, reading, trace);
-      case RowSearch::keyed:
-        return declared(query, reading, trace);
+    if (choice.other_engine) reading.downgrade(Evidence::stand_in);
+    if (!op.typed && !op.format_of_kv) return;
+    if (choice.format.alike) return;
+    if (op.format_of_kv) {
+      reading.downgrade(Evidence::stand_in, 2);
+      return;
     }
-    return false;
-  }
-  /// Prefill efficiency rises with the logarithm of the length; latency does not run straight
-  /// between rows.
-  Strategy along_tokens(const OpDeclaration& op) const {
-    const bool prefill = op.convention == FlopConvention::attention_causal_half;
-    return prefill && strategy_ == Strategy::latency_linear ? Strategy::log_linear : strategy_;
-  }
-
-  std::vector<const KernelTable*> tables_of(Op op, std::optional<Dtype> dtype,
-                                            std::string_view variant) const {
-    std::vector<const KernelTable*> result;
-    for (std::size_t i = 0; i < context_.store->files().size(); ++i) {
-      const TableFile& file = context_.store->files()[i];
-      if (file.op != op || (dtype && file.dtype != *dtype)) continue;
-      if (dtype && file.variant != variant && file.variant != "single") continue;
-      result.push_back(&context_.store->table(i));
-    }
-    return result;
-  }
-
-  /// The answer of a stand-in carries the utilisation of its format over, unless it is alike.
-  static void adopt(const StandIn& from, Dtype wanted, Reading& reading) {
-    if (from.alike) return;
-    const double width = bytes_per_element(wanted) / bytes_per_element(from.dtype);
+    const double width = bytes_per_element(query.dtype) / bytes_per_element(choice.format.dtype);
     reading.latency_s *= width;
     reading.downgrade(Evidence::stand_in, width > 1 ? width : 1 / width);
   }
 
-  bool gemm(const Query& q, Reading& reading, RowsUsed* trace) const {
-    auto& indexes = gemms_[static_cast<std::size_t>(q.dtype)];
-    const auto stand_ins = format_of(q.dtype).stand_ins;
-    indexes.resize(stand_ins.size());
-    for (std::size_t i = 0; i < stand_ins.size(); ++i) {
-      auto& index = indexes[i];
-      if (!index) {
-        index.emplace();
-        for (const KernelTable* table : tables_of(q.op, stand_ins[i].dtype, stand_ins[i].variant))
-          index->emplace_back(*table);
-      }
-      for (const GemmIndex& table : *index) {
-        if (table.empty()) continue;
-        reading = table.at(q.m, q.k, q.n, strategy_, trace);
-        adopt(stand_ins[i], q.dtype, reading);
-        return true;
-      }
-    }
-    return false;
-  }
-
-  bool experts(const Query& q, Reading& reading, RowsUsed* trace) const {
-    auto& indexes = experts_[static_cast<std::size_t>(q.dtype)];
-    const auto stand_ins = format_of(q.dtype).stand_ins;
-    indexes.resize(stand_ins.size());
-    for (std::size_t i = 0; i < stand_ins.size(); ++i) {
-      auto& index = indexes[i];
-      if (!index) index.emplace(tables_of(q.op, stand_ins[i].dtype, stand_ins[i].variant));
-      if (index->empty()) continue;
-      reading = index->at(q, strategy_, trace);
-      adopt(stand_ins[i], q.dtype, reading);
-      return true;
-    }
-    return false;
-  }
-
-  bool attention(const Query& q, Strategy strategy, Reading& reading, RowsUsed* trace) const {
-    auto& index = attention_[static_cast<std::size_t>(q.op)];
-    if (!index) index.emplace(q.op, tables_of(q.op, std::nullopt, ""));
-    if (index->empty()) return false;
-    reading = index->at(q, strategy, strategy_, trace);
-    return true;
-  }
-
-  /// Of an op whose tables hold all formats.
-  template <class Index>
-  bool rows_of(std::optional<Index>& index, const Query& q, Reading& reading,
-               RowsUsed* trace) const {
-    if (!index) index.emplace(tables_of(q.op, std::nullopt, ""));
-    if (index->empty()) return false;
-    reading = index->at(q, strategy_, trace);
-    return true;
-  }
-
-  /// Of a declared op: its own format first, whether or not that stands in for others.
-  static std::vector<StandIn> formats_for(const Query& q) {
-    const auto listed = format_of(q.dtype).stand_ins;
-    std::vector<StandIn> order(listed.begin(), listed.end());
-    const bool has_own = std::any_of(order.begin(), order.end(), [&](const StandIn& each) {
-      return each.dtype == q.dtype && each.variant.empty();
-    });
-    if (!has_own) order.insert(order.begin(), {q.dtype, "", true});
-    return order;
-  }
-
-  bool declared(const Query& q, Reading& reading, RowsUsed* trace) const {
-    auto& by_format = declared_[static_cast<std::size_t>(q.op)];
-    if (!declaration_of(q.op).typed) {
-      if (!by_format.untyped) by_format.untyped.emplace(q.op, tables_of(q.op, std::nullopt, ""));
-      if (by_format.untyped->empty()) return false;
-      reading = by_format.untyped->at(q, strategy_, trace);
-      return true;
-    }
-    by_format.typed.resize(number_formats().size());
-    auto& choices = by_format.typed[static_cast<std::size_t>(q.dtype)];
-    if (choices.empty()) {
-      for (const StandIn& from : formats_for(q))
-        choices.push_back({from, {q.op, tables_of(q.op, from.dtype, from.variant)}});
-    }
-    for (const auto& [from, index] : choices) {
-      if (index.empty()) continue;
-      reading = index.at(q, strategy_, trace);
-      adopt(from, q.dtype, reading);
-      return true;
-    }
-    return false;
+  const std::vector<Choice>& choices_for(const Query& query) const {
+    const OpDeclaration& op = declaration_of(query.op);
+    auto& by_format = choices_[static_cast<std::size_t>(query.op)];
+    if (by_format.empty()) by_format.resize(number_formats().size());
+    const Dtype format = op.format_of_kv ? format_of(query.kv_dtype).runs_as
+                         : op.typed      ? query.dtype
+                                         : Dtype::bf16;
+    auto& made = by_format[static_cast<std::size_t>(format)];
+    if (!made) made = choices_of(*context_.store, query.op, format, context_.engine);
+    return *made;
   }
 
   LookupContext context_;
   Strategy strategy_;
-  // Made when first asked for; of typed ops by the format asked for, in the order of its stand-ins.
-  template <class Index>
-  using OfFormats = std::vector<std::vector<std::optional<Index>>>;
-  struct DeclaredTables {
-    std::optional<DeclaredIndex> untyped;
-    std::vector<std::vector<std::pair<StandIn, DeclaredIndex>>> typed;
-  };
-  mutable OfFormats<std::vector<GemmIndex>> gemms_;
-  mutable OfFormats<ExpertIndex> experts_;
-  mutable std::vector<std::optional<AttentionIndex>> attention_;  // by op
-  mutable std::optional<AllReduceIndex> all_reduce_;
-  mutable std::optional<ElementwiseIndex> elementwise_;
-  mutable std::vector<DeclaredTables> declared_;  // by op
+  /// By op and by the format asked for, made when first asked for.
+  mutable std::vector<std::vector<std::optional<std::vector<Choice>>>> choices_;
 };
 
 }  // namespace
+
+std::unique_ptr<RowIndex> row_index(Op op, const std::vector<const KernelTable*>& tables) {
+  switch (declaration_of(op).search) {
+    case RowSearch::gemm:
+      return std::make_unique<GemmTables>(tables);
+    case RowSearch::attention:
+      return std::make_unique<AttentionIndex>(op, tables);
+    case RowSearch::experts:
+      return std::make_unique<ExpertIndex>(tables);
+    case RowSearch::moe_layer:
+      return std::make_unique<MoeLayerIndex>(tables);
+    case RowSearch::all_reduce:
+      return std::make_unique<AllReduceIndex>(tables);
+    case RowSearch::elementwise:
+      return std::make_unique<ElementwiseIndex>(tables);
+    case RowSearch::keyed:
+      break;
+  }
+  return std::make_unique<DeclaredIndex>(op, tables);
+}
 
 std::unique_ptr<Lookup> grid_lookup(const LookupContext& context, std::string_view strategy) {
   return std::make_unique<GridLookup>(context, parse_strategy(strategy));

@@ -78,4 +78,12 @@ Priced grouped_gemm(const Query& query, Elements e, const Gpu& gpu) {
   return {latency, flop::gated_mlp(rows, hidden, width), gpu.peak};
 }
 
+Priced moe_layer(const Query& query, Elements e, const Gpu& gpu) {
+  Query rank = query;
+  const double ep = std::max(1.0, query.expert_ranks);
+  rank.ranks = std::max(1.0, query.tp) * ep;
+  rank.tokens = query.tokens / ep;  // each of the ranks brings its part
+  return grouped_gemm(rank, e, gpu);
+}
+
 }  // namespace rooflua::modelled

@@ -33,8 +33,7 @@ Elements elements(Dtype dtype, const Hardware& hardware) {
 }
 
 Dtype math_dtype(const Hardware& hardware, Dtype dtype) {
-  const bool narrow = bytes_per_element(dtype) < 2;
-  return narrow && !hardware.peak.contains(dtype) ? Dtype::bf16 : dtype;
+  return hardware.computes_in(dtype);
 }
 
 double positive(Op op, const char* name, double value) {

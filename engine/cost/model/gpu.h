@@ -25,8 +25,7 @@ struct Elements {
 };
 Elements elements(Dtype dtype, const Hardware& hardware);
 
-/// The format the tensor cores work in. Weights in a narrow format that a GPU cannot multiply are
-/// expanded to 16 bits on the way (Marlin-like kernels): they save traffic, not arithmetic.
+/// The format the tensor cores work in (Hardware::computes_in).
 Dtype math_dtype(const Hardware& hardware, Dtype dtype);
 
 /// An answer before it becomes an Estimate. `peak` is what the arithmetic was held against; flop

@@ -51,6 +51,8 @@ Priced computing(const Query& query, const Hardware& hardware, const Gpu& gpu) {
       return gemm(query, modelled::elements(query.dtype, hardware), gpu);
     case Op::grouped_gemm:
       return modelled::grouped_gemm(query, modelled::elements(query.dtype, hardware), gpu);
+    case Op::moe_layer:
+      return modelled::moe_layer(query, modelled::elements(query.dtype, hardware), gpu);
     case Op::attention_prefill:
     case Op::mla_prefill:
       return modelled::prefill_attention(query, modelled::attention_of(query), gpu);

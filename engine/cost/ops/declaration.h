@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -95,7 +96,15 @@ std::string_view name(FlopConvention convention);
 enum class PeakOf : std::uint8_t { dtype, sixteen_bits };
 
 /// Which lookup reads the rows. All but `keyed` are code of their own.
-enum class RowSearch : std::uint8_t { gemm, attention, experts, all_reduce, elementwise, keyed };
+enum class RowSearch : std::uint8_t {
+  gemm,
+  attention,
+  experts,
+  moe_layer,
+  all_reduce,
+  elementwise,
+  keyed
+};
 
 struct OpDeclaration {
   std::string_view name = {};
@@ -111,9 +120,14 @@ struct OpDeclaration {
   RowSearch search = RowSearch::keyed;
   bool over_links = false;  // bound by the links between GPUs, not by memory
   bool typed = true;        // which kernel runs depends on dtype, and each has a table of its own
+  /// The format in the name of its tables is that of the KV cache; `typed` is false.
+  bool format_of_kv = false;
+  /// Rows whose shape is more doublings away than this do not answer.
+  double farthest = std::numeric_limits<double>::infinity();
   /// The first axes that all rows of a table share, so that they tell tables apart.
   int shape_axes = 0;
-  /// Of our own files: <file>_<dtype>.csv, or <file>.csv. Empty: our layout has no such table.
+  /// Of our own files: <file>_<dtype>.csv, or <file>.csv; "_<engine>" may stand in front of ".csv".
+  /// Empty: our layout has no such table.
   std::string_view file = {};
   bool dtype_in_name = true;
   bool imported = true;           // `data import` writes it

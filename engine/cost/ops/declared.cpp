@@ -4,6 +4,7 @@
 
 #include "cost/ops/declaration.h"
 #include "cost/ops/fields.h"
+#include "cost/ops/module_ops.h"
 #include "cost/ops/work.h"
 #include "cost/tables/kernel_table.h"
 
@@ -139,6 +140,45 @@ constexpr Field all_reduce_fields[] = {{.name = "ranks",
                                         .kind = FieldKind::flag,
                                         .need = FieldNeed::nothing}};
 
+constexpr Field window{.name = "window",
+                       .number = &Query::window,
+                       .unit = "tokens",
+                       .doc = "Last tokens that a token sees, itself included.",
+                       .kind = FieldKind::count,
+                       .need = FieldNeed::positive_always};
+constexpr Field window_prefill_fields[] = {heads, kv_heads,       head_dim,   window,
+                                           batch, context_tokens, new_tokens, tp};
+constexpr Field window_decode_fields[] = {heads,    kv_heads, head_dim,       window,
+                                          kv_dtype, batch,    context_tokens, tp};
+
+/// Doublings of the shape. Farther rows say less than the modelled kernel does.
+constexpr double farthest_experts = 2;
+constexpr Field ranks_of(std::string_view name, double Query::*number, std::string_view doc) {
+  return {.name = name,
+          .number = number,
+          .unit = "ranks",
+          .doc = doc,
+          .kind = FieldKind::count,
+          .need = FieldNeed::positive_always,
+          .otherwise = 1};
+}
+constexpr Field moe_layer_fields[] = {
+    module_fields::hidden_size,
+    module_fields::intermediate_size,
+    module_fields::experts,
+    module_fields::experts_per_token,
+    ranks_of("tp", &Query::tp, "Ranks that divide the width of each expert between them."),
+    ranks_of("ep", &Query::expert_ranks, "Ranks that hold whole experts."),
+    {.name = "distribution",
+     .number = &Query::distribution,
+     .doc = "How tokens are spread over experts.",
+     .role = FieldRole::key,
+     .kind = FieldKind::word,
+     .need = FieldNeed::nothing,
+     .otherwise = 2,
+     .words = module_fields::distributions},
+    module_fields::all_tokens};
+
 constexpr Field memory_fields[] = {kernel, bytes};
 constexpr Field launch_fields[] = {kernel};
 constexpr Field elementwise_fields[] = {kernel,
@@ -179,7 +219,7 @@ void complete_grouped_row(Shape& s) {
 
 // The ops ----------------------------------------------------------------------------------------
 
-constexpr OpDeclaration ops[] = {
+constexpr OpDeclaration core_ops[] = {
     {.name = "gemm",
      .doc = "[m,k] x [k,n] on one rank.",
      .fields = gemm_fields,
@@ -197,6 +237,7 @@ constexpr OpDeclaration ops[] = {
      .convention = FlopConvention::attention_causal_half,
      .search = RowSearch::attention,
      .typed = false,
+     .format_of_kv = true,
      .shape_axes = 3,
      .file = "attention_prefill"},
     {.name = "attention_decode",
@@ -230,7 +271,9 @@ constexpr OpDeclaration ops[] = {
      .convention = FlopConvention::attention_causal_half,
      .search = RowSearch::attention,
      .typed = false,
+     .format_of_kv = true,
      .shape_axes = 3,
+     .file = "mla_prefill",
      .from_row = read_mla_prefill_row},
     {.name = "mla_decode",
      .doc = "Latent attention of one new token of each request, absorbed.",
@@ -240,7 +283,8 @@ constexpr OpDeclaration ops[] = {
      .convention = FlopConvention::attention_full,
      .search = RowSearch::attention,
      .typed = false,
-     .shape_axes = 3},
+     .shape_axes = 3,
+     .file = "mla_decode"},
     {.name = "linear_attention",
      .doc = "Gated delta rule with its short convolution.",
      .fields = linear_attention_fields,
@@ -275,7 +319,49 @@ constexpr OpDeclaration ops[] = {
      .typed = false,
      .file = "elementwise",
      .dtype_in_name = false},
+    {.name = "attention_window_prefill",
+     .doc = "As attention_prefill, where a token sees the last `window` tokens.",
+     .fields = window_prefill_fields,
+     .flop = work::window_prefill_flop,
+     .bytes = work::window_prefill_bytes,
+     .search = RowSearch::attention,
+     .typed = false,
+     .format_of_kv = true,
+     .shape_axes = 4,
+     .file = "attention_window_prefill",
+     .imported = false},
+    {.name = "attention_window_decode",
+     .doc = "As attention_decode, where a token sees the last `window` tokens.",
+     .fields = window_decode_fields,
+     .flop = work::window_decode_flop,
+     .bytes = work::window_decode_bytes,
+     .search = RowSearch::attention,
+     .typed = false,
+     .shape_axes = 4,
+     .file = "attention_window_decode",
+     .imported = false},
+    {.name = "moe_layer",
+     .doc = "Routed experts as an engine runs them: routing, permutation, quantisation, both GEMMs, "
+            "activation and sum; not the router's GEMM, shared experts or communication.",
+     .fields = moe_layer_fields,
+     .flop = work::moe_layer_flop,
+     .bytes = work::moe_layer_bytes,
+     .peak = PeakOf::dtype,
+     .search = RowSearch::moe_layer,
+     .farthest = farthest_experts,
+     .file = "moe_layer",
+     .imported = false},
 };
+
+template <std::size_t a, std::size_t b>
+constexpr std::array<OpDeclaration, a + b> joined(const OpDeclaration (&first)[a],
+                                                  const OpDeclaration (&second)[b]) {
+  std::array<OpDeclaration, a + b> all{};
+  for (std::size_t i = 0; i < a; ++i) all[i] = first[i];
+  for (std::size_t i = 0; i < b; ++i) all[a + i] = second[i];
+  return all;
+}
+constexpr auto ops = joined(core_ops, module_ops);
 
 }  // namespace
 

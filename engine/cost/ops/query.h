@@ -21,6 +21,9 @@ enum class Op : std::int32_t {
   memory,
   launch,
   elementwise,
+  attention_window_prefill,
+  attention_window_decode,
+  moe_layer,
 };
 
 /// Codes of the words that name a kernel of memory, launch and elementwise: their positions in
@@ -50,6 +53,8 @@ struct Query {
   double kv_lora_rank = 0, qk_nope_head_dim = 0, qk_rope_head_dim = 0, v_head_dim = 0;
   double conv = 0, key_heads = 0, key_head_dim = 0, value_heads = 0, value_head_dim = 0;
   double bytes = 0, width = 0;
+  double window = 0;  // tokens that a query sees, itself included
+  double expert_ranks = 1, distribution = 0;  // of a whole MoE layer
   double eager = 0;  // 1: an all-reduce outside a CUDA graph
   double kernel = Kernel::none;
   // Numbers of ops that no formula outside their declaration reads.

@@ -98,6 +98,43 @@ double experts_bytes(const Query& q) {
          std::max(1.0, q.tp) * touched;
 }
 
+/// A whole MoE layer: tokens are those of all ranks, tp divides the width and ep the experts.
+double moe_layer_flop(const Query& q, double) {
+  const double ranks = std::max(1.0, q.tp) * std::max(1.0, q.expert_ranks);
+  return 6 * q.tokens * q.experts_per_token * q.hidden_size * q.intermediate_size / ranks;
+}
+double moe_layer_bytes(const Query& q) {
+  const double all = std::max(1.0, q.experts);
+  const double missed = std::pow(1 - std::min(1.0, q.experts_per_token / all), q.tokens);
+  const double touched = all / std::max(1.0, q.expert_ranks) * (1 - missed);
+  return bytes_per_element(q.dtype) * 3 * q.hidden_size * q.intermediate_size /
+         std::max(1.0, q.tp) * touched;
+}
+
+double window_decode_flop(const Query& q, double causal) {
+  Query seen = q;
+  seen.context_tokens = std::min(q.context_tokens, q.window);
+  return decode_flop(seen, causal);
+}
+double window_decode_bytes(const Query& q) {
+  Query seen = q;
+  seen.context_tokens = std::min(q.context_tokens, q.window);
+  return decode_bytes(seen);
+}
+/// Of new token i after p cached ones a query sees min(p + i, window) keys. `causal` is 1/2 or 1: the
+/// part of the square of new tokens that counts without a window.
+double window_prefill_flop(const Query& q, double causal) {
+  const double p = q.context_tokens, t = q.new_tokens;
+  const double growing = std::clamp(q.window - p, 0.0, t);  // tokens that still see everything
+  const double seen = growing * p + causal * growing * growing + (t - growing) * q.window;
+  return 4 * per_rank(q.heads, q.tp) * q.head_dim * requests(q) * seen;
+}
+double window_prefill_bytes(const Query& q) {
+  Query seen = q;
+  seen.context_tokens = std::min(q.context_tokens, q.window);
+  return prefill_bytes(seen);
+}
+
 double moved_bytes(const Query& q) {
   return q.bytes;
 }

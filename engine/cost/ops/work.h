@@ -28,6 +28,12 @@ double latent_decode_flop(const Query& query, double causal);
 double latent_decode_bytes(const Query& query);
 double experts_flop(const Query& query, double causal);
 double experts_bytes(const Query& query);
+double moe_layer_flop(const Query& query, double causal);
+double moe_layer_bytes(const Query& query);
+double window_prefill_flop(const Query& query, double causal);
+double window_prefill_bytes(const Query& query);
+double window_decode_flop(const Query& query, double causal);
+double window_decode_bytes(const Query& query);
 double moved_bytes(const Query& query);
 double elementwise_bytes(const Query& query);
 }  // namespace work

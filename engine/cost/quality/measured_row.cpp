@@ -44,8 +44,9 @@ RowDoubt doubt_of(const KernelTable& table, const KernelRow& row, const Hardware
             words("p10 %g us, p90 %g us", row.latency_s_p10 * 1e6, row.latency_s_p90 * 1e6)};
   }
   if (hardware != nullptr && table.op == Op::grouped_gemm) {
+    const auto peak = hardware->stated_peak(table.dtype);
     const double mfu =
-        flop_of_row(table, row) / (row.latency_s * hardware->peak_for(table.dtype).in_base_units());
+        peak ? flop_of_row(table, row) / (row.latency_s * peak->in_base_units()) : 0;
     if (mfu > 1) return {FindingKind::above_peak, words("%.4g", mfu, 0)};
   }
   if (hardware != nullptr && table.op != Op::all_reduce) {

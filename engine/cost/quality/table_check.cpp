@@ -111,8 +111,7 @@ class TableCheck {
         peak_(implied_peak(table)),
         work_axis_(work_axis(declaration_of(table.op))) {
     if (hardware) {
-      const auto found = hardware->peak.find(table.dtype);
-      if (found != hardware->peak.end()) datasheet_ = found->second.in_base_units();
+      if (const auto stated = hardware->stated_peak(table.dtype)) datasheet_ = stated->in_base_units();
       hardware_ = &*hardware;
     }
   }

@@ -246,7 +246,9 @@ KernelTable read_table(const TableFile& file) {
   table.tp = file.tp;
   table.convention = file.convention.value_or(declaration_of(file.op).convention);
   table.source = file.source;
-  table.quantizes = file.quantizes;
+  table.engine = file.engine;
+  table.engines = file.engines;
+  table.includes = file.includes;
   if (file.form == TableForm::aic_nccl) table.labels = {"nccl"};
   TableReader(file, table).read(read_whole(file.path));
   return table;

@@ -37,10 +37,16 @@ struct KernelTable {
   std::string source;  // how it was measured, from tables.toml; "" = not said
   Op op = Op::gemm;
   Dtype dtype = Dtype::bf16;      // of the kernel that was timed
-  std::string variant;            // a kernel family that must not be mixed: "fp8_block"
+  std::string variant;            // how rows are read: "single" GEMMs, the library's ("nccl")
+  /// What ran the kernel, as the name of the file ends: an engine ("vllm", "sglang", "trtllm"), a
+  /// library ("nccl") or the project that published it. Empty: measured here.
+  std::string engine;
+  std::vector<std::string> engines;  // further engines that run the same kernel
+  /// What a row holds besides its op, so that a step model does not add it again: "quantize" (the
+  /// input of a GEMM), "kv_write" (of new tokens in prefill), "launch", "routing", ...
+  std::vector<std::string> includes;
   std::vector<std::string> axes;  // names of the shape columns
   FlopConvention convention = FlopConvention::none;
-  bool quantizes = false;               // FP8 GEMM: rows contain the quantisation of its input
   bool header = true;                   // false: the file starts with a data row
   bool decode = false;                  // grouped_gemm, linear_attention: the decode table
   int tp = 1;                           // ranks the heads were divided by (BLIS decode files)

@@ -144,7 +144,8 @@ class Provenance {
     if (entry == nullptr || !entry->is_object()) return;
     for (const auto& [key, value] : entry->members()) {
       if (key == "flop" || key == "flop_convention") file.convention = convention(file, value);
-      if (key == "includes") file.quantizes = includes_quantize(file, value);
+      if (key == "includes") file.includes = texts_of(file, "includes", value);
+      if (key == "engines") file.engines = texts_of(file, "engines", value);
       const std::string text = value.is_text() ? value.text() : dump_json(value);
       file.source += (file.source.empty() ? "" : ", ") + key + " " + text;
     }
@@ -156,10 +157,19 @@ class Provenance {
   }
 
  private:
-  static bool includes_quantize(const TableFile& file, const Json& value) {
-    if (value.is_text() && value.text() == "quantize") return true;
+  static std::vector<std::string> texts_of(const TableFile& file, const std::string& key,
+                                           const Json& value) {
+    if (value.is_text()) return {value.text()};
+    std::vector<std::string> texts;
+    bool right = value.is_array();
+    for (const Json& each : right ? value.items() : std::vector<Json>()) {
+      right = right && each.is_text();
+      if (right) texts.push_back(each.text());
+    }
+    if (right) return texts;
     throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
-                file.name + ": includes: expected \"quantize\", found " + dump_json(value));
+                file.name + ": " + key + ": expected a text or a list of texts, found " +
+                    dump_json(value));
   }
   static FlopConvention convention(const TableFile& file, const Json& value) {
     for (const auto known : {FlopConvention::gemm_2mkn, FlopConvention::attention_full,
@@ -180,11 +190,34 @@ std::optional<Op> op_of_file(std::string_view stem) {
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const std::string_view file = ops[i].file;
     if (file.size() <= longest || !stem.starts_with(file)) continue;
-    const bool fits =
-        ops[i].dtype_in_name ? stem.size() > file.size() && stem[file.size()] == '_' : stem == file;
+    const bool more = stem.size() > file.size() && stem[file.size()] == '_';
+    const bool fits = more || (!ops[i].dtype_in_name && stem == file);
     if (fits) found = static_cast<Op>(i), longest = file.size();
   }
   return found;
+}
+
+/// What the name of a file says behind that of its op: "_bf16", "_fp8_block_vllm", "_vllm".
+struct NameEnd {
+  std::string word;  // as it stands where a format is expected
+  std::optional<Dtype> dtype;
+  std::string engine;
+};
+NameEnd name_end(const OpDeclaration& op, std::string_view stem) {
+  NameEnd end;
+  std::string_view rest = stem.substr(op.file.size());
+  if (!rest.empty()) rest.remove_prefix(1);
+  end.word = rest;
+  if (!op.dtype_in_name) {
+    end.engine = rest;
+    return end;
+  }
+  end.dtype = parse_dtype(rest);
+  const std::size_t last = rest.rfind('_');
+  if (end.dtype || last == std::string_view::npos) return end;
+  end.dtype = parse_dtype(rest.substr(0, last));
+  end.engine = rest.substr(last + 1);
+  return end;
 }
 
 std::vector<TableFile> list_own(const fs::path& folder) {
@@ -200,13 +233,15 @@ std::vector<TableFile> list_own(const fs::path& folder) {
     file.path = path;
     file.form = TableForm::own;
     file.op = *op;
+    const NameEnd end = name_end(declared, stem);
+    file.engine = end.engine;
     if (declared.dtype_in_name) {
-      const std::string word = stem.substr(declared.file.size() + 1);
-      const auto dtype = parse_dtype(word);
-      if (!dtype)
-        throw Error(path.string(), "unknown dtype '" + word + "' in the name of the table");
-      file.dtype = *dtype;
-      file.variant = variant_of(word);
+      if (!end.dtype) {
+        throw Error(path.string(), "unknown dtype '" + end.word +
+                                       "' in the name of the table (its form: " +
+                                       std::string(declared.file) + "_<dtype>[_<engine>].csv)");
+      }
+      file.dtype = *end.dtype;
     }
     if (!declared.variant.empty()) file.variant = declared.variant;
     provenance.describe(file);
@@ -260,7 +295,9 @@ void add_aic(const AicKind& kind, const fs::path& path, std::vector<TableFile>& 
     file.variant = variant;
     file.only = std::move(only);
     // They are timed as linear layers: quantisation of the input and GEMM.
-    file.quantizes = kind.form == TableForm::aic_gemm && dtype == Dtype::fp8;
+    const bool narrow = dtype == Dtype::fp8 || dtype == Dtype::fp8_block;
+    if (kind.form == TableForm::aic_gemm && narrow) file.includes = {"quantize"};
+    if (kind.form == TableForm::aic_prefill) file.includes = {"kv_write"};
     files.push_back(std::move(file));
   };
   switch (kind.form) {
@@ -268,10 +305,8 @@ void add_aic(const AicKind& kind, const fs::path& path, std::vector<TableFile>& 
     case TableForm::aic_moe:
       for (const std::string_view word : {"bfloat16", "fp8", "fp8_block"}) {
         const Dtype dtype = require_dtype(word, path.string());
-        const std::string variant(variant_of(word));
-        add(std::string(name(kind.op)) + "_" +
-                (variant.empty() ? std::string(name(dtype)) : variant),
-            dtype, {std::string(word)}, variant);
+        add(std::string(name(kind.op)) + "_" + std::string(name(dtype)), dtype,
+            {std::string(word)}, "");
       }
       return;
     case TableForm::aic_prefill:
@@ -323,7 +358,7 @@ bool is_own_table(std::string_view stem) {
   const std::optional<Op> op = op_of_file(stem);
   if (!op) return false;
   const OpDeclaration& declared = declaration_of(*op);
-  return !declared.dtype_in_name || parse_dtype(stem.substr(declared.file.size() + 1)).has_value();
+  return !declared.dtype_in_name || name_end(declared, stem).dtype.has_value();
 }
 
 std::vector<TableFile> list_tables(const fs::path& path, Layout layout, const std::string& gpu) {

@@ -43,11 +43,13 @@ struct TableFile {
   TableForm form = TableForm::gemm;
   Op op = Op::gemm;
   Dtype dtype = Dtype::bf16;
-  std::string variant;
+  std::string variant;                       // KernelTable::variant
   std::string source;                        // of our own layout: tables.toml in one line
   std::optional<FlopConvention> convention;  // as tables.toml says, where it does
   std::string unsaid;                        // keys that tables.toml should have and has not
-  bool quantizes = false;                    // KernelTable::quantizes
+  std::string engine;                        // KernelTable::engine
+  std::vector<std::string> engines;          // KernelTable::engines
+  std::vector<std::string> includes;         // KernelTable::includes
   std::vector<std::string> only;             // aic: rows whose filter columns say exactly this
   std::array<int, 5> shape{};                // from the file name
   int tp = 1;

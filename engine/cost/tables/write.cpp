@@ -75,7 +75,10 @@ std::string provenance(const std::map<std::string, std::vector<const KernelTable
            std::string(name(layout)) + ":";
     for (const KernelTable* part : parts) out += " " + part->path.filename().string();
     out += "\"\n";
-    if (parts.front()->quantizes) out += "includes = \"quantize\"\n";
+    std::string includes;
+    for (const std::string& each : parts.front()->includes)
+      includes += (includes.empty() ? "\"" : ", \"") + each + "\"";
+    if (!includes.empty()) out += "includes = [" + includes + "]\n";
   }
   return out;
 }
@@ -95,8 +98,7 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
   for (const KernelTable* table : tables) {
     const OpDeclaration& op = declaration_of(table->op);
     if (op.file.empty() || !op.imported || table->variant == "nccl") continue;
-    const std::string dtype =
-        table->variant.empty() ? std::string(name(table->dtype)) : table->variant;
+    const std::string dtype(name(table->dtype));
     files[std::string(op.file) + (op.dtype_in_name ? "_" + dtype : "") + ".csv"].push_back(table);
   }
   const std::filesystem::path described = folder / "tables.toml";

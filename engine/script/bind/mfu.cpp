@@ -35,7 +35,7 @@ std::optional<Hardware> hardware_field(lua_State* L, int index, const std::strin
   return out;
 }
 
-/// open_database{path=, layout=, gpu=, lookup=, hardware=Hardware, default_mfu=}
+/// open_database{path=, layout=, gpu=, lookup=, engine=, hardware=Hardware, default_mfu=}
 int open_database(lua_State* L) {
   if (lua_type(L, 1) != LUA_TTABLE) wrong_type(L, 1, "mfu.open", "a table");
   DatabaseOptions options;
@@ -51,6 +51,7 @@ int open_database(lua_State* L) {
     options.layout = *parsed;
   }
   options.lookup = text_field(L, 1, "lookup").value_or(options.lookup);
+  options.engine = text_field(L, 1, "engine").value_or(options.engine);
   lua_getfield(L, 1, "default_mfu");
   if (lua_isnil(L, -1) == 0) options.default_mfu = check_number(L, lua_gettop(L), "default_mfu");
   if (options.path.empty() && !options.hardware) {
@@ -118,20 +119,45 @@ void set_text(lua_State* L, const char* key, std::string_view text) {
   lua_setfield(L, -2, key);
 }
 
-/// {lookup, layout, gpu, tables_loaded, hardware}
+/// {engine, lookup, layout, tables_loaded, hardware}
 int database_fields(lua_State* L) {
   const MfuDatabase& database = database_at(L, "database");
   lua_createtable(L, 0, 5);
+  set_text(L, "engine", database.engine());
   set_text(L, "lookup", database.lookup());
   set_text(L, "layout", name(database.layout()));
-  lua_pushboolean(L, database.quantizes() ? 1 : 0);
-  lua_setfield(L, -2, "quantizes");
   lua_pushnumber(L, database.tables_loaded());
   lua_setfield(L, -2, "tables_loaded");
   if (database.hardware()) {
     push_object(L, std::make_shared<const Hardware>(*database.hardware()));
     lua_setfield(L, -2, "hardware");
   }
+  return 1;
+}
+
+Op op_at(lua_State* L, int index, const char* what) {
+  const std::string wanted = check_text(L, index, what);
+  std::vector<std::string> known;
+  for (const OpDeclaration& op : declared_ops()) {
+    if (op.name == wanted) return static_cast<Op>(known.size());
+    known.emplace_back(op.name);
+  }
+  throw Error(what, unknown_name("op", wanted, known));
+}
+
+/// database_includes(database, op, dtype, part) -> boolean
+int database_includes(lua_State* L) {
+  const MfuDatabase& database = database_at(L, "db:includes");
+  const Op op = op_at(L, 2, "db:includes");
+  const Dtype dtype = require_dtype(check_text(L, 3, "db:includes: dtype"), "db:includes");
+  lua_pushboolean(L, database.includes(op, dtype, check_text(L, 4, "db:includes: part")) ? 1 : 0);
+  return 1;
+}
+
+/// database_measures(database, op) -> boolean
+int database_measures(lua_State* L) {
+  const MfuDatabase& database = database_at(L, "db:measures");
+  lua_pushboolean(L, database.only_models(op_at(L, 2, "db:measures")) ? 0 : 1);
   return 1;
 }
 
@@ -191,6 +217,8 @@ void bind_mfu(lua_State* L) {
   set_function(L, "retry", guarded<retry>);
   set_function(L, "database_fields", guarded<database_fields>);
   set_function(L, "database_report", guarded<database_report>);
+  set_function(L, "database_includes", guarded<database_includes>);
+  set_function(L, "database_measures", guarded<database_measures>);
   set_function(L, "database_peak", guarded<database_peak>);
   set_function(L, "last_failure", guarded<last_failure>);
   set_function(L, "list_lookups", guarded<list_lookups>);

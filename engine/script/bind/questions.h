@@ -40,7 +40,7 @@ struct TypeName<TableView> {
   static constexpr const char* article = "a table of kernels";
 };
 
-/// Pushes {name, path, op, dtype, variant, quantizes, axes, count, ranges, view}.
+/// Pushes {name, path, op, dtype, variant, engine, includes, axes, count, ranges, view}.
 void push_view(lua_State* L, const std::shared_ptr<const TableStore>& store,
                const KernelTable& table);
 /// Pushes the rows of a table: {{axis = value, ..., line, latency_s, mfu, listed_mfu, kv_dtype}}.

@@ -80,6 +80,10 @@ Json fields_of(const Hardware& hardware) {
   Json peaks = Json::object();
   for (const auto& [dtype, peak] : hardware.peak) peaks[name(dtype)] = peak.in_base_units();
   out["peak_flop_per_s"] = peaks;
+  Json computes_in = Json::object();
+  for (const NumberFormat& format : number_formats())
+    computes_in[format.name] = name(hardware.computes_in(format.dtype));
+  out["computes_in"] = std::move(computes_in);
   out["memory_bytes_per_s"] = hardware.memory_bandwidth.in_base_units();
   out["memory_bytes"] = hardware.memory.in_base_units();
   out["usable_memory_bytes"] = hardware.usable_memory.in_base_units();

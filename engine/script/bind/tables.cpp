@@ -127,6 +127,15 @@ void push_rows(lua_State* L, const KernelTable& table, double peak_flop_per_s) {
   }
 }
 
+void set_texts(lua_State* L, const char* key, const std::vector<std::string>& texts) {
+  lua_createtable(L, static_cast<int>(texts.size()), 0);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    lua_pushstring(L, texts[i].c_str());
+    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  }
+  lua_setfield(L, -2, key);
+}
+
 void push_view(lua_State* L, const std::shared_ptr<const TableStore>& store,
                const KernelTable& table) {
   lua_createtable(L, 0, 10);
@@ -135,14 +144,9 @@ void push_view(lua_State* L, const std::shared_ptr<const TableStore>& store,
   set_text(L, "op", name(table.op));
   set_text(L, "dtype", name(table.dtype));
   set_text(L, "variant", table.variant);
-  lua_pushboolean(L, table.quantizes ? 1 : 0);
-  lua_setfield(L, -2, "quantizes");
-  lua_createtable(L, static_cast<int>(table.axes.size()), 0);
-  for (std::size_t i = 0; i < table.axes.size(); ++i) {
-    lua_pushstring(L, table.axes[i].c_str());
-    lua_rawseti(L, -2, static_cast<int>(i) + 1);
-  }
-  lua_setfield(L, -2, "axes");
+  set_text(L, "engine", table.engine);
+  set_texts(L, "includes", table.includes);
+  set_texts(L, "axes", table.axes);
   set_number(L, "count", static_cast<double>(table.rows.size()));
   push_ranges(L, table);
   lua_setfield(L, -2, "ranges");

@@ -34,7 +34,7 @@ local function adopt(object)
     local own = database_fields[self]
     if key == "tables_loaded" then return native.database_fields(self).tables_loaded end
     if key == "hardware" or (own and own[key] ~= nil) then return own and own[key] end
-    local known = { "hardware", "layout", "quantizes", "strategy", "tables_loaded" }
+    local known = { "engine", "hardware", "layout", "strategy", "tables_loaded" }
     for _, name in ipairs(core.sorted_keys(methods)) do known[#known + 1] = name end
     return fail("Database: %s", native.unknown_name("field", tostring(key), known))
   end, function(self)
@@ -166,9 +166,21 @@ function methods.compare(db, reference)
   return native.compare_databases(db, reference)
 end
 
+--- Whether rows of an op in a format contain a part of another op, so that it is not added again.
+function methods.includes(db, op, dtype, part)
+  check(db, "db:includes")
+  return native.database_includes(db, op, dtype, part)
+end
+
+--- Whether any table answers for an op, of this GPU or of the one that it borrows from.
+function methods.measures(db, op)
+  check(db, "db:measures")
+  return native.database_measures(db, op)
+end
+
 function methods.peak(db, dtype) return native.database_peak(db, dtype or "bf16") end
 
-local open_keys = { "path", "layout", "gpu", "lookup", "hardware", "default_mfu", "model" }
+local open_keys = { "path", "layout", "gpu", "lookup", "engine", "hardware", "default_mfu", "model" }
 
 --- Tables of a GPU: open "h200-sxm", or open{path=, layout=, gpu=, lookup=}.
 function mfu.open(options)

@@ -34,9 +34,20 @@ end
 --- @param budget integer tokens of the largest step
 function bounds.of(hardware, database, budget)
   return setmetatable({
-    bytes_per_s = hardware.memory_bytes_per_s, peaks = hardware.peak_flop_per_s, database = database,
+    bytes_per_s = hardware.memory_bytes_per_s, hardware = hardware, peaks = {}, database = database,
     sizes = padded_sizes(budget, 15), sizes_of_experts = padded_sizes(budget, 255), fastest = {},
   }, bounds)
+end
+
+--- The peak of a format on this GPU; formats that it cannot multiply are expanded to 16 bits.
+function bounds:peak(dtype)
+  local peak = self.peaks[dtype]
+  if not peak then
+    local peaks = self.hardware.peak_flop_per_s
+    peak = peaks[self.hardware.computes_in[dtype]] or peaks.bf16
+    self.peaks[dtype] = peak
+  end
+  return peak
 end
 
 --- Raises a time to its lower bound: flop over peak, bytes over bandwidth.
@@ -44,7 +55,7 @@ end
 --- @param flop number work of one run
 --- @return number time_s
 function bounds:at_least(time_s, flop, bytes, dtype, count, name)
-  local floor_s = count * max(flop / (self.peaks[dtype] or self.peaks.bf16), bytes / self.bytes_per_s)
+  local floor_s = count * max(flop / self:peak(dtype), bytes / self.bytes_per_s)
   if time_s >= floor_s or count == 0 then return time_s end
   return time_s + cost.record(name, (floor_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
                               "below flop over peak or bytes over bandwidth", "floor")
@@ -54,8 +65,8 @@ end
 function bounds.ask(op, rows, query)
   if query.op == "memory" or query.op == "all_reduce" then
     query.bytes = op.bytes_per_row * rows + op.weight_bytes
-  elseif query.op == "linear_attention" then
-    query[query.decode and "batch" or "new_tokens"] = rows
+  elseif query.op == "linear_attention" or query.op == "gdn_decode" or query.op == "gdn_prefill" then
+    query[(query.decode or query.op == "gdn_decode") and "batch" or "new_tokens"] = rows
   else
     query.tokens = rows
   end
@@ -75,7 +86,7 @@ end
 
 --- Tables of experts have rows at any whole number of tokens; those of other operations at round sizes.
 function bounds:sizes_of(op)
-  return op.op == "grouped_gemm" and self.sizes_of_experts or self.sizes
+  return (op.op == "grouped_gemm" or op.op == "moe_layer") and self.sizes_of_experts or self.sizes
 end
 
 --- For each size, the fastest size that is no smaller.

@@ -6,7 +6,7 @@
 ---     none of them        bytes / (small_kernel_bandwidth * bandwidth) + small_kernel_s
 ---
 --- The quantisation in front of an FP8 GEMM is priced from the elementwise table, otherwise by the modelled kernel.
---- It costs nothing where the measured GEMM contains it, as in aiconfigurator's tables.
+--- It costs nothing where the rows of its GEMM contain it (`includes` in tables.toml).
 --- Tables that a GPU borrows (tables_from) count as its own: it borrows their utilisation. No kernel costs less than
 --- bytes over bandwidth, and more rows never cost less.
 local cost = require "rooflua.cost"
@@ -46,11 +46,10 @@ end
 
 --- @param steps steps.Kernels
 function elementwise.of(steps)
-  local database, self = steps.database, { steps = steps, queries = {} }
-  self.whole_linear_layers = database.quantizes
+  local database, self = steps.database, { steps = steps, queries = {}, kernels = {} }
+  self.in_gemms = database:includes("gemm", steps.weights, "quantize")
   if steps.small_kernel_tables then
     self.has_model = database.hardware ~= nil
-    self.has_elementwise = has_table(database, { op = "elementwise", kernel = "norm", tokens = 1, width = 1024 })
     self.has_memory = has_table(database, { op = "memory", kernel = "copy", bytes = 2 ^ 20 })
     self.node_s, self.node_evidence = launch_s(database, "graph_node", steps.small_kernel_s)
     self.eager_s = launch_s(database, "launch", steps.eager_kernel_s)
@@ -60,14 +59,25 @@ function elementwise.of(steps)
   return setmetatable(self, elementwise)
 end
 
+--- Whether the elementwise table answers for a kernel; the quantisation has a model of its own.
+function elementwise:answers(kernel)
+  local known = self.kernels[kernel]
+  if known == nil then
+    known = self.steps.small_kernel_tables
+      and has_table(self.steps.database, { op = "elementwise", kernel = kernel, tokens = 1, width = 1024 })
+      or kernel == "quantize" and self.has_model or false
+    self.kernels[kernel] = known
+  end
+  return known
+end
+
 --- The query of an operation, made once; false where no table has an answer.
 function elementwise:query(op)
   local query = self.queries[op]
   if query ~= nil then return query end
   local kernel = kernel_of(op.name)
   query = false
-  local answered = self.has_elementwise or (kernel == "quantize" and self.has_model)
-  if answered and kernel then
+  if kernel and self:answers(kernel) then
     query = { op = "elementwise", kernel = kernel, tokens = 1, width = op.bytes_per_row / (2 * passes[kernel]) }
   elseif self.has_memory then
     query = { op = "memory", kernel = "copy", bytes = 1 }
@@ -87,7 +97,7 @@ end
 
 function elementwise:price(op, rows)
   local bytes = op.bytes_per_row * rows + op.weight_bytes
-  if self.whole_linear_layers and op.name:find "^quantize_" then
+  if self.in_gemms and op.name:find "^quantize_" then
     return cost.record(op.name, 0, "measured", op.count, 0, 0, nil, "memory", "in the rows of its GEMM")
   end
   local query, bounds = self:query(op), self.steps.bounds

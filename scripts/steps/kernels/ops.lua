@@ -18,8 +18,25 @@ function ops.all_reduce(steps, op, rows)
   return cost.all_reduce(steps.database, op.bytes_per_row * run, steps.tp, op.count, op.name)
 end
 
+--- The query for a projection that latent attention absorbs.
+local function absorbed_query(steps, op)
+  local mla = steps.model.mla
+  local pre = op.name == "bmm_q"
+  return {
+    op = "mla_bmm", dtype = op.dtype, stage = pre and "pre" or "post", heads = steps.model.heads, tp = steps.tp,
+    kv_lora_rank = mla.kv_lora_rank, head_dim = pre and mla.qk_nope_head_dim or mla.v_head_dim, tokens = 1,
+  }
+end
+
 --- Many small GEMMs in one launch: the absorbed projections of latent attention.
 function ops.batched_gemm(steps, op, rows)
+  if steps.database:measures "mla_bmm" then
+    local query = absorbed_query(steps, op)
+    query.tokens = steps.bounds:rows_to_run(op, rows, query)
+    local time_s = cost.lookup(steps.database, query, op.count, op.name)
+    return steps.bounds:at_least(time_s, op.flop_per_row * rows, op.weight_bytes + op.bytes_per_row * rows, op.dtype,
+                                  op.count, op.name)
+  end
   local flop, bytes = op.flop_per_row * rows, op.weight_bytes + op.bytes_per_row * rows
   local time_s, bound = cost.roofline(flop, bytes, steps.peak_flop_per_s, steps.batched_gemm_mfu,
                                       steps.hardware.memory_bytes_per_s)
@@ -44,10 +61,28 @@ local function grouped_query(steps, op)
   }
 end
 
+--- The query for routed experts that are measured as a whole layer. Its tokens are those of all ranks.
+local function layer_query(steps, dtype)
+  local moe, apart = steps.model.moe, steps.expert_parallel
+  return {
+    op = "moe_layer", dtype = dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
+    hidden_size = steps.model.hidden_size, intermediate_size = moe.intermediate_size,
+    tp = apart and 1 or steps.tp, ep = apart and steps.tp or 1, tokens = 1,
+  }
+end
+
+--- Whether whole MoE layers of this shape, or of one near it, were measured.
+function ops.has_moe_layers(steps)
+  if not steps.model.moe or not steps.database:measures "moe_layer" then return false end
+  local _, estimate = steps.database:lookup(layer_query(steps, steps.weights))
+  return estimate.evidence ~= "modelled"
+end
+
 --- Routed experts. They cost at least the weights of the experts that the tokens touch.
 function ops.grouped_gemm(steps, op, rows)
-  local query, moe = grouped_query(steps, op), steps.model.moe
-  local tokens = steps.expert_parallel and math.max(1, rows / steps.tp) or rows
+  local whole, moe = steps.whole_moe_layers, steps.model.moe
+  local query = whole and layer_query(steps, op.dtype) or grouped_query(steps, op)
+  local tokens = steps.expert_parallel and not whole and math.max(1, rows / steps.tp) or rows
   query.tokens = steps.bounds:rows_to_run(op, tokens, query)
   local time_s = cost.lookup(steps.database, query, op.count, op.name)
   local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
@@ -100,8 +135,17 @@ function ops.pair_flop(model, op)
          2 * op.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
 end
 
-function ops.linear_query(model, deployment, decode)
+--- @param measured boolean whether the tables tell prompts and decodes apart
+function ops.linear_query(model, deployment, decode, measured)
   local hybrid, tp = model.hybrid, deployment.tp
+  if measured then
+    return {
+      op = decode and "gdn_decode" or "gdn_prefill", conv = hybrid.conv_kernel,
+      key_heads = hybrid.key_heads / tp, key_head_dim = hybrid.key_head_dim,
+      value_heads = hybrid.value_heads / tp, value_head_dim = hybrid.value_head_dim, batch = 1,
+      new_tokens = not decode and 1 or nil,
+    }
+  end
   return {
     op = "linear_attention", decode = decode, conv = hybrid.conv_kernel,
     key_heads = hybrid.key_heads / tp, key_head_dim = hybrid.key_head_dim,

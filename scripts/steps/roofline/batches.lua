@@ -1,7 +1,8 @@
 --- What the two rooflines share: the bytes that a batch moves, and the time of a step with both phases.
 local batches = {}
 
-batches.element_bytes = { fp32 = 4, bf16 = 2, fp16 = 2, fp8 = 1, int8 = 1, int4 = 0.5, fp4 = 0.5 }
+batches.element_bytes = { fp32 = 4, bf16 = 2, fp16 = 2, fp8 = 1, int8 = 1, int4 = 0.5, fp4 = 0.5,
+  fp8_block = 1, nvfp4 = 0.5, mxfp4 = 0.5, w4a8_mxfp4_mxfp8 = 0.5 }
 
 --- Parts of the traffic that reach the memory (caches hold the rest), by new tokens of a request.
 --- Source: inference-sim 487017bc; fitted constants.

@@ -4,7 +4,8 @@ local core = require "rooflua.base.core"
 
 local tables = {}
 
-local known = { "axes", "count", "dtype", "name", "near", "op", "path", "quantizes", "ranges", "rows", "variant" }
+local known = { "axes", "count", "dtype", "engine", "includes", "name", "near", "op", "path", "ranges", "rows",
+  "variant" }
 
 --- The rows near a shape, nearest first: each has its columns and `distance`, in doublings over the axes.
 local function near_of(view)

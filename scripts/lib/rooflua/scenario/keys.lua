@@ -39,6 +39,8 @@ return {
     lua = "rooflua.ScenarioDeployment|rooflua.Deployment|nil", kinds = priced, read_by = "spec",
     doc = "one replica of the model on GPUs",
     fields = {
+      { name = "engine", type = "choice", values = { "vllm", "sglang", "trtllm" }, default = "vllm",
+        read_by = "scenario.prepared", doc = "whose kernels run: its measured tables answer before those of others" },
       { name = "tp", type = "integer", unit = "GPUs", default = 1, range = { min = 1, integer = true },
         doc = "tensor parallel ranks" },
       { name = "weights", type = "text", example = '"fp8"', doc = "number format of the weights; default the model's" },
@@ -64,6 +66,8 @@ return {
       { name = "path", type = "text", example = '"bench_data/h200-sxm"', doc = "folder of tables" },
       { name = "layout", type = "text", example = '"rooflua"', doc = "how the tables are written; default as found" },
       { name = "gpu", type = "text", example = '"h200-sxm"', doc = "shipped tables of another GPU" },
+      { name = "engine", type = "choice", values = { "vllm", "sglang", "trtllm" },
+        doc = "whose tables answer first; default deployment.engine" },
       { name = "lookup", type = "text or policy", folder = "lookup", example = '"nearest"',
         doc = "which row stands for an unmeasured shape" },
       { name = "hardware", type = "text or table", example = '"h200-sxm"',

@@ -22,7 +22,7 @@ local function deployment_of(reader, given, model, hardware)
   return reader:at("deployment", spec.deployment, options)
 end
 
-local function tables_of(reader, given, hardware)
+local function tables_of(reader, given, hardware, engine)
   if mfu.is_database(given) then return given end
   local options = {}
   if type(given) == "string" then given = { lookup = given } end
@@ -31,6 +31,7 @@ local function tables_of(reader, given, hardware)
   end
   for key, value in pairs(core.plain(given or {})) do options[key] = value end
   if options.gpu == nil or options.hardware == nil then options.hardware = options.hardware or hardware end
+  options.engine = options.engine or engine
   return reader:at("mfu", mfu.open, options)
 end
 
@@ -59,7 +60,8 @@ function prepared.of(reader, given)
   local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
   if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
   out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware)
-  out.mfu = tables_of(reader, given.mfu, out.hardware)
+  local serving = not specs.is(given.deployment, "Deployment") and core.plain(given.deployment or {}) or {}
+  out.mfu = tables_of(reader, given.mfu, out.hardware, serving.engine)
   out.async_depth = given.async_depth or schema.entry("async_depth").default
   if out.async_depth ~= 1 and out.async_depth ~= 2 then
     reader:fail("async_depth", "expected 1 or 2, found %s", core.describe(out.async_depth))
