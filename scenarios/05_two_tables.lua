@@ -21,10 +21,10 @@ return {
     { name = "decode 100 x 3,000", decodes = 100, decode_context_tokens = 100 * 3000 },
     { name = "prefill 3,000", prefills = { { new_tokens = 3000, context_tokens = 0 } } },
   },
-  mfu = { path = "../InferSim/bench_data", layout = "infersim" },
+  mfu = "latency_log",
   vary = {
     hardware = { "h20", "h800" },
-    ["mfu.lookup"] = { "latency_linear", "infersim_head" },
+    mfu = { "latency_log", "nearest" },
   },
   report = function(results)
     local rows = { { "tables and lookup" } }

@@ -155,7 +155,7 @@ function Infersim:deployment_of(deployment)
   return {
     device = self.device, world_size = self.world_size > 0 and self.world_size or deployment.tp,
     tp = deployment.tp, nodes = self.num_nodes,
-    fp8_gemm = self.use_fp8_gemm or deployment.weights == "fp8",
+    fp8_gemm = self.use_fp8_gemm or deployment.weights == "fp8" or deployment.weights == "fp8_block",
     fp8_kv = self.use_fp8_kv or deployment.kv == "fp8",
     deepep = self.enable_deepep, two_batch_overlap = self.enable_tbo, sm_ratio = self.sm_ratio,
     prefill_only = self.prefill_only, decode_only = self.decode_only,

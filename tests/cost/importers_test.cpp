@@ -211,24 +211,27 @@ TEST_CASE("an import says what its rows contain, and is read back with it") {
              "gemm_dtype,m,n,k,latency\r\nfp8,1,32,64,0.002\r\nbfloat16,1,32,64,0.003\r\n"
              "fp8_block,1,32,64,0.004\r\n");
   const auto aic = open(from.path, Layout::aic, "h100-sxm");
-  CHECK(aic->quantizes());
+  CHECK(aic->includes(Op::gemm, Dtype::fp8, "quantize"));
   CHECK(aic->tables_loaded() == 0);
   write_tables(aic->tables(), to.path, Layout::aic);
   const auto own = open(to.path, Layout::rooflua, "");
-  CHECK(own->quantizes());
+  CHECK(own->includes(Op::gemm, Dtype::fp8, "quantize"));
   REQUIRE(own->tables().size() == 3);
   for (const KernelTable* table : own->tables()) {
-    CHECK(table->quantizes == (table->dtype == Dtype::fp8));
+    const bool narrow = table->dtype == Dtype::fp8 || table->dtype == Dtype::fp8_block;
+    CHECK(table->includes == (narrow ? std::vector<std::string>{"quantize"}
+                                     : std::vector<std::string>{}));
     CHECK(table->source.find("aic: h100_sxm_gemm_vllm0.24.csv") != std::string::npos);
   }
   write_tables(aic->tables(), to.path, Layout::aic);  // again: its own tables.toml
   to.write("tables.toml", "[gemm_bf16]\nkernel = \"mine\"\n");
-  CHECK(!open(to.path, Layout::rooflua, "")->quantizes());
+  CHECK(!open(to.path, Layout::rooflua, "")->includes(Op::gemm, Dtype::fp8, "quantize"));
   CHECK_THROWS_WITH(write_tables(aic->tables(), to.path, Layout::aic),
                     Catch::Contains("tables.toml: is of tables that were measured here"));
-  to.write("tables.toml", "[gemm_fp8]\nincludes = \"norm\"\n");
+  to.write("tables.toml", "[gemm_fp8]\nincludes = \"quantise\"\n");
   CHECK_THROWS_WITH(open(to.path, Layout::rooflua, ""),
-                    Catch::Contains("tables.toml:2: gemm_fp8: includes: expected \"quantize\""));
+                    Catch::Contains("tables.toml:2: gemm_fp8: includes: unknown part 'quantise'; did you mean "
+                                    "'quantize'"));
 }
 
 TEST_CASE("tables load when they are first asked for") {

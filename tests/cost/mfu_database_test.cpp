@@ -211,7 +211,8 @@ TEST_CASE("an FP8 table prices a bf16 GEMM only as a stand-in") {
   fp8.dtype = Dtype::fp8;
   const auto database = open({fp8});
   const Estimate e = database->estimate(gemm(128, 1000, 1000));
-  CHECK(us(e) == Approx(80));
+  CHECK(us(e) > 72);  // twice the bytes of inputs and weights, as many of the results
+  CHECK(us(e) < 80);
   CHECK(e.evidence == Evidence::stand_in);
   Query q = gemm(128, 1000, 1000);
   q.dtype = Dtype::fp8;

@@ -107,11 +107,11 @@ TEST_CASE("quantised weights are read in every convention") {
   const auto weights = [](const std::string& quantization) {
     return read(config(R"("quantization_config": )" + quantization)).weight_dtype;
   };
-  CHECK(weights(R"({"quant_method": "fp8", "weight_block_size": [128, 128]})") == Dtype::fp8);
+  CHECK(weights(R"({"quant_method": "fp8", "weight_block_size": [128, 128]})") == Dtype::fp8_block);
   CHECK(weights(R"({"quant_method": "gptq", "bits": 4})") == Dtype::int4);
   CHECK(weights(R"({"quant_method": "awq", "bits": 8})") == Dtype::int8);
-  CHECK(weights(R"({"quant_method": "mxfp4"})") == Dtype::fp4);
-  CHECK(weights(R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})") == Dtype::fp4);
+  CHECK(weights(R"({"quant_method": "mxfp4"})") == Dtype::mxfp4);
+  CHECK(weights(R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})") == Dtype::nvfp4);
   CHECK(weights(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})") == Dtype::int4);
   CHECK(weights(R"({"quant_method": "compressed-tensors", "config_groups":
                    {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}})") == Dtype::fp8);
@@ -191,7 +191,7 @@ TEST_CASE("both spellings of DeepSeek's experts give the same mixture") {
   REQUIRE((v3.moe && v32.moe && v3.mla && v32.mla));
   CHECK(v3.parameters() == v32.parameters());
   CHECK(v3.moe->dense_layers == 3);
-  CHECK(v3.weight_dtype == Dtype::fp8);
+  CHECK(v3.weight_dtype == Dtype::fp8_block);
   CHECK(v32.notes.size() == 2);  // the indexer and the prediction layer
 }
 

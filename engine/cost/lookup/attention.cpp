@@ -6,7 +6,7 @@
 namespace rooflua {
 namespace {
 
-constexpr double least_gap = 0.01;  // of a stand-in whose widths agree
+constexpr double gap_of_mismatch = 0.25;  // heads / kv_heads weighs 16 per doubling
 
 bool is_decode(Op op) {
   return op == Op::attention_decode || op == Op::mla_decode || op == Op::attention_window_decode;
@@ -128,6 +128,7 @@ AttentionIndex::Plan AttentionIndex::make_plan(const Key& key) const {
   if (least == 0) return plan;
   const Shape& donor = shapes_[plan.shape];
   plan.stand_in = true;
+  plan.gap = gap_of_mismatch * least;
   plan.scale = size(wanted, key.kv) / size(donor.heads, donor.kv);
   plan.ratio = std::exp2(doublings(donor.heads[0], wanted[0]) + doublings(donor.heads[1], wanted[1]) +
                          doublings(donor.heads[2], wanted[2]) + doublings(donor.heads[3], wanted[3]) +
@@ -137,7 +138,7 @@ AttentionIndex::Plan AttentionIndex::make_plan(const Key& key) const {
 
 double AttentionIndex::gap(const Query& query) const {
   const Plan& plan = this->plan(query);
-  return plan.stand_in ? std::max(std::log2(plan.ratio), least_gap) : 0;
+  return plan.gap;
 }
 
 Reading AttentionIndex::at(const Query& query, Strategy strategy, RowsUsed* trace) const {

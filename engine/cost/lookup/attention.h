@@ -49,7 +49,7 @@ class AttentionIndex final : public RowIndex {
     Key key;
     std::size_t shape = 0;
     double scale = 1;  // of batch (decode) or of latency (else)
-    double ratio = 1;
+    double ratio = 1, gap = 0;
     bool stand_in = false;
   };
 

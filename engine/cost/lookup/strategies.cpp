@@ -44,9 +44,9 @@ class GridLookup final : public Lookup {
   }
 
  private:
-  /// The answer of another format carries the utilisation of that format over, unless it is alike.
+  /// The answer of another format carries its share of the peaks over, unless it is alike.
   /// Attention computes in 16 bits or less whatever the cache holds: its time is taken as it is.
-  static void adopt(const Choice& choice, const Query& query, Reading& reading) {
+  void adopt(const Choice& choice, const Query& query, Reading& reading) const {
     const OpDeclaration& op = declaration_of(query.op);
     if (choice.other_engine) reading.downgrade(Evidence::stand_in);
     if (!op.typed && !op.format_of_kv) return;
@@ -55,9 +55,29 @@ class GridLookup final : public Lookup {
       reading.downgrade(Evidence::stand_in, 2);
       return;
     }
-    const double width = bytes_per_element(query.dtype) / bytes_per_element(choice.format.dtype);
-    reading.latency_s *= width;
-    reading.downgrade(Evidence::stand_in, width > 1 ? width : 1 / width);
+    const double ratio = work_ratio(query, choice.format.dtype);
+    reading.latency_s *= ratio;
+    reading.downgrade(Evidence::stand_in, ratio > 1 ? ratio : 1 / ratio);
+  }
+
+  /// What the work in the format asked for takes at least, over the same in the format of the rows.
+  /// Weights that are expanded to 16 bits on the way save traffic, not arithmetic.
+  double work_ratio(const Query& query, Dtype rows) const {
+    const OpDeclaration& op = declaration_of(query.op);
+    const double width = bytes_per_element(query.dtype) / bytes_per_element(rows);
+    if (!context_.hardware || op.flop == nullptr || op.bytes == nullptr) return width;
+    Query there = query;
+    there.dtype = rows;
+    const double ratio = least_s(query) / least_s(there);
+    return ratio > 0 && std::isfinite(ratio) ? ratio : width;
+  }
+  double least_s(const Query& query) const {
+    const OpDeclaration& op = declaration_of(query.op);
+    const Hardware& gpu = *context_.hardware;
+    const auto peak = gpu.peak.find(gpu.computes_in(query.dtype));
+    const double flop_s =
+        peak == gpu.peak.end() ? 0 : op.flop(query, 0.5) / peak->second.in_base_units();
+    return std::max(flop_s, op.bytes(query) / gpu.memory_bandwidth.in_base_units());
   }
 
   const std::vector<Choice>& choices_for(const Query& query) const {

@@ -1,5 +1,6 @@
 #include "cost/model/kernel.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -45,6 +46,31 @@ Priced moving(const Query& query, const Hardware& hardware) {
   return {gpu.constants.kernel_launch_s + gpu.traffic(elementwise_bytes(query)), kNan, kNan};
 }
 
+/// Attention to a window as attention without one that has as many query-key pairs: of a decode, to
+/// the window alone; of a prompt longer than the window, chunks of the window after half of it, since
+/// each of their tokens sees a whole window.
+Query without_window(const Query& query) {
+  Query whole = query;
+  const double w = positive(query.op, "window", query.window);
+  if (query.op == Op::attention_window_decode) {
+    whole.op = Op::attention_decode;
+    whole.context_tokens = std::min(query.context_tokens, w);
+    return whole;
+  }
+  whole.op = Op::attention_prefill;
+  const double t = positive(query.op, "new_tokens", query.new_tokens);
+  if (t > w) {
+    whole.batch = std::max(1.0, query.batch) * (t / w);
+    whole.new_tokens = w;
+    whole.context_tokens = w / 2;
+    return whole;
+  }
+  const double growing = std::clamp(w - query.context_tokens, 0.0, t);
+  const double seen = growing * (query.context_tokens + growing / 2) + (t - growing) * w;
+  whole.context_tokens = seen / t - t / 2;
+  return whole;
+}
+
 Priced computing(const Query& query, const Hardware& hardware, const Gpu& gpu) {
   switch (query.op) {
     case Op::gemm:
@@ -59,12 +85,16 @@ Priced computing(const Query& query, const Hardware& hardware, const Gpu& gpu) {
     case Op::attention_decode:
     case Op::mla_decode:
       return modelled::decode_attention(query, modelled::attention_of(query), gpu);
+    case Op::attention_window_prefill:
+    case Op::attention_window_decode:
+      return computing(without_window(query), hardware, gpu);
     case Op::linear_attention:
       return modelled::linear_attention(query, gpu);
     default:
       break;
   }
-  throw Error("modelled_kernel", "no model of " + std::string(name(query.op)));
+  throw Error("modelled_kernel", "no model of " + std::string(name(query.op)) +
+                                     ": only tables price this op");
 }
 
 Priced price(const Query& query, const Hardware& hardware) {
@@ -83,6 +113,10 @@ Seconds quantize_time(double tokens, double width, const Hardware& hardware) {
   const Gpu gpu = gpu_of(hardware, Dtype::bf16);
   return Seconds(modelled::quantize_s(positive(Op::elementwise, "tokens", tokens),
                                       positive(Op::elementwise, "width", width), gpu));
+}
+
+bool has_model(Op op) {
+  return op <= Op::moe_layer;
 }
 
 Estimate modelled_kernel(const Query& query, const Hardware& hardware) {

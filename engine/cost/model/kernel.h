@@ -29,6 +29,9 @@ namespace rooflua {
 /// there is no arithmetic. Weights narrower than 16 bits on a GPU without a peak for them compute
 /// at the bf16 peak.
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
+/// Whether modelled_kernel() knows the op. Modules and exchanges are priced from tables alone.
+bool has_model(Op op);
+
 Estimate modelled_kernel(const Query& query, const Hardware& hardware);
 
 /// Time of quantising [tokens, width] 16-bit activations to FP8 in front of a GEMM, one scale per

@@ -20,8 +20,8 @@ struct Agreement {
 };
 
 /// Per table of `reference` and evidence, in that order, over the questions of its rows
-/// (cost/quality/questions.h). Tables of a kernel variant (block-scaled FP8, NCCL) are passed over:
-/// no query names them.
+/// (cost/quality/questions.h). Tables of a kernel variant (NCCL) are passed over, because no query
+/// names them; so are tables of ops that `answers` has neither a table nor a model of.
 std::vector<Agreement> compare(const MfuDatabase& answers, const MfuDatabase& reference);
 
 /// For people; one line per entry.

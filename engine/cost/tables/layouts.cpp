@@ -144,7 +144,7 @@ class Provenance {
     if (entry == nullptr || !entry->is_object()) return;
     for (const auto& [key, value] : entry->members()) {
       if (key == "flop" || key == "flop_convention") file.convention = convention(file, value);
-      if (key == "includes") file.includes = texts_of(file, "includes", value);
+      if (key == "includes") file.includes = parts_of(file, value);
       if (key == "engines") file.engines = texts_of(file, "engines", value);
       const std::string text = value.is_text() ? value.text() : dump_json(value);
       file.source += (file.source.empty() ? "" : ", ") + key + " " + text;
@@ -170,6 +170,16 @@ class Provenance {
     throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
                 file.name + ": " + key + ": expected a text or a list of texts, found " +
                     dump_json(value));
+  }
+  static std::vector<std::string> parts_of(const TableFile& file, const Json& value) {
+    const std::vector<std::string> known(table_parts.begin(), table_parts.end());
+    std::vector<std::string> parts = texts_of(file, "includes", value);
+    for (const std::string& part : parts) {
+      if (std::find(known.begin(), known.end(), part) != known.end()) continue;
+      throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
+                  file.name + ": includes: " + unknown_name("part", part, known));
+    }
+    return parts;
   }
   static FlopConvention convention(const TableFile& file, const Json& value) {
     for (const auto known : {FlopConvention::gemm_2mkn, FlopConvention::attention_full,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cost/ops/declaration.h"
@@ -35,6 +36,12 @@ enum class TableForm {
 constexpr bool prints_mfu(TableForm form) {
   return form <= TableForm::mla_decode;
 }
+
+/// What a row may hold besides its op: the words of `includes` in tables.toml.
+inline constexpr std::array<std::string_view, 16> table_parts = {
+    "absorbed projections", "activation", "compressor", "conv",      "delta_rule", "index",
+    "kv_write",             "launch",     "norm",       "permutation", "projections",
+    "quantize",             "reduction",  "rope",       "routing",   "top-k"};
 
 /// A table that a folder offers; not read yet.
 struct TableFile {
