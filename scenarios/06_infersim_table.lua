@@ -1,11 +1,12 @@
---- Does steps/infersim give the throughputs that InferSim publishes, and how far are they from measurements?
+--- How far is InferSim's model from the throughputs that its authors measured, on their kernel tables?
 ---
 --- Setup     DeepSeek-V3 on H800, Qwen3-30B-A3B and Qwen3-8B-FP8 on H20, as in InferSim's README.
---- Method    The static model with InferSim's own tables and lookup (infersim_head).
+--- Method    The static model steps/infersim, with InferSim's tables of the H20 and the H800, which ship here, and
+---           the default lookup.
 --- Measures  Tokens per GPU and second of prefill and decode, beside the measured ones of InferSim's README.
---- Expect    The six simulated figures of InferSim at f2293da, to the digit.
---- Limits    Needs a clone of github.com/alibaba/InferSim beside this checkout, or
----           --set mfu.path=DIR/bench_data. Measured values are those of its README.
+--- Expect    Within 16 % of the measured figures. InferSim's own figures, to the digit, follow from its own folder
+---           and lookup: --set mfu.path=DIR/bench_data --set mfu.layout=infersim --set mfu.lookup=infersim_head.
+--- Limits    Measured values are those of InferSim's README at f2293da.
 local Infersim = require "steps.infersim"
 
 --- The fourth field: tokens per GPU and second that InferSim's README states as measured.
@@ -39,7 +40,6 @@ return {
   model = "qwen3-8b",
   hardware = "h20",
   deployment = { memory_utilization = 1, kv_blocks = 1 },
-  mfu = { path = "../InferSim/bench_data", layout = "infersim", lookup = "infersim_head" },
   steps = Infersim {},
   vary = { point = cases },
   report = function(results)

@@ -163,9 +163,7 @@ TEST_CASE("priced batches and static figures have pages") {
   const Json& first = priced.document.find("variants")->items()[3].find("price")->items()[0];
   CHECK(count_of(priced.text, cell_of(figure(first.find("time_s")->number() * 1e3))) >= 1);
   CHECK(count_of(priced.text, "attention_flop = dense, / 1.8") >= 1);
-  if (!have_shared("tables/infersim/bench_data")) return;
-  const Page fixed = page_of("scenarios/06_infersim_table.lua",
-                             "--set mfu.path=../shared/data/tables/infersim/bench_data");
+  const Page fixed = page_of("scenarios/06_infersim_table.lua");
   check_page(fixed.text);
   CHECK(count_of(fixed.text, "<td>decode_tokens_per_s</td>") == 1);
 }
