@@ -106,6 +106,11 @@ class Database final : public MfuDatabase {
     }
   }
 
+  double gap(const Query& query) const override {
+    return native_ && !store_->has(query.op) ? std::numeric_limits<double>::infinity()
+                                             : lookup_->gap(query);
+  }
+
   bool only_models(Op op) const override {
     signed char& known = modelled_[static_cast<std::size_t>(op)].only;
     if (known < 0) {
@@ -184,6 +189,7 @@ class Database final : public MfuDatabase {
   Estimate price(const Query& query, RowsUsed* trace) const {
     forms_.check(query, reference_);
     Estimate estimate;
+    if (lender_is_nearer(query) && borrow(query, estimate, trace)) return estimate;
     if (lookup_->answer(query, estimate, trace)) {
       if (!reference_) {
         ROOFLUA_ASSERT(estimate.latency_s > 0 && std::isfinite(estimate.latency_s));
@@ -217,6 +223,14 @@ class Database final : public MfuDatabase {
     const double peak_flop_per_s = peak(compute_dtype(query)).in_base_units();
     if (!(flop > 0) || !(peak_flop_per_s > 0)) return std::numeric_limits<double>::quiet_NaN();
     return flop / (latency_s * peak_flop_per_s);
+  }
+
+  /// Whether the lender has rows so much nearer that they outweigh the other GPU: of the very format
+  /// and shape, where own rows are of another format or of a far shape.
+  bool lender_is_nearer(const Query& query) const {
+    constexpr double other_gpu = 0.5;
+    if (!native_ || donor() == nullptr) return false;
+    return donor()->gap(query) + other_gpu < lookup_->gap(query);
   }
 
   /// Utilisation of another GPU's tables: MFU where the work is bound by compute, share of

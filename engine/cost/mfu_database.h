@@ -83,6 +83,10 @@ class MfuDatabase {
   /// @throws as estimate()
   virtual void answer(const Query& query, Estimate& estimate) const = 0;
 
+  /// How far the rows that answer are from the format, engine and shape asked for, in doublings;
+  /// infinite where no row answers. Rows of a lookup that does not tell count as 0.
+  virtual double gap(const Query& query) const = 0;
+
   /// Whether nothing but the modelled kernel can price this op: no table of it here, nor in the
   /// tables of the GPU that lends.
   virtual bool only_models(Op op) const = 0;

@@ -119,7 +119,8 @@ TEST_CASE("the ops that C++ code names are where it looks for them") {
   CHECK(name(Op::gemm) == "gemm");
   CHECK(name(Op::mla_decode) == "mla_decode");
   CHECK(name(Op::elementwise) == "elementwise");
-  CHECK(standard_ops().size() == static_cast<std::size_t>(Op::elementwise) + 1);
+  CHECK(name(Op::moe_layer) == "moe_layer");
+  REQUIRE(standard_ops().size() > static_cast<std::size_t>(Op::moe_layer));
 }
 
 TEST_CASE("every declaration is whole") {

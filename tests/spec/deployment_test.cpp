@@ -72,7 +72,7 @@ TEST_CASE("an fp8 cache has twice the blocks, and latent attention one copy per 
   CHECK(2.0 * fp8.kv_bytes_per_block == bf16.kv_bytes_per_block);
   CHECK(std::abs(fp8.kv_blocks - 2 * bf16.kv_blocks) <= 2);
   const Deployment eight = deployed("deepseek-v3", "h200-sxm", {.tp = 8});
-  CHECK(eight.weight_dtype == Dtype::fp8);
+  CHECK(eight.weight_dtype == Dtype::fp8_block);
   CHECK(eight.kv_bytes_per_block == 16.0 * 576 * 2 * 61 * unit::byte);
 }
 

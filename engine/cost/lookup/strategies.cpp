@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cost/lookup/all_reduce.h"
 #include "cost/lookup/attention.h"
@@ -41,6 +42,12 @@ class GridLookup final : public Lookup {
     estimate.rows = reading.rows;
     estimate.distance = std::log2(reading.ratio);
     return true;
+  }
+
+  double gap(const Query& query) const override {
+    const Choice* choice = nearest_choice(*context_.store, choices_for(query), query);
+    return choice == nullptr ? std::numeric_limits<double>::infinity()
+                             : choice->gap + choice->index->gap(query);
   }
 
  private:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 
 #include "base/power.h"
 #include "cost/quality/measured_row.h"
@@ -63,10 +62,14 @@ std::string factor(double ratio) {
   return text;
 }
 
-/// Everything that tells rows apart.
-using RowKey = std::pair<std::array<double, max_axes>, Dtype>;
-RowKey key_of(const KernelRow& row) {
-  return {row.shape, row.kv_dtype};
+using Rows = std::vector<const KernelRow*>;
+
+/// The order of everything that tells rows apart but one axis (max_axes: but none).
+bool before(const KernelRow& a, const KernelRow& b, std::size_t but) {
+  for (std::size_t i = 0; i < max_axes; ++i) {
+    if (i != but && a.shape[i] != b.shape[i]) return a.shape[i] < b.shape[i];
+  }
+  return a.kv_dtype < b.kv_dtype;
 }
 
 std::string shape_of(const KernelTable& table, const KernelRow& row) {
@@ -134,16 +137,22 @@ class TableCheck {
 
  private:
   void check_duplicates() {
-    std::map<RowKey, const KernelRow*> first;
-    std::map<RowKey, int> times;
+    Rows rows = all_rows();
+    std::stable_sort(rows.begin(), rows.end(), [](const KernelRow* a, const KernelRow* b) {
+      return before(*a, *b, max_axes);
+    });
+    std::vector<std::pair<const KernelRow*, const KernelRow*>> again;  // a second row, the first
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      const bool same = !before(*rows[i - 1], *rows[i], max_axes);
+      const bool third = i > 1 && !before(*rows[i - 2], *rows[i], max_axes);
+      if (same && !third) again.emplace_back(rows[i], rows[i - 1]);
+    }
+    std::sort(again.begin(), again.end());  // in the order of the file: rows lie in one vector
     Collector found(FindingKind::duplicate_key, table_);
-    for (const KernelRow& row : table_.rows) {
-      const auto [place, fresh] = first.try_emplace(key_of(row), &row);
-      if (fresh || ++times[key_of(row)] > 1) continue;  // a key that occurs three times is one key
-      found.add(row.line, shape_of(table_, row) + " also on line " +
-                              std::to_string(place->second->line) + ": " +
-                              number(row.latency_s * 1e6) + " and " +
-                              number(place->second->latency_s * 1e6) + " us");
+    for (const auto& [row, first] : again) {
+      found.add(row->line, shape_of(table_, *row) + " also on line " + std::to_string(first->line) +
+                               ": " + number(row->latency_s * 1e6) + " and " +
+                               number(first->latency_s * 1e6) + " us");
     }
     found.into(findings_, "keys that occur more than once");
   }
@@ -175,7 +184,7 @@ class TableCheck {
         peak_.median.in_base_units() > 0 ? peak_.median : FlopPerSecond(datasheet_);
     for (const KernelRow& row : table_.rows) {
       const double derived = derived_mfu(table_, row, peak);
-      const double real = derived_mfu(table_, row, FlopPerSecond(datasheet_));
+      const double real = derived_mfu(table_, row, FlopPerSecond(datasheet_of(row)));
       if (row.listed_mfu > 1 || real > 1) {
         const double shown = row.listed_mfu > 1 ? row.listed_mfu : real;
         above.add(row.line, shape_of(table_, row) + ": " + number(shown));
@@ -192,6 +201,13 @@ class TableCheck {
     zero.into(findings_, "MFU is printed as 0");
     above.into(findings_, "MFU above 1");
     wrong.into(findings_, "MFU does not follow from the latency");
+  }
+
+  /// Kernels that read a cache of FP8 may multiply in FP8.
+  double datasheet_of(const KernelRow& row) const {
+    if (hardware_ == nullptr || row.kv_dtype != Dtype::fp8) return datasheet_;
+    const auto stated = hardware_->stated_peak(Dtype::fp8);
+    return stated ? std::max(datasheet_, stated->in_base_units()) : datasheet_;
   }
 
   void check_denominator() {
@@ -239,18 +255,23 @@ class TableCheck {
     findings_.push_back(std::move(finding));
   }
 
+  Rows all_rows() const {
+    Rows rows;
+    for (const KernelRow& row : table_.rows) rows.push_back(&row);
+    return rows;
+  }
+
   /// Rows that differ only along one axis, in its order.
-  std::map<RowKey, std::vector<const KernelRow*>> lines_along(std::size_t axis) const {
-    std::map<RowKey, std::vector<const KernelRow*>> lines;
-    for (const KernelRow& row : table_.rows) {
-      RowKey key = key_of(row);
-      key.first[axis] = 0;
-      lines[key].push_back(&row);
-    }
-    for (auto& [key, rows] : lines) {
-      std::stable_sort(rows.begin(), rows.end(), [axis](const KernelRow* a, const KernelRow* b) {
-        return a->shape[axis] < b->shape[axis];
-      });
+  std::vector<Rows> lines_along(std::size_t axis) const {
+    Rows rows = all_rows();
+    std::stable_sort(rows.begin(), rows.end(), [axis](const KernelRow* a, const KernelRow* b) {
+      if (before(*a, *b, axis)) return true;
+      return !before(*b, *a, axis) && a->shape[axis] < b->shape[axis];
+    });
+    std::vector<Rows> lines;
+    for (const KernelRow* row : rows) {
+      if (lines.empty() || before(*lines.back().front(), *row, axis)) lines.emplace_back();
+      lines.back().push_back(row);
     }
     return lines;
   }
@@ -259,7 +280,7 @@ class TableCheck {
     const std::size_t axis = work_axis_;
     if (axis == max_axes) return;
     Collector found(FindingKind::non_monotone, table_);
-    for (const auto& [key, rows] : lines_along(axis)) {
+    for (const Rows& rows : lines_along(axis)) {
       for (std::size_t i = 1; i < rows.size(); ++i) {
         if (rows[i]->shape[axis] == rows[i - 1]->shape[axis]) continue;
         if (rows[i]->latency_s >= (1 - monotone_tolerance) * rows[i - 1]->latency_s) continue;
@@ -283,12 +304,12 @@ class TableCheck {
     values.erase(std::unique(values.begin(), values.end()), values.end());
     int holes = 0;
     std::string example;
-    for (const auto& [key, rows] : lines) {
+    for (const Rows& rows : lines) {
+      auto next = rows.begin();
       for (const double value : values) {
-        const bool there = std::any_of(rows.begin(), rows.end(), [&](const KernelRow* row) {
-          return row->shape[axis] == value;
-        });
-        if (there || ++holes > 1) continue;
+        const auto first = next;
+        while (next != rows.end() && (*next)->shape[axis] == value) ++next;
+        if (next != first || ++holes > 1) continue;
         KernelRow missing = *rows.front();
         missing.shape[axis] = value;
         example = shape_of(table_, missing);
