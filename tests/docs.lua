@@ -1,6 +1,9 @@
 -- Documents keep their word: every console block of a document listed here is run, in order, in one
 -- empty folder, and its output is compared with what the document prints. From the source tree:
---   rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]
+--   rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [--write] [DOCUMENT...]
+--
+-- --write: figures and words of evidence that differ are replaced where the rest of a line is the same. What is then
+-- still different is for a person to write.
 --
 -- ```console          "$ " begins a command; what follows is its output. A line "..." stands for any
 -- $ rooflua ...       lines, "..." inside a line for any text.
@@ -10,7 +13,9 @@
 local documents = { "README.md", "docs/TUTORIAL.md", "docs/COOKBOOK.md", "docs/EXPLORATION.md" }
 
 local program_folder = assert(arg[1], "usage: rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]")
-if arg[2] then documents = { unpack(arg, 2) } end
+local first = arg[2] == "--write" and 3 or 2
+local writing = first == 3
+if arg[first] then documents = { unpack(arg, first) } end
 
 local function output_of(command)
   local pipe = io.popen(command)
@@ -89,6 +94,61 @@ local function fits(expected, found, i, j)
   return j <= #found and same_line(expected[i], found[j]) and fits(expected, found, i + 1, j + 1)
 end
 
+-- Figures that changed ----------------------------------------------------------------------------
+
+local evidence = { measured = true, interpolated = true, extrapolated = true, stand_in = true, modelled = true,
+                   assumed = true }
+
+--- The line with the figures and the evidence of `found`, where both say the same otherwise; else nil.
+local function with_figures_of(expected, found)
+  local pattern = trim(expected):gsub("%s+", " "):gsub("[^%w%s_]", "%%%0"):gsub(" ?%%%.%%%.%%%.", ".*")
+  pattern = pattern:gsub("[%d%%.]*%d[%d%%.,]*", function(number)
+    return number:find "^%%?%.%*" and number or "([%d.,]+)"
+  end):gsub("[%a_]+", function(word) return evidence[word] and "([%a_]+)" or word end)
+  local captures = { trim(found):gsub("%s+", " "):match("^" .. pattern .. "$") }
+  if #captures == 0 or not expected:find "%d" then return nil end
+  local next_capture = 0
+  return (expected:gsub("[%w_.,]+", function(word)
+    local number = word:match "^[%d.,]*%d[%d.,]*$" and word ~= "..."
+    if not (number or evidence[word]) then return nil end
+    next_capture = next_capture + 1
+    return captures[next_capture]
+  end))
+end
+
+local changes = {}  -- by document and line
+
+local function change(path, number, text)
+  changes[path] = changes[path] or {}
+  changes[path][number] = text
+end
+
+local function write_changes(path)
+  if not changes[path] then return end
+  local lines = {}
+  for line in io.lines(path) do lines[#lines + 1] = changes[path][#lines + 1] or line end
+  local handle = assert(io.open(path, "w"))
+  handle:write(table.concat(lines, "\n"), "\n")
+  handle:close()
+  print("wrote " .. path)
+end
+
+--- Notes for each expected line that nothing fits the first found line that differs from it in figures alone.
+local function change_figures(path, at, expected, found)
+  local from = 1
+  for i, line in ipairs(expected) do
+    for j = from, #found do
+      if same_line(line, found[j]) then from = j + 1 break end
+      local new = with_figures_of(line, found[j])
+      if new then
+        change(path, at + i, new)
+        from = j + 1
+        break
+      end
+    end
+  end
+end
+
 local function lines_of(text)
   local out = {}
   for line in text:gmatch "(.-)\n" do out[#out + 1] = line end
@@ -100,7 +160,9 @@ local function run(path, folder, step)
   local text = output_of(("cd '%s' && PATH='%s':$PATH && { %s ; } 2>&1"):format(folder, program_folder, step.command))
   if text ~= "" and text:sub(-1) ~= "\n" then text = text .. "\n" end
   local found, expected = lines_of(text), lines_of(table.concat(step.expected, "\n") .. "\n")
-  count(fits(expected, found, 1, 1), ("%s:%d: $ %s\n--- the document says\n%s\n--- the program says\n%s"):format(
+  local right = fits(expected, found, 1, 1)
+  if writing and not right then change_figures(path, step.first, expected, found) end
+  count(right, ("%s:%d: $ %s\n--- the document says\n%s\n--- the program says\n%s"):format(
     path, step.first, step.command, table.concat(expected, "\n"), table.concat(found, "\n")))
 end
 
@@ -114,6 +176,16 @@ local function compare_with_golden(path, block)
     local next_at
     for j = at + 1, #found do
       if same_line(line, found[j]) then next_at = j break end
+    end
+    if writing and not next_at then
+      for j = at + 1, #found do
+        local new = with_figures_of(line, found[j])
+        if new then
+          change(path, block.first + i, new)
+          next_at = j
+          break
+        end
+      end
     end
     count(next_at ~= nil, ("%s:%d: %s does not say: %s"):format(path, block.first + i, name, line))
     at = next_at or at
@@ -143,6 +215,9 @@ local function check(path)
   os.execute(("rm -rf '%s'"):format(folder))
 end
 
-for _, path in ipairs(documents) do check(path) end
+for _, path in ipairs(documents) do
+  check(path)
+  write_changes(path)
+end
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0 and 0 or 1)

@@ -225,8 +225,8 @@ class Database final : public MfuDatabase {
     return flop / (latency_s * peak_flop_per_s);
   }
 
-  /// Whether the lender has rows so much nearer that they outweigh the other GPU: of the very format
-  /// and shape, where own rows are of another format or of a far shape.
+  /// Whether the lender has rows so much nearer that they outweigh the other GPU: of the very
+  /// format and shape, where own rows are of another format or of a far shape.
   bool lender_is_nearer(const Query& query) const {
     constexpr double other_gpu = 0.5;
     if (!native_ || donor() == nullptr) return false;

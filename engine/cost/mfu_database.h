@@ -24,7 +24,7 @@ struct DatabaseOptions {
   std::optional<Hardware> hardware;  // peaks; needed for MFU and the modelled kernel
   std::filesystem::path path;        // folder of tables (empty: the folder of `hardware`)
   Layout layout = Layout::rooflua;
-  std::string gpu;  // sub-folder (infersim, blis; any case) or file prefix (aic)
+  std::string gpu;                     // sub-folder (infersim, blis; any case) or file prefix (aic)
   std::string lookup = "latency_log";  // a named strategy of docs/MODELS.md
   std::string engine{default_engine};  // whose kernels run (spec/engines.h)
   /// Lends utilisation for ops that have no table here. Empty: the GPU that hardware.tables_from
@@ -103,8 +103,8 @@ class MfuDatabase {
   virtual Layout layout() const = 0;
   /// The engine whose rows are taken before those of others.
   virtual const std::string& engine() const = 0;
-  /// Whether the rows that answer for an op in a format contain a part of another op, as tables.toml
-  /// says ("quantize", "kv_write"): of the first table that may answer. Reads no table.
+  /// Whether the rows that answer for an op in a format contain a part of another op, as
+  /// tables.toml says ("quantize", "kv_write"): of the first table that may answer. Reads no table.
   virtual bool includes(Op op, Dtype format, std::string_view part) const = 0;
   /// Loads everything and lists it.
   virtual const std::vector<const KernelTable*>& tables() const = 0;

@@ -17,9 +17,8 @@ constexpr std::array<Text, 2> fp32_spellings{"float32", "float"};
 constexpr std::array<Text, 1> bf16_spellings{"bfloat16"};
 constexpr std::array<Text, 2> fp16_spellings{"float16", "half"};
 constexpr std::array<Text, 12> fp8_spellings{
-    "float8",          "fp8_e4m3",    "fp8_e5m2",   "float8_e4m3", "float8_e4m3fn",
-    "float8_e4m3fnuz", "float8_e5m2", "fp8_static", "fp8_dynamic", "fbgemm_fp8",
-    "w8a8_fp8",        "mxfp8"};
+    "float8",      "fp8_e4m3",   "fp8_e5m2",    "float8_e4m3", "float8_e4m3fn", "float8_e4m3fnuz",
+    "float8_e5m2", "fp8_static", "fp8_dynamic", "fbgemm_fp8",  "w8a8_fp8",      "mxfp8"};
 constexpr std::array<Text, 4> int8_spellings{"i8", "w8a8", "w8a16", "int8_wo"};
 constexpr std::array<Text, 2> fp4_spellings{"float4", "float4_e2m1"};
 constexpr std::array<Text, 5> int4_spellings{"i4", "w4a16", "int4_wo", "nf4", "uint4"};

@@ -40,8 +40,9 @@ struct NumberFormat {
   double bits = 16;  // of one element, with its share of the scales
   /// The format whose kernels run, and whose rows of KV caches are read: fp16 runs those of bf16.
   Dtype runs_as = Dtype::bf16;
-  /// The format whose peak it computes at on a GPU that states none for the format itself. Of weights
-  /// that are expanded to 16 bits on the way it is bf16; of scaled blocks, the format of an element.
+  /// The format whose peak it computes at on a GPU that states none for the format itself. Of
+  /// weights that are expanded to 16 bits on the way it is bf16; of scaled blocks, the format of an
+  /// element.
   Dtype fallback_peak = Dtype::bf16;
   /// Whether activations are quantised to the format in front of a GEMM, by a kernel of its own.
   bool quantizes_input = false;

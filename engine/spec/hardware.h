@@ -38,8 +38,8 @@ struct Hardware {
   FlopPerSecond peak_for(Dtype dtype) const;
   /// As peak_for(); nothing if the GPU has no such peak.
   std::optional<FlopPerSecond> stated_peak(Dtype dtype) const;
-  /// The format the tensor cores work in. Weights in a narrow format that the GPU cannot multiply are
-  /// expanded to 16 bits on the way (Marlin-like kernels): they save traffic, not arithmetic.
+  /// The format the tensor cores work in. Weights in a narrow format that the GPU cannot multiply
+  /// are expanded to 16 bits on the way (Marlin-like kernels): they save traffic, not arithmetic.
   Dtype computes_in(Dtype dtype) const;
 };
 

@@ -44,6 +44,8 @@ local serve = {}
 ---@field decode_replicas integer? nothing reads it: say role = "decode" in `replicas`
 
 ---@class rooflua.ScenarioDeployment
+--- default "vllm"; whose kernels run: its measured tables answer before those of others
+---@field engine "vllm"|"sglang"|"trtllm"|nil
 ---@field tp integer? GPUs; default 1; tensor parallel ranks
 ---@field weights string? number format of the weights; default the model's
 ---@field kv string? number format of the KV cache; default the model's

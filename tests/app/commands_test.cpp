@@ -342,8 +342,7 @@ TEST_CASE("two documents are compared within a tolerance") {
 }
 
 TEST_CASE("shipped scenarios are found to be right without running them") {
-  const Said said = rooflua::test::rooflua(
-      "check scenarios/*.lua");
+  const Said said = rooflua::test::rooflua("check scenarios/*.lua");
   INFO(said.text);
   CHECK(said.status == 0);
   CHECK(rooflua::test::rooflua("check tests/app/program.h 2>/dev/null").status == 1);
@@ -354,11 +353,11 @@ TEST_CASE("data compare holds two sets of tables against each other, both ways")
   const auto same = rooflua("data compare tests/fixtures/measured tests/fixtures/measured");
   CHECK(same.status == 0);
   CHECK(contains(same.text, "gemm_bf16\n  measured          6 rows  median 1.000"));
-  const auto modelled = rooflua("data compare l40s tests/fixtures/measured");
+  const auto modelled = rooflua("data compare rtx-4090 tests/fixtures/measured");
   CHECK(modelled.status == 0);
-  CHECK(contains(modelled.text, "latency that l40s answers, over the rows of tests/fixtures"));
+  CHECK(contains(modelled.text, "latency that rtx-4090 answers, over the rows of tests/fixtures"));
   CHECK(contains(modelled.text, "modelled "));
-  CHECK(contains(modelled.text, "l40s has no rows to hold tests/fixtures/measured against"));
+  CHECK(contains(modelled.text, "rtx-4090 has no rows to hold tests/fixtures/measured against"));
   const auto mistake = rooflua("data compare h200-sxn tests/fixtures/measured 2>&1");
   CHECK(mistake.status == 1);
   CHECK(contains(mistake.text, "h200-sxm"));

@@ -219,8 +219,8 @@ TEST_CASE("an import says what its rows contain, and is read back with it") {
   REQUIRE(own->tables().size() == 3);
   for (const KernelTable* table : own->tables()) {
     const bool narrow = table->dtype == Dtype::fp8 || table->dtype == Dtype::fp8_block;
-    CHECK(table->includes == (narrow ? std::vector<std::string>{"quantize"}
-                                     : std::vector<std::string>{}));
+    CHECK(table->includes ==
+          (narrow ? std::vector<std::string>{"quantize"} : std::vector<std::string>{}));
     CHECK(table->source.find("aic: h100_sxm_gemm_vllm0.24.csv") != std::string::npos);
   }
   write_tables(aic->tables(), to.path, Layout::aic);  // again: its own tables.toml
@@ -229,9 +229,10 @@ TEST_CASE("an import says what its rows contain, and is read back with it") {
   CHECK_THROWS_WITH(write_tables(aic->tables(), to.path, Layout::aic),
                     Catch::Contains("tables.toml: is of tables that were measured here"));
   to.write("tables.toml", "[gemm_fp8]\nincludes = \"quantise\"\n");
-  CHECK_THROWS_WITH(open(to.path, Layout::rooflua, ""),
-                    Catch::Contains("tables.toml:2: gemm_fp8: includes: unknown part 'quantise'; did you mean "
-                                    "'quantize'"));
+  CHECK_THROWS_WITH(
+      open(to.path, Layout::rooflua, ""),
+      Catch::Contains("tables.toml:2: gemm_fp8: includes: unknown part 'quantise'; did you mean "
+                      "'quantize'"));
 }
 
 TEST_CASE("tables load when they are first asked for") {

@@ -103,15 +103,16 @@ double AttentionIndex::size(const Heads& heads, Dtype kv) const {
 double AttentionIndex::mismatch(const Shape& shape, const Heads& wanted, Dtype kv) const {
   const double kv_gap = shape.kv == kv ? 0 : 8;
   if (is_mla(op_)) {
-    return kv_gap + 16 * (doublings(shape.heads[1], wanted[1]) + doublings(shape.heads[2], wanted[2])) +
+    return kv_gap +
+           16 * (doublings(shape.heads[1], wanted[1]) + doublings(shape.heads[2], wanted[2])) +
            doublings(shape.heads[0], wanted[0]);
   }
   const double group = shape.heads[0] / shape.heads[1], wanted_group = wanted[0] / wanted[1];
   // In prefill a smaller donor at a larger batch is as much work; a larger one has to be cut down.
-  const bool cut =
-      !is_decode(op_) && shape.heads[0] * shape.heads[2] > wanted[0] * wanted[2];
-  return kv_gap + 16 * (doublings(group, wanted_group) + doublings(shape.heads[3], wanted[3])) + 4 * doublings(shape.heads[2], wanted[2]) +
-         doublings(shape.heads[0], wanted[0]) + (cut ? 1 : 0);
+  const bool cut = !is_decode(op_) && shape.heads[0] * shape.heads[2] > wanted[0] * wanted[2];
+  return kv_gap + 16 * (doublings(group, wanted_group) + doublings(shape.heads[3], wanted[3])) +
+         4 * doublings(shape.heads[2], wanted[2]) + doublings(shape.heads[0], wanted[0]) +
+         (cut ? 1 : 0);
 }
 
 AttentionIndex::Plan AttentionIndex::make_plan(const Key& key) const {
@@ -130,9 +131,10 @@ AttentionIndex::Plan AttentionIndex::make_plan(const Key& key) const {
   plan.stand_in = true;
   plan.gap = gap_of_mismatch * least;
   plan.scale = size(wanted, key.kv) / size(donor.heads, donor.kv);
-  plan.ratio = std::exp2(doublings(donor.heads[0], wanted[0]) + doublings(donor.heads[1], wanted[1]) +
-                         doublings(donor.heads[2], wanted[2]) + doublings(donor.heads[3], wanted[3]) +
-                         (donor.kv == key.kv ? 0 : 1));
+  plan.ratio =
+      std::exp2(doublings(donor.heads[0], wanted[0]) + doublings(donor.heads[1], wanted[1]) +
+                doublings(donor.heads[2], wanted[2]) + doublings(donor.heads[3], wanted[3]) +
+                (donor.kv == key.kv ? 0 : 1));
   return plan;
 }
 

@@ -7,8 +7,8 @@
 //
 // With a window, the window is part of the shape.
 //
-// A shape that was not measured is matched on heads / kv_heads and window first, then head_dim, then
-// size:
+// A shape that was not measured is matched on heads / kv_heads and window first, then head_dim,
+// then size:
 //   decode    the donor at a batch with as many KV bytes: decode MFU is proportional to
 //             heads / kv_heads
 //   prefill   the donor at a batch of as much work; below the smallest batch its latency times the

@@ -24,8 +24,9 @@ std::vector<Format> formats_for(const OpDeclaration& op, Dtype wanted) {
   const auto add = [&](const StandIn& each) {
     const bool first = formats.empty();
     const double rank = static_cast<double>(formats.size());
-    formats.push_back(
-        {each, first && each.alike ? 0 : each.alike ? next_alike : other_format + rank * next_format});
+    formats.push_back({each, first && each.alike ? 0
+                             : each.alike        ? next_alike
+                                                 : other_format + rank * next_format});
   };
   if (op.format_of_kv) {
     add({wanted, true});

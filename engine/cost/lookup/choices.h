@@ -21,7 +21,7 @@ struct Choice {
   std::vector<std::size_t> files;  // of TableStore::files(), one format and one engine
   StandIn format;
   bool other_engine = false;
-  double gap = 0;                            // of format and engine
+  double gap = 0;                           // of format and engine
   mutable std::unique_ptr<RowIndex> index;  // made when first reached
 };
 

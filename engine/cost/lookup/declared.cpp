@@ -72,7 +72,8 @@ DeclaredIndex::At DeclaredIndex::at_axes(const Query& query) const {
 
 const DeclaredIndex::Donor& DeclaredIndex::nearest(const Key& key) const {
   Words<max_axes> words;
-  for (std::size_t i = 0; i < key.size(); ++i) words.words[i] = std::bit_cast<std::uint64_t>(key[i]);
+  for (std::size_t i = 0; i < key.size(); ++i)
+    words.words[i] = std::bit_cast<std::uint64_t>(key[i]);
   return nearest_.of(words, [&] { return find_nearest(key); });
 }
 

@@ -13,7 +13,8 @@ class ElementwiseIndex final : public RowIndex {
  public:
   explicit ElementwiseIndex(const std::vector<const KernelTable*>& tables);
   bool empty() const override { return index_.empty(); }
-  /// Infinite where only rows of quantisations could stand for another kernel, or the other way round.
+  /// Infinite where only rows of quantisations could stand for another kernel, or the other way
+  /// round.
   double gap(const Query& query) const override;
   /// Rows of the kernel asked for (of any, if it has none) at the width nearest to it, where they
   /// move as many bytes: the time of such a kernel beside its traffic does not grow with its width.

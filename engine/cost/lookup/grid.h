@@ -30,8 +30,8 @@ struct Reading {
   Reading& downgrade(Evidence at_least, double by = 1);  // evidence at least that, ratio times by
 };
 
-/// Value at x between two points, of latency (latency_linear), of the logarithm of latency over that
-/// of x (latency_log), or of utilisation work / latency.
+/// Value at x between two points, of latency (latency_linear), of the logarithm of latency over
+/// that of x (latency_log), or of utilisation work / latency.
 double blend(Strategy strategy, double x, double x0, double x1, double latency0, double latency1,
              double work, double work0, double work1);
 
@@ -95,8 +95,8 @@ class Plane {
 ///
 ///   on a measured context    its plane
 ///   between two              latency linear in context + new / 2, the mean keys of a query
-///   only context 0 measured  a fresh prompt of as many causal pairs, t p + t^2 / 2     extrapolated
-///   else                     the nearest context times the ratio of pairs              extrapolated
+///   only context 0 measured  a fresh prompt of as many causal pairs, t p + t^2 / 2 extrapolated
+///   else                     the nearest context times the ratio of pairs extrapolated
 class Contexts {
  public:
   explicit Contexts(bool quadratic = false) : quadratic_(quadratic) {}

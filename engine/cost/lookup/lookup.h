@@ -72,8 +72,8 @@ class Lookup {
   /// @param trace null, or where to note the rows used
   /// @return false if no table has this op
   virtual bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const = 0;
-  /// How far the rows that answer are from format, engine and shape asked for, in doublings; infinite
-  /// where none answers. Lookups that do not tell have 0.
+  /// How far the rows that answer are from format, engine and shape asked for, in doublings;
+  /// infinite where none answers. Lookups that do not tell have 0.
   virtual double gap(const Query&) const { return 0; }
 };
 

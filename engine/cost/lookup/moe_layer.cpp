@@ -17,7 +17,7 @@ Shape shape_of(const KeyedIndex::Key& key) {
 }
 
 KeyedIndex::Key key_of(const Query& q) {
-  return {q.hidden_size,      q.intermediate_size,     q.experts,     q.experts_per_token,
+  return {q.hidden_size,       q.intermediate_size,           q.experts,     q.experts_per_token,
           std::max(1.0, q.tp), std::max(1.0, q.expert_ranks), q.distribution};
 }
 
@@ -61,8 +61,8 @@ MoeLayerIndex::Plan MoeLayerIndex::make_plan(const KeyedIndex::Key& key) const {
   }
   const Shape donor = shape_of(plan.entry->key);
   plan.tokens = (wanted.topk / wanted.all) / (donor.topk / donor.all);
-  plan.latency = (wanted.local * wanted.hidden * wanted.width) /
-                 (donor.local * donor.hidden * donor.width);
+  plan.latency =
+      (wanted.local * wanted.hidden * wanted.width) / (donor.local * donor.hidden * donor.width);
   return plan;
 }
 

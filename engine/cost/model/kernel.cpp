@@ -47,8 +47,8 @@ Priced moving(const Query& query, const Hardware& hardware) {
 }
 
 /// Attention to a window as attention without one that has as many query-key pairs: of a decode, to
-/// the window alone; of a prompt longer than the window, chunks of the window after half of it, since
-/// each of their tokens sees a whole window.
+/// the window alone; of a prompt longer than the window, chunks of the window after half of it,
+/// since each of their tokens sees a whole window.
 Query without_window(const Query& query) {
   Query whole = query;
   const double w = positive(query.op, "window", query.window);
@@ -93,8 +93,8 @@ Priced computing(const Query& query, const Hardware& hardware, const Gpu& gpu) {
     default:
       break;
   }
-  throw Error("modelled_kernel", "no model of " + std::string(name(query.op)) +
-                                     ": only tables price this op");
+  throw Error("modelled_kernel",
+              "no model of " + std::string(name(query.op)) + ": only tables price this op");
 }
 
 Priced price(const Query& query, const Hardware& hardware) {

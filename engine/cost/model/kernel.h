@@ -21,13 +21,13 @@ namespace rooflua {
 ///         below 16 bits that of this rank's rows only, and both inputs are quantised in front
 ///     memory: traffic alone; elementwise: launch + traffic; launch: the launch
 ///
-/// traffic = bytes / (memory_efficiency bandwidth). Never above peak, never below bytes / bandwidth,
-/// and monotone in m, tokens, batch and context: every tiling is, and so is the minimum of them.
-/// Queries are as in estimate.h; memory and elementwise read `bytes` as bytes moved (elementwise
-/// without bytes: one read and one write of tokens x width, silu_mul two reads; quantize is
-/// quantize_time()). `distance` is 0. mfu counts exact causal work for attention and is NaN where
-/// there is no arithmetic. Weights narrower than 16 bits on a GPU without a peak for them compute
-/// at the bf16 peak.
+/// traffic = bytes / (memory_efficiency bandwidth). Never above peak, never below bytes /
+/// bandwidth, and monotone in m, tokens, batch and context: every tiling is, and so is the minimum
+/// of them. Queries are as in estimate.h; memory and elementwise read `bytes` as bytes moved
+/// (elementwise without bytes: one read and one write of tokens x width, silu_mul two reads;
+/// quantize is quantize_time()). `distance` is 0. mfu counts exact causal work for attention and is
+/// NaN where there is no arithmetic. Weights narrower than 16 bits on a GPU without a peak for them
+/// compute at the bf16 peak.
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
 /// Whether modelled_kernel() knows the op. Modules and exchanges are priced from tables alone.
 bool has_model(Op op);

@@ -341,8 +341,9 @@ constexpr OpDeclaration core_ops[] = {
      .file = "attention_window_decode",
      .imported = false},
     {.name = "moe_layer",
-     .doc = "Routed experts as an engine runs them: routing, permutation, quantisation, both GEMMs, "
-            "activation and sum; not the router's GEMM, shared experts or communication.",
+     .doc =
+         "Routed experts as an engine runs them: routing, permutation, quantisation, both GEMMs, "
+         "activation and sum; not the router's GEMM, shared experts or communication.",
      .fields = moe_layer_fields,
      .flop = work::moe_layer_flop,
      .bytes = work::moe_layer_bytes,

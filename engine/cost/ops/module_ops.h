@@ -28,17 +28,15 @@ inline constexpr Field intermediate_size =
          "Width of an expert of the whole model.");
 inline constexpr Field experts =
     size("experts", &Query::experts, "experts", "Routed experts of the whole model.");
-inline constexpr Field experts_per_token =
-    size("experts_per_token", &Query::experts_per_token, "experts",
-         "Experts that a token is sent to.");
+inline constexpr Field experts_per_token = size("experts_per_token", &Query::experts_per_token,
+                                                "experts", "Experts that a token is sent to.");
 inline constexpr Field all_tokens{.name = "tokens",
                                   .number = &Query::tokens,
                                   .unit = "tokens",
                                   .doc = "Tokens of all ranks together.",
                                   .role = FieldRole::axis,
                                   .need = FieldNeed::positive_always};
-inline constexpr FieldWord distributions[] = {
-    {"balanced"}, {"power_law_1.01"}, {"power_law_1.2"}};
+inline constexpr FieldWord distributions[] = {{"balanced"}, {"power_law_1.01"}, {"power_law_1.2"}};
 
 /// Heads of the whole model, divided by tp; the time of a module grows with them.
 inline constexpr Field module_heads = [] {
@@ -46,8 +44,8 @@ inline constexpr Field module_heads = [] {
   field.role = FieldRole::scale;
   return field;
 }();
-constexpr Field word(std::string_view name, double Query::*number,
-                     std::span<const FieldWord> words, std::string_view doc) {
+constexpr Field word(std::string_view name, double Query::*number, std::span<const FieldWord> words,
+                     std::string_view doc) {
   return {.name = name,
           .number = number,
           .doc = doc,
@@ -56,7 +54,8 @@ constexpr Field word(std::string_view name, double Query::*number,
           .need = FieldNeed::positive_always,
           .words = words};
 }
-inline constexpr Field ratio = size("ratio", &Query::own_0, "1", "Tokens that are compressed to one.");
+inline constexpr Field ratio =
+    size("ratio", &Query::own_0, "1", "Tokens that are compressed to one.");
 inline constexpr Field index_topk =
     size("index_topk", &Query::own_0, "tokens", "Tokens that the index selects.");
 inline constexpr Field index_heads =
@@ -109,15 +108,15 @@ inline constexpr Field mla_bmm[] = {
     }(),
     tokens,
     tp};
-inline constexpr Field module_prefill[] = {module_heads, kv_dtype,   batch,
+inline constexpr Field module_prefill[] = {module_heads,   kv_dtype,   batch,
                                            context_tokens, new_tokens, tp};
 inline constexpr Field module_decode[] = {module_heads, kv_dtype, batch, context_tokens, tp};
 inline constexpr Field wide_module_prefill[] = {hidden_size,    module_heads, kv_dtype, batch,
                                                 context_tokens, new_tokens,   tp};
 inline constexpr Field wide_module_decode[] = {hidden_size, module_heads,   kv_dtype,
                                                batch,       context_tokens, tp};
-inline constexpr Field v4_prefill[] = {hidden_size,    ratio,      module_heads, batch,
-                                       context_tokens, new_tokens, tp};
+inline constexpr Field v4_prefill[] = {hidden_size, ratio, module_heads, batch, context_tokens,
+                                       new_tokens,  tp};
 inline constexpr Field v4_decode[] = {hidden_size, ratio, module_heads, batch, context_tokens, tp};
 inline constexpr Field dsa_prefill[] = {module_heads, kv_lora_rank,   qk_rope_head_dim, index_topk,
                                         batch,        context_tokens, new_tokens,       tp};
@@ -130,21 +129,20 @@ inline constexpr Field dsa_index_decode[] = {index_heads, index_head_dim, batch,
 inline constexpr Field mhc[] = {
     word("stage", &Query::own_0, absorbed, "In front of a block, or behind it."), hidden_size,
     tokens};
-inline constexpr Field gdn_prefill[] = {key_heads,      key_head_dim, value_heads,
-                                        value_head_dim, conv,         batch, new_tokens};
+inline constexpr Field gdn_prefill[] = {key_heads, key_head_dim, value_heads, value_head_dim,
+                                        conv,      batch,        new_tokens};
 inline constexpr Field gdn_decode[] = {key_heads,      key_head_dim, value_heads,
                                        value_head_dim, conv,         batch};
 inline constexpr Field kda_prefill[] = {key_heads,      key_head_dim, value_heads,
                                         value_head_dim, batch,        new_tokens};
-inline constexpr Field collective[] = {
-    word("collective", &Query::own_0, collectives, "Which one."),
-    {.name = "ranks",
-     .number = &Query::ranks,
-     .unit = "ranks",
-     .doc = "Ranks that take part.",
-     .kind = FieldKind::count,
-     .need = FieldNeed::two},
-    bytes};
+inline constexpr Field collective[] = {word("collective", &Query::own_0, collectives, "Which one."),
+                                       {.name = "ranks",
+                                        .number = &Query::ranks,
+                                        .unit = "ranks",
+                                        .doc = "Ranks that take part.",
+                                        .kind = FieldKind::count,
+                                        .need = FieldNeed::two},
+                                       bytes};
 inline constexpr Field expert_exchange[] = {
     word("mode", &Query::own_0, exchanges, "Which kernels carry tokens to their experts."),
     word("phase", &Query::own_1, phases, "Part of the exchange."),
@@ -234,10 +232,11 @@ inline constexpr OpDeclaration module_ops[] = {
               "Delta rule of Kimi's linear attention of prompts, without its convolution."),
     module_op("kda_decode", module_fields::gdn_decode, false,
               "Short convolution and delta rule of Kimi's linear attention, one new token each."),
-    module_op("collective", module_fields::collective, false,
-              "A collective of the library, without its launch. Bytes of an all_gather are those of "
-              "the whole result, else those of a rank's input.",
-              work::moved_bytes),
+    module_op(
+        "collective", module_fields::collective, false,
+        "A collective of the library, without its launch. Bytes of an all_gather are those of "
+        "the whole result, else those of a rank's input.",
+        work::moved_bytes),
     module_op("expert_exchange", module_fields::expert_exchange, true,
               "Tokens that travel to their experts and back."),
 };

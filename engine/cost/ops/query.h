@@ -33,8 +33,8 @@ struct Kernel {
   static constexpr double norm = 6, rope = 7, silu_mul = 8, quantize = 9;
 };
 
-/// One question. Tables and keys read only the numbers that its op declares; the rest stay 0. Counts
-/// are whole; flags are 0 or 1; words are codes (Field::words). Heads, experts and the MoE
+/// One question. Tables and keys read only the numbers that its op declares; the rest stay 0.
+/// Counts are whole; flags are 0 or 1; words are codes (Field::words). Heads, experts and the MoE
 /// intermediate size are the whole model's, and the lookup divides them (heads by tp, experts by
 /// ranks / tp, intermediate_size by tp); GEMM shapes are those of one rank.
 struct Query {
@@ -53,9 +53,9 @@ struct Query {
   double kv_lora_rank = 0, qk_nope_head_dim = 0, qk_rope_head_dim = 0, v_head_dim = 0;
   double conv = 0, key_heads = 0, key_head_dim = 0, value_heads = 0, value_head_dim = 0;
   double bytes = 0, width = 0;
-  double window = 0;  // tokens that a query sees, itself included
+  double window = 0;                          // tokens that a query sees, itself included
   double expert_ranks = 1, distribution = 0;  // of a whole MoE layer
-  double eager = 0;  // 1: an all-reduce outside a CUDA graph
+  double eager = 0;                           // 1: an all-reduce outside a CUDA graph
   double kernel = Kernel::none;
   // Numbers of ops that no formula outside their declaration reads.
   double own_0 = 0, own_1 = 0, own_2 = 0, own_3 = 0, own_4 = 0, own_5 = 0;

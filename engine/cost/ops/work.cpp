@@ -121,8 +121,8 @@ double window_decode_bytes(const Query& q) {
   seen.context_tokens = std::min(q.context_tokens, q.window);
   return decode_bytes(seen);
 }
-/// Of new token i after p cached ones a query sees min(p + i, window) keys. `causal` is 1/2 or 1: the
-/// part of the square of new tokens that counts without a window.
+/// Of new token i after p cached ones a query sees min(p + i, window) keys. `causal` is 1/2 or 1:
+/// the part of the square of new tokens that counts without a window.
 double window_prefill_flop(const Query& q, double causal) {
   const double p = q.context_tokens, t = q.new_tokens;
   const double growing = std::clamp(q.window - p, 0.0, t);  // tokens that still see everything

@@ -45,8 +45,7 @@ RowDoubt doubt_of(const KernelTable& table, const KernelRow& row, const Hardware
   }
   if (hardware != nullptr && table.op == Op::grouped_gemm) {
     const auto peak = hardware->stated_peak(table.dtype);
-    const double mfu =
-        peak ? flop_of_row(table, row) / (row.latency_s * peak->in_base_units()) : 0;
+    const double mfu = peak ? flop_of_row(table, row) / (row.latency_s * peak->in_base_units()) : 0;
     if (mfu > 1) return {FindingKind::above_peak, words("%.4g", mfu, 0)};
   }
   if (hardware != nullptr && table.op != Op::all_reduce) {

@@ -114,7 +114,8 @@ class TableCheck {
         peak_(implied_peak(table)),
         work_axis_(work_axis(declaration_of(table.op))) {
     if (hardware) {
-      if (const auto stated = hardware->stated_peak(table.dtype)) datasheet_ = stated->in_base_units();
+      if (const auto stated = hardware->stated_peak(table.dtype))
+        datasheet_ = stated->in_base_units();
       hardware_ = &*hardware;
     }
   }

@@ -36,8 +36,8 @@ struct KernelTable {
   std::filesystem::path path;
   std::string source;  // how it was measured, from tables.toml; "" = not said
   Op op = Op::gemm;
-  Dtype dtype = Dtype::bf16;      // of the kernel that was timed
-  std::string variant;            // how rows are read: "single" GEMMs, the library's ("nccl")
+  Dtype dtype = Dtype::bf16;  // of the kernel that was timed
+  std::string variant;        // how rows are read: "single" GEMMs, the library's ("nccl")
   /// What ran the kernel, as the name of the file ends: an engine ("vllm", "sglang", "trtllm"), a
   /// library ("nccl") or the project that published it. Empty: measured here.
   std::string engine;

@@ -167,9 +167,9 @@ class Provenance {
       if (right) texts.push_back(each.text());
     }
     if (right) return texts;
-    throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
-                file.name + ": " + key + ": expected a text or a list of texts, found " +
-                    dump_json(value));
+    throw Error(
+        at((file.path.parent_path() / "tables.toml").string(), value.line),
+        file.name + ": " + key + ": expected a text or a list of texts, found " + dump_json(value));
   }
   static std::vector<std::string> parts_of(const TableFile& file, const Json& value) {
     const std::vector<std::string> known(table_parts.begin(), table_parts.end());
@@ -315,8 +315,8 @@ void add_aic(const AicKind& kind, const fs::path& path, std::vector<TableFile>& 
     case TableForm::aic_moe:
       for (const std::string_view word : {"bfloat16", "fp8", "fp8_block"}) {
         const Dtype dtype = require_dtype(word, path.string());
-        add(std::string(name(kind.op)) + "_" + std::string(name(dtype)), dtype,
-            {std::string(word)}, "");
+        add(std::string(name(kind.op)) + "_" + std::string(name(dtype)), dtype, {std::string(word)},
+            "");
       }
       return;
     case TableForm::aic_prefill:

@@ -38,10 +38,22 @@ constexpr bool prints_mfu(TableForm form) {
 }
 
 /// What a row may hold besides its op: the words of `includes` in tables.toml.
-inline constexpr std::array<std::string_view, 16> table_parts = {
-    "absorbed projections", "activation", "compressor", "conv",      "delta_rule", "index",
-    "kv_write",             "launch",     "norm",       "permutation", "projections",
-    "quantize",             "reduction",  "rope",       "routing",   "top-k"};
+inline constexpr std::array<std::string_view, 16> table_parts = {"absorbed projections",
+                                                                 "activation",
+                                                                 "compressor",
+                                                                 "conv",
+                                                                 "delta_rule",
+                                                                 "index",
+                                                                 "kv_write",
+                                                                 "launch",
+                                                                 "norm",
+                                                                 "permutation",
+                                                                 "projections",
+                                                                 "quantize",
+                                                                 "reduction",
+                                                                 "rope",
+                                                                 "routing",
+                                                                 "top-k"};
 
 /// A table that a folder offers; not read yet.
 struct TableFile {

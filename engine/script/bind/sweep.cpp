@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 64 bits, eight bytes at a time: shipped tables are megabytes. It detects changed files; it is not
-/// a cryptographic hash.
+/// 64 bits, eight bytes at a time: shipped tables are megabytes. It detects changed files; it is
+/// not a cryptographic hash.
 class Hash {
  public:
   void add(std::string_view bytes) {

@@ -49,7 +49,8 @@ local function experts(run, decode, dtype)
              m = "first" }
   end
   return { op = "grouped_gemm", experts = s.experts, ranks = args.world_size, experts_per_token = s.experts_per_token,
-           hidden_size = s.hidden_size, intermediate_size = s.intermediate_size, tp = args.tp, decode = decode, dtype = dtype,
+           hidden_size = s.hidden_size, intermediate_size = s.intermediate_size, tp = args.tp, decode = decode,
+           dtype = dtype,
            tokens = "first" }
 end
 
