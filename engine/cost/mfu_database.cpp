@@ -233,8 +233,8 @@ class Database final : public MfuDatabase {
     return donor()->gap(query) + other_gpu < lookup_->gap(query);
   }
 
-  /// Utilisation of another GPU's tables: MFU where the work is bound by compute, share of
-  /// bandwidth where it is bound by memory or by links. Below half of either it is launches and
+  /// Utilisation of another GPU's tables: the latency there times what the work takes at least here
+  /// (flop over peak, bytes over bandwidth of memory or links), over the same there. Below half of either it is launches and
   /// latencies that take the time, and those do not change with the peaks.
   bool borrow(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const MfuDatabase* lender = donor();
@@ -247,12 +247,15 @@ class Database final : public MfuDatabase {
     const Dtype dtype = compute_dtype(query);
     const bool link = declaration_of(query.op).over_links && own.link_bandwidth.in_base_units() > 0;
     const double bandwidth = (link ? other.link_bandwidth : other.memory_bandwidth).in_base_units();
-    const double compute_s = flop_of(query) / std::max(1.0, lender->peak(dtype).in_base_units());
-    const double bytes_s = bytes_of(query) / bandwidth;
-    double slower = link ? other.link_bandwidth / own.link_bandwidth
-                         : other.memory_bandwidth / own.memory_bandwidth;
-    if (compute_s > bytes_s) slower = lender->peak(dtype) / own.peak_for(dtype);
-    const double utilisation = std::max(compute_s, bytes_s) / lent.latency_s;
+    const double flop = flop_of(query), bytes = bytes_of(query);
+    const double there_s =
+        std::max(flop / std::max(1.0, lender->peak(dtype).in_base_units()), bytes / bandwidth);
+    const double own_bandwidth =
+        (link ? own.link_bandwidth : own.memory_bandwidth).in_base_units();
+    const double own_peak = flop > 0 ? own.peak_for(dtype).in_base_units() : 1;
+    const double here_s = std::max(flop / own_peak, bytes / own_bandwidth);
+    const double slower = there_s > 0 ? here_s / there_s : bandwidth / own_bandwidth;
+    const double utilisation = there_s / lent.latency_s;
     estimate = lent;
     estimate.latency_s *= 1 + (slower - 1) * std::min(1.0, 2 * utilisation);
     estimate.evidence = worst(lent.evidence, Evidence::stand_in);

@@ -37,6 +37,9 @@ local RooflineBlend = policy.define {
 local element_bytes = {}
 for _, format in ipairs(mfu.formats()) do element_bytes[format.name] = format.bits / 8 end
 
+--- How often an elementwise kernel passes over its tokens, as the collector defines its kernels.
+local passes = { norm = 4, silu_mul = 3, quantize = 1.5 }
+
 --- Flop and bytes of a shape on one rank, by op.
 local work = {}
 function work.gemm(x, dtype)
@@ -51,6 +54,15 @@ function work.attention_prefill(x, _, kv_dtype)
   local t, p = x.new_tokens, x.context_tokens or 0
   return 4 * x.heads * x.head_dim * (t * p + t * (t + 1) / 2),
          2 * element_bytes[kv_dtype] * (x.kv_heads * (p + t) + x.heads * t) * x.head_dim
+end
+function work.elementwise(x)
+  return 0, 2 * (passes[x.op] or 2) * x.tokens * x.width
+end
+function work.all_reduce(x) return 0, x.bytes end
+function work.moe_layer(x, dtype)
+  local width = x.hidden_size * x.intermediate_size / x.tp
+  local touched = x.experts / x.ep * (1 - (1 - x.experts_per_token / x.experts) ^ x.tokens)
+  return 6 * x.tokens * x.experts_per_token * width / x.ep, 3 * element_bytes[dtype] * width * touched
 end
 function work.mla_decode(x, _, kv_dtype)
   local tokens, width = x.batch * x.context_tokens, 2 * x.kv_lora_rank + x.qk_rope_head_dim

@@ -176,6 +176,7 @@ function Prepared:evidence(name) end
 ---@field layout "rooflua"|"infersim"|"blis"|"aic"?
 ---@field lookup any name of a lookup, a function or a policy
 ---@field engine "vllm"|"sglang"|"trtllm"? whose kernels run; rows of other engines stand in; default vllm
+---@field tables boolean? false: no table is read, all is modelled from the datasheet
 ---@field hardware any source of peaks; default: the shipped GPU of that name
 ---@field default_mfu number? answer of the InferSim lookups if there is no row
 ---@field model table<string, number>? other constants of modelled kernels and collectives: help "mfu.model"

@@ -1,7 +1,10 @@
--- Bound step models for tests: (name, parameters, what) -> instance.
+-- Bound step models for tests: (name, parameters, what) -> instance. Without tables (mfu) all is modelled, so that
+-- prices follow from formulas.
 local rooflua = require "rooflua"
 
 local bound = {}
+
+function bound.modelled(gpu) return rooflua.mfu.open { gpu = gpu, tables = false } end
 
 --- @param steps table a step model (instance)
 --- @param given {model=, hardware=, tp=, mfu=, async_depth=, deployment=}
@@ -12,7 +15,7 @@ function bound.bind(steps, given)
   for key, value in pairs(given.deployment or {}) do options[key] = value end
   steps:bind {
     model = model, hardware = hardware, deployment = rooflua.spec.deployment(options),
-    mfu = given.mfu or rooflua.mfu.open(given.hardware or "h100-sxm"), async_depth = given.async_depth or 2,
+    mfu = given.mfu or bound.modelled(given.hardware or "h100-sxm"), async_depth = given.async_depth or 2,
   }
   return steps
 end

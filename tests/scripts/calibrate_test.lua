@@ -10,7 +10,7 @@ local serve = require "rooflua.serve"
 local file = test.file
 
 local scenario_text = [[
-return { rooflua = 1, seed = 2, model = "llama-3.1-8b", hardware = "h200", async_depth = 1,
+return { rooflua = 1, seed = 2, model = "llama-3.1-8b", hardware = "h200", async_depth = 1, mfu = { tables = false },
   steps = require "steps.kernels" { %s }, frontend = { base_s = %s },
   workload = require "workloads.poisson" { rate_per_s = 12, num_requests = 80,
     prompt_tokens = { distribution = "uniform", min = 50, max = 900 }, output_tokens = 30 } }

@@ -21,7 +21,7 @@ local function of(given, parameters) return bound.bind(Kernels(parameters or {})
 -- Primitives: seconds of one run -------------------------------------------------------------------
 
 local function primitives(gpu)
-  local database, hardware = rooflua.mfu.open(gpu), rooflua.spec.hardware(gpu)
+  local database, hardware = bound.modelled(gpu), rooflua.spec.hardware(gpu)
   local price = { hardware = hardware }
   function price.ask(query)
     local _, estimate = database:lookup(query)
@@ -159,29 +159,29 @@ test("a step of latent attention is these operations", function()
   local expected = {
     embed = { 1, price.small(2 * 7168 * 2 * 128) }, embed_all_reduce = { 1, reduce },
     attention_norm = { 61, norm }, mlp_norm = { 61, norm }, final_norm = { 1, norm },
-    quantize_qkv_a = { 61, price.quantize(128, 7168) }, qkv_a = { 61, price.gemm(128, 7168, 1536 + 512 + 64, "fp8") },
+    quantize_qkv_a = { 61, price.quantize(128, 7168) }, qkv_a = { 61, price.gemm(128, 7168, 1536 + 512 + 64, "fp8_block") },
     latent_norm = { 61, price.small(2 * (1536 + 512) * 2 * 128 + (1536 + 512) * 2) },
-    quantize_q_b = { 61, price.quantize(128, 1536) }, q_b = { 61, price.gemm(128, 1536, 16 * 192, "fp8") },
+    quantize_q_b = { 61, price.quantize(128, 1536) }, q_b = { 61, price.gemm(128, 1536, 16 * 192, "fp8_block") },
     rope = { 61, price.small(2 * (16 + 1) * 64 * 2 * 128) }, kv_write = { 61, price.small(2 * (512 + 64) * 2 * 128) },
     quantize_kv_b = { 61, price.quantize(140 + 24, 512) },
-    kv_b = { 61, price.gemm(140 + 24, 512, 16 * (128 + 128), "fp8") },
+    kv_b = { 61, price.gemm(140 + 24, 512, 16 * (128 + 128), "fp8_block") },
     bmm_q = { 61, batched }, bmm_o = { 61, batched },
     attention_decode = { 61, price.decode { op = "mla_decode", heads = 128, kv_lora_rank = 512, qk_rope_head_dim = 64,
                                             tp = 8, kv_dtype = "bf16" } },
     attention_prefill = { 61, (first - 8 * us) + (second - 8 * us) },
-    quantize_o = { 61, price.quantize(128, 2048) }, o = { 61, price.gemm(128, 16 * 128, 7168, "fp8") },
+    quantize_o = { 61, price.quantize(128, 2048) }, o = { 61, price.gemm(128, 16 * 128, 7168, "fp8_block") },
     attention_all_reduce = { 61, reduce }, mlp_all_reduce = { 61, reduce },
-    quantize_gate_up = { 3, price.quantize(128, 7168) }, gate_up = { 3, price.gemm(128, 7168, 2 * 2304, "fp8") },
+    quantize_gate_up = { 3, price.quantize(128, 7168) }, gate_up = { 3, price.gemm(128, 7168, 2 * 2304, "fp8_block") },
     activation = { 3, price.small(3 * 2304 * 2 * 128) },
-    quantize_down = { 3, price.quantize(128, 2304) }, down = { 3, price.gemm(128, 2304, 7168, "fp8") },
+    quantize_down = { 3, price.quantize(128, 2304) }, down = { 3, price.gemm(128, 2304, 7168, "fp8_block") },
     router = { 58, price.gemm(128, 7168, 256) },
     experts = { 58, price.ask { op = "grouped_gemm", dtype = "fp8", experts = 256, experts_per_token = 8,
                                 hidden_size = 7168, intermediate_size = 2048, tp = 8,
                                 ranks = 8, tokens = 128, decode = true } },
     quantize_shared_gate_up = { 58, price.quantize(128, 7168) },
-    shared_gate_up = { 58, price.gemm(128, 7168, 2 * 256, "fp8") },
+    shared_gate_up = { 58, price.gemm(128, 7168, 2 * 256, "fp8_block") },
     shared_activation = { 58, price.small(3 * 256 * 2 * 128) },
-    quantize_shared_down = { 58, price.quantize(128, 256) }, shared_down = { 58, price.gemm(128, 256, 7168, "fp8") },
+    quantize_shared_down = { 58, price.quantize(128, 256) }, shared_down = { 58, price.gemm(128, 256, 7168, "fp8_block") },
     lm_head = { 1, price.gemm(66, 7168, 129536 / 8) },  -- 129,280 words padded to a multiple of 64 x 8
     logits_gather = { 1, price.all_reduce(66 * 129536 * 2 / 2, 8) },
     sampler = { 1, 150 * us },

@@ -5,7 +5,7 @@ local serve, json, measure = rooflua.serve, rooflua.json, rooflua.measure
 
 local function scenario(changes)
   local out = {
-    model = "llama-3.1-8b", hardware = "h200", seed = 4, deployment = { kv_blocks = 400 },
+    model = "llama-3.1-8b", hardware = "h200", mfu = { tables = false }, seed = 4, deployment = { kv_blocks = 400 },
     steps = require "steps.kernels" {},
     scheduler = require "schedulers.vllm_v1" { max_num_seqs = 16, max_num_batched_tokens = 512 },
     workload = require "workloads.poisson" {

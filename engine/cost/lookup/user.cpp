@@ -32,7 +32,7 @@ class LookupOfUser final : public Lookup {
       : context_(context), name_(std::move(name)), function_(std::move(function)) {}
 
   bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
-    const KernelTable* table = closest_table(*context_.store, query);
+    const KernelTable* table = closest_table(*context_.store, query, context_.engine);
     if (table == nullptr) return false;
     const UserAnswer answer = function_({context_.store, *table, query});
     const bool own_peak = declaration_of(query.op).peak == PeakOf::dtype;
@@ -61,14 +61,16 @@ class LookupOfUser final : public Lookup {
 
 }  // namespace
 
-const KernelTable* closest_table(const TableStore& store, const Query& query) {
+const KernelTable* closest_table(const TableStore& store, const Query& query,
+                                 const std::string& engine) {
   const KernelTable* best = nullptr;
   double least = 0;
   for (const KernelTable* table : store.tables_of(query.op)) {
     const bool typed = declaration_of(query.op).typed;
     const double found = mismatch(*table, query) +
                          (typed && table->dtype != query.dtype ? 100 : 0) +
-                         (table->variant.empty() ? 0 : 10);
+                         (table->variant.empty() ? 0 : 10) +
+                         (table->engine.empty() || table->engine == engine ? 0 : 1);
     if (best == nullptr || found < least) best = table, least = found;
   }
   return best;

@@ -11,8 +11,9 @@ namespace rooflua {
 std::unique_ptr<Lookup> user_lookup(const LookupContext& context, std::string name,
                                     UserLookup function);
 
-/// The table of the query's op and dtype whose rows come closest to its shape; null if there is
-/// none.
-const KernelTable* closest_table(const TableStore& store, const Query& query);
+/// The table of the query's op and dtype whose rows come closest to its shape, of the engine before
+/// those of others; null if there is none.
+const KernelTable* closest_table(const TableStore& store, const Query& query,
+                                 const std::string& engine);
 
 }  // namespace rooflua

@@ -35,7 +35,7 @@ std::optional<Hardware> hardware_field(lua_State* L, int index, const std::strin
   return out;
 }
 
-/// open_database{path=, layout=, gpu=, lookup=, engine=, hardware=Hardware, default_mfu=}
+/// open_database{path=, layout=, gpu=, lookup=, engine=, hardware=Hardware, default_mfu=, tables=}
 int open_database(lua_State* L) {
   if (lua_type(L, 1) != LUA_TTABLE) wrong_type(L, 1, "mfu.open", "a table");
   DatabaseOptions options;
@@ -57,7 +57,11 @@ int open_database(lua_State* L) {
   if (options.path.empty() && !options.hardware) {
     throw Error("mfu.open", "needs a GPU that is shipped, or a path");
   }
-  push_object(L, MfuDatabase::open(options));
+  lua_getfield(L, 1, "tables");
+  const bool modelled = lua_isnil(L, -1) == 0 && lua_toboolean(L, -1) == 0;
+  if (modelled && !options.hardware) throw Error("mfu.open: tables", "false needs a GPU");
+  if (modelled) options.hardware->tables_from.clear();
+  push_object(L, modelled ? MfuDatabase::from_tables({}, options) : MfuDatabase::open(options));
   return 1;
 }
 

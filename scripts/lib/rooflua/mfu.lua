@@ -180,7 +180,8 @@ end
 
 function methods.peak(db, dtype) return native.database_peak(db, dtype or "bf16") end
 
-local open_keys = { "path", "layout", "gpu", "lookup", "engine", "hardware", "default_mfu", "model" }
+local open_keys = { "path", "layout", "gpu", "lookup", "engine", "hardware", "default_mfu", "model",
+  "tables" }
 
 --- Tables of a GPU: open "h200-sxm", or open{path=, layout=, gpu=, lookup=}.
 function mfu.open(options)
@@ -199,6 +200,9 @@ function mfu.open(options)
     plain.hardware = spec.hardware(plain.gpu)
   end
   plain.lookup = type(lookup) == "string" and lookup or nil
+  if plain.tables ~= nil and type(plain.tables) ~= "boolean" then
+    fail("mfu.open: tables: expected true or false, found %s", core.describe(plain.tables))
+  end
   if plain.model ~= nil then
     if plain.hardware == nil then fail "mfu.open: model: needs a GPU (hardware or gpu)" end
     plain.hardware, plain.model = specs.with_constants(plain.hardware, plain.model), nil

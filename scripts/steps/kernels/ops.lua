@@ -71,11 +71,15 @@ local function layer_query(steps, dtype)
   }
 end
 
---- Whether whole MoE layers of this shape, or of one near it, were measured.
+--- Whether whole MoE layers of this shape, or of one near it, were measured, and no worse than their GEMMs alone.
 function ops.has_moe_layers(steps)
   if not steps.model.moe or not steps.database:measures "moe_layer" then return false end
   local _, estimate = steps.database:lookup(layer_query(steps, steps.weights))
-  return estimate.evidence ~= "modelled"
+  local whole = estimate.evidence
+  if whole == "modelled" then return false end
+  if not steps.database:measures "grouped_gemm" then return true end
+  _, estimate = steps.database:lookup(grouped_query(steps, { dtype = steps.weights }))
+  return cost.mixed(whole, estimate.evidence) == estimate.evidence
 end
 
 --- Routed experts. They cost at least the weights of the experts that the tokens touch.
@@ -138,19 +142,16 @@ end
 --- @param measured boolean whether the tables tell prompts and decodes apart
 function ops.linear_query(model, deployment, decode, measured)
   local hybrid, tp = model.hybrid, deployment.tp
-  if measured then
-    return {
-      op = decode and "gdn_decode" or "gdn_prefill", conv = hybrid.conv_kernel,
-      key_heads = hybrid.key_heads / tp, key_head_dim = hybrid.key_head_dim,
-      value_heads = hybrid.value_heads / tp, value_head_dim = hybrid.value_head_dim, batch = 1,
-      new_tokens = not decode and 1 or nil,
-    }
-  end
-  return {
-    op = "linear_attention", decode = decode, conv = hybrid.conv_kernel,
+  local op = "linear_attention"
+  if measured then op = decode and "gdn_decode" or "gdn_prefill" end
+  local query = {
+    op = op, conv = hybrid.conv_kernel,
     key_heads = hybrid.key_heads / tp, key_head_dim = hybrid.key_head_dim,
-    value_heads = hybrid.value_heads / tp, value_head_dim = hybrid.value_head_dim, batch = 1, new_tokens = 1,
+    value_heads = hybrid.value_heads / tp, value_head_dim = hybrid.value_head_dim, batch = 1,
   }
+  if op ~= "gdn_decode" then query.new_tokens = 1 end
+  if not measured then query.decode = decode end
+  return query
 end
 
 return ops

@@ -68,6 +68,8 @@ return {
       { name = "gpu", type = "text", example = '"h200-sxm"', doc = "shipped tables of another GPU" },
       { name = "engine", type = "choice", values = { "vllm", "sglang", "trtllm" },
         doc = "whose tables answer first; default deployment.engine" },
+      { name = "tables", type = "boolean", default = true,
+        doc = "false: no table is read, every kernel is modelled from the datasheet" },
       { name = "lookup", type = "text or policy", folder = "lookup", example = '"nearest"',
         doc = "which row stands for an unmeasured shape" },
       { name = "hardware", type = "text or table", example = '"h200-sxm"',
