@@ -175,7 +175,7 @@ test("a step of latent attention is these operations", function()
     activation = { 3, price.small(3 * 2304 * 2 * 128) },
     quantize_down = { 3, price.quantize(128, 2304) }, down = { 3, price.gemm(128, 2304, 7168, "fp8_block") },
     router = { 58, price.gemm(128, 7168, 256) },
-    experts = { 58, price.ask { op = "grouped_gemm", dtype = "fp8", experts = 256, experts_per_token = 8,
+    experts = { 58, price.ask { op = "grouped_gemm", dtype = "fp8_block", experts = 256, experts_per_token = 8,
                                 hidden_size = 7168, intermediate_size = 2048, tp = 8,
                                 ranks = 8, tokens = 128, decode = true } },
     quantize_shared_gate_up = { 58, price.quantize(128, 7168) },
