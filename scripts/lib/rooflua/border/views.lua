@@ -78,13 +78,17 @@ local function may_hit(request)
   return view ~= nil and (view.hits == HITS_OF_ANY or view.hits == HITS_OF_PREEMPTED and request.preemptions > 0)
 end
 
+--- Whether the call is that of key(request): the engine has then written what is cached to the request.
+local KEY = 3
+local function is_keyed() return B.live == KEY end
+
 local request_fields = {
   id = function(r) return r.id end,
   phase = function(r) return phase_names[r.phase] end,
   arrival_s = function(r) return r.arrival_s end,
   prompt_tokens = function(r) return r.prompt_tokens end,
   cached_tokens = function(r, handle)
-    if r.phase == WAITING then return may_hit(r) and C.cached_tokens(B, handle.slot) or 0 end
+    if r.phase == WAITING and not is_keyed() then return may_hit(r) and C.cached_tokens(B, handle.slot) or 0 end
     return r.cached_tokens
   end,
   context_tokens = function(r) return r.context_tokens + steps_since(r) end,
@@ -95,6 +99,7 @@ local request_fields = {
     if phase == DECODE then return 1 end
     if phase == FINISHING then return 0 end
     local pending = r.prompt_tokens + r.emitted_tokens - r.context_tokens
+    if is_keyed() then return pending - r.cached_tokens end
     if phase ~= WAITING or not may_hit(r) then return pending end
     return pending - C.cached_tokens(B, handle.slot)
   end,
