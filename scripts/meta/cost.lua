@@ -149,9 +149,13 @@ function cost.memory(hardware, bytes, count, name) end
 ---@return number time_s times count
 function cost.record(name, time_s, evidence, count, flop, bytes, mfu, bound, note, kind) end
 
---- True while operations are recorded (explain): only then are texts for rows worth making.
+--- True while operations are recorded (explain): only then are notes for rows worth making.
 ---@return boolean
 function cost.listening() end
+
+--- True where the text of a shape is read: while operations are recorded, and where corrections change operations.
+---@return boolean
+function cost.shapes_wanted() end
 
 --- The worst of several evidences.
 ---@param ... string|rooflua.Estimate

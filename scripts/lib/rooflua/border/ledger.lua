@@ -55,7 +55,7 @@ core.contents[seen_op] = op -- for pairs
 
 --- Applies the corrections in order. While an explanation listens, each change is a row of its own.
 local function correct(name, kind, time_s, code, count, flop, bytes, value, bound, shape)
-  op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape, flop, bytes, bound
+  op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape or "", flop, bytes, bound
   op.mfu = value == value and value or nil
   op.evidence, op.count = evidence_names[code], count
   for i = 1, correction_count do
@@ -254,7 +254,10 @@ function ledger.explain(call)
   return { time_s = time_s, rows = plain, evidence = sum, corrections = corrected }
 end
 
---- True during an explanation: only then are the texts of rows needed.
+--- True during an explanation: only then are the notes of rows needed.
 function ledger.listening() return rows ~= nil end
+
+--- Whether the text of an operation's shape is read: by an explanation, or by a correction.
+function ledger.shapes_wanted() return rows ~= nil or correction_count > 0 end
 
 return ledger
