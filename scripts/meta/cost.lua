@@ -157,6 +157,13 @@ function cost.listening() end
 ---@return boolean
 function cost.shapes_wanted() end
 
+--- The groups that a bucketing policy makes of the prefills of a step. It is an error, at the line of the policy's
+--- method, if a prefill is in no group or in two, or if requests and tokens of a group are not those of its members.
+---@param bucketing table a policy with a method groups(prefills)
+---@param prefills table of a batch
+---@return {requests: integer, new_tokens: integer, seq_len: number, members: integer[]}[]
+function cost.groups(bucketing, prefills) end
+
 --- The worst of several evidences.
 ---@param ... string|rooflua.Estimate
 ---@return string evidence

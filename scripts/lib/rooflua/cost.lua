@@ -6,6 +6,7 @@ local core = require "rooflua.base.core"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 local mfu = require "rooflua.mfu"
+local answers = require "rooflua.border.answers"
 local batch = require "rooflua.border.batch"
 local ledger = require "rooflua.border.ledger"
 local border = require "rooflua.border.abi"
@@ -64,6 +65,11 @@ function cost.mixed(...)
     if code > worst then worst = code end
   end
   return evidence_names[worst]
+end
+
+--- The groups that a bucketing policy makes of the prefills of a step, checked: no request and no token is lost.
+function cost.groups(bucketing, prefills)
+  return (answers.groups(bucketing, bucketing:groups(prefills), prefills))
 end
 
 -- Primitives ----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 -- something listens (an explanation), each operation is also kept as a row. Corrections of the scenario are applied to
 -- each operation. All that rooflua.cost records goes through ledger.keep.
 local native = require "rooflua.native"
+local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
 local mfu = require "rooflua.mfu"
 local words = require "rooflua.base.words"
@@ -63,7 +64,7 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
     op.time_s = before_s
     time_s = corrections[i]:op(seen_op, before_s)
     if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
-      fail("correction %s returned %s for %s; expected seconds", corrections[i].name or i,
+      answers.wrong("correction", corrections[i], "op", "op(op, time_s) returned %s for %s; expected seconds",
         core.describe(time_s), tostring(name))
     end
     if rows and time_s ~= before_s then

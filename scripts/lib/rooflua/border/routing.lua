@@ -1,5 +1,6 @@
 --- What a router sees: the request to be routed, and the signals of the replicas that may take it.
 local ffi = require "ffi"
+local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local serving = require "rooflua.border.views"
@@ -85,8 +86,8 @@ function routing.route(instance, slot)
   local choice = instance:route(handle_of(slot), candidates)
   local count = B.route.candidate_count
   if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then
-    fail(("router %s: route returned %s; expected a whole number from 1 to %d"):format(tostring(instance.name),
-      tostring(choice), count))
+    answers.wrong("router", instance, "route", "route returned %s; expected a whole number from 1 to %d",
+      type(choice) == "number" and tostring(choice) or core.describe(choice), count)
   end
   return B.route.candidates[choice - 1]
 end
