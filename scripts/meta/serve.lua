@@ -191,7 +191,8 @@ function Plan:decode(request) end
 ---@param tokens integer
 ---@return boolean ok
 function Plan:prefill(request, tokens) end
---- Gives a waiting request a seat and blocks, and schedules its first tokens; all of it or nothing.
+--- Gives a waiting request a seat and blocks, and schedules its first tokens; all of it or nothing. False: no seat, no
+--- blocks, or this plan preempted the request.
 ---@param request rooflua.Request
 ---@param tokens integer
 ---@param hold_tokens integer? tokens to hold blocks for
