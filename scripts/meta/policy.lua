@@ -63,6 +63,12 @@ function policy.fresh(instance) end
 ---@param overrides table
 ---@return table
 function policy.with(instance, overrides) end
+
+--- Whether a parameter of an instance was given, and is not the default of its class.
+---@param instance table
+---@param parameter string
+---@return boolean
+function policy.is_given(instance, parameter) end
 --- The parameters of an instance: given values and defaults.
 ---@param instance table
 ---@return table<string, any>

@@ -48,8 +48,9 @@ local serve = {}
 ---@field weights string? number format of the weights; default the model's
 ---@field kv string? number format of the KV cache; default the model's
 ---@field memory_utilization number? default 0.92; share of memory in (0, 1] that the engine takes
----@field max_num_seqs integer? requests; most requests in a step; default the scheduler's
----@field max_num_batched_tokens integer? tokens; most tokens in a step; default the scheduler's
+---@field max_num_seqs integer? requests; most requests in a step; default the scheduler's, which may not ask for more
+--- tokens; most tokens in a step; default the scheduler's, which may not ask for more
+---@field max_num_batched_tokens integer?
 ---@field block_size integer? tokens; default 16; tokens in a KV block
 ---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for
 ---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks

@@ -42,9 +42,9 @@ end)
 test("a correction reads the same texts of shapes in a run as in an explanation", function()
   local Seen = rooflua.policy.define { name = "seen", doc = "Collects the shapes that it is given." }
   local shapes
-  function Seen:op(op, time_s) -- luacheck: ignore self
-    test.equal(type(op.shape), "string", op.name)
-    shapes[op.name .. " " .. op.shape] = true
+  function Seen:op(seen, time_s) -- luacheck: ignore self
+    test.equal(type(seen.shape), "string", seen.name)
+    shapes[seen.name .. " " .. seen.shape] = true
     return time_s
   end
   for _, steps in ipairs { "kernels", "roofline_v1", "roofline_v2", "infersim" } do

@@ -25,7 +25,8 @@ local keep, listening, shapes_wanted = ledger.keep, ledger.listening, ledger.sha
 
 local cost = {
   batch = batch.new, memoize = ledger.memoize, memoize2 = ledger.memoize2, explain = ledger.explain,
-  listening = listening, shapes_wanted = shapes_wanted, shares = ledger.shares, reset = ledger.reset, settle = ledger.settle,
+  listening = listening, shapes_wanted = shapes_wanted,
+  shares = ledger.shares, reset = ledger.reset, settle = ledger.settle,
   set_corrections = ledger.set_corrections,
 }
 

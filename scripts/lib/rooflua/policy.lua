@@ -102,15 +102,16 @@ end
 
 -- Instances ---------------------------------------------------------------------------------------
 
-local function make(class, parameters, where, preset)
+--- @param said table<string, boolean> the parameters that the user gave, or the preset
+local function make(class, parameters, where, preset, said)
   local instance = {}
   for name, value in pairs(parameters) do instance[name] = copy(value) end
-  records[instance] = { class = class, parameters = parameters, where = where, preset = preset }
+  records[instance] = { class = class, parameters = parameters, where = where, preset = preset, said = said }
   return setmetatable(instance, classes[class].instance_meta)
 end
 
 --- An instance from a preset (or nil) and overrides. Raises at the user's line.
-local function construct(class, overrides, preset)
+local function construct(class, overrides, preset, said)
   local definition = classes[class]
   local name = definition.name
   if overrides ~= nil and (type(overrides) ~= "table" or policy.is_instance(overrides)) then
@@ -126,6 +127,11 @@ local function construct(class, overrides, preset)
     end
     for key, value in pairs(chosen) do parameters[key] = value end
   end
+  if not said then
+    said = {}
+    for key in pairs(preset and definition.presets[preset] or {}) do said[key] = true end
+    for key in pairs(core.plain(overrides or {})) do said[key] = true end
+  end
   local unknown = {}
   for _, key in ipairs(core.sorted_keys(core.plain(overrides or {}))) do
     if not definition.params[key] then unknown[#unknown + 1] = tostring(key) end
@@ -139,7 +145,7 @@ local function construct(class, overrides, preset)
     parameters[key] = check_value(name .. "." .. tostring(key), declared, given)
   end
   definition.frozen = true
-  return make(class, parameters, native.where(), preset)
+  return make(class, parameters, native.where(), preset, said)
 end
 
 --- True if `value` was made by calling a policy class.
@@ -157,7 +163,7 @@ end
 --- class are fields of the instance, because compiled code finds them there without a lookup through the metatable.
 function policy.fresh(instance)
   local record = record_of(instance, "policy.fresh")
-  local fresh = make(record.class, record.parameters, record.where, record.preset)
+  local fresh = make(record.class, record.parameters, record.where, record.preset, record.said)
   for name, method in pairs(record.class) do
     if type(method) == "function" and rawget(fresh, name) == nil then rawset(fresh, name, method) end
   end
@@ -168,10 +174,15 @@ end
 function policy.with(instance, overrides)
   local record = record_of(instance, "policy.with")
   core.table(overrides, "policy.with")
-  local merged = {}
-  for key, value in pairs(record.parameters) do merged[key] = value end
-  for key, value in pairs(core.plain(overrides)) do merged[key] = value end
-  return construct(record.class, merged)
+  local merged, said = {}, {}
+  for key, value in pairs(record.parameters) do merged[key], said[key] = value, record.said[key] end
+  for key, value in pairs(core.plain(overrides)) do merged[key], said[key] = value, true end
+  return construct(record.class, merged, nil, said)
+end
+
+--- Whether a parameter of an instance was given, and is not the default of its class.
+function policy.is_given(instance, parameter)
+  return record_of(instance, "policy.is_given").said[parameter] == true
 end
 
 --- The class an instance was made of.

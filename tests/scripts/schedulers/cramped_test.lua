@@ -1,5 +1,5 @@
--- Every scheduler that documents and scenarios show, and every shipped one, runs where there is hardly any room: a small
--- cache, a budget of one token, one seat.
+-- Every scheduler that documents and scenarios show, and every shipped one, runs where there is hardly any room: a
+-- small cache, a budget of one token, one seat.
 local test = dofile "tests/scripts/harness.lua"
 local chunks = require "rooflua.sandbox.chunks"
 local policy = require "rooflua.policy"

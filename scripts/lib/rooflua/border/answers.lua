@@ -20,7 +20,9 @@ local function wrong_groups(bucketing, message, ...)
 end
 
 local function check_group(bucketing, group, g)
-  if type(group) ~= "table" then wrong_groups(bucketing, "[%d]: expected a table, found %s", g, core.describe(group)) end
+  if type(group) ~= "table" then
+    wrong_groups(bucketing, "[%d]: expected a table, found %s", g, core.describe(group))
+  end
   local seq_len = group.seq_len
   if type(seq_len) ~= "number" or not (seq_len > 0 and seq_len < infinity) then
     wrong_groups(bucketing, "[%d].seq_len: expected a number > 0, found %s", g, core.describe(seq_len))
@@ -37,7 +39,9 @@ local seen, check = {}, 0
 --- Every prefill is in exactly one group, and requests and tokens of a group are those of its members.
 ---@param groups table what bucketing:groups(prefills) returned
 function answers.groups(bucketing, groups, prefills)
-  if type(groups) ~= "table" then wrong_groups(bucketing, "expected a list of groups, found %s", core.describe(groups)) end
+  if type(groups) ~= "table" then
+    wrong_groups(bucketing, "expected a list of groups, found %s", core.describe(groups))
+  end
   local count, grouped = #prefills, 0
   check = check + 1
   for g = 1, #groups do

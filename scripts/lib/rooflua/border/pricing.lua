@@ -16,7 +16,8 @@ local live, expire, apply = batch.live, batch.expire, ledger.apply
 local type, infinity = type, math.huge
 
 local function refuse(kind, method, call, instance, time_s)
-  answers.wrong(kind, instance, method, "%s must return seconds, finite and >= 0; found %s", call, core.describe(time_s))
+  answers.wrong(kind, instance, method, "%s must return seconds, finite and >= 0; found %s", call,
+    core.describe(time_s))
 end
 
 --- The step model's time.

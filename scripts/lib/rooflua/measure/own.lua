@@ -55,6 +55,8 @@ function own.of(reader, given)
     reader:fail("metrics", "expected a table, as in { slow_frac = require \"metrics.ttft_above_frac\" {} }"
       .. ", found %s", policy.is_class(said) and "a policy class" or core.describe(said))
   end
+  local exact = core.plain(said).exact_requests
+  if exact ~= nil then reader:child("metrics"):whole("exact_requests", exact, 0) end
   for _, key in ipairs(core.sorted_keys(core.plain(said))) do
     if type(key) ~= "string" then
       reader:fail("metrics", "expected a name for every metric, found the key %s", core.describe(key))

@@ -64,7 +64,11 @@ end
 function variants.grid(reader, given)
   local list = { variants.base() }
   if given == nil then return list end
-  for _, path in ipairs(core.sorted_keys(core.plain(core.table(given, reader.file .. ": vary")))) do
+  if type(given) ~= "table" then reader:fail("vary", "expected a table, found %s", core.describe(given)) end
+  if #core.plain(given) > 0 then
+    reader:fail("vary", "expected lists by key path, as in { [\"deployment.tp\"] = { 1, 2 } }; found a list")
+  end
+  for _, path in ipairs(core.sorted_keys(core.plain(given))) do
     local values = core.plain(given)[path]
     if type(values) ~= "table" or #core.plain(values) == 0 then
       reader:fail("vary." .. tostring(path), "expected a list of values")

@@ -9,6 +9,7 @@ local pieces = require "rooflua.serving.pieces"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local replicas = require "rooflua.serving.replicas"
+local shape = require "rooflua.scenario.shape"
 local swaps = require "rooflua.serving.swaps"
 
 local live = {}
@@ -68,12 +69,26 @@ end
 
 local function begin(file, given, options) return live.begin(Reader.new(file), given, options) end
 
+--- The reader of a script's table: its keys are those of a scenario, and it is one variant.
+function live.reader(given)
+  local reader = Reader.new "scenario"
+  shape.check_keys(reader, given)
+  for _, key in ipairs { "vary", "sweep" } do
+    if given[key] ~= nil then
+      reader:fail(key, "one run has one variant; sweep.grid and sweep.sample run several, or set %s = nil", key)
+    end
+  end
+  return reader
+end
+
 --- serve.open.
 function live.open(given, options)
   core.table(given, "serve.open")
   options = options or {}
   core.check_keys(core.table(options, "serve.open: options"), { "remember", "file" }, "serve.open", "option")
-  return begin(options.file or "scenario", core.plain(given), { journal = options.remember ~= false })
+  given = core.plain(given)
+  local reader = options.file and Reader.new(options.file) or live.reader(given)
+  return live.begin(reader, given, { journal = options.remember ~= false })
 end
 
 --- A scenario, a simulation's scenario or that of a result, run from its start to its end with one request followed.

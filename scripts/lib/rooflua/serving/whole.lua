@@ -3,7 +3,6 @@ local native = require "rooflua.native"
 local live = require "rooflua.serving.live"
 local lookback = require "rooflua.measure.lookback"
 local notes = require "rooflua.scenario.notes"
-local Reader = require "rooflua.scenario.reader"
 
 local whole = {}
 
@@ -38,7 +37,7 @@ end
 
 --- One run of a script's table: {summary, totals, requests}. `keep_requests` keeps the times of every request.
 function whole.result(given, keep_requests)
-  local simulation = live.begin(Reader.new "scenario", given, { keep_requests = keep_requests })
+  local simulation = live.begin(live.reader(given), given, { keep_requests = keep_requests })
   simulation:run()
   return lookback.note(simulation:result(), "scenario", given)
 end
