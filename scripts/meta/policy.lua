@@ -38,6 +38,7 @@ local policy = {}
 ---@field returns "mfu"|"latency_s"? of a lookup
 ---@field every_step boolean? for a scheduler: ask it at every step, even if nothing changed
 ---@field signals string[]? for a router: the fields of replicas that it reads
+---@field refuses boolean? for a router: whether route may return false
 ---@field staleness_s number? for a router: greatest age of these fields
 ---@field extends rooflua.PolicyClass? a class whose parameters and methods are inherited
 

@@ -244,8 +244,11 @@ function Plan:wake_at(time_s) end
 
 --- What a file of scripts/routers returns.
 ---@class rooflua.Router: rooflua.PolicyClass
----@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer
+---@field refuses boolean? whether route may return false, which refuses the request
+---@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer|false
 ---@field start? fun(self, rng: rooflua.Random)
+---@field on_done? fun(self, request: rooflua.EndedRequest) after every request that ended
+---@field summary? fun(self): table what it tells at the end of a run, for result.policies
 
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass

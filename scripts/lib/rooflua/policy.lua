@@ -11,7 +11,7 @@ local records = setmetatable({},
   { __mode = "k" })   -- instance -> {class, parameters, where, preset}
 
 local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step",
-  "signals", "staleness_s", "unit", "better",
+  "signals", "staleness_s", "refuses", "unit", "better",
   "extends" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max",
   "exclusive_min", "exclusive_max",
@@ -239,6 +239,9 @@ end
 --- Checks what a router declares: the signals that it reads, and their age.
 local function check_signals(name, given)
   if given.staleness_s ~= nil then core.not_negative(given.staleness_s, name .. ": staleness_s") end
+  if given.refuses ~= nil and type(given.refuses) ~= "boolean" then
+    fail("%s: refuses: expected true or false, found %s", name, core.describe(given.refuses))
+  end
   if given.signals == nil then return end
   for _, each in ipairs(core.table(given.signals, name .. ": signals")) do core.text(each, name .. ": signals") end
 end
@@ -292,8 +295,8 @@ function policy.define(given)
   check_parameters(name, params)
   check_presets(name, presets, params)
   check_signals(name, given)
-  local class = parent and { signals = parent.signals, staleness_s = parent.staleness_s, unit = parent.unit,
-    better = parent.better } or {}
+  local class = parent and { signals = parent.signals, staleness_s = parent.staleness_s, refuses = parent.refuses,
+    unit = parent.unit, better = parent.better } or {}
   for key, value in pairs(parent or {}) do
     if type(value) == "function" then class[key] = value end
   end

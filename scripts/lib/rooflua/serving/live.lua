@@ -11,6 +11,7 @@ local Reader = require "rooflua.scenario.reader"
 local replicas = require "rooflua.serving.replicas"
 local shape = require "rooflua.scenario.shape"
 local swaps = require "rooflua.serving.swaps"
+local told = require "rooflua.serving.told"
 
 local live = {}
 local fail = core.fail
@@ -60,7 +61,7 @@ function live.begin(reader, given, options)
   for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
-  local metrics = own_metrics.start(all.metrics, policy.fresh)
+  local metrics = own_metrics.start(all.metrics, policy.fresh, router)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
     router, source, metrics.observer)
   return adopt { run = run, file = reader.file, given = given, replicas = list, router = router, metrics = metrics,
@@ -180,7 +181,7 @@ function Live:result()
   native.serve_finish(run)
   return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
-    notes = notes.of_run(state) }, state.file, state.given, self)
+    notes = notes.of_run(state), policies = told.of(state) }, state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, begin)
