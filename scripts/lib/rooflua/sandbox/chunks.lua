@@ -222,6 +222,9 @@ end
 --- Whether a module of that name lies in scripts/ or beside the scenario.
 function chunks.is_there(name) return name:find "^[%w_%-]+[%w_%-%.]*$" ~= nil and find(name) ~= nil end
 
+--- The file of a module in scripts/ or beside the scenario; nil if there is none.
+function chunks.path_of(name) return name:find "^[%w_%-]+[%w_%-%.]*$" and (find(name)) or nil end
+
 function environment_for()
   if native.trusted then return trusted_environment(sandbox_require) end
   return sandboxed_environment(sandbox_require)
