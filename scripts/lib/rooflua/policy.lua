@@ -239,6 +239,7 @@ end
 --- Checks what a router declares: the signals that it reads, and their age.
 local function check_signals(name, given)
   if given.staleness_s ~= nil then core.not_negative(given.staleness_s, name .. ": staleness_s") end
+  if given.unit ~= nil then core.plain_text(given.unit, name .. ": unit") end
   if given.refuses ~= nil and type(given.refuses) ~= "boolean" then
     fail("%s: refuses: expected true or false, found %s", name, core.describe(given.refuses))
   end
@@ -281,7 +282,7 @@ local class_meta = {
 function policy.define(given)
   core.table(given, "policy.define")
   core.check_keys(given, definition_keys, "policy.define")
-  local name = core.text(given.name, "policy.define: name")
+  local name = core.plain_text(given.name, "policy.define: name")
   core.text(given.doc, name .. ": doc")
   local parent = given.extends
   if parent ~= nil and not policy.is_class(parent) then

@@ -3,6 +3,8 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local files = require "rooflua.sandbox.files"
+local null = require("rooflua.json").null
+local policy = require "rooflua.policy"
 local repeatable = require "rooflua.sandbox.repeatable"
 
 local chunks = {}
@@ -32,8 +34,11 @@ for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawge
 end
 for _, name in ipairs { "pairs", "next", "tostring", "print" } do base[name] = repeatable[name] end
 --- A read-only view is an empty table: what rawset puts into it would hide the real field from every script.
+--- A class of policies and json.null are one object for every script, too.
 function base.rawset(t, key, value)
-  if core.contents[t] then fail("rawset: this table is read-only (assigning '%s')", tostring(key)) end
+  if core.contents[t] or policy.is_class(t) or t == null then
+    fail("rawset: this table is read-only (assigning '%s')", tostring(key))
+  end
   return rawset(t, key, value)
 end
 function base.getmetatable(value)
