@@ -22,8 +22,9 @@ local Polite = policy.define {
 }
 
 function Polite:plan(replica, plan)
-  local left = replica.decodes > 0 and self.slice or self.max_num_batched_tokens
-  plan:decode_all()
+  local slice = replica.decodes > 0 and self.slice or self.max_num_batched_tokens
+  plan:decode_all(self.max_num_batched_tokens)
+  local left = math.min(slice, self.max_num_batched_tokens - plan.tokens)
   for _, request in ipairs(replica:prefilling()) do
     local tokens = math.min(left, request.pending_tokens)
     if tokens > 0 and plan:prefill(request, tokens) then left = left - tokens end
@@ -31,7 +32,7 @@ function Polite:plan(replica, plan)
   local waiting = replica:waiting()
   while left > 0 and #waiting > 0 and replica.seats < self.max_num_seqs do
     local tokens = math.min(left, waiting[1].pending_tokens)
-    if not plan:admit(waiting[1], tokens) then return end
+    if not plan:admit(waiting[1], tokens, waiting[1].sequence_tokens) then return end
     left = left - tokens
   end
 end

@@ -4,10 +4,13 @@
 #include <cctype>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace rooflua {
 
 Error::Error(std::string where, std::string message)
-    : std::runtime_error(where.empty() ? message : where + ": " + message),
+    : std::runtime_error(
+          without_addresses(printable(where.empty() ? message : where + ": " + message))),
       where_(std::move(where)),
       message_(std::move(message)) {}
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace rooflua {
 
@@ -99,6 +100,8 @@ std::string place(std::string_view text, std::size_t position, const std::string
   return name + ":" + std::to_string(line) + ":" + std::to_string(std::max<std::size_t>(column, 1));
 }
 
+constexpr int number_overflow = 406;  // nlohmann's json.exception.out_of_range.406
+
 /// Builds a Json from the events of nlohmann's reader.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
@@ -129,6 +132,9 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& problem) override {
+    if (problem.id == number_overflow)
+      throw Error(place(text_, position, name_),
+                  "the number is beyond the range of a double, 1.8e308");
     std::string what =
         problem.what();  // "[json.exception...] parse error at line 1, column 2: syntax error ..."
     const std::size_t colon = what.find(": ");
@@ -179,7 +185,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::string> keys_;
 };
 
-void dump_text(std::string_view text, std::string& out) {
+void dump_text(std::string_view given, std::string& out) {
+  const bool ascii = std::all_of(given.begin(), given.end(), [](char c) { return c >= 0; });
+  const std::string valid = ascii ? "" : valid_utf8(given);
+  const std::string_view text = ascii ? given : std::string_view(valid);
   static constexpr char digits[] = "0123456789abcdef";
   out += '"';
   for (const char c : text) {

@@ -102,7 +102,8 @@ Json parse_json(std::string_view text, const std::string& name);
 Json read_json(const std::filesystem::path& path);
 
 /// JSON text. `indent` < 0: one line without spaces; else that many spaces per level.
-/// Whole numbers are written without fraction, -0 as -0.0; a number that is not finite as null.
+/// Whole numbers are written without fraction, -0 as -0.0; a number that is not finite as null, a
+/// byte of a text that is not UTF-8 as U+FFFD.
 std::string dump_json(const Json& value, int indent = -1);
 /// A double as JSON writes it: the shortest decimal that reads back the same.
 std::string json_number(double value);

@@ -132,6 +132,9 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
     out.document["left_out"] = *left;
   if (const Json* notes = returned.find("notes"); notes != nullptr && notes->is_array())
     out.document["notes"] = *notes;
+  if (const Json* policies = returned.find("policies");
+      policies != nullptr && policies->is_object())
+    out.document["policies"] = *policies;
   if (kind == "serve") {
     add_served(out, returned, std::move(served), file);
     return out;

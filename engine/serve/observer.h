@@ -59,6 +59,8 @@ struct StepDone {
   std::int32_t waiting = 0, running = 0;  // right after the plan
   std::int32_t used_blocks = 0, total_blocks = 0;
   std::int32_t left_blocks = 0;  // in use right after the step
+  /// Of the replica; 0: it has no limit.
+  std::int32_t max_num_seqs = 0, max_num_batched_tokens = 0;
   /// Inter-token gaps of all tokens that land now and are not a request's first: `common_gaps`
   /// gaps of length `common_gap`, and the others one by one.
   Picoseconds common_gap = 0;

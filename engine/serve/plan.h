@@ -71,7 +71,7 @@ class Plan {
 
   /// Seat, blocks and the first chunk, or nothing at all. Prefix hits (KV that is cached or came
   /// from another replica) are taken first; tokens count what is computed beyond them. False if
-  /// there is no seat, or
+  /// the request was preempted by this plan, there is no seat, or
   ///     ceil(max(held, fit) / block_size) - hit_blocks + hit_blocks_in_free_queue
   ///         + spare_blocks > free_blocks
   /// A prompt whose KV is still at its prefill replica is admitted twice. The first time it only

@@ -63,8 +63,15 @@ class Router {
  public:
   virtual ~Router() = default;
 
-  /// @returns one of view.candidates (a replica's index, from 0)
+  static constexpr std::int32_t refused = -1;
+
+  /// @returns one of view.candidates (a replica's index, from 0); or `refused`, where may_refuse()
+  /// is true and view.decode_stage is 0: the request ends with Outcome::refused
   virtual std::int32_t route(const Request& request, const RouteView& view) = 0;
+
+  /// Whether route() may refuse a request. Such a router is asked where there is one candidate,
+  /// too.
+  virtual bool may_refuse() const { return false; }
 
   /// How old the load signals may be: they are taken at 0, s, 2s, ... and hold in between.
   /// 0 = always fresh.

@@ -224,6 +224,8 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
           .used_blocks = step.used_blocks,
           .total_blocks = config_.kv_blocks,
           .left_blocks = kv_.used_blocks(),
+          .max_num_seqs = view().max_num_seqs,
+          .max_num_batched_tokens = view().max_num_batched_tokens,
           .common_gap = common.gap,
           .common_gaps = common.count,
           .other_gaps = gaps,

@@ -104,19 +104,31 @@ void ReplicaState::enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& 
   progress.held_blocks = 0;
   progress.planned = progress.preempted = progress.admitted = -1;  // serials are per replica
   if (progress.queued == never) progress.queued = now;
-  queue_.join(slot, policy);
+  join_queue(slot, policy);
   changed_ = true;
 }
 
 void ReplicaState::receive(std::int32_t slot, SchedulerPolicy& policy) {
   const Progress& progress = board_.progress(slot);
   kv_.remember(slot, request(slot), progress, progress.remote_tokens / config_.block_size);
-  queue_.join(slot, policy);
+  join_queue(slot, policy);
   changed_ = true;
 }
 
+/// A key may depend on what the replica has cached of the request.
+void ReplicaState::join_queue(std::int32_t slot, SchedulerPolicy& policy) {
+  Request& request = board_.request(slot);
+  if (policy.has_key()) request.cached_tokens = cached_tokens(slot);
+  queue_.join(slot, policy);
+  request.cached_tokens = 0;  // until it has a seat
+}
+
 void ReplicaState::rekey(SchedulerPolicy& policy) {
+  for (std::int32_t slot = view().waiting_head; slot >= 0; slot = request(slot).next)
+    board_.request(slot).cached_tokens = policy.has_key() ? cached_tokens(slot) : 0;
   queue_.rekey(policy);
+  for (std::int32_t slot = view().waiting_head; slot >= 0; slot = request(slot).next)
+    board_.request(slot).cached_tokens = 0;
   changed_ = true;
 }
 

@@ -93,6 +93,7 @@ class ReplicaState : public VisibleReplica {
   std::vector<Failing> failing_;
 
  private:
+  void join_queue(std::int32_t slot, SchedulerPolicy& policy);
   void sync_blocks() { board_.view.free_blocks = kv_.free_blocks(); }
   void fill_block(std::int32_t slot);
   void fail(std::int32_t slot, Outcome outcome);

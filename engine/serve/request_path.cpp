@@ -34,14 +34,23 @@ void Simulation::send(std::int32_t slot) {
     const Picoseconds out = after(now_, delay_s, "frontend (base_s + per_prompt_token_s * tokens)");
     post({.time = out, .kind = Delivery::Kind::through_frontend, .slot = slot});
   } else {
-    queue(slot, choose(slot, Stage::prompt));
+    route(slot);
   }
+}
+
+/// To the replica that the router chooses.
+void Simulation::route(std::int32_t slot) {
+  const std::int32_t chosen = choose(slot, Stage::prompt);
+  if (chosen == Router::refused) return finish(slot, Outcome::refused);
+  queue(slot, chosen);
 }
 
 std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   const bool decodes = stage == Stage::decode;
   const std::vector<std::int32_t>& candidates = decodes ? decode_candidates_ : open_candidates_;
-  if (candidates.size() == 1) return candidates.front();
+  const Router* router = bindings_.router;
+  const bool may_refuse = !decodes && router != nullptr && router->may_refuse();
+  if (candidates.size() == 1 && !may_refuse) return candidates.front();
   RouteView view;
   view.signals = signals_.read(now_, replicas_, outstanding_);
   view.now_s = now_s();
@@ -53,6 +62,7 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   view.decode_stage = decodes ? 1 : 0;
   view.source = this;
   const std::int32_t chosen = bindings_.router->route(requests_[slot], view);
+  if (chosen == Router::refused && may_refuse) return chosen;
   if (std::find(candidates.begin(), candidates.end(), chosen) == candidates.end())
     throw Error("router", "route: found replica " + std::to_string(chosen + 1) + " for request " +
                               std::to_string(requests_[slot].id) + "; " +
@@ -137,7 +147,7 @@ void Simulation::finish(std::int32_t slot, Outcome outcome) {
   const RequestDone done = describe(slot, outcome);
   if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
   for (Replica& replica : replicas_) replica.forget(slot);
-  --outstanding_[static_cast<std::size_t>(done.replica)];
+  if (done.replica >= 0) --outstanding_[static_cast<std::size_t>(done.replica)];
   requests_.close(slot);
   ++totals_.ended[static_cast<std::size_t>(outcome)];
   totals_.last_end = std::max(totals_.last_end, done.now);

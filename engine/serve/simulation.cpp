@@ -135,7 +135,7 @@ void Simulation::deliver() {
     if (delivery.kind == Delivery::Kind::transfer) {
       arrive(delivery);
     } else {
-      queue(delivery.slot, choose(delivery.slot, Stage::prompt));
+      route(delivery.slot);
     }
   }
   while (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) {

@@ -119,6 +119,7 @@ class Simulation final : public RouteSource {
   void read_ahead();
   void send(std::int32_t slot);
   enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
+  void route(std::int32_t slot);
   std::int32_t choose(std::int32_t slot, Stage stage);
   void queue(std::int32_t slot, std::int32_t replica);
   void finish(std::int32_t slot, Outcome outcome);

@@ -45,6 +45,7 @@ enum class Outcome : std::int32_t {
   starved,
   rejected,
   unfinished,
+  refused,
 };
 inline constexpr Word<Outcome> outcome_words[] = {
     {Outcome::completed, "completed", "all its tokens were generated"},
@@ -59,6 +60,7 @@ inline constexpr Word<Outcome> outcome_words[] = {
     {Outcome::rejected, "rejected", "the scheduler rejected it"},
     {Outcome::unfinished, "unfinished",
      "the run was stopped first (only Simulation::unfinished() says so)"},
+    {Outcome::refused, "refused", "the router refused it"},
 };
 static_assert(in_order(outcome_words));
 inline constexpr int outcome_count = std::size(outcome_words);

@@ -149,9 +149,20 @@ function cost.memory(hardware, bytes, count, name) end
 ---@return number time_s times count
 function cost.record(name, time_s, evidence, count, flop, bytes, mfu, bound, note, kind) end
 
---- True while operations are recorded (explain): only then are texts for rows worth making.
+--- True while operations are recorded (explain): only then are notes for rows worth making.
 ---@return boolean
 function cost.listening() end
+
+--- True where the text of a shape is read: while operations are recorded, and where corrections change operations.
+---@return boolean
+function cost.shapes_wanted() end
+
+--- The groups that a bucketing policy makes of the prefills of a step. It is an error, at the line of the policy's
+--- method, if a prefill is in no group or in two, or if requests and tokens of a group are not those of its members.
+---@param bucketing table a policy with a method groups(prefills)
+---@param prefills table of a batch
+---@return {requests: integer, new_tokens: integer, seq_len: number, members: integer[]}[]
+function cost.groups(bucketing, prefills) end
 
 --- The worst of several evidences.
 ---@param ... string|rooflua.Estimate

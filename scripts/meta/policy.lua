@@ -38,6 +38,7 @@ local policy = {}
 ---@field returns "mfu"|"latency_s"? of a lookup
 ---@field every_step boolean? for a scheduler: ask it at every step, even if nothing changed
 ---@field signals string[]? for a router: the fields of replicas that it reads
+---@field refuses boolean? for a router: whether route may return false
 ---@field staleness_s number? for a router: greatest age of these fields
 ---@field extends rooflua.PolicyClass? a class whose parameters and methods are inherited
 
@@ -63,6 +64,12 @@ function policy.fresh(instance) end
 ---@param overrides table
 ---@return table
 function policy.with(instance, overrides) end
+
+--- Whether a parameter of an instance was given, and is not the default of its class.
+---@param instance table
+---@param parameter string
+---@return boolean
+function policy.is_given(instance, parameter) end
 --- The parameters of an instance: given values and defaults.
 ---@param instance table
 ---@return table<string, any>

@@ -50,8 +50,9 @@ local serve = {}
 ---@field weights string? number format of the weights; default the model's
 ---@field kv string? number format of the KV cache; default the model's
 ---@field memory_utilization number? default 0.92; share of memory in (0, 1] that the engine takes
----@field max_num_seqs integer? requests; most requests in a step; default the scheduler's
----@field max_num_batched_tokens integer? tokens; most tokens in a step; default the scheduler's
+---@field max_num_seqs integer? requests; most requests in a step; default the scheduler's, which may not ask for more
+--- tokens; most tokens in a step; default the scheduler's, which may not ask for more
+---@field max_num_batched_tokens integer?
 ---@field block_size integer? tokens; default 16; tokens in a KV block
 ---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for
 ---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
@@ -193,7 +194,8 @@ function Plan:decode(request) end
 ---@param tokens integer
 ---@return boolean ok
 function Plan:prefill(request, tokens) end
---- Gives a waiting request a seat and blocks, and schedules its first tokens; all of it or nothing.
+--- Gives a waiting request a seat and blocks, and schedules its first tokens; all of it or nothing. False: no seat, no
+--- blocks, or this plan preempted the request.
 ---@param request rooflua.Request
 ---@param tokens integer
 ---@param hold_tokens integer? tokens to hold blocks for
@@ -244,8 +246,11 @@ function Plan:wake_at(time_s) end
 
 --- What a file of scripts/routers returns.
 ---@class rooflua.Router: rooflua.PolicyClass
----@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer
+---@field refuses boolean? whether route may return false, which refuses the request
+---@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer|false
 ---@field start? fun(self, rng: rooflua.Random)
+---@field on_done? fun(self, request: rooflua.EndedRequest) after every request that ended
+---@field summary? fun(self): table what it tells at the end of a run, for result.policies
 
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass

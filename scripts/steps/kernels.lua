@@ -208,7 +208,7 @@ function Kernels:decode_attention(n, context)
   local latency_s, evidence = self.decode_calls:at(n, computed)
   local flop, bytes = computed * self.decode_pair_flop, computed * self.kv_bytes_per_token
   local shape, note
-  if cost.listening() then
+  if cost.shapes_wanted() then
     shape, note = ops.decode_text(self.decode_query, n, computed), monotone.note(n, computed)
   end
   local time_s = cost.record("attention_decode", latency_s, evidence, layers, flop, bytes,
@@ -251,9 +251,9 @@ function Kernels:measured_prefill(query, pairs, paid_s)
   local latency_s, evidence = self.prefill_calls:at(t, p)
   local flop, bytes = pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token
   local shape, note
-  if cost.listening() then
+  if cost.shapes_wanted() then
     shape, note = cost.query_text(query), monotone_prefill.note(t, p)
-    if paid_s > 0 then note = "in the same call; " .. note end
+    if note and paid_s > 0 then note = "in the same call; " .. note end
   end
   return cost.record("attention_prefill", max(0, latency_s - paid_s), evidence, self.attention_layers, flop, bytes,
                      flop / (latency_s * self.peak_flop_per_s), "compute", note, query.op, shape)
@@ -263,7 +263,7 @@ end
 function Kernels:same_call(query, paid_s)
   local _, estimate = self.database:lookup(query)
   local shape, note
-  if cost.listening() then
+  if cost.shapes_wanted() then
     shape, note = cost.query_text(query), "in the same call; " .. estimate.note
   end
   local time_s = max(0, estimate.latency_s - paid_s)

@@ -119,7 +119,7 @@ function RooflineV1:phase(name, tokens, pairs, bytes, mfu, speed_up, memory_rank
   local vector_s = pairs * self.vector_flop_per_pair / vector_peak / speed_up
   local memory_s = (self.traffic.weight_bytes + bytes) / (self.bytes_per_s * bw_factor) / memory_ranks
   local compute_s = gemm_s + vector_s
-  local shape = cost.listening() and ("tokens=%.14g pairs=%.14g"):format(tokens, pairs) or nil
+  local shape = cost.shapes_wanted() and ("tokens=%.14g pairs=%.14g"):format(tokens, pairs) or nil
   if memory_s > compute_s then
     return (cost.record(name, memory_s, "assumed", 1, 0, self.traffic.weight_bytes + bytes, nil, "memory", nil, name,
                         shape))

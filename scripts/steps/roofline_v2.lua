@@ -282,7 +282,7 @@ end
 
 function RooflineV2:prefill_time(batch)
   local prefills, terms = batch.prefills, self.terms
-  local groups = self.groups_of:groups(prefills)
+  local groups = cost.groups(self.groups_of, prefills)
   local gemm_s, attention_s, bytes = 0, 0, 0
   for g = 1, #groups do
     local group = groups[g]

@@ -2,6 +2,7 @@
 
 #include "cost/tables/importers.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include "cost/quality/verify.h"
 #include "tests/catch.h"
 #include "tests/scratch.h"
+#include "tests/small_files.h"
 
 using namespace rooflua;
 namespace fs = std::filesystem;
@@ -233,6 +235,55 @@ TEST_CASE("an import says what its rows contain, and is read back with it") {
       open(to.path, Layout::rooflua, ""),
       Catch::Contains("tables.toml:2: gemm_fp8: includes: unknown part 'quantise'; did you mean "
                       "'quantize'"));
+}
+
+TEST_CASE("a row that no measurement can give is refused by import and named by verify") {
+  const std::pair<const char*, const char*> rows[] = {
+      {"0,32,64,0.002", "m 0: expected a whole number, at least 1"},
+      {"-2,32,64,0.002", "m -2: expected a whole number"},
+      {"1.5,32,64,0.002", "m 1.5: expected a whole number"},
+      {"1e300,32,64,0.002", "m 1e+300: expected a whole number, at least 1 and at most 2^53"},
+      {"1,32,64,-0.002", "a latency of -2 us"},
+      {"1,32,64,0", "a latency of 0 us"},
+      {"1,32,64,1e-320", "us; expected 0.001 us (1 ns)"},
+      {"1,32,64,1e308", "us; expected 0.001 us (1 ns)"}};
+  for (const auto& [row, message] : rows) {
+    INFO(row);
+    Folder from;
+    from.write(
+        "h100_sxm_gemm_vllm0.24.csv",
+        "gemm_dtype,m,n,k,latency\nbfloat16,1,32,64,0.003\nbfloat16," + std::string(row) + "\n");
+    const auto aic = open(from.path, Layout::aic, "h100-sxm");
+    CHECK_THROWS_WITH(write_tables(aic->tables(), from.path / "new", Layout::aic),
+                      Catch::Contains("h100_sxm_gemm_vllm0.24.csv:3") && Catch::Contains(message));
+    CHECK(!fs::exists(from.path / "new"));
+    const VerifyReport report = verify(from.path, test::source_dir());
+    CHECK(std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& f) {
+            return (f.kind == FindingKind::impossible_shape ||
+                    f.kind == FindingKind::impossible_latency ||
+                    f.kind == FindingKind::not_positive) &&
+                   f.lines == std::vector<int>{3};
+          }) == 1);
+  }
+}
+
+TEST_CASE("a table that does not fit on the disk leaves the folder as it was") {
+  Folder from;
+  std::string rows = "gemm_dtype,m,n,k,latency\n";
+  for (int m = 1; m <= 2000; ++m) rows += "bfloat16," + std::to_string(m) + ",32,64,0.003\n";
+  from.write("h100_sxm_gemm_vllm0.24.csv", rows);
+  from.write("own/gemm_bf16.csv", "old\n");
+  const auto aic = open(from.path, Layout::aic, "h100-sxm");
+  const fs::path to = from.path / "own";
+  {
+    test::SmallFiles full(4096);
+    CHECK_THROWS_WITH(write_tables(aic->tables(), to, Layout::aic),
+                      Catch::Contains("gemm_bf16.csv: cannot be written: File too large"));
+  }
+  std::ifstream kept(to / "gemm_bf16.csv");
+  std::string line;
+  CHECK((std::getline(kept, line) && line == "old"));
+  CHECK(std::distance(fs::directory_iterator(to), fs::directory_iterator()) == 1);
 }
 
 TEST_CASE("tables load when they are first asked for") {

@@ -89,6 +89,40 @@ TEST_CASE("no replica is busy for longer than it was watched") {
   CHECK(s.replicas.at(0).busy_frac == 0.75);
 }
 
+TEST_CASE("a replica that always runs a step is busy, and as loaded as its steps are full") {
+  Batch batch;
+  StepPrice price;
+  StepDone step;
+  step.batch = &batch;
+  step.price = &price;
+  step.total_blocks = 100;
+  step.max_num_seqs = 64;
+  step.max_num_batched_tokens = 1000;
+  const auto fill = [&](std::int32_t running, std::int32_t tokens, std::int32_t blocks) {
+    step.running = running, batch.tokens = tokens, step.used_blocks = blocks;
+    return fill_of_step(step);
+  };
+  CHECK(fill(1, 1, 1) == 1.0 / 64);  // one decode
+  CHECK(fill(2, 500, 10) == 0.5);    // half a budget of prompts
+  CHECK(fill(8, 8, 90) == 0.9);      // a cache that is nearly full
+  CHECK(fill(80, 80, 10) == 1.0);    // never above 1
+  step.max_num_seqs = step.max_num_batched_tokens = 0;
+  CHECK(fill(500, 500, 20) == 0.2);  // without limits only the cache counts
+
+  SummaryObserver observer;
+  observer.on_arrival(test::request(0, 0), 0);
+  step.max_num_seqs = 64;
+  for (std::int64_t i = 0; i < 8; ++i) {
+    step.start = i * ms, step.end = (i + 1) * ms;
+    fill(i < 4 ? 1 : 32, 1, 1);
+    observer.on_step(step);
+  }
+  observer.on_done(test::done(0, 0, 0, 0, 1 * ms, 8 * ms, 100, 8));
+  const Summary s = observer.summary();
+  CHECK(s.replicas.at(0).busy_frac == 1);
+  CHECK(s.replicas.at(0).load_frac == Approx((1.0 / 64 + 0.5) / 2));
+}
+
 TEST_CASE("a session lasts from its first arrival to its last token") {
   const Summary s = summary_of();
   REQUIRE(s.sessions.has_value());

@@ -20,7 +20,7 @@ std::vector<std::int32_t> listed(const VisibleReplica& replica, std::int32_t hea
 
 double Chaos::key(const Request& request) {
   Dice dice(seed_ + static_cast<std::uint64_t>(request.id));
-  return dice.between(0, 5);
+  return dice.between(0, 5) - request.cached_tokens / 64;
 }
 
 std::int32_t Chaos::victim(const VisibleReplica& replica) {

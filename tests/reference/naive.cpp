@@ -65,8 +65,16 @@ void NaiveReplica::arrive(int id) {
   r.slot = arena_.open(spec, id);
   arena_[r.slot].id = id;
   arena_[r.slot].replica = 0;
-  if (policy_->has_key()) r.key = policy_->key(arena_[r.slot]);
+  ask_key(r);
   queue(r, false);
+}
+
+void NaiveReplica::ask_key(NaiveRequest& r) {
+  if (!policy_->has_key()) return;
+  const int hits = static_cast<int>(lookup(r).size()) * config_.block_size;
+  arena_[r.slot].cached_tokens = std::max(hits, r.remote);
+  r.key = policy_->key(arena_[r.slot]);
+  arena_[r.slot].cached_tokens = 0;
 }
 
 void NaiveReplica::queue(NaiveRequest& r, bool front) {
@@ -152,6 +160,7 @@ void NaiveReplica::receive(int id) {
   NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
   r.landed_kv = true;
   cache_blocks(r, r.remote);
+  ask_key(r);
   queue(r, false);
 }
 

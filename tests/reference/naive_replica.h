@@ -123,6 +123,7 @@ class NaiveReplica : public Engine {
   int longest_output(const NaiveRequest& r) const;
   int ceil_blocks(int tokens) const;
   int tokens_planned() const;
+  void ask_key(NaiveRequest& r);
   void queue(NaiveRequest& r, bool front);
   int owed_to_prompts() const;
 

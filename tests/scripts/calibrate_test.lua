@@ -158,6 +158,21 @@ test("columns in other units, failed rows and recorded prompts are read", functi
   test.near(run.requests[2].ttft_s, 0.02, 1e-12)
 end)
 
+test("figures of a vllm bench result that no run has are refused by their key", function()
+  for _, each in ipairs { { "request_rate", -1e308 }, { "request_rate", "fast" }, { "duration", 1e308 },
+    { "burstiness", 0 }, { "max_concurrency", -3 }, { "mean_ttft_ms", 1e300 }, { "mean_ttft_ms", -1 },
+    { "completed", 0 }, { "completed", 1e15 }, { "total_input_tokens", 0 }, { "total_output_tokens", 1e300 } } do
+    test.raises(".json: " .. each[1] .. ":", function()
+      measured.read(bench { detailed = false, change = function(document) document[each[1]] = each[2] end })
+    end)
+  end
+  for _, key in ipairs { "ttfts", "input_lens", "output_lens", "start_times" } do
+    test.raises((".json: %s[2]: expected at most"):format(key), function()
+      measured.read(bench { detailed = true, change = function(document) document[key][2] = 1e300 end })
+    end)
+  end
+end)
+
 test("mistakes name the file, the line and what would be right", function()
   local function raises(part, name, text, options)
     test.raises(part, function() found(file(name, text), options or {}) end)
@@ -170,6 +185,9 @@ test("mistakes name the file, the line and what would be right", function()
   raises("is not what `vllm bench serve", ".json", "{\"a\": 1}")
   raises("did you mean 'steps.host_step_s'", ".csv", csv, { params = { "steps.host_stp_s" } })
   raises("did you mean 'mean', 'median'", ".csv", csv, { objective = "medain" })
+  raises(":2: column 'e2e_s': expected at most", ".csv", "prompt_tokens,output_tokens,ttft_s,e2e_s\n1,2,0.1,1e300\n")
+  raises(":2: column 'output_tokens': expected at most 2.14748e+09, found 1e+300", ".csv",
+    "prompt_tokens,output_tokens,ttft_s,e2e_s\n1,1e300,0.1,0.2\n")
   test.raises("cannot read", function() found("/nowhere.csv", {}) end)
   local function run(name) return function() calibrate.run("scenarios/" .. name, { measured = {} }) end end
   test.raises('kind "serve", found "price"', run "01_hello.lua")

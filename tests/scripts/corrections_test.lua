@@ -39,6 +39,29 @@ test("tp_scaling slows down by tp to what the exponent leaves", function()
   test.near(correction:step(decode, 1.0), 1.0, 1e-12)
 end)
 
+test("a correction reads the same texts of shapes in a run as in an explanation", function()
+  local Seen = rooflua.policy.define { name = "seen", doc = "Collects the shapes that it is given." }
+  local shapes
+  function Seen:op(seen, time_s) -- luacheck: ignore self
+    test.equal(type(seen.shape), "string", seen.name)
+    shapes[seen.name .. " " .. seen.shape] = true
+    return time_s
+  end
+  for _, steps in ipairs { "kernels", "roofline_v1", "roofline_v2", "infersim" } do
+    local scenario = { model = "llama-3.1-8b", hardware = "h100", corrections = { Seen {} }, steps = steps,
+      workload = require "workloads.constant" { rate_per_s = 0.01, num_requests = 2, prompt_tokens = 64,
+        output_tokens = 2 } }
+    shapes = {}
+    rooflua.serve.run(scenario)
+    local priced = shapes
+    shapes = {}
+    local live = rooflua.serve.open(scenario)
+    while live:step(1) do live:explain(1) end
+    test.check(next(priced) ~= nil, steps)
+    for shape in pairs(shapes) do test.check(priced[shape], "%s: %s", steps, shape) end
+  end
+end)
+
 test("tp_scaling takes the ranks of the deployment where none are given", function()
   local function mean_e2e_s(corrections)
     return rooflua.measure.summary(rooflua.serve.run {

@@ -33,6 +33,9 @@ test("numbers of a distribution that no request can have are refused", function(
   refused(".mean: expected a number >= 0, found inf", { distribution = "normal", mean = math.huge, deviation = 1 })
   refused(": zipf keeps a weight for each", { distribution = "zipf", exponent = 1, min = 0, max = 1e7 })
   refused(": expected a whole number >= 1, found 0", 0)
+  refused(".mean: expected a number > 0, or a min of at least 1; found 0",
+    { distribution = "normal", mean = 0, deviation = 1 })
+  refused(".max: expected at least 1 token, found 0", { distribution = "uniform", min = 0, max = 0 })
   refused(": min 9 is above max 2", { distribution = "normal", mean = 5, deviation = 1, min = 9, max = 2 })
 end)
 
@@ -52,7 +55,7 @@ test("whatever is drawn is a whole number within its bounds", function()
   for _, spec in ipairs {
     { distribution = "normal", mean = 5, deviation = 1e308 }, { distribution = "pareto", shape = 1e-300, min = 1 },
     { distribution = "lognormal", mean = 1e300, sigma = 30 }, { distribution = "lognormal", mean = 1e-300, sigma = 30 },
-    { distribution = "zipf", exponent = 1e308, min = 0, max = 3 }, { distribution = "uniform", min = 0, max = 0 },
+    { distribution = "zipf", exponent = 1e308, min = 0, max = 3 }, { distribution = "uniform", min = 0, max = 1 },
     { distribution = "empirical", values = { 1.5, 2147483647 }, weights = { 1e300, 1e300 } },
     { distribution = "normal", mean = 0, deviation = 0, min = 3, max = 3 } } do
     local sample = lengths.sampler(spec, "workload.prompt_tokens")

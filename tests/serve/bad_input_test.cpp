@@ -86,7 +86,8 @@ TEST_CASE("a scheduler that does the impossible is told what it did") {
                       if (r.view().decodes == 0) return;
                       const std::int32_t slot = r.view().running_head;
                       p.preempt(slot);
-                      p.admit(slot, 17);
+                      CHECK_FALSE(p.admit(slot, 17));
+                      p.reject(slot);
                     }),
                     Contains("preempted in this very step"));
   CHECK_THROWS_WITH(run_with([](const VisibleReplica& r, Plan& p) {

@@ -9,11 +9,25 @@ bool is_error(FindingKind kind) {
 }
 
 std::string_view name(FindingKind kind) {
-  static constexpr std::array<std::string_view, 17> names = {
-      "mfu_disagrees",   "mfu_zero",   "above_peak",   "denominator", "duplicate_key",
-      "no_header",       "unreadable", "not_positive", "quantiles",   "hole",
-      "non_monotone",    "warm_up",    "copy",         "loose_mfu",   "undocumented",
-      "above_bandwidth", "spread"};
+  static constexpr std::array<std::string_view, 19> names = {"mfu_disagrees",
+                                                             "mfu_zero",
+                                                             "above_peak",
+                                                             "denominator",
+                                                             "duplicate_key",
+                                                             "no_header",
+                                                             "unreadable",
+                                                             "not_positive",
+                                                             "impossible_shape",
+                                                             "impossible_latency",
+                                                             "quantiles",
+                                                             "hole",
+                                                             "non_monotone",
+                                                             "warm_up",
+                                                             "copy",
+                                                             "loose_mfu",
+                                                             "undocumented",
+                                                             "above_bandwidth",
+                                                             "spread"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -18,6 +18,8 @@ enum class FindingKind {
   no_header,
   unreadable,
   not_positive,
+  impossible_shape,
+  impossible_latency,
   quantiles,
   // notes
   hole,

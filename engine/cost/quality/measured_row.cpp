@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "cost/lookup/lookup.h"
+#include "cost/tables/row_check.h"
 
 namespace rooflua {
 namespace {
@@ -36,6 +37,12 @@ std::string words(const char* format, double a, double b) {
 RowDoubt doubt_of(const KernelTable& table, const KernelRow& row, const Hardware* hardware) {
   if (!(row.latency_s > 0)) {
     return {FindingKind::not_positive, words("%g us", row.latency_s * 1e6, 0)};
+  }
+  if (const std::string why = impossible_shape(table, row); !why.empty()) {
+    return {FindingKind::impossible_shape, why};
+  }
+  if (const std::string why = impossible_latency(row); !why.empty()) {
+    return {FindingKind::impossible_latency, why};
   }
   if (!(row.latency_s_p10 > 0) || !(row.latency_s_p90 > 0)) return {};
   const double slack = rounding * row.latency_s;

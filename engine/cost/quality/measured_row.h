@@ -16,9 +16,9 @@ struct RowDoubt {
   std::string text;                 // the figures
 };
 
-/// The first that applies: a latency of 0, p10 <= median <= p90 broken, faster than the peak
-/// (grouped GEMM; other ops are judged with their MFU), faster than the memory, a wide spread.
-/// Rows without p10 and p90 are only held to a latency above 0.
+/// The first that applies: a shape or a latency that cannot be, p10 <= median <= p90 broken, faster
+/// than the peak (grouped GEMM; other ops are judged with their MFU), faster than the memory, a
+/// wide spread. Of rows without p10 and p90 only the shape and the latency are checked.
 /// @param hardware  null: nothing to compare with
 RowDoubt doubt_of(const KernelTable& table, const KernelRow& row, const Hardware* hardware);
 

@@ -162,6 +162,8 @@ class TableCheck {
   void check_rows() {
     static constexpr std::pair<FindingKind, const char*> kinds[] = {
         {FindingKind::not_positive, "latencies of 0 or less"},
+        {FindingKind::impossible_shape, "shapes that nothing has"},
+        {FindingKind::impossible_latency, "latencies that no kernel has"},
         {FindingKind::quantiles, "the median is not between p10 and p90"},
         {FindingKind::above_peak, "faster than the peak allows"},
         {FindingKind::above_bandwidth, "faster than memory: timed in the cache"},

@@ -4,7 +4,8 @@
 //
 //   errors  rows that disagree with their MFU column by more than 3 % (beyond what printing rounds
 //           away), MFU of 0 or above 1, a denominator that is not the GPU's peak, repeated keys,
-//           no header, a table that cannot be read, a latency of 0, p10 and p90 on the wrong side
+//           no header, a table that cannot be read, a shape or a latency that cannot be, p10 and
+//           p90 on the wrong side
 //   notes   holes in the grid, latencies that fall where work grows, a slow first row (warm-up),
 //           copies of another table, MFUs that count padded or random tokens (grouped GEMM),
 //           a table of ours that tables.toml says too little of, rows of ours faster than memory

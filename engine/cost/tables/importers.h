@@ -36,9 +36,9 @@ KernelTable read_table(const TableFile& file);
 /// Tables of one op and dtype go to one file; ops that our layout has no form for (grouped pairs,
 /// MLA, linear attention, NCCL) are left out. Returns the tables that were written.
 /// @param layout  of the tables, for tables.toml
-/// @throws Error if a file cannot be written, or the folder has a tables.toml that `data import`
-/// did not
-///   write
+/// @throws Error at the line of a row that no measurement can give (cost/tables/row_check.h), if a
+/// file cannot be written, or if the folder has a tables.toml that `data import` did not write. The
+/// folder is then as before: all files are written, or none.
 std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTable*>& tables,
                                                 const std::filesystem::path& folder, Layout layout);
 

@@ -1,6 +1,7 @@
 // Tables of any layout as CSV files of our own.
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -9,8 +10,10 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/staged_files.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/own_columns.h"
+#include "cost/tables/row_check.h"
 
 namespace rooflua {
 namespace {
@@ -20,7 +23,7 @@ std::string digits(double value) {
   std::snprintf(text, sizeof text, "%.17g", value);
   char shorter[40];
   std::snprintf(shorter, sizeof shorter, "%.15g", value);
-  return std::stod(shorter) == value ? shorter : text;
+  return std::strtod(shorter, nullptr) == value ? shorter : text;
 }
 
 std::string cell(const KernelTable& table, const KernelRow& row, const OwnColumn& column) {
@@ -83,10 +86,13 @@ std::string provenance(const std::map<std::string, std::vector<const KernelTable
   return out;
 }
 
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  if (!out.flush()) throw Error(path.string(), "cannot write the table");
+/// @throws Error at the line of a row that no measurement can give
+void check_rows(const KernelTable& table) {
+  for (const KernelRow& row : table.rows) {
+    std::string problem = impossible_shape(table, row);
+    if (problem.empty()) problem = impossible_latency(row);
+    if (!problem.empty()) throw Error(at(table.path.string(), row.line), problem);
+  }
 }
 
 }  // namespace
@@ -100,6 +106,7 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
     if (op.file.empty() || !op.imported || table->variant == "nccl") continue;
     const std::string dtype(name(table->dtype));
     files[std::string(op.file) + (op.dtype_in_name ? "_" + dtype : "") + ".csv"].push_back(table);
+    check_rows(*table);
   }
   const std::filesystem::path described = folder / "tables.toml";
   if (!is_ours(described)) {
@@ -107,6 +114,7 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
                 "is of tables that were measured here; import to another folder");
   }
   std::filesystem::create_directories(folder);
+  StagedFiles staged;
   std::vector<std::filesystem::path> written;
   for (const auto& [file, parts] : files) {
     std::ostringstream out;
@@ -120,10 +128,11 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
       log::warn(file + ": " + std::to_string(left_out) +
                 " rows left out: their shapes were measured before, in another file");
     }
-    write_text(folder / file, out.str());
+    staged.add(folder / file, out.str());
     written.push_back(folder / file);
   }
-  if (!files.empty()) write_text(described, provenance(files, layout));
+  if (!files.empty()) staged.add(described, provenance(files, layout));
+  staged.publish();
   return written;
 }
 

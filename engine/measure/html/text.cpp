@@ -3,9 +3,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/printable.h"
+
 namespace rooflua {
 
-std::string escaped(std::string_view text) {
+std::string escaped(std::string_view given) {
+  const std::string text = valid_utf8(given);
   std::string out;
   out.reserve(text.size());
   for (const char c : text) {

@@ -87,7 +87,12 @@ using R = ReplicaSummary;
 constexpr MetricOf<R> of_replica[] = {
     same<R>("steps", &R::steps),
     same<R>("preemptions", &R::preemptions),
-    {"busy_frac", "busy", "1", neither, "part of the run in which a step ran", &R::busy_frac},
+    {"busy_frac", "busy", "1", neither,
+     "part of the run in which a step ran; one request that decodes is enough for 1",
+     &R::busy_frac},
+    {"load_frac", "load", "1", neither,
+     "how full its steps were, over the run: the largest share of seats, token budget or KV blocks",
+     &R::load_frac},
     {"decode_batch_mean", "decodes", "requests", neither,
      "decodes of a step that has any, on average", &R::decode_batch_mean},
     same<R>("kv_used_frac_max", &R::kv_used_frac_max),

@@ -31,6 +31,14 @@ double Summary::unsupported_share() const {
   return rooflua::unsupported_share(evidence);
 }
 
+double fill_of_step(const StepDone& step) {
+  const auto share = [](double used, double limit) { return limit > 0 ? used / limit : 0; };
+  const double fill = std::max({share(step.running, step.max_num_seqs),
+                                share(step.batch->tokens, step.max_num_batched_tokens),
+                                share(step.used_blocks, step.total_blocks)});
+  return std::min(fill, 1.0);
+}
+
 SummaryObserver::SummaryObserver(SummaryOptions options)
     : options_(std::move(options)), keeping_(options_.exact_requests > 0) {}
 
@@ -55,6 +63,7 @@ void SummaryObserver::on_step(const StepDone& step) {
   ReplicaCount& count = count_of(step.replica);
   ++count.steps;
   count.busy += step.end - step.start;
+  count.loaded_ps += fill_of_step(step) * static_cast<double>(step.end - step.start);
   last_step_end_ = std::max(last_step_end_, step.end);
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
@@ -250,6 +259,7 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
     replica.steps = seen.steps;
     replica.preemptions = seen.preemptions;
     replica.busy_frac = rate(static_cast<double>(seen.busy), seen_ps);
+    replica.load_frac = rate(seen.loaded_ps, seen_ps);
     replica.decode_batch_mean =
         rate(static_cast<double>(seen.decodes), static_cast<double>(seen.decode_steps));
     replica.kv_used_frac_max = seen.kv_used_frac_max;

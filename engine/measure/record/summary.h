@@ -56,7 +56,10 @@ struct GroupSummary {
 struct ReplicaSummary {
   GroupSummary requests;  // those that ended there
   std::int64_t steps = 0, preemptions = 0;
-  double busy_frac = 0;          // of first arrival to last completion, or step if that is later
+  /// Of first arrival to last completion, or step if that is later. With continuous batching one
+  /// request that decodes is enough for a step after the other, so busy_frac is 1 long before a
+  /// replica is loaded; load_frac weighs each step by how full it is (fill_of_step).
+  double busy_frac = 0, load_frac = 0;
   double decode_batch_mean = 0;  // decodes per step that has any, weighted by steps
   double kv_used_frac_max = 0;
 };
@@ -94,6 +97,10 @@ struct Summary {
   double unsupported_share() const;
 };
 
+/// How full a step is, in [0, 1]: the largest of its shares of seats, of the token budget and of KV
+/// blocks. A limit that a replica does not have does not count.
+double fill_of_step(const StepDone& step);
+
 /// Copyable, so that a fork of a live run has its own.
 class SummaryObserver : public Observer {
  public:
@@ -125,6 +132,7 @@ class SummaryObserver : public Observer {
   struct ReplicaCount {
     std::int64_t steps = 0, decode_steps = 0, decodes = 0, preemptions = 0;
     Picoseconds busy = 0;
+    double loaded_ps = 0;  // time of steps, each times its fill
     double kv_used_frac_max = 0;
   };
   struct Session {

@@ -79,7 +79,8 @@ std::string latencies(const Summary& s) {
 constexpr std::string_view group_columns[] = {"completed",  "requests_per_s", "output_tokens_per_s",
                                               "ttft_s_p50", "ttft_s_p99",     "tpot_s_p50",
                                               "e2e_s_mean", "goodput_per_s"};
-constexpr std::string_view replica_columns[] = {"busy_frac", "kv_used_frac_max", "preemptions"};
+constexpr std::string_view replica_columns[] = {"busy_frac", "load_frac", "kv_used_frac_max",
+                                                "preemptions"};
 
 template <class Record>
 std::string cell(const ColumnOf<Record>& column, const Record& record) {

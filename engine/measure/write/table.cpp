@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/printable.h"
+
 namespace rooflua {
 
 namespace {
@@ -31,14 +33,18 @@ std::string padded(std::string_view text, std::size_t columns) {
 
 std::string Table::text(int indent) const {
   std::vector<std::size_t> widths;
-  for (const auto& row : rows_) {
+  std::vector<std::vector<std::string>> rows = rows_;
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = printable(cell);
+  }
+  for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
   }
   std::size_t across = widths.empty() ? 0 : 2 * (widths.size() - 1);
   for (const std::size_t w : widths) across += w;
   std::string out;
-  for (const auto& row : rows_) {
+  for (const auto& row : rows) {
     std::string line(static_cast<std::size_t>(indent), ' ');
     if (row.empty()) line.append(across, '-');
     for (std::size_t i = 0; i < row.size(); ++i) {

@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -38,10 +39,29 @@ int json_decode(lua_State* L) {
   return 1;
 }
 
+/// JSON has UTF-8 only. @throws Error for a text that is not
+void check_texts(const Json& value) {
+  const auto check = [](const std::string& text) {
+    if (valid_utf8(text) != text)
+      throw Error("json.encode", "the text \"" + text + "\" is not UTF-8");
+  };
+  if (value.is_text()) check(value.text());
+  if (value.is_array()) {
+    for (const Json& item : value.items()) check_texts(item);
+  }
+  if (!value.is_object()) return;
+  for (const Json::Member& member : value.members()) {
+    check(member.key);
+    check_texts(member.value);
+  }
+}
+
 int json_encode(lua_State* L) {
   const double indent = lua_isnoneornil(L, 2) ? -1 : check_number(L, 2, "json.encode: indent");
   if (!(indent >= -1 && indent <= 16)) throw Error("json.encode: indent", "expected 0 .. 16");
-  const std::string text = dump_json(to_json(L, 1, "json.encode"), static_cast<int>(indent));
+  const Json given = to_json(L, 1, "json.encode");
+  check_texts(given);
+  const std::string text = dump_json(given, static_cast<int>(indent));
   lua_pushlstring(L, text.data(), text.size());
   return 1;
 }

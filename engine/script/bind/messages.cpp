@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -40,6 +41,19 @@ int unknown(lua_State* L) {
   return 1;
 }
 
+/// is_plain(text) -> whether it is UTF-8 without control characters.
+int plain(lua_State* L) {
+  lua_pushboolean(L, is_plain(check_text(L, 1, "text")) ? 1 : 0);
+  return 1;
+}
+
+/// printable(text) -> the text as a message shows it.
+int shown(lua_State* L) {
+  const std::string text = without_addresses(printable(check_text(L, 1, "text")));
+  lua_pushlstring(L, text.data(), text.size());
+  return 1;
+}
+
 int print_line(lua_State* L) {
   const std::string text = check_text(L, 1, "text");
   FILE* stream = context_of(L).options.print_to_stderr ? stderr : stdout;
@@ -54,6 +68,8 @@ void bind_messages(lua_State* L) {
   set_function(L, "where", guarded<where>);
   set_function(L, "fail", guarded<fail>);
   set_function(L, "unknown_name", guarded<unknown>);
+  set_function(L, "is_plain", guarded<plain>);
+  set_function(L, "printable", guarded<shown>);
   set_function(L, "print_line", guarded<print_line>);
 }
 

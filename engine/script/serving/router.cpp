@@ -11,6 +11,9 @@ LuaRouter::LuaRouter(lua_State* L, ServeBorder& border) : L_(L), border_(&border
   lua_getfield(L, -1, "staleness_s");
   staleness_s_ = lua_isnumber(L, -1) ? lua_tonumber(L, -1) : 0;
   lua_pop(L, 1);
+  lua_getfield(L, -1, "refuses");
+  may_refuse_ = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
   instance_ = LuaReference(L);
   call_route_ = library_function(L, "rooflua.border.routing", "route");
 }

@@ -12,12 +12,14 @@ class LuaRouter : public Router {
   LuaRouter(lua_State* L, ServeBorder& border);
   std::int32_t route(const Request& request, const RouteView& view) override;
   double staleness_s() const override { return staleness_s_; }
+  bool may_refuse() const override { return may_refuse_; }
 
  private:
   lua_State* L_;
   ServeBorder* border_;
   LuaReference instance_, call_route_;
   double staleness_s_ = 0;
+  bool may_refuse_ = false;
 };
 
 }  // namespace rooflua::script

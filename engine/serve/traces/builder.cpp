@@ -6,6 +6,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace rooflua {
 
@@ -191,6 +192,11 @@ void TraceBuilder::append(const RawTraceRow& raw) {
                     " is before the row above; sort the trace, or ask for sort = true");
   }
   last_arrival_s_ = row.arrival_s;
+  if (!is_plain(raw[TraceRole::request_class])) {
+    throw Error(where(raw, TraceRole::request_class),
+                "expected UTF-8 without control characters, found " +
+                    quoted(raw[TraceRole::request_class]));
+  }
   row.class_index = index_of(raw[TraceRole::request_class], trace_.classes, class_index_);
   row.session = index_of(raw[TraceRole::session], trace_.sessions, session_index_);
   row.round = static_cast<std::int32_t>(whole(raw, TraceRole::round, 0));

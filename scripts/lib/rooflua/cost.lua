@@ -6,6 +6,7 @@ local core = require "rooflua.base.core"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 local mfu = require "rooflua.mfu"
+local answers = require "rooflua.border.answers"
 local batch = require "rooflua.border.batch"
 local ledger = require "rooflua.border.ledger"
 local border = require "rooflua.border.abi"
@@ -20,11 +21,12 @@ local infinity = math.huge
 
 local estimate = ffi.new "rooflua_estimate"
 
-local keep, listening = ledger.keep, ledger.listening
+local keep, listening, shapes_wanted = ledger.keep, ledger.listening, ledger.shapes_wanted
 
 local cost = {
   batch = batch.new, memoize = ledger.memoize, memoize2 = ledger.memoize2, explain = ledger.explain,
-  listening = listening, shares = ledger.shares, reset = ledger.reset, settle = ledger.settle,
+  listening = listening, shapes_wanted = shapes_wanted,
+  shares = ledger.shares, reset = ledger.reset, settle = ledger.settle,
   set_corrections = ledger.set_corrections,
 }
 
@@ -64,6 +66,11 @@ function cost.mixed(...)
     if code > worst then worst = code end
   end
   return evidence_names[worst]
+end
+
+--- The groups that a bucketing policy makes of the prefills of a step, checked: no request and no token is lost.
+function cost.groups(bucketing, prefills)
+  return (answers.groups(bucketing, bucketing:groups(prefills), prefills))
 end
 
 -- Primitives ----------------------------------------------------------------------------------------
@@ -112,7 +119,7 @@ function cost.gemm(db, m, k, n, dtype, count, name)
   check_count(count, "cost.gemm")
   ask.gemm(db, m, k, n, dtype, estimate, "cost.gemm")
   local seconds, bound = price(db, name, "gemm", count,
-    listening() and string.format("m=%.14g k=%.14g n=%.14g %s", m, k, n, dtype or "bf16"))
+    shapes_wanted() and string.format("m=%.14g k=%.14g n=%.14g %s", m, k, n, dtype or "bf16"))
   return seconds, bound
 end
 
@@ -134,7 +141,7 @@ function cost.attention_prefill(db, shape, new_tokens, context_tokens, count, na
     shape.tp or 1,
     shape.kv_dtype, estimate, "cost.attention_prefill")
   local seconds, bound = price(db, name, "attention_prefill", count,
-    listening() and string.format("new=%.14g context=%.14g heads=%d/%d tp=%d", new_tokens, context_tokens,
+    shapes_wanted() and string.format("new=%.14g context=%.14g heads=%d/%d tp=%d", new_tokens, context_tokens,
       shape.heads, shape.kv_heads, shape.tp or 1),
     launch_s)
   return seconds, bound
@@ -156,7 +163,7 @@ function cost.attention_decode(db, shape, batch_size, context_tokens_sum, contex
     context_tokens_sum / batch_size,
     shape.tp or 1, shape.kv_dtype, estimate, "cost.attention_decode")
   local seconds, bound = price(db, name, "attention_decode", count,
-    listening() and string.format("batch=%.14g context=%.14g heads=%d/%d tp=%d", batch_size,
+    shapes_wanted() and string.format("batch=%.14g context=%.14g heads=%d/%d tp=%d", batch_size,
       context_tokens_sum / batch_size,
       shape.heads, shape.kv_heads, shape.tp or 1))
   return seconds, bound
@@ -167,7 +174,7 @@ function cost.lookup(db, query, count, name)
   count = count or 1
   check_count(count, "cost.lookup")
   ask.lookup(db, query, estimate, "cost.lookup")
-  local seconds, bound = price(db, name, query.op, count, listening() and cost.query_text(query))
+  local seconds, bound = price(db, name, query.op, count, shapes_wanted() and cost.query_text(query))
   return seconds, bound
 end
 
@@ -186,7 +193,7 @@ local function collective(kind_code, kind, target, bytes, ranks, count, name)
   check_count(count, what)
   if type(bytes) ~= "number" then core.number(bytes, what .. ": bytes") end
   if type(ranks) ~= "number" then core.number(ranks, what .. ": ranks") end
-  local shape = listening() and string.format("bytes=%.14g ranks=%d", bytes, ranks)
+  local shape = shapes_wanted() and string.format("bytes=%.14g ranks=%d", bytes, ranks)
   local status
   if kind_code == 0 and mfu.is_database(target) then
     status = abi.all_reduce(context, target, bytes, ranks, 0, estimate)
@@ -225,7 +232,7 @@ function cost.memory(hardware, bytes, count, name)
     fail("cost.memory: hardware: expected Hardware, found %s", core.describe(hardware))
   end
   local seconds, bound = keep(name, "memory", bytes / own.memory_bytes_per_s, 4, count, 0, bytes, nan, "memory",
-    listening() and string.format("bytes=%.14g", bytes), "bytes over bandwidth")
+    shapes_wanted() and string.format("bytes=%.14g", bytes), "bytes over bandwidth")
   return seconds, bound
 end
 

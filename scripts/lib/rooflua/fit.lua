@@ -97,6 +97,11 @@ end
 ---@return string
 function fit.report(result)
   core.table(result, "fit.report")
+  for _, key in ipairs { "parameters", "groups", "error" } do
+    if type(result[key]) ~= "table" then
+      fail("fit.report: expected what fit.fit gave; its %s is %s", key, core.describe(result[key]))
+    end
+  end
   local rows = { { "parameter", "before", "after", "from", "to", "" } }
   for _, each in ipairs(result.parameters) do
     local note = each.no_effect and "no effect near it: not known from these data"

@@ -1,6 +1,7 @@
 -- JSON: doubles are exact in both directions, null is json.null, arrays stay arrays.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local files = require "rooflua.sandbox.files"
 
 local null = setmetatable({}, {
   __tostring = function() return "null" end,
@@ -35,6 +36,7 @@ function json.read(path)
   end
   local text, problem = native.read_file(core.text(path, "json.read"))
   if not text then core.fail("json.read: %s", problem) end
+  files.note(path)
   return native.json_decode(text, path)
 end
 

@@ -96,6 +96,10 @@ local function check_numbers(spec, where)
     check_values(spec.values, where .. ".values")
     if spec.weights ~= nil then check_weights(spec.weights, #spec.values, where .. ".weights") end
   end
+  if spec.distribution == "normal" and spec.mean == 0 and (spec.min or 0) < 1 then
+    fail(where .. ".mean", "expected a number > 0, or a min of at least 1; found 0")
+  end
+  if spec.max and spec.max < 1 then fail(where .. ".max", "expected at least 1 token, found " .. spec.max) end
   if spec.min and spec.max and spec.min > spec.max then
     fail(where, "min " .. spec.min .. " is above max " .. spec.max)
   end

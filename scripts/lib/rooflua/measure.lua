@@ -97,7 +97,12 @@ function measure.compare(runs, options)
   core.check_keys(options, { "metrics", "level", "method" }, "measure.compare")
   if #runs < 2 then fail "measure.compare: expected a list of at least two runs" end
   local summaries = {}
-  for i, run in ipairs(runs) do summaries[i] = { summary = measure.summary(run) } end
+  for i, run in ipairs(runs) do
+    if not serve.is_live(run) and (type(run) ~= "table" or type(run.summary) ~= "table") then
+      fail("measure.compare: runs[%d]: expected a run or a simulation, found %s", i, core.describe(run))
+    end
+    summaries[i] = { summary = measure.summary(run) }
+  end
   local names = metrics.list(options.metrics, "measure.compare: metrics", compared, metrics.own_of(summaries))
   local level, method = options.level or 0.95, options.method or "t"
   if type(level) ~= "number" or not (level > 0 and level < 1) then
@@ -123,7 +128,8 @@ local function metric_of(what, default, where)
   for _, each in ipairs(per_request) do
     if each == what or each == tostring(what) .. "_s" then return each end
   end
-  return fail("%s: %s", where, native.unknown_name("metric", tostring(what), per_request))
+  if type(what) ~= "string" then fail("%s: expected the name of a metric, found %s", where, core.describe(what)) end
+  return fail("%s: %s", where, native.unknown_name("metric", what, per_request))
 end
 
 --- Whether that names a metric of single requests.
@@ -186,6 +192,7 @@ local function overview(each, options)
 end
 
 local plot_options = { "height", "replica", "width" }
+local plot_options_most = { height = 200, width = 1000 } -- characters
 
 --- A chart for the terminal, as text. Of a simulation (or a table of them by name): "load" is its queue,
 --- batch and KV cache over time (the default), a metric its quantile curve, "roofline" its last step under the roof.
@@ -195,6 +202,11 @@ local plot_options = { "height", "replica", "width" }
 function measure.plot(what, view, options)
   options = options or {}
   core.check_keys(core.table(options, "measure.plot: options"), plot_options, "measure.plot", "option")
+  for name, most in pairs(plot_options_most) do
+    if options[name] ~= nil and core.whole(options[name], "measure.plot: " .. name, 1) > most then
+      fail("measure.plot: %s: expected at most %d, found %g", name, most, options[name])
+    end
+  end
   local list, parts = lives_of(what), {}
   if view ~= nil and view ~= "load" and view ~= "roofline" then
     local metric = metric_of(view, nil, "measure.plot")

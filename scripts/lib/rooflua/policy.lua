@@ -11,7 +11,7 @@ local records = setmetatable({},
   { __mode = "k" })   -- instance -> {class, parameters, where, preset}
 
 local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step",
-  "signals", "staleness_s", "unit", "better",
+  "signals", "staleness_s", "refuses", "unit", "better",
   "extends" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max",
   "exclusive_min", "exclusive_max",
@@ -102,15 +102,16 @@ end
 
 -- Instances ---------------------------------------------------------------------------------------
 
-local function make(class, parameters, where, preset)
+--- @param said table<string, boolean> the parameters that the user gave, or the preset
+local function make(class, parameters, where, preset, said)
   local instance = {}
   for name, value in pairs(parameters) do instance[name] = copy(value) end
-  records[instance] = { class = class, parameters = parameters, where = where, preset = preset }
+  records[instance] = { class = class, parameters = parameters, where = where, preset = preset, said = said }
   return setmetatable(instance, classes[class].instance_meta)
 end
 
 --- An instance from a preset (or nil) and overrides. Raises at the user's line.
-local function construct(class, overrides, preset)
+local function construct(class, overrides, preset, said)
   local definition = classes[class]
   local name = definition.name
   if overrides ~= nil and (type(overrides) ~= "table" or policy.is_instance(overrides)) then
@@ -126,6 +127,11 @@ local function construct(class, overrides, preset)
     end
     for key, value in pairs(chosen) do parameters[key] = value end
   end
+  if not said then
+    said = {}
+    for key in pairs(preset and definition.presets[preset] or {}) do said[key] = true end
+    for key in pairs(core.plain(overrides or {})) do said[key] = true end
+  end
   local unknown = {}
   for _, key in ipairs(core.sorted_keys(core.plain(overrides or {}))) do
     if not definition.params[key] then unknown[#unknown + 1] = tostring(key) end
@@ -139,7 +145,7 @@ local function construct(class, overrides, preset)
     parameters[key] = check_value(name .. "." .. tostring(key), declared, given)
   end
   definition.frozen = true
-  return make(class, parameters, native.where(), preset)
+  return make(class, parameters, native.where(), preset, said)
 end
 
 --- True if `value` was made by calling a policy class.
@@ -157,7 +163,7 @@ end
 --- class are fields of the instance, because compiled code finds them there without a lookup through the metatable.
 function policy.fresh(instance)
   local record = record_of(instance, "policy.fresh")
-  local fresh = make(record.class, record.parameters, record.where, record.preset)
+  local fresh = make(record.class, record.parameters, record.where, record.preset, record.said)
   for name, method in pairs(record.class) do
     if type(method) == "function" and rawget(fresh, name) == nil then rawset(fresh, name, method) end
   end
@@ -168,10 +174,15 @@ end
 function policy.with(instance, overrides)
   local record = record_of(instance, "policy.with")
   core.table(overrides, "policy.with")
-  local merged = {}
-  for key, value in pairs(record.parameters) do merged[key] = value end
-  for key, value in pairs(core.plain(overrides)) do merged[key] = value end
-  return construct(record.class, merged)
+  local merged, said = {}, {}
+  for key, value in pairs(record.parameters) do merged[key], said[key] = value, record.said[key] end
+  for key, value in pairs(core.plain(overrides)) do merged[key], said[key] = value, true end
+  return construct(record.class, merged, nil, said)
+end
+
+--- Whether a parameter of an instance was given, and is not the default of its class.
+function policy.is_given(instance, parameter)
+  return record_of(instance, "policy.is_given").said[parameter] == true
 end
 
 --- The class an instance was made of.
@@ -228,6 +239,10 @@ end
 --- Checks what a router declares: the signals that it reads, and their age.
 local function check_signals(name, given)
   if given.staleness_s ~= nil then core.not_negative(given.staleness_s, name .. ": staleness_s") end
+  if given.unit ~= nil then core.plain_text(given.unit, name .. ": unit") end
+  if given.refuses ~= nil and type(given.refuses) ~= "boolean" then
+    fail("%s: refuses: expected true or false, found %s", name, core.describe(given.refuses))
+  end
   if given.signals == nil then return end
   for _, each in ipairs(core.table(given.signals, name .. ": signals")) do core.text(each, name .. ": signals") end
 end
@@ -267,7 +282,7 @@ local class_meta = {
 function policy.define(given)
   core.table(given, "policy.define")
   core.check_keys(given, definition_keys, "policy.define")
-  local name = core.text(given.name, "policy.define: name")
+  local name = core.plain_text(given.name, "policy.define: name")
   core.text(given.doc, name .. ": doc")
   local parent = given.extends
   if parent ~= nil and not policy.is_class(parent) then
@@ -281,8 +296,8 @@ function policy.define(given)
   check_parameters(name, params)
   check_presets(name, presets, params)
   check_signals(name, given)
-  local class = parent and { signals = parent.signals, staleness_s = parent.staleness_s, unit = parent.unit,
-    better = parent.better } or {}
+  local class = parent and { signals = parent.signals, staleness_s = parent.staleness_s, refuses = parent.refuses,
+    unit = parent.unit, better = parent.better } or {}
   for key, value in pairs(parent or {}) do
     if type(value) == "function" then class[key] = value end
   end

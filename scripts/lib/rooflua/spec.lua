@@ -1,6 +1,7 @@
 -- What is simulated: models, hardware, deployments. Read-only objects of the engine.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local files = require "rooflua.sandbox.files"
 local schema = require "rooflua.scenario.schema"
 local specs = require "rooflua.border.specs"
 
@@ -8,13 +9,19 @@ local spec = {}
 local fail, fields = core.fail, core.object_fields
 local is, adopt = specs.is, specs.adopt
 
+--- Results depend on a file that a script read.
+local function noted(source)
+  if type(source) == "string" and source:find "[/.]" then files.note(source) end
+  return source
+end
+
 --- A shipped model by name or alias, a config.json, a .toml, or a table with the same keys.
 function spec.model(source)
   if is(source, "Model") then return source end
   if type(source) ~= "string" and type(source) ~= "table" then
     fail("spec.model: expected a name, a path or a table, found %s", core.describe(source))
   end
-  return adopt(native.load_model(core.plain(source), type(source) == "table" and native.where() or
+  return adopt(native.load_model(core.plain(noted(source)), type(source) == "table" and native.where() or
     nil), "Model")
 end
 
@@ -79,7 +86,7 @@ function spec.hardware(source)
   if type(source) ~= "string" then
     fail("spec.hardware: expected a name, a path or a table, found %s", core.describe(source))
   end
-  return adopt(native.load_hardware(source), "Hardware")
+  return adopt(native.load_hardware(noted(source)), "Hardware")
 end
 
 local deployment_keys = { "model", "hardware" }

@@ -18,9 +18,9 @@ local static = require "steps.infersim.static"
 local serving = {}
 serving.__index = serving
 
---- The shape as `explain` prints it; nil while no listener is there.
+--- The shape as `explain` prints it; nil where it is not read.
 local function text(format, ...)
-  if cost.listening() then return format:format(...) end
+  if cost.shapes_wanted() then return format:format(...) end
 end
 
 --- @param run infersim.Run prepared

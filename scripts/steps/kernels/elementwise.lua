@@ -89,7 +89,7 @@ end
 function elementwise:without_rows(op, bytes, rows)
   local steps = self.steps
   local time_s = bytes / (steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth) + self.node_s
-  local shape = cost.listening() and ("rows=%.14g"):format(rows) or nil
+  local shape = cost.shapes_wanted() and ("rows=%.14g"):format(rows) or nil
   local note = self.node_evidence and "bytes over bandwidth, and a graph node (" .. self.node_evidence .. ")"
     or "bytes over bandwidth, and small_kernel_s"
   return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", note, "elementwise", shape)

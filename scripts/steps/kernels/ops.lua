@@ -40,7 +40,7 @@ function ops.batched_gemm(steps, op, rows)
   local flop, bytes = op.flop_per_row * rows, op.weight_bytes + op.bytes_per_row * rows
   local time_s, bound = cost.roofline(flop, bytes, steps.peak_flop_per_s, steps.batched_gemm_mfu,
                                       steps.hardware.memory_bytes_per_s)
-  local shape = cost.listening() and ("%d x m=%.14g k=%.14g n=%.14g"):format(op.groups, rows, op.k, op.n) or nil
+  local shape = cost.shapes_wanted() and ("%d x m=%.14g k=%.14g n=%.14g"):format(op.groups, rows, op.k, op.n) or nil
   return cost.record(op.name, time_s + steps.small_kernel_s, "assumed", op.count, flop, bytes,
                      steps.batched_gemm_mfu, bound, "batched_gemm_mfu", "gemm", shape)
 end

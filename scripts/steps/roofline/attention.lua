@@ -47,7 +47,7 @@ local function time_of(steps, name, pairs, mfu, estimate, divisor)
   local flop = pairs * steps.attention_flop_per_pair / steps.tp
   local time_s = flop / divisor / (steps.peak_flop_per_s * mfu)
   local shape
-  if cost.listening() then
+  if cost.shapes_wanted() then
     local model = steps.model
     shape = ("pairs=%.14g heads=%d/%d tp=%d"):format(pairs, model.heads, model.kv_heads, steps.tp)
   end

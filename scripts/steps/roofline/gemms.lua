@@ -82,7 +82,7 @@ function gemms.time(steps, name, m, k, n, count)
     if floor_s > time_s then time_s, bound, estimate = floor_s, "memory", "modelled" end
   end
   local ranks = steps.spread_ranks
-  local shape = cost.listening() and ("m=%.14g k=%.14g n=%.14g %s"):format(m, k, n, steps.dtype) or nil
+  local shape = cost.shapes_wanted() and ("m=%.14g k=%.14g n=%.14g %s"):format(m, k, n, steps.dtype) or nil
   return (cost.record(name, time_s / ranks, estimate, count, flop / ranks, bytes / ranks, mfu, bound, nil, "gemm",
                       shape))
 end

@@ -67,4 +67,21 @@ test("a request that outgrows its output limit takes a seat away, and none is ad
               7: B ]] }
 end)
 
+-- The same with C, which goes first but finds no 2 blocks before t=5.
+test("a preemption stops admission, whatever request is first in the queue", function()
+  local LastFirst = require("rooflua.policy").define { name = "last_first", doc = "The last is the first.",
+    extends = Orca }
+  function LastFirst:key(request) return -request.arrival_s end -- luacheck: ignore self
+  expect { scheduler = LastFirst { max_output_tokens = 4 }, kv_blocks = 5,
+    requests = { { 0, 4, 6 }, { 0, 4, 7 }, { 0.5, 4, 1 } },
+    rows = [[ 0: A+4 B+4
+              1: A B
+              2: A B
+              3: A B
+              4: A B
+              5: A B!
+              6: B+9 C+4
+              7: B ]] }
+end)
+
 test.finish()

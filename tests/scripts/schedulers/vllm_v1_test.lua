@@ -72,6 +72,24 @@ test("no more than max_num_seqs have seats", function()
               3: C ]] }
 end)
 
+-- As below, but C, which came last, goes first: there is a block for it when B has lost its two, yet no request is
+-- admitted in that step.
+test("a preemption stops admission, whatever request is first in the queue", function()
+  local LastFirst = require("rooflua.policy").define { name = "last_first", doc = "The last is the first.",
+    extends = VllmV1 }
+  function LastFirst:key(request) return -request.arrival_s end -- luacheck: ignore self
+  expect { scheduler = LastFirst { max_num_seqs = 100, max_num_batched_tokens = 10 }, kv_blocks = 4,
+    requests = { { 0, 4, 6 }, { 0, 4, 6 }, { 0.5, 4, 1 } },
+    rows = [[ 0: A+4 B+4
+              1: A B
+              2: A B
+              3: A B
+              4: A B
+              5: A B!
+              6: B+6 C+4
+              7: B+3 ]] }
+end)
+
 -- 4 blocks of 4. t=5: A and B have 8 tokens each, all blocks are taken. A needs a third, so B, the last, is preempted.
 -- A is done at 6 with its 6 tokens. B comes before C although C has waited since 0.5. It computes its 4 prompt and 5
 -- generated tokens again, and that yields its sixth: nothing is generated twice.

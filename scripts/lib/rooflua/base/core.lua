@@ -25,7 +25,8 @@ function core.describe(value)
     return "number " .. format("%.14g", value)
   end
   if kind == "string" then
-    return format("text %q", #value > 60 and value:sub(1, 60) .. "..." or value)
+    return format("text \"%s\"", native.printable(#value > 60 and value:sub(1, 60) .. "..." or value)
+      :gsub("[\n\t\"]", { ["\n"] = "\\n", ["\t"] = "\\t", ['"'] = '\\"' }))
   end
   if kind == "userdata" then
     local class = core.class_name(value)
@@ -206,6 +207,15 @@ end
 
 function core.text(value, what)
   if type(value) ~= "string" then fail("%s: expected text, found %s", what, describe(value)) end
+  return value
+end
+
+--- Text that stands in reports, documents and messages: a name, a title.
+function core.plain_text(value, what)
+  core.text(value, what)
+  if not native.is_plain(value) then
+    fail("%s: expected UTF-8 without control characters, found %s", what, describe(value))
+  end
   return value
 end
 

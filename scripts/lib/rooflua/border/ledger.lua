@@ -2,6 +2,7 @@
 -- something listens (an explanation), each operation is also kept as a row. Corrections of the scenario are applied to
 -- each operation. All that rooflua.cost records goes through ledger.keep.
 local native = require "rooflua.native"
+local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
 local mfu = require "rooflua.mfu"
 local words = require "rooflua.base.words"
@@ -55,7 +56,7 @@ core.contents[seen_op] = op -- for pairs
 
 --- Applies the corrections in order. While an explanation listens, each change is a row of its own.
 local function correct(name, kind, time_s, code, count, flop, bytes, value, bound, shape)
-  op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape, flop, bytes, bound
+  op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape or "", flop, bytes, bound
   op.mfu = value == value and value or nil
   op.evidence, op.count = evidence_names[code], count
   for i = 1, correction_count do
@@ -63,7 +64,7 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
     op.time_s = before_s
     time_s = corrections[i]:op(seen_op, before_s)
     if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
-      fail("correction %s returned %s for %s; expected seconds", corrections[i].name or i,
+      answers.wrong("correction", corrections[i], "op", "op(op, time_s) returned %s for %s; expected seconds",
         core.describe(time_s), tostring(name))
     end
     if rows and time_s ~= before_s then
@@ -254,7 +255,10 @@ function ledger.explain(call)
   return { time_s = time_s, rows = plain, evidence = sum, corrections = corrected }
 end
 
---- True during an explanation: only then are the texts of rows needed.
+--- True during an explanation: only then are the notes of rows needed.
 function ledger.listening() return rows ~= nil end
+
+--- Whether the text of an operation's shape is read: by an explanation, or by a correction.
+function ledger.shapes_wanted() return rows ~= nil or correction_count > 0 end
 
 return ledger

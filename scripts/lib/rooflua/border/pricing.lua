@@ -1,4 +1,5 @@
 --- Prices the batch that the engine is about to run: the step model, then the step corrections.
+local answers = require "rooflua.border.answers"
 local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
@@ -12,10 +13,10 @@ batch.attach(C.batch, function() return C.decode_context_max(B) end,
 
 local pricing = {}
 local live, expire, apply = batch.live, batch.expire, ledger.apply
-local fail, type, infinity = core.fail, type, math.huge
+local type, infinity = type, math.huge
 
-local function refuse(kind, call, instance, time_s)
-  fail("%s %s: %s must return seconds, finite and >= 0; found %s", kind, tostring(instance.name), call,
+local function refuse(kind, method, call, instance, time_s)
+  answers.wrong(kind, instance, method, "%s must return seconds, finite and >= 0; found %s", call,
     core.describe(time_s))
 end
 
@@ -23,7 +24,7 @@ end
 local function model_time(steps, now)
   local time_s = steps:time(now)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
-    refuse("step model", "time(batch)", steps, time_s)
+    refuse("step model", "time", "time(batch)", steps, time_s)
   end
   return time_s
 end
@@ -32,7 +33,7 @@ end
 local function corrected_time(correction, now, before_s)
   local time_s = correction:step(now, before_s)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
-    refuse("correction", "step(batch, time_s)", correction, time_s)
+    refuse("correction", "step", "step(batch, time_s)", correction, time_s)
   end
   return time_s
 end

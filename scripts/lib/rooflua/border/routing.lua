@@ -1,5 +1,6 @@
 --- What a router sees: the request to be routed, and the signals of the replicas that may take it.
 local ffi = require "ffi"
+local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local serving = require "rooflua.border.views"
@@ -79,14 +80,30 @@ function routing.declared(instance)
   return fields
 end
 
---- A 0-based index of a replica.
+local REFUSED = -1 -- Router::refused
+
+--- The router's `false`.
+local function refusal(instance)
+  if not instance.refuses then
+    answers.wrong("router", instance, "route", "route returned false, which refuses the request; say refuses = true in "
+      .. "policy.define")
+  end
+  if B.route.decode_stage ~= 0 then
+    answers.wrong("router", instance, "route", "route returned false for a request whose prompt is computed; it can be "
+      .. "refused when it comes, and then needs a decode replica")
+  end
+  return REFUSED
+end
+
+--- A 0-based index of a replica; REFUSED.
 function routing.route(instance, slot)
   if instance ~= asked then asked, readable = instance, routing.declared(instance) end
   local choice = instance:route(handle_of(slot), candidates)
   local count = B.route.candidate_count
+  if choice == false then return (refusal(instance)) end
   if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then
-    fail(("router %s: route returned %s; expected a whole number from 1 to %d"):format(tostring(instance.name),
-      tostring(choice), count))
+    answers.wrong("router", instance, "route", "route returned %s; expected a whole number from 1 to %d",
+      type(choice) == "number" and tostring(choice) or core.describe(choice), count)
   end
   return B.route.candidates[choice - 1]
 end

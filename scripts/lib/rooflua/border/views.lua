@@ -3,6 +3,7 @@
 --- was given to is an error.
 --
 -- Results in parentheses are not tail calls. Compiled-code idiom: docs/LUA_API.md, "Hot paths".
+local answers = require "rooflua.border.answers"
 local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
@@ -78,13 +79,17 @@ local function may_hit(request)
   return view ~= nil and (view.hits == HITS_OF_ANY or view.hits == HITS_OF_PREEMPTED and request.preemptions > 0)
 end
 
+--- Whether the call is that of key(request): the engine has then written what is cached to the request.
+local KEY = 3
+local function is_keyed() return B.live == KEY end
+
 local request_fields = {
   id = function(r) return r.id end,
   phase = function(r) return phase_names[r.phase] end,
   arrival_s = function(r) return r.arrival_s end,
   prompt_tokens = function(r) return r.prompt_tokens end,
   cached_tokens = function(r, handle)
-    if r.phase == WAITING then return may_hit(r) and C.cached_tokens(B, handle.slot) or 0 end
+    if r.phase == WAITING and not is_keyed() then return may_hit(r) and C.cached_tokens(B, handle.slot) or 0 end
     return r.cached_tokens
   end,
   context_tokens = function(r) return r.context_tokens + steps_since(r) end,
@@ -95,6 +100,7 @@ local request_fields = {
     if phase == DECODE then return 1 end
     if phase == FINISHING then return 0 end
     local pending = r.prompt_tokens + r.emitted_tokens - r.context_tokens
+    if is_keyed() then return pending - r.cached_tokens end
     if phase ~= WAITING or not may_hit(r) then return pending end
     return pending - C.cached_tokens(B, handle.slot)
   end,
@@ -266,13 +272,22 @@ local function whole(value, verb, what)
   return value
 end
 
+--- Preempts the request that the scheduler's victim(replica) returned.
+local function shed(victim)
+  if not ffi.istype(Handle, victim) then
+    answers.wrong("scheduler", scheduler, "victim", "victim(replica) returned %s; expected one of replica:running()",
+      core.describe(victim))
+  end
+  local count = C.shed(B, slot_of(victim, "decode_all (victim)"))
+  if count == -1 then answers.wrong("scheduler", scheduler, "victim", "%s", ffi.string(C.refusal(B))) end
+  return count
+end
+
 local plan_methods = {
   decode_all = function(_, limit)
     need_plan()
     local count = C.decode_all(B, limit == nil and -1 or whole(limit, "decode_all", "requests"))
-    while count == -2 do
-      count = C.shed(B, slot_of(scheduler:victim(replica), "decode_all (victim)"))
-    end
+    while count == -2 do count = shed(scheduler:victim(replica)) end
     if count < 0 then fail(ffi.string(C.refusal(B))) end
     return count
   end,
@@ -342,7 +357,12 @@ end
 
 --- The waiting queue's key of the request in `slot`.
 function serving.key(instance, slot)
-  return (instance:key(handle_of(slot)))
+  local key = instance:key(handle_of(slot))
+  if type(key) ~= "number" or key - key ~= 0 then
+    answers.wrong("scheduler", instance, "key", "key(request) must return a finite number; found %s (request %d)",
+      core.describe(key), B.requests[slot].id)
+  end
+  return key
 end
 
 --- A deep copy of plain state: tables and random streams; functions and objects are shared.

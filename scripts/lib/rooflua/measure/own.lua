@@ -5,6 +5,7 @@
 -- Each sees every step and every request that ended, and gives one number: summary.own.slow_frac.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -55,6 +56,8 @@ function own.of(reader, given)
     reader:fail("metrics", "expected a table, as in { slow_frac = require \"metrics.ttft_above_frac\" {} }"
       .. ", found %s", policy.is_class(said) and "a policy class" or core.describe(said))
   end
+  local exact = core.plain(said).exact_requests
+  if exact ~= nil then reader:child("metrics"):whole("exact_requests", exact, 0) end
   for _, key in ipairs(core.sorted_keys(core.plain(said))) do
     if type(key) ~= "string" then
       reader:fail("metrics", "expected a name for every metric, found the key %s", core.describe(key))
@@ -99,19 +102,20 @@ local function view(what, fields, filled)
   return seen
 end
 
---- A function that calls this method of every metric that has it; nil where none has.
+--- A function that calls this method of every listener that has it; nil where none has.
+---@param list {instance: table}[] the instance of a listener may be replaced
 local function teller(list, method, seen)
   local told, count = {}, 0
   for _, each in ipairs(list) do
     if type(each.instance[method]) == "function" then
       count = count + 1
-      told[count] = each.instance
+      told[count] = each
     end
   end
   if count == 0 then return nil end
   return function()
     for i = 1, count do
-      local instance = told[i]
+      local instance = told[i].instance
       instance[method](instance, seen)
     end
   end
@@ -131,29 +135,33 @@ local function values_of(list)
   return out
 end
 
---- What the engine calls (engine/script/serving/own_metrics.h); nil where there are no metrics: then nothing is
---- called.
-local function observer(list)
-  if #list == 0 then return nil end
+--- What the engine calls (engine/script/serving/own_metrics.h); nil where nothing listens: then nothing is called.
+---@param router {instance: table}? a router that hears of ended requests
+local function observer(list, router)
+  if #list == 0 and not router then return nil end
+  local hearers = { router }
+  for _, each in ipairs(list) do hearers[#hearers + 1] = each end
   local evidence_s = {}
   local step, request = {}, {}
   step.evidence_s = core.readonly(evidence_s, "step.evidence_s")
   return {
     step = step, evidence_s = evidence_s, request = request,
     on_step = teller(list, "on_step", view("a step", step_fields, step)),
-    on_done = teller(list, "on_done", view("a request", request_fields, request)),
-    values = function() return values_of(list) end,
+    on_done = teller(hearers, "on_done", view("a request", request_fields, request)),
+    values = function() return json.array(values_of(list)) end,
   }
 end
 
 --- The metrics of one run: a list as own.of gives it, with instances made by `make` (fresh ones for a run, copies
 --- with their state for a fork), and in `observer` what the engine calls.
-function own.start(list, make)
+---@param router table? the router of the run, which hears of ended requests if it has on_done
+function own.start(list, make, router)
   local out = {}
   for i, each in ipairs(list) do
     out[i] = { name = each.name, unit = each.unit, better = each.better, instance = make(each.instance) }
   end
-  out.observer = observer(out)
+  out.router = router and type(router.on_done) == "function" and { instance = router } or nil
+  out.observer = observer(out, out.router)
   return out
 end
 

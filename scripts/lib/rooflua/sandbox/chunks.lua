@@ -3,6 +3,8 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local files = require "rooflua.sandbox.files"
+local null = require("rooflua.json").null
+local policy = require "rooflua.policy"
 local repeatable = require "rooflua.sandbox.repeatable"
 
 local chunks = {}
@@ -32,8 +34,11 @@ for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawge
 end
 for _, name in ipairs { "pairs", "next", "tostring", "print" } do base[name] = repeatable[name] end
 --- A read-only view is an empty table: what rawset puts into it would hide the real field from every script.
+--- A class of policies and json.null are one object for every script, too.
 function base.rawset(t, key, value)
-  if core.contents[t] then fail("rawset: this table is read-only (assigning '%s')", tostring(key)) end
+  if core.contents[t] or policy.is_class(t) or t == null then
+    fail("rawset: this table is read-only (assigning '%s')", tostring(key))
+  end
   return rawset(t, key, value)
 end
 function base.getmetatable(value)
@@ -221,6 +226,9 @@ end
 
 --- Whether a module of that name lies in scripts/ or beside the scenario.
 function chunks.is_there(name) return name:find "^[%w_%-]+[%w_%-%.]*$" ~= nil and find(name) ~= nil end
+
+--- The file of a module in scripts/ or beside the scenario; nil if there is none.
+function chunks.path_of(name) return name:find "^[%w_%-]+[%w_%-%.]*$" and (find(name)) or nil end
 
 function environment_for()
   if native.trusted then return trusted_environment(sandbox_require) end

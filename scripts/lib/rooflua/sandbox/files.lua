@@ -26,6 +26,15 @@ local function noted(path)
   return path
 end
 
+--- Notes a file that was read.
+function files.note(path) found[path] = true end
+
+--- Where a scenario's `path` may be: beside the scenario, and as it is.
+function files.places(path)
+  if path:sub(1, 1) == "/" or not folder or folder == "." then return { path } end
+  return { folder .. "/" .. path, path }
+end
+
 --- The place of `path`. If it does not exist, the error names both places that were tried.
 --- @param what string start of the message: "workload: path"
 --- @param kind string "file" or "folder of tables"

@@ -1,12 +1,13 @@
--- A hash of what results depend on: the scenario, the Lua files that it required, the library, shipped data, files
--- that it names (tables, traces), and options. A results file keeps runs of different hashes apart.
+-- A hash of what results depend on: the scenario, the Lua files that it requires, the library, shipped data, files
+-- that it names or has read (tables, traces, models), and options. A results file keeps runs of different hashes apart.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
-local files_found = require("rooflua.sandbox.files").found
+local files_of = require "rooflua.sandbox.files"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
+local required = require "rooflua.scenario.required"
 local schema = require "rooflua.scenario.schema"
 
 local fingerprint = {}
@@ -16,7 +17,9 @@ local shipped_folders = { "/scripts/lib/rooflua", "/scenarios/models", "/bench_d
 --- Every text in a scenario that names a file or folder: tables, traces, config.json.
 local function named_files(value, out, seen, depth, key)
   if type(value) == "string" then
-    if key == "path" and value ~= "" or value:find "[/.]" and native.file_exists(value) then out[value] = true end
+    for _, path in ipairs(files_of.places(value)) do
+      if key == "path" and value ~= "" or value:find "[/.]" and native.file_exists(path) then out[path] = true end
+    end
   elseif type(value) == "table" and not seen[value] and depth < 12 then
     seen[value] = true
     local plain = policy.is_instance(value) and policy.parameters(value) or core.plain(value)
@@ -46,10 +49,11 @@ end
 local function text_of(value, depth)
   if type(value) == "function" then return "function" end
   if type(value) == "number" then return ("%.17g"):format(value) end
-  if type(value) ~= "table" or depth > 12 then
+  local own = type(value) == "userdata" and core.object_fields[value] -- of a model, a GPU, a deployment
+  if not own and type(value) ~= "table" or depth > 12 then
     return type(value) == "userdata" and core.class_name(value) or tostring(value)
   end
-  local plain, parts = core.plain(value), {}
+  local plain, parts = own or core.plain(value), {}
   if policy.is_instance(value) then
     plain = policy.parameters(value)
     parts[1] = policy.describe(value).name
@@ -66,9 +70,12 @@ function fingerprint.of(given, options)
   local files = {}
   read_named({ given, options.varied }, nil, {}, 0)
   named_files({ given, options.varied }, files, {}, 0)
-  for _, path in ipairs(files_found()) do files[path] = true end
-  for _, path in ipairs(chunks.files()) do files[path] = true end
-  if options.path then files[options.path] = true end
+  for _, path in ipairs(files_of.found()) do files[path] = true end
+  local scripts = {}
+  for _, path in ipairs(chunks.files()) do scripts[path] = true end
+  if options.path then scripts[options.path] = true end
+  required.add(scripts, options.path and options.path:match "^(.*)/[^/]*$" or ".")
+  for path in pairs(scripts) do files[path] = true end
   local read = {}
   for _, folder in ipairs(shipped_folders) do read[#read + 1] = native.home .. folder end
   for _, path in ipairs(core.sorted_keys(files)) do read[#read + 1] = path end

@@ -13,8 +13,10 @@ function prices.batches(prepared)
   local out = {}
   for i, given in ipairs(core.plain(prepared.given.price)) do
     local key = "price[" .. i .. "]"
+    local name = type(given) == "table" and given.name or nil
+    if name ~= nil then prepared.reader:at(key, core.plain_text, name, "name") end
     out[i] = {
-      name = type(given) == "table" and given.name or "batch " .. i,
+      name = name or "batch " .. i,
       batch = batch.is(given) and given or prepared.reader:at(key, batch.new, given),
     }
   end

@@ -1,5 +1,6 @@
 -- What the program asks of a scenario. A scenario that it opened is a number in its hands, because only documents
 -- cross between the two. What only some reports need is loaded when it is needed, as in single.lua.
+local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local kinds = require "rooflua.scenario.kinds"
@@ -48,7 +49,7 @@ function program.report(number, results)
   local report = opened.given.report
   if not report then return "" end
   local out = opened.reader:at("report", report, results)
-  if type(out) == "string" then return out end
+  if type(out) == "string" then return native.printable(out) end
   if type(out) == "table" then return require("rooflua.text.columns").values(out) end
   return opened.reader:fail("report", "expected text or tables, found %s", core.describe(out))
 end

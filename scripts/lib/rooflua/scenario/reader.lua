@@ -1,4 +1,5 @@
 -- A reader is a place in a scenario: the file that its errors name, and the key path to what it reads.
+local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local locate = require "rooflua.sandbox.locate"
 
@@ -25,13 +26,29 @@ function methods:fail(key, message, ...)
   local line = locate.line(self.file, locate.path(key, message))
   local where = line and self.file .. ":" .. line or self.file
   if key ~= "" then where = where .. ": " .. key end
-  error(where .. ": " .. message, 0)
+  message = where .. ": " .. message
+  if line or native.file_exists(self.file) then error(message, 0) end
+  core.fail("%s", message) -- a script's table: the line of the call
+end
+
+--- A whole number of at least `least` at a key.
+function methods:whole(key, value, least)
+  if type(value) ~= "number" or not (value >= least and value < 2147483648) or value % 1 ~= 0 then
+    self:fail(key, "expected a whole number %s, found %s",
+      type(value) == "number" and value >= 2147483648 and "below 2^31" or ">= " .. least, core.describe(value))
+  end
+  return value
 end
 
 --- An error of a call below gets the file and the key path in front, unless it says already where it is.
 local function place(reader, key, problem)
   local path = reader:key(key)
   if type(problem) ~= "string" then error(problem, 0) end
+  local line = native.where() .. ": " -- of the call that gave a script's table: fail puts it in front again
+  if not native.file_exists(reader.file) then
+    while problem:sub(1, #line) == line do problem = problem:sub(#line + 1) end
+    if problem:sub(1, #reader.file) == reader.file then core.fail("%s", problem) end
+  end
   if problem:sub(1, #reader.file) == reader.file or problem:find "^[^%s:]+%.lua:%d+: " then error(problem, 0) end
   local top = Reader.new(reader.file)
   if problem:sub(1, #path) == path and problem:find("^[:.]", #path + 1) then top:fail("", "%s", problem) end

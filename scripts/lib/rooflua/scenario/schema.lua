@@ -103,7 +103,14 @@ local function expected(lua_type, name)
   end
 end
 
-local checks = { text = expected("string", "text"), table = expected("table", "a table"),
+local function check_text(reader, entry, value)
+  if type(value) ~= "string" then reader:fail(entry.name, "expected text, found %s", core.describe(value)) end
+  if not native.is_plain(value) then
+    reader:fail(entry.name, "expected UTF-8 without control characters, found %s", core.describe(value))
+  end
+end
+
+local checks = { text = check_text, table = expected("table", "a table"),
   ["function"] = expected("function", "a function"), boolean = expected("boolean", "true or false") }
 
 function checks.choice(reader, entry, value)

@@ -8,8 +8,8 @@ local variants = {}
 local function value_name(value)
   if policy.is_instance(value) then return value.name end
   if type(value) == "number" then return native.number_text(value) end
-  if type(value) == "table" then return value.name or "table" end
-  return tostring(value)
+  if type(value) == "table" then return type(value.name) == "string" and value.name or "table" end
+  return native.printable(tostring(value))
 end
 
 local function copy(t)
@@ -25,7 +25,9 @@ function variants.with(variant, path, value, text)
   local case
   text = text or value_name(value)
   if type(value) == "table" and not policy.is_instance(value) and value.label ~= nil then
-    text, case, value = tostring(value.label), value.set, value.value
+    local label = value.label
+    if type(label) ~= "number" then core.plain_text(label, "vary." .. tostring(path) .. ": label") end
+    text, case, value = tostring(label), value.set, value.value
   end
   local parameters, changes = copy(variant.parameters), copy(variant.changes)
   local plain = type(value) == "number" or type(value) == "boolean"
@@ -64,7 +66,11 @@ end
 function variants.grid(reader, given)
   local list = { variants.base() }
   if given == nil then return list end
-  for _, path in ipairs(core.sorted_keys(core.plain(core.table(given, reader.file .. ": vary")))) do
+  if type(given) ~= "table" then reader:fail("vary", "expected a table, found %s", core.describe(given)) end
+  if #core.plain(given) > 0 then
+    reader:fail("vary", "expected lists by key path, as in { [\"deployment.tp\"] = { 1, 2 } }; found a list")
+  end
+  for _, path in ipairs(core.sorted_keys(core.plain(given))) do
     local values = core.plain(given)[path]
     if type(values) ~= "table" or #core.plain(values) == 0 then
       reader:fail("vary." .. tostring(path), "expected a list of values")

@@ -9,7 +9,9 @@ local pieces = require "rooflua.serving.pieces"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local replicas = require "rooflua.serving.replicas"
+local shape = require "rooflua.scenario.shape"
 local swaps = require "rooflua.serving.swaps"
+local told = require "rooflua.serving.told"
 
 local live = {}
 local fail = core.fail
@@ -59,7 +61,7 @@ function live.begin(reader, given, options)
   for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
-  local metrics = own_metrics.start(all.metrics, policy.fresh)
+  local metrics = own_metrics.start(all.metrics, policy.fresh, router)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
     router, source, metrics.observer)
   return adopt { run = run, file = reader.file, given = given, replicas = list, router = router, metrics = metrics,
@@ -68,12 +70,26 @@ end
 
 local function begin(file, given, options) return live.begin(Reader.new(file), given, options) end
 
+--- The reader of a script's table: its keys are those of a scenario, and it is one variant.
+function live.reader(given)
+  local reader = Reader.new "scenario"
+  shape.check_keys(reader, given)
+  for _, key in ipairs { "vary", "sweep" } do
+    if given[key] ~= nil then
+      reader:fail(key, "one run has one variant; sweep.grid and sweep.sample run several, or set %s = nil", key)
+    end
+  end
+  return reader
+end
+
 --- serve.open.
 function live.open(given, options)
   core.table(given, "serve.open")
   options = options or {}
   core.check_keys(core.table(options, "serve.open: options"), { "remember", "file" }, "serve.open", "option")
-  return begin(options.file or "scenario", core.plain(given), { journal = options.remember ~= false })
+  given = core.plain(given)
+  local reader = options.file and Reader.new(options.file) or live.reader(given)
+  return live.begin(reader, given, { journal = options.remember ~= false })
 end
 
 --- A scenario, a simulation's scenario or that of a result, run from its start to its end with one request followed.
@@ -165,7 +181,7 @@ function Live:result()
   native.serve_finish(run)
   return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
-    notes = notes.of_run(state) }, state.file, state.given, self)
+    notes = notes.of_run(state), policies = told.of(state) }, state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, begin)

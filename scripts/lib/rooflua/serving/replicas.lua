@@ -12,7 +12,7 @@ local replicas = {}
 local function own_tables(reader, given)
   local list = {}
   if type(given) == "number" then
-    for i = 1, reader:at("replicas", core.whole, given, "replicas", 1) do list[i] = {} end
+    for i = 1, reader:whole("replicas", given, 1) do list[i] = {} end
     return list
   end
   if type(given) ~= "table" then
@@ -21,34 +21,79 @@ local function own_tables(reader, given)
   local keys = schema.names "replicas"
   for i, each in ipairs(core.plain(given)) do
     local where = "replicas[" .. i .. "]"
-    reader:at(where, core.check_keys, core.table(each, where), keys, where)
-    local count = reader:at(where, core.whole, each.count or 1, "count", 1)
+    if type(each) ~= "table" then reader:fail(where, "expected a table, found %s", core.describe(each)) end
+    reader:at(where, core.check_keys, each, keys, where)
+    local inside, own = reader:child(where), core.plain(each)
+    schema.check(inside, "replicas[].role", own.role)
+    local count = inside:whole("count", own.count or 1, 1)
     for _ = 1, count do list[#list + 1] = each end
   end
   if #list == 0 then reader:fail("replicas", "expected at least one") end
   return list
 end
 
+local limits = { "max_num_seqs", "max_num_batched_tokens" }
+
+--- The scheduler under the limits of the deployment. It takes those that it leaves open; one that asks for more is
+--- refused, because the memory is divided for less.
+local function within_deployment(reader, scheduler, deployment)
+  local own, taken = policy.parameters(scheduler), {}
+  for _, key in ipairs(limits) do
+    local limit, asked = core.plain(deployment)[key], own[key]
+    if type(limit) == "number" and type(asked) == "number" and (asked > limit or asked == 0) then
+      if policy.is_given(scheduler, key) then
+        reader:fail("deployment." .. key, "%.14g is less than the %.14g of the scheduler %s; give one of them only",
+          limit, asked, scheduler.name)
+      end
+      taken[key] = limit
+    end
+  end
+  if next(taken) == nil then return scheduler end
+  return reader:at("deployment", policy.with, scheduler, taken)
+end
+
 local own_of_serving = schema.read_by("deployment", "serving.replicas")
 
+--- The limits that the engine holds: those of the scheduler, and the deployment's where the scheduler declares none.
+local function limits_of(parameters, deployment)
+  local out = {}
+  for _, key in ipairs(limits) do out[key] = parameters[key] or core.plain(deployment)[key] or 0 end
+  return out
+end
+
+--- The keys of a deployment, divided into those that only serving reads and the others. The limits of the scheduler are
+--- among the others.
+local function divided(reader, given, parameters)
+  local serving, options = {}, {}
+  schema.check(reader, "deployment", given)
+  local inside = reader:child "deployment"
+  for _, key in ipairs(limits) do options[key] = parameters[key] end
+  for key, value in pairs(core.plain(given or {})) do
+    if own_of_serving[key] then
+      serving[key] = schema.check(inside, "deployment." .. key, value)
+    else
+      options[key] = value
+    end
+  end
+  if serving.max_model_len ~= nil then inside:whole("max_model_len", serving.max_model_len, 1) end
+  return serving, options
+end
+
 --- The scenario as one replica sees it: what the replica says stands before what the scenario says, and the limits
---- of its scheduler are in its deployment. Returns also the scheduler, its parameters, and the keys of the deployment
---- that only serving reads.
+--- of its scheduler are in its deployment. Returns also the scheduler, the limits that the engine holds, and the keys
+--- of the deployment that only serving reads.
 local function merged_with(reader, given, own)
   local merged = {}
   for key, value in pairs(given) do merged[key] = value end
   for key, value in pairs(core.plain(own)) do merged[key] = value end
-  local scheduler = policies.with_method(reader, "scheduler", merged.scheduler, "plan")
-  local parameters = policy.parameters(scheduler)
-  if specs.is(merged.deployment, "Deployment") then return merged, scheduler, parameters, {} end
-  schema.check(reader, "deployment", merged.deployment)
-  local serving, options = {}, {}
-  for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do options[key] = parameters[key] end
-  for key, value in pairs(core.plain(merged.deployment or {})) do
-    if own_of_serving[key] then serving[key] = value else options[key] = value end
+  local scheduler, deployment = policies.with_method(reader, "scheduler", merged.scheduler, "plan"), merged.deployment
+  local is_object, serving = specs.is(deployment, "Deployment"), {}
+  if deployment ~= nil and (is_object or type(deployment) == "table") then
+    scheduler = within_deployment(reader, scheduler, deployment)
   end
-  merged.deployment = options
-  return merged, scheduler, parameters, serving
+  local parameters = policy.parameters(scheduler)
+  if not is_object then serving, merged.deployment = divided(reader, deployment, parameters) end
+  return merged, scheduler, limits_of(parameters, deployment or {}), serving
 end
 
 local function step_corrections(prepared)
@@ -65,7 +110,7 @@ function replicas.bound_steps(prepared)
 end
 
 local function build(reader, given, own)
-  local merged, scheduler, parameters, serving = merged_with(reader, given, own)
+  local merged, scheduler, held, serving = merged_with(reader, given, own)
   local prepared = Prepared.of(reader, merged)
   local deployment = prepared.deployment
   return {
@@ -76,8 +121,8 @@ local function build(reader, given, own)
     config = {
       kv_blocks = deployment.kv_blocks,
       block_size = deployment.block_size,
-      max_num_seqs = parameters.max_num_seqs or 0,
-      max_num_batched_tokens = parameters.max_num_batched_tokens or 0,
+      max_num_seqs = held.max_num_seqs,
+      max_num_batched_tokens = held.max_num_batched_tokens,
       max_model_len = serving.max_model_len or 0,
       async_depth = prepared.async_depth,
       prefix_caching = serving.prefix_caching ~= false,

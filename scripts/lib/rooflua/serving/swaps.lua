@@ -71,6 +71,7 @@ function swaps.replace(state, successor)
     each.steps.all = state.replicas[1].prepared.corrections
   end
   if state.router then state.router = successor(state.router) or state.router end
+  if state.metrics.router then state.metrics.router.instance = state.router end
   state.history[#state.history + 1] = { at_s = native.serve_now(state.run) } -- without changes: it cannot be repeated
   native.serve_set(state.run, replicas.each(state.replicas, "scheduler"), replicas.each(state.replicas, "steps"),
     state.router)
@@ -94,7 +95,7 @@ function swaps.fork(state)
     list[i].scheduler = twin(each.scheduler)
   end
   local router = state.router and twin(state.router)
-  local metrics = own_metrics.start(state.metrics, twin)
+  local metrics = own_metrics.start(state.metrics, twin, router)
   local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
     metrics.observer)
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,

@@ -3,7 +3,7 @@ local native = require "rooflua.native"
 local live = require "rooflua.serving.live"
 local lookback = require "rooflua.measure.lookback"
 local notes = require "rooflua.scenario.notes"
-local Reader = require "rooflua.scenario.reader"
+local told = require "rooflua.serving.told"
 
 local whole = {}
 
@@ -28,7 +28,7 @@ function whole.run(reader, given, options)
   end
   local result = { kind = "serve", text = native.serve_hand_over(run), left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, summary = options.document and native.serve_document(run),
-    notes = notes.of_run(state) }
+    notes = notes.of_run(state), policies = told.of(state) }
   local sketch, steps = native.serve_sketch(run)
   local breakdown = (options.sketch or options.explain) and require "rooflua.measure.breakdown"
   if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, state.replicas) end
@@ -38,7 +38,7 @@ end
 
 --- One run of a script's table: {summary, totals, requests}. `keep_requests` keeps the times of every request.
 function whole.result(given, keep_requests)
-  local simulation = live.begin(Reader.new "scenario", given, { keep_requests = keep_requests })
+  local simulation = live.begin(live.reader(given), given, { keep_requests = keep_requests })
   simulation:run()
   return lookback.note(simulation:result(), "scenario", given)
 end

@@ -1,4 +1,5 @@
 -- Lays out rows of cells as text in columns, two spaces apart. All text tables are made here.
+local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local units = require "rooflua.text.units"
 
@@ -39,7 +40,7 @@ function columns.after(left, rows)
 end
 
 local function cell_text(value)
-  return type(value) == "number" and ("%.6g"):format(value) or tostring(value)
+  return type(value) == "number" and ("%.6g"):format(value) or native.printable(tostring(value))
 end
 
 --- A list of rows of any values, or a list of such tables. Numbers are aligned to the right.

@@ -11,6 +11,11 @@ local json = require "rooflua.json"
 local measured_requests = {}
 local fail = core.fail
 
+-- What a file may say: tokens that a request can have, times that the clock can show, stamps of any clock.
+local most_tokens, most_s, most_stamp_s = 2147483647, native.latest_s, 1e15
+local most_of = { prompt_tokens = most_tokens, output_tokens = most_tokens, arrival_s = most_stamp_s,
+  input_lens = most_tokens, output_lens = most_tokens, start_times = most_stamp_s }
+
 -- A CSV -----------------------------------------------------------------------------------------------------
 
 -- Names of columns, and how many of their unit a second has.
@@ -50,13 +55,16 @@ local function find_columns(path, rows)
 end
 
 --- A time or a count: a number >= 0.
-local function number_of(path, row, name)
+local function number_of(path, row, field, name, scale)
   local value = row[name]
   if type(value) ~= "number" then
     fail("%s:%d: column '%s': expected a number, found %s", path, row.line, name,
       value == nil and "nothing" or core.describe(value))
   elseif value < 0 then
     fail("%s:%d: column '%s': expected 0 or more, found %g", path, row.line, name, value)
+  elseif value / scale > (most_of[field] or most_s) then
+    fail("%s:%d: column '%s': expected at most %g, found %g", path, row.line, name, (most_of[field] or most_s) * scale,
+      value)
   end
   return value
 end
@@ -73,7 +81,7 @@ function measured_requests.of_rows(path, rows)
     for _, field in ipairs(fields) do
       local column = at[field]
       if not request.failed or type(row[column[1]]) == "number" then
-        request[field] = number_of(path, row, column[1]) / column[2]
+        request[field] = number_of(path, row, field, column[1], column[2]) / column[2]
       end
     end
     if not request.failed and request.e2e_s < request.ttft_s then
@@ -103,8 +111,11 @@ local function per_request(path, document, key, count, kind)
     if type(each) ~= kind then
       fail("%s: expected a %s, found %s", where, kind == "table" and "list" or kind, core.describe(each))
     end
-    for _, part in ipairs(kind == "table" and each or {}) do core.not_negative(part, where) end
-    if kind == "number" then core.not_negative(each, where) end
+    for _, value in ipairs(kind == "table" and each or { each }) do
+      core.not_negative(value, where)
+      local most = most_of[key] or most_s
+      if value > most then fail("%s: expected at most %g, found %g", where, most, value) end
+    end
   end
   return list
 end

@@ -1,12 +1,14 @@
 -- Measured runs of a user: what `vllm bench serve --save-result` wrote, or a CSV with a row per request.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local json = require "rooflua.json"
 local measured_requests = require "rooflua.explore.fit.measured_requests"
 local policy = require "rooflua.policy"
 local statistics = require "rooflua.base.statistics"
 
 local measured = {}
 local fail = core.fail
+local latest_s, most_tokens, most_requests = native.latest_s, 2147483647, 1e7
 
 --- The requests that were completed, and how many were not.
 local function completed(requests)
@@ -30,33 +32,55 @@ end
 local totals = { ttft_s_mean = "mean_ttft_ms", ttft_s_p50 = "median_ttft_ms", tpot_s_mean = "mean_tpot_ms",
   tpot_s_p50 = "median_tpot_ms", e2e_s_mean = "mean_e2el_ms" }
 
+--- A number of the document from above 0 to `most`; nil where it is missing.
+local function positive(path, document, key, most)
+  local value = tonumber(document[key]) or document[key] -- vLLM writes a rate as text
+  if value == nil or value == json.null then return nil end
+  if type(value) ~= "number" or not (value > 0 and value <= most) then
+    fail("%s: %s: expected a number above 0, at most %g, found %s", path, key, most, core.describe(value))
+  end
+  return value
+end
+
+--- Requests per second; nil where all were sent at once, which vLLM writes as "inf".
+local function rate_of(path, document)
+  if tonumber(document.request_rate) == math.huge then return nil end
+  return positive(path, document, "request_rate", 1e12)
+end
+
+--- The mean number of tokens of a request, in whole tokens.
+local function mean_tokens(path, document, key, count)
+  local total = core.not_negative(document[key], path .. ": " .. key)
+  local mean = math.floor(total / count + 0.5)
+  if mean < 1 or mean > most_tokens then
+    fail("%s: %s: %g tokens of %d requests: expected 1 to 2^31 - 1 of each", path, key, total, count)
+  end
+  return mean
+end
+
 local function read_json(path, text)
   local document = native.json_decode(text, path)
   if type(document) ~= "table" or document.mean_ttft_ms == nil and document.ttfts == nil then
     fail("%s: is not what `vllm bench serve --save-result` writes: it has neither mean_ttft_ms nor ttfts", path)
   end
   local found = { failed = 0, metrics = {} }
-  local rate = document.request_rate
-  found.rate_per_s = type(rate) == "number" and rate or tonumber(rate)
-  if found.rate_per_s and found.rate_per_s == math.huge then found.rate_per_s = nil end
-  found.burstiness = type(document.burstiness) == "number" and document.burstiness or 1
-  found.clients = type(document.max_concurrency) == "number" and document.max_concurrency or nil
+  found.rate_per_s = rate_of(path, document)
+  found.burstiness = positive(path, document, "burstiness", math.huge) or 1
+  found.clients = positive(path, document, "max_concurrency", most_requests)
+  positive(path, document, "duration", latest_s)
   found.requests, found.failed = completed(measured_requests.of_bench(path, document))
   for metric, key in core.sorted_pairs(totals) do
-    local value = document[key]
-    if type(value) == "number" and value > 0 then found.metrics[metric] = value / 1e3 end
+    local value = document[key] ~= 0 and positive(path, document, key, 1e3 * latest_s)
+    if value then found.metrics[metric] = value / 1e3 end
   end
   if found.requests then return found end
-  local count = document.completed or document.num_prompts
-  if type(count) ~= "number" or count < 1 then fail("%s: has no request that was completed", path) end
-  for _, key in ipairs { "total_input_tokens", "total_output_tokens" } do
-    core.not_negative(document[key], path .. ": " .. key)
-  end
+  local count = positive(path, document, document.completed and "completed" or "num_prompts", most_requests)
+  if not count then fail("%s: has no request that was completed", path) end
   if next(found.metrics) == nil then
     fail("%s: mean_ttft_ms: expected a number above 0, found %s", path, core.describe(document.mean_ttft_ms))
   end
-  local prompt = math.max(1, math.floor(document.total_input_tokens / count + 0.5))
-  local output = math.max(1, math.floor(document.total_output_tokens / count + 0.5))
+  local prompt = mean_tokens(path, document, "total_input_tokens", count)
+  local output = mean_tokens(path, document, "total_output_tokens", count)
   found.failed, found.requests, found.mean_lengths = 0, {}, true
   for i = 1, count do found.requests[i] = { prompt_tokens = prompt, output_tokens = output } end
   return found

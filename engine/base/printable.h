@@ -1,0 +1,23 @@
+#pragma once
+// Texts of users in messages, reports and documents: whatever they hold, a terminal is not
+// controlled, a document stays valid, and two runs print the same.
+
+#include <string>
+#include <string_view>
+
+namespace rooflua {
+
+/// Whether the text is UTF-8 without control characters; line breaks and tabs count as such.
+bool is_plain(std::string_view text);
+
+/// The text with "\x1b" for control characters (but not for line breaks and tabs) and for bytes
+/// that are not UTF-8.
+std::string printable(std::string_view text);
+
+/// The text with U+FFFD for every byte that is not UTF-8.
+std::string valid_utf8(std::string_view text);
+
+/// "a table" for "a table: 0x7fa415661cc8", as Lua writes tables and functions.
+std::string without_addresses(std::string text);
+
+}  // namespace rooflua

@@ -1,0 +1,106 @@
+-- Stored results are used again only if no file that they depend on has changed.
+local test = dofile "tests/scripts/harness.lua"
+local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
+
+local folder = test.file("")
+os.remove(folder)
+assert(os.execute(("mkdir -p '%s/schedulers' '%s/more'"):format(folder, folder)) == 0)
+
+local function write(name, text)
+  local handle = assert(io.open(folder .. "/" .. name, "w"))
+  handle:write(text)
+  handle:close()
+end
+
+--- Whether a run takes its one result from the results file.
+local function is_reused(options)
+  local pipe = assert(io.popen(("%s run %s/s.lua --results %s/r.sqlite %s 2>&1 > /dev/null"):format(program, folder,
+    folder, options or "")))
+  local text = pipe:read "*a"
+  pipe:close()
+  test.check(not text:find "error" and not text:find "FAILED", "%s", text)
+  return text:find "were in" ~= nil
+end
+
+--- A change of each file makes another result; without a change it is used again.
+local function check_changes(changes)
+  test.check(not is_reused(), "nothing is stored yet")
+  test.check(is_reused(), "nothing has changed")
+  for _, change in ipairs(changes) do
+    write(change[1], change[2])
+    test.check(not is_reused(), "%s has changed", change[1])
+    test.check(is_reused(), "nothing has changed since")
+  end
+end
+
+local function scenario(before, keys)
+  return before .. [[
+
+return { rooflua = 1, hardware = "h200-sxm", ]] .. keys .. [[,
+  workload = require "workloads.constant" { rate_per_s = 50, num_requests = 5, prompt_tokens = 30,
+    output_tokens = 3 } }
+]]
+end
+
+local model = [[
+name = "small"
+layers = %d
+hidden_size = 1024
+heads = 8
+kv_heads = 8
+head_dim = 128
+intermediate_size = 4096
+vocab_size = 32000
+max_model_len = 4096
+]]
+
+test("a module that is first required inside a method, and what that requires", function()
+  write("schedulers/late.lua", [[
+local policy = require "rooflua.policy"
+local V1 = require "schedulers.vllm_v1"
+local Late = policy.define { name = "late", doc = "Asks a module that it requires late.", extends = V1 }
+function Late:key(request) return require "order" (request) end -- luacheck: ignore
+return Late
+]])
+  write("order.lua", "local sign = require('more.sign')\nreturn function(request) return sign * request.id end\n")
+  write("more/sign.lua", "return 1\n")
+  write("s.lua", scenario("", 'model = "llama-3.1-8b", scheduler = "late"'))
+  check_changes { { "more/sign.lua", "return -1\n" }, { "order.lua", "return function() return 0 end\n" } }
+end)
+
+test("a module whose name is computed", function()
+  write("schedulers/late.lua", [[
+local policy = require "rooflua.policy"
+local Late = policy.define { name = "late", doc = "Computes a name.", extends = require "schedulers.vllm_v1" }
+function Late:key(request) return require("or" .. "der")(request) end -- luacheck: ignore
+return Late
+]])
+  check_changes { { "order.lua", "return function() return 1 end\n" } }
+end)
+
+test("a model file behind spec.model", function()
+  write("m.toml", model:format(4))
+  write("s.lua", scenario("local spec = require 'rooflua.spec'",
+    ("model = spec.model '%s/m.toml', scheduler = 'vllm_v1'"):format(folder)))
+  check_changes { { "m.toml", model:format(5) } }
+end)
+
+test("a table of a model that the scenario computes", function()
+  write("s.lua", scenario("local spec, name = require 'rooflua.spec', require 'more.name'",
+    "model = spec.model(name), scheduler = 'vllm_v1'"))
+  write("more/name.lua", "return 'llama-3.1-8b'\n")
+  check_changes { { "more/name.lua", "return 'qwen3-8b'\n" } }
+end)
+
+test("a trace beside the scenario", function()
+  local rows = "arrival_s,prompt_tokens,output_tokens\n0,10,%d\n1,20,3\n"
+  write("t.csv", rows:format(3))
+  write("s.lua", [[
+return { rooflua = 1, model = "llama-3.1-8b", hardware = "h200-sxm",
+  workload = require "workloads.trace" { path = "t.csv" } }
+]])
+  check_changes { { "t.csv", rows:format(4) } }
+end)
+
+os.execute(("rm -r '%s'"):format(folder))
+test.finish()
