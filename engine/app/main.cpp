@@ -145,7 +145,10 @@ void add_step(CLI::App& app, Door& door) {
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
   command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::Range(1, 4096));
   command->add_option("--steps", a->steps, "Step model NAME[:PRESET]");
-  command->add_option("--set", a->set, "key=value of the step model")->allow_extra_args(false);
+  command
+      ->add_option("--set", a->set,
+                   "key=value of the step model, or of the deployment (weights=fp8)")
+      ->allow_extra_args(false);
   command->add_option("--prefill", a->prefill, "CTX+NEW,...: prefill chunks")->delimiter(',');
   command->add_option("--decode", a->decode, "CTXxCOUNT,...: decodes")->delimiter(',');
   command->add_flag("--explain", a->explain, "Operation by operation");

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "spec/hf_notes.h"
 #include "spec/quantization.h"
 
 namespace rooflua {
@@ -23,8 +24,14 @@ Json merged(const Json& document) {
   return out;
 }
 
+/// The first spelling that is present; the others count as read.
+std::string_view spelling(const Fields& fields, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) fields.allow(key);
+  return fields.first_of(keys);
+}
+
 int need_first(const Fields& fields, std::initializer_list<std::string_view> keys) {
-  const std::string_view key = fields.first_of(keys);
+  const std::string_view key = spelling(fields, keys);
   if (!key.empty()) return fields.need_integer(key);
   std::string all;
   for (const std::string_view one : keys) all += (all.empty() ? "" : ", ") + std::string(one);
@@ -32,7 +39,7 @@ int need_first(const Fields& fields, std::initializer_list<std::string_view> key
 }
 
 int first_or(const Fields& fields, std::initializer_list<std::string_view> keys, int otherwise) {
-  const std::string_view key = fields.first_of(keys);
+  const std::string_view key = spelling(fields, keys);
   return key.empty() ? otherwise : fields.need_integer(key);
 }
 
@@ -153,30 +160,11 @@ void read_experts(Model& model, const Fields& fields, std::string_view type) {
   model.moe = moe;
 }
 
-void note_what_is_left_out(Model& model, const Fields& fields) {
-  const auto window = fields.small_integer("sliding_window");
-  if (window && *window > 0 && fields.boolean("use_sliding_window").value_or(true)) {
-    model.notes.push_back("attention is priced in full; the model has a sliding window of " +
-                          std::to_string(*window) + " tokens");
-  }
-  if (const auto top = fields.small_integer("index_topk")) {
-    model.notes.push_back(
-        "attention is priced in full; the model attends to the " + std::to_string(*top) +
-        " tokens that an indexer picks, and the indexer's weights are not counted");
-  }
-  const int predict = first_or(fields, {"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0);
-  if (predict > 0) {
-    model.notes.push_back("multi-token prediction layers (" + std::to_string(predict) +
-                          ") are not counted");
-  }
-  if (fields.has("vision_config")) model.notes.push_back("the vision encoder is not counted");
-}
-
 /// torch_dtype (that of text_config comes first); bf16 if there is none.
 Dtype stated_dtype(const Fields& fields, Model& model) {
-  const std::string_view key = fields.first_of({"torch_dtype", "dtype"});
+  const std::string_view key = spelling(fields, {"torch_dtype", "dtype"});
   if (!key.empty()) return require_dtype(*fields.text(key), fields.where(key));
-  model.notes.push_back("the file names no dtype; bf16 is assumed");
+  model.notes.push_back({"the file names no dtype; bf16 is assumed", Touched::everything});
   return Dtype::bf16;
 }
 

@@ -53,7 +53,8 @@ local serve = {}
 ---@field block_size integer? tokens; default 16; tokens in a KV block
 ---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for
 ---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
----@field max_model_len integer? tokens; longer requests are refused; default none
+--- tokens; longer requests are refused; default none. A priced batch with a longer one is noted; default the model's
+---@field max_model_len integer?
 
 ---@class rooflua.ScenarioReplica
 ---@field hardware string|table|rooflua.Hardware|nil of this replica; default the scenario's `hardware`

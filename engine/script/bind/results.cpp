@@ -9,8 +9,8 @@
 #include "measure/write/report.h"
 #include "measure/write/requests.h"
 #include "measure/write/result.h"
-#include "script/serving/record.h"
 #include "script/serving/own_metrics.h"
+#include "script/serving/record.h"
 #include "script/serving/run.h"
 #include "script/vm/context.h"
 
@@ -23,6 +23,7 @@ Run& check_run(lua_State* L) {
 
 Summary summary_of(const Run& run) {
   Summary out = run.summary->summary();
+  out.noted_frac = run.noted_frac;
   if (const auto* metrics = run.find<LuaOwnMetrics>()) out.own = metrics->values();
   return out;
 }
@@ -33,6 +34,12 @@ namespace {
 int serve_summary(lua_State* L) {
   push_json(L, to_json(summary_of(check_run(L))), false);
   return 1;
+}
+
+/// serve_noted(run, share): the share of supported time that notes of a model touch.
+int serve_noted(lua_State* L) {
+  check_run(L).noted_frac = check_number(L, 2, "serve_noted");
+  return 0;
 }
 
 /// serve_document(run) -> the summary as json.decode gives its document: what does not exist is
@@ -210,6 +217,7 @@ int serve_sketch(lua_State* L) {
 
 void bind_results(lua_State* L) {
   set_function(L, "serve_summary", guarded<serve_summary>);
+  set_function(L, "serve_noted", guarded<serve_noted>);
   set_function(L, "serve_document", guarded<serve_document>);
   set_function(L, "serve_hand_over", guarded<serve_hand_over>);
   set_function(L, "serve_totals", guarded<serve_totals>);

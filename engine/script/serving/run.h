@@ -4,6 +4,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct Run {
   std::vector<std::unique_ptr<Observer>> listeners;  // all that are told of the run, in this order
   SummaryObserver* summary = nullptr;                // one of them
   Json partial;                                      // why it was stopped; null where it was not
+  std::optional<double> noted_frac;                  // Summary::noted_frac, once it is known
   std::unique_ptr<Simulation> simulation;
   bool broken = false;  // an error left the simulation in the middle of an instant
 

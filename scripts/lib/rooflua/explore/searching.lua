@@ -45,11 +45,12 @@ local function opened(reader, scenario, given, how)
     bounds = with_slo and slo.bounds(given.slo, "search: slo", own) or {} }
 end
 
---- Finds what is wrong with a search without running it.
+--- Finds what is wrong with a search without running it; returns the scenario that is searched over.
 function searching.check(reader, scenario, given)
   local search = opened(reader, scenario, given, {})
   checks[search.goal](search, given)
   runs.check(reader, search.scenario, { variants.base() })
+  return search.scenario
 end
 
 --- Runs a search over a scenario's table. how: jobs, results, progress. Returns its result and all its runs.

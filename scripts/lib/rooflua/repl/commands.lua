@@ -7,6 +7,7 @@ local measure = require "rooflua.measure"
 local pretty = require "rooflua.repl.pretty"
 local reload = require "rooflua.repl.reload"
 local kinds = require "rooflua.scenario.kinds"
+local notes = require "rooflua.scenario.notes"
 local opening = require "rooflua.scenario.opening"
 local serve = require "rooflua.serving.live"
 local tree = require "rooflua.repl.tree"
@@ -91,6 +92,7 @@ local function show_prices(session, opened, variant)
   for _, priced in ipairs(result.batches) do
     say(session, priced.name .. ": " .. tree.text(priced))
   end
+  for _, note in ipairs(result.notes or {}) do say(session, note) end
   session.environment._ = result
 end
 
@@ -127,6 +129,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
     session.lives, session.order, session.saved = {}, {}, {}
     session.file, session.options = file, { set = sets }
     adopt(session, "a", live)
+    for _, note in ipairs(notes.of_opened(serve.state(live)) or {}) do say(session, note) end
     say(session, status(session, "a"))
   end }
 

@@ -55,8 +55,10 @@ return {
         doc = "KV blocks; default what the memory has room for" },
       { name = "prefix_caching", type = "boolean", default = true, kinds = served, read_by = "serving.replicas",
         checked = false, doc = "whether equal prefixes share KV blocks" },
-      { name = "max_model_len", type = "integer", unit = "tokens", kinds = served, read_by = "serving.replicas",
-        example = "8192", checked = false, doc = "longer requests are refused; default none" },
+      { name = "max_model_len", type = "integer", unit = "tokens", read_by = "serving.replicas",
+        example = "8192", checked = false,
+        doc = "longer requests are refused; default none. A priced batch with a longer one is noted; default the "
+          .. "model's" },
     } },
   { name = "mfu", type = "text or table", lua = "string|table|rooflua.Database|nil", kinds = priced, read_by = "mfu",
     example = '"nearest"', doc = "a lookup's name, or measured tables",

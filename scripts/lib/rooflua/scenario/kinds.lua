@@ -31,7 +31,9 @@ end
 local function search(reader, given, options)
   local result, runs = require("rooflua.explore.searching").run(reader, given, given.search,
     { jobs = options.jobs, results = options.results, progress = options.progress })
-  return { kind = "search", search = result, evidence = mean_evidence(runs),
+  local summaries = {}
+  for i, run in ipairs(runs) do summaries[i] = run.summary end
+  return { kind = "search", search = result, evidence = mean_evidence(runs), noted_frac = notes.mean_share(summaries),
     text = require("rooflua.explore.text").of_search(result), left_out = most_left_out(runs),
     notes = notes.of_runs(runs) }
 end

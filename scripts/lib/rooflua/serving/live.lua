@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local bench = require "rooflua.serving.bench"
+local breakdown = require "rooflua.measure.breakdown"
 local lookback = require "rooflua.measure.lookback"
 local notes = require "rooflua.scenario.notes"
 local own_metrics = require "rooflua.measure.own"
@@ -56,6 +57,8 @@ function live.begin(reader, given, options)
     replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo, transfer = all.transfer,
     exact_requests = given.metrics and given.metrics.exact_requests }
   for key, value in pairs(options) do config[key] = value end
+  -- What notes touch is priced again from sampled steps when the run is over.
+  if notes.touch(replicas.each(list, "prepared")) then config.sketch = true end
   for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
@@ -163,6 +166,7 @@ function Live:result()
   local state = state_of(self)
   local run = state.run
   native.serve_finish(run)
+  breakdown.note_share(state)
   return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
     notes = notes.of_run(state) }, state.file, state.given, self)

@@ -68,6 +68,7 @@ local function build(reader, given, own)
   local merged, scheduler, parameters, serving = merged_with(reader, given, own)
   local prepared = Prepared.of(reader, merged)
   local deployment = prepared.deployment
+  prepared.said = own.deployment or given.deployment
   return {
     prepared = prepared,
     scheduler = policy.fresh(scheduler),
