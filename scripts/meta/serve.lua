@@ -40,8 +40,6 @@ local serve = {}
 --- how metrics are taken; every other key names a metric of the scenario's own, a policy of scripts/metrics
 ---@field metrics rooflua.ScenarioMetrics?
 ---@field network rooflua.ScenarioNetwork? KV transfer between replicas
----@field prefill_replicas integer? nothing reads it: say role = "prefill" in `replicas`
----@field decode_replicas integer? nothing reads it: say role = "decode" in `replicas`
 
 ---@class rooflua.ScenarioDeployment
 ---@field tp integer? GPUs; default 1; tensor parallel ranks

@@ -1,5 +1,6 @@
 #include "script/serving/workload.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -62,6 +63,28 @@ std::uint64_t content_id(lua_State* L, int index, std::int64_t number) {
   return static_cast<std::uint64_t>(value);
 }
 
+const std::vector<std::string> request_fields{
+    "max_output_tokens", "predicted_output_tokens", "priority", "class", "session",
+    "content",           "output_content"};
+
+/// @throws Error for a field that nothing reads
+void check_fields(lua_State* L, int index, std::int64_t number) {
+  for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+    std::string_view name;
+    if (lua_type(L, -2) == LUA_TSTRING) {
+      std::size_t size = 0;
+      const char* text = lua_tolstring(L, -2, &size);
+      name = {text, size};
+    }
+    if (std::find(request_fields.begin(), request_fields.end(), name) != request_fields.end())
+      continue;
+    const std::string found =
+        name.empty() ? describe_value(L, lua_gettop(L) - 1) : std::string(name);
+    throw Error("workload", "request " + std::to_string(number) + ": " +
+                                unknown_name("field", found, request_fields));
+  }
+}
+
 void read_content(lua_State* L, int index, std::int64_t number, std::vector<Segment>& segments) {
   segments.clear();
   lua_getfield(L, index, "content");
@@ -100,6 +123,7 @@ bool LuaWorkload::read_request(int first, RequestSpec& spec) {
   spec.output_tokens = whole(L_, first + 2, "output_tokens", count_, 1);
   if (!lua_istable(L_, first + 3)) return true;
   const int fields = first + 3;
+  check_fields(L_, fields, count_);
   read_optional(L_, fields, "max_output_tokens", count_, 0, spec.max_output_tokens);
   read_optional(L_, fields, "predicted_output_tokens", count_, 0, spec.predicted_output_tokens);
   read_optional(L_, fields, "priority", count_, std::numeric_limits<std::int32_t>::min(),
@@ -111,6 +135,11 @@ bool LuaWorkload::read_request(int first, RequestSpec& spec) {
   lua_getfield(L_, fields, "output_content");
   if (!lua_isnil(L_, -1)) spec.output_content = content_id(L_, lua_gettop(L_), count_);
   lua_pop(L_, 1);
+  if (!shares_content_ && (!segments_.empty() || spec.output_content != 0)) {
+    throw Error("workload", "request " + std::to_string(count_) +
+                                ": has content, which nothing reads: the table that "
+                                "requests(rng) returns does not say shares_content = true");
+  }
   return true;
 }
 

@@ -95,6 +95,14 @@ function runs.check(reader, given, list)
   for i = 2, #list do paths.apply(reader, given, list[i].changes) end
 end
 
+--- Finds misspelt keys of a variant. Other mistakes are results: a deployment of a list may not fit.
+function runs.check_keys(reader, given, variant)
+  local changed = paths.apply(reader, given, variant.changes)
+  if (given.kind or "serve") ~= "serve" then return end
+  local ok, problem = pcall(single.check, "serve", reader, changed)
+  if not ok and tostring(problem):find("unknown ", 1, true) then error(problem, 0) end
+end
+
 --- Rows of the results file, and the hash that keeps them apart from those of other scenarios.
 local function rows_of(given, list, results)
   local rows, texts, varied = json.array {}, {}, {}

@@ -226,6 +226,9 @@ local function check_variants(opened, out)
     else
       local before = out.raised
       rules.apply(given, out.report)
+      for _, each in ipairs(shape.unread(given, opened.kind)) do
+        out.report("warning", each[1], "nothing reads it: %s", each[2])
+      end
       if out.raised == before and index <= most_forecast then
         local fine, evidence = pcall(forecast_variant, opened, given, out)
         if fine then forecasts[#forecasts + 1] = { name = variant.name, evidence = evidence }

@@ -148,7 +148,7 @@ return {
         checked = false, doc = "by what share of its value" },
       { name = "seeds", type = "integer or list", goals = "rate cheapest pareto sensitivity", example = "2",
         doc = "how many, or which; default the scenario's one" },
-      { name = "show", type = "list", goals = "rate", example = '{ "tpot_s_p99" }', doc = "further metrics to list" },
+      { name = "show", type = "list", goals = "rate cheapest pareto", example = '{ "tpot_s_p99" }', doc = "further metrics to list" },
       { name = "parameter", type = "text", goals = "rate", example = '"workload.rate_per_s"',
         doc = "which one is the load; default the workload's rate" },
       { name = "min", type = "number", goals = "rate", example = "1", doc = "lowest load" },
@@ -192,8 +192,4 @@ return {
       { name = "bytes_per_token", type = "number", unit = "bytes", example = "131072",
         doc = "default what the model keeps of a token" },
     } },
-  { name = "prefill_replicas", type = "integer", kinds = "", checked = false, example = "1",
-    doc = "nothing reads it: say role = \"prefill\" in `replicas`" },
-  { name = "decode_replicas", type = "integer", kinds = "", checked = false, example = "1",
-    doc = "nothing reads it: say role = \"decode\" in `replicas`" },
 }

@@ -2,6 +2,7 @@
 -- some scenarios need is loaded when it is needed, as in single.lua.
 local notes = require "rooflua.scenario.notes"
 local opening = require "rooflua.scenario.opening"
+local shape = require "rooflua.scenario.shape"
 local single = require "rooflua.scenario.single"
 
 local kinds = {}
@@ -42,8 +43,13 @@ end
 function kinds.run(opened, index, options)
   local given, variant = opening.variant(opened, index)
   options = options or {}
-  if opened.kind == "search" then return opened.reader:at("search", search, opened.reader, given, options) end
+  if opened.kind == "search" then
+    local found = opened.reader:at("search", search, opened.reader, given, options)
+    found.notes = notes.of_unread(shape.unread(given, "search"), found.notes)
+    return found
+  end
   local result = single.run(opened.kind, opened.reader, given, options)
+  result.notes = notes.of_unread(shape.unread(given, opened.kind), result.notes)
   if opened.kind ~= "serve" then result.name, result.parameters = variant.name, variant.parameters end
   return result
 end

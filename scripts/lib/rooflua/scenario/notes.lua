@@ -42,6 +42,16 @@ function notes.of(prepared, evidence, first)
   return distinct(sentences)
 end
 
+--- These notes behind a sentence for each key of the scenario that nothing reads.
+---@param unread table[] of shape.unread
+---@param list string[]?
+function notes.of_unread(unread, list)
+  local sentences = {}
+  for i, each in ipairs(unread) do sentences[i] = each[1] .. ": nothing reads it: " .. each[2] end
+  for _, sentence in ipairs(list or {}) do sentences[#sentences + 1] = sentence end
+  return distinct(sentences)
+end
+
 -- The share of time -------------------------------------------------------------------------------------------
 
 local unsupported = {}

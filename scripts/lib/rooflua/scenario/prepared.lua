@@ -15,8 +15,9 @@ local function deployment_of(reader, given, model, hardware)
   if specs.is(given, "Deployment") then return given end
   local options = {}
   schema.check(reader, "deployment", given)
+  reader:at("deployment", core.check_keys, core.plain(given or {}), schema.names "deployment", "deployment")
   for key, value in pairs(core.plain(given or {})) do
-    if read_by_spec[key] or not schema.entry("deployment." .. tostring(key)) then options[key] = value end
+    if read_by_spec[key] then options[key] = value end
   end
   options.model, options.hardware = model, hardware
   return reader:at("deployment", spec.deployment, options)

@@ -42,6 +42,7 @@ local function merged_with(reader, given, own)
   local parameters = policy.parameters(scheduler)
   if specs.is(merged.deployment, "Deployment") then return merged, scheduler, parameters, {} end
   schema.check(reader, "deployment", merged.deployment)
+  reader:at("deployment", core.check_keys, core.plain(merged.deployment or {}), schema.names "deployment", "deployment")
   local serving, options = {}, {}
   for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do options[key] = parameters[key] end
   for key, value in pairs(core.plain(merged.deployment or {})) do
