@@ -97,7 +97,8 @@ local function requests_with(fields, shares_content)
 end
 
 test("a field of a request that nothing reads is refused with a suggestion", function()
-  refused(requests_with { outputcontent = 3 }, "request 1: unknown field 'outputcontent'; did you mean 'output_content'")
+  refused(requests_with { outputcontent = 3 },
+    "request 1: unknown field 'outputcontent'; did you mean 'output_content'")
   refused(requests_with { prority = 3 }, "did you mean 'priority'")
   refused(requests_with { 7 }, "unknown field")
   run(requests_with { priority = 3, class = 1, session = 2, max_output_tokens = 9, predicted_output_tokens = 5 })
