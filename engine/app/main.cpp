@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "script/vm/interrupt.h"
 
 #ifndef ROOFLUA_VERSION
 #define ROOFLUA_VERSION "unknown"
@@ -361,7 +362,8 @@ int main(int argc, char** argv) {
     return 2;
   } catch (const Error& error) {
     app::complain(error.what(), home);
-    return 1;
+    const bool stopped = script::last_stop() == script::StopReason::interrupted;
+    return stopped ? 130 : 1;  // 130: a shell's status for a program that SIGINT ended
   } catch (const fs::filesystem_error& error) {  // a path or the disk is at fault
     const std::string path = error.path1().string();
     app::complain((path.empty() ? "" : path + ": ") + error.code().message(), home);
