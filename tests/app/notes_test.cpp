@@ -98,8 +98,8 @@ TEST_CASE("the table of variants counts what notes touch as unsupported") {
 
 TEST_CASE("the prompt says it when a scenario is opened") {
   const Said said = rooflua::test::rooflua("repl " + served() + " < /dev/null 2>&1");
-  const Said opened = rooflua::test::rooflua(
-      "repl < " + written("open.txt", ":open " + served() + "\n") + " 2>&1");
+  const Said opened =
+      rooflua::test::rooflua("repl < " + written("open.txt", ":open " + served() + "\n") + " 2>&1");
   CHECK(contains(said.text + opened.text, "sliding window of 1024"));
 }
 
@@ -114,9 +114,9 @@ TEST_CASE("a batch that could not run is told: its length, its KV, its activatio
   CHECK(contains(rooflua::test::rooflua(step + "--decode 100x1 --set kv_blocks=1").text,
                  "need 7 KV blocks of 16 tokens, the cache has 1"));
   CHECK_FALSE(contains(rooflua::test::rooflua(step + "--decode 4000x32").text, "could not run"));
-  CHECK_FALSE(contains(
-      rooflua::test::rooflua(step + "--decode 150000x1 --set max_model_len=200000").text,
-      "could not run"));
+  CHECK_FALSE(
+      contains(rooflua::test::rooflua(step + "--decode 150000x1 --set max_model_len=200000").text,
+               "could not run"));
 }
 
 TEST_CASE("step sets the deployment, as its own advice says, and names its formats") {
@@ -143,8 +143,9 @@ TEST_CASE("check refuses blocks that do not fit, and a cache below the longest r
   const Said length =
       rooflua::test::rooflua("check " + with("kv_blocks = 500, max_model_len = 8192"));
   CHECK(length.status == 1);
-  CHECK(contains(length.text, "the KV cache of 8,000 tokens is smaller than "
-                              "deployment.max_model_len, 8,192: vLLM would not start"));
+  CHECK(contains(length.text,
+                 "the KV cache of 8,000 tokens is smaller than "
+                 "deployment.max_model_len, 8,192: vLLM would not start"));
   CHECK(rooflua::test::rooflua("check " + with("kv_blocks = 500, max_model_len = 8000")).status ==
         0);
   const Said implied = rooflua::test::rooflua("check " + with("kv_blocks = 500"));

@@ -62,11 +62,10 @@ TEST_CASE("what a checkpoint does not quantise touches its linear layers") {
 }
 
 TEST_CASE("a file without a dtype makes every price doubtful") {
-  const Model model =
-      model_from_hf_config(parse_json(R"({"num_hidden_layers": 1, "hidden_size": 8,
+  const Model model = model_from_hf_config(parse_json(R"({"num_hidden_layers": 1, "hidden_size": 8,
       "num_attention_heads": 2, "intermediate_size": 9, "vocab_size": 10})",
-                                      "c.json"),
-                           "mine", "c.json");
+                                                      "c.json"),
+                                           "mine", "c.json");
   expect(model.notes, "names no dtype", Touched::everything);
 }
 

@@ -103,6 +103,17 @@ function runs.check_keys(reader, given, variant)
   if not ok and tostring(problem):find("unknown ", 1, true) then error(problem, 0) end
 end
 
+--- Finds what is wrong with all of the variants: the mistake of the first, if none can run.
+function runs.check_any(reader, given, list)
+  local first
+  for _, variant in ipairs(list) do
+    local ok, problem = pcall(runs.check, reader, given, { variant })
+    if ok then return end
+    first = first or problem
+  end
+  error(first, 0)
+end
+
 --- Rows of the results file, and the hash that keeps them apart from those of other scenarios.
 local function rows_of(given, list, results)
   local rows, texts, varied = json.array {}, {}, {}

@@ -4,6 +4,7 @@ local core = require "rooflua.base.core"
 local fits = require "rooflua.scenario.fits"
 local forecast = require "rooflua.scenario.check.forecast"
 local json = require "rooflua.json"
+local live = require "rooflua.serving.live"
 local locate = require "rooflua.sandbox.locate"
 local native = require "rooflua.native"
 local notes = require "rooflua.scenario.notes"
@@ -126,6 +127,15 @@ local function tell(out, list)
   for _, note in ipairs(list or {}) do out.told[note] = true end
 end
 
+local trial_steps = 8 -- of a simulation, in which router, scheduler and workload are called
+
+--- Runs the first steps of a simulation, so that each policy answers once.
+local function try_policies(reader, given)
+  local simulation = live.begin(reader, given, {})
+  simulation:step(trial_steps)
+  live.close(simulation)
+end
+
 --- Shares of evidence of one variant of kind "serve".
 ---@param bare boolean? whether its load is not what will come
 local function forecast_serve(reader, given, out, bare)
@@ -150,6 +160,7 @@ local function forecast_serve(reader, given, out, bare)
   end
   if not bare then check_load(prepared, figures, rates, out) end
   check_tables(prepared, rates, out)
+  if not bare then try_policies(reader, given) end
   return forecast.shares(seconds)
 end
 

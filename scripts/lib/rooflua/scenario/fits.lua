@@ -18,6 +18,8 @@ function fits.longest(prepared, given)
   if of_model > 0 then return of_model, prepared.model.name .. "'s max_model_len" end
 end
 
+local most_counted = 65536 -- decodes whose blocks are counted one by one; of more the mean is taken
+
 --- Tokens of the longest request after the step, and the KV blocks of all.
 local function needs_of(item, block_size)
   local longest, blocks = 0, 0
@@ -28,7 +30,11 @@ local function needs_of(item, block_size)
     local prefill = item.prefills[i]
     add(prefill.context_tokens + prefill.new_tokens, 1)
   end
-  for i = 1, item.decodes do add(item.decode_contexts[i] + 1, 1) end
+  if item.decodes > most_counted then
+    add(math.ceil(item.decode_context_tokens / item.decodes) + 1, item.decodes)
+  else
+    for i = 1, item.decodes do add(item.decode_contexts[i] + 1, 1) end
+  end
   if item.decodes > 0 then longest = math.max(longest, item.decode_context_max + 1) end
   return longest, blocks
 end

@@ -50,7 +50,11 @@ function prepared.bind(all, instance, key)
 end
 
 --- A new bound step model: each replica of each variant has its own.
-function prepared.steps(all) return prepared.bind(all, all.step_policy, "steps") end
+---@param method string? that it must have; default "time"
+function prepared.steps(all, method)
+  policies.with_method(all.reader, "steps", all.step_policy, method or "time")
+  return prepared.bind(all, all.step_policy, "steps")
+end
 
 --- {reader, given, model, hardware, deployment, mfu, async_depth, step_policy, corrections} of one variant.
 function prepared.of(reader, given)

@@ -113,10 +113,10 @@ end
 
 --- The report of a step model that has one.
 function prices.static(prepared)
-  local steps = Prepared.steps(prepared)
-  if type(steps.static) ~= "function" then
-    prepared.reader:fail("steps", "%s has no static report", tostring(steps.name))
+  if type(prepared.step_policy.static) ~= "function" then
+    prepared.reader:fail("steps", "%s has no static report", tostring(prepared.step_policy.name))
   end
+  local steps = Prepared.steps(prepared, "static")
   cost.set_corrections(prepared.corrections)
   cost.reset()
   local ok, report = pcall(steps.static, steps, prepared.given.static or {})

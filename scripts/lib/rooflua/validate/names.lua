@@ -29,7 +29,8 @@ function names.hardware(text)
   if short == "" or not known then error(found, 0) end
   local gb = stated_gb(text)
   if gb and not has_memory(hardware, gb) then
-    core.fail("gpu: '%s': the %s that is known has %.0f GB, not %d", text, hardware.name, hardware.memory_bytes / 1e9, gb)
+    core.fail("gpu: '%s': the %s that is known has %.0f GB, not %d", text, hardware.name,
+      hardware.memory_bytes / 1e9, gb)
   end
   return hardware
 end
