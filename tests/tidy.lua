@@ -22,7 +22,8 @@ local package_home = {
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
-  { "nlopt.h", "engine/script/bind/fit" }, { "sqlite3.h", "engine/measure/write/result_store", "tests/measure/change_rows.h" },
+  { "nlopt.h", "engine/script/bind/fit" },
+  { "sqlite3.h", "engine/measure/write/result_store", "tests/measure/change_rows.h" },
   { "catch2/", "tests/catch" },
 }
 local function check_include(path, number, floor, target)
