@@ -311,6 +311,8 @@ function Live:set(changes) end
 --- An independent copy of the simulation.
 ---@return rooflua.Live
 function Live:fork() end
+--- Frees the memory of the simulation; whatever is called after it is an error.
+function Live:close() end
 --- What is known so far.
 ---@return {summary: table, totals: table}
 function Live:result() end

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "script/vm/context.h"
@@ -18,34 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// FNV-1a, 64 bit. It detects changed files; it is not a cryptographic hash.
-class Hash {
- public:
-  void add(std::string_view bytes) {
-    for (const char byte : bytes) {
-      value_ ^= static_cast<unsigned char>(byte);
-      value_ *= 1099511628211ull;
-    }
-    value_ ^= 0x100;  // separates texts: "ab", "c" differs from "a", "bc"
-    value_ *= 1099511628211ull;
-  }
-  std::string hex() const {
-    char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value_));
-    return text;
-  }
-
- private:
-  std::uint64_t value_ = 14695981039346656037ull;
-};
-
-void add_file(Hash& hash, const fs::path& file) {
+void add_file(Checksum& hash, const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   hash.add(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
 /// Adds a file, or all files of a folder with their paths relative to it.
-void add_path(Hash& hash, const fs::path& path) {
+void add_path(Checksum& hash, const fs::path& path) {
   if (!fs::is_directory(path)) return add_file(hash, path);
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(path)) {
@@ -61,7 +41,7 @@ void add_path(Hash& hash, const fs::path& path) {
 /// fingerprint({path...}, {text...}) -> 16 hexadecimal digits. A path that does not exist counts as
 /// "absent".
 int fingerprint(lua_State* L) {
-  Hash hash;
+  Checksum hash;
   const Json paths = to_json(L, 1, "paths"), texts = to_json(L, 2, "texts");
   for (const Json& each : paths.items()) {
     hash.add(fs::exists(each.text()) ? "file" : "absent");

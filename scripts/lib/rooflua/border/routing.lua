@@ -79,9 +79,16 @@ function routing.declared(instance)
   return fields
 end
 
+--- The router whose declared signals are readable from now on. Returns the one before.
+function routing.set_asked(instance)
+  local before = asked
+  asked, readable = instance, instance and routing.declared(instance) or signal_fields
+  return before
+end
+
 --- A 0-based index of a replica.
 function routing.route(instance, slot)
-  if instance ~= asked then asked, readable = instance, routing.declared(instance) end
+  if instance ~= asked then routing.set_asked(instance) end
   local choice = instance:route(handle_of(slot), candidates)
   local count = B.route.candidate_count
   if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then

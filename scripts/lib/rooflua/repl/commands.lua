@@ -70,7 +70,7 @@ end
 
 --- Keeps a fork. If an error stops the simulation in the middle of a step, it goes back to this fork.
 local function save(session, name)
-  if session.saved[name] then serve.close(session.saved[name]) end
+  if session.saved[name] then session.saved[name]:close() end
   session.saved[name] = nil
   if serve.can_fork(session.lives[name]) then session.saved[name] = session.lives[name]:fork() end
 end
@@ -124,7 +124,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
     local live = serve.open(opening.variant(opened, variant), { file = file })
     for _, name in ipairs(session.order) do
       session.environment[name] = nil
-      if session.saved[name] then serve.close(session.saved[name]) end -- only the session can reach it
+      if session.saved[name] then session.saved[name]:close() end -- only the session can reach it
     end
     session.lives, session.order, session.saved = {}, {}, {}
     session.file, session.options = file, { set = sets }

@@ -23,7 +23,7 @@ local states = setmetatable({}, { __mode = "k" })
 local function state_of(simulation)
   local state = states[simulation]
   if not state then fail("expected a simulation from serve.open, found %s", core.describe(simulation)) end
-  if state.closed then fail "this simulation is over" end
+  if state.closed then fail "this simulation was closed" end
   return state
 end
 
@@ -94,19 +94,13 @@ end
 
 function live.is_live(value) return type(value) == "table" and states[value] ~= nil end
 function live.state(simulation) return state_of(simulation) end
+function live.is_closed(simulation) return states[simulation].closed == true end
 --- Whether steps and requests are remembered.
 function live.remembers(simulation) return state_of(simulation).journal end
 --- Whether the state can be copied; a workload that is a function cannot.
 function live.can_fork(simulation) return native.serve_can_fork(state_of(simulation).run) end
 --- Whether an error stopped it in the middle of a step.
 function live.is_broken(simulation) return native.serve_is_broken(state_of(simulation).run) end
-
---- Frees its memory.
-function live.close(simulation)
-  local state = state_of(simulation)
-  state.closed = true
-  native.serve_close(state.run)
-end
 
 --- Gives a simulation the state of `saved`, a fork of it, after an error in the middle of a step.
 function live.restore(simulation, saved) states[simulation] = state_of(saved) end
@@ -129,7 +123,7 @@ end
 
 --- Runs every event up to that time.
 function Live:run_until(time_s)
-  native.serve_advance(state_of(self).run, core.number(time_s, "run_until"))
+  native.serve_advance_until(state_of(self).run, core.number(time_s, "run_until"))
 end
 
 --- Runs up to the next end of a step, n times. False when nothing is left to happen.
@@ -160,6 +154,13 @@ function Live:set(changes) swaps.set(state_of(self), changes) end
 
 --- An independent copy: same policies in the same state, same random numbers, same future.
 function Live:fork() return adopt(swaps.fork(state_of(self))) end
+
+--- Frees its memory. Whatever is called after it is an error.
+function Live:close()
+  local state = state_of(self)
+  native.serve_close(state.run)
+  states[self] = { closed = true }
+end
 
 --- What is known so far.
 function Live:result()
