@@ -101,6 +101,12 @@ TEST_CASE("the prompt says it when a scenario is opened") {
   const Said opened =
       rooflua::test::rooflua("repl < " + written("open.txt", ":open " + served() + "\n") + " 2>&1");
   CHECK(contains(said.text + opened.text, "sliding window of 1024"));
+  const Said report = rooflua::test::rooflua(
+      "repl " + served() + " < " + written("report.txt", ":run\n:report\n") + " 2>&1");
+  INFO(report.text);
+  CHECK(report.status == 0);
+  CHECK(contains(report.text, "requests  100 of 100 completed"));
+  CHECK(touched(report.text) > 5);
 }
 
 TEST_CASE("a batch that could not run is told: its length, its KV, its activations") {

@@ -53,6 +53,12 @@ int serve_hand_over(lua_State* L, Run& run) {
   return 1;
 }
 
+/// serve_report(run) -> the summary so far as a report.
+int serve_report(lua_State* L, Run& run) {
+  lua_pushstring(L, report(summary_of(run)).c_str());
+  return 1;
+}
+
 /// What the scheduler was asked and what happened, for benchmarks and tests.
 int serve_totals(lua_State* L, Run& run) {
   const Totals& totals = run.simulation->totals();
@@ -211,6 +217,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_noted", on_run<"result", serve_noted>);
   set_function(L, "serve_document", on_run<"result", serve_document>);
   set_function(L, "serve_hand_over", on_run<"result", serve_hand_over>);
+  set_function(L, "serve_report", on_run<"result", serve_report>);
   set_function(L, "serve_totals", on_run<"result", serve_totals>);
   set_function(L, "serve_replica", on_run<"replica", serve_replica>);
   set_function(L, "serve_request", on_run<"request", serve_request>);

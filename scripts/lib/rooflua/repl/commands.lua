@@ -1,5 +1,6 @@
 --- The :commands of the prompt.
 local native = require "rooflua.native"
+local breakdown = require "rooflua.measure.breakdown"
 local changes = require "rooflua.repl.changes"
 local core = require "rooflua.base.core"
 local help = require "rooflua.text.help"
@@ -276,7 +277,10 @@ list.diff = { argument = "simulation", usage = ":diff [A B] [METRIC]",
 
 list.report = { usage = ":report", doc = "the report of the current simulation so far",
   run = function(session)
-    say(session, (native.serve_report(serve.state(current(session)).run):gsub("\n+$", "")))
+    local state = serve.state(current(session))
+    breakdown.note_share(state)
+    say(session, (native.serve_report(state.run):gsub("\n+$", "")))
+    for _, note in ipairs(notes.of_run(state) or {}) do say(session, note) end
   end }
 
 -- The session -----------------------------------------------------------------------------------------

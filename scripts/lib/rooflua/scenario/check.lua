@@ -133,7 +133,7 @@ local trial_steps = 8 -- of a simulation, in which router, scheduler and workloa
 local function try_policies(reader, given)
   local simulation = live.begin(reader, given, {})
   simulation:step(trial_steps)
-  live.close(simulation)
+  simulation:close()
 end
 
 --- Shares of evidence of one variant of kind "serve".

@@ -65,7 +65,11 @@ function fits.problems(prepared, item)
   end
   local stated = given_blocks(given)
   local ok, there = true, stated
-  if not stated then ok, there = pcall(blocks_beside, prepared, item.tokens, item.requests) end
+  if not stated then
+    there = own.kv_blocks
+    local larger = item.tokens > own.max_num_batched_tokens or item.requests > own.max_num_seqs
+    if larger then ok, there = pcall(blocks_beside, prepared, item.tokens, item.requests) end
+  end
   if not ok then
     out.memory = start .. tostring(there):gsub("^deployment: ", "")
   elseif blocks > there then
