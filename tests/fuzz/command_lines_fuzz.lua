@@ -102,7 +102,8 @@ local function is_long(words)
 end
 
 fuzzer.main(function(random, folder)
-  os.execute(("find '%s' -mindepth 1 -delete 2> /dev/null"):format(folder))
+  folder = folder .. "/command_lines" -- its own, because the program may have written anything into it
+  os.execute(("rm -rf '%s' && mkdir '%s'"):format(folder, folder))
   for name, content in pairs(files) do fuzzer.write(folder .. "/" .. name, content) end
   local words = {}
   for i, word in ipairs(random:pick(lines)) do words[i] = word end

@@ -49,7 +49,9 @@ return function(fuzzer)
       error(("%s: ended with status %d:\n%s"):format(what, status, shown), 0)
     end
     if status ~= 0 and not text:find "%S" then error(what .. ": failed without a word", 0) end
-    for line in text:gmatch "[^\n]+" do fuzzer.check_message(line, what) end
+    for line in text:gmatch "[^\n]+" do -- a line of a traceback begins with a tab
+      if line:sub(1, 1) ~= "\t" then fuzzer.check_message(line, what) end
+    end
     return status, text
   end
 
