@@ -93,10 +93,11 @@ typedef struct rooflua_cost_table {
                       double second, double* mfu, double* latency_s, double* evidence);
 } rooflua_cost_table;
 
-/// The account of a step: seconds per evidence. Lua adds to it in place; listening is 0 or 1.
+/// The account of a step: seconds per evidence. Lua adds to it in place; listening and corrected
+/// are 0 or 1.
 typedef struct rooflua_ledger {
   double seconds[rooflua_evidence_count];
-  int32_t listening, reserved;
+  int32_t listening, corrected;
 } rooflua_ledger;
 
 // Random streams --------------------------------------------------------------------------------
@@ -256,8 +257,8 @@ typedef struct rooflua_serve_border {
   int32_t slots BORDER_INIT(0);
   int32_t live
       BORDER_INIT(0);  // 0 no call is running; 1 a scheduler; 2 a router; 3 a look from outside
-  int32_t change BORDER_INIT(0);  // grows whenever lists may have changed: positions are stale
-  int32_t batch_live BORDER_INIT(0);
+  int32_t change BORDER_INIT(0);       // grows whenever lists may have changed: positions are stale
+  uint32_t batch_live BORDER_INIT(0);  // epoch of the batch that is priced; 0: none
 } rooflua_serve_border;
 
 /// The leaf functions that a plan consists of.

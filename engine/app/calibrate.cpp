@@ -30,7 +30,9 @@ int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& 
       vm.call("rooflua.explore.fit.calibrate", "run", {Json(arguments.scenario), options});
   if (arguments.json != "-") std::fputs(result.find("text")->text().c_str(), stdout);
   if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
-  return 0;
+  if (result.find("describes")->boolean()) return 0;
+  std::fprintf(stderr, "rooflua: the fitted scenario does not describe the measured run\n");
+  return 1;
 }
 
 }  // namespace rooflua::app

@@ -1,7 +1,7 @@
 #pragma once
 // One function per command of the program. Each takes the parsed options and returns the exit
 // status: 0 success, 1 a mistake of the user or a failed check, 2 wrong usage, 70 a defect of the
-// program.
+// program, 130 stopped by Ctrl-C.
 
 #include <filesystem>
 #include <map>

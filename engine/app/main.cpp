@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "script/vm/interrupt.h"
 
 #ifndef ROOFLUA_VERSION
 #define ROOFLUA_VERSION "unknown"
@@ -145,7 +146,10 @@ void add_step(CLI::App& app, Door& door) {
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
   command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::Range(1, 4096));
   command->add_option("--steps", a->steps, "Step model NAME[:PRESET]");
-  command->add_option("--set", a->set, "key=value of the step model")->allow_extra_args(false);
+  command
+      ->add_option("--set", a->set,
+                   "key=value of the step model, or of the deployment (weights=fp8)")
+      ->allow_extra_args(false);
   command->add_option("--prefill", a->prefill, "CTX+NEW,...: prefill chunks")->delimiter(',');
   command->add_option("--decode", a->decode, "CTXxCOUNT,...: decodes")->delimiter(',');
   command->add_flag("--explain", a->explain, "Operation by operation");
@@ -358,7 +362,8 @@ int main(int argc, char** argv) {
     return 2;
   } catch (const Error& error) {
     app::complain(error.what(), home);
-    return 1;
+    const bool stopped = script::last_stop() == script::StopReason::interrupted;
+    return stopped ? 130 : 1;  // 130: a shell's status for a program that SIGINT ended
   } catch (const fs::filesystem_error& error) {  // a path or the disk is at fault
     const std::string path = error.path1().string();
     app::complain((path.empty() ? "" : path + ": ") + error.code().message(), home);

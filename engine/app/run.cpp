@@ -219,10 +219,12 @@ bool too_doubtful(const std::vector<script::VariantResult>& results,
       failed = true;
       continue;
     }
-    const double percent = script::doubtful_percent(each.evidence);
+    const double percent = script::doubtful_percent(each);
     if (percent <= *arguments.strict_percent) continue;
-    std::fprintf(stderr, "rooflua: --strict: %.2f %% of the time%s is %s (allowed: %g %%)\n",
-                 percent, of.c_str(), unsupported_names().c_str(), *arguments.strict_percent);
+    std::fprintf(stderr, "rooflua: --strict: %.2f %% of the time%s is %s%s (allowed: %g %%)\n",
+                 percent, of.c_str(), unsupported_names().c_str(),
+                 each.noted_frac > 0 ? ", or notes of the model touch it" : "",
+                 *arguments.strict_percent);
     failed = true;
   }
   return failed;

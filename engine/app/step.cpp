@@ -4,7 +4,7 @@
 #include "app/output.h"
 #include "base/csv.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "measure/write/notes.h"
 #include "script/scenario.h"
 #include "script/vm/vm.h"
@@ -76,16 +76,19 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   script::Vm vm(vm_options);
   script::ScenarioOptions options;
   for (const std::string& each : arguments.set) {
-    if (each.rfind("deployment.tp=", 0) == 0) throw Error("--set " + each, "say --tp");
-    const bool whole_path = each.rfind("steps.", 0) == 0 || each.rfind("deployment.", 0) == 0 ||
-                            each.rfind("mfu.", 0) == 0 || each.rfind("corrections.", 0) == 0 ||
-                            each.rfind("async_depth", 0) == 0;
-    options.set.push_back(whole_path ? each : "steps." + each);
+    const std::string key = each.substr(0, each.find('='));
+    const std::string path =
+        vm.call("rooflua.scenario.program", "step_path", {Json(key), Json(arguments.steps)}).text();
+    if (path == "deployment.tp") throw Error("--set " + each, "say --tp");
+    options.set.push_back(path + each.substr(key.size()));
   }
   script::Scenario scenario(vm, table, options);
   std::vector<script::VariantResult> results{scenario.run(0, arguments.explain)};
   if (arguments.json != "-") {
-    std::printf("%s\n\n%s\n", scenario.title().c_str(), results.front().text.c_str());
+    const Json& formats = *results.front().document.find("formats");
+    std::printf("%s, weights %s, KV %s\n\n%s\n", scenario.title().c_str(),
+                text_of(formats, "weights").c_str(), text_of(formats, "kv").c_str(),
+                results.front().text.c_str());
     for (const std::string& line : notes_of({&results.front().document}))
       std::printf("%s\n", line.c_str());
   }

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/workers.h"
 #include "measure/write/progress.h"
+#include "script/vm/interrupt.h"
 #include "script/vm/vm.h"
 
 namespace rooflua::app {
@@ -52,10 +53,15 @@ Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
 }
 
 /// Runs every case in one of `jobs` worker processes, and collects their results in this process.
-void run_cases(script::Vm& vm, std::int64_t count, int jobs, const std::filesystem::path& scratch) {
+/// @return how many cases ended; fewer than `count` after Ctrl-C
+std::int64_t run_cases(script::Vm& vm, std::int64_t count, int jobs,
+                       const std::filesystem::path& scratch) {
   ProgressBar bar("validate", count);
   WorkOptions options;
   options.jobs = jobs;
+  options.stop = &script::stop_requested();
+  options.patience_s = 0.5;
+  options.in_process = script::continue_in_worker;
   std::int64_t ended = 0;
   const auto number = [](std::size_t piece) { return Json(static_cast<std::int64_t>(piece + 1)); };
   in_workers(
@@ -70,6 +76,26 @@ void run_cases(script::Vm& vm, std::int64_t count, int jobs, const std::filesyst
             vm.call(module, "take", {number(done.piece), done.document, Json(done.problem)});
         bar.show(++ended, taken.find("id")->text());
       });
+  return ended;
+}
+
+/// The results of all cases: the report, and the exit status. Most cases must have run.
+int report(script::Vm& vm, const ValidateArguments& arguments, std::int64_t count) {
+  const Json result = vm.call(module, "finish", {Json(!arguments.html.empty())});
+  if (arguments.json != "-") std::printf("%s\n", result.find("text")->text().c_str());
+  if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
+  const Json* page = result.find("page");
+  if (!arguments.html.empty() && page != nullptr)
+    write_text(validation_page(*page), arguments.html);
+  const std::int64_t ran = result.find("ran")->integer();
+  if (2 * ran >= count && ran > 0) return 0;
+  if (ran == 0) {
+    std::fprintf(stderr, "rooflua: no case could run\n");
+  } else {
+    std::fprintf(stderr, "rooflua: %lld of %lld cases did not run\n",
+                 static_cast<long long>(count - ran), static_cast<long long>(count));
+  }
+  return 1;
 }
 
 }  // namespace
@@ -84,16 +110,11 @@ int validate(const ValidateArguments& arguments, const std::filesystem::path& ho
   script::Vm vm(options);
   const Json opened = vm.call(module, "open", {options_of(arguments, scratch)});
   const std::int64_t count = opened.find("cases")->integer();
-  run_cases(vm, count, arguments.jobs, scratch.path);
-  const Json result = vm.call(module, "finish", {Json(!arguments.html.empty())});
-  if (arguments.json != "-") std::printf("%s\n", result.find("text")->text().c_str());
-  if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
-  const Json* page = result.find("page");
-  if (!arguments.html.empty() && page != nullptr)
-    write_text(validation_page(*page), arguments.html);
-  if (result.find("ran")->integer() > 0) return 0;
-  std::fprintf(stderr, "rooflua: no case could run\n");
-  return 1;
+  const std::int64_t ended = run_cases(vm, count, arguments.jobs, scratch.path);
+  if (script::stop_reason() != script::StopReason::none)
+    throw Error("", "interrupted when " + std::to_string(ended) + " of " + std::to_string(count) +
+                        " cases had ended");
+  return report(vm, arguments, count);
 }
 
 }  // namespace rooflua::app

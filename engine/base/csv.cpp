@@ -145,7 +145,7 @@ std::int64_t CsvFile::integer(const CsvRow& row, std::size_t column) const {
               "column '" + name + "': expected a whole number, found '" + text(row, column) + "'");
 }
 
-CsvFile parse_csv(std::string_view text, const std::filesystem::path& name) {
+CsvFile parse_csv(std::string_view text, const std::filesystem::path& name, LongRows long_rows) {
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
   CsvFile file;
   file.path = name;
@@ -156,7 +156,8 @@ CsvFile parse_csv(std::string_view text, const std::filesystem::path& name) {
     if (first && !all_numbers(row.cells)) {
       file.header = row.cells;
     } else {
-      if (!file.header.empty() && row.cells.size() > file.header.size()) {
+      if (long_rows == LongRows::refused && !file.header.empty() &&
+          row.cells.size() > file.header.size()) {
         throw Error(at(name.string(), row.line), "the row has " + std::to_string(row.cells.size()) +
                                                      " columns, the header " +
                                                      std::to_string(file.header.size()));
@@ -168,14 +169,14 @@ CsvFile parse_csv(std::string_view text, const std::filesystem::path& name) {
   return file;
 }
 
-CsvFile read_csv(const std::filesystem::path& path) {
+CsvFile read_csv(const std::filesystem::path& path, LongRows long_rows) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(path.string(), "cannot be read");
   std::ostringstream text;
   text << in.rdbuf();
   if (in.bad() || std::filesystem::is_directory(path))
     throw Error(path.string(), "cannot be read: it is a folder");
-  return parse_csv(text.str(), path);
+  return parse_csv(text.str(), path, long_rows);
 }
 
 std::string csv_cell(std::string_view text) {

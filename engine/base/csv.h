@@ -35,12 +35,17 @@ struct CsvFile {
   const std::string& text(const CsvRow& row, std::size_t column) const;
 };
 
+/// What becomes of a row that is longer than the header: the file is refused, or the row is kept
+/// with all its cells, for a reader that refuses single rows.
+enum class LongRows { refused, kept };
+
 /// @throws Error if the file cannot be read, a quote is not closed, or a row is longer than the
-/// header
-CsvFile read_csv(const std::filesystem::path& path);
+/// header and long rows are refused
+CsvFile read_csv(const std::filesystem::path& path, LongRows long_rows = LongRows::refused);
 
 /// The same from memory; `name` stands for the file in messages.
-CsvFile parse_csv(std::string_view text, const std::filesystem::path& name);
+CsvFile parse_csv(std::string_view text, const std::filesystem::path& name,
+                  LongRows long_rows = LongRows::refused);
 
 /// Strict decimal parse of the whole text (no spaces left over, no hex, no inf or nan); nothing if
 /// it is not a number.

@@ -128,10 +128,16 @@ Fields Fields::need_table(std::string_view key) const {
 }
 
 void Fields::finish() const {
+  for (const Json::Member* member : unread())
+    throw Error(placed(file_, member->value.line, path_), unknown_name("key", member->key, asked_));
+}
+
+std::vector<const Json::Member*> Fields::unread() const {
+  std::vector<const Json::Member*> out;
   for (const Json::Member& member : object_->members()) {
-    if (std::find(asked_.begin(), asked_.end(), member.key) != asked_.end()) continue;
-    throw Error(placed(file_, member.value.line, path_), unknown_name("key", member.key, asked_));
+    if (std::find(asked_.begin(), asked_.end(), member.key) == asked_.end()) out.push_back(&member);
   }
+  return out;
 }
 
 std::string Fields::where(std::string_view key) const {

@@ -50,6 +50,8 @@ class Fields {
   void allow(std::string_view key) const { find(key); }
   /// @throws Error for a key that was never read, with suggestions
   void finish() const;
+  /// The members that were never read, in the order of the document.
+  std::vector<const Json::Member*> unread() const;
 
   /// "file:line: path.key", for the caller's own errors.
   std::string where(std::string_view key) const;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -179,12 +180,17 @@ bool in_workers(std::size_t count, const WorkOptions& options,
       std::min<std::size_t>(static_cast<std::size_t>(std::max(options.jobs, 1)), count);
   const auto hire = [&] { crew.workers.push_back(start(count, counter, options, work)); };
   while (crew.workers.size() < wanted) hire();
-  bool told = false;
+  std::optional<std::chrono::steady_clock::time_point> told;
+  const auto is_patient = [&] {
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - *told;
+    return options.patience_s <= 0 || waited.count() < options.patience_s;
+  };
   while (!crew.workers.empty()) {
     if (stopped(options) && !told) {
-      told = true;
+      told = std::chrono::steady_clock::now();
       for (const Worker& each : crew.workers) ::kill(each.process, SIGTERM);
     }
+    if (told && !is_patient()) return false;  // the crew is killed
     std::vector<pollfd> polls;
     for (const Worker& each : crew.workers) polls.push_back({each.pipe, POLLIN, 0});
     if (::poll(polls.data(), polls.size(), 200) <= 0) continue;

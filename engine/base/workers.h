@@ -24,6 +24,9 @@ struct WorkOptions {
   /// A signal handler sets it when no further piece shall be started. The workers then get SIGTERM.
   /// May be null.
   const std::atomic<int>* stop = nullptr;
+  /// Seconds after the stop in which workers may still send what they have; then they are killed.
+  /// 0: as long as they need.
+  double patience_s = 0;
   /// Called in every worker process: in_process once at its start, for state that a fork does not
   /// inherit (timers), and before_each before each piece.
   std::function<void()> in_process, before_each;

@@ -41,12 +41,13 @@ struct LedgerRow {
   double count = 1;
 };
 
-/// The account of the step that is being priced. Lua holds a pointer to it and adds to it in place;
-/// `listening` is 0 or 1: whether Lua keeps a LedgerRow per operation.
+/// The account of the step that is being priced. Lua holds a pointer to it and adds to it in place.
+/// `listening` is 0 or 1: whether Lua keeps a LedgerRow per operation. `corrected` is 0 or 1:
+/// whether corrections of a scenario apply to operations.
 struct Ledger {
   EvidenceSeconds account;
   std::int32_t listening = 0;
-  std::int32_t reserved = 0;
+  std::int32_t corrected = 0;
 };
 static_assert(std::is_standard_layout_v<Ledger> && std::is_trivially_copyable_v<Ledger>);
 static_assert(evidence_count == rooflua_evidence_count);

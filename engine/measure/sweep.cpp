@@ -1,8 +1,10 @@
 #include "measure/sweep.h"
 
 #include <memory>
+#include <set>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/workers.h"
 #include "measure/write/progress.h"
 
@@ -29,10 +31,20 @@ bool is_whole(const Json& result) {
   return document != nullptr && document->find("partial") == nullptr;
 }
 
-/// Takes the results that the file has. @throws Error if a row of it is another run
-void take_over(const ResultStore& store, const std::string& file, const std::vector<SweepRow>& rows,
-               SweepOutcome& outcome) {
-  for (const auto& [position, row] : store.rows()) {
+/// Takes the results that the file has. A row that was altered is told and not taken: its run is
+/// done again. @returns the positions of these. @throws Error if a row of it is another run
+std::set<std::int64_t> take_over(const ResultStore& store, const std::string& file,
+                                 const std::vector<SweepRow>& rows, SweepOutcome& outcome) {
+  std::set<std::int64_t> altered;
+  std::vector<ResultRow> unsound;
+  const auto sound = store.rows(unsound);
+  for (const ResultRow& row : unsound) {
+    log::warn(
+        file + ": row " + std::to_string(row.position) +
+        " was altered after it was written (its checksum does not fit); its run is done again");
+    altered.insert(row.position);
+  }
+  for (const auto& [position, row] : sound) {
     const auto at = static_cast<std::size_t>(position);
     if (at >= rows.size() || row.parameters != dump_json(rows[at].parameters) ||
         row.seed != rows[at].seed) {
@@ -47,6 +59,7 @@ void take_over(const ResultStore& store, const std::string& file, const std::vec
     ++outcome.reused;
   }
   outcome.foreign = store.foreign_rows();
+  return altered;
 }
 
 }  // namespace
@@ -58,7 +71,8 @@ SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& op
   outcome.problems.resize(rows.size());
   const auto open = [&] { return std::make_unique<ResultStore>(options.results, options.set); };
   // Closed before the first fork: SQLite forbids to carry a connection into another process.
-  if (!options.results.empty()) take_over(*open(), options.results, rows, outcome);
+  std::set<std::int64_t> altered;
+  if (!options.results.empty()) altered = take_over(*open(), options.results, rows, outcome);
   std::vector<std::size_t> missing;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (outcome.results[i].is_null()) missing.push_back(i);
@@ -81,7 +95,8 @@ SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& op
           outcome.results[at] = std::move(done.document);
           if (!options.results.empty() && is_whole(outcome.results[at])) {
             if (store == nullptr) store = open();
-            store->add(stored(rows[at], at, outcome.results[at]));
+            const ResultRow row = stored(rows[at], at, outcome.results[at]);
+            altered.contains(row.position) ? store->repair(row) : store->add(row);
           }
         }
         bar.show(++there);

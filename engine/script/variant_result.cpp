@@ -64,6 +64,8 @@ void add_price(VariantResult& out, const Json& result, bool explain) {
     Json price = Json::object();
     price["name"] = *batch.find("name");
     const Json step = step_json(rows, shares, time_s);
+    const double noted_frac = number_of(batch, "noted_frac", 0);
+    if (noted_frac > 0) price["noted_frac"] = noted_frac;
     for (const Json::Member& member : step.members()) price[member.key] = member.value;
     prices.push_back(std::move(price));
     out.text += text_of(batch, "name") + ": " + milliseconds(time_s) + "\n";
@@ -98,6 +100,7 @@ void add_served(VariantResult& out, const Json& result, std::shared_ptr<const Su
   out.summary = std::move(summary);
   out.document["summary"] = document(*out.summary);
   out.evidence = out.summary->evidence;
+  out.noted_frac = out.summary->noted_frac.value_or(0);
   if (const Json* partial = result.find("partial"); partial != nullptr && partial->is_object()) {
     out.document["partial"] = *partial;
     out.text += partial_line(*partial) + "\n\n";
@@ -142,18 +145,21 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
   out.evidence = shares_from_json(*returned.find("evidence"));
   Json summary = Json::object();
   summary["evidence"] = evidence_json(out.evidence);
+  out.noted_frac = number_of(returned, "noted_frac", 0);
+  if (out.noted_frac > 0) summary["noted_frac"] = out.noted_frac;
   if (const Json* time_s = returned.find("time_s")) summary["time_s"] = *time_s;
   out.document["summary"] = std::move(summary);
   if (kind == "search") {
     out.document["search"] = *returned.find("search");
     out.text += text_of(returned, "text");
   } else if (kind == "price") {
+    out.document["formats"] = *returned.find("formats");
     add_price(out, returned, explain);
   } else {
     out.document["static"] = *returned.find("static");
     add_lines(out.text, *returned.find("static"), "");
   }
-  const std::string line = evidence_line(out.evidence);
+  const std::string line = evidence_line(out.evidence, out.noted_frac);
   if (!line.empty()) out.text += "Time rests on: " + line + "\n";
   return out;
 }
@@ -165,6 +171,7 @@ VariantResult variant_result(const Json& document, const std::string& text) {
   const Json* summary = document.find("summary");
   const Json* evidence = summary != nullptr ? summary->find("evidence") : nullptr;
   if (evidence != nullptr) out.evidence = shares_from_json(*evidence);
+  if (summary != nullptr) out.noted_frac = number_of(*summary, "noted_frac", 0);
   return out;
 }
 
@@ -188,6 +195,10 @@ std::string partial_line(const Json& partial) {
 
 double doubtful_percent(const EvidenceShares& shares) {
   return 100 * unsupported_share(shares);
+}
+
+double doubtful_percent(const VariantResult& result) {
+  return doubtful_percent(result.evidence) + 100 * result.noted_frac;
 }
 
 }  // namespace rooflua::script

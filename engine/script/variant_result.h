@@ -23,6 +23,7 @@ struct VariantResult {
   std::string text;     // for people
   std::string details;  // the part of the text that --why and --explain of a served run asked for
   EvidenceShares evidence{};               // shares of time; all 0 where there is no time
+  double noted_frac = 0;                   // share of supported time that notes of a model touch
   VariantDrawing drawing;                  // where RunOutputs::sketch asked for it
   std::shared_ptr<const Summary> summary;  // of a served run of this process; else null
   std::string problem;                     // why it failed; then it is not known()
@@ -58,8 +59,9 @@ std::string partial_line(const Json& partial);
 /// The table of `step --explain` of one priced batch: {time_s, rows, evidence}.
 std::string price_text(const Json& priced);
 
-/// Share of the time, in percent, that is extrapolated, a stand-in or assumed: what --strict
-/// bounds.
+/// Share of the time, in percent, that is extrapolated, a stand-in or assumed.
 double doubtful_percent(const EvidenceShares& shares);
+/// The same, and the share that notes of the model touch: what --strict bounds.
+double doubtful_percent(const VariantResult& result);
 
 }  // namespace rooflua::script

@@ -277,8 +277,8 @@ void Simulation::bind_router() {
 
 void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
+  at(index).rekey(policy);  // asks for keys, which may be an error
   bindings_.schedulers[static_cast<std::size_t>(index)] = &policy;
-  at(index).rekey(policy);
   if (at(index).pipeline().executing()) return;
   at(index).wake_at(now_);
   alarms_.push({now_, index});
@@ -290,8 +290,8 @@ void Simulation::set_steps(std::int32_t index, StepModel& model) {
 }
 
 void Simulation::set_router(Router& router) {
+  signals_.set_staleness(picoseconds(router.staleness_s(), "router: staleness_s"));
   bindings_.router = &router;
-  bind_router();
 }
 
 std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {

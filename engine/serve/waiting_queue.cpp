@@ -64,11 +64,15 @@ void WaitingQueue::rekey(SchedulerPolicy& policy) {
   std::vector<std::int32_t> slots;
   for (std::int32_t slot = board_->view.waiting_head; slot >= 0; slot = board_->request(slot).next)
     slots.push_back(slot);
+  const bool keyed = policy.has_key();
+  std::vector<double> keys;  // all of them before anything changes: a key may be an error
+  for (const std::int32_t slot : slots)
+    keys.push_back(keyed ? policy.key(board_->request(slot)) : board_->request(slot).key);
   for (const std::int32_t slot : slots) leave(slot);
-  keyed_ = policy.has_key();
-  for (const std::int32_t slot : slots) {
-    if (keyed_) board_->request(slot).key = policy.key(board_->request(slot));
-    insert(slot, false);
+  keyed_ = keyed;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    board_->request(slots[i]).key = keys[i];
+    insert(slots[i], false);
   }
 }
 

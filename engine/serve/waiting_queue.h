@@ -30,7 +30,7 @@ class WaitingQueue {
   void rejoin(std::int32_t slot) { insert(slot, true); }
   /// @pre the request's blocks and tokens are as they were when it came
   void leave(std::int32_t slot);
-  /// New keys for all, after the scheduler was swapped.
+  /// New keys for all, after the scheduler was swapped. Nothing changes where a key is an error.
   void rekey(SchedulerPolicy& policy);
 
  private:

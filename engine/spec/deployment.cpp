@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "spec/ranges.h"
 #include "spec/weights.h"
 
 namespace rooflua {
@@ -29,20 +30,18 @@ Bytes block_bytes_per_layer(const Model& model, int tp, int block_size, Dtype kv
 }
 
 void check(const DeploymentOptions& options) {
-  const auto positive = [](long long value, const char* key) {
-    if (value >= 1) return;
-    throw Error(std::string("deployment.") + key,
-                "expected 1 or more, found " + std::to_string(value));
+  const auto range = [](double value, const char* key) {
+    const std::string path = std::string("deployment.") + key;
+    check_range(path, value, path);
   };
-  positive(options.tp, "tp");
-  positive(options.max_num_seqs, "max_num_seqs");
-  positive(options.max_num_batched_tokens, "max_num_batched_tokens");
-  positive(options.block_size, "block_size");
-  if (options.kv_blocks) positive(*options.kv_blocks, "kv_blocks");
-  if (!(options.memory_utilization > 0 && options.memory_utilization <= 1)) {
-    throw Error("deployment.memory_utilization", "expected a share of memory in (0, 1], found " +
-                                                     json_number(options.memory_utilization));
-  }
+  range(options.tp, "tp");
+  range(options.max_num_seqs, "max_num_seqs");
+  range(options.max_num_batched_tokens, "max_num_batched_tokens");
+  range(options.block_size, "block_size");
+  if (options.kv_blocks) range(static_cast<double>(*options.kv_blocks), "kv_blocks");
+  range(options.memory_utilization, "memory_utilization");
+  if (options.activations) range(options.activations->in_base_units(), "activations");
+  if (options.runtime) range(options.runtime->in_base_units(), "runtime");
 }
 
 /// What a rank needs before the first KV block, and what it has.
@@ -168,8 +167,9 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
     out.kv_blocks = *options.kv_blocks;
   } else {
     const Bytes available = balance.requested - balance.needed();
-    out.kv_blocks =
-        static_cast<std::int64_t>(std::floor(std::floor(available / page) / layers)) - 1;
+    const double blocks = std::floor(std::floor(available / page) / layers) - 1;
+    if (blocks >= 1) check_range("deployment.kv_blocks", blocks, "deployment.kv_blocks, computed");
+    out.kv_blocks = static_cast<std::int64_t>(blocks);
     if (out.kv_blocks < 1) {
       does_not_fit(model, hardware, options, balance, 2.0 * out.kv_bytes_per_block - available);
     }

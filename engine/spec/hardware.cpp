@@ -7,6 +7,7 @@
 #include "base/toml.h"
 #include "spec/catalogue.h"
 #include "spec/hardware_units.h"
+#include "spec/ranges.h"
 
 namespace rooflua {
 
@@ -103,10 +104,7 @@ Hardware hardware_from_table(const Json& table, const std::string& name, const s
   hardware.usable_memory = figure(fields, "usable_memory_gib") * unit::GiB;
   hardware.link_bandwidth = figure(fields, "link_gb_per_s") * unit::GB / unit::s;
   hardware.sms = fields.need_integer("sms");
-  if (hardware.sms < 1 || hardware.sms > 10000) {
-    throw Error(fields.where("sms"),
-                "expected 1 to 10000 multiprocessors, found " + std::to_string(hardware.sms));
-  }
+  check_range("hardware.sms", hardware.sms, fields.where("sms"));
   hardware.clock_hz = figure(fields, "clock_mhz") * 1e6;
   hardware.l2 = figure(fields, "l2_mib") * unit::MiB;
   hardware.tables_from = fields.text("tables_from").value_or("");

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "spec/hf_notes.h"
 #include "spec/quantization.h"
+#include "spec/ranges.h"
 
 namespace rooflua {
 
@@ -23,8 +27,14 @@ Json merged(const Json& document) {
   return out;
 }
 
+/// The first spelling that is present; the others count as read.
+std::string_view spelling(const Fields& fields, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) fields.allow(key);
+  return fields.first_of(keys);
+}
+
 int need_first(const Fields& fields, std::initializer_list<std::string_view> keys) {
-  const std::string_view key = fields.first_of(keys);
+  const std::string_view key = spelling(fields, keys);
   if (!key.empty()) return fields.need_integer(key);
   std::string all;
   for (const std::string_view one : keys) all += (all.empty() ? "" : ", ") + std::string(one);
@@ -32,7 +42,7 @@ int need_first(const Fields& fields, std::initializer_list<std::string_view> key
 }
 
 int first_or(const Fields& fields, std::initializer_list<std::string_view> keys, int otherwise) {
-  const std::string_view key = fields.first_of(keys);
+  const std::string_view key = spelling(fields, keys);
   return key.empty() ? otherwise : fields.need_integer(key);
 }
 
@@ -109,19 +119,23 @@ void read_hybrid(Model& model, const Fields& fields, std::string_view type) {
   model.attention_output_gate = fields.boolean("attn_output_gate").value_or(type == "qwen3_next");
 }
 
-bool is_moe_layer(const Fields& fields, int layer) {
-  if (layer < fields.small_integer("first_k_dense_replace").value_or(0)) return false;
-  const auto listed = [&](const char* key) {
-    const Json* list = fields.find(key);
-    if (list == nullptr || !list->is_array()) return false;
-    return std::any_of(list->items().begin(), list->items().end(), [&](const Json& item) {
-      return item.is_number() && item.number() == layer;
-    });
-  };
-  if (listed("mlp_only_layers")) return false;
-  if (const Json* layers = fields.find("moe_layers"); layers != nullptr && layers->is_array()) {
-    return listed("moe_layers");
+/// The layers that a list of the file names; nothing where it has no such list.
+std::optional<std::set<double>> listed(const Fields& fields, const char* key) {
+  const Json* list = fields.find(key);
+  if (list == nullptr || !list->is_array()) return std::nullopt;
+  std::set<double> out;
+  for (const Json& item : list->items()) {
+    if (item.is_number()) out.insert(item.number());
   }
+  return out;
+}
+
+using Layers = std::optional<std::set<double>>;
+
+bool is_moe_layer(const Fields& fields, int layer, const Layers& dense, const Layers& routed) {
+  if (layer < fields.small_integer("first_k_dense_replace").value_or(0)) return false;
+  if (dense && dense->contains(layer)) return false;
+  if (routed) return routed->contains(layer);
   const auto every = [&](const char* key) {
     return std::max(1, fields.small_integer(key).value_or(1));
   };
@@ -131,6 +145,13 @@ bool is_moe_layer(const Fields& fields, int layer) {
   }
   return (layer + 1) % every("decoder_sparse_step") == 0 &&
          (layer + 1) % every("interleave_moe_layer_step") == 0;
+}
+
+/// Of two figures of the file.
+int product(int a, int b, const std::string& where) {
+  const double out = double(a) * b;
+  check_range("model.moe.shared_intermediate_size", out, where);
+  return static_cast<int>(out);
 }
 
 void read_experts(Model& model, const Fields& fields, std::string_view type) {
@@ -145,38 +166,21 @@ void read_experts(Model& model, const Fields& fields, std::string_view type) {
   moe.intermediate_size = need_first(fields, {"moe_intermediate_size", "intermediate_size"});
   const int shared = first_or(fields, {"n_shared_experts", "num_shared_experts"}, llama4 ? 1 : 0);
   moe.shared_intermediate_size =
-      first_or(fields, {"shared_expert_intermediate_size"}, shared * moe.intermediate_size);
+      first_or(fields, {"shared_expert_intermediate_size"},
+               product(shared, moe.intermediate_size, fields.where("n_shared_experts")));
   if (llama4)
     model.intermediate_size = first_or(fields, {"intermediate_size_mlp"}, model.intermediate_size);
+  const Layers dense = listed(fields, "mlp_only_layers"), routed = listed(fields, "moe_layers");
   for (int layer = 0; layer < model.layers; ++layer)
-    moe.dense_layers += is_moe_layer(fields, layer) ? 0 : 1;
+    moe.dense_layers += is_moe_layer(fields, layer, dense, routed) ? 0 : 1;
   model.moe = moe;
-}
-
-void note_what_is_left_out(Model& model, const Fields& fields) {
-  const auto window = fields.small_integer("sliding_window");
-  if (window && *window > 0 && fields.boolean("use_sliding_window").value_or(true)) {
-    model.notes.push_back("attention is priced in full; the model has a sliding window of " +
-                          std::to_string(*window) + " tokens");
-  }
-  if (const auto top = fields.small_integer("index_topk")) {
-    model.notes.push_back(
-        "attention is priced in full; the model attends to the " + std::to_string(*top) +
-        " tokens that an indexer picks, and the indexer's weights are not counted");
-  }
-  const int predict = first_or(fields, {"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0);
-  if (predict > 0) {
-    model.notes.push_back("multi-token prediction layers (" + std::to_string(predict) +
-                          ") are not counted");
-  }
-  if (fields.has("vision_config")) model.notes.push_back("the vision encoder is not counted");
 }
 
 /// torch_dtype (that of text_config comes first); bf16 if there is none.
 Dtype stated_dtype(const Fields& fields, Model& model) {
-  const std::string_view key = fields.first_of({"torch_dtype", "dtype"});
+  const std::string_view key = spelling(fields, {"torch_dtype", "dtype"});
   if (!key.empty()) return require_dtype(*fields.text(key), fields.where(key));
-  model.notes.push_back("the file names no dtype; bf16 is assumed");
+  model.notes.push_back({"the file names no dtype; bf16 is assumed", Touched::everything});
   return Dtype::bf16;
 }
 
@@ -192,6 +196,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   model.name = name;
   model.origin = origin;
   model.layers = need_first(fields, {"num_hidden_layers", "num_layers", "n_layers"});
+  check_range("model.layers", model.layers, fields.where("num_hidden_layers"));
   model.hidden_size = need_first(fields, {"hidden_size", "d_model"});
   model.heads = need_first(fields, {"num_attention_heads", "n_heads"});
   model.kv_heads = first_or(

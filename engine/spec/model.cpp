@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/toml.h"
 #include "spec/catalogue.h"
+#include "spec/ranges.h"
 
 namespace rooflua {
 
@@ -46,9 +47,8 @@ namespace {
 struct Check {
   std::string where;
 
-  void positive(int value, const char* key) const {
-    if (value > 0) return;
-    throw Error(where + ": " + key, "expected 1 or more, found " + std::to_string(value));
+  void range(int value, const char* key) const {
+    check_range("model." + std::string(key), value, where + ": " + key);
   }
   void that(bool ok, const char* key, const std::string& problem) const {
     if (!ok) throw Error(where + ": " + key, problem);
@@ -57,13 +57,13 @@ struct Check {
 
 void validate_experts(const Model& model, const Check& check) {
   const MixtureOfExperts& moe = *model.moe;
-  check.positive(moe.experts, "moe.experts");
-  check.positive(moe.experts_per_token, "moe.experts_per_token");
-  check.positive(moe.intermediate_size, "moe.intermediate_size");
+  check.range(moe.experts, "moe.experts");
+  check.range(moe.experts_per_token, "moe.experts_per_token");
+  check.range(moe.intermediate_size, "moe.intermediate_size");
   check.that(moe.experts_per_token <= moe.experts, "moe.experts_per_token",
              std::to_string(moe.experts_per_token) + " is more than the " +
                  std::to_string(moe.experts) + " experts there are");
-  check.that(moe.shared_intermediate_size >= 0, "moe.shared_intermediate_size", "is negative");
+  check.range(moe.shared_intermediate_size, "moe.shared_intermediate_size");
   check.that(moe.dense_layers >= 0 && moe.dense_layers <= model.layers, "moe.dense_layers",
              "expected 0 to " + std::to_string(model.layers) + ", found " +
                  std::to_string(moe.dense_layers));
@@ -71,19 +71,19 @@ void validate_experts(const Model& model, const Check& check) {
 
 void validate_attention(const Model& model, const Check& check) {
   if (model.mla) {
-    check.positive(model.mla->kv_lora_rank, "mla.kv_lora_rank");
-    check.positive(model.mla->qk_nope_head_dim, "mla.qk_nope_head_dim");
-    check.positive(model.mla->qk_rope_head_dim, "mla.qk_rope_head_dim");
-    check.positive(model.mla->v_head_dim, "mla.v_head_dim");
-    check.that(model.mla->q_lora_rank >= 0, "mla.q_lora_rank", "is negative");
+    check.range(model.mla->kv_lora_rank, "mla.kv_lora_rank");
+    check.range(model.mla->qk_nope_head_dim, "mla.qk_nope_head_dim");
+    check.range(model.mla->qk_rope_head_dim, "mla.qk_rope_head_dim");
+    check.range(model.mla->v_head_dim, "mla.v_head_dim");
+    check.range(model.mla->q_lora_rank, "mla.q_lora_rank");
   }
   if (model.hybrid) {
-    check.positive(model.hybrid->full_attention_interval, "hybrid.full_attention_interval");
-    check.positive(model.hybrid->conv_kernel, "hybrid.conv_kernel");
-    check.positive(model.hybrid->key_heads, "hybrid.key_heads");
-    check.positive(model.hybrid->key_head_dim, "hybrid.key_head_dim");
-    check.positive(model.hybrid->value_heads, "hybrid.value_heads");
-    check.positive(model.hybrid->value_head_dim, "hybrid.value_head_dim");
+    check.range(model.hybrid->full_attention_interval, "hybrid.full_attention_interval");
+    check.range(model.hybrid->conv_kernel, "hybrid.conv_kernel");
+    check.range(model.hybrid->key_heads, "hybrid.key_heads");
+    check.range(model.hybrid->key_head_dim, "hybrid.key_head_dim");
+    check.range(model.hybrid->value_heads, "hybrid.value_heads");
+    check.range(model.hybrid->value_head_dim, "hybrid.value_head_dim");
     check.that(model.hybrid->full_attention_interval <= model.layers,
                "hybrid.full_attention_interval",
                "is more than the " + std::to_string(model.layers) + " layers there are");
@@ -95,19 +95,23 @@ void validate_attention(const Model& model, const Check& check) {
 
 void validate(const Model& model, std::string_view where) {
   const Check check{std::string(where)};
-  check.positive(model.layers, "layers");
-  check.positive(model.hidden_size, "hidden_size");
-  check.positive(model.heads, "heads");
-  check.positive(model.kv_heads, "kv_heads");
-  check.positive(model.head_dim, "head_dim");
-  check.positive(model.vocab_size, "vocab_size");
-  check.that(model.max_model_len >= 0, "max_model_len", "is negative");
+  check.range(model.layers, "layers");
+  check.range(model.hidden_size, "hidden_size");
+  check.range(model.heads, "heads");
+  check.range(model.kv_heads, "kv_heads");
+  check.range(model.head_dim, "head_dim");
+  check.range(model.vocab_size, "vocab_size");
+  check.range(model.intermediate_size, "intermediate_size");
+  check.range(model.max_model_len, "max_model_len");
   check.that(model.heads % model.kv_heads == 0, "kv_heads",
              std::to_string(model.heads) + " heads do not divide by " +
                  std::to_string(model.kv_heads) + " KV heads");
   validate_attention(model, check);
   if (model.moe) validate_experts(model, check);
-  if (model.dense_mlp_layers() > 0) check.positive(model.intermediate_size, "intermediate_size");
+  if (model.dense_mlp_layers() > 0) {
+    check.that(model.intermediate_size > 0, "intermediate_size",
+               "expected 1 or more for the dense layers, found 0");
+  }
 }
 
 Model model_from_config_json(const fs::path& path) {

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
+#include "base/vocabulary.h"
 #include "spec/dtype.h"
 
 namespace rooflua {
@@ -42,6 +43,23 @@ struct HybridAttention {
   int value_heads = 0, value_head_dim = 0;
 };
 
+/// Operations whose price a note of a model makes doubtful.
+enum class Touched { nothing, attention, linear, everything };
+inline constexpr Word<Touched> touched_words[] = {
+    {Touched::nothing, "nothing", "no operation that is priced"},
+    {Touched::attention, "attention", "attention over the KV cache"},
+    {Touched::linear, "linear", "linear layers and experts"},
+    {Touched::everything, "everything", "every operation"},
+};
+static_assert(in_order(touched_words));
+
+/// A sentence about what a model has and its description leaves out.
+struct ModelNote {
+  std::string text;  // "multi-token prediction layers (1) are not counted"
+  Touched touches = Touched::nothing;
+  int beyond_tokens = 0;  // only batches with a longer context than this are touched
+};
+
 struct Model {
   std::string name;
   std::vector<std::string> aliases;
@@ -64,8 +82,7 @@ struct Model {
   std::optional<MixtureOfExperts> moe;
   std::optional<LatentAttention> mla;
   std::optional<HybridAttention> hybrid;
-  /// What the file says and this description leaves out ("sliding window of 4096 tokens").
-  std::vector<std::string> notes;
+  std::vector<ModelNote> notes;  // what the file says and this description leaves out
 
   /// Layers that keep a growing KV cache (all, or layers / interval in a hybrid).
   int full_attention_layers() const;

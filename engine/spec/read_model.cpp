@@ -58,13 +58,36 @@ void read_attention(Model& model, const Fields& fields) {
   if (const auto hybrid = fields.table("hybrid")) model.hybrid = hybrid_of(*hybrid);
 }
 
+/// A note is a text, or {text, touches, beyond_tokens}.
+ModelNote note_of(const Json& given, const Fields& fields) {
+  if (given.is_text()) return {given.text()};
+  const Fields own(given, fields.where("notes"));
+  ModelNote note{own.need_text("text")};
+  if (const auto touches = own.text("touches")) {
+    const auto known = value_named(touched_words, *touches);
+    if (!known)
+      throw Error(own.where("touches"), unknown_name("word", *touches, names_of(touched_words)));
+    note.touches = *known;
+  }
+  note.beyond_tokens = own.small_integer("beyond_tokens").value_or(0);
+  own.finish();
+  return note;
+}
+
+void read_notes(Model& model, const Fields& fields) {
+  const Json* notes = fields.find("notes");
+  if (notes == nullptr) return;
+  if (!notes->is_array()) throw Error(fields.where("notes"), "expected a list of notes");
+  for (const Json& each : notes->items()) model.notes.push_back(note_of(each, fields));
+}
+
 Model model_from_table(const Fields& fields, const std::string& name, const std::string& origin) {
   Model model;
   model.name = fields.text("name").value_or(name);
   model.origin = origin;
   model.source = fields.text("source").value_or("");
   model.aliases = fields.texts("aliases");
-  model.notes = fields.texts("notes");
+  read_notes(model, fields);
   model.layers = fields.need_integer("layers");
   model.hidden_size = fields.need_integer("hidden_size");
   read_attention(model, fields);

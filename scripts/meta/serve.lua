@@ -40,8 +40,6 @@ local serve = {}
 --- how metrics are taken; every other key names a metric of the scenario's own, a policy of scripts/metrics
 ---@field metrics rooflua.ScenarioMetrics?
 ---@field network rooflua.ScenarioNetwork? KV transfer between replicas
----@field prefill_replicas integer? nothing reads it: say role = "prefill" in `replicas`
----@field decode_replicas integer? nothing reads it: say role = "decode" in `replicas`
 
 ---@class rooflua.ScenarioDeployment
 --- default "vllm"; whose kernels run: its measured tables answer before those of others
@@ -56,7 +54,8 @@ local serve = {}
 ---@field block_size integer? tokens; default 16; tokens in a KV block
 ---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for
 ---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
----@field max_model_len integer? tokens; longer requests are refused; default none
+--- tokens; longer requests are refused; default none. A priced batch with a longer one is noted; default the model's
+---@field max_model_len integer?
 
 ---@class rooflua.ScenarioReplica
 ---@field hardware string|table|rooflua.Hardware|nil of this replica; default the scenario's `hardware`
@@ -319,6 +318,8 @@ function Live:set(changes) end
 --- An independent copy of the simulation.
 ---@return rooflua.Live
 function Live:fork() end
+--- Frees the memory of the simulation; whatever is called after it is an error.
+function Live:close() end
 --- What is known so far.
 ---@return {summary: table, totals: table}
 function Live:result() end

@@ -26,6 +26,11 @@ local spec = {}
 ---@field value_heads integer
 ---@field value_head_dim integer
 
+---@class rooflua.ModelNote
+---@field text string
+---@field touches "nothing"|"attention"|"linear"|"everything" operations whose price it makes doubtful
+---@field beyond_tokens integer only batches with a longer context are touched
+
 ---@class rooflua.Model
 ---@field name string
 ---@field origin string file that it was read from
@@ -44,6 +49,7 @@ local spec = {}
 ---@field weight_dtype string of linear weights
 ---@field full_attention_layers integer layers with a growing KV cache
 ---@field moe_layers integer
+---@field notes rooflua.ModelNote[] what its file says and this description leaves out
 ---@field moe rooflua.MixtureOfExperts? nil in a dense model
 ---@field mla rooflua.LatentAttention?
 ---@field hybrid rooflua.HybridAttention?

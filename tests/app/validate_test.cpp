@@ -1,5 +1,6 @@
 // The command `rooflua validate`: its documents, its page, its exit status.
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -86,5 +87,41 @@ TEST_CASE("validate fails with a reason: no folder, no case, no writable file") 
   said = rooflua::test::rooflua(at + " --html /nowhere/page.html 2>&1");
   CHECK(said.status == 1);
   CHECK(contains(said.text, "there is no folder"));
+  fs::remove_all(path);
+}
+
+TEST_CASE("validate fails if most of its cases did not run") {
+  const fs::path path = folder();
+  const std::string at = "validate " + path.string() + " --steps kernels 2>&1";
+  CHECK(rooflua::test::rooflua(at).status == 0);  // one of two
+  std::ofstream(path / "cases.csv", std::ios::app)
+      << "lost,B,own,lost.csv,row,llama-3.1-8b,H200,1,bf16,vLLM 0.15.1,x,x,,\n";
+  const Said said = rooflua::test::rooflua(at);
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "rooflua: 2 of 3 cases did not run"));
+  fs::remove_all(path);
+}
+
+TEST_CASE("Ctrl-C ends validate at once, with the status of an interrupted program") {
+  const fs::path path = folder();
+  for (const char* jobs : {"1", "2"}) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::string command = "cd '" + source_dir().string() +
+                                "' && timeout --preserve-status -s INT 1 " ROOFLUA_PROGRAM
+                                " validate " +
+                                path.string() + " --intervals 1000 --jobs " + jobs + " 2>&1";
+    FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::array<char, 4096> buffer;
+    std::string text;
+    for (std::size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+      text.append(buffer.data(), n);
+    const int status = pclose(pipe);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    INFO(text);
+    CHECK(WEXITSTATUS(status) == 130);
+    CHECK(contains(text, "interrupted"));
+    CHECK(took.count() < 4);
+  }
   fs::remove_all(path);
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "tests/catch.h"
+#include "tests/measure/change_rows.h"
 #include "tests/scratch.h"
 
 using namespace rooflua;
@@ -92,6 +93,28 @@ TEST_CASE("only missing rows are run; what failed or died is missing") {
   });
   CHECK(second.reused == 6);
   CHECK(text(second) == text(run_sweep(rows_of(8), options(nullptr, 1), answer)));
+}
+
+TEST_CASE("a row that was altered is run again, whatever was altered, and nothing else is") {
+  const std::string expected = text(run_sweep(rows_of(4), options(nullptr, 1), answer));
+  for (const std::string change :
+       {"document = '{}'", "document = ''", "document = substr(document, 1, 5)", "document = '7'",
+        "name = ''", "parameters = '{}'", "seed = 9", "report = ''", "drawing = '7'",
+        "scenario = 'b.lua'", "checksum = ''", "document = x'00ff'", "position = 99"}) {
+    INFO(change);
+    const File file;
+    run_sweep(rows_of(4), options(&file, 1), answer);
+    test::change_rows(file.path, change + " WHERE position = 2");
+    const auto only_the_second = [](std::size_t row) {
+      if (row != 2) throw Error("", "was run again");
+      return answer(row);
+    };
+    const SweepOutcome again = run_sweep(rows_of(4), options(&file, 1), only_the_second);
+    CHECK(text(again) == expected);
+    CHECK(again.reused == 3);
+    // The file is whole again.
+    CHECK(text(run_sweep(rows_of(4), options(&file, 1), must_not_run)) == expected);
+  }
 }
 
 TEST_CASE("a file whose rows are other runs under the same hash is refused") {

@@ -26,8 +26,16 @@ local function database(gpu)
   return databases[gpu]
 end
 
--- Python's round(x, 3): the double nearest to the rendering with three decimals.
-local function python_round3(x) return tonumber(("%.3f"):format(x)) end
+--- Python's round(x, 3): the double nearest to the rendering with three decimals. LuaJIT's %.3f rounds ties away from
+--- zero, Python's to the even digit. Only odd multiples of 1/16 are ties of three decimals.
+local function python_round3(x)
+  if math.abs(x * 16) % 2 ~= 1 then return tonumber(("%.3f"):format(x)) end
+  local below = math.floor(x * 1000)
+  return (below % 2 == 0 and below or below + 1) / 1000
+end
+for _, each in ipairs { { 0.0625, 0.062 }, { 0.1875, 0.188 }, { -0.0625, -0.062 }, { 1 / 3, 0.333 } } do
+  assert(python_round3(each[1]) == each[2], each[1])
+end
 
 --- One function of the reference each: a row (by column name) -> result, selected row.
 local ask = {}

@@ -27,6 +27,7 @@ void LuaPolicies::load(const std::string& text, const std::function<void(lua_Sta
   vm_.protect([&](lua_State* L) {
     if (luaL_loadstring(L, text.c_str()) != 0) throw Error("policy", lua_tostring(L, -1));
     lua_call(L, 0, 1);
+    asking_.L = L;
     take(L);
   });
 }
@@ -34,7 +35,7 @@ void LuaPolicies::load(const std::string& text, const std::function<void(lua_Sta
 std::unique_ptr<SchedulerPolicy> LuaPolicies::make_from(const std::string& text) {
   std::unique_ptr<SchedulerPolicy> scheduler;
   load(text, [&](lua_State* L) {
-    scheduler = std::make_unique<script::LuaScheduler>(L, script::serve_state(L).border);
+    scheduler = std::make_unique<script::LuaScheduler>(asking_, script::serve_state(L).border);
   });
   return scheduler;
 }
@@ -48,7 +49,7 @@ std::unique_ptr<Router> LuaPolicies::make_router(const std::string& name,
       std::to_string(seed) + ")) end\nreturn router";
   std::unique_ptr<Router> router;
   load(text, [&](lua_State* L) {
-    router = std::make_unique<script::LuaRouter>(L, script::serve_state(L).border);
+    router = std::make_unique<script::LuaRouter>(asking_, script::serve_state(L).border);
   });
   return router;
 }

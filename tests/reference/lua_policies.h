@@ -30,6 +30,7 @@ class LuaPolicies {
   void load(const std::string& text, const std::function<void(lua_State*)>& take);
 
   script::Vm vm_;
+  script::Asking asking_;
 };
 
 }  // namespace rooflua::reference

@@ -98,6 +98,29 @@ TEST_CASE("a scenario that computes while it loads is stopped, whatever it catch
   std::filesystem::remove(file);
 }
 
+TEST_CASE("loading is stopped by its time where calls do much in few instructions") {
+  script::VmOptions options = sandbox_options();
+  options.load_cpu_s = 0.2;
+  script::Vm vm(options);
+  const auto file = rooflua::test::scratch() / "rooflua_slow_test.lua";
+  for (const char* call : {"require 'rooflua.json'.encode(t)", "table.concat(t)",
+                           "require 'rooflua'.spec.model 'llama-3.1-8b'"}) {
+    INFO(call);
+    std::ofstream(file) << "local t = {} for i = 1, 1e5 do t[i] = i end\nfor i = 1, 1e9 do " << call
+                        << " end\nreturn {}\n";
+    const double start_s = cpu_s();
+    std::string message;
+    try {
+      vm.call("rooflua.sandbox.chunks", "load_scenario", {Json(file.string())});
+    } catch (const script::LuaError& error) {
+      message = error.what();
+    }
+    CHECK(has(message, "rooflua_slow_test.lua:2: stopped: loading ran too many instructions"));
+    CHECK(cpu_s() - start_s < 60);  // without the limit they take minutes
+  }
+  std::filesystem::remove(file);
+}
+
 TEST_CASE("one long sort is stopped before it ends, however the list is compared") {
   script::VmOptions options = sandbox_options();
   options.load_instructions = 1e6;
@@ -259,7 +282,7 @@ TEST_CASE("a batch kept past its step is an error") {
     local later = batch.live()
     assert(not pcall(function() return now.decodes end) and later.decodes == 3)
     assert(not pcall(function() return #list end))
-    batch.expire()
+    require("rooflua.border.views").border.batch_live = 0
     local stale = later.tokens
     return stale
   )";

@@ -173,6 +173,43 @@ test("figures of a vllm bench result that no run has are refused by their key", 
   end
 end)
 
+test("arrivals have the names that recorded traces may have, and a file without them is refused", function()
+  for _, name in ipairs { "arrival", "timestamp", "arrival_time_s", "Arrived At" } do
+    local run = measured.read(file(".csv", name .. ",num_prompt_tokens,completion_tokens,ttft_s,e2e_s\n"
+      .. "7,10,3,0.02,0.04\n9.5,11,4,0.03,0.09\n"))
+    test.equal(run.how, "at their recorded times", name)
+    test.equal(run.requests[2].arrival_s, 2.5, name)
+    test.equal(run.requests[2].prompt_tokens, 11, name)
+  end
+  test.equal(measured.read(file(".csv", "timestamp_ms,input_toks,output_toks,ttft_s,e2e_s\n1000,1,1,0.1,0.1\n"
+    .. "1500,1,1,0.1,0.1\n")).requests[2].arrival_s, 0.5)
+  test.raises("has no column of arrivals (known: arrival_s, ", function()
+    measured.read(file(".csv", "sent_at,prompt_tokens,output_tokens,ttft_s,e2e_s\n1,2,3,0.1,0.2\n"))
+  end)
+end)
+
+test("every metric is told as measured, before and after, and the parts explain the difference", function()
+  local result = found(file(".csv", csv), {})
+  local figures, parts = result.document.figures, result.document.parts
+  test.equal(#figures, 4)
+  test.equal(parts[1].part, "front-end")
+  test.equal(parts[2].part, "host")
+  for i, figure in ipairs(figures) do
+    test.near(figure.after, figure.measured, 0.03, figure.metric)
+    test.near(figure.before + parts[1].change[i] + parts[2].change[i], figure.after, 1e-9, figure.metric)
+    if figure.metric == "ttft_s_mean" then test.near(parts[1].change[i], planted["frontend.base_s"], 0.15) end
+    if figure.metric == "tpot_s_mean" then test.equal(parts[1].change[i], 0, "a front-end is no part of TPOT") end
+  end
+  test.check(result.text:find "where the difference is" and result.text:find "front%-end")
+  test.check(result.describes)
+end)
+
+test("a fit that describes nothing says so", function()
+  local result = found(file(".csv", csv), { params = { "frontend.base_s" }, set = { "hardware=l40s" } })
+  test.check(not result.describes)
+  test.check(result.text:find "do not paste it" and result.text:find "TPOT is still off by")
+end)
+
 test("mistakes name the file, the line and what would be right", function()
   local function raises(part, name, text, options)
     test.raises(part, function() found(file(name, text), options or {}) end)

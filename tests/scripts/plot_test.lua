@@ -47,4 +47,22 @@ test("without any point it says so", function()
   test.equal(chart({ nan }, { 1 }), "title  (1 point left out)")
 end)
 
+test("a chart is as large as a terminal may be, and no larger", function()
+  local measure = require("rooflua").measure
+  local serve = require "rooflua.serve"
+  local live = serve.open { model = "llama-3.1-8b", hardware = "h100-sxm", workload = require "workloads.poisson" {
+    rate_per_s = 2, num_requests = 3, prompt_tokens = 100, output_tokens = 4 } }
+  live:run()
+  for _, view in ipairs { "load", "ttft_s", "roofline" } do
+    for _, width in ipairs { 1e5, 2 ^ 63, inf, nan, -1, 0, 1001, 2.5, "80" } do
+      test.raises("measure.plot: width: expected", function() measure.plot(live, view, { width = width }) end)
+    end
+    test.raises("measure.plot: height: expected a whole number up to 200", function()
+      measure.plot(live, view, { height = 201 })
+    end)
+    test.check(#measure.plot(live, view, { width = 1000, height = 200 }) > 1000, view)
+    test.check(#measure.plot(live, view, { width = 1, height = 1 }) > 10, view)
+  end
+end)
+
 test.finish()

@@ -127,7 +127,8 @@ TEST_CASE("a nested text_config is laid over the root") {
      "intermediate_size": 128, "vocab_size": 1000, "dtype": "bfloat16"}})");
   CHECK(model.layers == 4);
   CHECK(model.tied_embeddings);
-  CHECK(model.notes == std::vector<std::string>{"the vision encoder is not counted"});
+  CHECK(model.notes.size() == 1);
+  CHECK(model.notes.at(0).text == "the vision encoder is not counted");
 }
 
 TEST_CASE("what a model cannot describe is refused, with the reason") {
@@ -141,7 +142,7 @@ TEST_CASE("what a model cannot describe is refused, with the reason") {
 }
 
 TEST_CASE("what is left out is noted") {
-  CHECK(holds(read(config(R"("sliding_window": 4096)")).notes.at(0), "4096"));
+  CHECK(holds(read(config(R"("sliding_window": 4096)")).notes.at(0).text, "4096"));
   CHECK(read(config(R"("sliding_window": 4096, "use_sliding_window": false)")).notes.empty());
   CHECK(read(config("")).notes.empty());
 }

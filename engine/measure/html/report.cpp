@@ -1,5 +1,7 @@
 #include "measure/html/report.h"
 
+#include <algorithm>
+
 #include "base/json_text.h"
 #include "measure/html/page.h"
 #include "measure/html/parts.h"
@@ -7,6 +9,7 @@
 #include "measure/write/left_out.h"
 #include "measure/write/notes.h"
 #include "measure/write/result.h"
+#include "measure/write/table.h"
 
 namespace rooflua {
 
@@ -52,6 +55,15 @@ void add_notes(HtmlPage& page, const Json& document) {
   for (const Json& each : document.find("variants")->items()) variants.push_back(&each);
   for (const std::string& line : left_out_lines(variants)) page.note(line);
   for (const std::string& line : notes_of(variants)) page.note(line);
+  double most_noted = 0;
+  for (const Json* each : variants) {
+    const Json* summary = each->find("summary");
+    const Json* share = summary == nullptr ? nullptr : summary->find("noted_frac");
+    if (share != nullptr && share->is_number()) most_noted = std::max(most_noted, share->number());
+  }
+  if (most_noted > 0)
+    page.note("These notes touch " + std::string(variants.size() > 1 ? "up to " : "") +
+              percent(most_noted) + " of the time, which counts as unsupported.");
 }
 
 void add_parameters(HtmlPage& page, const HtmlReport& report) {

@@ -6,6 +6,7 @@
 
 #include "measure/html/chart/chart.h"
 #include "measure/html/parts.h"
+#include "measure/write/evidence_text.h"
 #include "measure/write/run_columns.h"
 
 namespace rooflua::html {
@@ -137,7 +138,9 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
   page.table(rows);
   if (many) page.close_details();
   add_failures(page, variants);
-  page.note("unsupported: share of time that is " + unsupported_names() + ".");
+  std::vector<const Summary*> runs;
+  for (const Served& each : variants) runs.push_back(&each.summary);
+  page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");
   std::vector<std::string> names;
   std::vector<EvidenceShares> shares;
   for (const Served& each : variants) {

@@ -157,6 +157,14 @@ ColumnOf<Record> column_of(std::span<const MetricOf<Record>> metrics, std::strin
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
+double unsupported(const Summary& summary) {
+  return summary.unsupported_share();
+}
+template <class Record>
+double unsupported(const Record&) {
+  return none;  // only a run has evidence
+}
+
 struct Value {
   const Figure* figure;
   double operator()(std::int64_t value) const { return static_cast<double>(value); }
@@ -166,7 +174,7 @@ struct Value {
   double operator()(bool value) const { return value ? 1 : 0; }
   double operator()(const Slo&) const { return none; }
   double operator()(const OutcomeCounts& value) const { return static_cast<double>(failed(value)); }
-  double operator()(const EvidenceShares& value) const { return unsupported_share(value); }
+  double operator()(const EvidenceShares&) const { return none; }  // needs the whole record
 };
 
 }  // namespace
@@ -197,6 +205,8 @@ double ColumnOf<Record>::value(const Record& record) const {
       [&](auto member) {
         if constexpr (std::is_same_v<decltype(member), std::monostate>) {
           return none;
+        } else if constexpr (std::is_same_v<decltype(member), EvidenceShares Record::*>) {
+          return unsupported(record);
         } else {
           return Value{figure}(record.*member);
         }

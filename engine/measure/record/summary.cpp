@@ -28,7 +28,7 @@ bool holds(const std::optional<double>& limit_s, double value_s) {
 }  // namespace
 
 double Summary::unsupported_share() const {
-  return rooflua::unsupported_share(evidence);
+  return rooflua::unsupported_share(evidence) + noted_frac.value_or(0);
 }
 
 double fill_of_step(const StepDone& step) {

@@ -87,13 +87,15 @@ struct Summary {
   std::int64_t peak_concurrency = 0;    // requests sent and not ended; departures before arrivals
   double kv_used_frac_max = 0;
   EvidenceShares evidence{};          // shares of step time; sum 1, or all 0
+  std::optional<double> noted_frac;   // share of supported step time that notes touch
   bool exact = true;                  // quantiles per request; itl_s never is
   std::vector<GroupSummary> classes;  // empty where there is one class without a name
   std::vector<ReplicaSummary> replicas;
   std::optional<SessionSummary> sessions;  // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;              // what the scenario's metrics gave (scripts/metrics)
 
-  /// The share of time that is extrapolated, stand_in or assumed: what --strict limits.
+  /// The share of time that is extrapolated, stand_in or assumed, or that a note of the model
+  /// touches: what --strict limits.
   double unsupported_share() const;
 };
 

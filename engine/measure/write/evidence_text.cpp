@@ -1,5 +1,7 @@
 #include "measure/write/evidence_text.h"
 
+#include <algorithm>
+
 #include "measure/write/table.h"
 
 namespace rooflua {
@@ -23,14 +25,21 @@ EvidenceShares shares_from_json(const Json& evidence) {
   return out;
 }
 
-std::string evidence_line(const EvidenceShares& shares) {
+std::string evidence_line(const EvidenceShares& shares, std::optional<double> noted_frac) {
   std::string out;
   for (const EvidenceWord& word : evidence_words) {
     const double share = shares[static_cast<std::size_t>(word.value)];
     if (share <= 0) continue;
     out += (out.empty() ? "" : ", ") + std::string(word.name) + " " + percent(share);
   }
-  return out.empty() ? "none: nothing was priced" : out;
+  if (out.empty()) return "none: nothing was priced";
+  return noted_frac.value_or(0) > 0 ? out + "; touched by notes " + percent(*noted_frac) : out;
+}
+
+std::string unsupported_text(const std::vector<const Summary*>& runs) {
+  const bool noted = std::any_of(
+      runs.begin(), runs.end(), [](const Summary* run) { return run->noted_frac.value_or(0) > 0; });
+  return unsupported_names() + (noted ? ", or that notes of the model touch" : "");
 }
 
 }  // namespace rooflua

@@ -1,10 +1,13 @@
 #pragma once
 // Shares of evidence as documents and reports write them.
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "cost/evidence.h"
+#include "measure/record/summary.h"
 
 namespace rooflua {
 
@@ -13,7 +16,12 @@ Json evidence_json(const EvidenceShares& shares);
 /// The inverse: what is not named is 0, unknown names are left out.
 EvidenceShares shares_from_json(const Json& evidence);
 
-/// "measured 71.2 %, interpolated 28.8 %": shares above 0, from good to bad.
-std::string evidence_line(const EvidenceShares& shares);
+/// "measured 71.2 %, interpolated 28.8 %; touched by notes 40.0 %": shares above 0, from good to
+/// bad. @param noted_frac  share of supported time that notes of the model touch
+std::string evidence_line(const EvidenceShares& shares, std::optional<double> noted_frac = {});
+
+/// What these runs count as unsupported: "extrapolated, stand_in or assumed", and "or that notes
+/// touch" where that occurs.
+std::string unsupported_text(const std::vector<const Summary*>& runs);
 
 }  // namespace rooflua

@@ -159,7 +159,7 @@ std::string report(const Summary& s) {
   out += "\nengine    steps: " + grouped(s.steps) + ", preemptions: " + grouped(s.preemptions) +
          ", KV cache at most " + percent(s.kv_used_frac_max) + " full, requests at once at most " +
          grouped(s.peak_concurrency) + "\n";
-  out += own_metrics(s) + "evidence  " + evidence_line(s.evidence) + "\n";
+  out += own_metrics(s) + "evidence  " + evidence_line(s.evidence, s.noted_frac) + "\n";
   if (!s.exact) out += "quantiles are from histograms, within 0.1 %\n";
   return out;
 }
@@ -198,7 +198,7 @@ std::string comparison(const std::vector<Variant>& variants) {
     for (const RunColumn& column : columns) row.push_back(column.cell(variant.summary));
     table.add(row);
   }
-  return table.text() + "\nunsupported: share of time that is " + unsupported_names() + "\n";
+  return table.text() + "\nunsupported: share of time that is " + unsupported_text(runs) + "\n";
 }
 
 std::string report(const Comparison& comparison, double tolerance) {

@@ -206,6 +206,7 @@ Json to_json(const Summary& s) {
     out["sessions"] = Json::object();
     write(out["sessions"], session_metrics(), *s.sessions);
   }
+  if (s.noted_frac) out["noted_frac"] = *s.noted_frac;
   for (const OwnMetric& each : s.own) out["own"][each.name] = each.value;
   return out;
 }
@@ -249,6 +250,7 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     s.sessions = SessionSummary{};
     read(*sessions, session_metrics(), *s.sessions);
   }
+  s.noted_frac = f.number("noted_frac");
   if (const Json* own = f.find("own"); own != nullptr && own->is_object()) {
     for (const Json::Member& each : own->members())
       s.own.push_back({each.key, "", each.value.is_number() ? each.value.number() : nan});

@@ -4,7 +4,9 @@
 //
 //     {schema, scenario, seed, variants: [{name, parameters, summary: {requests, completed,
 //      failed: {reason: n}, ..., ttft_s: {mean, std, min, p50, p90, p95, p99, max}, ...,
-//      evidence: {measured: share}}}]}
+//      evidence: {measured: share}, noted_frac}}]}
+//
+// noted_frac is there where notes of the model touch operations (Summary::noted_frac).
 //
 // A variant whose workload did not send everything also has left_out (measure/write/left_out.h).
 // A figure that does not exist (no second token, no completed request) is null. No wall-clock

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 
 namespace rooflua {
@@ -9,7 +10,7 @@ namespace rooflua {
 namespace {
 
 constexpr int application_id = 0x726f6f66;  // "roof", in the header of the file
-constexpr int schema_version = 1;
+constexpr int schema_version = 2;
 constexpr int patience_ms = 10'000;  // for another process that writes the same file
 
 constexpr const char* schema =
@@ -17,6 +18,7 @@ constexpr const char* schema =
     " scenario_hash TEXT NOT NULL, version TEXT NOT NULL, position INTEGER NOT NULL,"
     " seed INTEGER NOT NULL, name TEXT NOT NULL, parameters TEXT NOT NULL,"
     " scenario TEXT NOT NULL, document TEXT NOT NULL, report TEXT NOT NULL, drawing TEXT NOT NULL,"
+    " checksum TEXT NOT NULL,"
     " PRIMARY KEY (scenario_hash, version, position))";
 
 /// One prepared statement.
@@ -102,10 +104,26 @@ ResultStore::ResultStore(const std::filesystem::path& file, ResultSet set)
 
 ResultStore::~ResultStore() = default;
 
+std::string ResultStore::checksum(const ResultRow& row, const std::string& scenario) const {
+  Checksum sum;
+  for (const std::string& each :
+       {set_.scenario_hash, set_.version, std::to_string(row.position), std::to_string(row.seed),
+        row.name, row.parameters, scenario, row.document, row.report, row.drawing}) {
+    sum.add(each);
+  }
+  return sum.hex();
+}
+
 std::map<std::int64_t, ResultRow> ResultStore::rows() const {
-  Statement statement(database_.get(), file_,
-                      "SELECT position, seed, name, parameters, document, report, drawing FROM runs"
-                      " WHERE scenario_hash = ? AND version = ?");
+  std::vector<ResultRow> altered;
+  return rows(altered);
+}
+
+std::map<std::int64_t, ResultRow> ResultStore::rows(std::vector<ResultRow>& altered) const {
+  Statement statement(
+      database_.get(), file_,
+      "SELECT position, seed, name, parameters, document, report, drawing, scenario,"
+      " checksum FROM runs WHERE scenario_hash = ? AND version = ?");
   statement.bind(set_.scenario_hash).bind(set_.version);
   std::map<std::int64_t, ResultRow> out;
   int status;
@@ -118,7 +136,11 @@ std::map<std::int64_t, ResultRow> ResultStore::rows() const {
     row.document = statement.text(4);
     row.report = statement.text(5);
     row.drawing = statement.text(6);
-    out.emplace(row.position, std::move(row));
+    if (statement.text(8) == checksum(row, statement.text(7))) {
+      out.emplace(row.position, std::move(row));
+    } else {
+      altered.push_back(std::move(row));
+    }
   }
   if (status != SQLITE_DONE) fail();
   return out;
@@ -132,12 +154,20 @@ std::int64_t ResultStore::foreign_rows() const {
   return statement.integer(0);
 }
 
-void ResultStore::add(const ResultRow& row) {
-  Statement statement(database_.get(), file_,
-                      "INSERT INTO runs (scenario_hash, version, position, seed, name,"
-                      " parameters, scenario, document, report, drawing)"
-                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                      " ON CONFLICT (scenario_hash, version, position) DO NOTHING");
+void ResultStore::repair(const ResultRow& row) {
+  write(row,
+        "UPDATE SET seed = excluded.seed, name = excluded.name, parameters = excluded.parameters,"
+        " scenario = excluded.scenario, document = excluded.document, report = excluded.report,"
+        " drawing = excluded.drawing, checksum = excluded.checksum");
+}
+
+void ResultStore::write(const ResultRow& row, const std::string& on_conflict) {
+  const std::string sql =
+      "INSERT INTO runs (scenario_hash, version, position, seed, name, parameters, scenario,"
+      " document, report, drawing, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+      " ON CONFLICT (scenario_hash, version, position) DO " +
+      on_conflict;
+  Statement statement(database_.get(), file_, sql.c_str());
   statement.bind(set_.scenario_hash)
       .bind(set_.version)
       .bind(row.position)
@@ -147,7 +177,8 @@ void ResultStore::add(const ResultRow& row) {
       .bind(set_.scenario)
       .bind(row.document)
       .bind(row.report)
-      .bind(row.drawing);
+      .bind(row.drawing)
+      .bind(checksum(row, set_.scenario));
   if (statement.step() != SQLITE_DONE) fail();
 }
 

@@ -3,16 +3,18 @@
 // sweep goes on where it stopped.
 //
 //     runs(scenario_hash, version, position, seed, name, parameters, scenario, document, report,
-//          drawing)
+//          drawing, checksum)
 //
 // Rows of one scenario hash and program version belong together. Rows of other files or programs
-// stay in the file, and are not used.
+// stay in the file, and are not used. The checksum is over all other columns: a row that does not
+// fit it was altered, and is not used either.
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 struct sqlite3;
 
@@ -43,12 +45,15 @@ class ResultStore {
   ResultStore(const ResultStore&) = delete;
   ResultStore& operator=(const ResultStore&) = delete;
 
-  /// The rows of this set, by position.
+  /// The rows of this set, by position. `altered` gets those that do not fit their checksum.
+  std::map<std::int64_t, ResultRow> rows(std::vector<ResultRow>& altered) const;
   std::map<std::int64_t, ResultRow> rows() const;
   /// How many rows of the file belong to another scenario hash or version.
   std::int64_t foreign_rows() const;
   /// Adds a row, for good when it returns. A position that is there already stays as it is.
-  void add(const ResultRow& row);
+  void add(const ResultRow& row) { write(row, "NOTHING"); }
+  /// The same in place of a row that was altered.
+  void repair(const ResultRow& row);
 
  private:
   struct Closer {
@@ -56,6 +61,8 @@ class ResultStore {
   };
   [[noreturn]] void fail() const;
   void execute(const char* sql) const;
+  void write(const ResultRow& row, const std::string& on_conflict);
+  std::string checksum(const ResultRow& row, const std::string& scenario) const;
 
   std::string file_;
   ResultSet set_;

@@ -66,16 +66,23 @@ int json_encode(lua_State* L) {
   return 1;
 }
 
-/// csv_read(path) -> rows, names of the columns. A row is a table by column name, with its `line`.
-/// A cell that reads as a number is a number; an empty cell is left out.
+/// csv_read(path, keep) -> rows, names of the columns. A row is a table by column name, with its
+/// `line`. A row that is longer than the header is an error; with `keep` it has `cells`, how many
+/// it has. A cell that reads as a number is a number; an empty cell is left out.
 int csv_read(lua_State* L) {
-  const CsvFile file = read_csv(check_text(L, 1, "csv.read"));
+  const bool keep = lua_toboolean(L, 2) != 0;
+  const CsvFile file =
+      read_csv(check_text(L, 1, "csv.read"), keep ? LongRows::kept : LongRows::refused);
   lua_createtable(L, static_cast<int>(file.rows.size()), 0);
   int count = 0;
   for (const CsvRow& row : file.rows) {
     lua_createtable(L, 0, static_cast<int>(row.cells.size()) + 1);
     lua_pushinteger(L, row.line);
     lua_setfield(L, -2, "line");
+    if (!file.header.empty() && row.cells.size() > file.header.size()) {
+      lua_pushinteger(L, static_cast<lua_Integer>(row.cells.size()));
+      lua_setfield(L, -2, "cells");
+    }
     for (std::size_t i = 0; i < row.cells.size() && i < file.header.size(); ++i) {
       const std::string& cell = row.cells[i];
       if (cell.empty()) continue;

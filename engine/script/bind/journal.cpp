@@ -8,15 +8,15 @@
 #include "base/error.h"
 #include "measure/write/requests.h"
 #include "measure/write/step_report.h"
-#include "script/variant_result.h"
 #include "script/serving/run.h"
+#include "script/variant_result.h"
 
 namespace rooflua::script {
 
 namespace {
 
-const Journal& journal_of(lua_State* L) {
-  const Journal* journal = check_run(L).find<Journal>();
+const Journal& journal_of(const Run& run) {
+  const Journal* journal = run.find<Journal>();
   if (journal == nullptr)
     throw Error("", "this simulation remembers nothing (it was opened with remember = false)");
   return *journal;
@@ -46,9 +46,9 @@ Json sample_json(const EndedStep& sample) {
 }
 
 /// serve_steps(run) -> a table per step that ended.
-int serve_steps(lua_State* L) {
+int serve_steps(lua_State* L, Run& run) {
   Json out = Json::array();
-  for (const EndedStep& sample : journal_of(L).steps()) out.push_back(sample_json(sample));
+  for (const EndedStep& sample : journal_of(run).steps()) out.push_back(sample_json(sample));
   push_json(L, out, false);
   return 1;
 }
@@ -88,18 +88,18 @@ Json ended_json(const Why& why) {
 }
 
 /// serve_ended(run) -> a table per request that ended, in that order.
-int serve_ended(lua_State* L) {
+int serve_ended(lua_State* L, Run& run) {
   Json out = Json::array();
-  for (const Why& why : journal_of(L).ended()) out.push_back(ended_json(why));
+  for (const Why& why : journal_of(run).ended()) out.push_back(ended_json(why));
   push_json(L, out, false);
   return 1;
 }
 
 /// serve_ended_csv(run) -> the file of --requests, of the requests that ended.
-int serve_ended_csv(lua_State* L) {
-  const Journal& journal = journal_of(L);
+int serve_ended_csv(lua_State* L, Run& run) {
+  const Journal& journal = journal_of(run);
   std::ostringstream text;
-  RequestsCsv csv(text, "requests", check_run(L).classes);
+  RequestsCsv csv(text, "requests", run.classes);
   for (const Why& why : journal.ended()) csv.on_done(why.done);
   csv.finish();
   const std::string out = std::move(text).str();
@@ -108,8 +108,8 @@ int serve_ended_csv(lua_State* L) {
 }
 
 /// serve_why_of(run, id) -> report text and document; nothing while that request has not ended.
-int serve_why_of(lua_State* L) {
-  const Journal* journal = check_run(L).find<Journal>();
+int serve_why_of(lua_State* L, Run& run) {
+  const Journal* journal = run.find<Journal>();
   if (journal == nullptr) return 0;
   const Why* why = journal->find(check_index(L, "request"));
   if (why == nullptr) return 0;
@@ -120,8 +120,8 @@ int serve_why_of(lua_State* L) {
 
 /// serve_last_step(run, replica from 1) -> the step that ended last there; nothing before the
 /// first.
-int serve_last_step(lua_State* L) {
-  const StepWork* work = journal_of(L).last_step(check_index(L, "replica") - 1);
+int serve_last_step(lua_State* L, Run& run) {
+  const StepWork* work = journal_of(run).last_step(check_index(L, "replica") - 1);
   if (work == nullptr) return 0;
   Json out = sample_json(work->sample);
   out["time_s"] = work->time_s;
@@ -152,11 +152,11 @@ int step_report_text(lua_State* L) {
 }  // namespace
 
 void bind_journal(lua_State* L) {
-  set_function(L, "serve_steps", guarded<serve_steps>);
-  set_function(L, "serve_ended", guarded<serve_ended>);
-  set_function(L, "serve_ended_csv", guarded<serve_ended_csv>);
-  set_function(L, "serve_why_of", guarded<serve_why_of>);
-  set_function(L, "serve_last_step", guarded<serve_last_step>);
+  set_function(L, "serve_steps", on_run<"steps", serve_steps>);
+  set_function(L, "serve_ended", on_run<"ended", serve_ended>);
+  set_function(L, "serve_ended_csv", on_run<"ended", serve_ended_csv>);
+  set_function(L, "serve_why_of", on_run<"why", serve_why_of>);
+  set_function(L, "serve_last_step", on_run<"last_step", serve_last_step>);
   set_function(L, "step_report", guarded<step_report_text>);
 }
 

@@ -1,4 +1,7 @@
-// Natives for the limit on loading: a scenario may take so many instructions to load or be checked.
+// Natives for the limit on loading: a scenario may take so many instructions, and so much CPU time,
+// to load or be checked. The time counts for calls that do much in few instructions.
+
+#include <ctime>
 
 #include "script/vm/context.h"
 
@@ -6,9 +9,15 @@ namespace rooflua::script {
 
 namespace {
 
-constexpr int hook_period = 100000;
+constexpr int hook_period = 1000;
 // The library may run this much longer, so that it can return to end_loading.
-constexpr double library_grace = 10.0 * hook_period;
+constexpr double library_grace = 1e6;
+
+double cpu_s() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 /// Once the budget is spent, every further instruction of the user's code raises the error, so that
 /// a script that catches the error cannot go on. The library's own code may still return, because
@@ -16,6 +25,7 @@ constexpr double library_grace = 10.0 * hook_period;
 void load_hook(lua_State* L, lua_Debug*) {
   Context& context = context_of(L);
   if (!context.load_spent) context.load_budget -= hook_period;
+  if (context.load_budget > 0 && cpu_s() > context.load_end_s) context.load_budget = 0;
   if (context.load_budget > 0) return;
   const bool grace = context.load_spent || context.load_budget > -library_grace;
   if (grace && !in_user_code(L)) return;
@@ -33,6 +43,7 @@ int begin_loading(lua_State* L) {
   luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   context.load_budget = context.options.load_instructions;
   context.load_spent = false;
+  context.load_end_s = cpu_s() + context.options.load_cpu_s;
   if (lua_gethook(L) == nullptr) lua_sethook(L, load_hook, LUA_MASKCOUNT, hook_period);
   return 0;
 }

@@ -9,20 +9,16 @@
 #include "measure/write/report.h"
 #include "measure/write/requests.h"
 #include "measure/write/result.h"
-#include "script/serving/record.h"
 #include "script/serving/own_metrics.h"
+#include "script/serving/record.h"
 #include "script/serving/run.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
 
-Run& check_run(lua_State* L) {
-  // The binding is the only owner that writes; Lua shares the object as it shares all others.
-  return const_cast<Run&>(*check_object<Run>(L, 1, "simulation"));
-}
-
 Summary summary_of(const Run& run) {
   Summary out = run.summary->summary();
+  out.noted_frac = run.noted_frac;
   if (const auto* metrics = run.find<LuaOwnMetrics>()) out.own = metrics->values();
   return out;
 }
@@ -30,30 +26,42 @@ Summary summary_of(const Run& run) {
 namespace {
 
 /// serve_summary(run) -> the summary; a figure that does not exist is nan.
-int serve_summary(lua_State* L) {
-  push_json(L, to_json(summary_of(check_run(L))), false);
+int serve_summary(lua_State* L, Run& run) {
+  push_json(L, to_json(summary_of(run)), false);
   return 1;
+}
+
+/// serve_noted(run, share): the share of supported time that notes of a model touch.
+int serve_noted(lua_State* L, Run& run) {
+  run.noted_frac = check_number(L, 2, "serve_noted");
+  return 0;
 }
 
 /// serve_document(run) -> the summary as json.decode gives its document: what does not exist is
 /// json.null.
-int serve_document(lua_State* L) {
-  push_json(L, document(summary_of(check_run(L))), true);
+int serve_document(lua_State* L, Run& run) {
+  push_json(L, document(summary_of(run)), true);
   return 1;
 }
 
 /// serve_hand_over(run) -> the summary as a report. The program takes the summary itself when the
 /// function that it called has returned (Context::served).
-int serve_hand_over(lua_State* L) {
-  const auto summary = std::make_shared<const Summary>(summary_of(check_run(L)));
+int serve_hand_over(lua_State* L, Run& run) {
+  const auto summary = std::make_shared<const Summary>(summary_of(run));
   context_of(L).served = summary;
   lua_pushstring(L, report(*summary).c_str());
   return 1;
 }
 
+/// serve_report(run) -> the summary so far as a report.
+int serve_report(lua_State* L, Run& run) {
+  lua_pushstring(L, report(summary_of(run)).c_str());
+  return 1;
+}
+
 /// What the scheduler was asked and what happened, for benchmarks and tests.
-int serve_totals(lua_State* L) {
-  const Totals& totals = check_run(L).simulation->totals();
+int serve_totals(lua_State* L, Run& run) {
+  const Totals& totals = run.simulation->totals();
   Json out = Json::object();
   out["arrived"] = totals.arrived;
   out["plans_asked"] = totals.plans_asked;
@@ -65,8 +73,8 @@ int serve_totals(lua_State* L) {
 }
 
 /// serve_left_out(run) -> what its workload left out so far (measure/write/left_out.h), or nil.
-int serve_left_out(lua_State* L) {
-  push_json(L, to_json(check_run(L).workload->left_out()), false);
+int serve_left_out(lua_State* L, Run& run) {
+  push_json(L, to_json(run.workload->left_out()), false);
   return 1;
 }
 
@@ -82,8 +90,7 @@ int left_out_text(lua_State* L) {
 }
 
 /// serve_record(run) -> the steps so far (ScheduleRecord::steps); nil without record = true.
-int serve_record(lua_State* L) {
-  const Run& run = check_run(L);
+int serve_record(lua_State* L, Run& run) {
   const auto* record = run.find<ScheduleRecord>();
   if (record == nullptr) return 0;
   push_json(L, record->steps(), false);
@@ -118,8 +125,8 @@ Json describe_list(const Replica& replica, std::int32_t head) {
 }
 
 /// serve_replica(run, index from 1) -> a table: what it looks like now.
-int serve_replica(lua_State* L) {
-  const Simulation& simulation = *check_run(L).simulation;
+int serve_replica(lua_State* L, Run& run) {
+  const Simulation& simulation = *run.simulation;
   const double index = check_number(L, 2, "replica");
   if (!(index >= 1 && index <= simulation.replica_count()) || index != std::floor(index)) {
     throw Error("replica",
@@ -143,8 +150,8 @@ int serve_replica(lua_State* L) {
   return 1;
 }
 
-int serve_request(lua_State* L) {
-  const Simulation& simulation = *check_run(L).simulation;
+int serve_request(lua_State* L, Run& run) {
+  const Simulation& simulation = *run.simulation;
   const double id = check_number(L, 2, "request id");
   if (!(id >= 0 && id < 2147483647.0)) throw Error("request", "expected an id, 0 or more");
   const std::int32_t slot = simulation.slot_of(static_cast<std::int32_t>(id));
@@ -156,8 +163,7 @@ int serve_request(lua_State* L) {
 }
 
 /// serve_requests(run) -> KeptRequests::columns; nothing without keep_requests = true.
-int serve_requests(lua_State* L) {
-  const Run& run = check_run(L);
+int serve_requests(lua_State* L, Run& run) {
   const auto* kept = run.find<KeptRequests>();
   if (kept == nullptr) return 0;
   push_json(L, kept->columns(), false);
@@ -165,8 +171,7 @@ int serve_requests(lua_State* L) {
 }
 
 /// serve_why(run) -> report text and document; nothing if that request did not end.
-int serve_why(lua_State* L) {
-  const Run& run = check_run(L);
+int serve_why(lua_State* L, Run& run) {
   const auto* observer = run.find<WhyObserver>();
   if (observer == nullptr || !observer->why()) return 0;
   lua_pushstring(L, report(*observer->why()).c_str());
@@ -195,8 +200,7 @@ Json describe_step(const SampledStep& step) {
 
 /// serve_sketch(run) -> what a report draws, as JSON text, and the sampled steps; nothing without
 /// sketch = true.
-int serve_sketch(lua_State* L) {
-  const Run& run = check_run(L);
+int serve_sketch(lua_State* L, Run& run) {
   const auto* sketch = run.find<Sketch>();
   if (sketch == nullptr) return 0;
   Json steps = Json::array();
@@ -209,18 +213,20 @@ int serve_sketch(lua_State* L) {
 }  // namespace
 
 void bind_results(lua_State* L) {
-  set_function(L, "serve_summary", guarded<serve_summary>);
-  set_function(L, "serve_document", guarded<serve_document>);
-  set_function(L, "serve_hand_over", guarded<serve_hand_over>);
-  set_function(L, "serve_totals", guarded<serve_totals>);
-  set_function(L, "serve_replica", guarded<serve_replica>);
-  set_function(L, "serve_request", guarded<serve_request>);
+  set_function(L, "serve_summary", on_run<"result", serve_summary>);
+  set_function(L, "serve_noted", on_run<"result", serve_noted>);
+  set_function(L, "serve_document", on_run<"result", serve_document>);
+  set_function(L, "serve_hand_over", on_run<"result", serve_hand_over>);
+  set_function(L, "serve_report", on_run<"result", serve_report>);
+  set_function(L, "serve_totals", on_run<"result", serve_totals>);
+  set_function(L, "serve_replica", on_run<"replica", serve_replica>);
+  set_function(L, "serve_request", on_run<"request", serve_request>);
   set_function(L, "left_out_lines", guarded<left_out_text>);
-  set_function(L, "serve_left_out", guarded<serve_left_out>);
-  set_function(L, "serve_record", guarded<serve_record>);
-  set_function(L, "serve_requests", guarded<serve_requests>);
-  set_function(L, "serve_why", guarded<serve_why>);
-  set_function(L, "serve_sketch", guarded<serve_sketch>);
+  set_function(L, "serve_left_out", on_run<"result", serve_left_out>);
+  set_function(L, "serve_record", on_run<"result", serve_record>);
+  set_function(L, "serve_requests", on_run<"result", serve_requests>);
+  set_function(L, "serve_why", on_run<"why", serve_why>);
+  set_function(L, "serve_sketch", on_run<"result", serve_sketch>);
 }
 
 }  // namespace rooflua::script

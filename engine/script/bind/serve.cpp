@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "measure/record/journal.h"
@@ -20,23 +21,25 @@ namespace {
 
 /// The list at `index`: one policy per replica, each as the engine's interface.
 template <class Policy, class State>
-std::vector<std::unique_ptr<Policy>> wrap_list(lua_State* L, int index, State& state) {
+std::vector<std::unique_ptr<Policy>> wrap_list(Asking& asking, int index, State& state) {
+  lua_State* L = asking.L;
   std::vector<std::unique_ptr<Policy>> out;
   const int count = static_cast<int>(lua_objlen(L, index));
   for (int i = 1; i <= count; ++i) {
     lua_rawgeti(L, index, i);
-    out.push_back(std::make_unique<Policy>(L, state));
+    out.push_back(std::make_unique<Policy>(asking, state));
   }
   return out;
 }
 
 void read_policies(lua_State* L, int first, Run& run) {
   ServeState& state = serve_state(L);
-  run.schedulers = wrap_list<LuaScheduler>(L, first, state.border);
-  run.steps = wrap_list<LuaStepModel>(L, first + 1, state);
+  run.asking.L = L;
+  run.schedulers = wrap_list<LuaScheduler>(run.asking, first, state.border);
+  run.steps = wrap_list<LuaStepModel>(run.asking, first + 1, state);
   if (!lua_isnil(L, first + 2)) {
     lua_pushvalue(L, first + 2);
-    run.router = std::make_unique<LuaRouter>(L, state.border);
+    run.router = std::make_unique<LuaRouter>(run.asking, state.border);
   }
 }
 
@@ -44,7 +47,7 @@ void read_policies(lua_State* L, int first, Run& run) {
 void listen_metrics(lua_State* L, int index, Run& run) {
   if (lua_isnil(L, index)) return;
   lua_pushvalue(L, index);
-  run.listen(std::make_unique<LuaOwnMetrics>(L));
+  run.listen(std::make_unique<LuaOwnMetrics>(run.asking));
 }
 
 /// serve_open(config, schedulers, steps, router or nil, workload, metrics or nil) -> run
@@ -62,7 +65,7 @@ int serve_open(lua_State* L) {
     if (options.classes.empty()) options.classes = box->trace->classes;
   } else {
     lua_pushvalue(L, 5);
-    run->workload = std::make_unique<LuaWorkload>(L);
+    run->workload = std::make_unique<LuaWorkload>(run->asking);
   }
   if (const Json* kept = given.find("exact_requests"); kept != nullptr && kept->is_number()) {
     options.exact_requests = kept->integer();
@@ -99,16 +102,17 @@ void go_on(Run& run, Go go) {
   if (stop_requested() != 0) throw Error("", stop_message());
 }
 
-int serve_advance(lua_State* L) {
-  Run& run = check_run(L);
-  const double until_s = lua_isnoneornil(L, 2) ? -1 : check_number(L, 2, "until");
-  if (lua_isnoneornil(L, 2)) {
-    go_on(run, [](Simulation& simulation) { simulation.run(&stop_requested()); });
-  } else if (until_s >= 0 && std::isfinite(until_s)) {
-    go_on(run, [=](Simulation& simulation) { simulation.run_until(until_s, &stop_requested()); });
-  } else {
+int serve_advance(lua_State*, Run& run) {
+  go_on(run, [](Simulation& simulation) { simulation.run(&stop_requested()); });
+  clear_progress(run);
+  return 0;
+}
+
+int serve_advance_until(lua_State* L, Run& run) {
+  const double until_s = check_number(L, 2, "run_until");
+  if (!(until_s >= 0 && std::isfinite(until_s)))
     throw Error("run_until", "expected a time >= 0 in seconds");
-  }
+  go_on(run, [=](Simulation& simulation) { simulation.run_until(until_s, &stop_requested()); });
   clear_progress(run);
   return 0;
 }
@@ -116,8 +120,7 @@ int serve_advance(lua_State* L) {
 /// serve_run_or_stop(run): runs to the end, and returns nothing; or until Ctrl-C or the time limit,
 /// and returns {stopped_by, message, clock_s, finished, sent}. The files then hold the requests
 /// that had not ended.
-int serve_run_or_stop(lua_State* L) {
-  Run& run = check_run(L);
+int serve_run_or_stop(lua_State* L, Run& run) {
   std::string message;
   const StopGently gently;
   try {
@@ -142,60 +145,73 @@ int serve_run_or_stop(lua_State* L) {
   return 1;
 }
 
-int serve_step(lua_State* L) {
+int serve_step(lua_State* L, Run& run) {
   bool more = false;
-  go_on(check_run(L), [&](Simulation& simulation) { more = simulation.step(); });
+  go_on(run, [&](Simulation& simulation) { more = simulation.step(); });
   lua_pushboolean(L, more);
   return 1;
 }
 
+/// Also of a busy simulation.
 int serve_now(lua_State* L) {
-  lua_pushnumber(L, check_run(L).simulation->now_s());
+  lua_pushnumber(L, check_object<Run>(L, 1, "simulation")->simulation->now_s());
   return 1;
 }
 
-int serve_finish(lua_State* L) {
-  check_run(L).finish_outputs();
+int serve_finish(lua_State*, Run& run) {
+  run.finish_outputs();
   return 0;
 }
 
 /// serve_set(run, schedulers or nil, steps or nil, router or nil): from the next plan on.
-int serve_set(lua_State* L) {
+int serve_set(lua_State* L, Run& run) {
   lua_settop(L, 4);
-  Run& run = check_run(L);
   ServeState& state = serve_state(L);
   const auto count = static_cast<std::size_t>(run.simulation->replica_count());
+  std::vector<std::unique_ptr<LuaScheduler>> schedulers;
+  std::vector<std::unique_ptr<LuaStepModel>> steps;
+  std::unique_ptr<LuaRouter> router;
   if (!lua_isnil(L, 2)) {
-    auto fresh = wrap_list<LuaScheduler>(L, 2, state.border);
-    if (fresh.size() != count) throw Error("set", "expected one scheduler per replica");
-    for (std::size_t i = 0; i < count; ++i)
-      run.simulation->set_scheduler(static_cast<std::int32_t>(i), *fresh[i]);
-    run.schedulers = std::move(fresh);
+    schedulers = wrap_list<LuaScheduler>(run.asking, 2, state.border);
+    if (schedulers.size() != count) throw Error("set", "expected one scheduler per replica");
   }
   if (!lua_isnil(L, 3)) {
-    auto fresh = wrap_list<LuaStepModel>(L, 3, state);
-    if (fresh.size() != count) throw Error("set", "expected one step model per replica");
-    for (std::size_t i = 0; i < count; ++i)
-      run.simulation->set_steps(static_cast<std::int32_t>(i), *fresh[i]);
-    run.steps = std::move(fresh);
+    steps = wrap_list<LuaStepModel>(run.asking, 3, state);
+    if (steps.size() != count) throw Error("set", "expected one step model per replica");
   }
-  if (!lua_isnoneornil(L, 4)) {
+  if (!lua_isnil(L, 4)) {
     lua_pushvalue(L, 4);
-    auto fresh = std::make_unique<LuaRouter>(L, state.border);
-    run.simulation->set_router(*fresh);
-    run.router = std::move(fresh);
+    router = std::make_unique<LuaRouter>(run.asking, state.border);
   }
+  // The simulation never points to a policy that is gone: each takes the place of the one before.
+  // A key that is an error leaves the first replica as it was, and the others in between.
+  const bool was_broken = std::exchange(run.broken, false);
+  for (std::size_t i = 0; i < schedulers.size(); ++i) {
+    run.simulation->set_scheduler(static_cast<std::int32_t>(i), *schedulers[i]);
+    run.schedulers[i].swap(schedulers[i]);
+    run.broken = true;
+  }
+  if (router != nullptr) {
+    run.simulation->set_router(*router);
+    run.router.swap(router);
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    run.simulation->set_steps(static_cast<std::int32_t>(i), *steps[i]);
+    run.steps[i].swap(steps[i]);
+  }
+  run.broken = was_broken;
   return 0;
 }
 
 /// serve_fork(run, schedulers, steps, router or nil, metrics or nil) -> an independent run from
 /// here on.
-int serve_fork(lua_State* L) {
+int serve_fork(lua_State* L, Run& run) {
   lua_settop(L, 5);
-  Run& run = check_run(L);
   auto fork = std::make_shared<Run>();
   read_policies(L, 2, *fork);
   fork->workload = run.workload->fork();
+  if (auto* workload = dynamic_cast<LuaWorkload*>(fork->workload.get()))
+    workload->belong_to(fork->asking);
   if (fork->workload == nullptr) {
     throw Error("fork",
                 "the workload's requests(rng) returned a function, whose state cannot be copied; "
@@ -212,19 +228,18 @@ int serve_fork(lua_State* L) {
   return 1;
 }
 
-int serve_can_fork(lua_State* L) {
-  lua_pushboolean(L, check_run(L).workload->fork() != nullptr);
+int serve_can_fork(lua_State* L, Run& run) {
+  lua_pushboolean(L, run.workload->fork() != nullptr);
   return 1;
 }
 
-int serve_is_broken(lua_State* L) {
-  lua_pushboolean(L, check_run(L).broken);
+int serve_is_broken(lua_State* L, Run& run) {
+  lua_pushboolean(L, run.broken);
   return 1;
 }
 
 /// Frees the simulation; the object stays, closed.
-int serve_close(lua_State* L) {
-  check_run(L);
+int serve_close(lua_State* L, Run&) {
   return collect_box<Run>(L);
 }
 
@@ -253,16 +268,17 @@ void bind_serve(lua_State* L) {
   bind_traces(L);
   set_function(L, "serve_table", guarded<table>);
   set_function(L, "serve_open", guarded<serve_open>);
-  set_function(L, "serve_advance", guarded<serve_advance>);
-  set_function(L, "serve_run_or_stop", guarded<serve_run_or_stop>);
-  set_function(L, "serve_step", guarded<serve_step>);
+  set_function(L, "serve_advance", on_run<"run", serve_advance>);
+  set_function(L, "serve_advance_until", on_run<"run_until", serve_advance_until>);
+  set_function(L, "serve_run_or_stop", on_run<"run", serve_run_or_stop>);
+  set_function(L, "serve_step", on_run<"step", serve_step>);
   set_function(L, "serve_now", guarded<serve_now>);
-  set_function(L, "serve_finish", guarded<serve_finish>);
-  set_function(L, "serve_set", guarded<serve_set>);
-  set_function(L, "serve_fork", guarded<serve_fork>);
-  set_function(L, "serve_can_fork", guarded<serve_can_fork>);
-  set_function(L, "serve_is_broken", guarded<serve_is_broken>);
-  set_function(L, "serve_close", guarded<serve_close>);
+  set_function(L, "serve_finish", on_run<"result", serve_finish>);
+  set_function(L, "serve_set", on_run<"set", serve_set>);
+  set_function(L, "serve_fork", on_run<"fork", serve_fork>);
+  set_function(L, "serve_can_fork", on_run<"fork", serve_can_fork>);
+  set_function(L, "serve_is_broken", on_run<"fork", serve_is_broken>);
+  set_function(L, "serve_close", on_run<"close", serve_close>);
 }
 
 }  // namespace rooflua::script

@@ -47,6 +47,18 @@ Json fields_of(const HybridAttention& hybrid) {
   return out;
 }
 
+Json fields_of(const std::vector<ModelNote>& notes) {
+  Json out = Json::array();
+  for (const ModelNote& note : notes) {
+    Json entry = Json::object();
+    entry["text"] = note.text;
+    entry["touches"] = touched_words[static_cast<std::size_t>(note.touches)].name;
+    entry["beyond_tokens"] = note.beyond_tokens;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
 Json fields_of(const Model& model) {
   Json out = Json::object();
   out["name"] = model.name;
@@ -66,6 +78,7 @@ Json fields_of(const Model& model) {
   out["weight_dtype"] = dtype_text(model.weight_dtype.value_or(model.dtype));
   out["full_attention_layers"] = model.full_attention_layers();
   out["moe_layers"] = model.moe_layers();
+  out["notes"] = fields_of(model.notes);
   if (model.moe) out["moe"] = fields_of(*model.moe);
   if (model.mla) out["mla"] = fields_of(*model.mla);
   if (model.hybrid) out["hybrid"] = fields_of(*model.hybrid);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "script/vm/context.h"
@@ -17,36 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 64 bits, eight bytes at a time: shipped tables are megabytes. It detects changed files; it is
-/// not a cryptographic hash.
-class Hash {
- public:
-  void add(std::string_view bytes) {
-    mix(bytes.size());  // separates texts: "ab", "c" differs from "a", "bc"
-    while (!bytes.empty()) {
-      std::uint64_t word = 0;
-      const std::size_t size = std::min(bytes.size(), sizeof word);
-      for (std::size_t i = 0; i < size; ++i)  // the same on every machine
-        word |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-      mix(word);
-      bytes.remove_prefix(size);
-    }
-  }
-  std::string hex() const {
-    char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value_));
-    return text;
-  }
-
- private:
-  void mix(std::uint64_t word) {
-    value_ = (value_ ^ word) * 0x9E3779B97F4A7C15ull;
-    value_ ^= value_ >> 32;
-  }
-  std::uint64_t value_ = 14695981039346656037ull;
-};
-
-void add_file(Hash& hash, const fs::path& file) {
+void add_file(Checksum& hash, const fs::path& file) {
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   std::string text(in ? static_cast<std::size_t>(in.tellg()) : 0, '\0');
   in.seekg(0);
@@ -55,7 +27,7 @@ void add_file(Hash& hash, const fs::path& file) {
 }
 
 /// Adds a file, or all files of a folder with their paths relative to it.
-void add_path(Hash& hash, const fs::path& path) {
+void add_path(Checksum& hash, const fs::path& path) {
   if (!fs::is_directory(path)) return add_file(hash, path);
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(path)) {
@@ -71,7 +43,7 @@ void add_path(Hash& hash, const fs::path& path) {
 /// fingerprint({path...}, {text...}) -> 16 hexadecimal digits. A path that does not exist counts as
 /// "absent".
 int fingerprint(lua_State* L) {
-  Hash hash;
+  Checksum hash;
   const Json paths = to_json(L, 1, "paths"), texts = to_json(L, 2, "texts");
   for (const Json& each : paths.items()) {
     hash.add(fs::exists(each.text()) ? "file" : "absent");

@@ -9,6 +9,7 @@
 #include "measure/write/left_out.h"
 #include "script/bind/trace_box.h"
 #include "serve/clock.h"
+#include "serve/traces/columns.h"
 
 namespace rooflua::script {
 
@@ -115,6 +116,27 @@ int trace_describe(lua_State* L) {
   return 1;
 }
 
+/// trace_column(name) -> "arrival", "prompt" or "output", and how many of its units a second has:
+/// what a column means in a plain trace; nothing for any other column.
+int trace_column_of(lua_State* L) {
+  const TraceColumn column =
+      trace_column(TraceFormat::plain, plain_spelling(check_text(L, 1, "column")));
+  const char* role = column.role == TraceRole::arrival  ? "arrival"
+                     : column.role == TraceRole::prompt ? "prompt"
+                     : column.role == TraceRole::output ? "output"
+                                                        : nullptr;
+  if (role == nullptr) return 0;
+  lua_pushstring(L, role);
+  lua_pushnumber(L, column.units_per_s);
+  return 2;
+}
+
+/// trace_arrivals() -> all names of the column of arrivals in a plain trace.
+int trace_arrivals(lua_State* L) {
+  lua_pushstring(L, spellings_of(TraceFormat::plain, TraceRole::arrival).c_str());
+  return 1;
+}
+
 }  // namespace
 
 std::unique_ptr<Workload> trace_workload(const TraceBox& box) {
@@ -124,6 +146,8 @@ std::unique_ptr<Workload> trace_workload(const TraceBox& box) {
 void bind_traces(lua_State* L) {
   set_function(L, "trace_open", guarded<trace_open>);
   set_function(L, "trace_rows", guarded<trace_rows>);
+  set_function(L, "trace_column", guarded<trace_column_of>);
+  set_function(L, "trace_arrivals", guarded<trace_arrivals>);
   set_function(L, "trace_describe", guarded<trace_describe>);
 }
 

@@ -1,6 +1,11 @@
 #include "script/serving/lua_reference.h"
 
+#include "script/vm/context.h"
+
 namespace rooflua::script {
+
+LuaReference::LuaReference(lua_State* L)
+    : lasting_(context_of(L).lasting), index_(luaL_ref(L, LUA_REGISTRYINDEX)) {}
 
 LuaReference field_reference(lua_State* L, const char* name) {
   lua_getfield(L, -1, name);

@@ -7,29 +7,31 @@
 
 namespace rooflua::script {
 
-/// A value that the Lua registry keeps alive.
+/// A value that the Lua registry keeps alive. The reference may be made in a coroutine, and outlive
+/// it: the value is let go through a thread that lives as long as the Lua state.
 class LuaReference {
  public:
   LuaReference() = default;
   /// Takes the value on top of the stack.
-  explicit LuaReference(lua_State* L) : L_(L), index_(luaL_ref(L, LUA_REGISTRYINDEX)) {}
+  explicit LuaReference(lua_State* L);
   LuaReference(LuaReference&& other) noexcept { swap(other); }
   LuaReference& operator=(LuaReference&& other) noexcept {
     swap(other);
     return *this;
   }
   ~LuaReference() {
-    if (L_ != nullptr) luaL_unref(L_, LUA_REGISTRYINDEX, index_);
+    if (lasting_ != nullptr) luaL_unref(lasting_, LUA_REGISTRYINDEX, index_);
   }
-  void push() const { lua_rawgeti(L_, LUA_REGISTRYINDEX, index_); }
-  explicit operator bool() const { return L_ != nullptr; }
+  /// @param L  the thread of Lua that runs now
+  void push(lua_State* L) const { lua_rawgeti(L, LUA_REGISTRYINDEX, index_); }
+  explicit operator bool() const { return lasting_ != nullptr; }
 
  private:
   void swap(LuaReference& other) {
-    std::swap(L_, other.L_);
+    std::swap(lasting_, other.lasting_);
     std::swap(index_, other.index_);
   }
-  lua_State* L_ = nullptr;
+  lua_State* lasting_ = nullptr;  // Context::lasting
   int index_ = LUA_NOREF;
 };
 

@@ -62,7 +62,8 @@ std::string at(Picoseconds time) {
 
 }  // namespace
 
-LuaOwnMetrics::LuaOwnMetrics(lua_State* L) : L_(L) {
+LuaOwnMetrics::LuaOwnMetrics(Asking& asking) : asking_(&asking) {
+  lua_State* L = asking.L;
   on_step_ = field_reference(L, "on_step");
   on_done_ = field_reference(L, "on_done");
   values_ = field_reference(L, "values");
@@ -74,9 +75,11 @@ LuaOwnMetrics::LuaOwnMetrics(lua_State* L) : L_(L) {
 
 void LuaOwnMetrics::on_step(const StepDone& step) {
   if (!on_step_) return;
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "one of its metrics (on_step)");
   const Batch& batch = *step.batch;
-  step_.push();
-  const Fill fill(L_);
+  step_.push(L);
+  const Fill fill(L);
   fill.index("replica", step.replica);
   fill.number("start_s", seconds(step.start));
   fill.number("end_s", seconds(step.end));
@@ -90,19 +93,21 @@ void LuaOwnMetrics::on_step(const StepDone& step) {
   fill.number("tokens_landed", step.tokens_landed());
   fill.number("used_blocks", step.used_blocks);
   fill.number("total_blocks", step.total_blocks);
-  lua_pop(L_, 1);
-  evidence_.push();
+  lua_pop(L, 1);
+  evidence_.push(L);
   for (const EvidenceWord& word : evidence_words)
     fill.number(word.name.data(), step.price->evidence_s[static_cast<std::size_t>(word.value)]);
-  lua_pop(L_, 1);
-  on_step_.push();
-  call(L_, 0, at(step.end));
+  lua_pop(L, 1);
+  on_step_.push(L);
+  call(L, 0, at(step.end));
 }
 
 void LuaOwnMetrics::on_done(const RequestDone& done) {
   if (!on_done_) return;
-  request_.push();
-  const Fill fill(L_);
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "one of its metrics (on_done)");
+  request_.push(L);
+  const Fill fill(L);
   fill.number("id", done.id);
   fill.text("outcome", name(done.outcome));
   fill.time("arrival_s", done.arrival);
@@ -127,16 +132,18 @@ void LuaOwnMetrics::on_done(const RequestDone& done) {
   fill.index("prefill_replica", done.prefill_replica);
   fill.nothing("session");
   if (done.session >= 0) fill.number("session", done.session);
-  lua_pop(L_, 1);
-  on_done_.push();
-  call(L_, 0, at(done.now));
+  lua_pop(L, 1);
+  on_done_.push(L);
+  call(L, 0, at(done.now));
 }
 
 std::vector<OwnMetric> LuaOwnMetrics::values() const {
-  values_.push();
-  call(L_, 1, "metric, value()");
-  const Json given = to_json(L_, lua_gettop(L_), "metrics");
-  lua_pop(L_, 1);
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "one of its metrics (value)");
+  values_.push(L);
+  call(L, 1, "metric, value()");
+  const Json given = to_json(L, lua_gettop(L), "metrics");
+  lua_pop(L, 1);
   std::vector<OwnMetric> out;
   for (const Json& each : given.items()) {
     const Json* value = each.find("value");

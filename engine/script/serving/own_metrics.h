@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "measure/record/summary.h"
+#include "script/serving/asking.h"
 #include "script/serving/lua_reference.h"
 #include "serve/observer.h"
 
@@ -16,7 +17,8 @@ class LuaOwnMetrics : public Observer {
   ///                  {step, evidence_s, request, on_step, on_done, values}. This class fills
   ///                  the three tables before it calls on_step() and on_done(); the two functions
   ///                  are missing where no metric has such a method.
-  explicit LuaOwnMetrics(lua_State* L);
+  /// @param asking  of the simulation that they listen to
+  explicit LuaOwnMetrics(Asking& asking);
   /// @throws Error if a metric's on_step raises one, as on_done and values do
   void on_step(const StepDone& step) override;
   void on_done(const RequestDone& done) override;
@@ -24,7 +26,7 @@ class LuaOwnMetrics : public Observer {
   std::vector<OwnMetric> values() const;
 
  private:
-  lua_State* L_;
+  Asking* asking_;
   LuaReference on_step_, on_done_, values_, step_, evidence_, request_;
 };
 

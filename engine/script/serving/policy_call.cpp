@@ -22,7 +22,7 @@ void rethrow(lua_State* L, const std::string& when) {
 }
 
 std::string policy_name(lua_State* L, const LuaReference& instance, const char* kind) {
-  instance.push();
+  instance.push(L);
   if (lua_istable(L, -1)) lua_getfield(L, -1, "name");
   const char* name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : nullptr;
   const std::string out = name != nullptr ? std::string(kind) + " " + name : kind;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "script/serving/abi.h"
+#include "script/serving/asking.h"
 #include "script/serving/lua_reference.h"
 
 namespace rooflua::script {

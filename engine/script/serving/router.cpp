@@ -6,7 +6,8 @@
 
 namespace rooflua::script {
 
-LuaRouter::LuaRouter(lua_State* L, ServeBorder& border) : L_(L), border_(&border) {
+LuaRouter::LuaRouter(Asking& asking, ServeBorder& border) : asking_(&asking), border_(&border) {
+  lua_State* L = asking.L;
   if (!has_field(L, "route")) throw Error("router", "it has no route(request, replicas) method");
   lua_getfield(L, -1, "staleness_s");
   staleness_s_ = lua_isnumber(L, -1) ? lua_tonumber(L, -1) : 0;
@@ -19,6 +20,8 @@ LuaRouter::LuaRouter(lua_State* L, ServeBorder& border) : L_(L), border_(&border
 }
 
 std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "its router (route)");
   const BorderScope scope(*border_, 2);
   const Requests& requests = view.source->requests();
   border_->requests = requests.data();
@@ -26,12 +29,12 @@ std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
   border_->view = nullptr;
   border_->replica = nullptr;
   border_->route = &view;
-  call_route_.push();
-  instance_.push();
-  lua_pushinteger(L_, view.slot);
-  if (lua_pcall(L_, 2, 1, 0) != 0) rethrow(L_, "router, " + seconds_text(view.now_s));
-  const auto replica = static_cast<std::int32_t>(lua_tointeger(L_, -1));
-  lua_pop(L_, 1);
+  call_route_.push(L);
+  instance_.push(L);
+  lua_pushinteger(L, view.slot);
+  if (lua_pcall(L, 2, 1, 0) != 0) rethrow(L, "router, " + seconds_text(view.now_s));
+  const auto replica = static_cast<std::int32_t>(lua_tointeger(L, -1));
+  lua_pop(L, 1);
   return replica;
 }
 

@@ -9,13 +9,14 @@ namespace rooflua::script {
 /// scripts/routers.
 class LuaRouter : public Router {
  public:
-  LuaRouter(lua_State* L, ServeBorder& border);
+  /// @param asking  of the simulation that it belongs to. The instance on top of the stack is taken
+  LuaRouter(Asking& asking, ServeBorder& border);
   std::int32_t route(const Request& request, const RouteView& view) override;
   double staleness_s() const override { return staleness_s_; }
   bool may_refuse() const override { return may_refuse_; }
 
  private:
-  lua_State* L_;
+  Asking* asking_;
   ServeBorder* border_;
   LuaReference instance_, call_route_;
   double staleness_s_ = 0;

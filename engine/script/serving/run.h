@@ -1,14 +1,17 @@
 #pragma once
 // A simulation that Lua holds, with everything that its bindings point to.
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "measure/record/summary.h"
+#include "script/serving/asking.h"
 #include "script/serving/router.h"
 #include "script/serving/scheduler.h"
 #include "script/serving/step_model.h"
@@ -26,6 +29,7 @@ struct RunOutput {
 };
 
 struct Run {
+  Asking asking;  // shared by all its policies
   std::vector<std::unique_ptr<LuaScheduler>> schedulers;
   std::vector<std::unique_ptr<LuaStepModel>> steps;
   std::unique_ptr<LuaRouter> router;
@@ -35,6 +39,7 @@ struct Run {
   std::vector<std::unique_ptr<Observer>> listeners;  // all that are told of the run, in this order
   SummaryObserver* summary = nullptr;                // one of them
   Json partial;                                      // why it was stopped; null where it was not
+  std::optional<double> noted_frac;                  // Summary::noted_frac, once it is known
   std::unique_ptr<Simulation> simulation;
   bool broken = false;  // an error left the simulation in the middle of an instant
 
@@ -72,8 +77,30 @@ struct TypeName<Run> {
 /// What the run amounts to so far, with the metrics of its scenario.
 Summary summary_of(const Run& run);
 
-/// The simulation in argument 1. @throws Error if it is another thing
-Run& check_run(lua_State* L);
+/// Calls a native with the simulation in argument 1, which is busy until the native returns. What
+/// the simulation around it shares with it (the border, the batch that is priced, the account of
+/// the step) is set aside for that time. @throws Error if the argument is another thing, if the
+/// simulation is busy, or if too many simulations run inside each other
+int with_run(lua_State* L, const char* call, int (*native)(lua_State*, Run&));
+
+/// The text of a template argument.
+template <std::size_t size>
+struct CallName {
+  char text[size];
+  constexpr CallName(const char (&given)[size]) { std::copy_n(given, size, text); }
+};
+
+template <CallName call, int (*native)(lua_State*, Run&)>
+int with_this_run(lua_State* L) {
+  static constexpr auto name = call;
+  return with_run(L, name.text, native);
+}
+
+/// The Lua function of a native that takes a simulation. `call` is the method's name in messages.
+template <CallName call, int (*native)(lua_State*, Run&)>
+int on_run(lua_State* L) {
+  return guarded<with_this_run<call, native>>(L);
+}
 
 /// Looking into a run, and its results (bind/results.cpp).
 void bind_results(lua_State* L);

@@ -9,8 +9,8 @@ namespace rooflua::script {
 /// scripts/schedulers: plan, optional key and victim, every_step.
 class LuaScheduler : public SchedulerPolicy {
  public:
-  /// @param instance  on top of the stack, taken
-  LuaScheduler(lua_State* L, ServeBorder& border);
+  /// @param asking  of the simulation that it belongs to. The instance on top of the stack is taken
+  LuaScheduler(Asking& asking, ServeBorder& border);
   void plan(const VisibleReplica& replica, Plan& plan) override;
   bool has_key() const override { return has_key_; }
   double key(const Request& request) override;
@@ -18,7 +18,7 @@ class LuaScheduler : public SchedulerPolicy {
   bool every_step() const override { return every_step_; }
 
  private:
-  lua_State* L_;
+  Asking* asking_;
   ServeBorder* border_;
   LuaReference instance_, call_plan_, call_key_;
   bool has_key_ = false, has_victim_ = false, every_step_ = false;

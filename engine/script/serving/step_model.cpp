@@ -9,8 +9,9 @@
 
 namespace rooflua::script {
 
-LuaStepModel::LuaStepModel(lua_State* L, ServeState& state)
-    : L_(L), state_(&state), evidence_s_(context_of(L).ledger.account.seconds) {
+LuaStepModel::LuaStepModel(Asking& asking, ServeState& state)
+    : asking_(&asking), state_(&state), evidence_s_(context_of(asking.L).ledger.account.seconds) {
+  lua_State* L = asking.L;
   instance_ = LuaReference(L);
   call_price_ = library_function(L, "rooflua.border.pricing", "price");
   call_bounded_ = library_function(L, "rooflua.border.pricing", "bounded");
@@ -19,37 +20,41 @@ LuaStepModel::LuaStepModel(lua_State* L, ServeState& state)
 
 /// Leaves `results` values on the stack.
 void LuaStepModel::call(const LuaReference& function, const Batch& batch, int results) {
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "its step model (time)");
   state_->batch = batch;
   state_->border.batch = &batch;
   std::fill_n(evidence_s_, evidence_count, 0.0);
-  function.push();
-  instance_.push();
-  const int status = lua_pcall(L_, 1, results, 0);
+  function.push(L);
+  instance_.push(L);
+  const int status = lua_pcall(L, 1, results, 0);
   state_->border.batch = nullptr;
-  if (status != 0) rethrow(L_, "step model, replica " + std::to_string(batch.replica + 1));
+  state_->border.batch_live = 0;  // also after an error: what the script kept is stale
+  if (status != 0) rethrow(L, "step model, replica " + std::to_string(batch.replica + 1));
 }
 
 void LuaStepModel::price(const Batch& batch, StepPrice& price) {
   call(call_price_, batch, 1);
   read_price(-1, price);
-  lua_pop(L_, 1);
+  lua_pop(asking_->L, 1);
 }
 
 void LuaStepModel::explain(const Batch& batch, PriceDetail detail, StepPrice& price,
                            std::vector<OpTime>& operations) {
   if (detail == PriceDetail::time) return this->price(batch, price);
+  lua_State* L = asking_->L;
   if (detail == PriceDetail::bound) {
     call(call_bounded_, batch, 2);
-    price.bound = static_cast<std::int32_t>(lua_tointeger(L_, -1));
+    price.bound = static_cast<std::int32_t>(lua_tointeger(L, -1));
     read_price(-2, price);
-    lua_pop(L_, 2);
+    lua_pop(L, 2);
     return;
   }
   call(call_explain_, batch, 3);
-  price.bound = static_cast<std::int32_t>(lua_tointeger(L_, -2));
+  price.bound = static_cast<std::int32_t>(lua_tointeger(L, -2));
   read_price(-3, price);
-  const Json rows = to_json(L_, lua_gettop(L_), "step model");
-  lua_pop(L_, 3);
+  const Json rows = to_json(L, lua_gettop(L), "step model");
+  lua_pop(L, 3);
   for (const Json& row : rows.is_array() ? rows.items() : Json::Array{}) {
     const Evidence evidence =
         parse_evidence(row.find("evidence")->text()).value_or(Evidence::assumed);
@@ -60,10 +65,11 @@ void LuaStepModel::explain(const Batch& batch, PriceDetail detail, StepPrice& pr
 /// The time at that place of the stack, and the ledger. On an error everything from there on is
 /// popped.
 void LuaStepModel::read_price(int index, StepPrice& price) const {
-  const bool number = lua_type(L_, index) == LUA_TNUMBER;
-  price.time_s = lua_tonumber(L_, index);
+  lua_State* L = asking_->L;
+  const bool number = lua_type(L, index) == LUA_TNUMBER;
+  price.time_s = lua_tonumber(L, index);
   if (!number || !(price.time_s >= 0 && std::isfinite(price.time_s))) {
-    lua_pop(L_, -index);
+    lua_pop(L, -index);
     throw Error("steps", "time(batch) must return seconds, finite and >= 0; found " +
                              (number ? json_number(price.time_s) : std::string("another type")));
   }

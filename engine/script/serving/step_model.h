@@ -12,8 +12,8 @@ namespace rooflua::script {
 /// corrections and reads the ledger.
 class LuaStepModel : public StepModel {
  public:
-  /// @param instance  on top of the stack, taken
-  LuaStepModel(lua_State* L, ServeState& state);
+  /// @param asking  of the simulation that it belongs to. The instance on top of the stack is taken
+  LuaStepModel(Asking& asking, ServeState& state);
   void price(const Batch& batch, StepPrice& price) override;
   void explain(const Batch& batch, PriceDetail detail, StepPrice& price,
                std::vector<OpTime>& operations) override;
@@ -22,7 +22,7 @@ class LuaStepModel : public StepModel {
   void call(const LuaReference& function, const Batch& batch, int results);
   void read_price(int index, StepPrice& price) const;
 
-  lua_State* L_;
+  Asking* asking_;
   ServeState* state_;
   LuaReference instance_, call_price_, call_bounded_, call_explain_;
   double* evidence_s_;  // the ledger's accumulator

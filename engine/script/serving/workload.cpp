@@ -1,5 +1,6 @@
 #include "script/serving/workload.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -11,7 +12,8 @@
 
 namespace rooflua::script {
 
-LuaWorkload::LuaWorkload(lua_State* L) : L_(L) {
+LuaWorkload::LuaWorkload(Asking& asking) : asking_(&asking) {
+  lua_State* L = asking.L;
   if (lua_isfunction(L, -1)) {
     next_ = LuaReference(L);
     return;
@@ -62,6 +64,28 @@ std::uint64_t content_id(lua_State* L, int index, std::int64_t number) {
   return static_cast<std::uint64_t>(value);
 }
 
+const std::vector<std::string> request_fields{
+    "max_output_tokens", "predicted_output_tokens", "priority", "class", "session",
+    "content",           "output_content"};
+
+/// @throws Error for a field that nothing reads
+void check_fields(lua_State* L, int index, std::int64_t number) {
+  for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+    std::string_view name;
+    if (lua_type(L, -2) == LUA_TSTRING) {
+      std::size_t size = 0;
+      const char* text = lua_tolstring(L, -2, &size);
+      name = {text, size};
+    }
+    if (std::find(request_fields.begin(), request_fields.end(), name) != request_fields.end())
+      continue;
+    const std::string found =
+        name.empty() ? describe_value(L, lua_gettop(L) - 1) : std::string(name);
+    throw Error("workload", "request " + std::to_string(number) + ": " +
+                                unknown_name("field", found, request_fields));
+  }
+}
+
 void read_content(lua_State* L, int index, std::int64_t number, std::vector<Segment>& segments) {
   segments.clear();
   lua_getfield(L, index, "content");
@@ -87,67 +111,78 @@ void read_content(lua_State* L, int index, std::int64_t number, std::vector<Segm
 /// A request from the results at stack index `first`: arrival_s, prompt_tokens, output_tokens,
 /// fields (a table or nothing). False if the first is nil.
 bool LuaWorkload::read_request(int first, RequestSpec& spec) {
-  if (lua_isnoneornil(L_, first)) return false;
+  lua_State* L = asking_->L;
+  if (lua_isnoneornil(L, first)) return false;
   ++count_;
   spec = RequestSpec{};
-  if (lua_type(L_, first) != LUA_TNUMBER) {
+  if (lua_type(L, first) != LUA_TNUMBER) {
     throw Error("workload", "request " + std::to_string(count_) +
                                 ": expected arrival_s, prompt_tokens, output_tokens; found " +
-                                describe_value(L_, first));
+                                describe_value(L, first));
   }
-  spec.arrival_s = lua_tonumber(L_, first);
-  spec.prompt_tokens = whole(L_, first + 1, "prompt_tokens", count_, 1);
-  spec.output_tokens = whole(L_, first + 2, "output_tokens", count_, 1);
-  if (!lua_istable(L_, first + 3)) return true;
+  spec.arrival_s = lua_tonumber(L, first);
+  spec.prompt_tokens = whole(L, first + 1, "prompt_tokens", count_, 1);
+  spec.output_tokens = whole(L, first + 2, "output_tokens", count_, 1);
+  if (!lua_istable(L, first + 3)) return true;
   const int fields = first + 3;
-  read_optional(L_, fields, "max_output_tokens", count_, 0, spec.max_output_tokens);
-  read_optional(L_, fields, "predicted_output_tokens", count_, 0, spec.predicted_output_tokens);
-  read_optional(L_, fields, "priority", count_, std::numeric_limits<std::int32_t>::min(),
+  check_fields(L, fields, count_);
+  read_optional(L, fields, "max_output_tokens", count_, 0, spec.max_output_tokens);
+  read_optional(L, fields, "predicted_output_tokens", count_, 0, spec.predicted_output_tokens);
+  read_optional(L, fields, "priority", count_, std::numeric_limits<std::int32_t>::min(),
                 spec.priority);
-  read_optional(L_, fields, "class", count_, 0, spec.klass);
-  read_optional(L_, fields, "session", count_, 0, spec.session);
-  read_content(L_, fields, count_, segments_);
+  read_optional(L, fields, "class", count_, 0, spec.klass);
+  read_optional(L, fields, "session", count_, 0, spec.session);
+  read_content(L, fields, count_, segments_);
   spec.segments = segments_;
-  lua_getfield(L_, fields, "output_content");
-  if (!lua_isnil(L_, -1)) spec.output_content = content_id(L_, lua_gettop(L_), count_);
-  lua_pop(L_, 1);
+  lua_getfield(L, fields, "output_content");
+  if (!lua_isnil(L, -1)) spec.output_content = content_id(L, lua_gettop(L), count_);
+  lua_pop(L, 1);
+  if (!shares_content_ && (!segments_.empty() || spec.output_content != 0)) {
+    throw Error("workload", "request " + std::to_string(count_) +
+                                ": has content, which nothing reads: the table that "
+                                "requests(rng) returns does not say shares_content = true");
+  }
   return true;
 }
 
 bool LuaWorkload::next(RequestSpec& spec) {
-  const int top = lua_gettop(L_);
-  next_.push();
-  if (state_) state_.push();
-  if (lua_pcall(L_, state_ ? 1 : 0, 4, 0) != 0)
-    rethrow(L_, "workload, request " + std::to_string(count_ + 1));
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "its workload (next)");
+  const int top = lua_gettop(L);
+  next_.push(L);
+  if (state_) state_.push(L);
+  if (lua_pcall(L, state_ ? 1 : 0, 4, 0) != 0)
+    rethrow(L, "workload, request " + std::to_string(count_ + 1));
   const bool more = read_request(top + 1, spec);
-  lua_settop(L_, top);
+  lua_settop(L, top);
   return more;
 }
 
 void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
   if (!done_) return;
-  const int top = lua_gettop(L_);
-  done_.push();
-  state_.push();
-  lua_pushnumber(L_, seconds(done.now));
-  lua_pushinteger(L_, done.session);
-  lua_pushinteger(L_, done.klass);
-  lua_pushboolean(L_, done.outcome == Outcome::completed);
-  if (lua_pcall(L_, 5, 4, 0) != 0)
-    rethrow(L_, "workload, after request " + std::to_string(done.id));
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "its workload (done)");
+  const int top = lua_gettop(L);
+  done_.push(L);
+  state_.push(L);
+  lua_pushnumber(L, seconds(done.now));
+  lua_pushinteger(L, done.session);
+  lua_pushinteger(L, done.klass);
+  lua_pushboolean(L, done.outcome == Outcome::completed);
+  if (lua_pcall(L, 5, 4, 0) != 0) rethrow(L, "workload, after request " + std::to_string(done.id));
   RequestSpec spec;
   if (read_request(top + 1, spec)) follow_ups.send(spec);
-  lua_settop(L_, top);
+  lua_settop(L, top);
 }
 
 std::optional<Unsent> LuaWorkload::left_out() const {
   if (!state_) return std::nullopt;
-  const int top = lua_gettop(L_);
-  state_.push();
-  lua_getfield(L_, -1, "left_out");
-  const Json given = to_json(L_, lua_gettop(L_), "workload: left_out");
-  lua_settop(L_, top);
+  lua_State* L = asking_->L;
+  const int top = lua_gettop(L);
+  state_.push(L);
+  lua_getfield(L, -1, "left_out");
+  const Json given = to_json(L, lua_gettop(L), "workload: left_out");
+  lua_settop(L, top);
   if (given.is_null()) return std::nullopt;
   const Fields fields(given, "workload", "left_out");
   Unsent out{fields.need_text("source"), fields.need_text("unit"), 0, {}};
@@ -164,10 +199,11 @@ std::optional<Unsent> LuaWorkload::left_out() const {
 
 std::unique_ptr<Workload> LuaWorkload::fork() const {
   if (!state_) return nullptr;
-  library_function(L_, "rooflua.border.views", "copy").push();
-  state_.push();
-  if (lua_pcall(L_, 1, 1, 0) != 0) rethrow(L_, "copying the workload");
-  auto copy = std::make_unique<LuaWorkload>(L_);
+  lua_State* L = asking_->L;
+  library_function(L, "rooflua.border.views", "copy").push(L);
+  state_.push(L);
+  if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "copying the workload");
+  auto copy = std::make_unique<LuaWorkload>(*asking_);
   copy->count_ = count_;
   return copy;
 }

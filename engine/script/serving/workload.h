@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "script/serving/asking.h"
 #include "script/serving/lua_reference.h"
 #include "serve/workload.h"
 
@@ -16,7 +17,8 @@ namespace rooflua::script {
 class LuaWorkload : public Workload {
  public:
   /// @param source  the function or table, on top of the stack, taken
-  explicit LuaWorkload(lua_State* L);
+  /// @param asking  of the simulation that it belongs to
+  explicit LuaWorkload(Asking& asking);
   bool next(RequestSpec& spec) override;
   void on_done(const RequestDone& done, FollowUps& follow_ups) override;
   bool shares_content() const override { return shares_content_; }
@@ -24,10 +26,12 @@ class LuaWorkload : public Workload {
   std::optional<Unsent> left_out() const override;
   /// Null for a function: its state cannot be reached.
   std::unique_ptr<Workload> fork() const override;
+  /// The simulation that a copy belongs to.
+  void belong_to(Asking& asking) { asking_ = &asking; }
 
  private:
   bool read_request(int first, RequestSpec& spec);
-  lua_State* L_;
+  Asking* asking_;
   LuaReference state_, next_, done_;
   std::vector<Segment> segments_;
   std::int64_t count_ = 0;

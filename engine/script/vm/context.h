@@ -50,9 +50,11 @@ struct TypeName<PreparedQuestions> {
 
 struct Context : std::enable_shared_from_this<Context> {
   LibraryOptions options;
-  lua_State* L = nullptr;  // the thread of Lua that runs now: the main one or a coroutine
+  lua_State* L = nullptr;        // the thread of Lua in which a user's lookup may run now
+  lua_State* lasting = nullptr;  // a thread that runs nothing and lives as long as the Lua state
   rooflua_cost_table cost_table{};
   double load_budget = 0;   // VM instructions that the scenario being loaded may still run
+  double load_end_s = 0;    // CPU time of this thread at which it is stopped as well
   bool load_spent = false;  // the budget is used up, and the error was raised once
   std::string load_words;   // text of that error
 
@@ -65,6 +67,8 @@ struct Context : std::enable_shared_from_this<Context> {
   std::shared_ptr<const Summary> served;  // of the run that ended last, for the program to take
 
   std::vector<int> stale_views;  // registry references of collected lookups, still to be released
+
+  int simulations = 0;  // that a script's call runs now, inside each other's policies
 
   Ledger ledger;  // seconds per evidence; Lua adds to its state in place
 };

@@ -25,7 +25,8 @@ void push_context(lua_State* L, const LibraryOptions& options) {
   void* box = push_box(L, context_key, sizeof(Pointer), &collect_context);
   auto* pointer = new (box) Pointer(std::make_shared<Context>());
   (*pointer)->options = options;
-  (*pointer)->L = L;
+  (*pointer)->lasting = lua_newthread(L);  // the library may be opened in a coroutine
+  lua_setfield(L, LUA_REGISTRYINDEX, "rooflua.thread");
   fill_cost_table((*pointer)->cost_table);
   (*pointer)->cost_table.context = pointer->get();
   lua_setfield(L, LUA_REGISTRYINDEX, "rooflua.context.of");

@@ -10,6 +10,7 @@ struct LibraryOptions {
   bool trusted = true;           // scripts have the whole standard library
   bool print_to_stderr = false;  // stdout belongs to a JSON document
   double load_instructions = 0;  // VM instructions that loading a scenario may take; 0 = no limit
+  double load_cpu_s = 10;        // CPU seconds that loading a scenario may take
   bool jit = true;               // false: scripts are interpreted
 };
 

@@ -162,6 +162,7 @@ void Vm::open() {
   library.trusted = options_.trusted;
   library.print_to_stderr = options_.print_to_stderr;
   library.load_instructions = options_.load_instructions;
+  library.load_cpu_s = options_.load_cpu_s;
   library.jit = options_.jit;
   open_library(state_, library);
   put_table_functions(state_);

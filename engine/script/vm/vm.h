@@ -24,6 +24,7 @@ struct VmOptions {
   double timeout_s = 0;        // CPU seconds; 0 = no limit
   std::size_t memory_bytes = std::size_t{4} << 30;  // cap of the Lua heap, unless trusted; 0 = none
   double load_instructions = 2e9;  // VM instructions a scenario may take to load; 0 = no limit
+  double load_cpu_s = 10;          // CPU seconds that it may take, for calls that take long
   bool jit = true;
   bool jit_log = false;          // record the lines that could not be compiled
   bool print_to_stderr = false;  // `print` writes to stderr, because stdout is a JSON document

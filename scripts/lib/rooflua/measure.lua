@@ -192,7 +192,21 @@ local function overview(each, options)
 end
 
 local plot_options = { "height", "replica", "width" }
-local plot_options_most = { height = 200, width = 1000 } -- characters
+
+--- The largest chart, in characters: wider than any terminal.
+local largest = { width = 1000, height = 200 }
+
+--- The options of a chart, checked.
+local function chart_options(given)
+  core.check_keys(core.table(given, "measure.plot: options"), plot_options, "measure.plot", "option")
+  for name, most in pairs(largest) do
+    local value = given[name]
+    if value ~= nil and core.whole(value, "measure.plot: " .. name, 1) > most then
+      fail("measure.plot: %s: expected a whole number up to %d, found %.14g", name, most, value)
+    end
+  end
+  return given
+end
 
 --- A chart for the terminal, as text. Of a simulation (or a table of them by name): "load" is its queue,
 --- batch and KV cache over time (the default), a metric its quantile curve, "roofline" its last step under the roof.
@@ -200,13 +214,7 @@ local plot_options_most = { height = 200, width = 1000 } -- characters
 ---@param view string? "load", "ttft_s", "tpot_s", "e2e_s", "queue_s" or "roofline"
 ---@param options table? {width = 80, height =, replica = 1}
 function measure.plot(what, view, options)
-  options = options or {}
-  core.check_keys(core.table(options, "measure.plot: options"), plot_options, "measure.plot", "option")
-  for name, most in pairs(plot_options_most) do
-    if options[name] ~= nil and core.whole(options[name], "measure.plot: " .. name, 1) > most then
-      fail("measure.plot: %s: expected at most %d, found %g", name, most, options[name])
-    end
-  end
+  options = chart_options(options or {})
   local list, parts = lives_of(what), {}
   if view ~= nil and view ~= "load" and view ~= "roofline" then
     local metric = metric_of(view, nil, "measure.plot")

@@ -3,7 +3,10 @@
 -- an error. Positions are checked, and all views are read-only.
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
-local ffi = require("rooflua.border.abi").ffi
+local border = require "rooflua.border.abi"
+
+local ffi = border.ffi
+local B = border.table_at("rooflua_serve_table", native.serve_table()).border
 
 local fail, type = core.fail, type
 
@@ -14,16 +17,18 @@ typedef struct { const int32_t slot; const uint32_t epoch; const int32_t positio
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_contexts_handle;
 ]]
 
--- One entry per batch: slot 1 is the engine's. Batches made in Lua have the others and stay until the VM is closed.
-local datas, epochs = {}, { [1] = 0 }
+local live_slot = 1
+
+-- One entry per batch: slot 1 is the engine's, whose epoch is in the border, so that the engine ends it. Batches made
+-- in Lua have the others and stay until the VM is closed.
+local datas, epochs = {}, { 0 } -- epochs[1]: the last one that was given
 -- slot -> {contexts = function() -> int32 pointer or nil, max = function, keep = anchors; pointer, epoch: what it
 -- returned in that epoch. The function goes over every running request, so it is asked once per step.}
 local details = { {} }
-local live_slot = 1
-
 local function data_of(handle)
   local slot = handle.slot
-  if epochs[slot] ~= handle.epoch then fail "this batch was used after its step" end
+  local epoch = slot == live_slot and B.batch_live or epochs[slot]
+  if epoch ~= handle.epoch then fail "this batch was used after its step" end
   return datas[slot]
 end
 
@@ -117,16 +122,13 @@ function batch.attach(data, context_max, contexts)
   details[live_slot] = { max = context_max, contexts = contexts }
 end
 
---- A handle for one step; handles of earlier steps become stale.
+--- A handle for the step that the engine prices; the engine ends it (rooflua_serve_border.batch_live).
 function batch.live()
   local epoch = epochs[live_slot] + 1
   if epoch >= 4294967296 then epoch = 1 end
-  epochs[live_slot] = epoch
+  epochs[live_slot], B.batch_live = epoch, epoch
   return (Batch(live_slot, epoch))
 end
-
---- Ends the step: its handle is stale.
-function batch.expire() epochs[live_slot] = epochs[live_slot] + 1 end
 
 local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts",
   "decode_context_max", "name" }

@@ -100,9 +100,9 @@ local seconds_of = ffi.typeof "double[6]"
 ffi.cdef "typedef struct { double time_s, amount; int32_t code, reserved; } rooflua_remembered;"
 local remembered = ffi.typeof "rooflua_remembered" -- code -1: several kinds of evidence, in `mixtures`
 
---- Runs `call` with an empty account. Returns its time and the seconds per evidence that it added; the account then
---- holds these in addition to what it held before.
-local function isolate(call)
+--- Runs `call` with an empty account. Returns its time and the seconds per evidence that it added. If `keep` is true,
+--- the account then holds these in addition to what it held before.
+local function isolate(call, keep)
   local saved = seconds_of()
   for i = 0, 5 do
     saved[i] = state.seconds[i]
@@ -112,7 +112,7 @@ local function isolate(call)
   local added = seconds_of()
   for i = 0, 5 do
     added[i] = state.seconds[i]
-    state.seconds[i] = saved[i] + (ok and added[i] or 0)
+    state.seconds[i] = saved[i] + (ok and keep and added[i] or 0)
   end
   if not ok then error(time_s, 0) end
   return time_s, added
@@ -219,6 +219,7 @@ function ledger.set_corrections(list)
       corrections[correction_count] = instance
     end
   end
+  state.corrected = correction_count > 0 and 1 or 0
 end
 
 --- The same, at no cost where `list` is set already. Every step of a live run calls this, because another scenario
@@ -227,18 +228,32 @@ function ledger.apply(list)
   if list ~= applied then ledger.set_corrections(list) end
 end
 
+--- Takes the rows, the corrections and the corrected operation away, for a simulation inside this one. Its account is
+--- empty already.
+function ledger.set_aside()
+  local kept = { rows = rows, corrections = corrections, count = correction_count, applied = applied, op = {} }
+  for _, name in ipairs(op_fields) do kept.op[name] = rawget(op, name) end
+  rows = nil
+  ledger.set_corrections {}
+  return kept
+end
+
+--- Puts back what set_aside gave.
+function ledger.restore(kept)
+  rows, corrections, correction_count, applied = kept.rows, kept.corrections, kept.count, kept.applied
+  for _, name in ipairs(op_fields) do op[name] = kept.op[name] end
+end
+
 --- Ends listening, after an interrupt in the middle of an explanation.
 function ledger.silence()
   rows, state.listening = nil, 0
 end
 
---- Runs a function that prices, and returns {time_s, rows, evidence, corrections} of all that it priced.
-function ledger.explain(call)
-  check_function(call, "cost.explain")
+local function explained(call, keep)
   local outer_rows, mine = rows, {}
   local outer_listening = state.listening
   rows, state.listening = mine, 1
-  local ok, time_s, added = pcall(isolate, call)
+  local ok, time_s, added = pcall(isolate, call, keep)
   rows, state.listening = outer_rows, outer_listening
   if not ok then error(time_s, 0) end
   local total, sum = 0, {}
@@ -254,6 +269,16 @@ function ledger.explain(call)
   if type(time_s) ~= "number" then time_s = total end
   return { time_s = time_s, rows = plain, evidence = sum, corrections = corrected }
 end
+
+--- Runs a function that prices, and returns {time_s, rows, evidence, corrections} of all that it priced. What is
+--- explained is not charged: the account around it stays as it is.
+function ledger.explain(call)
+  check_function(call, "cost.explain")
+  return explained(call, false)
+end
+
+--- The same for the step that the engine prices: the account holds what was priced.
+function ledger.explain_step(call) return explained(call, true) end
 
 --- True during an explanation: only then are the notes of rows needed.
 function ledger.listening() return rows ~= nil end

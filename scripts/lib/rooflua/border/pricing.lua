@@ -2,7 +2,6 @@
 local answers = require "rooflua.border.answers"
 local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
-local cost = require "rooflua.cost"
 local ledger = require "rooflua.border.ledger"
 local serving = require "rooflua.border.views"
 
@@ -12,7 +11,7 @@ batch.attach(C.batch, function() return C.decode_context_max(B) end,
   function() return C.decode_contexts(B) end)
 
 local pricing = {}
-local live, expire, apply = batch.live, batch.expire, ledger.apply
+local live, apply = batch.live, ledger.apply
 local type, infinity = type, math.huge
 
 local function refuse(kind, method, call, instance, time_s)
@@ -55,7 +54,6 @@ function pricing.price(bound)
   else
     time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
   end
-  expire()
   return time_s
 end
 
@@ -78,12 +76,11 @@ end
 function pricing.bounded(bound)
   apply(bound.all)
   local now, time_s = live(), nil
-  local tree = cost.explain(function()
+  local tree = ledger.explain_step(function()
     time_s = model_time(bound.steps, now)
     return time_s
   end)
   for _, correction in ipairs(bound.corrections or {}) do time_s = corrected_time(correction, now, time_s) end
-  expire()
   return time_s, main_bound(tree.rows)
 end
 
@@ -93,7 +90,7 @@ function pricing.explain(bound)
   apply(bound.all)
   local now, time_s = live(), nil
   local steps, rows = bound.steps, {}
-  local tree = cost.explain(function()
+  local tree = ledger.explain_step(function()
     time_s = model_time(steps, now)
     return time_s
   end)
@@ -109,7 +106,6 @@ function pricing.explain(bound)
       rows[#rows + 1] = { name = correction.name, evidence = "assumed", seconds = time_s - before_s }
     end
   end
-  expire()
   return time_s, main_bound(tree.rows), rows
 end
 

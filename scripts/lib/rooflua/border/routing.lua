@@ -80,6 +80,13 @@ function routing.declared(instance)
   return fields
 end
 
+--- The router whose declared signals are readable from now on. Returns the one before.
+function routing.set_asked(instance)
+  local before = asked
+  asked, readable = instance, instance and routing.declared(instance) or signal_fields
+  return before
+end
+
 local REFUSED = -1 -- Router::refused
 
 --- The router's `false`.
@@ -97,7 +104,7 @@ end
 
 --- A 0-based index of a replica; REFUSED.
 function routing.route(instance, slot)
-  if instance ~= asked then asked, readable = instance, routing.declared(instance) end
+  if instance ~= asked then routing.set_asked(instance) end
   local choice = instance:route(handle_of(slot), candidates)
   local count = B.route.candidate_count
   if choice == false then return (refusal(instance)) end

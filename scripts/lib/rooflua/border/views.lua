@@ -350,6 +350,13 @@ local plan = ffi.new("rooflua_plan_handle", 0)
 local serving = { border = B, functions = C, handle_of = handle_of, replica = replica, fail = fail, unknown = unknown,
   read_only = read_only }
 
+--- The scheduler whose plan is being filled from now on. Returns the one before.
+function serving.set_scheduler(instance)
+  local before = scheduler
+  scheduler = instance
+  return before
+end
+
 function serving.plan(instance)
   scheduler = instance
   instance:plan(replica, plan)

@@ -51,7 +51,8 @@ local function document_of(reader, given, row)
   if not single.has(kind) then reader:fail("kind", "'%s' cannot be run many times", kind) end
   local result = single.run(kind, reader, given, { document = true })
   if result.partial then error(result.partial.message or "stopped", 0) end
-  local summary = kind == "serve" and result.summary or { time_s = result.time_s, evidence = result.evidence }
+  local summary = kind == "serve" and result.summary or { time_s = result.time_s, evidence = result.evidence,
+    noted_frac = result.noted_frac }
   return { name = row.name, parameters = row.parameters, seed = row.seed, gpus = gpus_of(given), summary = summary,
     static = result.static, left_out = result.left_out, notes = result.notes }
 end
@@ -92,6 +93,25 @@ function runs.check(reader, given, list)
   if (given.kind or "serve") ~= "serve" then return end
   single.check("serve", reader, paths.apply(reader, given, list[1].changes))
   for i = 2, #list do paths.apply(reader, given, list[i].changes) end
+end
+
+--- Finds misspelt keys of a variant. Other mistakes are results: a deployment of a list may not fit.
+function runs.check_keys(reader, given, variant)
+  local changed = paths.apply(reader, given, variant.changes)
+  if (given.kind or "serve") ~= "serve" then return end
+  local ok, problem = pcall(single.check, "serve", reader, changed)
+  if not ok and tostring(problem):find("unknown ", 1, true) then error(problem, 0) end
+end
+
+--- Finds what is wrong with all of the variants: the mistake of the first, if none can run.
+function runs.check_any(reader, given, list)
+  local first
+  for _, variant in ipairs(list) do
+    local ok, problem = pcall(runs.check, reader, given, { variant })
+    if ok then return end
+    first = first or problem
+  end
+  error(first, 0)
 end
 
 --- Rows of the results file, and the hash that keeps them apart from those of other scenarios.

@@ -23,9 +23,11 @@ local function sensitivities(search, given)
 end
 
 local goals = { rate = highest_load.run, cheapest = cheapest.run, pareto = pareto.run, sensitivity = sensitivities }
---- What can be wrong with each, found without running anything.
-local checks = { rate = highest_load.range, pareto = pareto.field, sensitivity = function() end,
-  cheapest = function(search, given) cheapest.deployments(search, given.deployments) end }
+--- What can be wrong with each, found without running anything; returns the variants where the scenario itself need not
+--- run.
+local checks = { rate = function(...) highest_load.range(...) end, sensitivity = function() end,
+  pareto = function(...) return (pareto.field(...)) end,
+  cheapest = function(search, given) return (cheapest.deployments(search, given.deployments)) end }
 
 local function opened(reader, scenario, given, how)
   core.table(given, "search")
@@ -45,11 +47,16 @@ local function opened(reader, scenario, given, how)
     bounds = with_slo and slo.bounds(given.slo, "search: slo", own) or {} }
 end
 
---- Finds what is wrong with a search without running it.
+--- Finds what is wrong with a search without running it; returns the scenario that is searched over.
 function searching.check(reader, scenario, given)
   local search = opened(reader, scenario, given, {})
-  checks[search.goal](search, given)
-  runs.check(reader, search.scenario, { variants.base() })
+  local list = checks[search.goal](search, given)
+  if list then
+    runs.check_any(reader, search.scenario, list)
+  else
+    runs.check(reader, search.scenario, { variants.base() })
+  end
+  return search.scenario
 end
 
 --- Runs a search over a scenario's table. how: jobs, results, progress. Returns its result and all its runs.

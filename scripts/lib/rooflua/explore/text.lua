@@ -74,7 +74,7 @@ function searches.cheapest(result)
   if result.value then
     line = ("cheapest deployment that meets the SLO: %s, %.4g per hour"):format(result.value, result.cost_per_hour)
   end
-  local body = rows_of(result.tried, columns_of(result),
+  local body = rows_of(result.tried, columns_of(result, result.show),
     { "deployment", "GPUs", "per hour", "per 1M output tokens", "meets" }, function(entry)
       local per_million = entry.cost_per_million_output_tokens
       return { entry.name, entry.gpus or "-", entry.cost_per_hour, per_million and ("%.4g"):format(per_million) or "-",
@@ -86,7 +86,11 @@ end
 function searches.pareto(result)
   local line = ("Pareto front of %s: %d of %d"):format(table.concat(result.objectives, " and "), #result.front,
     #result.tried)
-  local body = rows_of(result.tried, columns_of(result, result.objectives), { "variant", "front" }, function(entry)
+  local more = {}
+  for _, list in ipairs { result.objectives, result.show or {} } do
+    for _, metric in ipairs(list) do more[#more + 1] = metric end
+  end
+  local body = rows_of(result.tried, columns_of(result, more), { "variant", "front" }, function(entry)
     return { entry.name, entry.on_front and "yes" or "" }
   end)
   return line, body

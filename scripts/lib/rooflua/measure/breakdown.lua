@@ -2,6 +2,7 @@
 local batch = require "rooflua.border.batch"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
+local notes = require "rooflua.scenario.notes"
 local prices = require "rooflua.scenario.prices"
 
 local breakdown = {}
@@ -34,12 +35,14 @@ end
 --- Shares of step time by op, largest first. `replicas` come from serve, each with its step model.
 ---@param steps table list of {replica, weight, batch}
 ---@return table {steps = how many, rows = {{name, kind, bound, evidence, share}, ...}}
+---@return number? noted_frac share of the time that notes of the model touch
 function breakdown.of_steps(steps, replicas)
-  local sums, order, weights = {}, {}, 0
+  local sums, order, weights, all, all_weights = {}, {}, 0, {}, {}
   for _, step in ipairs(steps) do
     local replica = replicas[step.replica]
     local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(step.batch))
     add(sums, order, priced, step.weight)
+    all[#all + 1], all_weights[#all_weights + 1] = priced, step.weight
     weights = weights + step.weight
   end
   for _, sum in ipairs(order) do sum.share = sum.share / weights end
@@ -49,7 +52,22 @@ function breakdown.of_steps(steps, replicas)
   end)
   local rows = json.array {}
   for i, sum in ipairs(order) do rows[i] = sum end
-  return { steps = #steps, rows = rows }
+  return { steps = #steps, rows = rows }, notes.mean_share(all, all_weights)
+end
+
+--- Tells a finished run the share of its time that notes of its models touch, if there are such notes.
+---@param state table {run, replicas}
+---@return string? sketch
+---@return table[]? steps that were sampled
+---@return table? of_steps the result of breakdown.of_steps, where it was needed
+function breakdown.note_share(state)
+  local sketch, steps = native.serve_sketch(state.run)
+  local prepared = {}
+  for i, replica in ipairs(state.replicas) do prepared[i] = replica.prepared end
+  if not steps or #steps == 0 or not notes.touch(prepared) then return sketch, steps end
+  local of_steps, noted_frac = breakdown.of_steps(steps, state.replicas)
+  if noted_frac then native.serve_noted(state.run, noted_frac) end
+  return sketch, steps, of_steps
 end
 
 local function counted(count, what) return ("%d %s%s"):format(count, what, count == 1 and "" or "s") end

@@ -31,7 +31,7 @@ local function follow(state, state_of, open, id, known)
   local again = open(state.file, state.given, { why = id })
   local run = state_of(again).run
   for _, swap in ipairs(state.history) do
-    native.serve_advance(run, swap.at_s)
+    native.serve_advance_until(run, swap.at_s)
     local text = native.serve_why(run)
     if text then break end
     if not swap.changes then return nil end

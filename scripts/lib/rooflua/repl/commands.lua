@@ -1,5 +1,6 @@
 --- The :commands of the prompt.
 local native = require "rooflua.native"
+local breakdown = require "rooflua.measure.breakdown"
 local changes = require "rooflua.repl.changes"
 local core = require "rooflua.base.core"
 local help = require "rooflua.text.help"
@@ -7,6 +8,7 @@ local measure = require "rooflua.measure"
 local pretty = require "rooflua.repl.pretty"
 local reload = require "rooflua.repl.reload"
 local kinds = require "rooflua.scenario.kinds"
+local notes = require "rooflua.scenario.notes"
 local opening = require "rooflua.scenario.opening"
 local serve = require "rooflua.serving.live"
 local tree = require "rooflua.repl.tree"
@@ -69,7 +71,7 @@ end
 
 --- Keeps a fork. If an error stops the simulation in the middle of a step, it goes back to this fork.
 local function save(session, name)
-  if session.saved[name] then serve.close(session.saved[name]) end
+  if session.saved[name] then session.saved[name]:close() end
   session.saved[name] = nil
   if serve.can_fork(session.lives[name]) then session.saved[name] = session.lives[name]:fork() end
 end
@@ -91,6 +93,7 @@ local function show_prices(session, opened, variant)
   for _, priced in ipairs(result.batches) do
     say(session, priced.name .. ": " .. tree.text(priced))
   end
+  for _, note in ipairs(result.notes or {}) do say(session, note) end
   session.environment._ = result
 end
 
@@ -122,11 +125,12 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
     local live = serve.open(opening.variant(opened, variant), { file = file })
     for _, name in ipairs(session.order) do
       session.environment[name] = nil
-      if session.saved[name] then serve.close(session.saved[name]) end -- only the session can reach it
+      if session.saved[name] then session.saved[name]:close() end -- only the session can reach it
     end
     session.lives, session.order, session.saved = {}, {}, {}
     session.file, session.options = file, { set = sets }
     adopt(session, "a", live)
+    for _, note in ipairs(notes.of_opened(serve.state(live)) or {}) do say(session, note) end
     say(session, status(session, "a"))
   end }
 
@@ -273,7 +277,10 @@ list.diff = { argument = "simulation", usage = ":diff [A B] [METRIC]",
 
 list.report = { usage = ":report", doc = "the report of the current simulation so far",
   run = function(session)
-    say(session, (native.serve_report(serve.state(current(session)).run):gsub("\n+$", "")))
+    local state = serve.state(current(session))
+    breakdown.note_share(state)
+    say(session, (native.serve_report(state.run):gsub("\n+$", "")))
+    for _, note in ipairs(notes.of_run(state) or {}) do say(session, note) end
   end }
 
 -- The session -----------------------------------------------------------------------------------------

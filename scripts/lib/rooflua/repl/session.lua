@@ -47,6 +47,21 @@ session.environment.help = function(topic)
   print(pretty.wrapped(help.text(topic), session.width))
 end
 
+--- Forgets simulations that the user closed.
+local function drop_closed()
+  for i = #session.order, 1, -1 do
+    local name = session.order[i]
+    if serve.is_closed(session.lives[name]) then
+      table.remove(session.order, i)
+      session.lives[name], session.saved[name] = nil, nil
+      if session.current == name then
+        session.current = session.order[1]
+        session.environment.sim = session.current and session.lives[session.current]
+      end
+    end
+  end
+end
+
 --- Turns "x?" into a call of help: help "Live:set" for a method of an object, such as sim.set, else help(x).
 local function help_on(text)
   local object, method = text:match "^([%w_.]+)[.:]([%a_][%w_]*)$"
@@ -122,6 +137,7 @@ function repl.eval(text, line, width)
   if status == "incomplete" then return status end
   if status == "wrong" then error(chunk, 0) end
   show(text, silent, counted(setfenv(chunk, session.environment)()))
+  drop_closed()
   return "done"
 end
 
@@ -130,6 +146,7 @@ end
 function repl.settle()
   ledger.silence()
   chunks.settle()
+  drop_closed()
   local notes = {}
   for _, name in ipairs(session.order) do
     local live = session.lives[name]

@@ -81,7 +81,8 @@ function tree.text(priced)
     local share = units.text(rest_s / priced.time_s, "share")
     out[#out + 1] = { "   not itemised", units.text(rest_s, "s"), share, "", "", "", "" }
   end
-  return columns.text(out) .. "\nrests on " .. evidence_text(priced.evidence)
+  local text = columns.text(out) .. "\nrests on " .. evidence_text(priced.evidence)
+  return priced.noted_frac and text .. "; touched by notes " .. units.text(priced.noted_frac, "share") or text
 end
 
 return tree

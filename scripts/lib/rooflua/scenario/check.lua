@@ -1,10 +1,13 @@
 --- `rooflua check`: finds what is wrong or doubtful in a scenario without running it.
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
+local fits = require "rooflua.scenario.fits"
 local forecast = require "rooflua.scenario.check.forecast"
 local json = require "rooflua.json"
+local live = require "rooflua.serving.live"
 local locate = require "rooflua.sandbox.locate"
 local native = require "rooflua.native"
+local notes = require "rooflua.scenario.notes"
 local opening = require "rooflua.scenario.opening"
 local rules = require "rooflua.scenario.check.rules"
 local searching = require "rooflua.explore.searching"
@@ -21,7 +24,7 @@ local most_forecast = 24 -- variants whose batches are priced
 
 --- A list of findings without repetitions. `path` is the file of the scenario.
 local function collector(path)
-  local out, seen = { variant = "", raised = 0, errors = 0, warnings = 0, findings = json.array {} }, {}
+  local out, seen = { variant = "", raised = 0, errors = 0, warnings = 0, findings = json.array {}, told = {} }, {}
   function out.add(level, file, line, message)
     if level == "error" then out.raised = out.raised + 1 end
     local mark = (line or "") .. message
@@ -60,7 +63,9 @@ local function shares_text(shares)
   for _, name in ipairs(evidence_names) do
     if shares[name] then parts[#parts + 1] = name .. " " .. percent(shares[name]) end
   end
-  return #parts > 0 and table.concat(parts, ", ") or "nothing is priced"
+  if #parts == 0 then return "nothing is priced" end
+  local noted = shares[forecast.noted]
+  return table.concat(parts, ", ") .. (noted and "; touched by notes " .. percent(noted) or "")
 end
 
 --- False where the longest request does not fit into the KV cache.
@@ -110,9 +115,37 @@ local function check_tables(prepared, rates, out)
   end
 end
 
+--- Reports why vLLM would not start with the deployment of a replica.
+local function check_start(replica, given, out)
+  local stated, implied = fits.start_problems(replica, given)
+  for _, each in ipairs(stated) do out.report("error", each[1], "%s", each[2]) end
+  for _, each in ipairs(implied) do out.report("warning", each[1], "%s", each[2]) end
+end
+
+--- Notes of the models and GPUs that a run would have.
+local function tell(out, list)
+  for _, note in ipairs(list or {}) do out.told[note] = true end
+end
+
+local trial_steps = 8 -- of a simulation, in which router, scheduler and workload are called
+
+--- Runs the first steps of a simulation, so that each policy answers once.
+local function try_policies(reader, given)
+  local simulation = live.begin(reader, given, {})
+  simulation:step(trial_steps)
+  simulation:close()
+end
+
 --- Shares of evidence of one variant of kind "serve".
-local function forecast_serve(reader, given, out)
+---@param bare boolean? whether its load is not what will come
+local function forecast_serve(reader, given, out, bare)
   local prepared = serving.check(reader, given)
+  local bound = {}
+  for i, replica in ipairs(prepared.replicas) do
+    bound[i] = replica.prepared
+    check_start(replica, replica.prepared.said, out)
+  end
+  tell(out, notes.of(bound))
   local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
   local figures = forecast.figures(requests)
@@ -125,8 +158,9 @@ local function forecast_serve(reader, given, out)
     rates[i] = one
     for name, value in pairs(one.seconds) do seconds[name] = (seconds[name] or 0) + value end
   end
-  check_load(prepared, figures, rates, out)
+  if not bare then check_load(prepared, figures, rates, out) end
   check_tables(prepared, rates, out)
+  if not bare then try_policies(reader, given) end
   return forecast.shares(seconds)
 end
 
@@ -134,10 +168,20 @@ local function forecast_variant(opened, given, out)
   local reader = opened.reader
   if opened.kind == "serve" then return forecast_serve(reader, given, out) end
   if opened.kind == "search" then
-    reader:at("search", searching.check, reader, given, given.search)
+    local base = reader:at("search", searching.check, reader, given, given.search)
+    local ok, shares = pcall(forecast_serve, reader, base, out, true)
+    if ok then return shares end
+    if chunks.is_spent(shares) then error(shares, 0) end
+    out.told["no forecast: as it stands, without what the search changes, it cannot run: " .. tostring(shares)] = true
     return {}
   end
-  return single.run(opened.kind, reader, given).evidence
+  local result = single.run(opened.kind, reader, given)
+  for _, problem in ipairs(result.problems or {}) do out.report("warning", "price", "%s", problem) end
+  tell(out, result.told)
+  local shares = {}
+  for name, share in pairs(result.evidence) do shares[name] = share end
+  shares[forecast.noted] = result.noted_frac
+  return shares
 end
 
 --- "modelled 86.2 to 100.0 %, assumed 0.0 to 13.8 %" over many variants.
@@ -193,6 +237,9 @@ local function check_variants(opened, out)
     else
       local before = out.raised
       rules.apply(given, out.report)
+      for _, each in ipairs(shape.unread(given, opened.kind)) do
+        out.report("warning", each[1], "nothing reads it: %s", each[2])
+      end
       if out.raised == before and index <= most_forecast then
         local fine, evidence = pcall(forecast_variant, opened, given, out)
         if fine then forecasts[#forecasts + 1] = { name = variant.name, evidence = evidence }
@@ -225,6 +272,7 @@ function check.file(path, sets)
     end)
     if not finished then out.caught(problem) end
     note_forecasts(out, result.forecast)
+    for _, note in ipairs(core.sorted_keys(out.told)) do out.notes[#out.notes + 1] = "note  " .. note end
   end
   name_variants(out, result.variants)
   for _, key in ipairs { "errors", "warnings", "findings", "notes" } do result[key] = out[key] end

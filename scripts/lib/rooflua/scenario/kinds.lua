@@ -2,6 +2,7 @@
 -- some scenarios need is loaded when it is needed, as in single.lua.
 local notes = require "rooflua.scenario.notes"
 local opening = require "rooflua.scenario.opening"
+local shape = require "rooflua.scenario.shape"
 local single = require "rooflua.scenario.single"
 
 local kinds = {}
@@ -31,7 +32,9 @@ end
 local function search(reader, given, options)
   local result, runs = require("rooflua.explore.searching").run(reader, given, given.search,
     { jobs = options.jobs, results = options.results, progress = options.progress })
-  return { kind = "search", search = result, evidence = mean_evidence(runs),
+  local summaries = {}
+  for i, run in ipairs(runs) do summaries[i] = run.summary end
+  return { kind = "search", search = result, evidence = mean_evidence(runs), noted_frac = notes.mean_share(summaries),
     text = require("rooflua.explore.text").of_search(result), left_out = most_left_out(runs),
     notes = notes.of_runs(runs) }
 end
@@ -40,8 +43,13 @@ end
 function kinds.run(opened, index, options)
   local given, variant = opening.variant(opened, index)
   options = options or {}
-  if opened.kind == "search" then return opened.reader:at("search", search, opened.reader, given, options) end
+  if opened.kind == "search" then
+    local found = opened.reader:at("search", search, opened.reader, given, options)
+    found.notes = notes.of_unread(shape.unread(given, "search"), found.notes)
+    return found
+  end
   local result = single.run(opened.kind, opened.reader, given, options)
+  result.notes = notes.of_unread(shape.unread(given, opened.kind), result.notes)
   if opened.kind ~= "serve" then result.name, result.parameters = variant.name, variant.parameters end
   return result
 end

@@ -1,8 +1,11 @@
--- Notes of a result: sentences that a reader needs beside the figures. They stand under a report, on its page and
--- as `notes` in its document.
+-- Notes of a result: sentences that a reader needs beside the figures, and the share of time that they make doubtful.
+-- The notes stand under a report, on its page and as `notes` in its document. They come from the reader of the model
+-- (what its file says and its description leaves out) and from the family of the GPU (on what its constants were
+-- fitted).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local words = require "rooflua.base.words"
 
 local notes = {}
 
@@ -18,23 +21,126 @@ local function distinct(sentences)
   return #list > 0 and list or nil
 end
 
+local function of_model(model) return model and core.plain(model.notes) or {} end
+
+--- Adds "deepseek-v3: multi-token prediction layers (1) are not counted".
+local function add_of_model(sentences, model)
+  for _, note in ipairs(of_model(model)) do sentences[#sentences + 1] = model.name .. ": " .. note.text end
+end
+
 --- Notes of one run.
 --- @param prepared table[] what scenario.prepare() made, one per replica
---- @param evidence table share of time per kind of evidence
-function notes.of(prepared, evidence)
+--- @param evidence table? share of time per kind of evidence; without it the time may rest on anything
+--- @param first string[]? sentences that stand before the others
+function notes.of(prepared, evidence, first)
   local sentences = {}
-  if (evidence.modelled or 0) > 0 then
-    for i, each in ipairs(prepared) do sentences[i] = each.hardware.fit_note end
+  for i, sentence in ipairs(first or {}) do sentences[i] = sentence end
+  for _, each in ipairs(prepared) do add_of_model(sentences, each.model) end
+  if not evidence or (evidence.modelled or 0) > 0 then
+    for _, each in ipairs(prepared) do sentences[#sentences + 1] = each.hardware.fit_note end
   end
   return distinct(sentences)
 end
 
---- Notes of a simulation: {run, replicas = {{prepared}}}.
-function notes.of_run(state)
+--- These notes behind a sentence for each key of the scenario that nothing reads.
+---@param unread table[] of shape.unread
+---@param list string[]?
+function notes.of_unread(unread, list)
+  local sentences = {}
+  for i, each in ipairs(unread) do sentences[i] = each[1] .. ": nothing reads it: " .. each[2] end
+  for _, sentence in ipairs(list or {}) do sentences[#sentences + 1] = sentence end
+  return distinct(sentences)
+end
+
+-- The share of time -------------------------------------------------------------------------------------------
+
+local unsupported = {}
+for _, word in ipairs(words.declared "evidence") do unsupported[word.name] = word.unsupported end
+
+--- Whether an operation is of a kind that a note touches.
+local touches = {
+  nothing = function() return false end,
+  attention = function(name) return name:find "^attention" ~= nil or name:find "^mla" ~= nil end,
+  linear = function(name, kind)
+    return kind == "gemm" or kind == "grouped_gemm" or name == "projections" or name == "ffn"
+  end,
+  everything = function() return true end,
+}
+
+--- Whether a note of a model touches an operation, so that runs need the share of their time.
+function notes.touch(prepared)
+  for _, each in ipairs(prepared) do
+    for _, note in ipairs(of_model(each.model)) do
+      if note.touches ~= "nothing" then return true end
+    end
+  end
+  return false
+end
+
+local function longest_context(batch)
+  local longest = batch.decodes > 0 and batch.decode_context_max or 0
+  for i = 1, #batch.prefills do
+    local prefill = batch.prefills[i]
+    longest = math.max(longest, prefill.context_tokens + prefill.new_tokens)
+  end
+  return longest
+end
+
+local function touched_by(list, row)
+  local name, kind = row.of or row.name, row.of and "" or row.kind
+  for _, note in ipairs(list) do
+    if touches[note.touches](name, kind) then return true end
+  end
+  return false
+end
+
+--- The share of a batch's time that notes of the model touch and that its evidence supports; nil where no note touches
+--- an operation of it.
+--- @param rows table[] of the explained batch
+function notes.share(model, batch, rows, time_s)
+  local list, longest = {}, nil
+  for _, note in ipairs(of_model(model)) do
+    longest = longest or longest_context(batch)
+    if note.touches ~= "nothing" and longest > note.beyond_tokens then list[#list + 1] = note end
+  end
+  if #list == 0 or not (time_s > 0) then return nil end
+  local touched_s, supported_s = 0, time_s
+  for _, row in ipairs(rows) do
+    local row_s = row.time_s * (row.count or 1)
+    if unsupported[row.evidence] then
+      supported_s = supported_s - row_s
+    elseif touched_by(list, row) then
+      touched_s = touched_s + row_s
+    end
+  end
+  return touched_s > 0 and math.max(0, math.min(touched_s, supported_s)) / time_s or nil
+end
+
+--- The mean share of many parts, each {noted_frac = share or nil} with a weight; nil where no part has a share.
+function notes.mean_share(parts, weights)
+  local sum, total, known = 0, 0, false
+  for i, part in ipairs(parts) do
+    local weight = weights and weights[i] or 1
+    sum, total, known = sum + (part.noted_frac or 0) * weight, total + weight, known or part.noted_frac ~= nil
+  end
+  return known and total > 0 and sum / total or nil
+end
+
+-- Runs --------------------------------------------------------------------------------------------------------
+
+local function prepared_of(state)
   local prepared = {}
   for i, replica in ipairs(state.replicas) do prepared[i] = replica.prepared end
-  return notes.of(prepared, native.serve_summary(state.run).evidence)
+  return prepared
 end
+
+--- Notes of a simulation: {run, replicas = {{prepared}}}.
+function notes.of_run(state)
+  return notes.of(prepared_of(state), native.serve_summary(state.run).evidence)
+end
+
+--- Notes that are known before a simulation runs.
+function notes.of_opened(state) return notes.of(prepared_of(state)) end
 
 --- Notes of many runs together.
 function notes.of_runs(runs)

@@ -15,8 +15,9 @@ local function deployment_of(reader, given, model, hardware)
   if specs.is(given, "Deployment") then return given end
   local options = {}
   schema.check(reader, "deployment", given)
+  reader:at("deployment", core.check_keys, core.plain(given or {}), schema.names "deployment", "deployment")
   for key, value in pairs(core.plain(given or {})) do
-    if read_by_spec[key] or not schema.entry("deployment." .. tostring(key)) then options[key] = value end
+    if read_by_spec[key] then options[key] = value end
   end
   options.model, options.hardware = model, hardware
   return reader:at("deployment", spec.deployment, options)
@@ -50,7 +51,11 @@ function prepared.bind(all, instance, key)
 end
 
 --- A new bound step model: each replica of each variant has its own.
-function prepared.steps(all) return prepared.bind(all, all.step_policy, "steps") end
+---@param method string? that it must have; default "time"
+function prepared.steps(all, method)
+  policies.with_method(all.reader, "steps", all.step_policy, method or "time")
+  return prepared.bind(all, all.step_policy, "steps")
+end
 
 --- {reader, given, model, hardware, deployment, mfu, async_depth, step_policy, corrections} of one variant.
 function prepared.of(reader, given)

@@ -2,6 +2,7 @@
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local batch = require "rooflua.border.batch"
+local fits = require "rooflua.scenario.fits"
 local json = require "rooflua.json"
 local notes = require "rooflua.scenario.notes"
 local Prepared = require "rooflua.scenario.prepared"
@@ -71,11 +72,12 @@ local function price_one(prepared, steps, item)
   time_s = step_corrections(prepared, item, time_s, rows)
   local evidence = tree.evidence
   if next(evidence) == nil and time_s > 0 then evidence = { assumed = 1 } end
-  return { time_s = time_s, evidence = evidence, rows = rows, tokens = item.tokens,
-    requests = item.requests }
+  return { time_s = time_s, evidence = evidence, rows = rows, tokens = item.tokens, requests = item.requests,
+    noted_frac = notes.share(prepared.model, item, rows, time_s) }
 end
 
---- The price of one batch with a bound step model, and what it rests on: {time_s, evidence, rows, tokens, requests}.
+--- The price of one batch with a bound step model, and what it rests on: {time_s, evidence, rows, tokens, requests,
+--- noted_frac}.
 function prices.price_batch(prepared, steps, item)
   cost.set_corrections(prepared.corrections)
   return price_one(prepared, steps, item)
@@ -86,12 +88,12 @@ function prices.price(prepared)
   local batches = prices.batches(prepared)
   local steps = Prepared.steps(prepared)
   cost.set_corrections(prepared.corrections)
-  local out, evidence_s, total_s = json.array {}, {}, 0
+  local out, evidence_s, times_s, total_s = json.array {}, {}, {}, 0
   local ok, problem = pcall(function()
     for i, item in ipairs(batches) do
       local priced = prepared.reader:at("price[" .. i .. "]", price_one, prepared, steps, item.batch)
       priced.name = item.name
-      out[i] = priced
+      out[i], times_s[i] = priced, priced.time_s
       total_s = total_s + priced.time_s
       for name, share in pairs(priced.evidence) do
         evidence_s[name] = (evidence_s[name] or 0) + share * priced.time_s
@@ -104,16 +106,19 @@ function prices.price(prepared)
   if total_s > 0 then
     for name, seconds in pairs(evidence_s) do shares[name] = seconds / total_s end
   end
+  local problems = fits.summary(prepared, batches)
   return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name,
-    notes = notes.of({ prepared }, shares) }
+    formats = { weights = prepared.deployment.weights, kv = prepared.deployment.kv },
+    noted_frac = notes.mean_share(out, times_s), problems = problems, told = notes.of({ prepared }, shares),
+    notes = notes.of({ prepared }, shares, problems) }
 end
 
 --- The report of a step model that has one.
 function prices.static(prepared)
-  local steps = Prepared.steps(prepared)
-  if type(steps.static) ~= "function" then
-    prepared.reader:fail("steps", "%s has no static report", tostring(steps.name))
+  if type(prepared.step_policy.static) ~= "function" then
+    prepared.reader:fail("steps", "%s has no static report", tostring(prepared.step_policy.name))
   end
+  local steps = Prepared.steps(prepared, "static")
   cost.set_corrections(prepared.corrections)
   cost.reset()
   local ok, report = pcall(steps.static, steps, prepared.given.static or {})
@@ -121,7 +126,7 @@ function prices.static(prepared)
   cost.set_corrections {}
   if not ok then prepared.reader:at("static", error, report, 0) end
   return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name,
-    notes = notes.of({ prepared }, evidence) }
+    told = notes.of({ prepared }, evidence), notes = notes.of({ prepared }, evidence) }
 end
 
 --- The part of a value that a document can hold: finite numbers, text, booleans, tables of them.

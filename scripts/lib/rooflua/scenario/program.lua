@@ -5,6 +5,10 @@ local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local kinds = require "rooflua.scenario.kinds"
 local opening = require "rooflua.scenario.opening"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+local schema = require "rooflua.scenario.schema"
 
 local program = {}
 local opened_by_number = {}
@@ -24,6 +28,17 @@ end
 function program.open(path, options) return document_of(opening.file(path, options)) end
 --- The same for a table. options: also file, what errors call it.
 function program.open_table(given, options) return document_of(opening.table(given, options)) end
+
+--- The key path that `--set NAME=VALUE` of the command `step` means: a parameter of the step model, else a key of the
+--- deployment, else a key of the scenario.
+---@param steps string the step model's name
+function program.step_path(name, steps)
+  local first = name:match "^[^.]+" or name
+  local params = policy.describe(policies.of(Reader.new "step", "steps", steps)).params
+  if params[first] then return "steps." .. name end
+  if schema.entry("deployment." .. first) then return "deployment." .. name end
+  return schema.entry(first) and name or "steps." .. name
+end
 
 function program.run(number, index, options) return kinds.run(opened_by_number[number], index, options) end
 function program.check(number) kinds.check(opened_by_number[number]) end

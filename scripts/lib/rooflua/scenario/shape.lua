@@ -42,8 +42,87 @@ local function check_seed(reader, seed)
   end
 end
 
+--- What stands for keys of other programs, which no place here has.
+local elsewhere = { prefill_replicas = 'say role = "prefill" in an entry of `replicas`',
+  decode_replicas = 'say role = "decode" in an entry of `replicas`' }
+
+--- Where an unknown key of the top belongs: "; tp is a key of deployment"; "" where nothing has it.
+local function hint(key)
+  if elsewhere[key] then return "; " .. elsewhere[key] end
+  for _, entry in ipairs(schema.all()) do
+    local group = entry.group
+    if group and entry.name == key and not entry.same_as then
+      return ("; %s is a key of %s%s"):format(key, group.path, group.type:find "list" and "'s entries" or "")
+    end
+  end
+  return ""
+end
+
+--- A message about an unknown key that also says where the key belongs.
+local function with_hint(message, key)
+  local text = hint(key)
+  local at = message:find(" (known:", 1, true)
+  return at and message:sub(1, at - 1) .. text .. message:sub(at) or message .. text
+end
+
 --- Every key is one of a scenario's.
-function shape.check_keys(reader, given) reader:at("", core.check_keys, given, schema.keys, reader.file) end
+function shape.check_keys(reader, given)
+  local ok, problem = pcall(core.check_keys, given, schema.keys, reader.file)
+  if ok then return end
+  for _, key in ipairs(core.sorted_keys(given)) do
+    if type(key) == "string" and not schema.entry(key) then problem = with_hint(tostring(problem), key) end
+  end
+  reader:at("", error, problem, 0)
+end
+
+--- Whether every replica of a list says this key itself.
+local function all_replicas_say(replicas, key)
+  if type(replicas) ~= "table" or #core.plain(replicas) == 0 then return false end
+  for _, each in ipairs(core.plain(replicas)) do
+    if type(each) ~= "table" or core.plain(each)[key] == nil then return false end
+  end
+  return true
+end
+
+local function has_roles(replicas)
+  if type(replicas) ~= "table" then return false end
+  for _, each in ipairs(core.plain(replicas)) do
+    local role = type(each) == "table" and core.plain(each).role
+    if role and role ~= "both" then return true end
+  end
+  return false
+end
+
+--- Why nothing reads a key of the top in a scenario of this kind; nil where something does.
+local function unread_because(given, kind, entry)
+  if not entry.kinds[kind] then return ('kind "%s" does not read it'):format(kind) end
+  if entry.name == "network" and not has_roles(given.replicas) then
+    return "no replica has the role prefill or decode, so no KV is sent"
+  end
+  if schema.entry("replicas[]." .. entry.name) and all_replicas_say(given.replicas, entry.name) then
+    return "every entry of `replicas` has its own"
+  end
+end
+
+--- The keys of a scenario that nothing reads, as a list of {path, why}. Such keys are no errors, because `--set kind=`
+--- or another list of replicas may need them.
+function shape.unread(given, kind)
+  local out = {}
+  for _, entry in ipairs(schema.fields()) do
+    local value, why = given[entry.name], nil
+    if value ~= nil then why = unread_because(given, kind, entry) end
+    if why then
+      out[#out + 1] = { entry.name, why }
+    elseif value ~= nil and entry.fields and type(value) == "table" and entry.type == "table" then
+      for _, field in ipairs(entry.fields) do
+        if core.plain(value)[field.name] ~= nil and not field.kinds[kind] then
+          out[#out + 1] = { field.path, ('kind "%s" does not read it'):format(kind) }
+        end
+      end
+    end
+  end
+  return out
+end
 
 --- The kind of a scenario's table; what is no scenario is an error.
 function shape.check(reader, given)
@@ -71,7 +150,7 @@ function shape.known_keys(returned, found)
     elseif schema.entry(key) and not key:find(".", 1, true) then
       kept[key] = core.plain(returned)[key]
     else
-      found(native.unknown_name("key", key, schema.keys))
+      found(with_hint(native.unknown_name("key", key, schema.keys), key))
     end
   end
   return kept

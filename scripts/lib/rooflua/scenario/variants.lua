@@ -53,6 +53,13 @@ local most_variants = 100000
 local function check_names(reader, path, values)
   local seen = {}
   for i, value in ipairs(values) do
+    if type(value) == "table" and not policy.is_instance(value) and value.label ~= nil then
+      local where = ("vary.%s[%d]"):format(tostring(path), i)
+      reader:at("vary", core.check_keys, core.plain(value), { "label", "value", "set" }, where)
+      if value.value ~= nil and value.set ~= nil then
+        reader:fail("vary", "%s: has a value and a set; expected one of them", where)
+      end
+    end
     local name = variants.with(variants.base(), path, value).name
     if seen[name] then
       reader:fail("vary." .. tostring(path), "values %d and %d are both called '%s'; give one of them a label, as in "

@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local bench = require "rooflua.serving.bench"
+local breakdown = require "rooflua.measure.breakdown"
 local lookback = require "rooflua.measure.lookback"
 local notes = require "rooflua.scenario.notes"
 local own_metrics = require "rooflua.measure.own"
@@ -24,7 +25,7 @@ local states = setmetatable({}, { __mode = "k" })
 local function state_of(simulation)
   local state = states[simulation]
   if not state then fail("expected a simulation from serve.open, found %s", core.describe(simulation)) end
-  if state.closed then fail "this simulation is over" end
+  if state.closed then fail "this simulation was closed" end
   return state
 end
 
@@ -58,6 +59,8 @@ function live.begin(reader, given, options)
     replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo, transfer = all.transfer,
     exact_requests = given.metrics and given.metrics.exact_requests }
   for key, value in pairs(options) do config[key] = value end
+  -- What notes touch is priced again from sampled steps when the run is over.
+  if notes.touch(replicas.each(list, "prepared")) then config.sketch = true end
   for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
@@ -107,19 +110,13 @@ end
 
 function live.is_live(value) return type(value) == "table" and states[value] ~= nil end
 function live.state(simulation) return state_of(simulation) end
+function live.is_closed(simulation) return states[simulation].closed == true end
 --- Whether steps and requests are remembered.
 function live.remembers(simulation) return state_of(simulation).journal end
 --- Whether the state can be copied; a workload that is a function cannot.
 function live.can_fork(simulation) return native.serve_can_fork(state_of(simulation).run) end
 --- Whether an error stopped it in the middle of a step.
 function live.is_broken(simulation) return native.serve_is_broken(state_of(simulation).run) end
-
---- Frees its memory.
-function live.close(simulation)
-  local state = state_of(simulation)
-  state.closed = true
-  native.serve_close(state.run)
-end
 
 --- Gives a simulation the state of `saved`, a fork of it, after an error in the middle of a step.
 function live.restore(simulation, saved) states[simulation] = state_of(saved) end
@@ -142,7 +139,7 @@ end
 
 --- Runs every event up to that time.
 function Live:run_until(time_s)
-  native.serve_advance(state_of(self).run, core.number(time_s, "run_until"))
+  native.serve_advance_until(state_of(self).run, core.number(time_s, "run_until"))
 end
 
 --- Runs up to the next end of a step, n times. False when nothing is left to happen.
@@ -174,11 +171,19 @@ function Live:set(changes) swaps.set(state_of(self), changes) end
 --- An independent copy: same policies in the same state, same random numbers, same future.
 function Live:fork() return adopt(swaps.fork(state_of(self))) end
 
+--- Frees its memory. Whatever is called after it is an error.
+function Live:close()
+  local state = state_of(self)
+  native.serve_close(state.run)
+  states[self] = { closed = true }
+end
+
 --- What is known so far.
 function Live:result()
   local state = state_of(self)
   local run = state.run
   native.serve_finish(run)
+  breakdown.note_share(state)
   return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
     notes = notes.of_run(state), policies = told.of(state) }, state.file, state.given, self)

@@ -66,6 +66,7 @@ end
 local function divided(reader, given, parameters)
   local serving, options = {}, {}
   schema.check(reader, "deployment", given)
+  reader:at("deployment", core.check_keys, core.plain(given or {}), schema.names "deployment", "deployment")
   local inside = reader:child "deployment"
   for _, key in ipairs(limits) do options[key] = parameters[key] end
   for key, value in pairs(core.plain(given or {})) do
@@ -113,6 +114,7 @@ local function build(reader, given, own)
   local merged, scheduler, held, serving = merged_with(reader, given, own)
   local prepared = Prepared.of(reader, merged)
   local deployment = prepared.deployment
+  prepared.said = own.deployment or given.deployment
   return {
     prepared = prepared,
     scheduler = policy.fresh(scheduler),

@@ -39,24 +39,38 @@ local function with_steps(prepared, steps)
   return out
 end
 
+--- Copies of what the library knows of each replica: nothing changes before the engine has taken a change.
+local function copies(list)
+  local out = {}
+  for i, each in ipairs(list) do
+    out[i] = {}
+    for key, value in pairs(each) do out[i][key] = value end
+  end
+  return out
+end
+
+--- Notes what the engine has taken. Without `changes` it cannot be repeated.
+local function note(state, list, router, changes)
+  state.replicas, state.router = list, router
+  state.history[#state.history + 1] = { at_s = native.serve_now(state.run), changes = changes }
+end
+
 --- Other policies from the next plan on, for every replica. changes: {scheduler, steps}.
 function swaps.set(state, changes)
   core.check_keys(core.table(changes, "set"), { "scheduler", "steps" }, "set")
-  local schedulers, steps
+  local list = copies(state.replicas)
   if changes.scheduler then
-    for _, each in ipairs(state.replicas) do each.scheduler = within_limits(changes.scheduler, each.config) end
-    schedulers = replicas.each(state.replicas, "scheduler")
+    for _, each in ipairs(list) do each.scheduler = within_limits(changes.scheduler, each.config) end
   end
   if changes.steps then
-    for _, each in ipairs(state.replicas) do
+    for _, each in ipairs(list) do
       each.prepared = with_steps(each.prepared, policies.with_method(reader, "steps", changes.steps, "time"))
       each.steps = replicas.bound_steps(each.prepared)
     end
-    steps = replicas.each(state.replicas, "steps")
   end
-  state.history[#state.history + 1] = { at_s = native.serve_now(state.run),
-    changes = { scheduler = changes.scheduler, steps = changes.steps } }
-  native.serve_set(state.run, schedulers, steps)
+  native.serve_set(state.run, changes.scheduler and replicas.each(list, "scheduler"),
+    changes.steps and replicas.each(list, "steps"))
+  note(state, list, state.router, { scheduler = changes.scheduler, steps = changes.steps })
 end
 
 --- Replaces policies whose files were read again. successor(instance) is the one that follows it; nil keeps it.
@@ -64,17 +78,17 @@ function swaps.replace(state, successor)
   if type(successor) ~= "function" then
     fail("serve.replace_policies: expected a function, found %s", core.describe(successor))
   end
-  for _, each in ipairs(state.replicas) do
+  local list = copies(state.replicas)
+  for _, each in ipairs(list) do
     each.scheduler = successor(each.scheduler) or each.scheduler
     each.prepared = with_steps(each.prepared, successor(each.prepared.step_policy) or each.prepared.step_policy)
     each.steps = replicas.bound_steps(each.prepared)
-    each.steps.all = state.replicas[1].prepared.corrections
+    each.steps.all = list[1].prepared.corrections
   end
-  if state.router then state.router = successor(state.router) or state.router end
-  if state.metrics.router then state.metrics.router.instance = state.router end
-  state.history[#state.history + 1] = { at_s = native.serve_now(state.run) } -- without changes: it cannot be repeated
-  native.serve_set(state.run, replicas.each(state.replicas, "scheduler"), replicas.each(state.replicas, "steps"),
-    state.router)
+  local router = state.router and (successor(state.router) or state.router)
+  native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router)
+  if state.metrics.router then state.metrics.router.instance = router end
+  note(state, list, router)
 end
 
 --- The same policy with a copy of its own fields: counts, random streams, tables.
@@ -88,12 +102,8 @@ end
 
 --- The state of a fork: the same simulation, whose scheduler, router and metrics go on independently.
 function swaps.fork(state)
-  local list = {}
-  for i, each in ipairs(state.replicas) do
-    list[i] = {}
-    for key, value in pairs(each) do list[i][key] = value end
-    list[i].scheduler = twin(each.scheduler)
-  end
+  local list = copies(state.replicas)
+  for _, each in ipairs(list) do each.scheduler = twin(each.scheduler) end
   local router = state.router and twin(state.router)
   local metrics = own_metrics.start(state.metrics, twin, router)
   local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,

@@ -1,5 +1,6 @@
 -- A served scenario from its start to its end.
 local native = require "rooflua.native"
+local breakdown = require "rooflua.measure.breakdown"
 local live = require "rooflua.serving.live"
 local lookback = require "rooflua.measure.lookback"
 local notes = require "rooflua.scenario.notes"
@@ -22,6 +23,7 @@ function whole.run(reader, given, options)
   local run = state.run
   local partial = native.serve_run_or_stop(run)
   native.serve_finish(run)
+  local sketch, steps, of_steps = breakdown.note_share(state)
   local why_text, why = native.serve_why(run)
   if options.why and not (why or partial) then
     reader:fail("--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
@@ -29,9 +31,9 @@ function whole.run(reader, given, options)
   local result = { kind = "serve", text = native.serve_hand_over(run), left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, summary = options.document and native.serve_document(run),
     notes = notes.of_run(state), policies = told.of(state) }
-  local sketch, steps = native.serve_sketch(run)
-  local breakdown = (options.sketch or options.explain) and require "rooflua.measure.breakdown"
-  if options.sketch then result.sketch, result.breakdown = sketch, breakdown.of_steps(steps, state.replicas) end
+  if options.sketch then
+    result.sketch, result.breakdown = sketch, of_steps or breakdown.of_steps(steps, state.replicas)
+  end
   if options.explain then result.explained, result.explain_text = breakdown.typical(steps, state.replicas) end
   return result
 end

@@ -22,10 +22,21 @@ local suffixes = { { "_ms$", 1e-3 }, { "_us$", 1e-6 }, { "_s$", 1 } }
 
 --- Names of figures in the sources, and their names here. Times are converted to seconds.
 local figure_names = {
-  e2e = "e2e_mean", e2e_mean = "e2e_mean", ttft = "ttft_mean", ttft_mean = "ttft_mean", ttft_p50 = "ttft_p50",
-  tpot = "tpot_mean", tpot_mean = "tpot_mean", itl = "tpot_mean", latency = "batch_latency",
+  e2e = "e2e_mean", ttft = "ttft_mean", tpot = "tpot_mean", itl = "tpot_mean", latency = "batch_latency",
   first_token = "ttft_mean", token_to_token = "step_time", tok = "output_tokens_per_s",
 }
+for _, figure in ipairs { "e2e", "ttft", "tpot" } do
+  local of_vllm = figure == "e2e" and "e2el" or figure -- its spelling in results of vLLM's benchmark
+  figure_names[figure .. "_mean"], figure_names["mean_" .. of_vllm] = figure .. "_mean", figure .. "_mean"
+  figure_names["median_" .. of_vllm] = figure .. "_p50"
+  for _, quantile in ipairs { "p50", "p90", "p99" } do
+    local name = figure .. "_" .. quantile
+    figure_names[name], figure_names[quantile .. "_" .. of_vllm] = name, name
+  end
+end
+
+--- Rates, which have no unit of time at their end.
+local rate_names = { output_throughput = true, tok_per_s = true, tokens_per_s = true, output_tokens_per_s = true }
 
 --- A measured figure. It must be above 0, because errors are relative to it.
 local function figure_value(name, text, where)
@@ -36,21 +47,32 @@ local function figure_value(name, text, where)
   return value
 end
 
---- "e2e_ms=12;tok_s=3" as figures in seconds; unknown names are left out.
+--- The name here of a figure, and seconds per unit of it; nil where nothing is called that.
+local function figure_of(name)
+  if rate_names[name] then return "output_tokens_per_s", 1 end
+  for _, suffix in ipairs(suffixes) do
+    local stem = name:match("^(.*)" .. suffix[1])
+    local known = stem and figure_names[stem]
+    if known then return known, known == "output_tokens_per_s" and 1 or suffix[2] end
+  end
+end
+
+--- "e2e_ms=12;tok_s=3" as figures in seconds, and the names that are none.
 local function figures_of(text, where)
-  local out = {}
-  if type(text) ~= "string" then return out end
-  for name, value in text:gmatch "([%w_]+)=([^;,%s]+)" do
-    for _, suffix in ipairs(suffixes) do
-      local stem = name:match("^(.*)" .. suffix[1])
-      local known = stem and figure_names[stem]
-      if known then
-        out[known] = figure_value(name, value, where) * (known == "output_tokens_per_s" and 1 or suffix[2])
-        break
-      end
+  local out, unread = {}, {}
+  if type(text) ~= "string" then return out, unread end
+  for name, value in text:gmatch "([%w_]+)%s*=%s*([^;,%s]+)" do
+    local known, factor = figure_of(name)
+    if known then
+      out[known] = figure_value(name, value, where) * factor
+    elseif figure_names[name] then
+      core.fail("%s: nothing to compare with '%s=%s' of `measured`: it has no unit; say %s", where, name, value,
+        name == "tok" and "tok_s" or ("%s_ms, %s_us or %s_s"):format(name, name, name))
+    else
+      unread[#unread + 1] = name
     end
   end
-  return out
+  return out, unread
 end
 
 --- "experiment=a,stage=0" as a table; nil where the selector is prose.
@@ -76,7 +98,10 @@ local function check_header(path, header)
     #header == 0 and "no header" or core.join(header, ", "))
 end
 
-local function check_row(row, where)
+local function check_row(row, where, columns)
+  if row.cells then
+    core.fail("%s: the row has %d columns, the header %d; a text with a comma needs quotes", where, row.cells, columns)
+  end
   for _, name in ipairs(required) do
     if row[name] == nil then core.fail("%s: column '%s' is empty", where, name) end
   end
@@ -97,24 +122,24 @@ local function settings_of(workload, notes, where)
 end
 
 --- Fills a case from its row.
-local function read_row(case, folder, row)
-  check_row(row, case.where)
+local function read_row(case, folder, row, columns)
+  check_row(row, case.where, columns)
   local notes, selector = tostring(row.notes or ""), tostring(row.selector or "")
   case.path, case.selection, case.model = folder .. "/" .. row.file, selection_of(selector), tostring(row.model)
   case.stage = tonumber((selector:match "^stage (%d+)"))
   case.gpu, case.tp, case.engine = tostring(row.gpu), row.tp, tostring(row.engine)
   case.metrics, case.notes = tostring(row.metrics or ""), notes
   case.weights, case.kv = precision.read(row.precision, case.where)
-  case.figures = figures_of(row.measured, case.where)
+  case.figures, case.unread = figures_of(row.measured, case.where)
   case.settings = settings_of(tostring(row.workload), notes, case.where)
   case.sampling = sampling.read(row.sampling, case.where)
 end
 
 --- A case; it has a `problem` if its row cannot be read.
-local function case_of(folder, row, where)
+local function case_of(folder, row, where, columns)
   local case = { where = where, id = tostring(row.case_id or "line " .. row.line), rating = tostring(row.rating or ""),
     dataset = row.dataset, path = "" }
-  local ok, problem = pcall(read_row, case, folder, row)
+  local ok, problem = pcall(read_row, case, folder, row, columns)
   if not ok then case.problem = tostring(problem) end
   return case
 end
@@ -126,10 +151,10 @@ function cases.read(folder)
     core.fail("%s: there is no cases.csv; expected a folder of measured cases (docs/VALIDATION.md)", folder)
   end
   local out, lines = {}, {}
-  local rows, header = native.csv_read(path)
+  local rows, header = native.csv_read(path, true)
   check_header(path, header)
   for i, row in ipairs(rows) do
-    local case = case_of(folder, row, path .. ":" .. row.line)
+    local case = case_of(folder, row, path .. ":" .. row.line, #header)
     local line = lines[case.id]
     if line then case.problem = ("%s: case_id '%s' is that of line %d"):format(case.where, case.id, line) end
     out[i], lines[case.id] = case, line or row.line

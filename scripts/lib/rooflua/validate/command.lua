@@ -170,6 +170,7 @@ local function case_document(result)
   local out = { case_id = result.case.id, rating = result.case.rating, dataset = result.case.dataset,
     group = result.group or "cannot run", model = about and about.model.name,
     kind = about and discrepancy.kind_of(about), errors = main.errors or {}, evidence = main.evidence or {},
+    unread = result.case.unread and #result.case.unread > 0 and json.array(result.case.unread) or nil,
     tables = main.tables, problem = main.problem, intervals = main.intervals, discrepancy = main.discrepancy,
     others = {} }
   for i, belief in ipairs(current.beliefs) do
@@ -229,6 +230,8 @@ local function report(by_belief, groups, ran)
       end
     end
   end
+  local unread = text.unread(current.results)
+  if unread ~= "" then parts[#parts + 1] = "Measured figures that nothing is compared with: " .. unread end
   local failures = text.failures(current.results, current.beliefs)
   if failures ~= "" then parts[#parts + 1] = "Did not run\n" .. failures end
   parts[#parts + 1] = "Parameters; none of them knows a model or a run\n"

@@ -2,6 +2,7 @@
 -- run. `validate` prints this table. `others` of a parameter: further values that a run may have used if its case
 -- states none (budget: the default of an engine without a usage context).
 local core = require "rooflua.base.core"
+local names = require "rooflua.validate.names"
 
 local engines = {}
 
@@ -82,7 +83,7 @@ end
 --- @param hardware rooflua.Hardware? the GPU of the run
 --- @return table {name, scheduler, parameters = {name = {value, source}}}
 function engines.of(text, overrides, hardware)
-  local lower = text:lower()
+  local lower = names.engine(text)
   local version, found = version_of(lower), nil
   local parameters, on = {}, ""
   for _, entry in ipairs(known) do
@@ -113,13 +114,13 @@ end
 
 --- Raises an error if no engine has a parameter of that name, before anything runs.
 function engines.check(overrides)
-  local names = {}
+  local declared = {}
   for _, entry in ipairs(known) do
-    for name in pairs(entry.parameters) do names[name] = true end
+    for name in pairs(entry.parameters) do declared[name] = true end
   end
   for _, name in ipairs(core.sorted_keys(overrides)) do
-    if not names[name] then
-      core.fail("--set engine.%s: %s", name, core.unknown_name("parameter", name, core.sorted_keys(names)))
+    if not declared[name] then
+      core.fail("--set engine.%s: %s", name, core.unknown_name("parameter", name, core.sorted_keys(declared)))
     end
   end
 end

@@ -5,6 +5,7 @@ local beliefs = require "rooflua.validate.beliefs"
 local engines = require "rooflua.validate.engines"
 local interval = require "rooflua.validate.interval"
 local measured = require "rooflua.validate.measured"
+local names = require "rooflua.validate.names"
 local precision = require "rooflua.validate.precision"
 local question = require "rooflua.validate.question"
 local sampling = require "rooflua.validate.sampling"
@@ -147,7 +148,7 @@ end
 --- Hardware, model, engine and formats of a case; an error with the reason if one of them is not known.
 function run.describe(case, overrides)
   if case.problem then core.fail("%s", case.problem) end
-  local hardware, model = spec.hardware(case.gpu), spec.model(case.model)
+  local hardware, model = names.hardware(case.gpu), spec.model(case.model)
   return { hardware = hardware, model = model, engine = engines.of(case.engine, overrides, hardware),
     weights = case.weights, kv = case.kv, precision = precision.label(case.weights or model.weight_dtype, case.kv) }
 end

@@ -167,6 +167,18 @@ function text.discrepancy(results, belief, switches)
     .. "explain\n" .. columns.after(2, residuals(list))
 end
 
+--- "ttft_cold_p50_ms (4 cases)": names of `measured` that are no figures of a simulation.
+function text.unread(results)
+  local counts, parts = {}, {}
+  for _, result in ipairs(results) do
+    for _, name in ipairs(result.case.unread or {}) do counts[name] = (counts[name] or 0) + 1 end
+  end
+  for _, name in ipairs(core.sorted_keys(counts)) do
+    parts[#parts + 1] = ("%s (%d case%s)"):format(name, counts[name], counts[name] == 1 and "" or "s")
+  end
+  return table.concat(parts, ", ")
+end
+
 --- Cases that did not run, counted by reason.
 function text.failures(results, beliefs)
   local counts, first = {}, {}

@@ -7,6 +7,8 @@
 -- none is an error, so that no setting is ignored silently:
 --     a known name must have a number after it, a whole one if it is a count;
 --     name=value, or a name_with_underscore before a number, must have a known name;
+--     a --flag, a name_with_underscore before on, off, true or false, and names of settings that cases cannot have
+--     (ep, pp, dp, qps) before a number or such a word are errors;
 --     a word before a number, or a name_with_underscore before a word, must not be a misspelt known name.
 -- Anything else is prose.
 local core = require "rooflua.base.core"
@@ -27,6 +29,13 @@ local needs_sign = { c = true, ["in"] = true, out = true }
 local signed = { "closed loop c", "in", "isl", "kv_blocks", "max_num_batched_tokens", "max_num_seqs", "mbt", "osl",
   "out", "shared_prefix" }
 local spellings = { "kv_blocks", "max_num_batched_tokens", "max_num_seqs", "mbt", "poisson", "shared_prefix" }
+
+--- Settings of engines and loads that a case cannot have here, and that have no underscore.
+local unsupported = { ep = true, pp = true, dp = true, cp = true, tp = true, qps = true, concurrency = true,
+  clients = true, quantization = true, eager = true, speculative = true }
+
+local switches = { on = true, off = true, ["true"] = true, ["false"] = true, yes = true, no = true, enabled = true,
+  disabled = true }
 
 local function put(out, where, name, setting, value)
   local before = out[setting]
@@ -56,6 +65,12 @@ end
 local function unknown(where, name, list)
   core.fail("%s: %s; prose has no '=' and no name_with_underscore before a number", where,
     core.unknown_name("setting", name, list))
+end
+
+local function unknown_setting(where, name)
+  if name == "tp" then core.fail("%s: unknown setting 'tp'; it is the column tp", where) end
+  core.fail("%s: %s; a case cannot have it: take it out of `workload` (a remark belongs into `notes`)", where,
+    core.unknown_name("setting", name, signed))
 end
 
 --- Letters to insert, delete or change between two words.
@@ -116,6 +131,10 @@ local function read(out, where, text, word, from)
   end
   local numeric, underscored = value and value:find "^[%d.]" ~= nil, word:find "_" ~= nil
   if sign == "=" then unknown(where, name, signed) end
+  local switch = switches[value] == true
+  if word:find "^%-%-" or switch and name:find "_" or (numeric or switch) and unsupported[name] then
+    unknown_setting(where, name)
+  end
   if numeric and underscored then unknown(where, name, spellings) end
   if value and (numeric or underscored) and name ~= "poisson" and almost(name) then unknown(where, name, spellings) end
 end

@@ -4,6 +4,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
 local fit = require "rooflua.fit"
+local gap = require "rooflua.explore.fit.gap"
 local json = require "rooflua.json"
 local measured = require "rooflua.explore.fit.measured_runs"
 local opening = require "rooflua.scenario.opening"
@@ -80,6 +81,21 @@ local function observations_of(files)
     end
   end
   if #list == 0 then fail "no data: the files have no TTFT, TPOT or E2E" end
+  return list
+end
+
+--- One observation of each metric of each whole run.
+local function wholes_of(files)
+  local list = {}
+  for i, run in ipairs(files) do
+    local last = not run.mean_lengths and #run.requests or nil
+    local metrics = last and measured.metrics(run.requests, 1, last) or run.metrics
+    for metric, value in core.sorted_pairs(metrics) do
+      if value > 0 then
+        list[#list + 1] = { value = value, file = i, first = last and 1, last = last, metric = metric, name = run.path }
+      end
+    end
+  end
   return list
 end
 
@@ -184,18 +200,24 @@ local function files_of(list)
   return files
 end
 
-local function text_of(result, files, block)
+local hopeless = 0.5 -- relative error of a fit that describes nothing
+
+local function text_of(result, files, block, found)
   local rows = { { "measured run", "requests", "failed", "replayed" } }
   for _, run in ipairs(files) do rows[#rows + 1] = { run.path, #run.requests, run.failed, run.how } end
-  local text = tables_text(rows) .. "\n\n" .. fit.report(result) .. "\n"
+  local text = tables_text(rows) .. "\n\n" .. fit.report(result) .. "\n" .. gap.text(found) .. "\n"
   if not result.error.left_out then
     text = text .. "nothing was left out: there is one file without single requests\n\n"
+  end
+  if result.error.after > hopeless then
+    text = text .. ("the fitted scenario is still %.0f %% off: it does not describe this run, so do not paste it\n\n")
+      :format(100 * result.error.after)
   end
   return text .. "paste into the scenario:\n\n" .. block:gsub("([^\n]+)", "  %1") .. "\n"
 end
 
 --- options: measured (paths), params (names), set, seed, objective, evaluations, jobs, progress.
---- Returns {text, document}.
+--- Returns {text, document, describes = whether the fitted scenario is anywhere near the run}.
 function calibrate.run(path, options)
   local opened = opening.file(path, { set = options.set, seed = options.seed })
   if opened.kind ~= "serve" then
@@ -214,20 +236,23 @@ function calibrate.run(path, options)
   local names = options.params
   if not names or #names == 0 then names = default_params(reader, copy) end
   local params, units = params_of(reader, copy, names)
-  local result = fit.fit { predictor(reader, copy, files), params = params, target = observations_of(files),
+  local predict = predictor(reader, copy, files)
+  local result = fit.fit { predict, params = params, target = observations_of(files),
     objective = options.objective, evaluations = options.evaluations or 150, jobs = options.jobs or 1,
     progress = options.progress and "calibrate" or nil }
   local fitted = paths.with(reader, copy, result.values)
   for _, each in ipairs(result.parameters) do each.unit = units[each.path] end
   local block = block_of(reader, fitted, names)
+  local found = gap.of(predict, wholes_of(files), result.start, result.values)
   local document = { schema = 1, scenario = path, objective = result.objective, parameters = result.parameters,
     error = result.error, groups = result.groups, evaluations = result.evaluations, converged = result.converged,
-    hopeless = result.hopeless, paste = block,
+    hopeless = result.hopeless, paste = block, figures = found.figures, parts = found.parts,
     measured = json.array {} }
   for i, run in ipairs(files) do
     document.measured[i] = { path = run.path, requests = #run.requests, failed = run.failed, replayed = run.how }
   end
-  return { text = text_of(result, files, block), document = document }
+  return { text = text_of(result, files, block, found), document = document,
+    describes = result.error.after <= hopeless }
 end
 
 return calibrate

@@ -30,6 +30,8 @@ local columns = {
   prompt_id = { { "prompt_id", 1 } },
 }
 local optional = { "stage", "queue_s" }
+--- The same fields in the spellings of workloads.trace (engine/serve/traces/columns.cpp).
+local field_of_role = { arrival = "arrival_s", prompt = "prompt_tokens", output = "output_tokens" }
 
 --- field -> {name of the column, its units per second}, and the column that says what failed.
 local function find_columns(path, rows)
@@ -42,6 +44,11 @@ local function find_columns(path, rows)
     for _, each in ipairs(known) do
       if not found[field] and names[each[1]] then found[field] = { names[each[1]], each[2] } end
     end
+  end
+  for _, name in ipairs(core.sorted_keys(names)) do
+    local role, units_per_s = native.trace_column(name)
+    local field = field_of_role[role]
+    if field and not found[field] then found[field] = { names[name], units_per_s } end
   end
   for _, field in ipairs { "prompt_tokens", "output_tokens", "ttft_s", "e2e_s" } do
     if not found[field] then

@@ -26,7 +26,7 @@ end
 
 local function read_csv(path)
   local requests, failed = completed(measured_requests.of_rows(path, native.csv_read(path)))
-  return { requests = requests, failed = failed }
+  return { requests = requests, failed = failed, rows = true }
 end
 
 local totals = { ttft_s_mean = "mean_ttft_ms", ttft_s_p50 = "median_ttft_ms", tpot_s_mean = "mean_tpot_ms",
@@ -162,6 +162,10 @@ function measured.read(path)
         fail("%s: request %d: %s: expected a whole number of tokens, found %g", path, i, field, request[field])
       end
     end
+  end
+  if run.rows and not run.recorded_times then
+    fail("%s: has no column of arrivals (known: %s); without them the requests would be replayed all at once. If they "
+      .. "were sent at once, add a column arrival_s with 0 in every row", path, native.trace_arrivals())
   end
   run.how = how_of(run)
   run.workload = Recorded { run = run }

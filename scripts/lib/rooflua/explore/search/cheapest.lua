@@ -1,6 +1,6 @@
 -- The cheapest deployment of a list that meets an SLO.
 local core = require "rooflua.base.core"
-local paths = require "rooflua.scenario.paths"
+local runs = require "rooflua.explore.runs"
 local slo = require "rooflua.explore.search.slo"
 local variants = require "rooflua.scenario.variants"
 
@@ -20,7 +20,7 @@ function cheapest.deployments(search, given)
     local set = core.table(each.set, where .. ".set")
     list[i] = variants.with(variants.base(), "deployment", { label = name, set = set })
     list[i].label = name
-    paths.apply(search.reader, search.scenario, list[i].changes) -- finds misspelt keys early
+    runs.check_keys(search.reader, search.scenario, list[i])
   end
   if #list == 0 then fail "search: deployments: expected at least one { name =, cost_per_hour =, set = {...} }" end
   return list, costs
@@ -30,6 +30,7 @@ function cheapest.run(search, given)
   local list, costs = cheapest.deployments(search, given.deployments)
   local result = { goal = "cheapest", tried = {} }
   local more = { "output_tokens_per_s" }
+  for _, metric in ipairs(search.more) do more[#more + 1] = metric end
   for i, found in ipairs(slo.evaluate(search, list, true)) do
     local entry = { meets = false, metrics = {}, problem = found.problem }
     if not found.problem then entry = slo.judge(found.runs, search.bounds, more) end

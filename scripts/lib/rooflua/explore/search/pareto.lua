@@ -1,7 +1,7 @@
 -- The Pareto front: the variants that no other variant beats in every objective.
 local core = require "rooflua.base.core"
 local metrics = require "rooflua.measure.metrics"
-local paths = require "rooflua.scenario.paths"
+local runs = require "rooflua.explore.runs"
 local slo = require "rooflua.explore.search.slo"
 local variants = require "rooflua.scenario.variants"
 
@@ -29,16 +29,20 @@ function pareto.field(search, given)
     { "output_tokens_per_s_per_gpu", "tpot_s_p50" }, search.own)
   if given.vary == nil then fail "search: vary: of what? For example { [\"deployment.tp\"] = { 1, 2, 4 } }" end
   local list = variants.grid(search.reader, given.vary)
-  for _, variant in ipairs(list) do paths.apply(search.reader, search.scenario, variant.changes) end
+  for _, variant in ipairs(list) do runs.check_keys(search.reader, search.scenario, variant) end
   return list, objectives
 end
 
 function pareto.run(search, given)
   local list, objectives = pareto.field(search, given)
   local result = { goal = "pareto", objectives = objectives, tried = {}, front = {} }
+  local more = {}
+  for _, list_of in ipairs { objectives, search.more } do
+    for _, metric in ipairs(list_of) do more[#more + 1] = metric end
+  end
   for i, found in ipairs(slo.evaluate(search, list, true)) do
     local entry = { meets = false, metrics = {}, problem = found.problem }
-    if not found.problem then entry = slo.judge(found.runs, search.bounds, objectives) end
+    if not found.problem then entry = slo.judge(found.runs, search.bounds, more) end
     entry.name, entry.parameters = list[i].name, list[i].parameters
     for _, metric in ipairs(objectives) do
       if not entry.metrics[metric] then entry.meets = false end

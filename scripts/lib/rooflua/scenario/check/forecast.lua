@@ -12,6 +12,9 @@ local forecast = {}
 
 local most_drawn, most_decodes = 256, 1024
 
+--- The key of the seconds that notes of the model touch, beside the names of evidence.
+forecast.noted = "noted"
+
 --- The first requests of a workload: lists of arrivals and lengths, and of a trace what is left out of it. Requests
 --- that wait for the end of others are not among them.
 function forecast.requests(workload, streams)
@@ -84,6 +87,9 @@ end
 
 local function add(sums, priced, weight)
   for name, share in pairs(priced.evidence) do sums[name] = (sums[name] or 0) + share * priced.time_s * weight end
+  if priced.noted_frac then
+    sums[forecast.noted] = (sums[forecast.noted] or 0) + priced.noted_frac * priced.time_s * weight
+  end
 end
 
 --- Adds the ops of a price to `ops`: evidence -> names of ops that rest on it.
@@ -127,10 +133,12 @@ function forecast.of_replica(replica, figures, rate_per_s)
   return { seconds = sums, ops = ops, most_per_s = most_per_s, running = running, seats = seats }
 end
 
---- Shares of evidence from seconds.
+--- Shares of evidence from seconds, and under forecast.noted the share that notes of the model touch.
 function forecast.shares(seconds)
   local total, out = 0, {}
-  for _, name in ipairs(core.sorted_keys(seconds)) do total = total + seconds[name] end
+  for _, name in ipairs(core.sorted_keys(seconds)) do
+    if name ~= forecast.noted then total = total + seconds[name] end
+  end
   for name, value in pairs(seconds) do
     if value > 0 then out[name] = value / total end
   end

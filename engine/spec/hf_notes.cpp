@@ -1,0 +1,204 @@
+#include "spec/hf_notes.h"
+
+#include <algorithm>
+
+#include "spec/harmless_keys.h"
+
+namespace rooflua {
+
+namespace {
+
+void add(Model& model, const std::string& text, Touched touches = Touched::nothing,
+         int beyond_tokens = 0) {
+  model.notes.push_back({text, touches, beyond_tokens});
+}
+
+/// "a, b, c and 4 more"
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 8;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    out += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > most) out += " and " + std::to_string(names.size() - most) + " more";
+  return out;
+}
+
+/// Every n-th layer attends to everything in these models, although no key says so; 0 = no layer.
+int full_layer_interval(const Fields& config) {
+  for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern"}) {
+    if (const auto stated = config.small_integer(key)) return std::max(0, *stated);
+  }
+  const std::string type = config.text("model_type").value_or("");
+  if (type.starts_with("gemma3")) return 6;
+  return type.starts_with("gemma2") || type.starts_with("gpt_oss") ? 2 : 0;
+}
+
+/// The number of layers whose attention has a window. Models state it in one of four ways.
+int windowed_layers(const Model& model, const Fields& config) {
+  const int most = model.layers;
+  if (const Json* types = config.find("layer_types"); types != nullptr && types->is_array()) {
+    const auto list = config.texts("layer_types");
+    return static_cast<int>(std::count(list.begin(), list.end(), "sliding_attention"));
+  }
+  const int first_windowed = config.small_integer("max_window_layers").value_or(0);
+  if (config.has("use_sliding_window") && first_windowed > 0)
+    return std::max(0, most - first_windowed);
+  const int interval = full_layer_interval(config);
+  return interval > 0 ? most - most / interval : most;
+}
+
+void note_windows(Model& model, const Fields& config) {
+  const auto window = config.small_integer("sliding_window");
+  const bool used = config.boolean("use_sliding_window").value_or(true);
+  const int layers = windowed_layers(model, config);
+  const bool reaches = model.max_model_len == 0 || window.value_or(0) < model.max_model_len;
+  if (window && *window > 0 && used && layers > 0 && reaches) {
+    const std::string tokens = std::to_string(*window) + " tokens";
+    add(model,
+        layers == model.layers
+            ? "attention is priced in full; the model has a sliding window of " + tokens
+            : "attention is priced in full; " + std::to_string(layers) + " of " +
+                  std::to_string(model.layers) + " layers have a sliding window of " + tokens,
+        Touched::attention, *window);
+  }
+  const auto chunk = config.small_integer("attention_chunk_size");
+  if (chunk && *chunk > 0 && (model.max_model_len == 0 || *chunk < model.max_model_len)) {
+    add(model,
+        "attention is priced in full; most layers of the model attend within chunks of " +
+            std::to_string(*chunk) + " tokens (attention_chunk_size)",
+        Touched::attention, *chunk);
+  }
+}
+
+void note_indexer(Model& model, const Fields& config) {
+  const auto top = config.small_integer("index_topk");
+  if (!top) return;
+  for (const char* key : {"index_n_heads", "index_head_dim"}) config.allow(key);
+  add(model,
+      "attention is priced in full; the model attends to the " + std::to_string(*top) +
+          " tokens that an indexer picks, and the indexer's weights are not counted",
+      Touched::attention);
+}
+
+void note_parts_without_price(Model& model, const Fields& config) {
+  const std::string_view key =
+      config.first_of({"num_nextn_predict_layers", "mtp_num_hidden_layers"});
+  const int predict = key.empty() ? 0 : config.small_integer(key).value_or(0);
+  if (predict > 0)
+    add(model, "multi-token prediction layers (" + std::to_string(predict) + ") are not counted");
+  for (const char* encoder : {"vision", "audio"}) {
+    if (config.has(std::string(encoder) + "_config"))
+      add(model, std::string("the ") + encoder + " encoder is not counted");
+  }
+  const Json* moe_layers = config.find("moe_layer_freq");
+  if (moe_layers != nullptr && moe_layers->is_array()) {
+    add(model,
+        "experts are priced in every layer that no other key excludes; the list of layers in "
+        "moe_layer_freq is not followed",
+        Touched::linear);
+  }
+}
+
+// Quantisation ------------------------------------------------------------------------------------
+
+/// Modules that are 16 bit in every description: a file that leaves them unquantised says nothing
+/// new.
+bool is_16_bit_anyway(const std::string& module) {
+  for (const char* part : {"lm_head", "embed", "norm", "router", "vision", "visual", "audio", "mtp",
+                           "multi_modal_projector", "mm_projector", "conv1d", "shared_expert_gate"})
+    if (module.find(part) != std::string::npos) return true;
+  return module.ends_with(".gate") || module.ends_with(".gate$") || module == "gate" ||
+         module.ends_with(".gate.*");
+}
+
+/// "model.layers.*.self_attn.q_proj" of "model.layers.12.self_attn.q_proj".
+std::string of_every_layer(const std::string& module) {
+  std::string out;
+  bool number = false;
+  for (const char each : module) {
+    const bool digit = each >= '0' && each <= '9';
+    const bool begins = digit && !number && (out.empty() || out.back() == '.');
+    if (begins) out += '*';
+    number = begins || (digit && number);
+    if (!number) out += each;
+  }
+  return out;
+}
+
+void note_modules(Model& model, const Fields& quantization) {
+  for (const char* key : {"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules",
+                          "llm_int8_skip_modules", "modules_in_block_to_quantize"}) {
+    const Json* list = quantization.find(key);
+    if (list == nullptr || !list->is_array()) continue;
+    std::vector<std::string> names;
+    for (const Json& each : list->items()) {
+      if (!each.is_text() || is_16_bit_anyway(each.text())) continue;
+      const std::string name = of_every_layer(each.text());
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    if (names.empty()) continue;
+    add(model,
+        "all linear layers are priced as " + std::string(name(*model.weight_dtype)) + "; " + key +
+            " of quantization_config is not followed: " + listed(names),
+        Touched::linear);
+  }
+}
+
+void note_kv_cache(Model& model, const Fields& quantization) {
+  for (const char* key : {"kv_cache_scheme", "kv_cache_quant_algo"}) {
+    if (!quantization.has(key)) continue;
+    add(model,
+        std::string(key) +
+            " of quantization_config is not followed: the KV cache has the format of "
+            "deployment.kv, else that of the activations",
+        Touched::attention);
+  }
+}
+
+void note_quantization(Model& model, const Fields& config) {
+  const std::string_view key = config.first_of({"quantization_config", "compression_config"});
+  if (key.empty() || !model.weight_dtype) return;
+  const Fields quantization = config.need_table(key);
+  note_modules(model, quantization);
+  note_kv_cache(model, quantization);
+  const auto groups = quantization.table("config_groups");
+  if (groups && groups->object().members().size() > 1) {
+    add(model,
+        "all linear layers are priced as " + std::string(name(*model.weight_dtype)) +
+            "; the other config_groups of quantization_config are not followed",
+        Touched::linear);
+  }
+}
+
+// Keys whose effect is not known ------------------------------------------------------------------
+
+/// A feature that is switched off changes nothing, whatever it is.
+bool is_off(const Json& value) {
+  if (value.is_null()) return true;
+  if (value.is_boolean()) return !value.boolean();
+  if (value.is_number()) return value.number() == 0;
+  if (value.is_text()) return value.text().empty();
+  return value.is_array() ? value.items().empty() : value.members().empty();
+}
+
+void note_unread(Model& model, const Fields& config) {
+  std::vector<std::string> unknown;
+  for (const Json::Member* member : config.unread()) {
+    if (!is_harmless(member->key) && !is_off(member->value)) unknown.push_back(member->key);
+  }
+  if (unknown.empty()) return;
+  add(model, "keys of the file that are not followed, whose effect on the cost is not known: " +
+                 listed(unknown));
+}
+
+}  // namespace
+
+void note_what_is_left_out(Model& model, const Fields& config) {
+  note_windows(model, config);
+  note_indexer(model, config);
+  note_parts_without_price(model, config);
+  note_quantization(model, config);
+  note_unread(model, config);
+}
+
+}  // namespace rooflua

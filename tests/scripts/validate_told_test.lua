@@ -1,0 +1,97 @@
+-- Nothing in cases.csv is ignored silently: unknown settings are errors, one broken row costs one row, a figure needs
+-- its unit, names are known as published runs spell them, and figures without a counterpart are told.
+local test = dofile "tests/scripts/harness.lua"
+local cases = require "rooflua.validate.cases"
+local engines = require "rooflua.validate.engines"
+local names = require "rooflua.validate.names"
+local spec = require "rooflua.spec"
+local validate = require "rooflua.validate.command"
+local words = require "rooflua.validate.words"
+
+local folder, write, write_cases, header = dofile "tests/scripts/measured_folder.lua" (test, { rating = "C",
+  dataset = "own", file = "rows.csv", model = "llama-3.1-8b", gpu = "H100", tp = 1, precision = "bf16",
+  engine = "vLLM 0.15.1", workload = "closed loop c=4 in=200 out=20", metrics = "x", measured = "e2e_ms=400" })
+
+write("rows.csv", "a,b\n1,2\n")
+
+test("a setting that a case cannot have is an error, whatever its spelling", function()
+  for text, part in pairs {
+    ["ep 8"] = "unknown setting 'ep'", ["closed loop c=4 in=1 out=1, pp 2"] = "unknown setting 'pp'",
+    ["dp=2"] = "unknown setting 'dp'", ["async_scheduling on"] = "unknown setting 'async_scheduling'",
+    ["Async-Scheduling: OFF"] = "unknown setting 'async_scheduling'", ["prefix_caching true"] = "'prefix_caching'",
+    ["--enforce-eager"] = "unknown setting 'enforce_eager'", ["--kv-cache-dtype fp8"] = "'kv_cache_dtype'",
+    ["qps 5"] = "unknown setting 'qps'", ["concurrency 8"] = "unknown setting 'concurrency'",
+    ["max_model_len 4096"] = "unknown setting 'max_model_len'", ["tp 4"] = "it is the column tp" } do
+    test.raises(part, function() words.read(text, "here") end)
+  end
+end)
+
+test("remarks stay remarks", function()
+  for _, text in ipairs { "step on GPU 3", "tokens per step on average", "runs on 2 nodes", "an eager user",
+    "prefix caching on: 100 distinct prompts cycled", "speculative text, no clients" } do
+    test.equal(next(words.read(text, "here")), nil, text)
+  end
+end)
+
+test("a row with a column too many costs that row, and says so", function()
+  local good = "%s,C,own,rows.csv,row,llama-3.1-8b,H100,1,bf16,vLLM 0.15.1,closed loop c=4 in=200 out=20,x,e2e_ms=400,"
+  write("cases.csv", header .. good:format "one" .. "\n" .. good:format "two" .. "remark,another\n"
+    .. good:format "three" .. "\n")
+  local list = cases.read(folder)
+  test.equal(#list, 3)
+  test.equal(list[1].problem, nil)
+  test.equal(list[3].problem, nil)
+  test.check(list[2].problem:find("cases.csv:3: the row has 15 columns, the header 14", 1, true), list[2].problem)
+end)
+
+local function figures(measured)
+  write_cases { { measured = measured } }
+  local case = cases.read(folder)[1]
+  if case.problem then error(case.problem, 0) end
+  return case.figures, case.unread
+end
+
+test("a figure without a unit is an error that names the units", function()
+  test.raises("nothing to compare with 'ttft=20' of `measured`: it has no unit; say ttft_ms, ttft_us or ttft_s",
+    function() figures "ttft=20;e2e_ms=400" end)
+  test.raises("say tok_s", function() figures "tok=20" end)
+end)
+
+test("figures are known by the names of vLLM's benchmark too, quantiles among them", function()
+  local found = figures "mean_ttft_ms=20; median_ttft_ms = 18;p99_tpot_ms=9;mean_e2el_ms=900;output_throughput=120"
+  test.near(found.ttft_mean, 0.02, 1e-12)
+  test.near(found.ttft_p50, 0.018, 1e-12)
+  test.near(found.tpot_p99, 0.009, 1e-12)
+  test.near(found.e2e_mean, 0.9, 1e-12)
+  test.equal(found.output_tokens_per_s, 120)
+end)
+
+test("figures that nothing is compared with are told", function()
+  local _, unread = figures "e2e_ms=400;joules=3"
+  test.equal(table.concat(unread, " "), "joules")
+  local out = validate.run { folder = folder, steps = { "kernels" } }
+  test.check(out.text:find("Measured figures that nothing is compared with: joules (1 case)", 1, true), out.text)
+  test.equal(out.document.cases[1].unread[1], "joules")
+end)
+
+test("GPUs are known as their drivers and clouds call them, and a stated memory must be theirs", function()
+  for text, name in pairs { ["H200 141GB HBM3"] = "h200-sxm", ["NVIDIA H200 141GB HBM3e"] = "h200-sxm",
+    ["NVIDIA-H100-80GB-HBM3"] = "h100-sxm", ["nvidia h100 SXM5 GPU (80 GB)"] = false,
+    ["NVIDIA A100-SXM4-80GB"] = "a100-sxm-80gb", ["NVIDIA L40S"] = "l40s" } do
+    if name then test.equal(names.hardware(text).name, name, text) end
+  end
+  test.equal(names.hardware("h200-sxm").name, "h200-sxm")
+  test.raises("has 80 GB, not 40", function() names.hardware "NVIDIA A100-SXM4 40GB HBM2" end)
+  test.raises("H100 PCIe", function() names.hardware "NVIDIA H100 PCIe" end)
+end)
+
+test("engines and models are known in their other spellings", function()
+  for _, text in ipairs { "trtllm 0.12", "TensorRT-LLM 0.9.0", "TRT LLM 0.9.0", "tensorrt_llm 1.0" } do
+    test.equal(engines.of(text, nil, spec.hardware "h100-sxm").family, "TensorRT-LLM", text)
+  end
+  test.equal(engines.of("trtllm 0.9 static batch", nil, spec.hardware "h100-sxm").scheduler, "static_batch")
+  test.equal(spec.model("Qwen2-7B").name, "qwen2.5-7b")
+  test.equal(spec.model("Qwen/Qwen2-1.5B-Instruct").name, "qwen2.5-1.5b")
+end)
+
+test.finish()
