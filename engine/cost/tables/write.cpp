@@ -1,6 +1,7 @@
 // Tables of any layout as CSV files of our own.
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -20,7 +21,7 @@ std::string digits(double value) {
   std::snprintf(text, sizeof text, "%.17g", value);
   char shorter[40];
   std::snprintf(shorter, sizeof shorter, "%.15g", value);
-  return std::stod(shorter) == value ? shorter : text;
+  return std::strtod(shorter, nullptr) == value ? shorter : text;
 }
 
 std::string cell(const KernelTable& table, const KernelRow& row, const OwnColumn& column) {
