@@ -104,6 +104,7 @@ function kinds.table(random, folder)
     } do
       local good, _, estimate = fuzzer.try("a question", ask)
       if good then finite(estimate.latency_s, "latency_s") end
+      if good ~= pcall(ask) then error("a question gets another answer when it is asked again", 0) end
     end
   end
   fuzzer.try("db:report", function() return database:report() end)

@@ -99,9 +99,11 @@ class GridLookup final : public Lookup {
     for (std::size_t i = 0; i < stand_ins.size(); ++i) {
       auto& index = indexes[i];
       if (!index) {
-        index.emplace();
+        // Kept when all tables were read: one that cannot be is an error of every question.
+        std::vector<GemmIndex> made;
         for (const KernelTable* table : tables_of(q.op, stand_ins[i].dtype, stand_ins[i].variant))
-          index->emplace_back(*table);
+          made.emplace_back(*table);
+        index = std::move(made);
       }
       for (const GemmIndex& table : *index) {
         if (table.empty()) continue;
@@ -168,8 +170,10 @@ class GridLookup final : public Lookup {
     by_format.typed.resize(number_formats().size());
     auto& choices = by_format.typed[static_cast<std::size_t>(q.dtype)];
     if (choices.empty()) {
+      std::vector<std::pair<StandIn, DeclaredIndex>> made;
       for (const StandIn& from : formats_for(q))
-        choices.push_back({from, {q.op, tables_of(q.op, from.dtype, from.variant)}});
+        made.push_back({from, {q.op, tables_of(q.op, from.dtype, from.variant)}});
+      choices = std::move(made);
     }
     for (const auto& [from, index] : choices) {
       if (index.empty()) continue;
