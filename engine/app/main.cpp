@@ -368,6 +368,9 @@ int main(int argc, char** argv) {
     const std::string path = error.path1().string();
     app::complain((path.empty() ? "" : path + ": ") + error.code().message(), home);
     return 1;
+  } catch (const std::bad_alloc& error) {
+    app::complain(message_of(error), home);
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rooflua: internal error: %s\n", error.what());
     return 70;

@@ -89,7 +89,7 @@ class Prompt {
     } catch (const script::LuaError& error) {
       complain(at(line, error.what()) + own_frames(error.traceback()));
     } catch (const std::exception& error) {
-      complain(at(line, error.what()));
+      complain(at(line, message_of(error)));
     }
     return Outcome::failed;
   }

@@ -27,7 +27,7 @@ Json answer(const std::function<script::VariantResult(std::size_t)>& run, std::s
     }
   } catch (const std::exception& error) {
     const bool stopped = script::last_stop() != script::StopReason::none;
-    out[stopped ? "stopped" : "failed"] = std::string(error.what());
+    out[stopped ? "stopped" : "failed"] = message_of(error);
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <new>
 #include <utility>
 
 #include "base/printable.h"
@@ -13,6 +14,12 @@ Error::Error(std::string where, std::string message)
           without_addresses(printable(where.empty() ? message : where + ": " + message))),
       where_(std::move(where)),
       message_(std::move(message)) {}
+
+std::string message_of(const std::exception& problem) {
+  const bool too_much = dynamic_cast<const std::bad_alloc*>(&problem) != nullptr ||
+                        dynamic_cast<const std::length_error*>(&problem) != nullptr;
+  return too_much ? "not enough memory" : problem.what();
+}
 
 std::string at(std::string_view file, int line) {
   return std::string(file) + ":" + std::to_string(line);

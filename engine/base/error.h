@@ -23,6 +23,9 @@ class Error : public std::runtime_error {
   std::string message_;
 };
 
+/// What an exception says to the user: its own words, or that memory has run out.
+std::string message_of(const std::exception& problem);
+
 /// "file:line"
 std::string at(std::string_view file, int line);
 

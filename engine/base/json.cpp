@@ -137,8 +137,12 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
                   "the number is beyond the range of a double, 1.8e308");
     std::string what =
         problem.what();  // "[json.exception...] parse error at line 1, column 2: syntax error ..."
-    const std::size_t colon = what.find(": ");
-    if (colon != std::string::npos) what.erase(0, colon + 2);
+    const std::size_t bracket = what.find("] "), colon = what.find(": ");
+    if (colon != std::string::npos) {
+      what.erase(0, colon + 2);
+    } else if (bracket != std::string::npos) {
+      what.erase(0, bracket + 2);  // "[json.exception...] number overflow parsing '1e999'"
+    }
     throw Error(place(text_, position, name_), what);
   }
 

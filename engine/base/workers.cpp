@@ -80,7 +80,7 @@ void take_pieces(int pipe, std::size_t count, Counter& counter, const WorkOption
       if (options.before_each) options.before_each();
       line["document"] = work(piece);
     } catch (const std::exception& error) {
-      line["problem"] = std::string(error.what());
+      line["problem"] = message_of(error);
     }
     send(pipe, line);
     if (options.leave && options.leave()) break;
@@ -94,7 +94,7 @@ void take_pieces(int pipe, std::size_t count, Counter& counter, const WorkOption
   try {
     take_pieces(pipe, count, counter, options, work);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rooflua: a worker process: %s\n", error.what());
+    std::fprintf(stderr, "rooflua: a worker process: %s\n", message_of(error).c_str());
     _exit(70);
   }
   _exit(0);

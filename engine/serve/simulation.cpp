@@ -72,21 +72,24 @@ bool Simulation::advance() {
   return true;
 }
 
-void Simulation::run(const std::atomic<int>* stop) {
-  while (!wanted(stop) && advance()) {
+bool Simulation::run(const std::atomic<int>* stop, std::int64_t instants) {
+  for (; instants > 0; --instants) {
+    if (wanted(stop) || !advance()) return true;
   }
+  return false;
 }
 
-void Simulation::run_until(double time_s, const std::atomic<int>* stop) {
+bool Simulation::run_until(double time_s, const std::atomic<int>* stop, std::int64_t instants) {
   const Picoseconds end = picoseconds(time_s, "run_until");
-  while (next_instant() <= end && !wanted(stop) && advance()) {
+  for (; next_instant() <= end; --instants) {
+    if (wanted(stop)) return true;
+    if (instants == 0) return false;
+    if (!advance()) break;
   }
-  if (wanted(stop)) return;
-  if (next_instant() == never) {
-    if (requests_.alive() > 0) run(stop);
-    return;
-  }
+  if (wanted(stop)) return true;
+  if (next_instant() == never) return requests_.alive() == 0 || run(stop, instants);
   now_ = std::max(now_, end);
+  return true;
 }
 
 bool Simulation::step() {

@@ -58,11 +58,14 @@ class Simulation final : public RouteSource {
 
   /// One instant. False when everything that could happen has happened.
   bool advance();
-  /// Until everything is over, or, between two instants, until `*stop` is not 0.
-  void run(const std::atomic<int>* stop = nullptr);
+  static constexpr std::int64_t all = INT64_MAX;
+  /// Until everything is over, or, between two instants, until `*stop` is not 0 or `instants` have
+  /// passed. False: they have passed, and it may go on.
+  bool run(const std::atomic<int>* stop = nullptr, std::int64_t instants = all);
   /// Every instant up to and including time_s; the clock then stands at time_s (unless all is
-  /// over, or it was stopped).
-  void run_until(double time_s, const std::atomic<int>* stop = nullptr);
+  /// over, or it was stopped). Returns as run() does.
+  bool run_until(double time_s, const std::atomic<int>* stop = nullptr,
+                 std::int64_t instants = all);
   /// Up to and including the next instant at which a step ends; false if there is none.
   bool step();
 

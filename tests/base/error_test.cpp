@@ -47,3 +47,9 @@ TEST_CASE("our own mistake is a logic error, not the user's Error") {
   CHECK_THROWS_AS(ROOFLUA_ASSERT(1 == 2), std::logic_error);
   CHECK_NOTHROW(ROOFLUA_ASSERT(1 == 1));
 }
+
+TEST_CASE("memory that has run out is said in words") {
+  CHECK(message_of(std::bad_alloc()) == "not enough memory");
+  CHECK(message_of(std::length_error("vector::_M_default_append")) == "not enough memory");
+  CHECK(message_of(Error("a.toml:1", "is missing")) == "a.toml:1: is missing");
+}

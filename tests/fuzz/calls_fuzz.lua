@@ -124,7 +124,7 @@ local actions = {
     end)
   end,
   function() cost.gemm(database, number(), number(), number(), "bf16", number()) end,
-  function() database:decode(32, 8, 128, number(), number()) database:prefill(32, 8, 128, number(), number()) end,
+  function() database:decode(32, 8, 128, number(), number(), 1) database:prefill(32, 8, 128, number(), 1) end,
   function() cost.batch { decodes = number(), decode_context_tokens = number() } end,
   function() coroutine.wrap(act)() end,
   function() coroutine.wrap(function() act() coroutine.yield() end)() end,

@@ -17,6 +17,10 @@ end
 local models = listed "ls scenarios/models/*.toml"
 local gpus = listed "ls bench_data/*/hardware.toml"
 local tables = listed "find tests/fixtures/measured tests/fixtures/mfu_denominators -type f | sort"
+local options_of = { -- how the tables of a folder are opened
+  ["tests/fixtures/measured"] = {},
+  ["tests/fixtures/mfu_denominators"] = { layout = "infersim", gpu = "h100" },
+}
 
 local config = [[{"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "hidden_size": 2048,
 "head_dim": 128, "num_attention_heads": 32, "num_hidden_layers": 12, "num_key_value_heads": 4, "vocab_size": 151936,
@@ -85,22 +89,32 @@ end
 function kinds.table(random, folder)
   local at = folder .. "/tables"
   local bad = random:pick(tables)
-  os.execute(("rm -rf %s && cp -r %s %s"):format(at, bad:match "^tests/fixtures/[^/]+", at))
-  local path = at .. bad:sub(#bad:match "^tests/fixtures/[^/]+" + 1)
-  fuzzer.write(path, random:damaged(fuzzer.read(bad)))
-  local ok, database = fuzzer.try("mfu.open", mfu.open, { path = at, hardware = spec.hardware "h100-sxm" })
+  local from = bad:match "^tests/fixtures/[^/]+"
+  os.execute(("rm -rf %s && cp -r %s %s"):format(at, from, at))
+  fuzzer.write(at .. bad:sub(#from + 1), random:damaged(fuzzer.read(bad)))
+  local options = { path = at, hardware = spec.hardware "h100-sxm" }
+  for key, value in pairs(options_of[from]) do options[key] = value end
+  local ok, database = fuzzer.try("mfu.open", mfu.open, options)
   if not ok then return end
   for _, m in ipairs { 1, 77, 4096 } do
     for _, ask in ipairs {
       function() return database:gemm(m, 4096, 4096) end,
-      function() return database:prefill(32, 8, 128, m, 0) end,
-      function() return database:decode(32, 8, 128, m, 1000) end,
+      function() return database:prefill(32, 8, 128, m, 1) end,
+      function() return database:decode(32, 8, 128, m, 1000, 1) end,
     } do
       local good, _, estimate = fuzzer.try("a question", ask)
       if good then finite(estimate.latency_s, "latency_s") end
+      if good ~= pcall(ask) then error("a question gets another answer when it is asked again", 0) end
     end
   end
   fuzzer.try("db:report", function() return database:report() end)
+  local import = ("'%s' data import '%s' '%s' --layout infersim --gpu h100 2>&1"):format(
+    os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua", at, folder .. "/imported")
+  if options.layout and random:chance(0.2) then
+    local pipe = io.popen(import)
+    fuzzer.check_message(pipe:read "*a", "data import")
+    pipe:close()
+  end
 end
 
 function kinds.trace(random, folder)

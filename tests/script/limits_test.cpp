@@ -344,3 +344,18 @@ TEST_CASE("this LuaJIT compiles table lengths right, or load forwarding is off")
     return wrong
   )") == "0");
 }
+
+TEST_CASE("a number of exact requests that is none is an error with its key") {
+  script::Vm vm(sandbox_options());
+  for (const char* wrong : {"1.5", "-1", "1e300", "0/0", "'x'", "{}"}) {
+    INFO(wrong);
+    const std::string message = complaint(
+        vm, std::string("local serve = require 'rooflua.serve'\nserve.run { model = 'llama-3.1-8b', "
+                        "hardware = 'h200', metrics = { exact_requests = ") +
+                wrong +
+                " }, workload = require 'workloads.poisson' { rate_per_s = 1, num_requests = 1, "
+                "prompt_tokens = 1, output_tokens = 1 } }");
+    CHECK(starts(message, "test.lua:2: "));
+    CHECK(has(message, "exact_requests: expected a whole number"));
+  }
+}

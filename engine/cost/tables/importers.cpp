@@ -80,6 +80,9 @@ std::optional<double> as_number(std::string_view text) {
   if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
     return std::nullopt;
   }
+  // Nothing was measured as that; products of such numbers are 0 or infinite.
+  constexpr double least = 1e-100, most = 1e100;
+  if (value != 0 && !(std::abs(value) >= least && std::abs(value) <= most)) return std::nullopt;
   return value;
 }
 

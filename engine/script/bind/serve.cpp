@@ -14,6 +14,7 @@
 #include "script/serving/workload.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
+#include "script/vm/memory_account.h"
 
 namespace rooflua::script {
 
@@ -50,10 +51,24 @@ void listen_metrics(lua_State* L, int index, Run& run) {
   run.listen(std::make_unique<LuaOwnMetrics>(run.asking));
 }
 
+/// Bytes of the index of a KV cache whose content is shared: an entry for every block, made at
+/// once.
+std::size_t kv_index_bytes(const ClusterConfig& config, const Workload& workload) {
+  constexpr std::size_t bytes_per_block = 64;
+  if (!workload.shares_content()) return 0;
+  std::size_t bytes = 0;
+  for (const ReplicaConfig& each : config.replicas) {
+    if (each.prefix_caching && each.kv_blocks > 0)
+      bytes += static_cast<std::size_t>(each.kv_blocks) * bytes_per_block;
+  }
+  return bytes;
+}
+
 /// serve_open(config, schedulers, steps, router or nil, workload, metrics or nil) -> run
 int serve_open(lua_State* L) {
   lua_settop(L, 6);
   const Json given = to_json(L, 1, "scenario");
+  const NativeGrowth growth(L);
   auto run = std::make_shared<Run>();
   read_policies(L, 2, *run);
   SummaryOptions options;
@@ -74,8 +89,11 @@ int serve_open(lua_State* L) {
   run->summary = run->listen(std::make_unique<SummaryObserver>(std::move(options)));
   run->open_listeners(given);
   listen_metrics(L, 6, *run);
-  run->simulation = std::make_unique<Simulation>(cluster_config(given), run->bindings());
+  const ClusterConfig config = cluster_config(given);
+  check_memory(L, kv_index_bytes(config, *run->workload));
+  run->simulation = std::make_unique<Simulation>(config, run->bindings());
   push_object<Run>(L, run);
+  growth.account();
   return 1;
 }
 
@@ -102,8 +120,12 @@ void go_on(Run& run, Go go) {
   if (stop_requested() != 0) throw Error("", stop_message());
 }
 
-int serve_advance(lua_State*, Run& run) {
-  go_on(run, [](Simulation& simulation) { simulation.run(&stop_requested()); });
+constexpr int instants_per_look = 1 << 16;  // of the clock, between two looks at the memory
+
+int serve_advance(lua_State* L, Run& run) {
+  go_on(run, [L](Simulation& simulation) {
+    while (!simulation.run(&stop_requested(), instants_per_look)) check_memory(L);
+  });
   clear_progress(run);
   return 0;
 }
@@ -112,7 +134,9 @@ int serve_advance_until(lua_State* L, Run& run) {
   const double until_s = check_number(L, 2, "run_until");
   if (!(until_s >= 0 && std::isfinite(until_s)))
     throw Error("run_until", "expected a time >= 0 in seconds");
-  go_on(run, [=](Simulation& simulation) { simulation.run_until(until_s, &stop_requested()); });
+  go_on(run, [=](Simulation& simulation) {
+    while (!simulation.run_until(until_s, &stop_requested(), instants_per_look)) check_memory(L);
+  });
   clear_progress(run);
   return 0;
 }
@@ -124,8 +148,7 @@ int serve_run_or_stop(lua_State* L, Run& run) {
   std::string message;
   const StopGently gently;
   try {
-    while (stop_requested().load(std::memory_order_relaxed) == 0 && run.simulation->advance()) {
-    }
+    while (!run.simulation->run(&stop_requested(), instants_per_look)) check_memory(L);
   } catch (const Error& error) {
     if (stop_requested() == 0) throw;
     message = error.what();
@@ -207,6 +230,7 @@ int serve_set(lua_State* L, Run& run) {
 /// here on.
 int serve_fork(lua_State* L, Run& run) {
   lua_settop(L, 5);
+  const NativeGrowth growth(L);
   auto fork = std::make_shared<Run>();
   read_policies(L, 2, *fork);
   fork->workload = run.workload->fork();
@@ -225,6 +249,7 @@ int serve_fork(lua_State* L, Run& run) {
   fork->broken = run.broken;
   fork->simulation = run.simulation->fork(fork->bindings());
   push_object<Run>(L, fork);
+  growth.account();
   return 1;
 }
 

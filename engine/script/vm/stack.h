@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "base/json.h"
 
 namespace rooflua::script {
@@ -35,7 +36,7 @@ int guarded(lua_State* L) {
   try {
     return function(L);
   } catch (const std::exception& error) {
-    std::snprintf(message, sizeof message, "%s", error.what());
+    std::snprintf(message, sizeof message, "%s", message_of(error).c_str());
   }
   return raise(L, message);
 }

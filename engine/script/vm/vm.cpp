@@ -112,10 +112,14 @@ std::string text_at(lua_State* L, int index) {
 /// LuaJIT's own allocator with a limit on the heap. (With malloc a serving run takes a fifth
 /// longer.)
 void* Vm::allocate(void* heap, void* block, std::size_t old_size, std::size_t new_size) {
-  auto& account = *static_cast<Heap*>(heap);
-  if (new_size > old_size && account.used + (new_size - old_size) > account.limit) return nullptr;
-  void* moved = account.allocate(account.arena, block, old_size, new_size);
-  if (moved != nullptr || new_size == 0) account.used += new_size - old_size;
+  auto& own = *static_cast<Heap*>(heap);
+  MemoryAccount& account = own.account;
+  if (new_size > old_size && account.used() + (new_size - old_size) > account.limit) {
+    account.native = native_bytes();  // less than before where a simulation was closed
+    if (account.used() + (new_size - old_size) > account.limit) return nullptr;
+  }
+  void* moved = own.allocate(own.arena, block, old_size, new_size);
+  if (moved != nullptr || new_size == 0) account.lua += new_size - old_size;
   return moved;
 }
 
@@ -124,8 +128,9 @@ Vm::Vm(const VmOptions& options) : options_(options), heap_(std::make_unique<Hea
   state_ = luaL_newstate();
   if (state_ == nullptr) throw Error("Lua", "not enough memory for a state");
   if (options.memory_bytes > 0 && !options.trusted) {
-    heap_->limit = options.memory_bytes;
-    heap_->used = static_cast<std::size_t>(lua_gc(state_, LUA_GCCOUNT, 0)) << 10;
+    heap_->account.limit = options.memory_bytes;
+    heap_->account.lua = static_cast<std::size_t>(lua_gc(state_, LUA_GCCOUNT, 0)) << 10;
+    heap_->account.native = heap_->account.native_at_start = native_bytes();
     heap_->allocate = lua_getallocf(state_, &heap_->arena);
     lua_setallocf(state_, &Vm::allocate, heap_.get());
   }
@@ -164,6 +169,7 @@ void Vm::open() {
   library.load_instructions = options_.load_instructions;
   library.load_cpu_s = options_.load_cpu_s;
   library.jit = options_.jit;
+  library.memory = &heap_->account;
   open_library(state_, library);
   put_table_functions(state_);
   if (options_.jit_log) {
@@ -203,11 +209,13 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
     message = text_at(state_, -1);  // after an out-of-memory error LuaJIT does not call the handler
   }
   lua_settop(state_, top);
-  if (status == LUA_ERRMEM || message.find("not enough memory") != std::string::npos) {
+  const bool full = message.find("not enough memory") != std::string::npos &&
+                    message.find("scripts may use") == std::string::npos;
+  if (status == LUA_ERRMEM || full) {
     lua_gc(state_, LUA_GCCOLLECT, 0);
     message = "not enough memory";
-    if (heap_->limit > 0) {
-      message += ": scripts may use " + std::to_string(heap_->limit >> 20) + " MiB";
+    if (heap_->account.limit > 0) {
+      message += ": scripts may use " + std::to_string(heap_->account.limit >> 20) + " MiB";
     }
   }
   // A compiled recursion can overflow the stack so far that the handler itself fails.

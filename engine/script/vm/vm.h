@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "script/vm/memory_account.h"
 
 struct lua_State;
 
@@ -22,7 +23,8 @@ struct VmOptions {
   bool trusted = false;        // scripts see io, os, ffi, ...
   bool interruptible = true;   // Ctrl-C; its guards cost 4-8 % of compiled code
   double timeout_s = 0;        // CPU seconds; 0 = no limit
-  std::size_t memory_bytes = std::size_t{4} << 30;  // cap of the Lua heap, unless trusted; 0 = none
+  // Cap of the Lua heap and of what the engine holds for scripts, unless trusted; 0 = none.
+  std::size_t memory_bytes = std::size_t{4} << 30;
   double load_instructions = 2e9;  // VM instructions a scenario may take to load; 0 = no limit
   double load_cpu_s = 10;          // CPU seconds that it may take, for calls that take long
   bool jit = true;
@@ -81,7 +83,7 @@ class Vm {
 
   VmOptions options_;
   struct Heap {
-    std::size_t used = 0, limit = 0;
+    MemoryAccount account;
     void* (*allocate)(void*, void*, std::size_t, std::size_t) = nullptr;  // LuaJIT's allocator
     void* arena = nullptr;
   };

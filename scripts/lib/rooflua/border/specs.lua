@@ -52,6 +52,29 @@ function specs.adopt(object, class, extra)
   return object
 end
 
+--- Whether two plain values state the same.
+local function alike(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" then return a == b end
+  for key, value in pairs(a) do
+    if not alike(value, b[key]) then return false end
+  end
+  for key in pairs(b) do
+    if a[key] == nil then return false end
+  end
+  return true
+end
+
+-- What two descriptions of one model or GPU may differ in: where they were read, and constants of modelled kernels.
+local besides = { "origin", "source", "aliases", "name", "constants", "fit_note", "sources", "tables_from", "notes" }
+
+--- Whether two Models, or two Hardwares, describe the same thing.
+function specs.same(a, b)
+  if rawequal(a, b) then return true end
+  local one, other = native.object_fields(a), native.object_fields(b)
+  for _, key in ipairs(besides) do one[key], other[key] = nil, nil end
+  return alike(one, other)
+end
+
 --- The same GPU with other constants of modelled kernels and collectives.
 ---@param constants table {name = value}
 function specs.with_constants(hardware, constants)

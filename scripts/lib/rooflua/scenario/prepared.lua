@@ -12,7 +12,13 @@ local prepared = {}
 local read_by_spec = schema.read_by("deployment", "spec")
 
 local function deployment_of(reader, given, model, hardware)
-  if specs.is(given, "Deployment") then return given end
+  if specs.is(given, "Deployment") then
+    if not (specs.same(given.model, model) and specs.same(given.hardware, hardware)) then
+      reader:fail("deployment", "is a Deployment of %s on %s, and this scenario has %s on %s", given.model.name,
+        given.hardware.name, model.name, hardware.name)
+    end
+    return given
+  end
   local options = {}
   schema.check(reader, "deployment", given)
   reader:at("deployment", core.check_keys, core.plain(given or {}), schema.names "deployment", "deployment")
@@ -24,7 +30,14 @@ local function deployment_of(reader, given, model, hardware)
 end
 
 local function tables_of(reader, given, hardware, engine)
-  if mfu.is_database(given) then return given end
+  if mfu.is_database(given) then
+    local own = given.hardware
+    if own and not specs.same(own, hardware) then
+      reader:fail("mfu", "is a Database of %s, and this scenario has %s; open it with hardware = that of the scenario",
+        own.name, hardware.name)
+    end
+    return given
+  end
   local options = {}
   if type(given) == "string" then given = { lookup = given } end
   if given ~= nil and type(given) ~= "table" then

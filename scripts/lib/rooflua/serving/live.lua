@@ -19,36 +19,45 @@ local fail = core.fail
 
 ---@class rooflua.Live
 local Live = {}
--- simulation -> {run, file, given, replicas, router, metrics, journal, history}
-local states = setmetatable({}, { __mode = "k" })
+-- A simulation's state, {run, file, given, replicas, router, metrics, journal, history}, is in its own metatable, which
+-- scripts cannot reach. Both are garbage together, also where a policy of the simulation refers to it.
+local mark = {}
+local metatable_of = debug.getmetatable
+
+local function meta_of(simulation)
+  local meta = type(simulation) == "table" and metatable_of(simulation)
+  if meta and rawget(meta, mark) then return meta end
+end
 
 local function state_of(simulation)
-  local state = states[simulation]
-  if not state then fail("expected a simulation from serve.open, found %s", core.describe(simulation)) end
+  local meta = meta_of(simulation)
+  if not meta then fail("expected a simulation from serve.open, found %s", core.describe(simulation)) end
+  local state = meta[mark]
   if state.closed then fail "this simulation was closed" end
   return state
 end
 
-local live_meta = {
-  __index = function(simulation, key)
-    if key == "now_s" then return native.serve_now(state_of(simulation).run) end
-    local method = Live[key]
-    if method == nil then
-      fail("a simulation: %s", native.unknown_name("field", tostring(key), core.sorted_keys(Live)))
-    end
-    return method
-  end,
-  __newindex = function() fail "a simulation is read-only; use :set{scheduler = ..., steps = ...}" end,
-  __metatable = false,
-}
+local function field_of(simulation, key)
+  if key == "now_s" then return native.serve_now(state_of(simulation).run) end
+  local method = Live[key]
+  if method == nil then
+    fail("a simulation: %s", native.unknown_name("field", tostring(key), core.sorted_keys(Live)))
+  end
+  return method
+end
+
+local function refuse_assignment() fail "a simulation is read-only; use :set{scheduler = ..., steps = ...}" end
 
 local function adopt(state)
-  local simulation = {}
-  states[simulation] = state
-  return setmetatable(simulation, live_meta)
+  return setmetatable({}, { [mark] = state, __index = field_of, __newindex = refuse_assignment, __metatable = false })
 end
 
 -- Opening -----------------------------------------------------------------------------------------------------
+
+local function exact_requests_of(reader, given)
+  local value = given.metrics and given.metrics.exact_requests
+  return value ~= nil and reader:at("metrics", core.whole, value, "exact_requests") or nil
+end
 
 --- A scenario as a simulation at time 0. options go to the engine: journal, keep_requests, why, sketch, and the
 --- paths of files that are written as it runs.
@@ -57,7 +66,7 @@ function live.begin(reader, given, options)
   local list = all.replicas
   local config = { bench = options.requests_path and bench.of(reader, given, list[1].prepared.model) or nil,
     replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo, transfer = all.transfer,
-    exact_requests = given.metrics and given.metrics.exact_requests }
+    exact_requests = exact_requests_of(reader, given) }
   for key, value in pairs(options) do config[key] = value end
   -- What notes touch is priced again from sampled steps when the run is over.
   if notes.touch(replicas.each(list, "prepared")) then config.sketch = true end
@@ -99,18 +108,18 @@ end
 --- Returns the engine's run.
 function live.follow(given, id)
   core.table(given, "measure.why: scenario")
-  local origin = states[given] or lookback.origin(given)
+  local origin = meta_of(given) and state_of(given) or lookback.origin(given)
   local simulation = begin(origin and origin.file or "scenario", core.plain(origin and origin.given or given),
     { why = id })
   simulation:run()
-  return states[simulation].run
+  return state_of(simulation).run
 end
 
 -- What the library asks of simulations --------------------------------------------------------------------------
 
-function live.is_live(value) return type(value) == "table" and states[value] ~= nil end
+function live.is_live(value) return meta_of(value) ~= nil end
 function live.state(simulation) return state_of(simulation) end
-function live.is_closed(simulation) return states[simulation].closed == true end
+function live.is_closed(simulation) return meta_of(simulation)[mark].closed == true end
 --- Whether steps and requests are remembered.
 function live.remembers(simulation) return state_of(simulation).journal end
 --- Whether the state can be copied; a workload that is a function cannot.
@@ -119,7 +128,7 @@ function live.can_fork(simulation) return native.serve_can_fork(state_of(simulat
 function live.is_broken(simulation) return native.serve_is_broken(state_of(simulation).run) end
 
 --- Gives a simulation the state of `saved`, a fork of it, after an error in the middle of a step.
-function live.restore(simulation, saved) states[simulation] = state_of(saved) end
+function live.restore(simulation, saved) meta_of(simulation)[mark] = state_of(saved) end
 --- Goes on with policies whose files were read again (swaps.replace).
 function live.replace_policies(simulation, successor) swaps.replace(state_of(simulation), successor) end
 
@@ -175,7 +184,7 @@ function Live:fork() return adopt(swaps.fork(state_of(self))) end
 function Live:close()
   local state = state_of(self)
   native.serve_close(state.run)
-  states[self] = { closed = true }
+  meta_of(self)[mark] = { closed = true }
 end
 
 --- What is known so far.

@@ -133,10 +133,24 @@ local function build(reader, given, own)
   }
 end
 
+--- A decode replica goes on with the KV cache that a prefill replica made: both have the same model.
+local function check_stages(reader, list)
+  local prefill
+  for _, each in ipairs(list) do prefill = prefill or each.config.role == "prefill" and each or nil end
+  if not prefill then return end
+  for i, each in ipairs(list) do
+    if each.config.role ~= "both" and not specs.same(each.prepared.model, prefill.prepared.model) then
+      reader:fail("replicas[" .. i .. "].model", "a %s replica of %s beside a prefill replica of %s; the KV cache of a "
+        .. "prompt is of one model", each.config.role, each.prepared.model.name, prefill.prepared.model.name)
+    end
+  end
+end
+
 --- Every replica of a scenario: {prepared, scheduler, steps, deployment, config}.
 function replicas.of(reader, given)
   local out = {}
   for i, own in ipairs(own_tables(reader, given.replicas or 1)) do out[i] = build(reader, given, own) end
+  check_stages(reader, out)
   return out
 end
 
