@@ -30,13 +30,11 @@ void print_policies(const std::string& folder, const std::filesystem::path& home
   }
 }
 
-/// The kind that a word means: a folder's name ("lookup"), a singular ("model") or the kind itself.
-std::string kind_of(const std::string& word, const std::vector<std::string>& known) {
-  if (word == "gpu" || word == "gpus") return "hardware";
-  for (const std::string& each : {word, word + "s"}) {
-    if (std::find(known.begin(), known.end(), each) != known.end()) return each;
-  }
-  return word;
+/// The kind that a word means: the name of its folder in scripts/ and bench_data/, or the kind
+/// itself.
+std::string kind_of(const std::string& word) {
+  if (word == "lookup") return "lookups";
+  return word == "gpus" ? "hardware" : word;
 }
 
 }  // namespace
@@ -45,7 +43,7 @@ int list(const std::string& word, const std::filesystem::path& home) {
   const std::vector<std::string> known{"models",      "hardware",  "steps",   "schedulers",
                                        "routers",     "workloads", "lookups", "bucketing",
                                        "corrections", "metrics"};
-  const std::string kind = kind_of(word, known);
+  const std::string kind = kind_of(word);
   if (kind == "models") {
     print_names(model_names(home));
   } else if (kind == "hardware") {

@@ -101,8 +101,8 @@ TEST_CASE("the prompt says it when a scenario is opened") {
   const Said opened =
       rooflua::test::rooflua("repl < " + written("open.txt", ":open " + served() + "\n") + " 2>&1");
   CHECK(contains(said.text + opened.text, "sliding window of 1024"));
-  const Said report = rooflua::test::rooflua(
-      "repl " + served() + " < " + written("report.txt", ":run\n:report\n") + " 2>&1");
+  const Said report = rooflua::test::rooflua("repl " + served() + " < " +
+                                             written("report.txt", ":run\n:report\n") + " 2>&1");
   INFO(report.text);
   CHECK(report.status == 0);
   CHECK(contains(report.text, "requests  100 of 100 completed"));
@@ -150,11 +150,11 @@ TEST_CASE("check refuses blocks that do not fit, and a cache below the longest r
       rooflua::test::rooflua("check " + with("kv_blocks = 500, max_model_len = 8192"));
   CHECK(length.status == 1);
   CHECK(contains(length.text,
-                 "the KV cache of 8,000 tokens is smaller than "
+                 "the KV cache holds 8,000 tokens, fewer than "
                  "deployment.max_model_len, 8,192: vLLM would not start"));
   CHECK(rooflua::test::rooflua("check " + with("kv_blocks = 500, max_model_len = 8000")).status ==
         0);
   const Said implied = rooflua::test::rooflua("check " + with("kv_blocks = 500"));
   CHECK(implied.status == 0);  // the scenario does not say the length
-  CHECK(contains(implied.text, "warning: deployment: the KV cache of 8,000 tokens is smaller"));
+  CHECK(contains(implied.text, "warning: deployment: the KV cache holds 8,000 tokens, fewer than"));
 }

@@ -121,7 +121,7 @@ function fits.start_problems(replica, given)
   if most and most > capacity then
     local own_limit = says == "deployment.max_model_len"
     local list = own_limit and stated or implied
-    list[#list + 1] = { own_limit and says or "deployment", ("the KV cache of %s tokens is smaller than %s, %s: vLLM "
+    list[#list + 1] = { own_limit and says or "deployment", ("the KV cache holds %s tokens, fewer than %s, %s: vLLM "
       .. "would not start; say max_model_len = %d or less"):format(grouped(capacity), says, grouped(most), capacity) }
   end
   return stated, implied
