@@ -68,6 +68,7 @@ local function commands_of(block)
       local expected = out[#out].expected
       if #expected == 0 and out[#out].command:find "\\$" then
         out[#out].command = out[#out].command:gsub("\\$", "") .. trim(line)
+        out[#out].first = out[#out].first + 1
       else
         expected[#expected + 1] = line
       end
@@ -99,20 +100,29 @@ end
 local evidence = { measured = true, interpolated = true, extrapolated = true, stand_in = true, modelled = true,
                    assumed = true }
 
+--- A line as a pattern in which each figure and each word of evidence is a capture, and "..." is any text.
+local function pattern_of(line)
+  local text = trim(line):gsub("%s+", " "):gsub(" ?%.%.%.", "\1")
+  return (text:gsub("[^%s\1]+", function(token)
+    return (token:gsub("([%(%[\"']*)([%w_.,]*)(.*)", function(before, word, after)
+      local figure = word:find "^[%d.,]*%d[%d.,]*$"
+      local middle = figure and "([%d.,]+)" or evidence[word] and "([%a_]+)" or word:gsub("%p", "%%%0")
+      return before:gsub("%p", "%%%0") .. middle .. after:gsub("%p", "%%%0")
+    end, 1))
+  end):gsub("\1", ".*"))
+end
+
 --- The line with the figures and the evidence of `found`, where both say the same otherwise; else nil.
 local function with_figures_of(expected, found)
-  local pattern = trim(expected):gsub("%s+", " "):gsub("[^%w%s_]", "%%%0"):gsub(" ?%%%.%%%.%%%.", ".*")
-  pattern = pattern:gsub("[%d%%.]*%d[%d%%.,]*", function(number)
-    return number:find "^%%?%.%*" and number or "([%d.,]+)"
-  end):gsub("[%a_]+", function(word) return evidence[word] and "([%a_]+)" or word end)
-  local captures = { trim(found):gsub("%s+", " "):match("^" .. pattern .. "$") }
+  local captures = { trim(found):gsub("%s+", " "):match("^" .. pattern_of(expected) .. "$") }
   if #captures == 0 or not expected:find "%d" then return nil end
-  local next_capture = 0
-  return (expected:gsub("[%w_.,]+", function(word)
-    local number = word:match "^[%d.,]*%d[%d.,]*$" and word ~= "..."
-    if not (number or evidence[word]) then return nil end
-    next_capture = next_capture + 1
-    return captures[next_capture]
+  local taken = 0
+  return (expected:gsub("%S+", function(token)
+    local before, word, after = token:match "^([%(%[\"']*)([%w_.,]*)(.*)$"
+    if not word or token:find "^%.%.%." then return nil end
+    if not (word:find "^[%d.,]*%d[%d.,]*$" or evidence[word]) then return nil end
+    taken = taken + 1
+    return before .. captures[taken] .. after
   end))
 end
 
