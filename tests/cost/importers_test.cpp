@@ -317,20 +317,19 @@ TEST_CASE("BF16 GEMMs of the H100 run at 714 TFLOP/s and causal attention at 603
   CHECK(flop_of(q) / database->estimate(q).latency_s == Approx(603e12).epsilon(0.1));
 }
 
-TEST_CASE("a number that nothing measures as is an error with its line, and a small one is written") {
-  for (const std::string& wrong : std::vector<std::string>{"1e-320", "5e-324", "1e-308", "1e308", "-1e300"}) {
+TEST_CASE(
+    "a number that nothing measures as is an error with its line, and a small one is written") {
+  for (const std::string& wrong :
+       std::vector<std::string>{"1e-320", "5e-324", "1e-308", "1e308", "-1e300"}) {
     INFO(wrong);
     for (const std::string& row : {wrong + ",34.7,1.6", "1024," + wrong + ",1.6"}) {
       Folder folder;
       folder.write("mha/prefill/h100/32-8-128.csv",
                    "dtype,seq_len,latency_us,mfu\nbf16," + row + "\nbf16,4096,252,3.6\n");
       const auto database = open(folder.path, Layout::infersim, "h100");
-      Query query;
-      query.op = Op::attention_prefill;
-      query.heads = 32, query.kv_heads = 8, query.head_dim = 128, query.m = 512;
       std::string problem;
       try {
-        database->estimate(query);
+        (void)database->tables();
       } catch (const Error& error) {
         problem = error.what();
       }
@@ -338,4 +337,18 @@ TEST_CASE("a number that nothing measures as is an error with its line, and a sm
       CHECK(problem.find("found '" + wrong + "'") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("a negative shape in a table is an error with its line") {
+  Folder folder;
+  folder.write("mha/prefill/h100/32-8-128.csv",
+               "dtype,seq_len,latency_us,mfu\nbf16,4096,252,3.6\nbf16,-1,34.7,1.6\n");
+  const auto database = open(folder.path, Layout::infersim, "h100");
+  std::string problem;
+  try {
+    (void)database->tables();
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  CHECK(problem.find("32-8-128.csv:3: column 'seq_len': is negative: '-1'") != std::string::npos);
 }

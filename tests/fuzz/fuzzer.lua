@@ -10,8 +10,9 @@
 -- process. CMakeLists.txt has a line for it.
 local fuzzer = {}
 
-local slowest_s = 2 -- CPU seconds of a case
-local cases_per_child, child_s = 40, 120
+-- CPU seconds of a case; the sanitizers take more.
+local slowest_s = tonumber(os.getenv "ROOFLUA_FUZZ_SLOWEST_S") or 2
+local cases_per_child, child_s = 40, 60 * slowest_s
 
 -- Random numbers: a sequence of its own for each seed and case ----------------------------------------------
 

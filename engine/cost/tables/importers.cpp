@@ -179,6 +179,11 @@ class TableReader {
     const double value = number(cell, column, line);
     switch (column.meaning) {
       case Meaning::shape:
+        if (value < 0) {
+          throw Error(at(file_.path.string(), line.number),
+                      "column '" + std::string(column.name) + "': is negative: '" +
+                          std::string(cell) + "'");
+        }
         row.shape[column.axis] += value * column.scale;
         break;
       case Meaning::latency:

@@ -10,7 +10,7 @@
 #include "script/vm/context.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/allocator_interface.h>
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();  // its header may be missing
 #endif
 
 namespace rooflua::script {
