@@ -114,6 +114,8 @@ end
 
 --- The line with the figures and the evidence of `found`, where both say the same otherwise; else nil.
 local function with_figures_of(expected, found)
+  local label = expected:match "^(%S.-)  "  -- of a row of a table: names it, its numbers included
+  if label and trim(found):sub(1, #label + 1) ~= label .. " " then return nil end
   local captures = { trim(found):gsub("%s+", " "):match("^" .. pattern_of(expected) .. "$") }
   if #captures == 0 or not expected:find "%d" then return nil end
   local taken = 0

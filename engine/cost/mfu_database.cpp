@@ -74,7 +74,8 @@ class Database final : public MfuDatabase {
     reference_ = native && is_reference(name_);
     native_ = native && !reference_;
     for (const OpDeclaration& op : declared_ops())
-      modelled_.push_back({op.search == RowSearch::attention});
+      modelled_.push_back(
+          {op.search == RowSearch::attention && op.convention != FlopConvention::none});
   }
 
   const Estimate& estimate(const Query& query) const override {
@@ -192,7 +193,10 @@ class Database final : public MfuDatabase {
     if (lender_is_nearer(query) && borrow(query, estimate, trace)) return estimate;
     if (lookup_->answer(query, estimate, trace)) {
       if (!reference_) {
-        ROOFLUA_ASSERT(estimate.latency_s > 0 && std::isfinite(estimate.latency_s));
+        if (!(estimate.latency_s > 0) || !std::isfinite(estimate.latency_s)) {
+          throw Error("mfu." + std::string(rooflua::name(query.op)),
+                      "is too far from every row of the tables to be priced");
+        }
         estimate.mfu = mfu_of(query, estimate.latency_s);
       }
       return estimate;
@@ -225,17 +229,18 @@ class Database final : public MfuDatabase {
     return flop / (latency_s * peak_flop_per_s);
   }
 
-  /// Whether the lender has rows so much nearer that they outweigh the other GPU: of the very
-  /// format and shape, where own rows are of another format or of a far shape.
+  /// Whether the lender has rows of the very format and shape, where own rows are of another
+  /// format.
   bool lender_is_nearer(const Query& query) const {
-    constexpr double other_gpu = 0.5;
-    if (!native_ || donor() == nullptr) return false;
-    return donor()->gap(query) + other_gpu < lookup_->gap(query);
+    constexpr double very_shape = 0.5;  // doublings; another engine may have run it
+    if (!native_ || donor() == nullptr || !store_->has(query.op)) return false;
+    return lookup_->of_other_format(query) && donor()->gap(query) < very_shape;
   }
 
   /// Utilisation of another GPU's tables: the latency there times what the work takes at least here
-  /// (flop over peak, bytes over bandwidth of memory or links), over the same there. Below half of either it is launches and
-  /// latencies that take the time, and those do not change with the peaks.
+  /// (flop over peak, bytes over bandwidth of memory or links), over the same there. Below half of
+  /// either it is launches and latencies that take the time, and those do not change with the
+  /// peaks.
   bool borrow(const Query& query, Estimate& estimate, RowsUsed* trace) const {
     const MfuDatabase* lender = donor();
     if (lender == nullptr || !options_.hardware || !lender->hardware()) return false;
@@ -250,8 +255,7 @@ class Database final : public MfuDatabase {
     const double flop = flop_of(query), bytes = bytes_of(query);
     const double there_s =
         std::max(flop / std::max(1.0, lender->peak(dtype).in_base_units()), bytes / bandwidth);
-    const double own_bandwidth =
-        (link ? own.link_bandwidth : own.memory_bandwidth).in_base_units();
+    const double own_bandwidth = (link ? own.link_bandwidth : own.memory_bandwidth).in_base_units();
     const double own_peak = flop > 0 ? own.peak_for(dtype).in_base_units() : 1;
     const double here_s = std::max(flop / own_peak, bytes / own_bandwidth);
     const double slower = there_s > 0 ? here_s / there_s : bandwidth / own_bandwidth;

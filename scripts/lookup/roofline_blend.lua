@@ -146,6 +146,10 @@ function RooflineBlend:lookup(table_of, query)
     sum, weights = sum + weight * math.log(near.latency_s / line_s), weights + weight
   end
   local latency_s = (floor_s + best * self:roofline(table_of, query, shape)) * math.exp(sum / weights)
+  if not (latency_s > 0 and latency_s < math.huge) then
+    error(("roofline_blend: power = %g, ridge_flop_per_byte = %g: no finite time follows"):format(self.power,
+      self.ridge_flop_per_byte), 0)
+  end
   return latency_s, evidence_of(found, shape, table_of)
 end
 

@@ -57,7 +57,7 @@ TEST_CASE("check forecasts what the runs of a search rest on") {
   const Said said = check("", search);
   INFO(said.text);
   CHECK(said.status == 0);
-  CHECK(contains(said.text, "forecast  modelled 9"));
+  CHECK(contains(said.text, "forecast  measured"));
   CHECK_FALSE(contains(said.text, "nothing is priced"));
   const Said large = check("",
                            "kind = 'search', search = { goal = 'cheapest', slo = { ttft_s_p99 = "

@@ -59,8 +59,7 @@ local mutations = {
     { "flop of an expanded pair", "mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)",
       "mla.qk_nope_head_dim)" },
     { "recurrent heads of a rank", "value_heads = hybrid.value_heads / tp", "value_heads = hybrid.value_heads" },
-    { "the shape of recurrent decodes", 'op = "linear_attention", decode = decode',
-      'op = "linear_attention", decode = false' },
+    { "the shape of recurrent decodes", "query.decode = decode", "query.decode = false" },
     { "bytes of an all-reduce", "op.bytes_per_row * run, steps.tp, op.count", "run, steps.tp, op.count" },
   },
   ["steps.kernels.elementwise"] = {

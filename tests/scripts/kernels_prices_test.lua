@@ -159,7 +159,8 @@ test("a step of latent attention is these operations", function()
   local expected = {
     embed = { 1, price.small(2 * 7168 * 2 * 128) }, embed_all_reduce = { 1, reduce },
     attention_norm = { 61, norm }, mlp_norm = { 61, norm }, final_norm = { 1, norm },
-    quantize_qkv_a = { 61, price.quantize(128, 7168) }, qkv_a = { 61, price.gemm(128, 7168, 1536 + 512 + 64, "fp8_block") },
+    quantize_qkv_a = { 61, price.quantize(128, 7168) },
+    qkv_a = { 61, price.gemm(128, 7168, 1536 + 512 + 64, "fp8_block") },
     latent_norm = { 61, price.small(2 * (1536 + 512) * 2 * 128 + (1536 + 512) * 2) },
     quantize_q_b = { 61, price.quantize(128, 1536) }, q_b = { 61, price.gemm(128, 1536, 16 * 192, "fp8_block") },
     rope = { 61, price.small(2 * (16 + 1) * 64 * 2 * 128) }, kv_write = { 61, price.small(2 * (512 + 64) * 2 * 128) },
@@ -181,7 +182,8 @@ test("a step of latent attention is these operations", function()
     quantize_shared_gate_up = { 58, price.quantize(128, 7168) },
     shared_gate_up = { 58, price.gemm(128, 7168, 2 * 256, "fp8_block") },
     shared_activation = { 58, price.small(3 * 256 * 2 * 128) },
-    quantize_shared_down = { 58, price.quantize(128, 256) }, shared_down = { 58, price.gemm(128, 256, 7168, "fp8_block") },
+    quantize_shared_down = { 58, price.quantize(128, 256) },
+    shared_down = { 58, price.gemm(128, 256, 7168, "fp8_block") },
     lm_head = { 1, price.gemm(66, 7168, 129536 / 8) },  -- 129,280 words padded to a multiple of 64 x 8
     logits_gather = { 1, price.all_reduce(66 * 129536 * 2 / 2, 8) },
     sampler = { 1, 150 * us },

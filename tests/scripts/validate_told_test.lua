@@ -82,7 +82,8 @@ test("GPUs are known as their drivers and clouds call them, and a stated memory 
   end
   test.equal(names.hardware("h200-sxm").name, "h200-sxm")
   test.raises("has 80 GB, not 40", function() names.hardware "NVIDIA A100-SXM4 40GB HBM2" end)
-  test.raises("H100 PCIe", function() names.hardware "NVIDIA H100 PCIe" end)
+  test.equal(names.hardware("NVIDIA H100 PCIe").name, "h100-pcie")
+  test.raises("H100 CNX", function() names.hardware "NVIDIA H100 CNX" end)
 end)
 
 test("engines and models are known in their other spellings", function()

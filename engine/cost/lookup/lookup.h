@@ -75,6 +75,8 @@ class Lookup {
   /// How far the rows that answer are from format, engine and shape asked for, in doublings;
   /// infinite where none answers. Lookups that do not tell have 0.
   virtual double gap(const Query&) const { return 0; }
+  /// Whether the rows that answer are of another number format that is not alike.
+  virtual bool of_other_format(const Query&) const { return false; }
 };
 
 /// What lookups need to know of the GPU.

@@ -49,6 +49,10 @@ class GridLookup final : public Lookup {
     return choice == nullptr ? std::numeric_limits<double>::infinity()
                              : choice->gap + choice->index->gap(query);
   }
+  bool of_other_format(const Query& query) const override {
+    const Choice* choice = nearest_choice(*context_.store, choices_for(query), query);
+    return choice != nullptr && !choice->format.alike;
+  }
 
  private:
   /// The answer of another format carries its share of the peaks over, unless it is alike.

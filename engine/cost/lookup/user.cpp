@@ -26,6 +26,18 @@ double mismatch(const KernelTable& table, const Query& q) {
   return sum;
 }
 
+/// Whether a row is of the words that the query has, such as its elementwise kernel.
+bool has_rows_of(const KernelTable& table, const Query& query) {
+  bool found = true;
+  for_each_axis(declaration_of(table.op), [&](const Field& field, std::size_t place) {
+    if (field.kind != FieldKind::word || field.number == nullptr) return;
+    found = found && std::any_of(table.rows.begin(), table.rows.end(), [&](const KernelRow& row) {
+              return value_of(field, table, row, place) == query.*field.number;
+            });
+  });
+  return found;
+}
+
 class LookupOfUser final : public Lookup {
  public:
   LookupOfUser(const LookupContext& context, std::string name, UserLookup function)
@@ -33,7 +45,7 @@ class LookupOfUser final : public Lookup {
 
   bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
     const KernelTable* table = closest_table(*context_.store, query, context_.engine);
-    if (table == nullptr) return false;
+    if (table == nullptr || !has_rows_of(*table, query)) return false;
     const UserAnswer answer = function_({context_.store, *table, query});
     const bool own_peak = declaration_of(query.op).peak == PeakOf::dtype;
     const double latency =

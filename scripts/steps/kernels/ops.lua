@@ -71,7 +71,7 @@ local function layer_query(steps, dtype)
   }
 end
 
---- Whether whole MoE layers of this shape, or of one near it, were measured, and no worse than their GEMMs alone.
+--- Whether whole MoE layers of this shape, or of one near it, were measured, and their GEMMs alone were not or worse.
 function ops.has_moe_layers(steps)
   if not steps.model.moe or not steps.database:measures "moe_layer" then return false end
   local _, estimate = steps.database:lookup(layer_query(steps, steps.weights))
@@ -79,7 +79,7 @@ function ops.has_moe_layers(steps)
   if whole == "modelled" then return false end
   if not steps.database:measures "grouped_gemm" then return true end
   _, estimate = steps.database:lookup(grouped_query(steps, { dtype = steps.weights }))
-  return cost.mixed(whole, estimate.evidence) == estimate.evidence
+  return whole ~= estimate.evidence and cost.mixed(whole, estimate.evidence) == estimate.evidence
 end
 
 --- Routed experts. They cost at least the weights of the experts that the tokens touch.

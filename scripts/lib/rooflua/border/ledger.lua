@@ -129,16 +129,17 @@ end
 function ledger.memoize(fn)
   check_function(fn, "cost.memoize")
   local known, mixtures, entries = {}, {}, 0
-  local function keep(key, time_s, ...)
+  --- `a` to `f`: the seconds of each evidence. By name, because variable arguments end a trace of the compiler.
+  local function keep(key, time_s, a, b, c, d, e, f)
     if type(time_s) ~= "number" then return time_s end
     if entries >= most_entries then known, mixtures, entries = {}, {}, 0 end
     entries = entries + 1
-    local code, kinds = 0, 0
+    local seconds, code, kinds = seconds_of(a, b, c, d, e, f), 0, 0
     for i = 0, 5 do
-      if select(i + 1, ...) ~= 0 then code, kinds = i, kinds + 1 end
+      if seconds[i] ~= 0 then code, kinds = i, kinds + 1 end
     end
-    known[key] = remembered(time_s, (select(code + 1, ...)), kinds <= 1 and code or -1, 0)
-    if kinds > 1 then mixtures[key] = seconds_of(...) end
+    known[key] = remembered(time_s, seconds[code], kinds <= 1 and code or -1, 0)
+    if kinds > 1 then mixtures[key] = seconds end
     return time_s
   end
   local function miss(key) return keep(key, native.price_apart(fn, key)) end
