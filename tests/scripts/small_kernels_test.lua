@@ -22,7 +22,7 @@ local function open(files, gpu)
     file:write(content)
     file:close()
   end
-  return rooflua.mfu.open { path = folder, hardware = gpu or "h100-sxm" }
+  return rooflua.mfu.open { path = folder, hardware = gpu or "h100-sxm", lookup = "latency_linear" }
 end
 
 --- elementwise.csv of {kernel, tokens, width, microseconds}.
