@@ -20,7 +20,7 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
 ]],
       },
       {
-        before = "};\n\n}  // namespace\n\nstd::span<const OpDeclaration> standard_ops() {",
+        before = "};\n\ntemplate <std::size_t a, std::size_t b>",
         text = [[
     {.name = "sample_scan",
      .doc = "A scan over a state, as an example of an op.",

@@ -89,8 +89,8 @@ test("functions of results name their arguments", function()
   refused("measure.compare: runs[2]: expected a run or a simulation, found number 5", measure.compare, { run, 5 })
   refused("fit.report: expected what fit.fit gave; its parameters is nil", fit.report, {})
   refused("measure.plot: expected the name of a metric, found a table", measure.plot, serve.open(scenario()), {})
-  refused("measure.plot: width: expected a whole number up to 1000, found 100000", measure.plot, serve.open(scenario()), "load",
-    { width = 1e5 })
+  refused("measure.plot: width: expected a whole number up to 1000, found 100000", measure.plot,
+    serve.open(scenario()), "load", { width = 1e5 })
   refused("json:1:6: the number is beyond the range of a double", json.decode, "[1e999]")
 end)
 

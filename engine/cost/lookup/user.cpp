@@ -31,6 +31,7 @@ bool has_rows_of(const KernelTable& table, const Query& query) {
   bool found = true;
   for_each_axis(declaration_of(table.op), [&](const Field& field, std::size_t place) {
     if (field.kind != FieldKind::word || field.number == nullptr) return;
+    if (query.*field.number == field.otherwise) return;
     found = found && std::any_of(table.rows.begin(), table.rows.end(), [&](const KernelRow& row) {
               return value_of(field, table, row, place) == query.*field.number;
             });

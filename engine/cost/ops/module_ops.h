@@ -183,12 +183,13 @@ inline constexpr Field moe_experts[] = {
 
 /// An op whose rows are found by its fields alone.
 constexpr OpDeclaration module_op(std::string_view name, std::span<const Field> fields, bool typed,
-                                  std::string_view doc, double (*bytes)(const Query&) = nullptr) {
+                                  std::string_view doc, double (*bytes)(const Query&) = nullptr,
+                                  bool over_links = false) {
   return {.name = name,
           .doc = doc,
           .fields = fields,
           .bytes = bytes,
-          .over_links = bytes != nullptr,
+          .over_links = over_links,
           .typed = typed,
           .file = name,
           .imported = false};
@@ -236,7 +237,7 @@ inline constexpr OpDeclaration module_ops[] = {
         "collective", module_fields::collective, false,
         "A collective of the library, without its launch. Bytes of an all_gather are those of "
         "the whole result, else those of a rank's input.",
-        work::moved_bytes),
+        work::moved_bytes, true),
     module_op("expert_exchange", module_fields::expert_exchange, true,
               "Tokens that travel to their experts and back."),
 };
