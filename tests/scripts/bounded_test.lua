@@ -54,9 +54,12 @@ end)
 
 test("a bound below one token, or none, is an error", function()
   local now = batch { decode_contexts = { 5 } }
-  test.raises("bounded_tokens: expected at least one token, found number 0", function() now:bounded_tokens(0) end)
-  test.raises("bounded_tokens: expected at least one token, found nil", function() now:bounded_tokens() end)
-  test.raises("chunk_tokens: expected at least one token", function() now:chunk_tokens(0 / 0) end)
+  test.raises("bounded_tokens: expected a finite number of tokens >= 1, found number 0", function()
+    now:bounded_tokens(0)
+  end)
+  test.raises("bounded_tokens: expected a finite number of tokens >= 1, found nil", function() now:bounded_tokens() end)
+  test.raises("chunk_tokens: expected a finite number", function() now:chunk_tokens(0 / 0) end)
+  test.raises("chunk_tokens: expected a finite number", function() now:chunk_tokens(math.huge) end)
   test.raises("did you mean 'bounded_tokens'", function() return now.bounded_token end)
 end)
 
