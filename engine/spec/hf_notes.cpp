@@ -67,6 +67,12 @@ void note_parts_without_price(Model& model, const Fields& config) {
     add(model, "multi-token prediction layers (" + std::to_string(predict) + ") are not counted");
   if (config.small_integer("hc_mult").value_or(1) > 1)
     add(model, "hyper-connections (hc_mult) are not counted");
+  for (const char* key : {"mamba_ssm_cache_dtype", "mamba_ssm_dtype"}) {
+    if (const auto state = config.text(key); state && *state != "float32") {
+      add(model, "the state is priced in fp32; " + std::string(key) + " says " + *state,
+          Touched::attention);
+    }
+  }
   for (const char* encoder : {"vision", "audio"}) {
     if (config.has(std::string(encoder) + "_config"))
       add(model, std::string("the ") + encoder + " encoder is not counted");

@@ -85,7 +85,7 @@ constexpr StepBytes one_decode_step[] = {
     {"deepseek-v4-pro", 38.532},
     {"kimi-k2", 33.033},
     {"kimi-k2.5", 32.984},
-    {"kimi-k3", 136.937},
+    {"kimi-k3", 136.593},
     {"mistral-large-3", 51.413},
     {"glm-4.5", 65.708},
     {"glm-4.5-air", 25.605},
