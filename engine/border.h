@@ -205,6 +205,12 @@ typedef struct rooflua_prefill_work {
   int32_t id BORDER_INIT(-1);
 } rooflua_prefill_work;
 
+/// Bounds of contexts, in tokens, under which a replica keeps sums over its decodes; 0 = unused.
+typedef struct rooflua_context_bounds {
+  int32_t caps[4] BORDER_INIT({});
+  int32_t chunk BORDER_INIT(0);
+} rooflua_context_bounds;
+
 /// What a step model prices: O(1) numbers, and the list of prefills.
 typedef struct rooflua_batch {
   double decode_context_tokens BORDER_INIT(0);  // sum over decodes, the new token excluded
@@ -218,6 +224,9 @@ typedef struct rooflua_batch {
   int32_t requests BORDER_INIT(0);  // decodes + prefills
   int32_t sampled BORDER_INIT(0);   // decodes + prefills that complete now
   int32_t replica BORDER_INIT(0);
+  const rooflua_context_bounds* bounds BORDER_INIT(nullptr);  // of the sums; null: there are none
+  double bounded_tokens[4] BORDER_INIT({});  // per cap: sum over decodes of min(context + 1, cap)
+  double chunk_tokens BORDER_INIT(0);        // sum over decodes of context % chunk + 1
 } rooflua_batch;
 
 /// Load of one replica as a router may see it.

@@ -33,6 +33,10 @@ void validate(const ClusterConfig& config) {
     at_least(replica.max_num_seqs, 0, where + "max_num_seqs");
     at_least(replica.max_num_batched_tokens, 0, where + "max_num_batched_tokens");
     at_least(replica.max_model_len, 0, where + "max_model_len");
+    for (std::size_t c = 0; c < replica.context_caps.size(); ++c) {
+      at_least(replica.context_caps[c], 0, where + "context_caps[" + std::to_string(c + 1) + "]");
+    }
+    at_least(replica.context_chunk, 0, where + "context_chunk");
     if (std::int64_t{replica.kv_blocks} * replica.block_size > 2147480000)
       throw Error(where + "kv_blocks", "the cache holds more than 2^31 tokens");
     if (replica.async_depth != 1 && replica.async_depth != 2)

@@ -2,6 +2,7 @@
 // The replicas of a cluster: how each is configured, what a router may know of them, and how
 // prefill and decode can be split between them.
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct ReplicaConfig {
   std::int32_t max_num_batched_tokens = 0;  // per step; 0 = no limit
   std::int32_t max_model_len = 0;           // prompt + output; 0 = no limit
   std::int32_t async_depth = 1;  // 1 or 2: state visible to plan k is after update(k - depth)
+  std::array<std::int32_t, 4> context_caps{};  // tokens; 0 = unused; Batch::bounded_tokens
+  std::int32_t context_chunk = 0;              // tokens; 0 = unused; Batch::chunk_tokens
   bool prefix_caching = true;
   bool real_blocks = false;  // PrefixIndex::shared even where requests share no tokens
   Role role = Role::both;

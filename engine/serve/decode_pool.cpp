@@ -1,6 +1,7 @@
 #include "serve/decode_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "serve/kv/kv_cache.h"
 
@@ -12,8 +13,9 @@ constexpr std::size_t wheel_size = 8192;  // a power of two; later entries share
 
 }  // namespace
 
-DecodePool::DecodePool(Board& board)
+DecodePool::DecodePool(Board& board, BoundedContexts bounded)
     : board_(&board),
+      bounded_(std::move(bounded)),
       block_size_(board.view.block_size),
       crossings_(static_cast<std::size_t>(board.view.block_size), 0),
       wheel_(wheel_size, -1) {}
@@ -121,6 +123,7 @@ void DecodePool::join(std::int32_t slot, bool shares_output) {
   newcomers_.push_back(slot);
   ++board_->view.decodes;
   board_->view.decode_context_tokens += request.context_tokens;
+  if (bounded_.used()) bounded_.add(request.context_tokens);
 }
 
 void DecodePool::leave(std::int32_t slot) {
@@ -138,6 +141,7 @@ void DecodePool::leave(std::int32_t slot) {
       std::max(progress.held_blocks, blocks_for(request.context_tokens, block_size_));
   --board_->view.decodes;
   board_->view.decode_context_tokens -= request.context_tokens;
+  if (bounded_.used()) bounded_.remove(request.context_tokens);
 }
 
 /// Moves a request by so many tokens against the others.
@@ -155,6 +159,11 @@ void DecodePool::shift(std::int32_t slot, std::int32_t tokens) {
   if (progress.filling >= 0) count_filling(slot, moved(progress.filling));
   put_on_wheel(slot);
   board_->view.decode_context_tokens += tokens;
+  if (bounded_.used()) {
+    const std::int32_t context = context_tokens(board_->view, request);
+    bounded_.remove(context - tokens);
+    bounded_.add(context);
+  }
 }
 
 // --- steps
@@ -165,6 +174,7 @@ std::span<const std::int32_t> DecodePool::advance(std::span<const std::int32_t> 
   ReplicaView& view = board_->view;
   newcomers_.clear();
   view.decode_context_tokens += tokens_of(view.decodes);
+  if (bounded_.used()) bounded_.advance();
   index_ += tokens_per_step;
   view.decode_index = static_cast<double>(index_);
   phase_ += tokens_per_step;

@@ -13,13 +13,14 @@
 // out or decoded alone since the last common step. It is at the common pace from its next one on.
 //
 // Invariants: view.decodes and view.decode_context_tokens are the number and the sum over the
-// requests in the pool; blocks_needed() is the sum of blocks_needed(slot) over them; each of them
-// has one entry on the wheel, not before index + 1.
+// requests in the pool, and bounded() has their sums under caps; blocks_needed() is the sum of
+// blocks_needed(slot) over them; each of them has one entry on the wheel, not before index + 1.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "serve/bounded_contexts.h"
 #include "serve/visible_replica.h"
 
 namespace rooflua {
@@ -31,8 +32,9 @@ class DecodePool {
   /// for requests that advance by one.
   static constexpr std::int32_t tokens_per_step = 1;
 
-  /// @param board  of a replica whose block size is set
-  explicit DecodePool(Board& board);
+  /// @param board    of a replica whose block size is set
+  /// @param bounded  empty; it gets the contexts of the members
+  explicit DecodePool(Board& board, BoundedContexts bounded = {});
   /// The same pool on a copied board.
   void rebind(Board& board) { board_ = &board; }
 
@@ -56,6 +58,9 @@ class DecodePool {
   std::vector<std::int32_t> filling() const;
   bool any_filling() const { return !fillers_.empty() && !fillers_[at_phase()].empty(); }
   bool is_filling(std::int32_t slot) const { return board_->progress(slot).filling == phase_; }
+
+  /// Their contexts under the caps of the replica.
+  const BoundedContexts& bounded() const { return bounded_; }
 
   bool at_common_pace(std::int32_t slot) const {
     return board_->progress(slot).token_from < index_;
@@ -84,6 +89,7 @@ class DecodePool {
   void count_filling(std::int32_t slot, std::int32_t phase);
 
   Board* board_;
+  BoundedContexts bounded_;
   std::int32_t block_size_;
   std::int64_t index_ = 0;
   std::int32_t phase_ = 0;                          // index modulo block size

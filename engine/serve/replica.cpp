@@ -55,11 +55,14 @@ const Batch& Replica::batch_of_plan() {
   batch_.requests = batch_.decodes + batch_.prefill_count;
   batch_.sampled = batch_.decodes;
   for (const PrefillWork& work : prefills) batch_.sampled += work.completes;
+  const BoundedContexts& bounded = pool_.bounded();
   if (plan_.decodes_everyone()) {
     batch_.decode_context_tokens = view().decode_context_tokens;
+    if (bounded.used()) bounded.sum_all(batch_);
   } else if (batch_.decodes > 0) {
     const std::int32_t* contexts = planned_decode_contexts();
     for (std::int32_t i = 0; i < batch_.decodes; ++i) batch_.decode_context_tokens += contexts[i];
+    if (bounded.used()) bounded.sum_of(contexts, batch_);
   }
   return batch_;
 }
@@ -108,6 +111,7 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   step.planned = now;
   step.batch = batch_;
   step.batch.origin = nullptr;
+  step.batch.bounds = nullptr;
   step.price = price;
   step.waiting = view().waiting;
   step.running = view().seats;

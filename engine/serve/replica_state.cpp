@@ -37,6 +37,14 @@ Board empty_board(std::int32_t index, const ReplicaConfig& config, PrefixIndex p
   return board;
 }
 
+/// No context outgrows the KV cache.
+BoundedContexts bounded_contexts(const ReplicaConfig& config) {
+  ContextBounds bounds;
+  std::copy(config.context_caps.begin(), config.context_caps.end(), bounds.caps);
+  bounds.chunk = config.context_chunk;
+  return BoundedContexts(bounds, std::int64_t{config.kv_blocks} * config.block_size);
+}
+
 }  // namespace
 
 ReplicaState::ReplicaState(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
@@ -46,7 +54,7 @@ ReplicaState::ReplicaState(std::int32_t index, const ReplicaConfig& config, Pref
       kv_(config.kv_blocks, config.block_size, prefixes),
       queue_(board_),
       seats_(board_),
-      pool_(board_),
+      pool_(board_, bounded_contexts(config)),
       pipeline_(config.async_depth) {}
 
 void ReplicaState::rebind(Requests& requests) {

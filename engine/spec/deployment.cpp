@@ -19,14 +19,51 @@ std::string gib(Bytes bytes) {
   return text;
 }
 
-Bytes block_bytes_per_layer(const Model& model, int tp, int block_size, Dtype kv_dtype) {
-  double elements = 0;
-  if (model.mla) {
-    elements = model.mla->kv_lora_rank + model.mla->qk_rope_head_dim;  // a copy on every rank
-  } else {
-    elements = 2.0 * std::max(1, model.kv_heads / tp) * model.head_dim;
+/// The same layers on one rank: KV heads divided by tp, but never less than one.
+AttentionLayers on_rank(AttentionLayers each, int tp) {
+  each.kv_heads = std::max(1, each.kv_heads / tp);
+  return each;
+}
+
+/// One block of all layers whose cache grows.
+Bytes block_bytes(const Model& model, int tp, int block_size, Dtype kv_dtype) {
+  double bytes = 0;
+  for (const AttentionLayers& each : attention_kinds(model))
+    bytes += each.layers * (block_size * on_rank(each, tp).growing_bytes(kv_dtype));
+  return bytes * unit::byte;
+}
+
+/// What one request holds in layers whose cache does not grow. A window's last tokens may begin in
+/// the middle of a block.
+Bytes seat_bytes(const Model& model, const DeploymentOptions& options, Dtype kv_dtype) {
+  Bytes bytes = model.state_bytes_per_request() * (1.0 / options.tp);
+  const double longest = model.max_model_len > 0 ? model.max_model_len : 1e9;
+  for (const AttentionLayers& each : model.attentions) {
+    const double tokens = std::min(longest, double(each.window) + options.block_size);
+    bytes += each.layers * on_rank(each, options.tp).bounded_bytes(kv_dtype) * tokens * unit::byte;
   }
-  return block_size * elements * bytes_per_element(kv_dtype) * unit::byte;
+  return bytes;
+}
+
+Widths widths_of(const Model& model, const DeploymentOptions& options) {
+  const int ranks = options.tp * options.dp;
+  Widths widths{options.tp, options.dp, options.ep, options.moe_tp};
+  if (ranks % options.ep != 0) {
+    throw Error("deployment.ep", std::to_string(options.ep) + " does not divide the " +
+                                     std::to_string(ranks) + " ranks of tp * dp");
+  }
+  if (widths.moe_tp == 0) widths.moe_tp = ranks / options.ep;
+  if (widths.moe_tp * widths.ep != ranks) {
+    throw Error("deployment.moe_tp", "moe_tp * ep is " + std::to_string(widths.moe_tp * widths.ep) +
+                                         ", but tp * dp is " + std::to_string(ranks));
+  }
+  if (options.ep > 1 && !model.moe)
+    throw Error("deployment.ep", model.name + " has no experts to divide");
+  if (options.dp > 1 && !model.moe) {
+    throw Error("deployment.dp",
+                model.name + " has no experts: its data-parallel ranks are replicas of their own");
+  }
+  return widths;
 }
 
 void check(const DeploymentOptions& options) {
@@ -35,6 +72,9 @@ void check(const DeploymentOptions& options) {
     check_range(path, value, path);
   };
   range(options.tp, "tp");
+  range(options.dp, "dp");
+  range(options.ep, "ep");
+  if (options.moe_tp != 0) range(options.moe_tp, "moe_tp");
   range(options.max_num_seqs, "max_num_seqs");
   range(options.max_num_batched_tokens, "max_num_batched_tokens");
   range(options.block_size, "block_size");
@@ -46,23 +86,42 @@ void check(const DeploymentOptions& options) {
 
 /// What a rank needs before the first KV block, and what it has.
 struct Balance {
-  Bytes weights, activations, runtime, state;
+  Bytes weights, activations, runtime, state, seat;
   Bytes requested;
   Bytes needed() const { return weights + activations + runtime + state; }
 };
 
+/// What was asked for, else the format of the class with most weights: experts, else MLPs.
 Dtype weight_dtype_of(const Model& model, const DeploymentOptions& options) {
-  return options.weights.value_or(model.weight_dtype.value_or(model.dtype));
+  if (options.weights) return *options.weights;
+  if (model.weight_dtype) return *model.weight_dtype;
+  const WeightFormats formats = weight_formats(model, {});
+  return formats[model.moe ? WeightClass::experts : WeightClass::dense_mlp];
+}
+
+Dtype kv_dtype_of(const Model& model, const DeploymentOptions& options) {
+  if (options.kv) return *options.kv;
+  return released_kv(model, options.weights).value_or(model.dtype);
+}
+
+/// GPUs that multiply FP4 run experts in MXFP4 with activations in MXFP8; others expand them.
+WeightFormats formats_on(const Hardware& hardware, WeightFormats formats) {
+  Dtype& experts = formats[WeightClass::experts];
+  if (experts == Dtype::mxfp4 && hardware.peak.contains(Dtype::fp4))
+    experts = Dtype::w4a8_mxfp4_mxfp8;
+  return formats;
 }
 
 Balance balance_of(const Model& model, const Hardware& hardware, const DeploymentOptions& options) {
   Balance balance;
-  const Dtype linear = weight_dtype_of(model, options);
-  balance.weights = weight_bytes(weights_per_rank(model, options.tp), model, linear);
+  const Widths widths = widths_of(model, options);
+  balance.weights =
+      weight_bytes(weights_per_rank(model, widths), model, weight_formats(model, options.weights));
   balance.activations = options.activations.value_or(
-      activation_estimate(model, options.tp, options.max_num_batched_tokens, options.max_num_seqs));
-  balance.runtime = options.runtime.value_or(runtime_estimate(options.tp));
-  balance.state = model.state_bytes_per_request() * (double(options.max_num_seqs) / options.tp);
+      activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
+  balance.runtime = options.runtime.value_or(runtime_estimate(widths.ranks()));
+  balance.seat = seat_bytes(model, options, kv_dtype_of(model, options));
+  balance.state = balance.seat * double(options.max_num_seqs);
   balance.requested =
       std::ceil(hardware.usable_memory.in_base_units() * options.memory_utilization) * unit::byte;
   return balance;
@@ -96,7 +155,7 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
     ways.push_back("with weights = \"" + std::string(name(dtype)) + "\"");
     break;
   }
-  if (model.hybrid && options.max_num_seqs > 1) {
+  if (balance_of(model, hardware, options).state > Bytes(0) && options.max_num_seqs > 1) {
     DeploymentOptions other = options;
     other.max_num_seqs = 1;
     if (fits(model, hardware, other)) ways.push_back("with a smaller max_num_seqs");
@@ -115,7 +174,9 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
                      std::string(name(weight_dtype_of(model, options))) + " weights, " +
                      gib(balance.activations) + " activations, " + gib(balance.runtime) +
                      " runtime";
-  if (balance.state > Bytes(0)) text += ", " + gib(balance.state) + " linear-attention state";
+  if (balance.state > Bytes(0))
+    text += ", " + gib(balance.state) + " of states and windows of " +
+            std::to_string(options.max_num_seqs) + " requests";
   text += "; available " + gib(balance.requested) + " (" + json_number(options.memory_utilization) +
           " of " + gib(hardware.usable_memory) + "); " + what_would_fit(model, hardware, options);
   throw Error("deployment", text);
@@ -123,16 +184,17 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
 
 }  // namespace
 
-Bytes activation_estimate(const Model& model, int tp, int tokens, int requests) {
-  const double ranks = tp, element = bytes_per_element(model.dtype);
+Bytes activation_estimate(const Model& model, const Widths& widths, int tokens, int requests) {
+  const double ranks = widths.tp, element = bytes_per_element(model.dtype);
   const double query = model.heads / ranks * model.head_dim;
-  double widest = 2 * query + 2.0 * std::max(1, model.kv_heads / tp) * model.head_dim;
+  double widest = 2 * query + 2.0 * std::max(1, model.kv_heads / widths.tp) * model.head_dim;
   if (model.dense_mlp_layers() > 0)
     widest = std::max(widest, 3.0 * model.intermediate_size / ranks);
   if (model.moe) {
-    const double visited = model.moe->experts_per_token;
-    widest = std::max(widest,
-                      visited * (3.0 * model.moe->intermediate_size / ranks + model.hidden_size));
+    // Of the tokens of all dp groups, a rank of ep gets its share.
+    const double visited = model.moe->experts_per_token * double(widths.dp) / widths.ep;
+    widest = std::max(
+        widest, visited * (3.0 * model.moe->intermediate_size / widths.moe_tp + model.hidden_size));
   }
   const double forward = tokens * (2.0 * model.hidden_size + widest) * element;
   const double sampler = double(std::min(requests, tokens)) * model.vocab_size * (2 + 4 + 4);
@@ -150,8 +212,10 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.model = model;
   out.hardware = hardware;
   out.tp = options.tp;
+  out.widths = widths_of(model, options);
   out.weight_dtype = weight_dtype_of(model, options);
-  out.kv_dtype = options.kv.value_or(model.dtype);
+  out.formats = formats_on(hardware, weight_formats(model, options.weights));
+  out.kv_dtype = kv_dtype_of(model, options);
   out.memory_utilization = options.memory_utilization;
   out.max_num_seqs = options.max_num_seqs;
   out.max_num_batched_tokens = options.max_num_batched_tokens;
@@ -160,14 +224,16 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.activation_bytes = balance.activations;
   out.runtime_bytes = balance.runtime;
   out.state_bytes = balance.state;
-  const Bytes page = block_bytes_per_layer(model, options.tp, options.block_size, out.kv_dtype);
-  const int layers = model.full_attention_layers();
-  out.kv_bytes_per_block = layers * page;
+  out.seat_bytes = balance.seat;
+  out.kv_bytes_per_block = block_bytes(model, options.tp, options.block_size, out.kv_dtype);
+  // Kinds of growing layers are allocated together; layers that are all alike, one by one.
+  const double layers = model.attentions.empty() ? model.full_attention_layers() : 1;
   if (options.kv_blocks) {
     out.kv_blocks = *options.kv_blocks;
   } else {
     const Bytes available = balance.requested - balance.needed();
-    const double blocks = std::floor(std::floor(available / page) / layers) - 1;
+    const double blocks =
+        std::floor(std::floor(available / (out.kv_bytes_per_block / layers)) / layers) - 1;
     if (blocks >= 1) check_range("deployment.kv_blocks", blocks, "deployment.kv_blocks, computed");
     out.kv_blocks = static_cast<std::int64_t>(blocks);
     if (out.kv_blocks < 1) {

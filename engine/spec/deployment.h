@@ -1,11 +1,14 @@
 #pragma once
-// A model on GPUs: tensor parallel degree, number formats, and what is left for the KV cache.
+// A model on GPUs: how it is divided, number formats, and what is left for the KV cache.
 //
 //     available  = usable memory * memory_utilization - weights - activations - runtime - state
 //     kv_blocks  = available // (bytes of one block in one layer) // layers - 1 (the null block)
 //     one block in one layer = 2 * block_size * max(1, kv_heads / tp) * head_dim * dtype
 //                  latent attention: block_size * (kv_lora_rank + qk_rope_head_dim) * dtype, on
 //                  every rank
+//
+// Layers whose cache does not grow (windows, chunks, recurrent states) take what a seat needs for
+// each of max_num_seqs requests in advance.
 //
 // This is how vLLM sizes its cache. It measures activations in a dummy forward pass; here they are
 // estimated (see activation_estimate) and the rest of what a process takes is runtime_estimate.
@@ -16,13 +19,17 @@
 #include "base/units.h"
 #include "spec/hardware.h"
 #include "spec/model.h"
+#include "spec/widths.h"
 
 namespace rooflua {
 
 struct DeploymentOptions {
-  int tp = 1;
-  std::optional<Dtype> weights = {};  // of linear layers; default: the model's
-  std::optional<Dtype> kv = {};       // default: the model's activation dtype
+  int tp = 1;      // ranks that divide attention and dense MLPs between them
+  int dp = 1;      // groups of tp ranks, each with requests of its own; experts go over all ranks
+  int ep = 1;      // ranks that hold whole experts; the rest of tp * dp divides their width
+  int moe_tp = 0;  // ranks that divide an expert's width; 0: tp * dp / ep
+  std::optional<Dtype> weights = {};  // of linear layers, or a release; default: the model's
+  std::optional<Dtype> kv = {};       // default: as released, else the model's activation dtype
   double memory_utilization = 0.92;   // share of usable memory that the engine takes
   int max_num_seqs = 256;
   int max_num_batched_tokens = 8192;
@@ -37,7 +44,9 @@ struct Deployment {
   Model model;
   Hardware hardware;
   int tp = 1;
-  Dtype weight_dtype = Dtype::bf16;
+  Widths widths;
+  Dtype weight_dtype = Dtype::bf16;  // what was asked for, else the format of most weights
+  WeightFormats formats;             // of each class of weights, as this GPU runs them
   Dtype kv_dtype = Dtype::bf16;
   double memory_utilization = 0.92;
   int max_num_seqs = 256;
@@ -47,7 +56,8 @@ struct Deployment {
   Bytes weight_bytes;          // per rank
   Bytes activation_bytes;  // per rank: what a dummy forward at the token budget needs, an estimate
   Bytes runtime_bytes;     // per rank: context, workspaces, communication buffers, an estimate
-  Bytes state_bytes;       // per rank: linear-attention state of max_num_seqs requests (hybrids)
+  Bytes state_bytes;       // per rank: caches and states that do not grow, of max_num_seqs requests
+  Bytes seat_bytes;        // of it, one request's
   Bytes kv_bytes_per_block;  // per rank, all layers
   Bytes kv_capacity;         // per rank: kv_blocks of them
 };
@@ -62,7 +72,10 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
 ///     qkv and attention output, or gate, up and their product (k times that, and k H, with
 ///     experts)
 ///   - the sampler: max_num_seqs * vocabulary * 10 bytes (logits, their fp32 copy, probabilities)
-Bytes activation_estimate(const Model& model, int tp, int tokens, int requests);
+Bytes activation_estimate(const Model& model, const Widths& widths, int tokens, int requests);
+inline Bytes activation_estimate(const Model& model, int tp, int tokens, int requests) {
+  return activation_estimate(model, Widths::of_tp(tp), tokens, requests);
+}
 
 /// 0.25 GiB, and 0.45 GiB more for communication when tp > 1. Read off the KV block counts of vLLM
 /// 0.15 on H100 (Llama-2-7B tp 1, CodeLlama-34B tp 2, Mixtral-8x7B tp 2, Llama-2-70B tp 4): what is

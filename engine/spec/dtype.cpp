@@ -16,9 +16,9 @@ using Text = std::string_view;
 constexpr std::array<Text, 2> fp32_spellings{"float32", "float"};
 constexpr std::array<Text, 1> bf16_spellings{"bfloat16"};
 constexpr std::array<Text, 2> fp16_spellings{"float16", "half"};
-constexpr std::array<Text, 12> fp8_spellings{
+constexpr std::array<Text, 11> fp8_spellings{
     "float8",      "fp8_e4m3",   "fp8_e5m2",    "float8_e4m3", "float8_e4m3fn", "float8_e4m3fnuz",
-    "float8_e5m2", "fp8_static", "fp8_dynamic", "fbgemm_fp8",  "w8a8_fp8",      "mxfp8"};
+    "float8_e5m2", "fp8_static", "fp8_dynamic", "fbgemm_fp8",  "w8a8_fp8"};
 constexpr std::array<Text, 4> int8_spellings{"i8", "w8a8", "w8a16", "int8_wo"};
 constexpr std::array<Text, 2> fp4_spellings{"float4", "float4_e2m1"};
 constexpr std::array<Text, 5> int4_spellings{"i4", "w4a16", "int4_wo", "nf4", "uint4"};
@@ -39,8 +39,13 @@ constexpr std::array<StandIn, 1> for_nvfp4{{{Dtype::nvfp4, true}}};
 constexpr std::array<StandIn, 1> for_mxfp4{{{Dtype::mxfp4, true}}};
 constexpr std::array<StandIn, 1> for_mxfp4_mxfp8{{{Dtype::w4a8_mxfp4_mxfp8, true}}};
 
+constexpr std::array<StandIn, 4> for_mxfp8{
+    {{Dtype::mxfp8, true}, {Dtype::fp8_block, false}, {Dtype::fp8, false}, {Dtype::bf16, false}}};
+constexpr std::array<StandIn, 1> for_int4_group{{{Dtype::int4, true}}};
+
 constexpr double scale_of_128_by_128 = 32.0 / (128 * 128);  // bits for an element: one fp32
 constexpr double scale_of_16 = 8.0 / 16, scale_of_32 = 8.0 / 32;
+constexpr double bf16_scale_of_32 = 16.0 / 32, bf16_scale_of_128 = 16.0 / 128;
 
 constexpr auto formats = std::to_array<NumberFormat>({
     {.dtype = Dtype::fp32,
@@ -120,6 +125,25 @@ constexpr auto formats = std::to_array<NumberFormat>({
      .quantizes_input = true,
      .stand_ins = for_mxfp4_mxfp8,
      .spellings = mxfp4_mxfp8_spellings},
+    {.dtype = Dtype::mxfp8,
+     .name = "mxfp8",
+     .bits = 8 + scale_of_32,
+     .runs_as = Dtype::fp8,
+     .fallback_peak = Dtype::fp8,
+     .quantizes_input = true,
+     .stand_ins = for_mxfp8},
+    {.dtype = Dtype::int4_group32,
+     .name = "int4_group32",
+     .bits = 4 + bf16_scale_of_32,
+     .runs_as = Dtype::int4,
+     .fallback_peak = Dtype::int4,
+     .stand_ins = for_int4_group},
+    {.dtype = Dtype::int4_group128,
+     .name = "int4_group128",
+     .bits = 4 + bf16_scale_of_128,
+     .runs_as = Dtype::int4,
+     .fallback_peak = Dtype::int4,
+     .stand_ins = for_int4_group},
 });
 
 constexpr bool in_order() {

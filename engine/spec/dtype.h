@@ -23,7 +23,10 @@ enum class Dtype {
   fp8_block,
   nvfp4,
   mxfp4,
-  w4a8_mxfp4_mxfp8
+  w4a8_mxfp4_mxfp8,
+  mxfp8,
+  int4_group32,
+  int4_group128
 };
 
 /// Rows of which format may price a kernel of another one.

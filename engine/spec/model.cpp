@@ -6,40 +6,66 @@
 #include "base/toml.h"
 #include "spec/catalogue.h"
 #include "spec/ranges.h"
+#include "spec/read_layers.h"
 
 namespace rooflua {
 
 namespace fs = std::filesystem;
 
 int Model::full_attention_layers() const {
-  return hybrid ? layers / hybrid->full_attention_interval : layers;
+  if (attentions.empty()) return hybrid ? layers / hybrid->full_attention_interval : layers;
+  int growing = 0;
+  for (const AttentionLayers& each : attentions) growing += each.grows() ? each.layers : 0;
+  return growing;
 }
 
 int Model::linear_attention_layers() const {
-  return layers - full_attention_layers();
+  if (attentions.empty()) return layers - full_attention_layers();
+  int recurrent = 0;
+  for (const AttentionLayers& each : attentions)
+    recurrent += each.delta || each.mamba ? each.layers : 0;
+  return recurrent;
 }
 
 int Model::moe_layers() const {
-  return moe ? layers - moe->dense_layers : 0;
+  if (mlps.empty()) return moe ? layers - moe->dense_layers : 0;
+  int routed = 0;
+  for (const MlpLayers& each : mlps) routed += each.moe ? each.layers : 0;
+  return routed;
 }
 
 int Model::dense_mlp_layers() const {
-  return layers - moe_layers();
+  if (mlps.empty()) return layers - moe_layers();
+  int dense = 0;
+  for (const MlpLayers& each : mlps) dense += each.kind != MlpKind::moe ? each.layers : 0;
+  return dense;
 }
 
-Bytes Model::kv_bytes_per_token(Dtype kv_dtype) const {
-  const double elements =
-      mla ? mla->kv_lora_rank + mla->qk_rope_head_dim : 2.0 * kv_heads * head_dim;
-  return full_attention_layers() * elements * bytes_per_element(kv_dtype) * unit::byte;
+Bytes Model::kv_bytes_per_token(Dtype kv) const {
+  double bytes = 0;
+  for (const AttentionLayers& each : attention_kinds(*this))
+    bytes += each.layers * each.growing_bytes(kv);
+  return bytes * unit::byte;
+}
+
+Bytes Model::kv_bounded_bytes_per_token(Dtype kv) const {
+  double bytes = 0;
+  for (const AttentionLayers& each : attentions) bytes += each.layers * each.bounded_bytes(kv);
+  return bytes * unit::byte;
+}
+
+Bytes Model::kv_bounded_bytes(Dtype kv, double tokens) const {
+  double bytes = 0;
+  for (const AttentionLayers& each : attentions)
+    bytes += each.layers * each.bounded_bytes(kv) * std::min(tokens, double(each.window));
+  return bytes * unit::byte;
 }
 
 Bytes Model::state_bytes_per_request() const {
-  if (!hybrid) return Bytes(0);
-  const double keys = double(hybrid->key_heads) * hybrid->key_head_dim;
-  const double values = double(hybrid->value_heads) * hybrid->value_head_dim;
-  const double convolution = (values + 2 * keys) * (hybrid->conv_kernel - 1) * 2;
-  const double recurrent = values * hybrid->key_head_dim * 4;
-  return linear_attention_layers() * (convolution + recurrent) * unit::byte;
+  double bytes = 0;
+  for (const AttentionLayers& each : attention_kinds(*this))
+    bytes += each.layers * each.state_bytes();
+  return bytes * unit::byte;
 }
 
 namespace {
@@ -87,7 +113,8 @@ void validate_attention(const Model& model, const Check& check) {
     check.that(model.hybrid->full_attention_interval <= model.layers,
                "hybrid.full_attention_interval",
                "is more than the " + std::to_string(model.layers) + " layers there are");
-    check.that(!model.mla, "hybrid", "latent and linear attention in one model are not supported");
+    check.that(!model.mla, "hybrid",
+               "latent and linear attention in one model need [[attention]] kinds");
   }
 }
 
@@ -108,7 +135,8 @@ void validate(const Model& model, std::string_view where) {
                  std::to_string(model.kv_heads) + " KV heads");
   validate_attention(model, check);
   if (model.moe) validate_experts(model, check);
-  if (model.dense_mlp_layers() > 0) {
+  validate_layer_kinds(model, check.where);
+  if (model.mlps.empty() && model.dense_mlp_layers() > 0) {
     check.that(model.intermediate_size > 0, "intermediate_size",
                "expected 1 or more for the dense layers, found 0");
   }

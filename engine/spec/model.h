@@ -13,35 +13,9 @@
 #include "base/units.h"
 #include "base/vocabulary.h"
 #include "spec/dtype.h"
+#include "spec/layers.h"
 
 namespace rooflua {
-
-/// Routed experts. Every MoE layer has `experts` MLPs of width `intermediate_size`, of which
-/// each token visits `experts_per_token`, and optionally one shared MLP that every token visits.
-struct MixtureOfExperts {
-  int experts = 0;
-  int experts_per_token = 0;
-  int intermediate_size = 0;
-  int shared_intermediate_size = 0;  // total width of the shared experts; 0 = none
-  int dense_layers = 0;              // layers at the front (or per mlp_only list) with a dense MLP
-};
-
-/// Multi-head latent attention (DeepSeek-V2/V3): a compressed KV vector per token.
-struct LatentAttention {
-  int q_lora_rank = 0;  // 0 = no query compression
-  int kv_lora_rank = 0;
-  int qk_nope_head_dim = 0;
-  int qk_rope_head_dim = 0;
-  int v_head_dim = 0;
-};
-
-/// Linear (gated delta net) layers between full-attention layers.
-struct HybridAttention {
-  int full_attention_interval = 0;  // every n-th layer is full attention
-  int conv_kernel = 0;
-  int key_heads = 0, key_head_dim = 0;
-  int value_heads = 0, value_head_dim = 0;
-};
 
 /// Operations whose price a note of a model makes doubtful.
 enum class Touched { nothing, attention, linear, everything };
@@ -82,9 +56,18 @@ struct Model {
   std::optional<MixtureOfExperts> moe;
   std::optional<LatentAttention> mla;
   std::optional<HybridAttention> hybrid;
-  std::vector<ModelNote> notes;  // what the file says and this description leaves out
+  // Kinds of layers, of models that the figures above do not describe; these then are those of the
+  // first kind that has them. Empty: every layer is as the figures above say (layers.h).
+  std::vector<AttentionLayers> attentions;
+  std::vector<MlpLayers> mlps;
+  bool qk_norm = false;           // norms of q and k per head
+  int mtp_layers = 0;             // multi-token prediction layers: not in any count of weights
+  StatedFormats weights;          // formats of classes of weights, over weight_dtype
+  std::optional<Dtype> kv_dtype;  // of the KV cache, where the release states it
+  std::vector<Release> releases;  // in other formats
+  std::vector<ModelNote> notes;   // what the file says and this description leaves out
 
-  /// Layers that keep a growing KV cache (all, or layers / interval in a hybrid).
+  /// Layers that keep a growing KV cache (all, layers / interval in a hybrid, or as listed).
   int full_attention_layers() const;
   int linear_attention_layers() const;
   int moe_layers() const;
@@ -95,12 +78,14 @@ struct Model {
   /// As published ("3B active"): every weight except those of the experts that a token does not
   /// visit. The input embedding counts in full, which is what the published figures do.
   double active_parameters() const;
-  /// KV cache of one token over all layers at tensor parallel degree 1.
+  /// KV cache of one token over all layers whose cache grows, at tensor parallel degree 1.
   /// Attention 2 g D per layer; latent attention kv_lora_rank + qk_rope_head_dim.
   Bytes kv_bytes_per_token(Dtype kv_dtype) const;
-  /// State of one request in the linear-attention layers, whatever its length: convolution inputs
-  /// (conv_kernel - 1 per channel, 2 bytes) and the recurrent matrix (key x value per head, 4
-  /// bytes).
+  /// The same over all layers with a window or chunk: as long as the bound is not reached.
+  Bytes kv_bounded_bytes_per_token(Dtype kv_dtype) const;
+  /// Cache of those layers for one request of so many tokens.
+  Bytes kv_bounded_bytes(Dtype kv_dtype, double tokens) const;
+  /// State of one request in the recurrent layers, whatever its length (AttentionLayers).
   Bytes state_bytes_per_request() const;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double heads = 1e4, width = 1e6, mlp_width = 1e7, layers = 2000;
 
-constexpr std::array<FigureRange, 33> ranges{{
+constexpr std::array<FigureRange, 47> ranges{{
     {"model.layers", "layers", 1, layers},
     {"model.hidden_size", "elements", 1, width},
     {"model.heads", "heads", 1, heads},
@@ -37,8 +37,22 @@ constexpr std::array<FigureRange, 33> ranges{{
     {"model.hybrid.key_head_dim", "elements", 1, 65536},
     {"model.hybrid.value_heads", "heads", 1, heads},
     {"model.hybrid.value_head_dim", "elements", 1, 65536},
+    {"model.window", "tokens", 1, 1e9},
+    {"model.index.heads", "heads", 1, heads},
+    {"model.index.head_dim", "elements", 1, 65536},
+    {"model.index.topk", "entries", 1, 1e9},
+    {"model.index.block", "tokens", 1, 1e6},
+    {"model.compression.ratio", "tokens", 0, 1e6},
+    {"model.mamba.heads", "heads", 1, heads},
+    {"model.mamba.head_dim", "elements", 1, 65536},
+    {"model.mamba.groups", "groups", 1, heads},
+    {"model.mamba.state_size", "elements", 1, 65536},
+    {"model.moe.latent_size", "elements", 0, width},
     {"hardware.sms", "multiprocessors", 1, 1e4},
     {"deployment.tp", "GPUs", 1, 1024},
+    {"deployment.dp", "ranks", 1, 1024},
+    {"deployment.ep", "ranks", 1, 4096},
+    {"deployment.moe_tp", "ranks", 1, 4096},
     {"deployment.max_num_seqs", "requests", 1, 1e7},
     {"deployment.max_num_batched_tokens", "tokens", 1, 1e9},
     {"deployment.block_size", "tokens", 1, 1e6},

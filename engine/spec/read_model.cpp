@@ -4,6 +4,7 @@
 #include "base/fields.h"
 #include "spec/hf_config.h"
 #include "spec/model.h"
+#include "spec/read_layers.h"
 
 namespace rooflua {
 
@@ -102,6 +103,7 @@ Model model_from_table(const Fields& fields, const std::string& name, const std:
     model.weight_dtype = require_dtype(*dtype, fields.where("weight_dtype"));
   }
   if (const auto moe = fields.table("moe")) model.moe = experts_of(*moe);
+  read_layer_kinds(model, fields);
   fields.allow("published");  // published parameter counts, which only a test reads
   fields.finish();
   validate(model, origin);

@@ -13,7 +13,7 @@ double WeightParts::linear() const {
 }
 
 double WeightParts::unquantised() const {
-  return router + small + embedding + lm_head;
+  return index + router + small + embedding + lm_head;
 }
 
 double WeightParts::total() const {
@@ -22,135 +22,232 @@ double WeightParts::total() const {
 
 namespace {
 
-/// Sizes of one rank. Doubles, so that a product of four never overflows.
-struct Shard {
-  double heads, kv_heads, linear_key_heads, linear_value_heads;
-  double tp;          // divides every MLP width
-  double vocabulary;  // rows
+using Kind = AttentionKind;
+
+/// Counts a rank's part of a model. Doubles, so that a product of four never overflows.
+class Counter {
+ public:
+  Counter(const Model& model, const Widths& widths) : model_(model), widths_(widths) {
+    if (widths.tp < 1)
+      throw Error("deployment.tp", "expected 1 or more, found " + std::to_string(widths.tp));
+  }
+
+  WeightParts count(double vocabulary) const {
+    WeightParts parts;
+    double blocks = 0;
+    for (const AttentionLayers& each : attention_kinds(model_)) {
+      blocks += each.layers;
+      const bool recurrent = each.delta || each.mamba;
+      (recurrent ? parts.linear_attention : parts.attention) += each.layers * attention(each);
+      parts.index += each.layers * index(each);
+      parts.small += each.layers * small_tensors(each);
+    }
+    for (const MlpLayers& each : mlp_kinds(model_)) {
+      blocks += each.layers;
+      add_mlp(each, parts);
+    }
+    parts.small += (blocks + 1) * hidden();  // norms before each block and after the last layer
+    parts.embedding = vocabulary * hidden();
+    parts.lm_head = model_.tied_embeddings ? 0.0 : parts.embedding;
+    return parts;
+  }
+
+  double padded_vocabulary() const {
+    const int unit = 64 * widths_.tp;
+    return 64.0 * ((model_.vocab_size + unit - 1) / unit);
+  }
+
+ private:
+  double hidden() const { return model_.hidden_size; }
+
+  double divided(const char* what, int count, int by, const char* key = "tp") const {
+    if (count % by == 0) return count / by;
+    throw Error(std::string("deployment.") + key, std::to_string(count) + " " + what + " of " +
+                                                      model_.name + " do not divide by " + key +
+                                                      " = " + std::to_string(by));
+  }
+  /// The heads of one rank. With fewer heads than ranks, each head is on several ranks.
+  double replicated(const char* what, int count) const {
+    if (widths_.tp > count && widths_.tp % count == 0) return 1;
+    return divided(what, count, widths_.tp);
+  }
+  double heads(const AttentionLayers& each) const {
+    return divided("attention heads", each.heads, widths_.tp);
+  }
+  double kv_heads(const AttentionLayers& each) const {
+    return replicated("KV heads", each.kv_heads);
+  }
+
+  double attention(const AttentionLayers& each) const {
+    switch (each.kind) {
+      case Kind::latent:
+      case Kind::latent_sparse:
+        return latent_attention(each);
+      case Kind::compressed:
+        return compressed_attention(each);
+      case Kind::delta:
+        return delta_rule(*each.delta);
+      case Kind::mamba2:
+        return mamba(*each.mamba);
+      default:
+        return plain_attention(each);
+    }
+  }
+
+  double plain_attention(const AttentionLayers& each) const {
+    const double query = heads(each) * each.head_dim;
+    const double values = each.shared_key_value ? 0 : each.v_head_dim;
+    const double key_value = kv_heads(each) * (each.head_dim + values);
+    const double gate = each.output_gate ? query : 0.0;
+    return hidden() * (query + gate + key_value) + heads(each) * each.v_head_dim * hidden();
+  }
+
+  double latent_attention(const AttentionLayers& each) const {
+    const LatentAttention& mla = *each.latent;
+    const double latent = mla.kv_lora_rank, own = heads(each);
+    const double qk = mla.qk_nope_head_dim + mla.qk_rope_head_dim;
+    const double query = mla.q_lora_rank > 0
+                             ? hidden() * mla.q_lora_rank + mla.q_lora_rank * own * qk
+                             : hidden() * own * qk;
+    const double gate = each.output_gate ? hidden() * own * mla.v_head_dim : 0.0;
+    return query + gate + hidden() * (latent + mla.qk_rope_head_dim) +
+           latent * own * (mla.qk_nope_head_dim + mla.v_head_dim) + own * mla.v_head_dim * hidden();
+  }
+
+  double compressed_attention(const AttentionLayers& each) const {
+    const Compression& c = *each.compression;
+    const double width = heads(each) * each.head_dim;
+    const double groups = std::max(1.0, double(c.o_groups) / widths_.tp);
+    return hidden() * c.q_lora_rank + c.q_lora_rank * width + hidden() * each.head_dim +
+           width * c.o_lora_rank + groups * c.o_lora_rank * hidden() + compressor(each);
+  }
+
+  /// Of the entries of the cache: keys and gates, of two overlapping windows where there is an
+  /// index.
+  double compressor(const AttentionLayers& each) const {
+    if (each.compression->ratio == 0) return 0;
+    return hidden() * each.head_dim * 2 * (each.index ? 2 : 1);
+  }
+
+  double delta_rule(const DeltaRule& delta) const {
+    const double key_heads = divided("linear key heads", delta.key_heads, widths_.tp);
+    const double value_heads = divided("linear value heads", delta.value_heads, widths_.tp);
+    const double keys = 2.0 * key_heads * delta.key_head_dim;
+    const double values = value_heads * delta.value_head_dim;
+    const double in =
+        delta.per_channel ? keys + 3 * values + value_heads : keys + 2 * values + 2 * value_heads;
+    return hidden() * in + values * hidden();
+  }
+
+  double mamba(const Mamba2& mamba) const {
+    const double own = divided("state-space heads", mamba.heads, widths_.tp);
+    const double inner = own * mamba.head_dim;
+    return hidden() * (2 * inner + 2 * groups_of(mamba) * mamba.state_size + own) +
+           inner * hidden();
+  }
+  double groups_of(const Mamba2& mamba) const {
+    return mamba.groups % widths_.tp == 0 ? mamba.groups / widths_.tp : mamba.groups;
+  }
+
+  double index(const AttentionLayers& each) const {
+    if (!each.index || !each.index->own) return 0;
+    const SparseIndex& index = *each.index;
+    const double query = index.heads * double(index.head_dim);
+    if (each.kind == Kind::block_sparse) return hidden() * (query + index.head_dim);
+    const int rank = each.latent ? each.latent->q_lora_rank : each.compression->q_lora_rank;
+    const double from = rank > 0 ? rank : hidden();
+    const double keys = each.compression ? 4.0 * index.head_dim : index.head_dim;
+    return from * query + hidden() * (keys + index.heads);
+  }
+
+  /// Biases, norms inside of attention, and the small tensors of recurrent layers (convolution, A,
+  /// dt, norm).
+  double small_tensors(const AttentionLayers& each) const {
+    if (each.delta) return small_tensors(*each.delta);
+    if (each.mamba) {
+      const double own = double(each.mamba->heads) / widths_.tp;
+      const double channels =
+          own * each.mamba->head_dim + 2 * groups_of(*each.mamba) * each.mamba->state_size;
+      return channels * (each.mamba->conv_kernel + 1) + 3 * own + own * each.mamba->head_dim;
+    }
+    double small = 0;
+    if (each.bias)
+      small += heads(each) * each.head_dim + kv_heads(each) * (each.head_dim + each.v_head_dim);
+    if (each.latent) small += each.latent->q_lora_rank + each.latent->kv_lora_rank;
+    if (model_.qk_norm) small += each.head_dim + each.head_dim;
+    return small;
+  }
+
+  double small_tensors(const DeltaRule& delta) const {
+    const double key_heads = double(delta.key_heads) / widths_.tp;
+    const double value_heads = double(delta.value_heads) / widths_.tp;
+    const double channels =
+        2.0 * key_heads * delta.key_head_dim + value_heads * delta.value_head_dim;
+    return channels * delta.conv_kernel + 2 * value_heads + delta.value_head_dim;
+  }
+
+  static double mlp(bool gated, double hidden, double width) {
+    return (gated ? 3.0 : 2.0) * hidden * width;
+  }
+
+  void add_mlp(const MlpLayers& each, WeightParts& parts) const {
+    if (each.intermediate_size > 0) {
+      divided("columns of the MLP", each.intermediate_size, widths_.tp);
+      const double width = double(each.intermediate_size) / widths_.tp;
+      parts.dense_mlp += each.layers * mlp(each.gated, hidden(), width);
+    }
+    if (!each.moe) return;
+    const MixtureOfExperts& moe = *each.moe;
+    divided("columns of an expert", moe.intermediate_size, widths_.moe_tp,
+            widths_.ep > 1 ? "moe_tp" : "tp");
+    const double experts = divided("experts", moe.experts, widths_.ep, "ep");
+    const double inner = moe.latent_size > 0 ? moe.latent_size : hidden();
+    const double width = double(moe.intermediate_size) / widths_.moe_tp;
+    parts.routed_experts += each.layers * experts * mlp(each.gated, inner, width);
+    parts.shared_experts += each.layers * (mlp(each.gated, hidden(),
+                                               double(moe.shared_intermediate_size) / widths_.tp) +
+                                           2.0 * hidden() * moe.latent_size);
+    parts.router += each.layers * double(moe.experts) * hidden();
+  }
+
+  const Model& model_;
+  const Widths& widths_;
 };
-
-double mlp(const Model& model, double width) {
-  return (model.gated_mlp ? 3.0 : 2.0) * model.hidden_size * width;
-}
-
-double latent_attention(const Model& model, const Shard& shard) {
-  const LatentAttention& mla = *model.mla;
-  const double hidden = model.hidden_size, latent = mla.kv_lora_rank;
-  const double qk = mla.qk_nope_head_dim + mla.qk_rope_head_dim;
-  const double query = mla.q_lora_rank > 0
-                           ? hidden * mla.q_lora_rank + mla.q_lora_rank * shard.heads * qk
-                           : hidden * shard.heads * qk;
-  return query + hidden * (latent + mla.qk_rope_head_dim) +
-         latent * shard.heads * (mla.qk_nope_head_dim + mla.v_head_dim) +
-         shard.heads * mla.v_head_dim * hidden;
-}
-
-double attention(const Model& model, const Shard& shard) {
-  if (model.mla) return latent_attention(model, shard);
-  const double query = shard.heads * model.head_dim,
-               key_value = 2.0 * shard.kv_heads * model.head_dim;
-  const double gate = model.attention_output_gate ? query : 0.0;
-  return model.hidden_size * (query + gate + key_value) + query * model.hidden_size;
-}
-
-double linear_attention(const Model& model, const Shard& shard) {
-  const HybridAttention& hybrid = *model.hybrid;
-  const double keys = 2.0 * shard.linear_key_heads * hybrid.key_head_dim;
-  const double values = shard.linear_value_heads * hybrid.value_head_dim;
-  return model.hidden_size * (keys + 2 * values + 2 * shard.linear_value_heads) +
-         values * model.hidden_size;
-}
-
-/// Norms before attention and MLP and after the last layer, biases, and the small tensors of
-/// linear attention (convolution, A, dt, norm).
-double small_tensors(const Model& model, const Shard& shard) {
-  double small = (2.0 * model.layers + 1) * model.hidden_size;
-  if (model.attention_bias) {
-    small += model.full_attention_layers() * (shard.heads + 2 * shard.kv_heads) * model.head_dim;
-  }
-  if (model.mla) small += double(model.layers) * (model.mla->q_lora_rank + model.mla->kv_lora_rank);
-  if (model.hybrid) {
-    const HybridAttention& hybrid = *model.hybrid;
-    const double channels = 2.0 * shard.linear_key_heads * hybrid.key_head_dim +
-                            shard.linear_value_heads * hybrid.value_head_dim;
-    small += model.linear_attention_layers() *
-             (channels * hybrid.conv_kernel + 2 * shard.linear_value_heads + hybrid.value_head_dim);
-  }
-  return small;
-}
-
-WeightParts parts_of(const Model& model, const Shard& shard) {
-  WeightParts parts;
-  parts.attention = model.full_attention_layers() * attention(model, shard);
-  if (model.hybrid) {
-    parts.linear_attention = model.linear_attention_layers() * linear_attention(model, shard);
-  }
-  parts.dense_mlp = model.dense_mlp_layers() * mlp(model, model.intermediate_size / shard.tp);
-  if (model.moe) {
-    const double layers = model.moe_layers(), experts = model.moe->experts;
-    parts.routed_experts = layers * experts * mlp(model, model.moe->intermediate_size / shard.tp);
-    parts.shared_experts = layers * mlp(model, model.moe->shared_intermediate_size / shard.tp);
-    parts.router = layers * experts * model.hidden_size;
-  }
-  parts.small = small_tensors(model, shard);
-  parts.embedding = shard.vocabulary * model.hidden_size;
-  parts.lm_head = model.tied_embeddings ? 0.0 : parts.embedding;
-  return parts;
-}
-
-double divided(const Model& model, const char* what, int count, int tp) {
-  if (count % tp == 0) return count / tp;
-  throw Error("deployment.tp", std::to_string(count) + " " + what + " of " + model.name +
-                                   " do not divide by tp = " + std::to_string(tp));
-}
-
-/// The heads of one rank. With fewer heads than ranks, each head is on several ranks.
-double replicated(const Model& model, const char* what, int count, int tp) {
-  if (tp > count && tp % count == 0) return 1;
-  return divided(model, what, count, tp);
-}
-
-Shard shard_of(const Model& model, int tp) {
-  if (tp < 1) throw Error("deployment.tp", "expected 1 or more, found " + std::to_string(tp));
-  Shard shard{};
-  shard.tp = tp;
-  shard.heads = divided(model, "attention heads", model.heads, tp);
-  shard.kv_heads = model.mla ? shard.heads : replicated(model, "KV heads", model.kv_heads, tp);
-  if (model.hybrid) {
-    shard.linear_key_heads = divided(model, "linear key heads", model.hybrid->key_heads, tp);
-    shard.linear_value_heads = divided(model, "linear value heads", model.hybrid->value_heads, tp);
-  }
-  if (model.intermediate_size > 0)
-    divided(model, "columns of the MLP", model.intermediate_size, tp);
-  if (model.moe) divided(model, "columns of an expert", model.moe->intermediate_size, tp);
-  const int unit = 64 * tp;
-  shard.vocabulary = 64.0 * ((model.vocab_size + unit - 1) / unit);
-  return shard;
-}
 
 }  // namespace
 
 WeightParts weights(const Model& model) {
-  Shard whole = shard_of(model, 1);
-  whole.vocabulary = model.vocab_size;
-  return parts_of(model, whole);
+  constexpr Widths whole;
+  return Counter(model, whole).count(model.vocab_size);
 }
 
 // Declared in model.h: a model counts its weights by the formulas above.
 
 double Model::parameters() const {
-  return weights(*this).total();
+  return rooflua::weights(*this).total();
 }
 
 double Model::active_parameters() const {
-  const WeightParts parts = weights(*this);
+  const WeightParts parts = rooflua::weights(*this);
   if (!moe) return parts.total();
   const double visited = double(moe->experts_per_token) / moe->experts;
   return parts.total() - parts.routed_experts * (1.0 - visited);
 }
 
-WeightParts weights_per_rank(const Model& model, int tp) {
-  return parts_of(model, shard_of(model, tp));
+WeightParts weights_per_rank(const Model& model, const Widths& widths) {
+  const Counter counter(model, widths);
+  return counter.count(counter.padded_vocabulary());
+}
+
+Bytes weight_bytes(const WeightParts& parts, const Model& model, const WeightFormats& formats) {
+  const double counts[] = {parts.attention, parts.index,          parts.linear_attention,
+                           parts.dense_mlp, parts.routed_experts, parts.shared_experts,
+                           parts.router,    parts.lm_head,        parts.embedding};
+  static_assert(std::size(counts) == weight_classes);
+  double bytes = parts.small * bytes_per_element(model.dtype);
+  for (std::size_t i = 0; i < weight_classes; ++i)
+    bytes += counts[i] * bytes_per_element(formats.of[i]);
+  return bytes * unit::byte;
 }
 
 Bytes weight_bytes(const WeightParts& parts, const Model& model, Dtype linear_dtype) {

@@ -183,7 +183,7 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   Bindings bindings;
   for (std::size_t i = 0; i < cluster.replicas.size(); ++i) {
     const ClusterReplica& r = cluster.replicas[i];
-    config.replicas.push_back(replica_config(r.config, cluster.question.seed % 3 == 0));
+    config.replicas.push_back(replica_config(r.config, r.tariff, cluster.question.seed % 3 == 0));
     config.replicas.back().role = r.role;
     schedulers.push_back(make_scheduler(cluster, i));
     steps.push_back(std::make_unique<TariffSteps>(r.tariff));

@@ -1,6 +1,9 @@
 #include "tests/reference/engine_run.h"
 
+#include <stdexcept>
 #include <utility>
+
+#include "tests/serve/walked_bounds.h"
 
 namespace rooflua::reference {
 
@@ -12,6 +15,11 @@ void TariffSteps::price(const Batch& batch, StepPrice& price) {
     const PrefillWork& work = batch.prefills[i];
     ps += tariff_.prefill_pair * work.new_tokens * (2 * work.context_tokens + work.new_tokens);
   }
+  for (std::size_t i = 0; i < tariff_.caps.size(); ++i)
+    ps += tariff_.bounded[i] * static_cast<Ps>(batch.bounded_tokens[i]);
+  ps += tariff_.chunked * static_cast<Ps>(batch.chunk_tokens);
+  const std::string wrong = test::wrong_bounds(batch, {tariff_.caps.data(), tariff_.chunk});
+  if (!wrong.empty()) throw std::logic_error(wrong);
   price.time_s = seconds(ps);
 }
 
@@ -45,7 +53,7 @@ void Scribe::on_done(const RequestDone& done) {
   if (done.outcome != Outcome::completed) history.finished = false;
 }
 
-ReplicaConfig replica_config(const VllmConfig& c, bool real_blocks) {
+ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool real_blocks) {
   ReplicaConfig replica;
   replica.kv_blocks = c.blocks;
   replica.block_size = c.block_size;
@@ -55,6 +63,8 @@ ReplicaConfig replica_config(const VllmConfig& c, bool real_blocks) {
   replica.async_depth = c.async_depth;
   replica.prefix_caching = c.prefix_caching;
   replica.real_blocks = real_blocks;
+  replica.context_caps = tariff.caps;
+  replica.context_chunk = tariff.chunk;
   return replica;
 }
 
@@ -88,7 +98,7 @@ EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
   workload_ = std::make_unique<ListedWorkload>(std::move(specs));
   listeners.push_back(&scribe_);
   ClusterConfig config;
-  config.replicas = {replica_config(question.config, question.seed % 3 == 0)};
+  config.replicas = {replica_config(question.config, question.tariff, question.seed % 3 == 0)};
   const Bindings bindings{{&scheduler}, {&steps_}, nullptr, workload_.get(), std::move(listeners)};
   simulation_ = std::make_unique<Simulation>(config, bindings);
 }

@@ -6,7 +6,7 @@
 
 namespace rooflua::reference {
 
-/// The tariff as a step model.
+/// The tariff as a step model. It walks the contexts of every batch beside their sums.
 class TariffSteps : public StepModel {
  public:
   explicit TariffSteps(const Tariff& tariff) : tariff_(tariff) {}
@@ -34,7 +34,7 @@ RequestSpec spec_of(const Prompt& prompt, std::vector<Segment>& segments);
 /// A question in the engine's terms: its requests (their segments live in `segments`), its replica.
 std::vector<RequestSpec> specs_of(const ServingCase& question,
                                   std::vector<std::vector<Segment>>& segments);
-ReplicaConfig replica_config(const VllmConfig& config, bool real_blocks);
+ReplicaConfig replica_config(const VllmConfig& config, const Tariff& tariff, bool real_blocks);
 
 /// A simulation of a question, with its policies; one replica.
 class EngineRun {

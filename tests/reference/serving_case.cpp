@@ -23,6 +23,10 @@ Ps Tariff::operator()(const Rows& rows) const {
     price += request + token * row.tokens + (row.samples ? sampled : 0);
     price += row.prefill ? prefill_pair * row.tokens * (2 * row.context + row.tokens)
                          : decode_context * row.context;
+    if (row.prefill) continue;
+    for (std::size_t i = 0; i < caps.size(); ++i)
+      price += bounded[i] * std::min(row.context + 1, caps[i]);
+    if (chunk > 0) price += chunked * (row.context % chunk + 1);
   }
   return price;
 }
@@ -97,6 +101,18 @@ void draw_tariff(Dice& dice, Tariff& tariff) {
   tariff.prefill_pair = dice.between(0, 1);
   tariff.request = dice.between(0, 30);
   tariff.sampled = dice.between(0, 30);
+}
+
+/// Caps near the contexts that occur, and what their tokens cost.
+void draw_bounds(std::uint64_t seed, Tariff& tariff) {
+  Dice dice(seed * 2862933555777941757ull + 3);
+  if (dice.chance(30)) return;
+  for (std::size_t i = 0; i < tariff.caps.size(); ++i) {
+    if (dice.chance(70)) tariff.caps[i] = dice.between(1, dice.between(2, 600));
+    if (tariff.token > 0) tariff.bounded[i] = dice.between(0, 5);
+  }
+  if (dice.chance(70)) tariff.chunk = dice.between(1, 200);
+  if (tariff.token > 0) tariff.chunked = dice.between(0, 5);
 }
 
 void draw_segments(Dice& dice, Prompt& prompt, int longest) {
@@ -195,6 +211,7 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
     c.max_model_len = dice.between(longest_asked + 1, longest + 1 + longest_prompt);
   if (c.by_priority) question.part_arrivals();
   draw_limits(seed, range, question);
+  draw_bounds(seed, question.tariff);
   question.spell_tokens();
   return question;
 }
@@ -211,7 +228,9 @@ std::string text(const ServingCase& question) {
       << (c.reserve_full_isl ? " full_isl" : " no full_isl")
       << (c.prefix_caching ? " caching" : " no caching") << (c.by_priority ? " priority" : "")
       << "\n  tariff " << t.step << " " << t.token << " " << t.decode_context << " "
-      << t.prefill_pair << " " << t.request << " " << t.sampled << "\n";
+      << t.prefill_pair << " " << t.request << " " << t.sampled << "; caps";
+  for (std::size_t i = 0; i < t.caps.size(); ++i) out << " " << t.caps[i] << " x " << t.bounded[i];
+  out << ", chunk " << t.chunk << " x " << t.chunked << "\n";
   for (std::size_t id = 0; id < question.prompts.size(); ++id) {
     const Prompt& prompt = question.prompts[id];
     out << "  request " << id << " at " << prompt.plain.arrival << ": " << prompt.plain.prompt

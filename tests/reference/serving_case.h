@@ -1,6 +1,7 @@
 #pragma once
 // One random question to all simulators: a configuration, a workload, a price.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ class Dice {
 /// What a step costs: whole picoseconds, linear in what a step model can see.
 struct Tariff {
   Ps step = 1, token = 0, decode_context = 0, prefill_pair = 0, request = 0, sampled = 0;
+  std::array<int, 4> caps{};    // of contexts that a decode reads in part; 0: none
+  int chunk = 0;                // a decode reads from the last multiple of it; 0: none
+  std::array<Ps, 4> bounded{};  // per token under each cap
+  Ps chunked = 0;               // per token of a chunk
   Ps operator()(const Rows& rows) const;
 };
 

@@ -84,6 +84,9 @@ bool shorten(ServingCase& question, const Check& check) {
 
 void simplify(ServingCase& question, const Check& check) {
   keep(question, check, [](ServingCase& q) { q.tariff = Tariff{100, 0, 0, 0, 0, 0}; });
+  for (std::size_t i = 0; i < question.tariff.caps.size(); ++i)
+    keep(question, check, [i](ServingCase& q) { q.tariff.caps[i] = 0; });
+  keep(question, check, [](ServingCase& q) { q.tariff.chunk = 0; });
   keep(question, check, [](ServingCase& q) {
     for (Prompt& prompt : q.prompts) prompt.plain.arrival = 0;
   });

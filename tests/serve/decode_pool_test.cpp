@@ -6,6 +6,7 @@
 
 #include "tests/catch.h"
 #include "tests/serve/board.h"
+#include "tests/serve/walked_bounds.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -50,6 +51,7 @@ std::int32_t join(TestBoard& at, DecodePool& pool, Walked& walked, std::int32_t 
 
 void check_same(const TestBoard& at, const DecodePool& pool, const Walked& walked) {
   double contexts = 0;
+  std::vector<std::int32_t> each;
   std::int32_t blocks = 0;
   Slots newcomers, filling;
   for (const auto& [slot, row] : walked.rows) {
@@ -59,6 +61,7 @@ void check_same(const TestBoard& at, const DecodePool& pool, const Walked& walke
     REQUIRE(pool.blocks_needed(slot) == (row.context == row.held * walked.block_size ? 1 : 0));
     REQUIRE(pool.at_common_pace(slot) == row.common);
     contexts += row.context;
+    each.push_back(row.context);
     blocks += pool.blocks_needed(slot);
     if (!row.common) newcomers.push_back(slot);
     if (pool.is_filling(slot)) {
@@ -69,6 +72,11 @@ void check_same(const TestBoard& at, const DecodePool& pool, const Walked& walke
   REQUIRE(at.board.view.decodes == static_cast<std::int32_t>(walked.rows.size()));
   REQUIRE(at.board.view.decode_context_tokens == contexts);
   REQUIRE(pool.blocks_needed() == blocks);
+  Batch batch;
+  batch.decodes = at.board.view.decodes;
+  batch.contexts = each.data();
+  pool.bounded().sum_all(batch);
+  REQUIRE(wrong_bounds(batch, {batch.bounds->caps, batch.bounds->chunk}) == "");
   Slots listed(pool.newcomers().begin(), pool.newcomers().end());
   std::sort(listed.begin(), listed.end());
   REQUIRE(listed == newcomers);
@@ -120,7 +128,8 @@ TEST_CASE(
     std::mt19937_64 random(seed);
     const auto dice = [&](int sides) { return static_cast<std::int32_t>(random() % sides); };
     TestBoard at(1 + dice(9));
-    DecodePool pool(at.board);
+    const ContextBounds bounds{{1 + dice(60), 1 + dice(90), dice(3), 0}, 1 + dice(40)};
+    DecodePool pool(at.board, BoundedContexts(bounds, 1 << 20));
     Walked walked;
     walked.block_size = at.board.view.block_size;
     std::int64_t ended = 0, prolonged = 0;

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
+#include "tests/serve/walked_bounds.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -16,9 +17,28 @@ struct Run {
   Recorder recorder;
 };
 
+/// Walks the contexts of every batch: its sums of bounded contexts are theirs.
+class WalkedSteps : public LinearSteps {
+ public:
+  WalkedSteps(const ClusterConfig& cluster, double base, double per_token, double per_context)
+      : LinearSteps(base, per_token, per_context), cluster_(&cluster) {}
+  std::int64_t all = 0, some = 0;  // batches with every decoding request, with a part of them
+  void price(const Batch& batch, StepPrice& price) override {
+    const ReplicaConfig& c = cluster_->replicas[static_cast<std::size_t>(batch.replica)];
+    REQUIRE(wrong_bounds(batch, {c.context_caps.data(), c.context_chunk}) == "");
+    const bool bounded = batch.bounds != nullptr;
+    all += bounded && batch.decodes == batch.origin->view().decodes;
+    some += bounded && batch.decodes < batch.origin->view().decodes;
+    LinearSteps::price(batch, price);
+  }
+
+ private:
+  const ClusterConfig* cluster_;
+};
+
 Run run(Case& it) {
   Run result;
-  LinearSteps model(0.75, 1.0 / 64, 1.0 / 4096);
+  WalkedSteps model(it.cluster, 0.75, 1.0 / 64, 1.0 / 4096);
   ListedWorkload workload(it.specs);
   Bindings bindings;
   bindings.schedulers = {&it.scheduler};
@@ -125,14 +145,14 @@ class Auditor : public Observer {
 }  // namespace
 
 TEST_CASE("in = out, used + free = total, the clock never goes back, no step over budget") {
-  std::int64_t discarded = 0;
+  std::int64_t discarded = 0, all = 0, some = 0;
   for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
     CAPTURE(seed);
     Case it = random_case(seed, seed % 2 == 0);
     Auditor auditor;
     auditor.budget = it.cluster.replicas[0].max_num_batched_tokens;
     auditor.seats = it.cluster.replicas[0].max_num_seqs;
-    LinearSteps model(0.5, 1.0 / 64, 0);
+    WalkedSteps model(it.cluster, 0.5, 1.0 / 64, 0);
     ListedWorkload workload(it.specs);
     Bindings bindings;
     bindings.schedulers = {&it.scheduler};
@@ -169,8 +189,12 @@ TEST_CASE("in = out, used + free = total, the clock never goes back, no step ove
     CHECK(auditor.tokens == simulation.totals().output_tokens);
     CHECK(auditor.gaps == auditor.output_tokens - auditor.started);
     discarded += auditor.discarded;
+    all += model.all;
+    some += model.some;
   }
   CHECK(discarded > 500);
+  CHECK(all > 10000);
+  CHECK(some > 1000);
 }
 
 TEST_CASE("the same inputs give the same run, and a fork of it the same future") {
@@ -181,7 +205,7 @@ TEST_CASE("the same inputs give the same run, and a fork of it the same future")
     check_same(first, second, "again");
 
     Recorder before, after, copied;
-    LinearSteps model(0.75, 1.0 / 64, 1.0 / 4096);
+    WalkedSteps model(it.cluster, 0.75, 1.0 / 64, 1.0 / 4096);
     ListedWorkload workload(it.specs);
     Bindings bindings;
     bindings.schedulers = {&it.scheduler};
@@ -263,7 +287,7 @@ TEST_CASE("clusters keep the laws: mixed replicas, split prefill and decode, fro
     Answers workload(it.specs, seed);
     Turns router;
     std::vector<Fcfs> schedulers(cluster.replicas.size(), it.scheduler);
-    LinearSteps model(0.5, 1.0 / 64, 0);
+    WalkedSteps model(cluster, 0.5, 1.0 / 64, 0);
     Bindings bindings;
     for (Fcfs& scheduler : schedulers) bindings.schedulers.push_back(&scheduler);
     bindings.steps.assign(cluster.replicas.size(), &model);

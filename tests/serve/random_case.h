@@ -28,6 +28,15 @@ struct Case {
   std::vector<std::vector<Segment>> segments;
 };
 
+/// Caps and a chunk near the contexts that occur; some replicas have none.
+inline void draw_bounds(std::uint64_t seed, ReplicaConfig& replica) {
+  Dice dice(seed + 77);
+  if (dice.upto(0, 4) == 0) return;
+  for (std::int32_t& cap : replica.context_caps)
+    cap = dice.upto(0, 3) == 0 ? 0 : dice.upto(1, dice.upto(1, 600));
+  replica.context_chunk = dice.upto(0, 3) == 0 ? 0 : dice.upto(1, 200);
+}
+
 inline Case random_case(std::uint64_t seed, bool shared) {
   Dice dice(seed);
   Case made;
@@ -39,6 +48,7 @@ inline Case random_case(std::uint64_t seed, bool shared) {
   replica.async_depth = dice.upto(1, 2);
   replica.prefix_caching = dice.upto(0, 3) != 0;
   replica.max_model_len = dice.upto(0, 5) == 0 ? dice.upto(20, 400) : 0;
+  draw_bounds(seed, replica);
   made.cluster.replicas = {replica};
   made.scheduler.chunk = dice.upto(0, 2) == 0 ? dice.upto(1, 100) : 0;
   made.scheduler.full_must_fit = dice.upto(0, 1) == 0;

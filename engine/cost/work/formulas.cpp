@@ -61,6 +61,10 @@ double gated_delta(double tokens, double value_heads, double key_head_dim, doubl
   return 7 * tokens * value_heads * key_head_dim * value_head_dim;
 }
 
+double state_space(double tokens, double heads, double head_dim, double state_size) {
+  return 6 * tokens * heads * head_dim * state_size;
+}
+
 double short_convolution(double tokens, double channels, double kernel) {
   return 2 * tokens * channels * kernel;
 }
@@ -201,6 +205,7 @@ constexpr std::array kFormulas{
     ROOFLUA_FORMULA(flop, mla_expanded, "heads, nope, rope, v_head_dim, pairs"),
     ROOFLUA_FORMULA(flop, mla_absorbed, "heads, kv_lora_rank, rope, pairs"),
     ROOFLUA_FORMULA(flop, gated_delta, "tokens, value_heads, key_head_dim, value_head_dim"),
+    ROOFLUA_FORMULA(flop, state_space, "tokens, heads, head_dim, state_size"),
     ROOFLUA_FORMULA(flop, short_convolution, "tokens, channels, kernel"),
     ROOFLUA_FORMULA(flop, gated_mlp, "tokens, hidden_size, intermediate_size"),
     ROOFLUA_FORMULA(flop, plain_mlp, "tokens, hidden_size, intermediate_size"),

@@ -52,6 +52,10 @@ double mla_absorbed(double heads, double kv_lora_rank, double rope, double pairs
 /// on a [key_dim, value_dim] state: decay 1, S k 2, rank-one update 2, S q 2: 7 per state element.
 /// @source Yang, Kautz, Hatamizadeh. Gated Delta Networks, arXiv 2412.06464
 double gated_delta(double tokens, double value_heads, double key_head_dim, double value_head_dim);
+/// State-space model (Mamba2), one token at a time, per head on a [head_dim, state_size] state:
+/// decay 1, outer product 2, sum 1, y = S C 2: 6 per state element.
+/// @source Dao, Gu. Transformers are SSMs, arXiv 2405.21060
+double state_space(double tokens, double heads, double head_dim, double state_size);
 /// Depthwise causal convolution of width c over `channels`: 2 c per element.
 double short_convolution(double tokens, double channels, double kernel);
 

@@ -10,44 +10,73 @@
 namespace rooflua {
 namespace {
 
+using Kind = AttentionKind;
+
 /// Collects the operations of one forward pass; knows the per-rank shapes.
 class ForwardPass {
  public:
   ForwardPass(const Model& model, const Deployment& deployment)
       : model_(model),
+        formats_(deployment.formats),
         tp_(deployment.tp),
+        widths_(deployment.widths),
         hidden_(model.hidden_size),
-        heads_(model.heads / tp_),
-        kv_heads_(std::max(1.0, model.kv_heads / tp_)),
         act_(bytes_per_element(model.dtype)),
-        kv_(bytes_per_element(deployment.kv_dtype)),
-        linear_(deployment.weight_dtype) {}
+        kv_(bytes_per_element(deployment.kv_dtype)) {}
 
   std::vector<LayerOp> collect() && {
+    const std::vector<AttentionLayers> attentions = attention_kinds(model_);
+    const std::vector<MlpLayers> mlps = mlp_kinds(model_);
     elementwise("embed", 1, bytes::embedding(1, hidden_, act_));
     if (tp_ > 1) all_reduce("embed_all_reduce", 1, hidden_ * act_);
-    norm("attention_norm", model_.layers);
-    if (model_.mla)
-      latent_attention();
-    else
-      attention();
-    if (model_.hybrid) gated_delta_layers();
-    if (tp_ > 1) all_reduce("attention_all_reduce", model_.layers, hidden_ * act_);
-    norm("mlp_norm", model_.layers);
-    mlps();
-    if (tp_ > 1) all_reduce("mlp_all_reduce", model_.layers, hidden_ * act_);
+    const double attending = layers_of(attentions), thinking = layers_of(mlps);
+    norm("attention_norm", attending);
+    for (std::size_t i = 0; i < attentions.size(); ++i) {
+      begin_kind(i, i == 0 || is_recurrent(attentions[i]) != is_recurrent(attentions[0])
+                        ? ""
+                        : attentions[i].name);
+      attention(attentions[i]);
+    }
+    end_kind();
+    if (tp_ > 1) all_reduce("attention_all_reduce", attending, hidden_ * act_);
+    norm("mlp_norm", thinking);
+    for (std::size_t i = 0; i < mlps.size(); ++i) {
+      begin_kind(i, i == 0 || mlps[i].kind != mlps[0].kind ? "" : mlps[i].name);
+      mlp_layers(mlps[i]);
+    }
+    end_kind();
+    if (widths_.ranks() > 1) mlp_reduction(mlps, thinking);
     norm("final_norm", 1);
     head();
     return std::move(ops_);
   }
 
  private:
+  template <class Kinds>
+  static double layers_of(const Kinds& kinds) {
+    double sum = 0;
+    for (const auto& each : kinds) sum += each.layers;
+    return sum;
+  }
+  static bool is_recurrent(const AttentionLayers& each) { return each.delta || each.mamba; }
+
+  void begin_kind(std::size_t index, const std::string& name) {
+    kind_ = static_cast<int>(index);
+    suffix_ = name.empty() ? "" : "@" + name;
+  }
+  void end_kind() {
+    kind_ = -1;
+    suffix_.clear();
+  }
+  Dtype format(WeightClass each) const { return formats_[each]; }
+
   LayerOp& add(std::string name, Op op, double count) {
     LayerOp& added = ops_.emplace_back();
-    added.name = std::move(name);
+    added.name = std::move(name) + suffix_;
     added.op = op;
     added.count = count;
     added.dtype = model_.dtype;
+    added.kind = kind_;
     return added;
   }
 
@@ -58,6 +87,7 @@ class ForwardPass {
       elementwise("quantize_" + name, count, bytes::quantize(1, k * groups, act_));
       ops_.back().rows = rows;
       ops_.back().k = k * groups;
+      ops_.back().dtype = dtype;  // what it writes
     }
     LayerOp& added = add(std::move(name), Op::gemm, count);
     added.rows = rows;
@@ -85,58 +115,122 @@ class ForwardPass {
     add(std::move(name), Op::all_reduce, count).bytes_per_row = bytes_per_row;
   }
 
-  void attend(Op op, Rows rows, double count, double kv_heads, double head_dim, double kv_bytes) {
+  void attend(Op op, Rows rows, double count, double heads, double kv_heads, double head_dim,
+              double kv_bytes) {
     LayerOp& added = add(std::string(name(op)), op, count);
     added.rows = rows;
-    added.heads = heads_;
+    added.heads = heads;
     added.kv_heads = kv_heads;
     added.head_dim = head_dim;
     added.bytes_per_row = kv_bytes;
   }
 
-  void attention() {
-    const double count = model_.full_attention_layers();
-    const double d = model_.head_dim;
-    const double qkv = (heads_ + 2 * kv_heads_) * d;
-    const double gate = model_.attention_output_gate ? heads_ * d : 0;
-    LayerOp& fused = gemm("qkv", hidden_, qkv + gate, count, linear_);
-    if (model_.attention_bias) fused.weight_bytes += qkv * act_;
-    elementwise("rope", count, bytes::rope(1, heads_, kv_heads_, d, act_));
-    elementwise("kv_write", count,
-                bytes::kv(1, kv_heads_, d, act_) + bytes::kv(1, kv_heads_, d, kv_));
-    const double kv_bytes = bytes::kv(1, kv_heads_, d, kv_);
-    attend(Op::attention_prefill, Rows::prefill_tokens, count, kv_heads_, d, kv_bytes);
-    attend(Op::attention_decode, Rows::decode_tokens, count, kv_heads_, d, kv_bytes);
-    if (gate > 0) elementwise("attention_gate", count, 3 * gate * act_);
-    gemm("o", heads_ * d, hidden_, count, linear_);
+  void attention(const AttentionLayers& each) {
+    switch (each.kind) {
+      case Kind::latent:
+      case Kind::latent_sparse:
+        return latent_attention(each);
+      case Kind::compressed:
+        return compressed_attention(each);
+      case Kind::delta:
+        return delta_layers(each);
+      case Kind::mamba2:
+        return mamba_layers(each);
+      default:
+        return plain_attention(each);
+    }
   }
 
-  void latent_attention() {
-    const LatentAttention& mla = *model_.mla;
-    const double count = model_.full_attention_layers();
+  /// Full, window, chunk, block_sparse.
+  void plain_attention(const AttentionLayers& each) {
+    const double count = each.layers, d = each.head_dim, v = each.v_head_dim;
+    const double heads = each.heads / tp_, kv_heads = std::max(1.0, each.kv_heads / tp_);
+    const double values = each.shared_key_value ? 0 : v;
+    const double qkv = heads * d + kv_heads * (d + values);
+    const double gate = each.output_gate ? heads * d : 0;
+    const Dtype linear = format(WeightClass::attention);
+    LayerOp& fused = gemm("qkv", hidden_, qkv + gate, count, linear);
+    if (each.bias) fused.weight_bytes += qkv * act_;
+    elementwise("rope", count, bytes::rope(1, heads, kv_heads, d, act_));
+    elementwise(
+        "kv_write", count,
+        bytes::kv(1, kv_heads, (d + v) / 2, act_) + bytes::kv(1, kv_heads, (d + v) / 2, kv_));
+    const double kv_bytes = bytes::kv(1, kv_heads, (d + v) / 2, kv_);
+    index(each, hidden_);
+    attend(Op::attention_prefill, Rows::prefill_tokens, count, heads, kv_heads, d, kv_bytes);
+    attend(Op::attention_decode, Rows::decode_tokens, count, heads, kv_heads, d, kv_bytes);
+    if (gate > 0) elementwise("attention_gate", count, 3 * gate * act_);
+    gemm("o", heads * v, hidden_, count, linear);
+  }
+
+  void latent_attention(const AttentionLayers& each) {
+    const LatentAttention& mla = *each.latent;
+    const double count = each.layers, heads = each.heads / tp_;
     const double latent = mla.kv_lora_rank, rope = mla.qk_rope_head_dim;
     const double nope = mla.qk_nope_head_dim, value = mla.v_head_dim;
-    const double q = heads_ * (nope + rope);
+    const double q = heads * (nope + rope);
+    const Dtype linear = format(WeightClass::attention);
     if (mla.q_lora_rank > 0) {  // the first projections are replicated on every rank
-      gemm("qkv_a", hidden_, mla.q_lora_rank + latent + rope, count, linear_);
+      gemm("qkv_a", hidden_, mla.q_lora_rank + latent + rope, count, linear);
       norms_inside(mla.q_lora_rank + latent, count);
-      gemm("q_b", mla.q_lora_rank, q, count, linear_);
+      gemm("q_b", mla.q_lora_rank, q, count, linear);
     } else {
-      gemm("q", hidden_, q, count, linear_);
-      gemm("kv_a", hidden_, latent + rope, count, linear_);
+      gemm("q", hidden_, q, count, linear);
+      gemm("kv_a", hidden_, latent + rope, count, linear);
       norms_inside(latent, count);
     }
-    elementwise("rope", count, bytes::rope(1, heads_, 1, rope, act_));
+    elementwise("rope", count, bytes::rope(1, heads, 1, rope, act_));
     elementwise("kv_write", count,
                 bytes::latent_kv(1, latent, rope, act_) + bytes::latent_kv(1, latent, rope, kv_));
-    gemm("kv_b", latent, heads_ * (nope + value), count, linear_, Rows::prefill_tokens);
+    index(each, mla.q_lora_rank > 0 ? mla.q_lora_rank : hidden_);
     const double kv_bytes = bytes::latent_kv(1, latent, rope, kv_);
-    attend(Op::mla_prefill, Rows::prefill_tokens, count, heads_, nope + rope, kv_bytes);
-    // Absorbed decode: kv_b's two halves as one small GEMM per head, kept in the model's dtype.
-    gemm("bmm_q", nope, latent, count, model_.dtype, Rows::decode_tokens, heads_);
-    attend(Op::mla_decode, Rows::decode_tokens, count, 1, latent + rope, kv_bytes);
-    gemm("bmm_o", latent, value, count, model_.dtype, Rows::decode_tokens, heads_);
-    gemm("o", heads_ * value, hidden_, count, linear_);
+    if (each.kind == Kind::latent) {
+      gemm("kv_b", latent, heads * (nope + value), count, linear, Rows::prefill_tokens);
+      attend(Op::mla_prefill, Rows::prefill_tokens, count, heads, heads, nope + rope, kv_bytes);
+    }
+    // Absorbed: kv_b's two halves as one small GEMM per head, kept in the model's dtype. Over
+    // selected tokens, prompts are absorbed too.
+    const Rows rows = each.kind == Kind::latent ? Rows::decode_tokens : Rows::tokens;
+    gemm("bmm_q", nope, latent, count, model_.dtype, rows, heads);
+    if (each.kind != Kind::latent)
+      attend(Op::mla_prefill, Rows::prefill_tokens, count, heads, 1, latent + rope, kv_bytes);
+    attend(Op::mla_decode, Rows::decode_tokens, count, heads, 1, latent + rope, kv_bytes);
+    gemm("bmm_o", latent, value, count, model_.dtype, rows, heads);
+    if (each.output_gate) {
+      gemm("gate", hidden_, heads * value, count, linear);
+      elementwise("attention_gate", count, 3 * heads * value * act_);
+    }
+    gemm("o", heads * value, hidden_, count, linear);
+  }
+
+  /// DeepSeek-V4: one KV vector for all heads, grouped output projections, and the compressor.
+  void compressed_attention(const AttentionLayers& each) {
+    const Compression& c = *each.compression;
+    const double count = each.layers, heads = each.heads / tp_, d = each.head_dim;
+    const double groups = std::max(1.0, c.o_groups / tp_);
+    const Dtype linear = format(WeightClass::attention);
+    gemm("qkv_a", hidden_, c.q_lora_rank + d, count, linear);
+    norms_inside(c.q_lora_rank + d, count);
+    gemm("q_b", c.q_lora_rank, heads * d, count, linear);
+    elementwise("rope", count, bytes::rope(1, heads, 1, c.qk_rope_head_dim, act_));
+    elementwise("kv_write", count, d * (act_ + kv_));
+    if (c.ratio > 0) gemm("compressor", hidden_, d * 2 * (each.index ? 2 : 1), count, model_.dtype);
+    index(each, c.q_lora_rank);
+    attend(Op::attention_prefill, Rows::prefill_tokens, count, heads, 1, d, d * kv_);
+    attend(Op::attention_decode, Rows::decode_tokens, count, heads, 1, d, d * kv_);
+    gemm("o_a", heads * d / groups, c.o_lora_rank, count, linear, Rows::tokens, groups);
+    gemm("o", groups * c.o_lora_rank, hidden_, count, linear);
+  }
+
+  /// Projections of an index; its scores depend on contexts. `from`: width of its query's input.
+  void index(const AttentionLayers& each, double from) {
+    if (!each.index || !each.index->own) return;
+    const double count = each.layers, wide = each.index->head_dim;
+    const Dtype linear = format(WeightClass::index);
+    const double keys = each.compression ? 4 * wide : wide;
+    const double weights = each.kind == Kind::block_sparse ? 0 : each.index->heads;
+    gemm("index_q", from, each.index->heads * wide, count, linear);
+    gemm("index_k", hidden_, keys + weights, count, linear);
   }
 
   void norms_inside(double width, double count) {
@@ -145,60 +239,101 @@ class ForwardPass {
     added.weight_bytes = width * act_;
   }
 
-  void gated_delta_layers() {
-    const HybridAttention& linear = *model_.hybrid;
-    const double count = model_.linear_attention_layers();
-    const double keys = linear.key_heads * double(linear.key_head_dim) / tp_;
-    const double values = linear.value_heads * double(linear.value_head_dim) / tp_;
-    const double value_heads = linear.value_heads / tp_;
-    gemm("gdn_in", hidden_, 2 * keys + 2 * values + 2 * value_heads, count, linear_);
+  void delta_layers(const AttentionLayers& each) {
+    const DeltaRule& delta = *each.delta;
+    const double count = each.layers;
+    const double keys = delta.key_heads * double(delta.key_head_dim) / tp_;
+    const double values = delta.value_heads * double(delta.value_head_dim) / tp_;
+    const double value_heads = delta.value_heads / tp_;
+    const Dtype linear = format(WeightClass::linear_attention);
+    const double in = delta.per_channel ? 2 * keys + 3 * values + value_heads
+                                        : 2 * keys + 2 * values + 2 * value_heads;
+    gemm("gdn_in", hidden_, in, count, linear);
     LayerOp& core = add("linear_attention", Op::linear_attention, count);
     core.heads = value_heads;
-    core.kv_heads = linear.key_heads / tp_;
-    core.head_dim = linear.value_head_dim;
+    core.kv_heads = delta.key_heads / tp_;
+    core.head_dim = delta.value_head_dim;
     core.flop_per_row =
-        flop::gated_delta(1, value_heads, linear.key_head_dim, linear.value_head_dim) +
-        flop::short_convolution(1, 2 * keys + values, linear.conv_kernel);
+        flop::gated_delta(1, value_heads, delta.key_head_dim, delta.value_head_dim) +
+        flop::short_convolution(1, 2 * keys + values, delta.conv_kernel);
     core.bytes_per_row = (2 * keys + 3 * values) * act_;  // q, k, v and gate in, o out
-    core.weight_bytes = (2 * keys + values) * linear.conv_kernel * act_;
-    gemm("gdn_out", values, hidden_, count, linear_);
+    core.weight_bytes = (2 * keys + values) * delta.conv_kernel * act_;
+    gemm("gdn_out", values, hidden_, count, linear);
   }
 
-  void mlp(const std::string& prefix, double width, double count) {
-    if (model_.gated_mlp) {
-      gemm(prefix + "gate_up", hidden_, 2 * width, count, linear_);
+  void mamba_layers(const AttentionLayers& each) {
+    const Mamba2& mamba = *each.mamba;
+    const double count = each.layers, heads = mamba.heads / tp_, inner = heads * mamba.head_dim;
+    const bool divides = mamba.groups % static_cast<int>(tp_) == 0;
+    const double groups = divides ? mamba.groups / tp_ : mamba.groups;
+    const double channels = inner + 2 * groups * mamba.state_size;
+    const Dtype linear = format(WeightClass::linear_attention);
+    gemm("mamba_in", hidden_, 2 * inner + 2 * groups * mamba.state_size + heads, count, linear);
+    LayerOp& core = add("linear_attention", Op::linear_attention, count);
+    core.heads = heads;
+    core.kv_heads = groups;
+    core.head_dim = mamba.head_dim;
+    core.flop_per_row = flop::state_space(1, heads, mamba.head_dim, mamba.state_size) +
+                        flop::short_convolution(1, channels, mamba.conv_kernel);
+    core.bytes_per_row = (channels + 2 * inner) * act_;  // x, B, C and gate in, y out
+    core.weight_bytes = channels * (mamba.conv_kernel + 1) * act_;
+    gemm("mamba_out", inner, hidden_, count, linear);
+  }
+
+  void mlp(const std::string& prefix, double width, const MlpLayers& each, Dtype linear) {
+    const double count = each.layers;
+    if (each.gated) {
+      gemm(prefix + "gate_up", hidden_, 2 * width, count, linear);
       elementwise(prefix + "activation", count, bytes::gated_activation(1, width, act_));
     } else {
-      gemm(prefix + "up", hidden_, width, count, linear_);
+      gemm(prefix + "up", hidden_, width, count, linear);
       elementwise(prefix + "activation", count, 2 * width * act_);
     }
-    gemm(prefix + "down", width, hidden_, count, linear_);
+    gemm(prefix + "down", width, hidden_, count, linear);
   }
 
-  void mlps() {
-    const double routed = model_.moe_layers();
-    if (model_.layers > routed) mlp("", model_.intermediate_size / tp_, model_.layers - routed);
-    if (routed == 0) return;
-    const MixtureOfExperts& moe = *model_.moe;
-    gemm("router", hidden_, moe.experts, routed, model_.dtype);
-    LayerOp& experts = add("experts", Op::grouped_gemm, routed);
+  void mlp_layers(const MlpLayers& each) {
+    if (each.intermediate_size > 0)
+      mlp("", each.intermediate_size / tp_, each, format(WeightClass::dense_mlp));
+    if (each.moe) routed_experts(each);
+  }
+
+  void routed_experts(const MlpLayers& each) {
+    const MixtureOfExperts& moe = *each.moe;
+    const double count = each.layers;
+    const double inner = moe.latent_size > 0 ? moe.latent_size : hidden_;
+    const double matrices = each.gated ? 3 : 2, local = double(moe.experts) / widths_.ep;
+    gemm("router", hidden_, moe.experts, count, format(WeightClass::router));
+    const Dtype shared = format(WeightClass::shared), linear = format(WeightClass::experts);
+    if (moe.latent_size > 0) gemm("latent_down", hidden_, inner, count, shared);
+    LayerOp& experts = add("experts", Op::grouped_gemm, count);
     experts.rows_per_token = moe.experts_per_token;
-    experts.k = hidden_;
-    experts.n = moe.intermediate_size / tp_;
-    experts.groups = moe.experts;
-    experts.dtype = linear_;
-    experts.flop_per_row = flop::gated_mlp(1, hidden_, experts.n);
-    experts.bytes_per_row = (2 * hidden_ + 3 * experts.n) * act_;
+    experts.k = inner;
+    experts.n = double(moe.intermediate_size) / widths_.moe_tp;
+    experts.groups = local;
+    experts.dtype = linear;
+    experts.flop_per_row = 2 * matrices * inner * experts.n;
+    experts.bytes_per_row = (2 * inner + matrices * experts.n) * act_;
     experts.weight_bytes =
-        moe.experts * bytes::weight(hidden_, 3 * experts.n, bytes_per_element(linear_));
-    if (moe.shared_intermediate_size > 0) {
-      mlp("shared_", moe.shared_intermediate_size / tp_, routed);
-    }
+        local * bytes::weight(inner, matrices * experts.n, bytes_per_element(linear));
+    if (moe.latent_size > 0) gemm("latent_up", inner, hidden_, count, shared);
+    if (moe.shared_intermediate_size > 0)
+      mlp("shared_", moe.shared_intermediate_size / tp_, each, shared);
+  }
+
+  /// With one group of ranks every rank has every token, and the results are added up, whether
+  /// experts are whole or divided. With several, each group gathers the tokens of the others.
+  void mlp_reduction(const std::vector<MlpLayers>& mlps, double layers) {
+    if (widths_.dp == 1) return all_reduce("mlp_all_reduce", layers, hidden_ * act_);
+    double routed = 0;
+    for (const MlpLayers& each : mlps) routed += each.moe ? each.layers : 0;
+    if (tp_ > 1 && layers > routed) all_reduce("mlp_all_reduce", layers - routed, hidden_ * act_);
+    all_reduce("expert_exchange", routed, hidden_ * act_);
   }
 
   void head() {
     const double padded = bytes::padded_vocabulary(model_.vocab_size, tp_);
-    gemm("lm_head", hidden_, padded / tp_, 1, model_.dtype, Rows::requests);
+    gemm("lm_head", hidden_, padded / tp_, 1, format(WeightClass::lm_head), Rows::requests);
     if (tp_ == 1) return;
     // An all-gather moves half of what an all-reduce of the same message moves.
     all_reduce("logits_gather", 1, padded * act_ / 2);
@@ -206,8 +341,12 @@ class ForwardPass {
   }
 
   const Model& model_;
-  double tp_, hidden_, heads_, kv_heads_, act_, kv_;
-  Dtype linear_;
+  const WeightFormats& formats_;
+  double tp_;
+  Widths widths_;
+  double hidden_, act_, kv_;
+  int kind_ = -1;
+  std::string suffix_;
   std::vector<LayerOp> ops_;
 };
 
@@ -228,9 +367,10 @@ std::string_view name(Rows rows) {
 }
 
 std::vector<LayerOp> layers(const Model& model, const Deployment& deployment) {
-  if (deployment.tp < 1 || model.heads % deployment.tp != 0) {
+  for (const AttentionLayers& each : attention_kinds(model)) {
+    if (deployment.tp >= 1 && each.heads % deployment.tp == 0) continue;
     throw Error("deployment.tp", std::to_string(deployment.tp) + " does not divide the " +
-                                     std::to_string(model.heads) + " heads of " + model.name);
+                                     std::to_string(each.heads) + " heads of " + model.name);
   }
   return ForwardPass(model, deployment).collect();
 }

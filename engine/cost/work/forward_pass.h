@@ -27,7 +27,8 @@ std::string_view name(Rows rows);
 ///     gemm          [rows, k] x [k, n], `groups` of them with a weight each (1 but for MLA's bmm)
 ///     grouped_gemm  gate, up and down of `groups` experts: k hidden, n expert width on this rank;
 ///                   rows_per_token = experts per token. Routing, activation and sum are inside.
-///     attention_*, mla_*   heads, kv_heads and head_dim on this rank; the work depends on contexts
+///     attention_*, mla_*, linear_attention   heads, kv_heads and head_dim on this rank; the work
+///                   depends on contexts; `kind` says which layers they are
 ///     all_reduce    bytes_per_row is the message of one row
 ///     elementwise   bytes_per_row in and out; "quantize_*", k elements of a row to FP8 in front of
 ///                   a GEMM, has a time of its own: quantize_time() in modelled_kernel.h
@@ -38,17 +39,20 @@ struct LayerOp {
   double rows_per_token = 1;
   double k = 0, n = 0, groups = 1;
   double count = 0;
-  Dtype dtype = Dtype::bf16;  // of the weights; of the activations where there are none
+  Dtype dtype = Dtype::bf16;  // of the weights; else of the activations, as they are written
   double flop_per_row = 0;    // 0 where contexts decide
   double bytes_per_row = 0;   // activations in and out; for attention, KV of one cached token
   double weight_bytes = 0;    // read by one run; of a grouped GEMM: all experts of this rank
   double heads = 0, kv_heads = 0, head_dim = 0;
+  int kind = -1;  // of attention and of experts: index into attention_kinds() or mlp_kinds()
 };
 
 /// All operations in the order they run; those of equal shape in different layers are one entry.
-/// Uses the tp and the number formats of `deployment`, the shapes of `model`.
-/// KV heads are replicated when tp exceeds them. Router and LM head stay in the model's dtype.
-/// Not in the list: q/k norms, sampling, host work.
+/// Where a model has several kinds of layers, the names of all but the first end in "@kind".
+/// Uses the widths and the number formats of `deployment`, the shapes of `model`.
+/// KV heads are replicated when tp exceeds them. Router and LM head stay in the model's dtype,
+/// unless a release says otherwise.
+/// Not in the list: q/k norms, sampling, host work, scores of an index.
 /// @source vLLM model definitions (LlamaForCausalLM, Qwen3MoE, DeepseekV2); docs/MODELS.md
 std::vector<LayerOp> layers(const Model& model, const Deployment& deployment);
 

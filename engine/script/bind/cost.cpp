@@ -60,6 +60,7 @@ Json describe(const LayerOp& op) {
   out["heads"] = op.heads;
   out["kv_heads"] = op.kv_heads;
   out["head_dim"] = op.head_dim;
+  out["kind"] = op.kind + 1;
   return out;
 }
 

@@ -12,15 +12,32 @@ namespace rooflua::script {
 
 namespace {
 
+std::int32_t whole(const Json& value, const std::string& where) {
+  if (!value.is_number() || value.number() != std::floor(value.number()) ||
+      std::abs(value.number()) > std::numeric_limits<std::int32_t>::max()) {
+    throw Error(where, "expected a whole number");
+  }
+  return static_cast<std::int32_t>(value.number());
+}
+
+/// A list of caps; an empty table of Lua is an object.
+void read_caps(const Json& value, const std::string& where, ReplicaConfig& config) {
+  if (value.is_null() || (value.is_object() && value.members().empty())) return;
+  if (!value.is_array()) throw Error(where, "expected a list");
+  const std::size_t count = value.items().size(), most = config.context_caps.size();
+  if (count > most) {
+    throw Error(where, "found " + std::to_string(count) + " caps; at most " + std::to_string(most) +
+                           " are right");
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    config.context_caps[i] = whole(value.items()[i], where + "[" + std::to_string(i + 1) + "]");
+}
+
 ReplicaConfig replica_config(const Json& value, const std::string& where) {
-  const auto number = [&](const char* key, std::int64_t otherwise) {
+  const auto number = [&](const char* key, std::int32_t otherwise) {
     const Json* found = value.find(key);
-    if (found == nullptr || found->is_null()) return static_cast<std::int32_t>(otherwise);
-    if (!found->is_number() || found->number() != std::floor(found->number()) ||
-        std::abs(found->number()) > std::numeric_limits<std::int32_t>::max()) {
-      throw Error(where + "." + key, "expected a whole number");
-    }
-    return static_cast<std::int32_t>(found->number());
+    if (found == nullptr || found->is_null()) return otherwise;
+    return whole(*found, where + "." + key);
   };
   ReplicaConfig config;
   config.kv_blocks = number("kv_blocks", 0);
@@ -29,6 +46,9 @@ ReplicaConfig replica_config(const Json& value, const std::string& where) {
   config.max_num_batched_tokens = number("max_num_batched_tokens", 0);
   config.max_model_len = number("max_model_len", 0);
   config.async_depth = number("async_depth", 1);
+  if (const Json* caps = value.find("context_caps"))
+    read_caps(*caps, where + ".context_caps", config);
+  config.context_chunk = number("context_chunk", 0);
   if (const Json* caching = value.find("prefix_caching"))
     config.prefix_caching = caching->boolean();
   if (const Json* role = value.find("role"); role != nullptr && role->is_text()) {

@@ -19,6 +19,7 @@ local passes = { norm = 4, rope = 2, silu_mul = 3, quantize = 1.5 }
 
 --- The measured kernel that stands for an operation; nil = a copy of as many bytes.
 local function kernel_of(name)
+  name = name:match "^[^@]*"  -- without the kind of layers
   if name:find "^quantize_" then return "quantize" end
   if name:find "norm$" then return "norm" end
   if name:find "rope$" then return "rope" end
@@ -47,7 +48,7 @@ end
 --- @param steps steps.Kernels
 function elementwise.of(steps)
   local database, self = steps.database, { steps = steps, queries = {}, kernels = {} }
-  self.in_gemms = database:includes("gemm", steps.weights, "quantize")
+  self.in_gemms = {}
   if steps.small_kernel_tables then
     self.has_model = database.hardware ~= nil
     self.has_memory = has_table(database, { op = "memory", kernel = "copy", bytes = 2 ^ 20 })
@@ -95,9 +96,19 @@ function elementwise:without_rows(op, bytes, rows)
   return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", note, "elementwise", shape)
 end
 
+--- Whether GEMM rows of a format contain the quantisation of their input.
+function elementwise:is_in_gemm(dtype)
+  local known = self.in_gemms[dtype]
+  if known == nil then
+    known = self.steps.database:includes("gemm", dtype, "quantize")
+    self.in_gemms[dtype] = known
+  end
+  return known
+end
+
 function elementwise:price(op, rows)
   local bytes = op.bytes_per_row * rows + op.weight_bytes
-  if self.in_gemms and op.name:find "^quantize_" then
+  if op.name:find "^quantize_" and self:is_in_gemm(op.dtype) then
     return cost.record(op.name, 0, "measured", op.count, 0, 0, nil, "memory", "in the rows of its GEMM")
   end
   local query, bounds = self:query(op), self.steps.bounds

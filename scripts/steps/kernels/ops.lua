@@ -6,31 +6,28 @@ local ops = {}
 
 function ops.elementwise(steps, op, rows) return steps.elementwise:price(op, rows) end
 
---- Under expert parallelism, two all-to-alls replace the all-reduce after the experts: tokens travel to their experts
---- and back.
+--- Data-parallel groups gather the tokens of all groups in front of the experts, and scatter the results: together
+--- these move what an all-reduce over all ranks moves.
 function ops.all_reduce(steps, op, rows)
-  if steps.expert_parallel and op.name == "mlp_all_reduce" and steps.model.moe then
-    local bytes = op.bytes_per_row * rows * steps.model.moe.experts_per_token / steps.tp
-    return cost.all_to_all(steps.database, bytes, steps.tp, 2 * op.count, "expert_all_to_all")
-  end
-  local query = { op = "all_reduce", bytes = 1, ranks = steps.tp }
+  local ranks = op.name == "expert_exchange" and steps.ranks or steps.tp
+  local query = { op = "all_reduce", bytes = 1, ranks = ranks }
   local run = steps.bounds:rows_to_run(op, rows, query)
-  return cost.all_reduce(steps.database, op.bytes_per_row * run, steps.tp, op.count, op.name)
+  return cost.all_reduce(steps.database, op.bytes_per_row * run, ranks, op.count, op.name)
 end
 
 --- The query for a projection that latent attention absorbs.
 local function absorbed_query(steps, op)
-  local mla = steps.model.mla
-  local pre = op.name == "bmm_q"
+  local kind = steps.model.attention[op.kind]
+  local mla, pre = kind.latent, op.name:find "^bmm_q" ~= nil
   return {
-    op = "mla_bmm", dtype = op.dtype, stage = pre and "pre" or "post", heads = steps.model.heads, tp = steps.tp,
+    op = "mla_bmm", dtype = op.dtype, stage = pre and "pre" or "post", heads = kind.heads, tp = steps.tp,
     kv_lora_rank = mla.kv_lora_rank, head_dim = pre and mla.qk_nope_head_dim or mla.v_head_dim, tokens = 1,
   }
 end
 
 --- Many small GEMMs in one launch: the absorbed projections of latent attention.
 function ops.batched_gemm(steps, op, rows)
-  if steps.database:measures "mla_bmm" then
+  if op.name:find "^bmm_" and steps.database:measures "mla_bmm" then
     local query = absorbed_query(steps, op)
     query.tokens = steps.bounds:rows_to_run(op, rows, query)
     local time_s = cost.lookup(steps.database, query, op.count, op.name)
@@ -50,48 +47,62 @@ function ops.gemm(steps, op, rows)
   return steps.bounds:gemm(op, rows)
 end
 
---- The query for routed experts. Under expert parallelism each rank holds whole experts (tp = 1) and brings its part
---- of the tokens.
+--- The experts of a kind of MLPs. Latent experts see tokens of their own width.
+local function experts_of(steps, op)
+  local moe = steps.model.mlp[op.kind].moe
+  return moe, moe.latent_size or steps.model.hidden_size
+end
+
+--- The query for routed experts: the GEMMs of one rank. A rank of whole experts (ep) has all tokens.
 local function grouped_query(steps, op)
-  local moe = steps.model.moe
+  local moe, width = experts_of(steps, op)
   return {
     op = "grouped_gemm", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
-    hidden_size = steps.model.hidden_size, intermediate_size = moe.intermediate_size,
-    tp = steps.expert_parallel and 1 or steps.tp, ranks = steps.tp, tokens = 1, decode = true,
+    hidden_size = width, intermediate_size = moe.intermediate_size,
+    tp = steps.moe_tp, ranks = steps.moe_tp * steps.ep, tokens = 1, decode = true,
   }
 end
 
 --- The query for routed experts that are measured as a whole layer. Its tokens are those of all ranks.
-local function layer_query(steps, dtype)
-  local moe, apart = steps.model.moe, steps.expert_parallel
+local function layer_query(steps, op)
+  local moe, width = experts_of(steps, op)
   return {
-    op = "moe_layer", dtype = dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
-    hidden_size = steps.model.hidden_size, intermediate_size = moe.intermediate_size,
-    tp = apart and 1 or steps.tp, ep = apart and steps.tp or 1, tokens = 1,
+    op = "moe_layer", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
+    hidden_size = width, intermediate_size = moe.intermediate_size, tp = steps.moe_tp, ep = steps.ep, tokens = 1,
   }
 end
 
 --- Whether whole MoE layers of this shape, or of one near it, were measured, and their GEMMs alone were not or worse.
-function ops.has_moe_layers(steps)
-  if not steps.model.moe or not steps.database:measures "moe_layer" then return false end
-  local _, estimate = steps.database:lookup(layer_query(steps, steps.weights))
+local function measured_whole(steps, op)
+  if not steps.database:measures "moe_layer" then return false end
+  local _, estimate = steps.database:lookup(layer_query(steps, op))
   local whole = estimate.evidence
   if whole == "modelled" then return false end
   if not steps.database:measures "grouped_gemm" then return true end
-  _, estimate = steps.database:lookup(grouped_query(steps, { dtype = steps.weights }))
+  _, estimate = steps.database:lookup(grouped_query(steps, op))
   return whole ~= estimate.evidence and cost.mixed(whole, estimate.evidence) == estimate.evidence
 end
 
---- Routed experts. They cost at least the weights of the experts that the tokens touch.
+--- Whether an operation is priced as a whole MoE layer; decided once.
+function ops.is_whole_layer(steps, op)
+  local known = steps.whole_moe_layers[op]
+  if known == nil then
+    known = measured_whole(steps, op)
+    steps.whole_moe_layers[op] = known
+  end
+  return known
+end
+
+--- Routed experts. They cost at least the weights of the experts that the tokens touch. At balance a rank of whole
+--- experts gets its share of the rows.
 function ops.grouped_gemm(steps, op, rows)
-  local whole, moe = steps.whole_moe_layers, steps.model.moe
-  local query = whole and layer_query(steps, op.dtype) or grouped_query(steps, op)
-  local tokens = steps.expert_parallel and not whole and math.max(1, rows / steps.tp) or rows
-  query.tokens = steps.bounds:rows_to_run(op, tokens, query)
+  local moe = experts_of(steps, op)
+  local query = ops.is_whole_layer(steps, op) and layer_query(steps, op) or grouped_query(steps, op)
+  query.tokens = steps.bounds:rows_to_run(op, rows, query)
   local time_s = cost.lookup(steps.database, query, op.count, op.name)
   local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
-  return steps.bounds:at_least(time_s, op.flop_per_row * rows * op.rows_per_token, op.weight_bytes * touched,
-                                op.dtype, op.count, op.name)
+  return steps.bounds:at_least(time_s, op.flop_per_row * rows * op.rows_per_token / steps.ep,
+                                op.weight_bytes * touched, op.dtype, op.count, op.name)
 end
 
 --- Time of an operation over `rows`, with padding where the step has any.
@@ -103,18 +114,9 @@ end
 
 -- Attention queries: heads of the whole model, because the lookup divides them by tp -------------------------
 
---- An attention query of the model. The step model writes batch and tokens into it before each lookup.
-function ops.attention_query(model, deployment, decode)
-  local mla = model.mla
-  local query = {
-    op = decode and "attention_decode" or "attention_prefill", heads = model.heads, tp = deployment.tp,
-    kv_dtype = deployment.kv, batch = 1, context_tokens = 0,
-  }
-  if not decode then query.new_tokens = 1 end
-  if not mla then
-    query.kv_heads, query.head_dim = model.kv_heads, model.head_dim
-    return query
-  end
+--- A query of latent attention. Prompts are expanded to heads, but over selected tokens they are absorbed.
+local function latent_query(query, kind, decode)
+  local mla = kind.latent
   query.qk_rope_head_dim = mla.qk_rope_head_dim
   if decode then
     query.op, query.kv_lora_rank = "mla_decode", mla.kv_lora_rank
@@ -124,6 +126,33 @@ function ops.attention_query(model, deployment, decode)
   return query
 end
 
+--- An attention query of layers of a kind. The step model writes batch and tokens into it before each lookup.
+--- @param kind table one of model.attention
+function ops.attention_query(model, deployment, kind, decode)
+  local query = {
+    op = decode and "attention_decode" or "attention_prefill", heads = kind.heads, tp = deployment.tp,
+    kv_dtype = deployment.kv, batch = 1, context_tokens = 0,
+  }
+  if not decode then query.new_tokens = 1 end
+  if kind.latent then return latent_query(query, kind, decode) end
+  query.kv_heads, query.head_dim = kind.kv_heads, kind.head_dim
+  if kind.compression then query.kv_heads = 1 end
+  return query
+end
+
+--- The same questions to the rows of window attention.
+function ops.window_queries(decode, prefill, window)
+  local windowed = {}
+  for i, query in ipairs { decode, prefill } do
+    windowed[i] = {}
+    for key, value in pairs(query) do windowed[i][key] = value end
+    windowed[i].op, windowed[i].window = query.op:gsub("^attention_", "attention_window_"), window
+    windowed[i].context_tokens = i == 1 and 8 * window or 0
+    if i == 2 then windowed[i].new_tokens = 4 * window end
+  end
+  return windowed[1], windowed[2]
+end
+
 --- The shape of a decode call as text, for --explain.
 function ops.decode_text(query, n, tokens)
   local heads = query.kv_heads and ("%d/%d"):format(query.heads, query.kv_heads) or ("%d"):format(query.heads)
@@ -131,27 +160,17 @@ function ops.decode_text(query, n, tokens)
 end
 
 --- Flop of one query-key pair over the heads of a rank, in decode and in prefill. Latent attention is absorbed in
---- decode and expanded in prefill.
-function ops.pair_flop(model, op)
-  local mla = model.mla
-  if not mla then return 4 * op.heads * op.head_dim, 4 * op.heads * op.head_dim end
-  return 2 * op.heads * (2 * mla.kv_lora_rank + mla.qk_rope_head_dim),
-         2 * op.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
-end
-
---- @param measured boolean whether the tables tell prompts and decodes apart
-function ops.linear_query(model, deployment, decode, measured)
-  local hybrid, tp = model.hybrid, deployment.tp
-  local op = "linear_attention"
-  if measured then op = decode and "gdn_decode" or "gdn_prefill" end
-  local query = {
-    op = op, conv = hybrid.conv_kernel,
-    key_heads = hybrid.key_heads / tp, key_head_dim = hybrid.key_head_dim,
-    value_heads = hybrid.value_heads / tp, value_head_dim = hybrid.value_head_dim, batch = 1,
-  }
-  if op ~= "gdn_decode" then query.new_tokens = 1 end
-  if not measured then query.decode = decode end
-  return query
+--- decode and expanded in prefill; over selected tokens it is always absorbed.
+--- @param kind table one of model.attention
+function ops.pair_flop(kind, op)
+  local mla = kind.latent
+  if not mla then
+    local flop = 2 * op.heads * (kind.head_dim + kind.v_head_dim)
+    return flop, flop
+  end
+  local absorbed = 2 * op.heads * (2 * mla.kv_lora_rank + mla.qk_rope_head_dim)
+  if kind.kind ~= "latent" then return absorbed, absorbed end
+  return absorbed, 2 * op.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
 end
 
 return ops

@@ -8,7 +8,7 @@ local border = require "rooflua.border.abi"
 local ffi = border.ffi
 local B = border.table_at("rooflua_serve_table", native.serve_table()).border
 
-local fail, type = core.fail, type
+local fail, type, min = core.fail, type, math.min
 
 ffi.cdef [[
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_batch_handle;
@@ -86,9 +86,57 @@ local Contexts = ffi.metatype("rooflua_contexts_handle", {
   __metatable = false,
 })
 
-local known = { "decode_context_max", "decode_context_tokens", "decode_contexts", "decodes",
-  "prefills", "requests",
-  "sampled", "tokens" }
+-- Parts of contexts. The replica keeps the sums of its bounds at O(1); every other bound is summed here, context by
+-- context. The mean of all stands for each context where a batch was made from their sum.
+
+local function check_bound(tokens, what)
+  if type(tokens) ~= "number" or not (tokens >= 1) then
+    fail("a batch: %s: expected at least one token, found %s", what, core.describe(tokens))
+  end
+end
+
+local function only_sum_known(handle, data) return data.contexts == nil and not details[handle.slot].contexts end
+
+local function capped(handle, data, cap)
+  local sum, n = 0, data.decodes
+  if n == 0 then return 0, true end
+  if only_sum_known(handle, data) then return n * min(data.decode_context_tokens / n + 1, cap), false end
+  for i = 1, n do sum = sum + min(context_at(handle, i) + 1, cap) end
+  return sum, true
+end
+
+local function bounded_tokens(handle, cap)
+  local data = data_of(handle)
+  local bounds = data.bounds
+  check_bound(cap, "bounded_tokens")
+  if bounds ~= nil then
+    local caps = bounds.caps
+    if caps[0] == cap then return data.bounded_tokens[0], true end
+    if caps[1] == cap then return data.bounded_tokens[1], true end
+    if caps[2] == cap then return data.bounded_tokens[2], true end
+    if caps[3] == cap then return data.bounded_tokens[3], true end
+  end
+  return capped(handle, data, cap)
+end
+
+local function chunked(handle, data, chunk)
+  local sum, n = 0, data.decodes
+  if n == 0 then return 0, true end
+  if only_sum_known(handle, data) then return n * (data.decode_context_tokens / n % chunk + 1), false end
+  for i = 1, n do sum = sum + context_at(handle, i) % chunk + 1 end
+  return sum, true
+end
+
+local function chunk_tokens(handle, chunk)
+  local data = data_of(handle)
+  local bounds = data.bounds
+  check_bound(chunk, "chunk_tokens")
+  if bounds ~= nil and bounds.chunk == chunk then return data.chunk_tokens, true end
+  return chunked(handle, data, chunk)
+end
+
+local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts",
+  "decodes", "prefills", "requests", "sampled", "tokens" }
 
 local Batch = ffi.metatype("rooflua_batch_handle", {
   __index = function(handle, key)
@@ -101,6 +149,8 @@ local Batch = ffi.metatype("rooflua_batch_handle", {
     if key == "prefills" then return (Prefills(handle.slot, handle.epoch)) end
     if key == "decode_contexts" then return (Contexts(handle.slot, handle.epoch)) end
     if key == "decode_context_max" then return (details[handle.slot].max()) end
+    if key == "bounded_tokens" then return bounded_tokens end
+    if key == "chunk_tokens" then return chunk_tokens end
     return fail("a batch: %s", native.unknown_name("field", tostring(key), known))
   end,
   __newindex = read_only,

@@ -49,6 +49,13 @@ local function tables_of(reader, given, hardware, engine)
   return reader:at("mfu", mfu.open, options)
 end
 
+--- The caps of the contexts that the model's attention reads, in a list of its own; empty where there are none.
+local function caps_of(model)
+  local caps = {}
+  for i, cap in ipairs(core.plain(model.context_caps or {})) do caps[i] = cap end
+  return caps
+end
+
 --- A step model or correction of its own, which is told what it prices for.
 ---@param all table what prepared.of returned
 ---@param key string the key of the scenario where the policy stands
@@ -57,7 +64,7 @@ function prepared.bind(all, instance, key)
   if type(own.bind) == "function" then
     all.reader:at(key, function()
       own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
-        async_depth = all.async_depth }
+        async_depth = all.async_depth, context_caps = caps_of(all.model), context_chunk = all.context_chunk }
     end)
   end
   return own
@@ -70,7 +77,8 @@ function prepared.steps(all, method)
   return prepared.bind(all, all.step_policy, "steps")
 end
 
---- {reader, given, model, hardware, deployment, mfu, async_depth, step_policy, corrections} of one variant.
+--- {reader, given, model, hardware, deployment, mfu, async_depth, context_caps, context_chunk, step_policy,
+--- corrections} of one variant.
 function prepared.of(reader, given)
   local out = { given = given, reader = reader }
   out.model = reader:at("model", spec.model, given.model)
@@ -84,6 +92,7 @@ function prepared.of(reader, given)
   if out.async_depth ~= 1 and out.async_depth ~= 2 then
     reader:fail("async_depth", "expected 1 or 2, found %s", core.describe(out.async_depth))
   end
+  out.context_caps, out.context_chunk = caps_of(out.model), out.model.context_chunk
   out.step_policy = policies.steps(reader, given)
   out.corrections = policies.corrections(reader, given.corrections, out.step_policy)
   for i, each in ipairs(out.corrections) do

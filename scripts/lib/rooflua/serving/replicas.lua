@@ -127,6 +127,8 @@ local function build(reader, given, own)
       max_num_batched_tokens = held.max_num_batched_tokens,
       max_model_len = serving.max_model_len or 0,
       async_depth = prepared.async_depth,
+      context_caps = prepared.context_caps,
+      context_chunk = prepared.context_chunk,
       prefix_caching = serving.prefix_caching ~= false,
       role = own.role or "both",
     },

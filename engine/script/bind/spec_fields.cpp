@@ -1,0 +1,233 @@
+#include "script/bind/spec_fields.h"
+
+#include "spec/hardware_units.h"
+
+namespace rooflua::script {
+
+namespace {
+
+Json dtype_text(Dtype dtype) {
+  return Json(name(dtype));
+}
+
+Json fields_of(const MixtureOfExperts& moe) {
+  Json out = Json::object();
+  out["experts"] = moe.experts;
+  out["experts_per_token"] = moe.experts_per_token;
+  out["intermediate_size"] = moe.intermediate_size;
+  out["shared_intermediate_size"] = moe.shared_intermediate_size;
+  out["dense_layers"] = moe.dense_layers;
+  if (moe.latent_size > 0) out["latent_size"] = moe.latent_size;
+  return out;
+}
+
+Json fields_of(const LatentAttention& mla) {
+  Json out = Json::object();
+  out["q_lora_rank"] = mla.q_lora_rank;
+  out["kv_lora_rank"] = mla.kv_lora_rank;
+  out["qk_nope_head_dim"] = mla.qk_nope_head_dim;
+  out["qk_rope_head_dim"] = mla.qk_rope_head_dim;
+  out["v_head_dim"] = mla.v_head_dim;
+  return out;
+}
+
+Json fields_of(const HybridAttention& hybrid) {
+  Json out = Json::object();
+  out["full_attention_interval"] = hybrid.full_attention_interval;
+  out["conv_kernel"] = hybrid.conv_kernel;
+  out["key_heads"] = hybrid.key_heads;
+  out["key_head_dim"] = hybrid.key_head_dim;
+  out["value_heads"] = hybrid.value_heads;
+  out["value_head_dim"] = hybrid.value_head_dim;
+  return out;
+}
+
+Json fields_of(const std::vector<ModelNote>& notes) {
+  Json out = Json::array();
+  for (const ModelNote& note : notes) {
+    Json entry = Json::object();
+    entry["text"] = note.text;
+    entry["touches"] = touched_words[static_cast<std::size_t>(note.touches)].name;
+    entry["beyond_tokens"] = note.beyond_tokens;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+Json fields_of(const SparseIndex& index) {
+  Json out = Json::object();
+  out["heads"] = index.heads;
+  out["head_dim"] = index.head_dim;
+  out["topk"] = index.topk;
+  out["block"] = index.block;
+  out["own"] = index.own;
+  return out;
+}
+
+Json fields_of(const Compression& compression) {
+  Json out = Json::object();
+  out["ratio"] = compression.ratio;
+  out["q_lora_rank"] = compression.q_lora_rank;
+  out["qk_rope_head_dim"] = compression.qk_rope_head_dim;
+  out["o_lora_rank"] = compression.o_lora_rank;
+  out["o_groups"] = compression.o_groups;
+  return out;
+}
+
+Json fields_of(const DeltaRule& delta) {
+  Json out = Json::object();
+  out["rule"] = delta.per_channel ? "kda" : "gdn";
+  out["conv_kernel"] = delta.conv_kernel;
+  out["key_heads"] = delta.key_heads;
+  out["key_head_dim"] = delta.key_head_dim;
+  out["value_heads"] = delta.value_heads;
+  out["value_head_dim"] = delta.value_head_dim;
+  return out;
+}
+
+Json fields_of(const Mamba2& mamba) {
+  Json out = Json::object();
+  out["heads"] = mamba.heads;
+  out["head_dim"] = mamba.head_dim;
+  out["groups"] = mamba.groups;
+  out["state_size"] = mamba.state_size;
+  out["conv_kernel"] = mamba.conv_kernel;
+  return out;
+}
+
+Json fields_of(const AttentionLayers& each) {
+  Json out = Json::object();
+  out["kind"] = attention_words[static_cast<std::size_t>(each.kind)].name;
+  out["name"] = each.name;
+  out["layers"] = each.layers;
+  if (each.heads > 0) {
+    out["heads"] = each.heads;
+    out["kv_heads"] = each.kv_heads;
+    out["head_dim"] = each.head_dim;
+    out["v_head_dim"] = each.v_head_dim;
+    out["output_gate"] = each.output_gate;
+  }
+  if (each.window > 0) out["window"] = each.window;
+  if (each.latent) out["latent"] = fields_of(*each.latent);
+  if (each.index) out["index"] = fields_of(*each.index);
+  if (each.compression) out["compression"] = fields_of(*each.compression);
+  if (each.delta) out["delta"] = fields_of(*each.delta);
+  if (each.mamba) out["mamba"] = fields_of(*each.mamba);
+  return out;
+}
+
+Json fields_of(const MlpLayers& each) {
+  Json out = Json::object();
+  out["kind"] = mlp_words[static_cast<std::size_t>(each.kind)].name;
+  out["name"] = each.name;
+  out["layers"] = each.layers;
+  out["intermediate_size"] = each.intermediate_size;
+  out["gated"] = each.gated;
+  if (each.moe) out["moe"] = fields_of(*each.moe);
+  return out;
+}
+
+template <class Kinds>
+Json listed(const Kinds& kinds) {
+  Json out = Json::array();
+  for (const auto& each : kinds) out.push_back(fields_of(each));
+  return out;
+}
+
+Json fields_of(const WeightFormats& formats) {
+  Json out = Json::object();
+  for (const auto& word : weight_class_words) out[word.name] = dtype_text(formats[word.value]);
+  return out;
+}
+
+}  // namespace
+
+Json fields_of(const Model& model) {
+  Json out = Json::object();
+  out["name"] = model.name;
+  out["origin"] = model.origin;
+  out["layers"] = model.layers;
+  out["hidden_size"] = model.hidden_size;
+  out["heads"] = model.heads;
+  out["kv_heads"] = model.kv_heads;
+  out["head_dim"] = model.head_dim;
+  out["intermediate_size"] = model.intermediate_size;
+  out["vocab_size"] = model.vocab_size;
+  out["max_model_len"] = model.max_model_len;
+  out["tied_embeddings"] = model.tied_embeddings;
+  out["attention_bias"] = model.attention_bias;
+  out["gated_mlp"] = model.gated_mlp;
+  out["dtype"] = dtype_text(model.dtype);
+  out["weight_dtype"] = dtype_text(model.weight_dtype.value_or(model.dtype));
+  out["full_attention_layers"] = model.full_attention_layers();
+  out["moe_layers"] = model.moe_layers();
+  out["notes"] = fields_of(model.notes);
+  out["attention"] = listed(attention_kinds(model));
+  out["mlp"] = listed(mlp_kinds(model));
+  out["uniform"] = model.attentions.empty();
+  out["mtp_layers"] = model.mtp_layers;
+  const ContextBounds bounds = context_bounds(model);
+  out["context_caps"] = Json::array();
+  for (const int cap : bounds.caps) out["context_caps"].push_back(cap);
+  out["context_chunk"] = bounds.chunk;
+  if (model.moe) out["moe"] = fields_of(*model.moe);
+  if (model.mla) out["mla"] = fields_of(*model.mla);
+  if (model.hybrid) out["hybrid"] = fields_of(*model.hybrid);
+  return out;
+}
+
+Json fields_of(const Hardware& hardware) {
+  Json out = Json::object();
+  out["name"] = hardware.name;
+  out["source"] = hardware.origin;
+  out["architecture"] = hardware.architecture;
+  Json peaks = Json::object();
+  for (const auto& [dtype, peak] : hardware.peak) peaks[name(dtype)] = peak.in_base_units();
+  out["peak_flop_per_s"] = peaks;
+  Json computes_in = Json::object();
+  for (const NumberFormat& format : number_formats())
+    computes_in[format.name] = name(hardware.computes_in(format.dtype));
+  out["computes_in"] = std::move(computes_in);
+  out["memory_bytes_per_s"] = hardware.memory_bandwidth.in_base_units();
+  out["memory_bytes"] = hardware.memory.in_base_units();
+  out["usable_memory_bytes"] = hardware.usable_memory.in_base_units();
+  out["link_bytes_per_s"] = hardware.link_bandwidth.in_base_units();
+  out["sms"] = hardware.sms;
+  out["clock_hz"] = hardware.clock_hz;
+  out["l2_bytes"] = hardware.l2.in_base_units();
+  out["tables_from"] = std::filesystem::path(hardware.tables_from).filename().string();
+  Json sources = Json::object();
+  for (const auto& [key, source] : hardware.sources) sources[key] = source;
+  out["sources"] = sources;
+  Json constants = Json::object();
+  for (const KernelConstant& each : kernel_constants())
+    constants[each.name] = hardware.family.constants.*each.value;
+  out["constants"] = constants;
+  out["fit_note"] = fit_note(hardware.family);
+  return out;
+}
+
+Json fields_of(const Deployment& deployment) {
+  Json out = Json::object();
+  out["tp"] = deployment.tp;
+  out["dp"] = deployment.widths.dp;
+  out["ep"] = deployment.widths.ep;
+  out["moe_tp"] = deployment.widths.moe_tp;
+  out["formats"] = fields_of(deployment.formats);
+  out["weights"] = dtype_text(deployment.weight_dtype);
+  out["kv"] = dtype_text(deployment.kv_dtype);
+  out["memory_utilization"] = deployment.memory_utilization;
+  out["max_num_seqs"] = deployment.max_num_seqs;
+  out["max_num_batched_tokens"] = deployment.max_num_batched_tokens;
+  out["block_size"] = deployment.block_size;
+  out["kv_blocks"] = deployment.kv_blocks;
+  out["weight_bytes"] = deployment.weight_bytes.in_base_units();
+  out["activation_bytes"] = deployment.activation_bytes.in_base_units();
+  out["state_bytes"] = deployment.state_bytes.in_base_units();
+  out["seat_bytes"] = deployment.seat_bytes.in_base_units();
+  out["kv_bytes_per_block"] = deployment.kv_bytes_per_block.in_base_units();
+  out["kv_capacity_bytes"] = deployment.kv_capacity.in_base_units();
+  return out;
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,211 @@
+#pragma once
+// The kinds of layers of a model: what attends to what, and which MLP stands behind it. A model
+// lists its kinds with the number of layers of each, not their order: no price and no byte of a
+// step depends on the order.
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/vocabulary.h"
+#include "spec/dtype.h"
+
+namespace rooflua {
+
+struct Model;
+
+/// Routed experts. Every MoE layer has `experts` MLPs of width `intermediate_size`, of which
+/// each token visits `experts_per_token`, and optionally one shared MLP that every token visits.
+struct MixtureOfExperts {
+  int experts = 0;
+  int experts_per_token = 0;
+  int intermediate_size = 0;
+  int shared_intermediate_size = 0;  // total width of the shared experts; 0 = none
+  int dense_layers = 0;              // layers at the front (or per mlp_only list) with a dense MLP
+  int latent_size = 0;  // width between a projection down, the experts and a projection up; 0: none
+};
+
+/// Multi-head latent attention (DeepSeek-V2/V3): a compressed KV vector per token.
+struct LatentAttention {
+  int q_lora_rank = 0;  // 0 = no query compression
+  int kv_lora_rank = 0;
+  int qk_nope_head_dim = 0;
+  int qk_rope_head_dim = 0;
+  int v_head_dim = 0;
+};
+
+/// Linear (gated delta net) layers between full-attention layers.
+struct HybridAttention {
+  int full_attention_interval = 0;  // every n-th layer is full attention
+  int conv_kernel = 0;
+  int key_heads = 0, key_head_dim = 0;
+  int value_heads = 0, value_head_dim = 0;
+};
+
+enum class AttentionKind {
+  full,
+  window,         // the last `window` tokens, itself included
+  chunk,          // the tokens of its own chunk of `window` tokens
+  latent,         // MLA: one compressed vector per token
+  latent_sparse,  // MLA over the tokens that an index selects (DSA)
+  compressed,     // DeepSeek-V4: a window, and one vector for every `ratio` tokens
+  block_sparse,   // MiniMax-M3: the blocks of tokens that an index selects (MSA)
+  delta,          // gated delta rule: a matrix per head in place of a cache
+  mamba2,         // state space: a matrix per head in place of a cache
+};
+inline constexpr Word<AttentionKind> attention_words[] = {
+    {AttentionKind::full, "full", "every token before it"},
+    {AttentionKind::window, "window", "the last `window` tokens, itself included"},
+    {AttentionKind::chunk, "chunk", "the tokens of its own chunk of `chunk` tokens"},
+    {AttentionKind::latent, "latent", "every token, as one compressed vector each (MLA)"},
+    {AttentionKind::latent_sparse, "latent_sparse", "latent, at the tokens that an index selects"},
+    {AttentionKind::compressed, "compressed", "a window, and one vector for every `ratio` tokens"},
+    {AttentionKind::block_sparse, "block_sparse", "the blocks that an index selects"},
+    {AttentionKind::delta, "delta", "a state that the delta rule updates, no cache"},
+    {AttentionKind::mamba2, "mamba2", "a state-space model's state, no cache"},
+};
+static_assert(in_order(attention_words));
+
+/// The index of sparse attention: it scores every token, or block of tokens, before it.
+struct SparseIndex {
+  int heads = 0, head_dim = 0;
+  int topk = 0;     // tokens that are selected; of block_sparse: blocks
+  int block = 1;    // tokens that are selected together
+  bool own = true;  // false: the selection of another layer is used again
+};
+
+/// What one layer of DeepSeek-V4 adds to attention with one KV vector for all heads.
+struct Compression {
+  int ratio = 0;  // tokens that become one entry of the cache; 0: there is a window only
+  int q_lora_rank = 0, qk_rope_head_dim = 0;
+  int o_lora_rank = 0, o_groups = 1;
+};
+
+/// Shape of a delta-rule layer. GDN has one gate per head, KDA one per channel.
+struct DeltaRule {
+  bool per_channel = false;  // KDA
+  int conv_kernel = 0;
+  int key_heads = 0, key_head_dim = 0;
+  int value_heads = 0, value_head_dim = 0;
+};
+
+struct Mamba2 {
+  int heads = 0, head_dim = 0, groups = 0, state_size = 0, conv_kernel = 0;
+  /// Elements that the short convolution sees of a token.
+  double channels() const { return double(heads) * head_dim + 2.0 * groups * state_size; }
+};
+
+/// Layers whose attention is alike. Figures are the whole model's.
+struct AttentionLayers {
+  AttentionKind kind = AttentionKind::full;
+  int layers = 0;
+  std::string name;  // "full", "window"; "window_2" for the second kind of windows
+  int heads = 0, kv_heads = 0;
+  int head_dim = 0;               // of queries and keys
+  int v_head_dim = 0;             // of values
+  bool bias = false;              // on q, k, v
+  bool output_gate = false;       // the q projection also yields a gate of its own size
+  bool shared_key_value = false;  // one projection yields keys and values
+  int window = 0;                 // tokens; of chunk: tokens of a chunk
+  std::optional<LatentAttention> latent;
+  std::optional<SparseIndex> index;
+  std::optional<Compression> compression;
+  std::optional<DeltaRule> delta;
+  std::optional<Mamba2> mamba;
+
+  /// Whether the cache of a request grows with every token.
+  bool grows() const;
+  /// Bytes of one token in one layer's cache that grows, before tensor parallelism. The entries of
+  /// an index are FP8 with an fp32 scale, whatever `kv` is.
+  double growing_bytes(Dtype kv) const;
+  /// Bytes of one token in one layer's cache that holds `window` tokens at most.
+  double bounded_bytes(Dtype kv) const;
+  /// Bytes of one request's state in one layer: convolution inputs (conv_kernel - 1 per channel, 2
+  /// bytes) and the recurrent matrix (4 bytes an element).
+  double state_bytes() const;
+};
+
+enum class MlpKind { dense, moe, both };
+inline constexpr Word<MlpKind> mlp_words[] = {
+    {MlpKind::dense, "dense", "one MLP that every token visits"},
+    {MlpKind::moe, "moe", "routed experts, and shared ones where there are any"},
+    {MlpKind::both, "both", "a dense MLP beside routed experts"},
+};
+static_assert(in_order(mlp_words));
+
+/// Layers whose MLP is alike.
+struct MlpLayers {
+  MlpKind kind = MlpKind::dense;
+  int layers = 0;
+  std::string name;
+  int intermediate_size = 0;  // of the dense MLP
+  bool gated = true;          // gate, up, down; false = up, down
+  std::optional<MixtureOfExperts> moe;
+};
+
+/// Classes of weights that a release may store in formats of their own.
+enum class WeightClass {
+  attention,
+  index,
+  linear_attention,
+  dense_mlp,
+  experts,
+  shared,
+  router,
+  lm_head,
+  embedding
+};
+inline constexpr Word<WeightClass> weight_class_words[] = {
+    {WeightClass::attention, "attention", "projections of attention"},
+    {WeightClass::index, "index", "projections of the index of sparse attention"},
+    {WeightClass::linear_attention, "linear_attention", "projections of recurrent layers"},
+    {WeightClass::dense_mlp, "dense_mlp", "dense MLPs"},
+    {WeightClass::experts, "experts", "routed experts"},
+    {WeightClass::shared, "shared", "shared experts"},
+    {WeightClass::router, "router", "routers"},
+    {WeightClass::lm_head, "lm_head", "the LM head"},
+    {WeightClass::embedding, "embedding", "the input embedding"},
+};
+static_assert(in_order(weight_class_words));
+inline constexpr std::size_t weight_classes = std::size(weight_class_words);
+
+/// The number format of each class.
+struct WeightFormats {
+  std::array<Dtype, weight_classes> of{};
+  Dtype operator[](WeightClass each) const { return of[static_cast<std::size_t>(each)]; }
+  Dtype& operator[](WeightClass each) { return of[static_cast<std::size_t>(each)]; }
+  bool operator==(const WeightFormats&) const = default;
+};
+/// Formats of some classes, as a file states them.
+using StatedFormats = std::array<std::optional<Dtype>, weight_classes>;
+
+/// The model as somebody else released it, in other formats.
+struct Release {
+  Dtype name = Dtype::bf16;  // "nvfp4": what deployment.weights asks for
+  std::string source;
+  StatedFormats weights;    // what is left out has the model's dtype
+  std::optional<Dtype> kv;  // of the KV cache, where the release says it
+};
+
+/// Kinds of attention and of MLPs, in the order in which a forward pass is priced: as the model
+/// lists them, else derived from its figures.
+std::vector<AttentionLayers> attention_kinds(const Model& model);
+std::vector<MlpLayers> mlp_kinds(const Model& model);
+
+/// Formats of the weights when `wanted` is asked for: those of the release of that name, else
+/// `wanted` in every linear layer. Nothing is asked for: as the model itself is released.
+WeightFormats weight_formats(const Model& model, std::optional<Dtype> wanted);
+/// Format of the KV cache that the release states.
+std::optional<Dtype> released_kv(const Model& model, std::optional<Dtype> wanted);
+
+/// Bounds of contexts that attention of this model depends on: at most 4 caps in tokens, and the
+/// length of a chunk (0: none). @throws Error if there are more
+struct ContextBounds {
+  std::vector<int> caps;
+  int chunk = 0;
+};
+ContextBounds context_bounds(const Model& model);
+
+}  // namespace rooflua

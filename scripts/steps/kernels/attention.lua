@@ -1,0 +1,200 @@
+--- Attention of the layers of one kind: what their decodes and prompts cost, on one rank.
+---
+--- A kind says how many cached tokens a new one computes with: all of them (full, latent), the last `window`
+--- (window), those of its chunk (chunk), those that an index selects (latent_sparse, block_sparse), or a window and
+--- one entry for every `ratio` tokens (compressed). steps/kernels/pairs.lua counts them. Kinds without rows of their
+--- own run at the utilisation of full attention with as many query-key pairs.
+---
+--- Decodes and prompts are priced on monotone grids (monotone.lua, monotone_prefill.lua).
+local cost = require "rooflua.cost"
+local index = require "steps.kernels.index"
+local monotone = require "steps.kernels.monotone"
+local monotone_prefill = require "steps.kernels.monotone_prefill"
+local ops = require "steps.kernels.ops"
+local pairs_of = require "steps.kernels.pairs"
+
+local max, min = math.max, math.min
+local attention_block = 128  -- keys that a decode attention kernel loads at once; fewer keys cost the same
+
+local attention = {}
+attention.__index = attention
+
+--- Whether rows of window attention were measured at this shape. Rows of another window are no better than those of
+--- full attention with as many pairs.
+local function measured_windows(database, query)
+  if not database:measures(query.op) then return false end
+  local _, estimate = database:lookup(query)
+  return estimate.evidence == "measured" or estimate.evidence == "interpolated"
+end
+
+--- @param steps steps.Kernels
+--- @param op table the decode operation of cost.layers
+--- @param kind table one of model.attention
+function attention.of(steps, op, kind, deployment)
+  local self = setmetatable({ steps = steps, database = steps.database, bounds = steps.bounds, layers = op.count }, attention)
+  local suffix = op.name:match "@.*$" or ""
+  self.decode_name, self.prefill_name = "attention_decode" .. suffix, "attention_prefill" .. suffix
+  self.kv_bytes_per_token = op.bytes_per_row
+  self.latent = kind.latent ~= nil
+  self.expanded = kind.kind == "latent"
+  self.decode_query = ops.attention_query(steps.model, deployment, kind, true)
+  self.prefill_query = ops.attention_query(steps.model, deployment, kind, false)
+  self.decode_pair_flop, self.prefill_pair_flop = ops.pair_flop(kind, op)
+  self:choose_tokens(kind)
+  self.index = index.of(steps, kind, op.count, suffix)
+  self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block)
+  self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end)
+  self.prefill_calls = nil
+  return self
+end
+
+--- Chooses what a token computes with: everything before it, or what its kind says.
+function attention:choose_tokens(kind)
+  local longest = self.steps.model.max_model_len
+  self.tokens, self.pairs = pairs_of.kind(kind, self.steps.context_caps, longest > 0 and longest or math.huge)
+  if kind.kind ~= "window" or not self.tokens then return end
+  local decode, prefill = ops.window_queries(self.decode_query, self.prefill_query, kind.window)
+  if measured_windows(self.database, decode) then self.decode_query, self.tokens = decode, false end
+  if measured_windows(self.database, prefill) then self.prefill_query, self.own_rows = prefill, true end
+end
+
+--- Chooses how prefill attention is priced. Measured rows need a monotone grid; the modelled kernel is monotone.
+--- The choice is made at the first prefill chunk, so that pricing decodes alone reads no prefill table.
+function attention:choose_prefill()
+  local _, evidence = self:prefill_latency(1024, 0)
+  self.prefill_calls = evidence ~= "modelled" and self.prefill_grid
+end
+
+--- Latency and evidence of one prefill call from the database, without a grid.
+function attention:prefill_latency(t, p)
+  local query = self.prefill_query
+  query.new_tokens, query.context_tokens = t, p
+  local _, estimate = self.database:lookup(query)
+  return estimate.latency_s, estimate.evidence
+end
+
+--- Latency and evidence of one decode call from the database, without a grid.
+function attention:decode_latency(n, tokens)
+  local query = self.decode_query
+  query.batch, query.context_tokens = n, tokens / n
+  local _, estimate = self.database:lookup(query)
+  return estimate.latency_s, estimate.evidence
+end
+
+--- Decode attention of n requests that have `context` cached tokens in total. The new token of each request is in
+--- the cache when attention runs.
+--- @param batch rooflua.Batch read only by kinds whose contexts are bounded
+function attention:decode(n, context, batch)
+  local layers, all = self.layers, context + n
+  local tokens = all
+  if self.tokens then tokens = self.tokens(batch) end
+  local computed = max(tokens, n * attention_block)
+  local latency_s, evidence = self.decode_calls:at(n, computed)
+  local flop, bytes = computed * self.decode_pair_flop, computed * self.kv_bytes_per_token
+  local shape, note
+  if cost.shapes_wanted() then
+    shape, note = ops.decode_text(self.decode_query, n, computed), monotone.note(n, computed)
+  end
+  local time_s = cost.record(self.decode_name, latency_s, evidence, layers, flop, bytes,
+                             flop / (latency_s * self.steps.peak_flop_per_s), "memory", note, self.decode_query.op,
+                             shape)
+  if self.own_window then tokens = min(tokens, n * self.own_window) end
+  time_s = self.bounds:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
+                               self.steps.dtype, layers, self.decode_name)
+  if self.index then return time_s + self.index:decode(n, all, tokens) end
+  return time_s
+end
+
+--- Prefill attention of a chunk: t new tokens after p cached ones.
+--- @param paid_s number part of the call's launch that other requests in the call have paid
+--- @return number time_s of all layers
+--- @return number paid_s part of the call's launch that is paid with this chunk
+function attention:prefill(t, p, paid_s)
+  if self.prefill_calls == nil then self:choose_prefill() end
+  local layers, query = self.layers, self.prefill_query
+  query.new_tokens, query.context_tokens = t, p
+  local pairs = t * p + t * (t + 1) / 2
+  local time_s
+  if self.pairs then
+    pairs = self.pairs(t, p)
+    time_s = self:bounded_prefill(t, p, pairs, paid_s)
+  elseif self.prefill_calls then
+    time_s = self:measured_prefill(t, p, pairs, paid_s)
+  elseif not self.latent then
+    time_s = cost.attention_prefill(self.database, query, t, p, layers, self.prefill_name,
+                                    paid_s > 0 and paid_s or nil)
+  elseif paid_s == 0 then
+    time_s = cost.lookup(self.database, query, layers, self.prefill_name)
+  else
+    time_s = self:same_call(query, paid_s)
+  end
+  local launch_s = paid_s
+  if time_s > 0 then launch_s = min(self.steps.attention_launch_s, paid_s + time_s / layers) end
+  local more_launch_s = min(time_s, layers * (launch_s - paid_s))
+  local bytes = self.pairs and min(t + p, 2 * pairs / t + t) or t + p
+  time_s = more_launch_s + self.bounds:at_least(time_s - more_launch_s, pairs * self.prefill_pair_flop,
+                                               bytes * self.kv_bytes_per_token, self.steps.dtype, layers,
+                                               self.prefill_name)
+  if self.index then time_s = time_s + self.index:prefill(t, p) end
+  return time_s, launch_s
+end
+
+--- Latency of a full-attention call, from the grid where rows were measured.
+function attention:full_latency(t, p)
+  if self.prefill_calls then return self.prefill_calls:at(t, p) end
+  return self:prefill_latency(t, p)
+end
+
+--- Latency of a chunk that computes fewer pairs than full attention does: that of the call with as many pairs, which
+--- has less context, or else the part of a call without context.
+function attention:bounded_latency(t, p, pairs)
+  if self.own_rows then return self:full_latency(t, p) end
+  local triangle = t * (t + 1) / 2
+  if pairs == t * p + triangle then return self:full_latency(t, p) end
+  if pairs >= triangle then return self:full_latency(t, (pairs - triangle) / t) end
+  local latency_s, evidence = self:full_latency(t, 0)
+  local launch_s = min(latency_s, self.steps.attention_launch_s)
+  return launch_s + (latency_s - launch_s) * pairs / triangle, evidence
+end
+
+function attention:bounded_prefill(t, p, pairs, paid_s)
+  local latency_s, evidence = self:bounded_latency(t, p, pairs)
+  local flop, bytes = pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token
+  local shape, note
+  if cost.shapes_wanted() then
+    self.prefill_query.new_tokens, self.prefill_query.context_tokens = t, p
+    shape = cost.query_text(self.prefill_query)
+    if cost.listening() then note = ("%.14g query-key pairs"):format(pairs) end
+  end
+  return cost.record(self.prefill_name, max(0, latency_s - paid_s), evidence, self.layers, flop, bytes,
+                     flop / (latency_s * self.steps.peak_flop_per_s), "compute", note, self.prefill_query.op, shape)
+end
+
+--- The price of a chunk from the grid of measured rows, less the launch that is paid already.
+function attention:measured_prefill(t, p, pairs, paid_s)
+  local query = self.prefill_query
+  local latency_s, evidence = self.prefill_calls:at(t, p)
+  local flop, bytes = pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token
+  local shape, note
+  if cost.shapes_wanted() then
+    query.new_tokens, query.context_tokens = t, p
+    shape, note = cost.query_text(query), monotone_prefill.note(t, p)
+    if note and paid_s > 0 then note = "in the same call; " .. note end
+  end
+  return cost.record(self.prefill_name, max(0, latency_s - paid_s), evidence, self.layers, flop, bytes,
+                     flop / (latency_s * self.steps.peak_flop_per_s), "compute", note, query.op, shape)
+end
+
+--- What a chunk of latent attention adds to a call whose launch is paid already.
+function attention:same_call(query, paid_s)
+  local _, estimate = self.database:lookup(query)
+  local shape, note
+  if cost.shapes_wanted() then
+    shape, note = cost.query_text(query), "in the same call; " .. estimate.note
+  end
+  local time_s = max(0, estimate.latency_s - paid_s)
+  return cost.record(self.prefill_name, time_s, estimate, self.layers, estimate.flop,
+                     estimate.bytes, estimate.mfu, "compute", note, query.op, shape)
+end
+
+return attention
