@@ -97,6 +97,7 @@ void read_window_heads(AttentionLayers& window, const Fields& config) {
   window.head_dim = config.need_integer("swa_head_dim");
   window.v_head_dim = config.need_integer("swa_v_head_dim");
   window.heads = config.small_integer("swa_num_attention_heads").value_or(window.heads);
+  config.allow("attention_chunk_size");  // the width of the window again
 }
 
 void read_windows(Model& model, const Fields& config, std::string_view type) {

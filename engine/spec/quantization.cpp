@@ -126,6 +126,14 @@ void read_exclusions(Model& model, const Fields& quantization) {
   }
 }
 
+/// The formats that NVIDIA writes beside a config.json.
+std::optional<Fields> quantization_beside(const Fields& config) {
+  const auto file = config.table("hf_quant_config");
+  if (!file) return std::nullopt;
+  const auto inner = file->table("quantization");
+  return inner ? inner : file;
+}
+
 void read_kv_format(Model& model, const Fields& quantization) {
   if (const auto scheme = quantization.find("kv_cache_scheme"); scheme && scheme->is_object()) {
     const Fields own = quantization.need_table("kv_cache_scheme");
@@ -142,7 +150,7 @@ void read_kv_format(Model& model, const Fields& quantization) {
 
 std::optional<Fields> quantization_of(const Fields& config) {
   const std::string_view key = config.first_of({"quantization_config", "compression_config"});
-  if (key.empty()) return std::nullopt;
+  if (key.empty()) return quantization_beside(config);
   return config.need_table(key);
 }
 
@@ -159,18 +167,20 @@ std::vector<std::string> excluded_modules(const Fields& quantization) {
 }
 
 void read_hf_formats(Model& model, const Fields& config) {
-  const auto quantization = quantization_of(config);
-  if (!quantization) return;
-  if (is_mixed(*quantization)) {
-    read_mixed(model, *quantization);
-  } else {
-    model.weight_dtype = format_of_linear_layers(*quantization);
-    if (model.weight_dtype) read_exclusions(model, *quantization);
+  const auto stated = quantization_of(config), beside = quantization_beside(config);
+  if (!stated) return;
+  if (!is_mixed(*stated)) {
+    model.weight_dtype = format_of_linear_layers(*stated);
+    if (model.weight_dtype) read_exclusions(model, *stated);
   }
   // DeepSeek-V4: FP4 weights with a scale for 32 of them.
   if (config.text("expert_dtype").value_or("") == "fp4")
     model.weights[static_cast<std::size_t>(WeightClass::experts)] = Dtype::mxfp4;
-  read_kv_format(model, *quantization);
+  for (const auto& each : {stated, beside}) {
+    if (!each) continue;
+    if (is_mixed(*each)) read_mixed(model, *each);
+    read_kv_format(model, *each);
+  }
 }
 
 }  // namespace rooflua
