@@ -75,10 +75,11 @@ const Release* release_of(const Model& model, std::optional<Dtype> wanted) {
   return found == model.releases.end() ? nullptr : &*found;
 }
 
-/// Whether the model itself is released with some class of weights in this format.
+/// Whether the model itself is released in this format: that of most of its weights.
 bool is_own(const Model& model, Dtype wanted) {
-  return std::any_of(model.weights.begin(), model.weights.end(),
-                     [&](const std::optional<Dtype>& each) { return each == wanted; });
+  if (model.weight_dtype) return *model.weight_dtype == wanted;
+  const WeightClass most = model.moe ? WeightClass::experts : WeightClass::dense_mlp;
+  return model.weights[static_cast<std::size_t>(most)] == wanted;
 }
 
 }  // namespace
@@ -156,8 +157,8 @@ std::optional<Dtype> released_kv(const Model& model, std::optional<Dtype> wanted
   return !wanted || is_own(model, *wanted) ? model.kv_dtype : std::nullopt;
 }
 
-ContextBounds context_bounds(const Model& model) {
-  ContextBounds bounds;
+ContextLimits context_limits(const Model& model) {
+  ContextLimits bounds;
   const auto add = [&](int cap) {
     if (cap > 0 && std::find(bounds.caps.begin(), bounds.caps.end(), cap) == bounds.caps.end())
       bounds.caps.push_back(cap);

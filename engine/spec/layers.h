@@ -202,10 +202,10 @@ std::optional<Dtype> released_kv(const Model& model, std::optional<Dtype> wanted
 
 /// Bounds of contexts that attention of this model depends on: at most 4 caps in tokens, and the
 /// length of a chunk (0: none). @throws Error if there are more
-struct ContextBounds {
+struct ContextLimits {
   std::vector<int> caps;
   int chunk = 0;
 };
-ContextBounds context_bounds(const Model& model);
+ContextLimits context_limits(const Model& model);
 
 }  // namespace rooflua

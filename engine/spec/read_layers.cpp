@@ -347,7 +347,7 @@ void validate_layer_kinds(const Model& model, const std::string& where) {
                     std::to_string(attending) + " and those of MLPs to " + std::to_string(mlps) +
                     "; a layer has one of each, or, in every layer, one of either");
   }
-  context_bounds(model);
+  context_limits(model);
 }
 
 }  // namespace rooflua

@@ -11,7 +11,7 @@ function bound.modelled(gpu) return rooflua.mfu.open { gpu = gpu, tables = false
 function bound.bind(steps, given)
   local model = rooflua.spec.model(given.model or "llama-3.1-8b")
   local hardware = rooflua.spec.hardware(given.hardware or "h100-sxm")
-  local options = { model = model, hardware = hardware, tp = given.tp or 1, kv_blocks = 20000 }
+  local options = { model = model, hardware = hardware, tp = given.tp or 1, ep = given.ep, kv_blocks = 20000 }
   for key, value in pairs(given.deployment or {}) do options[key] = value end
   steps:bind {
     model = model, hardware = hardware, deployment = rooflua.spec.deployment(options),

@@ -134,14 +134,11 @@ test("a step of experts that are split over ranks is these operations", function
   check(of { model = "mixtral-8x7b", tp = 2 }, expected)
 end)
 
-test("whole experts on ranks see half of the tokens each, and two all-to-alls for an all-reduce", function()
+test("ranks with whole experts get their share of the rows, and results are added up as before", function()
   local expected = common_rows(h100, 32000)
   expected.router = { 32, h100.gemm(128, 4096, 8) }
   expected.experts = { 32, h100.ask(experts_query(64, 1)) }
-  expected.mlp_all_reduce = nil
-  local all_to_all_s = cost.all_to_all(h100.hardware, 4096 * 2 * 128 * 2 / 2, 2)
-  expected.expert_all_to_all = { 64, all_to_all_s }
-  check(of({ model = "mixtral-8x7b", tp = 2 }, { expert_parallel = true }), expected)
+  check(of { model = "mixtral-8x7b", tp = 2, ep = 2 }, expected)
 end)
 
 test("a step of latent attention is these operations", function()
@@ -234,13 +231,13 @@ end)
 
 test("flop of a pair: 4 per element of a head; 2 (2 rank + rope) absorbed, 2 (nope + rope + value) expanded", function()
   local steps = of(dense)
-  test.equal(steps.decode_pair_flop, 4 * 16 * 128)
-  test.equal(steps.prefill_pair_flop, 4 * 16 * 128)
+  test.equal(steps.attention.decode_pair_flop, 4 * 16 * 128)
+  test.equal(steps.attention.prefill_pair_flop, 4 * 16 * 128)
   test.equal(rows_of(steps).attention_decode.flop, 64 * 1024 * 4 * 16 * 128)
   test.equal(rows_of(steps).attention_decode.bytes, 64 * 1024 * 2 * 4 * 128 * 2)
   local latent = of { model = "deepseek-v3", tp = 8, hardware = "h200-sxm" }
-  test.equal(latent.decode_pair_flop, 2 * 16 * (2 * 512 + 64))
-  test.equal(latent.prefill_pair_flop, 2 * 16 * (128 + 64 + 128))
+  test.equal(latent.attention.decode_pair_flop, 2 * 16 * (2 * 512 + 64))
+  test.equal(latent.attention.prefill_pair_flop, 2 * 16 * (128 + 64 + 128))
   test.equal(rows_of(latent).attention_decode.bytes, 64 * 1024 * (512 + 64) * 2)
 end)
 

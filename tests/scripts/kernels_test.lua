@@ -214,9 +214,9 @@ test("the rows of a step sum to its price", function()
   test.near(sum, tree.time_s, 1e-12)
 end)
 
-test("a rank of expert parallelism holds at least one whole expert", function()
-  test.raises("steps.expert_parallel: 16 ranks for 8 experts", function()
-    of({ model = "mixtral-8x22b", tp = 16, hardware = "h200-sxm" }, { expert_parallel = true })
+test("experts divide over the ranks that hold them", function()
+  test.raises("8 experts of mixtral-8x22b do not divide by ep = 16", function()
+    of({ model = "mixtral-8x22b", tp = 16, ep = 16, hardware = "h200-sxm" })
   end)
 end)
 

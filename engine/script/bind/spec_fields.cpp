@@ -166,7 +166,7 @@ Json fields_of(const Model& model) {
   out["mlp"] = listed(mlp_kinds(model));
   out["uniform"] = model.attentions.empty();
   out["mtp_layers"] = model.mtp_layers;
-  const ContextBounds bounds = context_bounds(model);
+  const ContextLimits bounds = context_limits(model);
   out["context_caps"] = Json::array();
   for (const int cap : bounds.caps) out["context_caps"].push_back(cap);
   out["context_chunk"] = bounds.chunk;

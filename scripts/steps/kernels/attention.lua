@@ -36,10 +36,10 @@ function attention.of(steps, op, kind, deployment)
   self.decode_name, self.prefill_name = "attention_decode" .. suffix, "attention_prefill" .. suffix
   self.kv_bytes_per_token = op.bytes_per_row
   self.latent = kind.latent ~= nil
-  self.expanded = kind.kind == "latent"
   self.decode_query = ops.attention_query(steps.model, deployment, kind, true)
   self.prefill_query = ops.attention_query(steps.model, deployment, kind, false)
   self.decode_pair_flop, self.prefill_pair_flop = ops.pair_flop(kind, op)
+  self.flop_of_rows = ops.flop_of_rows(kind, op) or self.prefill_pair_flop
   self:choose_tokens(kind)
   self.index = index.of(steps, kind, op.count, suffix)
   self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block)
@@ -51,10 +51,12 @@ end
 --- Chooses what a token computes with: everything before it, or what its kind says.
 function attention:choose_tokens(kind)
   local longest = self.steps.model.max_model_len
-  self.tokens, self.pairs = pairs_of.kind(kind, self.steps.context_caps, longest > 0 and longest or math.huge)
+  self.tokens, self.pairs = pairs_of.kind(kind, longest > 0 and longest or math.huge)
   if kind.kind ~= "window" or not self.tokens then return end
   local decode, prefill = ops.window_queries(self.decode_query, self.prefill_query, kind.window)
-  if measured_windows(self.database, decode) then self.decode_query, self.tokens = decode, false end
+  if measured_windows(self.database, decode) then
+    self.decode_query, self.tokens, self.own_window = decode, false, kind.window
+  end
   if measured_windows(self.database, prefill) then self.prefill_query, self.own_rows = prefill, true end
 end
 
@@ -86,14 +88,15 @@ end
 --- @param batch rooflua.Batch read only by kinds whose contexts are bounded
 function attention:decode(n, context, batch)
   local layers, all = self.layers, context + n
-  local tokens = all
-  if self.tokens then tokens = self.tokens(batch) end
+  local tokens, exact = all, true
+  if self.tokens then tokens, exact = self.tokens(batch) end
   local computed = max(tokens, n * attention_block)
   local latency_s, evidence = self.decode_calls:at(n, computed)
   local flop, bytes = computed * self.decode_pair_flop, computed * self.kv_bytes_per_token
   local shape, note
   if cost.shapes_wanted() then
     shape, note = ops.decode_text(self.decode_query, n, computed), monotone.note(n, computed)
+    if note and not exact then note = note .. "; of the contexts only the mean is known" end
   end
   local time_s = cost.record(self.decode_name, latency_s, evidence, layers, flop, bytes,
                              flop / (latency_s * self.steps.peak_flop_per_s), "memory", note, self.decode_query.op,
@@ -146,15 +149,22 @@ function attention:full_latency(t, p)
 end
 
 --- Latency of a chunk that computes fewer pairs than full attention does: that of the call with as many pairs, which
---- has less context, or else the part of a call without context.
+--- has less context, or else the part of a call without context. Pairs of another kind take as long as their flop do.
 function attention:bounded_latency(t, p, pairs)
   if self.own_rows then return self:full_latency(t, p) end
-  local triangle = t * (t + 1) / 2
-  if pairs == t * p + triangle then return self:full_latency(t, p) end
-  if pairs >= triangle then return self:full_latency(t, (pairs - triangle) / t) end
-  local latency_s, evidence = self:full_latency(t, 0)
+  local triangle, part = t * (t + 1) / 2, self.prefill_pair_flop / self.flop_of_rows
+  local latency_s, evidence
+  if pairs == t * p + triangle then
+    latency_s, evidence = self:full_latency(t, p)
+  elseif pairs >= triangle then
+    latency_s, evidence = self:full_latency(t, (pairs - triangle) / t)
+  else
+    latency_s, evidence = self:full_latency(t, 0)
+    part = part * pairs / triangle
+  end
+  if part == 1 then return latency_s, evidence end
   local launch_s = min(latency_s, self.steps.attention_launch_s)
-  return launch_s + (latency_s - launch_s) * pairs / triangle, evidence
+  return launch_s + (latency_s - launch_s) * part, evidence
 end
 
 function attention:bounded_prefill(t, p, pairs, paid_s)

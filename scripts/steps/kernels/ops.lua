@@ -97,8 +97,10 @@ end
 --- experts gets its share of the rows.
 function ops.grouped_gemm(steps, op, rows)
   local moe = experts_of(steps, op)
-  local query = ops.is_whole_layer(steps, op) and layer_query(steps, op) or grouped_query(steps, op)
-  query.tokens = steps.bounds:rows_to_run(op, rows, query)
+  local whole = ops.is_whole_layer(steps, op)
+  local query = whole and layer_query(steps, op) or grouped_query(steps, op)
+  local tokens = whole and rows or math.max(1, rows / steps.ep)
+  query.tokens = steps.bounds:rows_to_run(op, tokens, query)
   local time_s = cost.lookup(steps.database, query, op.count, op.name)
   local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
   return steps.bounds:at_least(time_s, op.flop_per_row * rows * op.rows_per_token / steps.ep,
@@ -169,8 +171,14 @@ function ops.pair_flop(kind, op)
     return flop, flop
   end
   local absorbed = 2 * op.heads * (2 * mla.kv_lora_rank + mla.qk_rope_head_dim)
-  if kind.kind ~= "latent" then return absorbed, absorbed end
-  return absorbed, 2 * op.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
+  return absorbed, kind.kind == "latent" and ops.flop_of_rows(kind, op) or absorbed
+end
+
+--- Flop of a pair in the rows that price prompts of a kind, where these compute otherwise: rows of latent attention are
+--- expanded to heads.
+function ops.flop_of_rows(kind, op)
+  local mla = kind.latent
+  return mla and 2 * op.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
 end
 
 return ops

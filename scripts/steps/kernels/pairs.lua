@@ -40,56 +40,40 @@ function pairs_of.entries(t, p, ratio, most)
   return sum
 end
 
-local function cap_position(caps, cap)
-  for i = 1, #caps do
-    if caps[i] == cap then return i end
-  end
-  return error(("steps.kernels: the model states no bound of %d tokens"):format(cap), 0)
-end
-
---- Reads the sum over the decodes of min(s, cap).
-local readers = {
-  function(batch) return batch.bounded_tokens_1 end,
-  function(batch) return batch.bounded_tokens_2 end,
-  function(batch) return batch.bounded_tokens_3 end,
-  function(batch) return batch.bounded_tokens_4 end,
-}
-
-local function bounded(caps, cap, longest)
+local function bounded(cap, longest)
   if cap >= longest then return false, false end
-  return readers[cap_position(caps, cap)], function(t, p) return pairs_of.window(t, p, cap) end
+  return function(batch) return batch:bounded_tokens(cap) end, function(t, p) return pairs_of.window(t, p, cap) end
 end
 
 --- Entries that decodes of a compressed kind read: of its window and of its compressed cache.
-local function compressed(kind, caps)
-  local window, ratio = readers[cap_position(caps, kind.window)], kind.compression.ratio
-  local w, most = kind.window, kind.index and kind.index.topk
-  if ratio == 0 then return window, function(t, p) return pairs_of.window(t, p, w) end end
-  local selected = most and readers[cap_position(caps, most * ratio)]
+local function compressed(kind)
+  local w, ratio, most = kind.window, kind.compression.ratio, kind.index and kind.index.topk
+  if ratio == 0 then return bounded(w, math.huge) end
   local function tokens(batch)
-    local all = selected and selected(batch) or batch.decode_context_tokens + batch.decodes
-    return window(batch) + all / ratio
+    local recent, exact = batch:bounded_tokens(w)
+    if not most then return recent + (batch.decode_context_tokens + batch.decodes) / ratio, exact end
+    local selected, also_exact = batch:bounded_tokens(most * ratio)
+    return recent + selected / ratio, exact and also_exact
   end
   return tokens, function(t, p) return pairs_of.window(t, p, w) + pairs_of.entries(t, p, ratio, most) end
 end
 
---- How to count for a kind of layers: tokens of the decodes of a batch, and pairs of a chunk. Both are false for
---- kinds that compute with every token before a new one, also where no context is longer than their bound.
+--- How to count for a kind of layers: tokens of the decodes of a batch (and whether the sum is exact), and pairs of a
+--- chunk. Both are false for kinds that compute with every token before a new one, also where no context is longer
+--- than their bound.
 --- @param kind table one of model.attention
---- @param caps integer[] bounds for which batches carry sums: model.context_caps
 --- @param longest number the longest context that can be
-function pairs_of.kind(kind, caps, longest)
+function pairs_of.kind(kind, longest)
   local name = kind.kind
-  if name == "window" then return bounded(caps, kind.window, longest) end
-  if name == "latent_sparse" or name == "block_sparse" then
-    return bounded(caps, kind.index.topk * kind.index.block, longest)
-  end
+  if name == "window" then return bounded(kind.window, longest) end
+  if name == "block_sparse" then return bounded(kind.index.topk * kind.index.block, longest) end
+  if name == "latent_sparse" then return bounded(kind.index.topk, math.huge) end  -- absorbed, unlike latent
   if name == "chunk" then
     if kind.window >= longest then return false, false end
     local c = kind.window
-    return function(batch) return batch.chunk_tokens end, function(t, p) return pairs_of.chunk(t, p, c) end
+    return function(batch) return batch:chunk_tokens(c) end, function(t, p) return pairs_of.chunk(t, p, c) end
   end
-  if name == "compressed" then return compressed(kind, caps) end
+  if name == "compressed" then return compressed(kind) end
   return false, false
 end
 

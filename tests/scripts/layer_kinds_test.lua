@@ -1,0 +1,310 @@
+-- Layers of several kinds: query-key pairs against counting one by one, prices of bounded, selected, compressed and
+-- recurrent layers written out by hand, and what must hold between them.
+local test = dofile "tests/scripts/harness.lua"
+local bound = dofile "tests/scripts/bound_steps.lua"
+local rooflua = require "rooflua"
+local cost = rooflua.cost
+local Kernels = require "steps.kernels"
+local pairs_of = require "steps.kernels.pairs"
+
+local us = 1e-6
+
+--- A small model; `attention` and `mlp` are lists of kinds.
+local function model(attention, mlp, more)
+  local layers = 0
+  for _, kind in ipairs(attention) do layers = layers + kind.layers end
+  local given = {
+    layers = layers, hidden_size = 1024, heads = 8, kv_heads = 2, head_dim = 128, vocab_size = 32768,
+    max_model_len = 262144, intermediate_size = 3072, attention = attention,
+    mlp = mlp or { { kind = "dense", layers = layers } },
+  }
+  for key, value in pairs(more or {}) do given[key] = value end
+  return rooflua.spec.model(given)
+end
+
+local function of(given, options)
+  options = options or {}
+  options.model = given
+  return bound.bind(Kernels(options.parameters or {}), options)
+end
+
+local function rows_of(steps, load)
+  local out = {}
+  for _, row in ipairs(cost.explain(function() return steps:time(load) end).rows) do
+    local same = out[row.name]
+    out[row.name] = { count = row.count, time_s = row.time_s + (same and same.time_s or 0), flop = row.flop,
+                      bytes = row.bytes, evidence = row.evidence }
+  end
+  return out
+end
+
+local full = { kind = "full", layers = 2 }
+local function window(w, layers) return { kind = "window", layers = layers or 2, window = w } end
+local function chunk(c) return { kind = "chunk", layers = 2, chunk = c } end
+
+-- Pairs --------------------------------------------------------------------------------------------
+
+local function brute(t, p, seen)
+  local sum = 0
+  for i = 1, t do sum = sum + seen(p + i) end
+  return sum
+end
+
+test("pairs of every kind equal counting token by token, and add up over the chunks of a prompt", function()
+  for t = 1, 64, 3 do
+    for p = 0, 63, 7 do
+      test.equal(pairs_of.full(t, p), brute(t, p, function(s) return s end))
+      for w = 1, 70, 3 do
+        test.equal(pairs_of.window(t, p, w), brute(t, p, function(s) return math.min(s, w) end))
+        test.equal(pairs_of.chunk(t, p, w), brute(t, p, function(s) return (s - 1) % w + 1 end))
+        test.equal(pairs_of.entries(t, p, w), brute(t, p, function(s) return math.floor(s / w) end))
+        for most = 1, 9, 4 do
+          test.equal(pairs_of.entries(t, p, w, most),
+            brute(t, p, function(s) return math.min(math.floor(s / w), most) end))
+        end
+        test.equal(pairs_of.window(t, p, w) + pairs_of.window(5, p + t, w), pairs_of.window(t + 5, p, w))
+        test.equal(pairs_of.chunk(t, p, w) + pairs_of.chunk(5, p + t, w), pairs_of.chunk(t + 5, p, w))
+      end
+    end
+  end
+end)
+
+-- Bounded contexts ---------------------------------------------------------------------------------
+
+local loads = {
+  bound.decodes(16, 300), bound.decodes(3, 9000), bound.prefill(700), bound.prefill(100, 5000),
+  bound.mixed(300, 900, 7, 2000),
+}
+
+test("a window or a chunk as wide as the longest context prices to the same bits as full attention", function()
+  local plain = of(model { { kind = "full", layers = 4 } })
+  for _, kind in ipairs { window(262144, 4), { kind = "chunk", layers = 4, chunk = 300000 } } do
+    local steps = of(model { kind })
+    for _, load in ipairs(loads) do test.equal(steps:time(load), plain:time(load), kind.kind) end
+  end
+end)
+
+test("contexts within the window price to the same bits as full attention", function()
+  local plain, steps = of(model { { kind = "full", layers = 4 } }), of(model { window(10000, 4) })
+  for _, load in ipairs(loads) do test.equal(steps:time(load), plain:time(load)) end
+end)
+
+test("decodes compute with the sum of min(context, window), not with the window of the mean", function()
+  local load = cost.batch { decode_contexts = { 9, 4999, 129, 99 } }
+  local row = rows_of(of(model { window(2048), full }), load)
+  local pair = 4 * 8 * 128
+  test.equal(row.attention_decode.flop, (10 + 2048 + 130 + 100) * pair)
+  test.equal(row["attention_decode@full"].flop, (10 + 5000 + 130 + 100) * pair)
+  test.equal(row.attention_decode.count, 2)
+  local chunked = rows_of(of(model { chunk(1024), full }), load)
+  test.equal(chunked.attention_decode.flop, (10 + (4999 % 1024 + 1) + 130 + 100) * pair)
+end)
+
+test("a chunk of a prompt computes its own pairs, at the speed of a call with as many", function()
+  local steps, database = of(model { window(2048), full }), bound.modelled "h100-sxm"
+  local function latency(t, p)
+    local _, estimate = database:lookup { op = "attention_prefill", heads = 8, kv_heads = 2, head_dim = 128, tp = 1,
+                                          kv_dtype = "bf16", batch = 1, new_tokens = t, context_tokens = p }
+    return estimate.latency_s
+  end
+  local row = rows_of(steps, bound.prefill(100, 5000))
+  test.equal(row.attention_prefill.flop, 100 * 2048 * 4 * 8 * 128)
+  test.near(row.attention_prefill.time_s, latency(100, 2048 - 50.5), 1e-9)
+  test.near(row["attention_prefill@full"].time_s, latency(100, 5000), 1e-9)
+  --- Longer than its window: the part of a call without context, launch apart.
+  row = rows_of(steps, bound.prefill(8000))
+  local pairs, triangle = pairs_of.window(8000, 0, 2048), 8000 * 8001 / 2
+  test.near(row.attention_prefill.time_s, 8 * us + (latency(8000, 0) - 8 * us) * pairs / triangle, 1e-9)
+end)
+
+test("more tokens never cost less, whatever the kinds", function()
+  local index = { index_heads = 4, index_head_dim = 128, index_topk = 16, index_block = 128 }
+  local sparse = { kind = "block_sparse", layers = 2 }
+  for key, value in pairs(index) do sparse[key] = value end
+  for _, kinds in ipairs { { window(512), full }, { chunk(1000), full }, { sparse, full } } do
+    local steps = of(model(kinds))
+    local before = 0
+    for context = 1, 40000, 1777 do
+      local time_s = steps:time(bound.decodes(8, context))
+      if kinds[1].kind ~= "chunk" then test.at_least(time_s * (1 + 1e-9), before) end
+      before = time_s
+    end
+    before = 0
+    for tokens = 1, 16000, 1111 do
+      local time_s = steps:time(bound.prefill(tokens, 3000))
+      test.at_least(time_s * (1 + 1e-9), before)
+      before = time_s
+    end
+  end
+end)
+
+-- Selected tokens ----------------------------------------------------------------------------------
+
+local mla = { q_lora_rank = 384, kv_lora_rank = 256, qk_nope_head_dim = 64, qk_rope_head_dim = 32, v_head_dim = 64 }
+
+local function latent(kind, more)
+  local out = { kind = kind, layers = 2 }
+  for key, value in pairs(mla) do out[key] = value end
+  for key, value in pairs(more or {}) do out[key] = value end
+  return out
+end
+
+local dsa = { index_heads = 16, index_head_dim = 128, index_topk = 2048 }
+
+test("an index scores every token, and attention computes with those that it selects", function()
+  local steps = of(model { latent("latent_sparse", dsa) })
+  local row = rows_of(steps, bound.decodes(4, 9999))
+  test.equal(row.attention_decode.flop, 4 * 2048 * 2 * 8 * (2 * 256 + 32))
+  local scores = 4 * 10000 * 2 * 16 * 128
+  test.equal(row.index_scores.flop, scores)
+  test.equal(row.index_scores.bytes, 4 * 10000 * (128 + 4))
+  local hardware = rooflua.spec.hardware "h100-sxm"
+  local bytes_s, flop_s = 4 * 10000 * 132 / hardware.memory_bytes_per_s, scores / (0.3 * hardware.peak_flop_per_s.fp8)
+  test.near(row.index_scores.time_s, math.max(bytes_s, flop_s) + 6 * us, 1e-9)
+  row = rows_of(steps, bound.decodes(4, 1000))
+  test.check(not row.index_scores, "every token is selected")
+  row = rows_of(steps, bound.prefill(1000, 4000))
+  test.equal(row.attention_prefill.flop, 1000 * 2048 * 2 * 8 * (2 * 256 + 32))
+  test.equal(row.index_scores.flop, (1000 * 4000 + 1000 * 1001 / 2) * 2 * 16 * 128)
+  test.check(not rows_of(steps, bound.prefill(2048)).index_scores, "a short prompt selects everything")
+end)
+
+test("a layer that uses the selection of another one scores nothing", function()
+  local reuse = latent("latent_sparse", { index_heads = 16, index_head_dim = 128, index_topk = 2048, own_index = false })
+  local row = rows_of(of(model { latent("latent_sparse", dsa), reuse }), bound.decodes(4, 9999))
+  test.equal(row.index_scores.count, 2)
+  test.check(not row["index_scores@latent_sparse_2"], "no scores")
+  test.equal(row["attention_decode@latent_sparse_2"].flop, row.attention_decode.flop)
+  test.check(row.index_q and not row["index_q@latent_sparse_2"], "no projections")
+end)
+
+test("a compressed cache is read as its window and an entry for every few tokens", function()
+  local base = { kind = "compressed", layers = 1, kv_heads = 1, head_dim = 512, q_lora_rank = 256,
+                 qk_rope_head_dim = 64, window = 128, o_lora_rank = 256, o_groups = 2 }
+  local function layer(ratio, more)
+    local out = { ratio = ratio }
+    for key, value in pairs(base) do out[key] = value end
+    for key, value in pairs(more or {}) do out[key] = value end
+    return out
+  end
+  local steps = of(model { layer(4, { index_heads = 8, index_head_dim = 64, index_topk = 512 }), layer(128), layer(0) })
+  local pair, row = 2 * 8 * 1024, rows_of(steps, bound.decodes(4, 9999))
+  test.equal(row.attention_decode.flop, 4 * (128 + 512) * pair)
+  test.equal(row["attention_decode@compressed_2"].flop, 4 * (128 + 10000 / 128) * pair)
+  test.equal(row["attention_decode@compressed_3"].flop, 4 * 128 * pair)
+  test.equal(row.index_scores.flop, 4 * 10000 / 4 * 2 * 8 * 64)
+  test.check(row.compressor and row["compressor@compressed_2"] and not row["compressor@compressed_3"], "compressors")
+  row = rows_of(steps, bound.prefill(1000))
+  test.equal(row["attention_prefill@compressed_2"].flop,
+    (pairs_of.window(1000, 0, 128) + pairs_of.entries(1000, 0, 128)) * pair)
+end)
+
+-- States -------------------------------------------------------------------------------------------
+
+test("state-space layers read and write a state per request, and their scan pairs tokens of a chunk", function()
+  local mamba = { kind = "mamba2", layers = 3, heads = 32, head_dim = 64, groups = 8, state_size = 128, conv_kernel = 4 }
+  local given = model({ mamba, { kind = "full", layers = 1 } }, { { kind = "dense", layers = 4 } }, { layers = 8 })
+  local steps, hardware = of(given), rooflua.spec.hardware "h100-sxm"
+  local inner, channels = 32 * 64, 32 * 64 + 2 * 8 * 128
+  local token_flop = 6 * 32 * 64 * 128 + 2 * channels * 4
+  local row = rows_of(steps, bound.decodes(5, 1000))
+  local state, weights = 4 * 32 * 64 * 128, channels * 5 * 2
+  local bytes = 2 * 5 * state + 5 * (channels + 2 * inner) * 2 + weights
+  test.equal(row.linear_attention_decode.flop, 5 * token_flop)
+  test.equal(row.linear_attention_decode.bytes, bytes)
+  test.near(row.linear_attention_decode.time_s, bytes / (0.7 * hardware.memory_bytes_per_s) + 6 * us, 1e-9)
+  test.equal(row.linear_attention_decode.count, 3)
+  row = rows_of(steps, bound.prefill(1000))
+  test.equal(row.linear_attention_prefill.flop, 1000 * token_flop + 1000 * 256 * 2 * (8 * 128 + 32 * 64))
+  --- One block a layer: a norm and, on two ranks, an all-reduce for each.
+  row = rows_of(of(given, { tp = 2 }), bound.decodes(5, 1000))
+  test.equal(row.attention_norm.count, 4)
+  test.equal(row.mlp_norm.count, 4)
+  test.equal(row.attention_all_reduce.count, 4)
+  test.equal(row.mlp_all_reduce.count, 4)
+end)
+
+-- Experts and formats ------------------------------------------------------------------------------
+
+local moe = { kind = "moe", layers = 2, experts = 32, experts_per_token = 4, intermediate_size = 512,
+              shared_intermediate_size = 512 }
+
+test("classes of weights have formats of their own", function()
+  local given = model({ full }, { moe }, { weights = { experts = "mxfp4", shared = "fp8" } })
+  local formats = {}
+  local deployment = rooflua.spec.deployment { model = given, hardware = "h100-sxm", kv_blocks = 100 }
+  for _, op in ipairs(cost.layers(given, deployment)) do formats[op.name] = op.dtype end
+  test.equal(formats.experts, "mxfp4")
+  test.equal(formats.shared_down, "fp8")
+  test.equal(formats.qkv, "bf16")
+  test.equal(formats.lm_head, "bf16")
+  test.equal(deployment.formats.experts, "mxfp4")
+  deployment = rooflua.spec.deployment { model = given, hardware = "b200", kv_blocks = 100 }
+  test.equal(deployment.formats.experts, "w4a8_mxfp4_mxfp8")  -- this GPU multiplies FP4
+  deployment = rooflua.spec.deployment { model = given, hardware = "b200", weights = "fp8", kv_blocks = 100 }
+  test.equal(deployment.formats.attention, "fp8")
+  test.equal(deployment.formats.router, "bf16")
+end)
+
+test("a release is asked for by the name of its format", function()
+  local given = model({ full }, { moe }, {
+    weight_dtype = "fp8_block",
+    releases = { nvfp4 = { source = "nobody", experts = "nvfp4", kv = "fp8" } },
+  })
+  local own = rooflua.spec.deployment { model = given, hardware = "b200", kv_blocks = 100 }
+  test.equal(own.formats.attention, "fp8_block")
+  test.equal(own.kv, "bf16")
+  local other = rooflua.spec.deployment { model = given, hardware = "b200", weights = "nvfp4", kv_blocks = 100 }
+  test.equal(other.formats.experts, "nvfp4")
+  test.equal(other.formats.attention, "bf16")
+  test.equal(other.kv, "fp8")
+  test.near(own.weight_bytes - other.weight_bytes,
+    2 * 32 * 3 * 1024 * 512 * (8 + 32 / 16384 - 4.5) / 8
+    + 2 * (1024 * (8 + 4) * 128 + 8 * 128 * 1024 + 3 * 1024 * 512) * ((8 + 32 / 16384) / 8 - 2), 1e-6)
+end)
+
+local function sums(given, options)
+  local deployment = rooflua.spec.deployment { model = given, hardware = "h100-sxm", kv_blocks = 100,
+                                               tp = options.tp, dp = options.dp, ep = options.ep }
+  local flop, weights = 0, 0
+  for _, op in ipairs(cost.layers(given, deployment)) do
+    if op.name == "experts" then
+      flop = flop + op.count * op.flop_per_row * op.rows_per_token / (options.ep or 1)
+      weights = weights + op.count * op.weight_bytes
+    end
+  end
+  return flop * (options.tp or 1), weights * (options.tp or 1), deployment
+end
+
+test("flop and weights of experts are the same however they are divided over the ranks", function()
+  local given = model({ full }, { moe })
+  local flop, weights = sums(given, {})
+  for _, options in ipairs { { tp = 2 }, { tp = 4, ep = 4 }, { tp = 8, ep = 2 }, { tp = 8, ep = 8 } } do
+    local own_flop, own_weights, deployment = sums(given, options)
+    test.equal(own_flop, flop)
+    test.equal(own_weights, weights)
+    test.equal(deployment.ep * deployment.moe_tp, options.tp)
+  end
+end)
+
+test("widths that do not fit together are refused", function()
+  local given = model({ full }, { moe })
+  local function deploy(options)
+    options.model, options.hardware, options.kv_blocks = given, "h100-sxm", 100
+    return rooflua.spec.deployment(options)
+  end
+  test.raises("deployment.ep: 3 does not divide the 8 ranks", function() deploy { tp = 8, ep = 3 } end)
+  test.raises("deployment.moe_tp: moe_tp * ep is 4, but tp * dp is 8", function() deploy { tp = 8, ep = 2, moe_tp = 2 } end)
+  given = model { full }
+  test.raises("has no experts to divide", function() deploy { tp = 2, ep = 2 } end)
+  test.raises("its data-parallel ranks are replicas of their own", function() deploy { dp = 2 } end)
+end)
+
+test("kinds of layers must add up", function()
+  test.raises("the kinds of attention add up to 2", function() model({ full }, nil, { layers = 5 }) end)
+  test.raises("did you mean 'window'", function() model { { kind = "windows", layers = 2 } } end)
+  test.raises("window", function() model { { kind = "window", layers = 2 } } end)
+  test.raises("unknown key 'topk'", function() model { { kind = "full", layers = 2, topk = 3 } } end)
+end)
+
+test.finish()
