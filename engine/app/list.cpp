@@ -5,7 +5,9 @@
 #include "cost/mfu_database.h"
 #include "script/vm/vm.h"
 #include "spec/hardware.h"
+#include "spec/layers.h"
 #include "spec/model.h"
+#include "spec/weights.h"
 
 namespace rooflua::app {
 
@@ -13,6 +15,61 @@ namespace {
 
 void print_names(const std::vector<std::string>& names) {
   for (const std::string& each : names) std::printf("%s\n", each.c_str());
+}
+
+// Models ------------------------------------------------------------------------------------------
+
+/// The window, ratio or selection that tells a kind of layers apart; "" where nothing does.
+std::string figure_of(const AttentionLayers& each) {
+  if (each.compression) return " 1:" + std::to_string(each.compression->ratio);
+  if (each.index) return " " + std::to_string(each.index->topk * each.index->block);
+  return each.window > 0 ? " " + std::to_string(each.window) : "";
+}
+
+/// "18 window 128 + 18 full"
+std::string layers_of(const Model& model) {
+  std::string out;
+  for (const AttentionLayers& each : attention_kinds(model)) {
+    const auto& kind = attention_words[static_cast<std::size_t>(each.kind)].name;
+    out += (out.empty() ? "" : " + ") + std::to_string(each.layers) + " " + std::string(kind) +
+           figure_of(each);
+  }
+  return out;
+}
+
+void add_once(std::string& list, std::string_view word) {
+  if ((", " + list + ",").find(", " + std::string(word) + ",") != std::string::npos) return;
+  list += (list.empty() ? "" : ", ") + std::string(word);
+}
+
+/// Formats of the weights as released; behind a slash those of other releases.
+std::string formats_of(const Model& model) {
+  const WeightFormats own = weight_formats(model, std::nullopt);
+  const WeightParts parts = weights(model);
+  std::string out, others;
+  if (parts.routed_experts > 0) add_once(out, name(own[WeightClass::experts]));
+  if (parts.attention > 0) add_once(out, name(own[WeightClass::attention]));
+  if (parts.dense_mlp > 0) add_once(out, name(own[WeightClass::dense_mlp]));
+  for (const Release& each : model.releases) add_once(others, name(each.name));
+  return others.empty() ? out : out + " / " + others;
+}
+
+std::string billions(double count) {
+  char text[32];
+  std::snprintf(text, sizeof text, count < 99.95e9 ? "%.1f" : "%.0f", count / 1e9);
+  return text;
+}
+
+void print_models(const std::filesystem::path& home) {
+  std::printf("%-27s %10s %7s %9s %10s  %-34s %s\n", "model", "parameters", "active", "context",
+              "KV B/token", "formats / other releases", "layers");
+  for (const std::string& each : model_names(home)) {
+    const Model model = load_model(each, home);
+    std::printf("%-27s %9sB %6sB %9d %10.0f  %-34s %s\n", each.c_str(),
+                billions(model.parameters()).c_str(), billions(model.active_parameters()).c_str(),
+                model.max_model_len, model.kv_bytes_per_token(model.dtype) / unit::byte,
+                formats_of(model).c_str(), layers_of(model).c_str());
+  }
 }
 
 std::unique_ptr<script::Vm> library(const std::filesystem::path& home) {
@@ -45,7 +102,7 @@ int list(const std::string& word, const std::filesystem::path& home) {
                                        "corrections", "metrics"};
   const std::string kind = kind_of(word);
   if (kind == "models") {
-    print_names(model_names(home));
+    print_models(home);
   } else if (kind == "hardware") {
     print_names(hardware_names(home));
   } else if (kind == "lookups") {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "spec/hf_layers.h"
 #include "spec/hf_notes.h"
 #include "spec/quantization.h"
 #include "spec/ranges.h"
@@ -61,12 +62,12 @@ void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view 
                     "support; describe the model in a .toml with gated_mlp = false");
   }
   if (one_of(type, {"mamba", "mamba2", "falcon_mamba", "jamba", "bamba", "zamba", "zamba2",
-                    "falcon_h1", "nemotron_h", "granitemoehybrid", "rwkv", "recurrent_gemma"})) {
+                    "falcon_h1", "rwkv", "recurrent_gemma"})) {
     throw Error(
         fields.where("model_type"),
         "'" + std::string(type) +
-            "' has state-space layers, which are not supported (dense, MoE, latent attention and "
-            "gated-delta-net hybrids are)");
+            "' has state-space layers, which are supported for nemotron_h and granitemoehybrid "
+            "only");
   }
   if (one_of(type, {"t5", "bart", "whisper", "mt5", "pegasus", "marian", "bert", "roberta"})) {
     throw Error(fields.where("model_type"),
@@ -88,37 +89,6 @@ void read_latent_attention(Model& model, const Fields& fields) {
   model.mla = mla;
 }
 
-/// The n of "every n-th layer is full attention": a key of the file, or derived from the list of
-/// layer types.
-int full_attention_interval(const Model& model, const Fields& fields) {
-  if (const auto stated = fields.small_integer("full_attention_interval")) return *stated;
-  const auto types = fields.texts("layer_types");
-  const auto linear = std::count(types.begin(), types.end(), "linear_attention");
-  if (linear == 0) return 0;
-  const auto full = static_cast<int>(types.size()) - static_cast<int>(linear);
-  if (full == 0 || model.layers % full != 0) {
-    throw Error(fields.where("layer_types"), std::to_string(full) + " full-attention layers of " +
-                                                 std::to_string(model.layers) +
-                                                 " are no regular interval");
-  }
-  return model.layers / full;
-}
-
-void read_hybrid(Model& model, const Fields& fields, std::string_view type) {
-  const int interval = full_attention_interval(model, fields);
-  if (interval == 0) return;
-  HybridAttention hybrid;
-  hybrid.full_attention_interval = interval;
-  hybrid.conv_kernel = fields.need_integer("linear_conv_kernel_dim");
-  hybrid.key_heads = fields.need_integer("linear_num_key_heads");
-  hybrid.key_head_dim = fields.need_integer("linear_key_head_dim");
-  hybrid.value_heads = fields.need_integer("linear_num_value_heads");
-  hybrid.value_head_dim = fields.need_integer("linear_value_head_dim");
-  model.hybrid = hybrid;
-  // Qwen3-Next always has the gate, without a key for it; Qwen3.5 has the key attn_output_gate.
-  model.attention_output_gate = fields.boolean("attn_output_gate").value_or(type == "qwen3_next");
-}
-
 /// The layers that a list of the file names; nothing where it has no such list.
 std::optional<std::set<double>> listed(const Fields& fields, const char* key) {
   const Json* list = fields.find(key);
@@ -132,7 +102,26 @@ std::optional<std::set<double>> listed(const Fields& fields, const char* key) {
 
 using Layers = std::optional<std::set<double>>;
 
-bool is_moe_layer(const Fields& fields, int layer, const Layers& dense, const Layers& routed) {
+/// Whether a list with one entry for each layer says that this one has experts; nothing without
+/// such a list.
+std::optional<bool> listed_as_moe(const Fields& fields, const Model& model, int layer) {
+  for (const char* key : {"moe_layer_freq", "mlp_layer_types"}) {
+    const Json* list = fields.find(key);
+    if (list == nullptr || !list->is_array() || list->items().empty()) continue;
+    if (list->items().size() != static_cast<std::size_t>(model.layers)) {
+      throw Error(fields.where(key), "has " + std::to_string(list->items().size()) +
+                                         " entries for " + std::to_string(model.layers) +
+                                         " layers");
+    }
+    const Json& entry = list->items()[static_cast<std::size_t>(layer)];
+    return entry.is_text() ? entry.text() == "sparse" : entry.is_number() && entry.number() != 0;
+  }
+  return std::nullopt;
+}
+
+bool is_moe_layer(const Fields& fields, const Model& model, int layer, const Layers& dense,
+                  const Layers& routed) {
+  if (const auto stated = listed_as_moe(fields, model, layer)) return *stated;
   if (layer < fields.small_integer("first_k_dense_replace").value_or(0)) return false;
   if (dense && dense->contains(layer)) return false;
   if (routed) return routed->contains(layer);
@@ -154,25 +143,39 @@ int product(int a, int b, const std::string& where) {
   return static_cast<int>(out);
 }
 
+/// Total width of the shared experts: stated, or as many routed ones.
+int shared_width(const Fields& fields, const MixtureOfExperts& moe, std::string_view type) {
+  const int count =
+      first_or(fields, {"n_shared_experts", "num_shared_experts"}, type.starts_with("llama4"));
+  const int each = first_or(fields, {"moe_shared_expert_intermediate_size"}, moe.intermediate_size);
+  return first_or(
+      fields, {"shared_expert_intermediate_size", "shared_intermediate_size", "share_expert_dim"},
+      product(count, each, fields.where("n_shared_experts")));
+}
+
 void read_experts(Model& model, const Fields& fields, std::string_view type) {
   const int experts = first_or(
       fields, {"n_routed_experts", "num_routed_experts", "num_local_experts", "num_experts"}, 0);
-  if (experts <= 1) return;
-  const bool llama4 = type.starts_with("llama4");
+  if (experts <= 1) {
+    // Granite without experts: what the others share is the MLP.
+    if (type == "granitemoehybrid")
+      model.intermediate_size =
+          first_or(fields, {"shared_intermediate_size"}, model.intermediate_size);
+    return;
+  }
   MixtureOfExperts moe;
   moe.experts = experts;
   moe.experts_per_token =
-      need_first(fields, {"num_experts_per_tok", "experts_per_token", "moe_topk"});
+      need_first(fields, {"num_experts_per_tok", "experts_per_token", "moe_topk",
+                          "num_experts_per_token", "top_k_experts"});
   moe.intermediate_size = need_first(fields, {"moe_intermediate_size", "intermediate_size"});
-  const int shared = first_or(fields, {"n_shared_experts", "num_shared_experts"}, llama4 ? 1 : 0);
-  moe.shared_intermediate_size =
-      first_or(fields, {"shared_expert_intermediate_size"},
-               product(shared, moe.intermediate_size, fields.where("n_shared_experts")));
-  if (llama4)
-    model.intermediate_size = first_or(fields, {"intermediate_size_mlp"}, model.intermediate_size);
+  moe.shared_intermediate_size = shared_width(fields, moe, type);
+  moe.latent_size = first_or(fields, {"routed_expert_hidden_size", "moe_latent_size"}, 0);
+  model.intermediate_size = first_or(fields, {"dense_intermediate_size", "intermediate_size_mlp"},
+                                     model.intermediate_size);
   const Layers dense = listed(fields, "mlp_only_layers"), routed = listed(fields, "moe_layers");
   for (int layer = 0; layer < model.layers; ++layer)
-    moe.dense_layers += is_moe_layer(fields, layer, dense, routed) ? 0 : 1;
+    moe.dense_layers += is_moe_layer(fields, model, layer, dense, routed) ? 0 : 1;
   model.moe = moe;
 }
 
@@ -195,13 +198,16 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   Model model;
   model.name = name;
   model.origin = origin;
-  model.layers = need_first(fields, {"num_hidden_layers", "num_layers", "n_layers"});
+  const auto listed = listed_layers(fields);
+  model.layers = listed && !fields.has("num_hidden_layers")
+                     ? *listed
+                     : need_first(fields, {"num_hidden_layers", "num_layers", "n_layers"});
   check_range("model.layers", model.layers, fields.where("num_hidden_layers"));
   model.hidden_size = need_first(fields, {"hidden_size", "d_model"});
   model.heads = need_first(fields, {"num_attention_heads", "n_heads"});
   model.kv_heads = first_or(
       fields, {"num_key_value_heads", "num_kv_heads", "multi_query_group_num"}, model.heads);
-  model.head_dim = first_or(fields, {"head_dim", "kv_channels"},
+  model.head_dim = first_or(fields, {"head_dim", "kv_channels", "attention_head_dim"},
                             model.heads > 0 ? model.hidden_size / model.heads : 0);
   model.intermediate_size = first_or(fields, {"intermediate_size", "ffn_hidden_size"}, 0);
   model.vocab_size = need_first(fields, {"padded_vocab_size", "vocab_size"});
@@ -213,10 +219,12 @@ Model model_from_hf_config(const Json& document, const std::string& name,
           .value_or(
               fields.boolean("add_qkv_bias").value_or(type == "qwen2" || type == "qwen2_moe"));
   model.dtype = stated_dtype(fields, model);
-  model.weight_dtype = quantised_weights(fields);
+  model.mtp_layers =
+      first_or(fields, {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}, 0);
   read_latent_attention(model, fields);
-  read_hybrid(model, fields, type);
   read_experts(model, fields, type);
+  read_hf_layers(model, fields, type);
+  read_hf_formats(model, fields);
   note_what_is_left_out(model, fields);
   validate(model, origin);
   return model;

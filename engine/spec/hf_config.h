@@ -4,18 +4,23 @@
 //
 //     nesting       text_config over the root (multi-modal models)
 //     KV heads      num_key_value_heads | num_kv_heads | multi_query_group_num | = heads
-//     MLP           intermediate_size | ffn_hidden_size | intermediate_size_mlp (the dense layers
-//                   of Llama 4)
-//     head dim      head_dim | kv_channels | hidden_size / heads
+//     MLP           intermediate_size | ffn_hidden_size | of dense layers: intermediate_size_mlp,
+//                   dense_intermediate_size
+//     head dim      head_dim | kv_channels | attention_head_dim | hidden_size / heads
 //     experts       n_routed_experts | num_routed_experts | num_local_experts | num_experts
-//     shared        shared_expert_intermediate_size | n_shared_experts | num_shared_experts (each
-//                   as wide as a routed one); Llama 4 always has one
-//     dense layers  first_k_dense_replace, moe_layer_freq, mlp_only_layers, decoder_sparse_step,
-//                   interleave_moe_layer_step, moe_layers
+//     per token     num_experts_per_tok | experts_per_token | moe_topk | num_experts_per_token |
+//                   top_k_experts
+//     shared        shared_expert_intermediate_size | shared_intermediate_size | share_expert_dim |
+//                   n_shared_experts | num_shared_experts (each as wide as a routed one, or as
+//                   moe_shared_expert_intermediate_size says); Llama 4 always has one
+//     latent        routed_expert_hidden_size | moe_latent_size
+//     dense layers  first_k_dense_replace, moe_layer_freq (a number or a list), mlp_layer_types,
+//                   mlp_only_layers, decoder_sparse_step, interleave_moe_layer_step, moe_layers
 //     latent attn   kv_lora_rank and its companions
-//     hybrid        full_attention_interval | layer_types, linear_* sizes
+//     prediction    num_nextn_predict_layers | mtp_num_hidden_layers | num_mtp_modules
+//     kinds         hf_layers.h
 //     weights       quantization_config (fp8, compressed-tensors, gptq, awq, bitsandbytes, mxfp4,
-//     modelopt)
+//                   modelopt), with the modules that it leaves out; expert_dtype
 
 #include <string>
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "spec/harmless_keys.h"
+#include "spec/hf_layers.h"
+#include "spec/hf_modules.h"
+#include "spec/quantization.h"
 
 namespace rooflua {
 
@@ -23,31 +26,9 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
-/// Every n-th layer attends to everything in these models, although no key says so; 0 = no layer.
-int full_layer_interval(const Fields& config) {
-  for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern"}) {
-    if (const auto stated = config.small_integer(key)) return std::max(0, *stated);
-  }
-  const std::string type = config.text("model_type").value_or("");
-  if (type.starts_with("gemma3")) return 6;
-  return type.starts_with("gemma2") || type.starts_with("gpt_oss") ? 2 : 0;
-}
-
-/// The number of layers whose attention has a window. Models state it in one of four ways.
-int windowed_layers(const Model& model, const Fields& config) {
-  const int most = model.layers;
-  if (const Json* types = config.find("layer_types"); types != nullptr && types->is_array()) {
-    const auto list = config.texts("layer_types");
-    return static_cast<int>(std::count(list.begin(), list.end(), "sliding_attention"));
-  }
-  const int first_windowed = config.small_integer("max_window_layers").value_or(0);
-  if (config.has("use_sliding_window") && first_windowed > 0)
-    return std::max(0, most - first_windowed);
-  const int interval = full_layer_interval(config);
-  return interval > 0 ? most - most / interval : most;
-}
-
+/// Of windows and chunks that no kind of layer describes.
 void note_windows(Model& model, const Fields& config) {
+  if (!model.attentions.empty()) return;
   const auto window = config.small_integer("sliding_window");
   const bool used = config.boolean("use_sliding_window").value_or(true);
   const int layers = windowed_layers(model, config);
@@ -72,7 +53,7 @@ void note_windows(Model& model, const Fields& config) {
 
 void note_indexer(Model& model, const Fields& config) {
   const auto top = config.small_integer("index_topk");
-  if (!top) return;
+  if (!top || !model.attentions.empty()) return;
   for (const char* key : {"index_n_heads", "index_head_dim"}) config.allow(key);
   add(model,
       "attention is priced in full; the model attends to the " + std::to_string(*top) +
@@ -81,21 +62,20 @@ void note_indexer(Model& model, const Fields& config) {
 }
 
 void note_parts_without_price(Model& model, const Fields& config) {
-  const std::string_view key =
-      config.first_of({"num_nextn_predict_layers", "mtp_num_hidden_layers"});
-  const int predict = key.empty() ? 0 : config.small_integer(key).value_or(0);
+  const int predict = model.mtp_layers;
   if (predict > 0)
     add(model, "multi-token prediction layers (" + std::to_string(predict) + ") are not counted");
+  if (config.small_integer("hc_mult").value_or(1) > 1)
+    add(model, "hyper-connections (hc_mult) are not counted");
+  for (const char* key : {"mamba_ssm_cache_dtype", "mamba_ssm_dtype"}) {
+    if (const auto state = config.text(key); state && *state != "float32") {
+      add(model, "the state is priced in fp32; " + std::string(key) + " says " + *state,
+          Touched::attention);
+    }
+  }
   for (const char* encoder : {"vision", "audio"}) {
     if (config.has(std::string(encoder) + "_config"))
       add(model, std::string("the ") + encoder + " encoder is not counted");
-  }
-  const Json* moe_layers = config.find("moe_layer_freq");
-  if (moe_layers != nullptr && moe_layers->is_array()) {
-    add(model,
-        "experts are priced in every layer that no other key excludes; the list of layers in "
-        "moe_layer_freq is not followed",
-        Touched::linear);
   }
 }
 
@@ -104,8 +84,10 @@ void note_parts_without_price(Model& model, const Fields& config) {
 /// Modules that are 16 bit in every description: a file that leaves them unquantised says nothing
 /// new.
 bool is_16_bit_anyway(const std::string& module) {
-  for (const char* part : {"lm_head", "embed", "norm", "router", "vision", "visual", "audio", "mtp",
-                           "multi_modal_projector", "mm_projector", "conv1d", "shared_expert_gate"})
+  for (const char* part :
+       {"lm_head", "embed", "norm", "router", "vision", "visual", "audio", "multi_modal_projector",
+        "mm_projector", "conv1d", "shared_expert_gate", "e_score_correction_bias", "indexers_proj",
+        "weights_proj", "eh_proj", "mtp", "k_norm"})
     if (module.find(part) != std::string::npos) return true;
   return module.ends_with(".gate") || module.ends_with(".gate$") || module == "gate" ||
          module.ends_with(".gate.*");
@@ -125,28 +107,48 @@ std::string of_every_layer(const std::string& module) {
   return out;
 }
 
+/// Whether the formats of classes say all that the name says: it names modules of classes that
+/// the whole list names completely.
+bool is_followed(const Model& model, const std::string& name, const ModuleShares& of_list) {
+  const ModuleShares own = named_share(model, {name});
+  bool any = false;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i] == 0) continue;
+    if (of_list[i] < 1) return false;
+    any = true;
+  }
+  return any;
+}
+
 void note_modules(Model& model, const Fields& quantization) {
+  const ModuleShares of_list = named_share(model, excluded_modules(quantization));
   for (const char* key : {"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules",
                           "llm_int8_skip_modules", "modules_in_block_to_quantize"}) {
     const Json* list = quantization.find(key);
     if (list == nullptr || !list->is_array()) continue;
-    std::vector<std::string> names;
+    std::vector<std::string> seen, names;
     for (const Json& each : list->items()) {
-      if (!each.is_text() || is_16_bit_anyway(each.text())) continue;
+      if (!each.is_text() || is_16_bit_anyway(each.text()) ||
+          names_a_layer_behind(model, each.text()))
+        continue;
       const std::string name = of_every_layer(each.text());
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
+      seen.push_back(name);
+      if (!is_followed(model, each.text(), of_list)) names.push_back(name);
     }
     if (names.empty()) continue;
     add(model,
-        "all linear layers are priced as " + std::string(name(*model.weight_dtype)) + "; " + key +
-            " of quantization_config is not followed: " + listed(names),
+        std::string(key) +
+            " of quantization_config is followed for whole classes of weights only; not "
+            "followed: " +
+            listed(names),
         Touched::linear);
   }
 }
 
 void note_kv_cache(Model& model, const Fields& quantization) {
   for (const char* key : {"kv_cache_scheme", "kv_cache_quant_algo"}) {
-    if (!quantization.has(key)) continue;
+    if (!quantization.has(key) || model.kv_dtype) continue;
     add(model,
         std::string(key) +
             " of quantization_config is not followed: the KV cache has the format of "
@@ -156,9 +158,9 @@ void note_kv_cache(Model& model, const Fields& quantization) {
 }
 
 void note_quantization(Model& model, const Fields& config) {
-  const std::string_view key = config.first_of({"quantization_config", "compression_config"});
-  if (key.empty() || !model.weight_dtype) return;
-  const Fields quantization = config.need_table(key);
+  const auto stated = quantization_of(config);
+  if (!stated || !model.weight_dtype) return;
+  const Fields& quantization = *stated;
   note_modules(model, quantization);
   note_kv_cache(model, quantization);
   const auto groups = quantization.table("config_groups");

@@ -145,9 +145,11 @@ void validate(const Model& model, std::string_view where) {
 Model model_from_config_json(const fs::path& path) {
   const bool anonymous = path.filename() == "config.json";
   const fs::path named = anonymous ? fs::absolute(path).parent_path() : path;
-  return model_from_document(read_json(path),
-                             anonymous ? named.filename().string() : named.stem().string(),
-                             path.string());
+  Json document = read_json(path);
+  const fs::path formats = path.parent_path() / "hf_quant_config.json";
+  if (anonymous && fs::exists(formats)) document["hf_quant_config"] = read_json(formats);
+  return model_from_document(
+      document, anonymous ? named.filename().string() : named.stem().string(), path.string());
 }
 
 Model model_from_toml(const fs::path& path) {

@@ -1,18 +1,32 @@
 #include "spec/quantization.h"
 
-#include <string>
+#include <algorithm>
 
 #include "base/error.h"
+#include "spec/hf_modules.h"
 
 namespace rooflua {
 
 namespace {
 
-std::optional<Dtype> of_bits(std::int64_t bits, bool floating) {
-  if (bits == 8) return floating ? Dtype::fp8 : Dtype::int8;
-  if (bits == 4) return floating ? Dtype::fp4 : Dtype::int4;
+/// Integers with a scale for each group of weights, in the groups that have a format of their own.
+Dtype int4_in_groups(std::int64_t group) {
+  if (group == 32) return Dtype::int4_group32;
+  return group == 128 ? Dtype::int4_group128 : Dtype::int4;
+}
+
+/// Floating point: NVFP4 has a scale for 16 weights, the MX formats for 32.
+Dtype of_floats(std::int64_t bits, std::int64_t group) {
+  if (bits == 8) return group == 32 ? Dtype::mxfp8 : Dtype::fp8;
+  if (group == 16) return Dtype::nvfp4;
+  return group == 32 ? Dtype::mxfp4 : Dtype::fp4;
+}
+
+std::optional<Dtype> of_bits(std::int64_t bits, bool floating, std::int64_t group) {
   if (bits == 16) return Dtype::bf16;
-  return std::nullopt;
+  if (bits != 8 && bits != 4) return std::nullopt;
+  if (floating) return of_floats(bits, group);
+  return bits == 8 ? Dtype::int8 : int4_in_groups(group);
 }
 
 /// A format whose scales hold for blocks of weights, 128 by 128 in practice, not for a tensor.
@@ -29,33 +43,144 @@ std::optional<Dtype> of_groups(const Fields& quantization) {
     if (!weights) continue;
     const auto bits = weights->integer("num_bits");
     if (!bits) continue;
-    const auto dtype = of_bits(*bits, weights->text("type").value_or("int") == "float");
+    const auto dtype = of_bits(*bits, weights->text("type").value_or("int") == "float",
+                               weights->integer("group_size").value_or(0));
     return dtype && weights->text("strategy").value_or("") == "block" ? in_blocks(*dtype) : dtype;
   }
   return std::nullopt;
 }
 
-}  // namespace
+/// "W4A16_NVFP4" are NVFP4 weights.
+std::optional<Dtype> of_algorithm(std::string name) {
+  if (name.starts_with("W4A16_")) name.erase(0, std::string_view("W4A16_").size());
+  return parse_dtype(name);
+}
 
-std::optional<Dtype> quantised_weights(const Fields& config) {
-  const std::string_view key = config.first_of({"quantization_config", "compression_config"});
-  if (key.empty()) return std::nullopt;
-  const Fields quantization = config.need_table(key);
+bool is_mixed(const Fields& quantization) {
+  return quantization.text("quant_algo").value_or("") == "MIXED_PRECISION" ||
+         quantization.has("quantized_layers");
+}
+
+std::optional<Dtype> format_of_linear_layers(const Fields& quantization) {
   if (const auto dtype = of_groups(quantization)) return dtype;
   const std::string_view method_key = quantization.first_of({"quant_algo", "quant_method"});
   const std::string method = method_key.empty() ? "" : quantization.text(method_key).value_or("");
-  if (const auto dtype = parse_dtype(method))  // fp8, fbgemm_fp8, mxfp4, NVFP4
+  if (const auto dtype = of_algorithm(method))  // fp8, fbgemm_fp8, mxfp4, NVFP4
     return quantization.has("weight_block_size") ? in_blocks(*dtype) : dtype;
   for (const char* bits_key : {"bits", "w_bit", "weight_bits"}) {
-    if (const auto bits = quantization.integer(bits_key)) {  // gptq, awq
-      if (const auto dtype = of_bits(*bits, false)) return dtype;
-    }
+    const auto bits = quantization.integer(bits_key);  // gptq, awq
+    if (!bits) continue;
+    const std::string_view group = quantization.first_of({"group_size", "q_group_size"});
+    const auto size = group.empty() ? std::nullopt : quantization.integer(group);
+    if (const auto dtype = of_bits(*bits, false, size.value_or(0))) return dtype;
   }
   if (quantization.boolean("load_in_4bit").value_or(false)) return Dtype::int4;  // bitsandbytes
   if (quantization.boolean("load_in_8bit").value_or(false)) return Dtype::int8;
   throw Error(quantization.where("quant_method"),
               "no weight format found for method '" + method +
                   "' (known: fp8, compressed-tensors, gptq, awq, bitsandbytes, mxfp4, modelopt)");
+}
+
+constexpr WeightClass linear_classes[] = {WeightClass::attention,        WeightClass::index,
+                                          WeightClass::linear_attention, WeightClass::dense_mlp,
+                                          WeightClass::experts,          WeightClass::shared};
+
+/// quantized_layers {module: {quant_algo}}: classes with formats of their own.
+void read_mixed(Model& model, const Fields& quantization) {
+  const auto layers = quantization.table("quantized_layers");
+  if (!layers) return;
+  std::vector<std::pair<Dtype, std::vector<std::string>>> named;
+  for (const Json::Member& member : layers->object().members()) {
+    const Fields own = layers->need_table(member.key);
+    const std::string algorithm = own.text("quant_algo").value_or("");
+    const auto dtype = of_algorithm(algorithm);
+    if (!dtype) throw Error(own.where("quant_algo"), "no weight format '" + algorithm + "'");
+    const auto known = std::find_if(named.begin(), named.end(),
+                                    [&](const auto& each) { return each.first == *dtype; });
+    if (known == named.end())
+      named.push_back({*dtype, {member.key}});
+    else
+      known->second.push_back(member.key);
+  }
+  for (const auto& [dtype, modules] : named) {
+    const ModuleShares shares = named_share(model, modules);
+    for (const WeightClass each : linear_classes) {
+      if (has_class(model, each) && names_class(shares, each))
+        model.weights[static_cast<std::size_t>(each)] = dtype;
+    }
+    if (std::find(modules.begin(), modules.end(), "lm_head") != modules.end())
+      model.weights[static_cast<std::size_t>(WeightClass::lm_head)] = dtype;
+  }
+}
+
+/// Classes that the file leaves in 16 bit, and the formats of the others where there are such.
+void read_exclusions(Model& model, const Fields& quantization) {
+  const ModuleShares shares = named_share(model, excluded_modules(quantization));
+  const bool some = std::any_of(
+      std::begin(linear_classes), std::end(linear_classes),
+      [&](WeightClass each) { return has_class(model, each) && names_class(shares, each); });
+  for (const WeightClass each : linear_classes) {
+    if (!has_class(model, each) || !(some || each == WeightClass::index)) continue;
+    model.weights[static_cast<std::size_t>(each)] =
+        names_class(shares, each) ? model.dtype : *model.weight_dtype;
+  }
+}
+
+/// The formats that NVIDIA writes beside a config.json.
+std::optional<Fields> quantization_beside(const Fields& config) {
+  const auto file = config.table("hf_quant_config");
+  if (!file) return std::nullopt;
+  const auto inner = file->table("quantization");
+  return inner ? inner : file;
+}
+
+void read_kv_format(Model& model, const Fields& quantization) {
+  if (const auto scheme = quantization.find("kv_cache_scheme"); scheme && scheme->is_object()) {
+    const Fields own = quantization.need_table("kv_cache_scheme");
+    if (own.integer("num_bits").value_or(0) == 8 && own.text("type").value_or("float") == "float")
+      model.kv_dtype = Dtype::fp8;
+    return;
+  }
+  for (const char* key : {"kv_cache_quant_algo", "kv_cache_scheme"}) {
+    if (const auto algorithm = quantization.text(key)) model.kv_dtype = parse_dtype(*algorithm);
+  }
+}
+
+}  // namespace
+
+std::optional<Fields> quantization_of(const Fields& config) {
+  const std::string_view key = config.first_of({"quantization_config", "compression_config"});
+  if (key.empty()) return quantization_beside(config);
+  return config.need_table(key);
+}
+
+std::vector<std::string> excluded_modules(const Fields& quantization) {
+  std::vector<std::string> out;
+  for (const char* key : {"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules",
+                          "llm_int8_skip_modules"}) {
+    const Json* list = quantization.find(key);
+    if (list == nullptr || !list->is_array()) continue;
+    for (const Json& each : list->items())
+      if (each.is_text()) out.push_back(each.text());
+  }
+  return out;
+}
+
+void read_hf_formats(Model& model, const Fields& config) {
+  const auto stated = quantization_of(config), beside = quantization_beside(config);
+  if (!stated) return;
+  if (!is_mixed(*stated)) {
+    model.weight_dtype = format_of_linear_layers(*stated);
+    if (model.weight_dtype) read_exclusions(model, *stated);
+  }
+  // DeepSeek-V4: FP4 weights with a scale for 32 of them.
+  if (config.text("expert_dtype").value_or("") == "fp4")
+    model.weights[static_cast<std::size_t>(WeightClass::experts)] = Dtype::mxfp4;
+  for (const auto& each : {stated, beside}) {
+    if (!each) continue;
+    if (is_mixed(*each)) read_mixed(model, *each);
+    read_kv_format(model, *each);
+  }
 }
 
 }  // namespace rooflua

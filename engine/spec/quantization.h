@@ -1,15 +1,23 @@
 #pragma once
-// The number format of quantised linear weights, from the quantization_config of a config.json.
+// The number formats of weights and of the KV cache, from the quantization_config of a config.json,
+// or from a hf_quant_config.json that lies beside it.
 
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/fields.h"
-#include "spec/dtype.h"
+#include "spec/model.h"
 
 namespace rooflua {
 
-/// The format; nothing if the weights are not quantised.
+/// Fills weight_dtype, weights and kv_dtype. The kinds of layers are known before.
 /// @throws Error if the quantization_config names no known format
-std::optional<Dtype> quantised_weights(const Fields& config);
+void read_hf_formats(Model& model, const Fields& config);
+
+/// Names of modules that a quantization_config leaves in 16 bit.
+std::vector<std::string> excluded_modules(const Fields& quantization);
+
+/// The table with the formats of a config.json; nothing if its weights are not quantised.
+std::optional<Fields> quantization_of(const Fields& config);
 
 }  // namespace rooflua

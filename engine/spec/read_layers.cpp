@@ -314,7 +314,10 @@ void complete_layer_kinds(Model& model) {
     each.head_dim = each.latent->qk_nope_head_dim + each.latent->qk_rope_head_dim;
     each.v_head_dim = each.latent->v_head_dim;
     each.kv_heads = each.heads;
-    if (!model.mla) model.mla = each.latent;
+    if (model.mla) continue;
+    model.mla = each.latent;
+    model.head_dim = each.head_dim;
+    model.kv_heads = each.kv_heads;
   }
   for (const MlpLayers& each : model.mlps) {
     if (each.moe && !model.moe) {

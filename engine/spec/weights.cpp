@@ -135,7 +135,7 @@ class Counter {
     const double keys = 2.0 * key_heads * delta.key_head_dim;
     const double values = value_heads * delta.value_head_dim;
     const double in =
-        delta.per_channel ? keys + 3 * values + value_heads : keys + 2 * values + 2 * value_heads;
+        delta.per_channel ? keys + 2 * values + value_heads : keys + 2 * values + 2 * value_heads;
     return hidden() * in + values * hidden();
   }
 

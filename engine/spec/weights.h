@@ -16,7 +16,8 @@ namespace rooflua {
 ///     latent attention  H ql + ql h (dn+dr) + H (C+dr) + C h (dn+dv) + h dv H;  without query
 ///                       compression H h (dn+dr) in place of the first two
 ///     linear attention  H (2 kh kd + 2 vh vd + 2 vh) + vh vd H
-///     KDA               H (2 kh kd + 3 vh vd + vh) + vh vd H
+///     KDA               H (2 kh kd + 2 vh vd + vh) + vh vd H; its decay gate of low rank is not
+///                       counted
 ///     Mamba2            H (2 d + 2 G n + hm) + d H;  d = hm heads of their width, G groups of n
 ///     compressed        H q + q h D + H D + h D o + groups o H, and the compressor H 2 D (4 D at
 ///                       ratio 4), with one KV vector of D for all heads

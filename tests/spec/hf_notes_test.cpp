@@ -3,21 +3,26 @@
 #include "base/error.h"
 #include "spec/harmless_keys.h"
 #include "spec/hf_config.h"
+#include "spec/layers.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
 
 namespace {
 
-/// The notes of a dense config of 12 layers with more keys.
-std::vector<ModelNote> notes(const std::string& more, const std::string& type = "llama") {
+/// A dense config of 12 layers with more keys.
+Model of(const std::string& more, const std::string& type = "llama") {
   const std::string text =
       R"({"model_type": ")" + type +
       R"(", "num_hidden_layers": 12, "hidden_size": 64, "num_attention_heads": 8,
           "intermediate_size": 128, "vocab_size": 1000, "torch_dtype": "bfloat16",
           "max_position_embeddings": 65536)" +
       (more.empty() ? "" : ", " + more) + "}";
-  return model_from_hf_config(parse_json(text, "c.json"), "mine", "c.json").notes;
+  return model_from_hf_config(parse_json(text, "c.json"), "mine", "c.json");
+}
+
+std::vector<ModelNote> notes(const std::string& more, const std::string& type = "llama") {
+  return of(more, type).notes;
 }
 
 void expect(const std::vector<ModelNote>& found, const std::string& part, Touched touches,
@@ -31,33 +36,81 @@ void expect(const std::vector<ModelNote>& found, const std::string& part, Touche
 
 }  // namespace
 
-TEST_CASE("windows and chunks touch the attention of batches beyond them") {
+TEST_CASE("a window in every layer touches the attention of batches beyond it") {
   expect(notes(R"("sliding_window": 4096)"), "sliding window of 4096", Touched::attention, 4096);
-  expect(notes(R"("sliding_window": 1024, "sliding_window_pattern": 6)", "gemma3_text"),
-         "10 of 12 layers have a sliding window", Touched::attention, 1024);
-  expect(notes(R"("sliding_window": 1024)", "gemma3_text"), "10 of 12 layers", Touched::attention,
-         1024);
-  expect(notes(R"("sliding_window": 128, "layer_types": ["sliding_attention", "full_attention"])"),
-         "1 of 12 layers", Touched::attention, 128);
-  expect(notes(R"("sliding_window": 128, "use_sliding_window": true, "max_window_layers": 8)"),
-         "4 of 12 layers", Touched::attention, 128);
   expect(notes(R"("attention_chunk_size": 8192)"), "attention_chunk_size", Touched::attention,
          8192);
   CHECK(notes(R"("sliding_window": 65536)").empty());  // no request is longer
-  CHECK(notes(R"("sliding_window": 128, "layer_types": ["full_attention"])").empty());
 }
 
-TEST_CASE("what a checkpoint does not quantise touches its linear layers") {
-  const auto quantised = [](const std::string& more) {
-    return notes(R"("quantization_config": {"quant_method": "fp8")" + more + "}");
+TEST_CASE("windows of some layers are kinds of layers, not notes") {
+  const auto windowed = [](const std::string& more, const std::string& type = "llama") {
+    const Model model = of(more, type);
+    CHECK(model.notes.empty());
+    for (const AttentionLayers& each : model.attentions) {
+      if (each.kind == AttentionKind::window) return each.layers;
+    }
+    return 0;
   };
-  CHECK(quantised("").empty());
-  CHECK(quantised(R"(, "modules_to_not_convert": ["lm_head", "model.layers.3.mlp.gate"])").empty());
+  const auto types = [](int windows) {
+    std::string list = "[";
+    for (int i = 0; i < 12; ++i)
+      list += std::string(i > 0 ? ", " : "") +
+              (i < windows ? R"("sliding_attention")" : R"("full_attention")");
+    return R"("sliding_window": 128, "layer_types": )" + list + "]";
+  };
+  CHECK(windowed(R"("sliding_window": 1024, "sliding_window_pattern": 6)", "gemma3_text") == 10);
+  CHECK(windowed(R"("sliding_window": 1024)", "gemma3_text") == 10);
+  CHECK(windowed(R"("sliding_window": 1024)", "gemma2") == 6);
+  CHECK(windowed(types(1)) == 1);
+  CHECK(windowed(types(11)) == 11);
+  CHECK(windowed(types(0)) == 0);
+  CHECK(windowed(R"("sliding_window": 128, "use_sliding_window": true, "max_window_layers": 8)") ==
+        4);
+}
+
+TEST_CASE("what a checkpoint does not quantise is a class of its own, or touches linear layers") {
+  const auto quantised = [](const std::string& more) {
+    return of(R"("quantization_config": {"quant_method": "fp8")" + more + "}");
+  };
+  const auto format = [](const Model& model, WeightClass each) {
+    return weight_formats(model, std::nullopt)[each];
+  };
+  CHECK(quantised("").notes.empty());
+  CHECK(quantised(R"(, "modules_to_not_convert": ["lm_head", "model.layers.3.mlp.gate"])")
+            .notes.empty());
   expect(quantised(R"(, "modules_to_not_convert": ["lm_head", "model.layers.0.self_attn.o_proj",
-                                                   "model.layers.11.self_attn.o_proj"])"),
+                                                   "model.layers.11.self_attn.o_proj"])")
+             .notes,
          "not followed: model.layers.*.self_attn.o_proj", Touched::linear);
-  expect(quantised(R"(, "ignore": ["model.layers.0.mlp.down_proj"])"), "ignore", Touched::linear);
-  expect(quantised(R"(, "kv_cache_scheme": {"num_bits": 8})"), "kv_cache_scheme",
+  expect(quantised(R"(, "ignore": ["model.layers.0.mlp.down_proj"])").notes, "ignore",
+         Touched::linear);
+  expect(quantised(R"(, "ignore": ["model.layers.0.mixing.turtle"])").notes, "turtle",
+         Touched::linear);
+  for (const char* list :
+       {R"(["re:.*self_attn.*"])", R"(["model.layers.*.self_attn"])", R"(["self_attn"])",
+        R"(["*.self_attn.*"])", R"(["re:.*self_attn\\.(q|k|v|o)_proj$"])"}) {
+    INFO(list);
+    const Model model = quantised(std::string(R"(, "ignore": )") + list);
+    CHECK(model.notes.empty());
+    CHECK(format(model, WeightClass::attention) == Dtype::bf16);
+    CHECK(format(model, WeightClass::dense_mlp) == Dtype::fp8);
+  }
+  const Model most =
+      quantised(R"(, "ignore": ["re:.*self_attn.[qkv]_proj", "re:.*self_attn.(q|k|v)_proj"])");
+  CHECK(format(most, WeightClass::attention) == Dtype::bf16);  // three of four modules
+  CHECK(most.notes.size() == 1);
+}
+
+TEST_CASE("a checkpoint states the format of its KV cache") {
+  const auto kv = [](const std::string& scheme) {
+    return of(R"("quantization_config": {"quant_method": "fp8", )" + scheme + "}");
+  };
+  CHECK(kv(R"("kv_cache_scheme": {"num_bits": 8, "type": "float"})").kv_dtype == Dtype::fp8);
+  CHECK(kv(R"("kv_cache_quant_algo": "FP8")").kv_dtype == Dtype::fp8);
+  CHECK(kv(R"("kv_cache_scheme": {"num_bits": 8, "type": "float"})").notes.empty());
+  CHECK_FALSE(kv(R"("kv_cache_scheme": null)").kv_dtype);
+  expect(kv(R"("kv_cache_scheme": {"num_bits": 8, "type": "int"})").notes, "kv_cache_scheme",
          Touched::attention);
 }
 
@@ -87,6 +140,5 @@ TEST_CASE("published configs have the notes that they need and no other") {
   CHECK(of("qwen3-8B_config.json").empty());
   CHECK(of("qwen3-30B-A3B_config.json").empty());
   CHECK(of("deepseek_v3_config.json").size() == 1);  // prediction layers
-  CHECK(of("deepseek_v3.2_config.json").size() == 2);
-  CHECK(of("deepseek_v3.2_config.json").front().touches == Touched::attention);
+  CHECK(of("deepseek_v3.2_config.json").size() == 1);
 }

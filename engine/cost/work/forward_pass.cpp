@@ -246,7 +246,7 @@ class ForwardPass {
     const double values = delta.value_heads * double(delta.value_head_dim) / tp_;
     const double value_heads = delta.value_heads / tp_;
     const Dtype linear = format(WeightClass::linear_attention);
-    const double in = delta.per_channel ? 2 * keys + 3 * values + value_heads
+    const double in = delta.per_channel ? 2 * keys + 2 * values + value_heads
                                         : 2 * keys + 2 * values + 2 * value_heads;
     gemm("gdn_in", hidden_, in, count, linear);
     LayerOp& core = add("linear_attention", Op::linear_attention, count);

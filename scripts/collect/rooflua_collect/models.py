@@ -56,8 +56,9 @@ class Model:
 
     @property
     def ranks(self) -> list[int]:
-        """The tensor parallel sizes that divide the heads."""
-        return [tp for tp in TP if self.heads % tp == 0]
+        """The tensor parallel sizes that divide the heads, and the KV heads or replicate them."""
+        kv_heads = self.number("kv_heads", default=self.heads)
+        return [tp for tp in TP if self.heads % tp == 0 and (kv_heads % tp == 0 or tp % kv_heads == 0)]
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_models(folder: Path) -> list[Model]:
-    """Every model of a folder, by name."""
+    """Every model of a folder whose layers are alike, by name: one without lists of kinds of layers."""
     models = [Model(path.stem, read_toml(path)) for path in sorted(folder.glob("*.toml"))]
+    models = [model for model in models if "attention" not in model.keys and "mlp" not in model.keys]
     if not models:
         raise Problem(f"{folder}: holds no model files (*.toml)")
     return models
