@@ -1,5 +1,5 @@
--- `rooflua validate DIR`: simulates every measured case of a folder with every step model, and reports the errors. A file
--- instead of a folder has measured closed loops (validate/silicon).
+-- `rooflua validate DIR`: simulates every measured case of a folder with every step model, and reports the errors. If
+-- a file is given instead, it has measured closed loops (validate/silicon).
 -- The program asks for each case in a process of its own. A case that cannot run is counted and reports why.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"

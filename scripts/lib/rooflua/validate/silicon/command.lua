@@ -16,8 +16,8 @@ local silicon = {}
 
 local current
 
---- The statistic that simulated figures are compared with. The file does not say whether it has means or medians; of the
---- two, this one has the smaller median error of TTFT (docs/VALIDATION.md).
+--- The statistic that simulated figures are compared with. The file does not say whether it has means or medians. Of
+--- the two, this one has the smaller median error of TTFT (docs/VALIDATION.md).
 local statistic = "mean"
 local statistics_known = { mean = { ttft = "ttft_mean", tpot = "tpot_mean" },
   median = { ttft = "ttft_p50", tpot = "tpot_p50" } }
@@ -100,6 +100,7 @@ local function check_options(options)
     core.fail("--tables: measured closed loops use the shipped tables of their GPUs; there is no folder to open")
   end
   if (options.intervals or 0) > 0 then core.fail "--intervals: measured closed loops have none" end
+  if options.page then core.fail "--html: measured closed loops have no page; --json has all figures" end
 end
 
 -- The run ----------------------------------------------------------------------------------------------------------
@@ -198,8 +199,8 @@ end
 local function report(of, ran)
   local answers, options = current.answers, current.options
   local parts = {
-    ("%s: %d questions of %d deployments, %d scored, %d not"):format(current.path, #answers, of.coverage.deployments, ran,
-      #answers - ran),
+    ("%s: %d questions of %d deployments, %d scored, %d not"):format(current.path, #answers, of.coverage.deployments,
+      ran, #answers - ran),
     ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %d requests per client, "
       .. "%d seed%s."):format(options.statistic, current.steps.name, options.requests_per_client, options.seeds,
       options.seeds == 1 and "" or "s")
@@ -228,6 +229,13 @@ function silicon.finish()
   local of, ran = totals.document(current.answers), 0
   for _, answer in ipairs(current.answers) do ran = ran + (answer.errors and 1 or 0) end
   return { text = report(of, ran), document = document(of), ran = ran }
+end
+
+--- Runs a whole file at once, for tests and scripts.
+function silicon.run(options)
+  local opened = silicon.open(options)
+  for i = 1, opened.cases do silicon.take(i, silicon.case(i)) end
+  return silicon.finish()
 end
 
 return silicon

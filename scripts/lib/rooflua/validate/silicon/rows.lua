@@ -132,7 +132,9 @@ function rows.read(path)
   for i, row in ipairs(list) do
     local question = question_of(path, row, #header)
     local line = lines[question.id]
-    if line then question.problem = ("%s: question '%s' is that of line %d"):format(question.where, question.id, line) end
+    if line then
+      question.problem = ("%s: question '%s' is that of line %d"):format(question.where, question.id, line)
+    end
     out[i], lines[question.id] = question, line or row.line
   end
   if #out == 0 then core.fail("%s: has a header and no row; expected a measured closed loop per row", path) end

@@ -2,9 +2,9 @@
 -- of InferenceX state for a model on an engine. Nothing here is of a single deployment or a single question, and no
 -- value is fitted to these rows.
 --
--- An entry says where it holds (engine, family, format, system, tp, `export`: rows of InferenceX) and has values with one
--- source. A later entry replaces the values of an earlier one. A value may be a function of the question where a script
--- computes it.
+-- An entry says where it holds (engine, family, format, system, tp, `export`: rows of InferenceX) and has values with
+-- one source. A later entry replaces the values of an earlier one. A value may be a function of the question where a
+-- script computes it.
 --
 --     seats           requests at once                          budget        tokens of a step
 --     chunk           SGLang: prompt tokens of a step before a prompt is cut
@@ -26,8 +26,8 @@ settings.client = {
 }
 
 --- GPUs as the file names them, and their names here.
-settings.systems = { h100_sxm = "h100-sxm", h200_sxm = "h200-sxm", b200_sxm = "b200", b300_sxm = "b300", gb200 = "gb200",
-  gb300 = "gb300" }
+settings.systems = { h100_sxm = "h100-sxm", h200_sxm = "h200-sxm", b200_sxm = "b200", b300_sxm = "b300",
+  gb200 = "gb200", gb300 = "gb300" }
 
 --- Versions that are taken where a row has none, or one without a number (nightly).
 settings.newest = { vllm = "0.24", sglang = "0.5.14", trtllm = "1.3" }
@@ -87,17 +87,18 @@ local entries = {
       kv = "fp8" }, source = "benchmarks/single_node/kimik2.5_fp4_b200.sh; KV format of the release" },
   -- SGLang. Attention kernels of TensorRT-LLM work on pages of 64 tokens.
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", values = { chunk = r1(8192, 32768),
-      budget = r1(8192, 32768), seats = r1(32, 128), memory = { "static", 0.82 }, kv = "fp8", largest_graph = r1(32, 128),
-      block_size = 64 }, source = "benchmarks/dsr1_fp8_b200.sh, single_node/dsr1_fp8_b300.sh" },
+      budget = r1(8192, 32768), seats = r1(32, 128), memory = { "static", 0.82 }, kv = "fp8",
+      largest_graph = r1(32, 128), block_size = 64 }, source = "benchmarks/dsr1_fp8_b200.sh, single_node/dsr1_fp8_b300.sh" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", tp = 4,
     values = { memory = { "static", 0.95 } }, source = "benchmarks/dsr1_fp8_b200.sh" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", system = { "h200_sxm" },
-    values = { seats = 256, largest_graph = 256, kv = "auto", block_size = 1 }, source = "benchmarks/dsr1_fp8_h200.sh" },
+    values = { seats = 256, largest_graph = 256, kv = "auto", block_size = 1 },
+    source = "benchmarks/dsr1_fp8_h200.sh" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp4", values = { chunk = 16384, seats = 256,
       largest_graph = 256, memory = { "static", 0.85 }, kv = "fp8", block_size = 64 },
     source = "benchmarks/dsr1_fp4_b200.sh" },
-  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", values = { chunk = 16384, budget = 16384, seats = 128,
-      memory = { "static", 0.8 }, kv = "fp8", largest_graph = clients },
+  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", values = { chunk = 16384, budget = 16384,
+      seats = 128, memory = { "static", 0.8 }, kv = "fp8", largest_graph = clients },
     source = "benchmarks/single_node/qwen3.5_fp8_h200.sh, _b300.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", system = { "b200_sxm", "b300_sxm" },
     values = { block_size = 64 }, source = "the same: attention-backend trtllm_mha" },
@@ -127,7 +128,8 @@ local entries = {
 local releases = {
   { family = "gpt-oss-120b", source = "openai/gpt-oss-120b is MXFP4; there is no other release" },
   { family = "kimi-k2.5", format = "int4", source = "moonshotai/Kimi-K2.5" },
-  { family = "^llama", format = "fp8", weights = "fp8", kv = "fp8", source = "nvidia/Llama-3.*-FP8: static, per tensor" },
+  { family = "^llama", format = "fp8", weights = "fp8", kv = "fp8",
+    source = "nvidia/Llama-3.*-FP8: static, per tensor" },
   { format = "fp8", weights = "fp8_block", source = "releases in FP8 blocks of 128 x 128" },
   { format = "fp4", weights = "nvfp4", kv = "fp8", source = "nvidia/*-NVFP4" },
   { format = "int4", weights = "int4", source = "W4A16" },
@@ -211,7 +213,8 @@ function settings.of(question, hardware, overrides)
 end
 
 --- Names of settings that --set silicon.NAME may replace.
-settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "largest_graph", "reserve_full", "seats" }
+settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "largest_graph", "reserve_full",
+  "seats" }
 
 --- Rows {engine, where it holds, setting, value, source} of the whole table, for reports.
 function settings.describe()

@@ -8,20 +8,17 @@ local mfu = require "rooflua.mfu"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
-local schema = require "rooflua.scenario.schema"
 local score = require "rooflua.validate.score"
 local serve = require "rooflua.serve"
 local settings = require "rooflua.validate.silicon.settings"
 local spec = require "rooflua.spec"
 local statistics = require "rooflua.base.statistics"
+local widths = require "rooflua.validate.widths"
 
 local setup = {}
 
 --- What --set silicon.NAME=VALUE may change besides the engine's settings.
 setup.options = { seed = 0, seeds = 1, requests_per_client = settings.client.requests_per_client[1] }
-
---- Whether a deployment has a key of that name: widths are handed over as soon as it has.
-local function takes(name) return schema.entry("deployment." .. name) ~= nil end
 
 -- Refusals -------------------------------------------------------------------------------------------------
 
@@ -46,13 +43,6 @@ function setup.class(question)
   return model and (model.moe and "moe-tp" or "dense") or nil
 end
 
-local function unshipped_widths(widths)
-  if widths.dp > 1 and not takes "dp" then return "widths: dp " .. widths.dp end
-  if widths.ep > 1 and widths.moe_tp > 1 and not (takes "ep" and takes "moe_tp") then
-    return ("widths: moe_tp %d, ep %d"):format(widths.moe_tp, widths.ep)
-  end
-end
-
 --- Why a question is not simulated; nil if it is.
 function setup.refusal(question)
   if not settings.newest[question.engine] then
@@ -64,8 +54,7 @@ function setup.refusal(question)
   if question.mode == "pd" then return "prefill and decode apart" end
   local model = model_of(question.family)
   if not model then return "model not shipped: " .. question.family end
-  if question.widths.ep > 1 and not model.moe then return "widths: ep of a model without experts" end
-  return unshipped_widths(question.widths)
+  return widths.refusal(question.widths, model)
 end
 
 -- The scenario -----------------------------------------------------------------------------------------------
@@ -95,8 +84,8 @@ local function scheduler(values)
   return policy.with(policies.of(Reader.new "validate", "scheduler", values.scheduler), own)
 end
 
---- KV blocks where an engine does not divide its memory as vLLM does: from the blocks that the whole memory leaves beside
---- weights, states and activations. SGLang's share holds weights and cache; its activations are in the rest.
+--- KV blocks where an engine does not divide its memory as vLLM does: from the blocks that the whole memory leaves
+--- beside weights, states and activations. SGLang's share holds weights and cache; its activations are in the rest.
 local function blocks_of(given, memory)
   local kind, share = memory[1], memory[2]
   given.memory_utilization = 1
@@ -106,22 +95,14 @@ local function blocks_of(given, memory)
     local rest_bytes = (1 - share) * whole.hardware.usable_memory_bytes - whole.activation_bytes
     found = math.floor(whole.kv_blocks - rest_bytes / whole.kv_bytes_per_block)
   end
-  if found < 1 then core.fail("deployment: does not fit: %g of the memory holds no KV block beside the weights", share) end
+  if found < 1 then
+    core.fail("deployment: does not fit: %g of the memory holds no KV block beside the weights", share)
+  end
   return found
 end
 
---- Widths as a deployment takes them today: whole experts inside a TP group are a rule of the step model until it
---- takes `ep`.
-local function widths_of(question)
-  local given, out = question.widths, { tp = question.widths.tp }
-  if given.dp > 1 then out.dp = given.dp end
-  if given.ep > 1 and takes "ep" then out.ep = given.ep end
-  if out.dp or out.ep then out.moe_tp = takes "moe_tp" and given.moe_tp or nil end
-  return out
-end
-
 local function deployment(question, values, model, hardware)
-  local out = widths_of(question)
+  local out = widths.keys(question.widths)
   out.weights, out.kv, out.block_size = values.weights, values.kv, values.block_size
   if values.memory[1] == "total" then
     out.memory_utilization = values.memory[2]
@@ -135,15 +116,12 @@ local function deployment(question, values, model, hardware)
   return out
 end
 
---- Whether whole experts are priced by the step model's own rule.
-local function by_rule(question) return question.widths.ep > 1 and not takes "ep" end
-
 local function steps_of(question, values, steps)
   if steps.name ~= "kernels" then return steps end
-  local own = {}
-  if not policy.is_given(steps, "largest_graph") then own.largest_graph = values.largest_graph end
-  if by_rule(question) and not policy.is_given(steps, "expert_parallel") then own.expert_parallel = true end
-  return policy.with(steps, own)
+  if not policy.is_given(steps, "largest_graph") then
+    steps = policy.with(steps, { largest_graph = values.largest_graph })
+  end
+  return widths.steps(steps, question.widths)
 end
 
 local databases = {}
@@ -164,7 +142,7 @@ function setup.scenario(question, steps, options)
   local values = settings.of(question, hardware, options.overrides)
   local _, note = settings.version(question)
   local notes = { note }
-  if by_rule(question) then notes[#notes + 1] = "whole experts priced by the step model's rule expert_parallel" end
+  if widths.by_rule(question.widths) then notes[#notes + 1] = widths.rule_note end
   return {
     title = question.id, seed = options.seed, model = model, hardware = hardware,
     mfu = database(hardware, question.engine), steps = steps_of(question, values, steps),

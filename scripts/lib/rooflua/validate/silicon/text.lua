@@ -3,6 +3,7 @@ local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local settings = require "rooflua.validate.silicon.settings"
 local totals = require "rooflua.validate.silicon.totals"
+local widths = require "rooflua.validate.widths"
 local said = require "rooflua.validate.text"
 
 local text = {}
@@ -26,8 +27,8 @@ local function cells(of)
   return out
 end
 
-local header = { "deployments", "questions", "TPOT: deployments", "mean", "median", "signed", "TTFT: deployments", "mean",
-  "median", "signed" }
+local header = { "deployments", "questions", "TPOT: deployments", "mean", "median", "signed", "TTFT: deployments",
+  "mean", "median", "signed" }
 
 local function row(name, list)
   local out = { name }
@@ -52,7 +53,7 @@ end
 local function mark(deployment)
   for _, answer in ipairs(deployment.answers) do
     for _, note in ipairs(answer.notes or {}) do
-      if note:find "expert_parallel" then return " *" end
+      if note == widths.rule_note then return " *" end
     end
   end
   return ""
