@@ -34,8 +34,9 @@ test("widths, asynchronous scheduling, the share of memory and the spread of len
     test.equal(words.read(text, "here")[wanted[1]], wanted[2], text)
   end
   for text, part in pairs { ["ep 1.5"] = "ep: expected a whole number above 0, found '1.5'",
-    ["dp many"] = "dp: expected a whole number above 0, found 'many'", ["async=maybe"] = "expected on or off, found 'maybe'",
-    ["async_scheduling"] = "expected on or off, found nothing", ["memory_fraction 90"] = "a share of at most 1, found 90",
+    ["dp many"] = "dp: expected a whole number above 0, found 'many'",
+    ["async=maybe"] = "expected on or off, found 'maybe'", ["async_scheduling"] = "expected on or off, found nothing",
+    ["memory_fraction 90"] = "a share of at most 1, found 90",
     ["length_spred 0.2"] = "unknown setting 'length_spred'" } do
     test.raises(part, function() words.read(text, "here") end)
   end

@@ -88,7 +88,8 @@ local entries = {
   -- SGLang. Attention kernels of TensorRT-LLM work on pages of 64 tokens.
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", values = { chunk = r1(8192, 32768),
       budget = r1(8192, 32768), seats = r1(32, 128), memory = { "static", 0.82 }, kv = "fp8",
-      largest_graph = r1(32, 128), block_size = 64 }, source = "benchmarks/dsr1_fp8_b200.sh, single_node/dsr1_fp8_b300.sh" },
+      largest_graph = r1(32, 128), block_size = 64 },
+    source = "benchmarks/dsr1_fp8_b200.sh, single_node/dsr1_fp8_b300.sh" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", tp = 4,
     values = { memory = { "static", 0.95 } }, source = "benchmarks/dsr1_fp8_b200.sh" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", system = { "h200_sxm" },
