@@ -161,9 +161,9 @@ void add_step(CLI::App& app, Door& door) {
 void add_validate(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("validate", "Compare with measured runs: the error table");
   auto* a = new app::ValidateArguments;
-  command->add_option("folder", a->folder, "Folder with cases.csv")
+  command->add_option("folder", a->folder, "Folder with cases.csv, or a CSV of closed loops")
       ->required()
-      ->check(CLI::ExistingDirectory);
+      ->check(CLI::ExistingPath);
   command->add_option("--tables", a->tables, "Folder of kernel tables (default: tables beside it)")
       ->check(CLI::ExistingDirectory);
   command->add_option("--only", a->only, "Only cases with this in their case_id");
@@ -178,6 +178,7 @@ void add_validate(CLI::App& app, Door& door) {
                    "So many replicates per case from errors of tables and model: 90 % intervals")
       ->check(CLI::Range(0, 1000));
   command->add_option("--jobs", a->jobs, "Worker processes for cases")->check(CLI::Range(1, 1024));
+  command->add_flag("--wide", a->wide, "Report every row of a CSV of closed loops");
   command->add_option("--json", a->json, "Write the errors to a file (- = stdout, alone)");
   command->add_option("--html", a->html, "Write a page with plots");
   command->callback(
