@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cost/tables/layout.h"
 
 namespace rooflua::app {
 
@@ -88,7 +89,12 @@ struct DataArguments {
   std::string gpu;
   std::string to;
   std::string reference;  // of `compare`
+  // Of `import`, for published tables of engines.
+  std::string engine_version;  // "" = the newest
+  bool all_rows = false;       // also those that docs/DATA.md calls wrong
+  double thin_percent = 0;     // 0 = no thinning
 };
+Layout layout_of(const DataArguments& arguments);
 int data_list(const std::filesystem::path& home);
 int data_describe(const DataArguments& arguments, const std::filesystem::path& home);
 int data_verify(const DataArguments& arguments, const std::filesystem::path& home);

@@ -236,6 +236,14 @@ void add_data(CLI::App& app, Door& door) {
   compare->add_option("--layout", a->layout, "Of folders: rooflua, infersim, blis or aic");
   compare->add_option("--gpu", a->gpu, "Which GPU of a folder of several");
   import->add_option("--to", a->to, "Folder that gets <gpu>/<table>.csv")->required();
+  import->add_option("--engine-version", a->engine_version,
+                     "Of the engine that has it, this version (the newest); layout aic");
+  import->add_flag("--all-rows", a->all_rows,
+                   "Also files and rows that are known to be wrong; layout aic");
+  import
+      ->add_option("--thin", a->thin_percent,
+                   "Leave out rows that follow from their neighbours within PERCENT (none)")
+      ->check(CLI::Range(0.01, 50.0));
   const auto opens = [a, &door](auto* sub, auto function) {
     sub->callback([a, &door, function] {
       door = [a, function](const fs::path& home) { return function(*a, home); };
