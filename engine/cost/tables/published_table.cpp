@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/gzip.h"
-#include "cost/tables/importers.h"
+#include "cost/tables/described_table.h"
 #include "cost/tables/lines.h"
 #include "cost/tables/own_columns.h"
 #include "cost/tables/published_sums.h"
