@@ -22,7 +22,7 @@ local package_home = {
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
-  { "nlopt.h", "engine/script/bind/fit" },
+  { "nlopt.h", "engine/script/bind/fit" }, { "zlib.h", "engine/base/gzip" },
   { "sqlite3.h", "engine/measure/write/result_store", "tests/measure/change_rows.h" },
   { "catch2/", "tests/catch" },
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cost/tables/layout.h"
 
 namespace rooflua::app {
 
@@ -88,7 +89,12 @@ struct DataArguments {
   std::string gpu;
   std::string to;
   std::string reference;  // of `compare`
+  // Of `import`, for published tables of engines.
+  std::string engine_version;  // "" = the newest
+  bool all_rows = false;       // also those that docs/DATA.md calls wrong
+  double thin_percent = 0;     // 0 = no thinning
 };
+Layout layout_of(const DataArguments& arguments);
 int data_list(const std::filesystem::path& home);
 int data_describe(const DataArguments& arguments, const std::filesystem::path& home);
 int data_verify(const DataArguments& arguments, const std::filesystem::path& home);
@@ -96,13 +102,14 @@ int data_import(const DataArguments& arguments, const std::filesystem::path& hom
 int data_compare(const DataArguments& arguments, const std::filesystem::path& home);
 
 struct ValidateArguments {
-  std::string folder;
+  std::string folder;              // or a file of measured closed loops
   std::string tables;              // folders of kernel tables; "" = `tables` beside the folder
   std::string only;                // run the cases whose case_id contains this text
   std::vector<std::string> steps;  // step models to compare; empty = all known
   std::vector<std::string> set;    // key=value of the first one
   int intervals = 0;               // replicates per case; 0 = no intervals
   int jobs = 1;                    // processes
+  bool wide = false;               // report every row of a file
   std::string json, html;
 };
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home);

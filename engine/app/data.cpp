@@ -10,8 +10,6 @@
 
 namespace rooflua::app {
 
-namespace {
-
 Layout layout_of(const DataArguments& arguments) {
   if (!arguments.layout.empty()) {
     if (const auto layout = parse_layout(arguments.layout)) return *layout;
@@ -22,6 +20,8 @@ Layout layout_of(const DataArguments& arguments) {
   throw Error(arguments.path,
               "holds no kernel tables of a layout that is known; say which with --layout");
 }
+
+namespace {
 
 /// The shipped hardware for a folder's name of a GPU, if there is one. Its peaks are needed to
 /// check an MFU.
@@ -53,6 +53,7 @@ void print_tables(const std::vector<TableFile>& files) {
   if (files.empty()) std::printf("  no tables: priced by the modelled kernel\n");
   for (const TableFile& file : files) {
     const KernelTable table = read_table(file);
+    if (table.rows.empty() && file.published != nullptr) continue;  // a format without rows
     std::printf("  %-44s %6zu rows\n", file.name.c_str(), table.rows.size());
   }
 }
@@ -102,31 +103,6 @@ int data_verify(const DataArguments& arguments, const std::filesystem::path& hom
   }();
   std::fputs(report.text().c_str(), stdout);
   return report.errors() == 0 ? 0 : 1;
-}
-
-int data_import(const DataArguments& arguments, const std::filesystem::path&) {
-  const auto files = list_tables(arguments.path, layout_of(arguments), arguments.gpu);
-  if (files.empty()) {
-    throw Error(arguments.path,
-                "has no tables of '" + arguments.gpu + "' in layout " + arguments.layout);
-  }
-  std::vector<KernelTable> tables;
-  for (const TableFile& file : files) tables.push_back(read_table(file));
-  std::vector<const KernelTable*> pointers;
-  for (const KernelTable& table : tables) pointers.push_back(&table);
-  const std::filesystem::path folder = std::filesystem::path(arguments.to) / arguments.gpu;
-  std::filesystem::create_directories(folder);
-  const auto written = write_tables(pointers, folder, layout_of(arguments));
-  for (const auto& path : written) std::printf("%s\n", path.c_str());
-  std::printf("%zu tables read, %zu files written to %s\n", tables.size(), written.size(),
-              folder.c_str());
-  if (written.size() < tables.size()) {
-    std::printf(
-        "Several tables of one op share a file; NCCL, MLA, linear attention and pairs of "
-        "grouped GEMMs have no form in our layout and stay in %s\n",
-        arguments.path.c_str());
-  }
-  return 0;
 }
 
 }  // namespace rooflua::app

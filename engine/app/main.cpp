@@ -161,9 +161,9 @@ void add_step(CLI::App& app, Door& door) {
 void add_validate(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("validate", "Compare with measured runs: the error table");
   auto* a = new app::ValidateArguments;
-  command->add_option("folder", a->folder, "Folder with cases.csv")
+  command->add_option("folder", a->folder, "Folder with cases.csv, or a CSV of closed loops")
       ->required()
-      ->check(CLI::ExistingDirectory);
+      ->check(CLI::ExistingPath);
   command->add_option("--tables", a->tables, "Folder of kernel tables (default: tables beside it)")
       ->check(CLI::ExistingDirectory);
   command->add_option("--only", a->only, "Only cases with this in their case_id");
@@ -178,6 +178,7 @@ void add_validate(CLI::App& app, Door& door) {
                    "So many replicates per case from errors of tables and model: 90 % intervals")
       ->check(CLI::Range(0, 1000));
   command->add_option("--jobs", a->jobs, "Worker processes for cases")->check(CLI::Range(1, 1024));
+  command->add_flag("--wide", a->wide, "Report every row of a CSV of closed loops");
   command->add_option("--json", a->json, "Write the errors to a file (- = stdout, alone)");
   command->add_option("--html", a->html, "Write a page with plots");
   command->callback(
@@ -235,6 +236,14 @@ void add_data(CLI::App& app, Door& door) {
   compare->add_option("--layout", a->layout, "Of folders: rooflua, infersim, blis or aic");
   compare->add_option("--gpu", a->gpu, "Which GPU of a folder of several");
   import->add_option("--to", a->to, "Folder that gets <gpu>/<table>.csv")->required();
+  import->add_option("--engine-version", a->engine_version,
+                     "Of the engine that has it, this version (the newest); layout aic");
+  import->add_flag("--all-rows", a->all_rows,
+                   "Also files and rows that are known to be wrong; layout aic");
+  import
+      ->add_option("--thin", a->thin_percent,
+                   "Leave out rows that follow from their neighbours within PERCENT (none)")
+      ->check(CLI::Range(0.01, 50.0));
   const auto opens = [a, &door](auto* sub, auto function) {
     sub->callback([a, &door, function] {
       door = [a, function](const fs::path& home) { return function(*a, home); };

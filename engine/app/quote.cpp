@@ -1,7 +1,10 @@
 #include "app/quote.h"
 
 #include <cstdio>
-#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/gzip.h"
 
 namespace rooflua::app {
 
@@ -29,8 +32,14 @@ Place place_of(std::string_view message) {
 }
 
 std::string line_of(const std::filesystem::path& file, long number) {
-  std::ifstream in(file);
   std::string line;
+  std::string text;
+  try {
+    text = read_text(file);
+  } catch (const Error&) {
+    return "";
+  }
+  std::istringstream in(text);
   for (long i = 0; i < number; ++i) {
     if (!std::getline(in, line)) return "";
   }

@@ -47,6 +47,9 @@ Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   options["only"] = arguments.only;
   options["steps"] = texts(arguments.steps);
   options["set"] = texts(arguments.set);
+  options["is_file"] = std::filesystem::is_regular_file(arguments.folder);
+  options["wide"] = arguments.wide;
+  options["page"] = !arguments.html.empty();
   options["intervals"] = static_cast<std::int64_t>(arguments.intervals);
   options["scratch"] = scratch.path.string();
   return options;

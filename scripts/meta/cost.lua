@@ -50,6 +50,22 @@ function cost.evidence_names() end
 ---@field tokens integer of the whole step
 ---@field requests integer partial prefills included
 ---@field sampled integer decodes and prefills that complete in this step
+local Batch = {}
+
+--- Tokens of their contexts that the decodes read under a cap: the sum of min(context + 1, cap), the new token
+--- included. No function of decode_context_tokens gives it. O(1) for the caps of the model (context_caps); a loop over
+--- the running requests for other caps.
+---@param cap number tokens: a sliding window, or how many a sparse attention selects
+---@return number tokens
+---@return boolean exact false where only the sum of contexts is known: each is taken as their mean
+function Batch:bounded_tokens(cap) end
+
+--- Tokens since the last multiple of a chunk: the sum of context % chunk + 1. O(1) for the chunk of the model
+--- (context_chunk).
+---@param chunk number tokens
+---@return number tokens
+---@return boolean exact
+function Batch:chunk_tokens(chunk) end
 
 --- max(flop / (peak mfu), bytes / bandwidth). Pure arithmetic; records nothing.
 ---@param flop number

@@ -112,7 +112,8 @@ local max, min = math.max, math.min
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
   self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
-  self.ep, self.moe_tp, self.ranks = deployment.ep, deployment.moe_tp, deployment.tp * deployment.dp
+  self.dp, self.ep, self.moe_tp = deployment.dp, deployment.ep, deployment.moe_tp
+  self.ranks = self.tp * self.dp
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens)

@@ -102,6 +102,42 @@ TEST_CASE("validate fails if most of its cases did not run") {
   fs::remove_all(path);
 }
 
+TEST_CASE(
+    "validate reads a file of measured closed loops, the same from one process and from three") {
+  const fs::path path = folder() / "loops.csv";
+  std::ofstream(path)
+      << "question,family,system,engine,engine_version,format,mode,widths_tp_dp_moetp_moeep,"
+         "workers,isl,osl,clients,ttft_ms,tpot_ms,measurements,source\n"
+         "a,llama-3.1-8b,h100_sxm,vllm,0.15.1,bf16,agg,\"1,1,1,1\",,200,20,2,20,8,1,own\n"
+         "b,llama-3.1-8b,h100_sxm,sglang,,bf16,agg,\"1,1,1,1\",,200,20,2,20,8,1,own\n"
+         "c,no-model,h100_sxm,sglang,,bf16,agg,\"1,1,1,1\",,200,20,2,20,8,1,own\n";
+  const std::string at = "validate " + path.string() + " --json - --jobs ";
+  const Said one = rooflua::test::rooflua(at + "1 2>&1");
+  CHECK(one.status == 0);
+  CHECK(one.text == rooflua::test::rooflua(at + "3 2>&1").text);
+  const Json document = parse_json(one.text, "validate");
+  const Json& silicon = *document.find("silicon");
+  CHECK(silicon.find("all")->find("tpot")->find("questions")->integer() == 2);
+  CHECK(silicon.find("all")->find("deployments")->integer() == 2);
+  CHECK(silicon.find("engine")->find("sglang")->find("ttft")->find("mean")->is_number());
+  const Json& refused = *silicon.find("coverage")->find("refused");
+  CHECK(refused.find("model not shipped: no-model")->integer() == 1);
+  CHECK(document.find("questions") == nullptr);
+  const Said wide = rooflua::test::rooflua("validate " + path.string() + " --wide 2>&1");
+  CHECK(contains(wide.text, "Settings of engines"));
+  CHECK(rooflua::test::rooflua(at + "1 --html page.html 2>&1").status == 1);
+  std::ofstream(path, std::ios::app)
+      << "d,no-model,h100_sxm,vllm,,bf16,agg,oops,,200,20,2,20,8,1,own\n"
+      << "e,no-model,h100_sxm,vllm,,bf16,agg,oops,,200,20,2,20,8,1,own\n";
+  const Said most = rooflua::test::rooflua(at + "1 2>&1 >/dev/null");
+  CHECK(most.status == 1);
+  CHECK(contains(most.text, "rooflua: 3 of 5 cases did not run"));
+  const Said folder_only = rooflua::test::rooflua("validate " + folder().string() + " --wide 2>&1");
+  CHECK(folder_only.status == 1);
+  CHECK(contains(folder_only.text, "--wide: rows are reported of a file"));
+  fs::remove_all(path.parent_path());
+}
+
 TEST_CASE("Ctrl-C ends validate at once, with the status of an interrupted program") {
   const fs::path path = folder();
   for (const char* jobs : {"1", "2"}) {

@@ -1,6 +1,7 @@
 // What holds for every shipped scheduler on any input.
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/catch.h"
 #include "tests/reference/chaos.h"
@@ -38,9 +39,39 @@ class Witness : public Observer {
     claim(batch.sampled == batch.decodes + completed, "sampled = decodes + completed prompts");
     claim(step.discarded >= 0 && step.discarded <= batch.decodes, "only decodes are discarded");
     claim(step.discarded == 0 || c.async_depth == 2, "one step in flight discards nothing");
+    claim(batch.origin == nullptr && batch.bounds == nullptr, "a step that ended has no replica");
+    claim_bounds(batch);
     sampled += batch.sampled;
     discarded += step.discarded;
     last_end_ = step.end;
+  }
+
+  /// What decodes read of their contexts: at least the new token, at most all, more under a wider
+  /// cap, and the whole context under a cap that none outgrows.
+  void claim_bounds(const Batch& batch) {
+    const Tariff& tariff = question_->tariff;
+    const double whole = batch.decode_context_tokens + batch.decodes;
+    const int capacity = question_->config.blocks * question_->config.block_size;
+    for (std::size_t i = 0; i < tariff.caps.size(); ++i) {
+      const double bounded = batch.bounded_tokens[i];
+      const int cap = tariff.caps[i];
+      if (cap == 0) {
+        claim(bounded == 0, "without a cap nothing is bounded");
+        continue;
+      }
+      claim(bounded >= batch.decodes, "every decode reads its new token");
+      claim(bounded <= whole, "no decode reads more than its context");
+      claim(bounded <= 1.0 * cap * batch.decodes, "no decode reads more than the cap");
+      claim(cap > 1 || bounded == batch.decodes, "under a cap of one it reads the new token alone");
+      claim(cap < capacity || bounded == whole, "a cap that none outgrows is none");
+      for (std::size_t k = 0; k < tariff.caps.size(); ++k)
+        claim(tariff.caps[k] < cap || bounded <= batch.bounded_tokens[k], "a wider cap reads more");
+      narrower += bounded < whole;
+    }
+    if (tariff.chunk == 0) return claim(batch.chunk_tokens == 0, "without a chunk nothing is cut");
+    const double left_out = (whole - batch.chunk_tokens) / tariff.chunk;
+    claim(batch.chunk_tokens >= batch.decodes, "a chunk has the new token");
+    claim(left_out >= 0 && left_out == std::floor(left_out), "whole chunks are left out");
   }
 
   void on_done(const RequestDone& done) override {
@@ -66,6 +97,7 @@ class Witness : public Observer {
 
   std::string broken;
   long long sampled = 0, discarded = 0, landed = 0, ended = 0;
+  long long narrower = 0;  // caps of steps that left out a part of a context
   bool lost = false;
 
  private:
@@ -99,7 +131,9 @@ void check_instant(Simulation& simulation, Witness& witness, Picoseconds& before
   witness.claim(view.seats > 0 || replica.kv().used_blocks() == 0, "nobody runs, nothing is used");
 }
 
-std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler) {
+/// Empty if the laws hold. Adds to `narrower` the caps of steps that left out a part of a context.
+std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler,
+                       long long& narrower) {
   Witness witness(question);
   EngineRun run(question, scheduler, {&witness});
   Picoseconds before = 0;
@@ -109,6 +143,7 @@ std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler) 
   witness.claim(witness.lost || witness.sampled == witness.landed + witness.discarded,
                 "tokens that were sampled = tokens that landed, and those behind end tokens");
   witness.claim(run.simulation().replica(0).kv().used_blocks() == 0, "in the end all is free");
+  narrower += witness.narrower;
   return witness.broken;
 }
 
@@ -117,23 +152,27 @@ std::string broken_law(const ServingCase& question, SchedulerPolicy& scheduler) 
 TEST_CASE(
     "every shipped scheduler keeps the laws: nothing is lost, nothing is made, time goes on") {
   LuaPolicies lua;
+  long long narrower = 0;
   for (const Trial& trial : trials()) {
     for (std::uint64_t seed = 5001; seed <= 5040; ++seed) {
       const ServingCase question = question_for(trial, seed);
       CAPTURE(trial.scheduler, seed);
       const auto scheduler = lua.make(trial.scheduler, trial.parameters(question));
-      REQUIRE(broken_law(question, *scheduler) == "");
+      REQUIRE(broken_law(question, *scheduler, narrower) == "");
     }
   }
+  CHECK(narrower > 10000);
 }
 
 TEST_CASE("a scheduler that throws dice cannot break the laws") {
+  long long narrower = 0;
   for (std::uint64_t seed = 6001; seed <= 6200; ++seed) {
     const ServingCase question = draw_case(seed, Range{40, true, true, false, false});
     CAPTURE(seed);
     Chaos chaos(seed);
-    REQUIRE(broken_law(question, chaos) == "");
+    REQUIRE(broken_law(question, chaos, narrower) == "");
   }
+  CHECK(narrower > 10000);
 }
 
 }  // namespace rooflua::reference

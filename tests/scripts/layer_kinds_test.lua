@@ -287,6 +287,21 @@ test("flop and weights of experts are the same however they are divided over the
   end
 end)
 
+test("data-parallel groups gather their tokens for the experts, and attend on their own", function()
+  local given, database = model({ full }, { moe }), bound.modelled "h200-sxm"
+  local row = rows_of(of(given, { hardware = "h200-sxm", deployment = { dp = 4, ep = 4 } }), bound.decodes(64, 1000))
+  local _, experts = database:lookup { op = "grouped_gemm", dtype = "bf16", experts = 32, experts_per_token = 4,
+    hidden_size = 1024, intermediate_size = 512, tp = 1, ranks = 4, tokens = 64 * 4 / 4, decode = true }
+  test.near(row.experts.time_s, experts.latency_s, 1e-9)
+  local _, exchange = database:lookup { op = "all_reduce", bytes = 4 * 64 * 1024 * 2, ranks = 4 }
+  test.near(row.expert_exchange.time_s, exchange.latency_s, 1e-9)
+  test.check(not row.attention_all_reduce and not row.mlp_all_reduce, "one rank attends")
+  local alone = rows_of(of(given, { hardware = "h200-sxm" }), bound.decodes(64, 1000))
+  for _, name in ipairs { "qkv", "attention_decode", "o", "shared_down", "router", "lm_head" } do
+    test.equal(row[name].time_s, alone[name].time_s, name)
+  end
+end)
+
 test("widths that do not fit together are refused", function()
   local given = model({ full }, { moe })
   local function deploy(options)

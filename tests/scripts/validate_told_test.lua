@@ -16,14 +16,55 @@ write("rows.csv", "a,b\n1,2\n")
 
 test("a setting that a case cannot have is an error, whatever its spelling", function()
   for text, part in pairs {
-    ["ep 8"] = "unknown setting 'ep'", ["closed loop c=4 in=1 out=1, pp 2"] = "unknown setting 'pp'",
-    ["dp=2"] = "unknown setting 'dp'", ["async_scheduling on"] = "unknown setting 'async_scheduling'",
-    ["Async-Scheduling: OFF"] = "unknown setting 'async_scheduling'", ["prefix_caching true"] = "'prefix_caching'",
+    ["cp 8"] = "unknown setting 'cp'", ["closed loop c=4 in=1 out=1, pp 2"] = "unknown setting 'pp'",
+    ["dcp=2"] = "unknown setting 'dcp'", ["prefix_caching true"] = "'prefix_caching'",
     ["--enforce-eager"] = "unknown setting 'enforce_eager'", ["--kv-cache-dtype fp8"] = "'kv_cache_dtype'",
     ["qps 5"] = "unknown setting 'qps'", ["concurrency 8"] = "unknown setting 'concurrency'",
     ["max_model_len 4096"] = "unknown setting 'max_model_len'", ["tp 4"] = "it is the column tp" } do
     test.raises(part, function() words.read(text, "here") end)
   end
+end)
+
+test("widths, asynchronous scheduling, the share of memory and the spread of lengths are settings", function()
+  for text, wanted in pairs { ["ep 8"] = { "ep", 8 }, ["dp=2"] = { "dp", 2 }, ["async on"] = { "async_depth", 2 },
+    ["async_scheduling off"] = { "async_depth", 1 }, ["Async-Scheduling: ON"] = { "async_depth", 2 },
+    ["gpu_memory_utilization 0.85"] = { "memory_utilization", 0.85 },
+    ["--gpu-memory-utilization=0.85"] = { "memory_utilization", 0.85 },
+    ["memory_fraction 0.8"] = { "memory_utilization", 0.8 }, ["length_spread 0.2"] = { "length_spread", 0.2 } } do
+    test.equal(words.read(text, "here")[wanted[1]], wanted[2], text)
+  end
+  for text, part in pairs { ["ep 1.5"] = "ep: expected a whole number above 0, found '1.5'",
+    ["dp many"] = "dp: expected a whole number above 0, found 'many'",
+    ["async=maybe"] = "expected on or off, found 'maybe'", ["async_scheduling"] = "expected on or off, found nothing",
+    ["memory_fraction 90"] = "a share of at most 1, found 90",
+    ["length_spred 0.2"] = "unknown setting 'length_spred'" } do
+    test.raises(part, function() words.read(text, "here") end)
+  end
+end)
+
+--- The result of one closed loop with further words.
+local function loop(more, model, tp)
+  write_cases { { model = model, tp = tp, workload = "closed loop c=4 in=200 out=20" .. more } }
+  local case = validate.run({ folder = folder, steps = { "kernels, shipped data" } }).document.cases[1]
+  return case
+end
+
+test("the new settings reach the run, or the case says why they cannot", function()
+  local base = loop ""
+  for _, more in ipairs { ", length_spread 0.5", ", async off" } do
+    test.check(loop(more).errors.e2e_mean ~= base.errors.e2e_mean, "%s changes nothing", more)
+  end
+  test.check(loop(", gpu_memory_utilization 0.05").problem:find("does not fit", 1, true), "the share is not used")
+  local split, whole = loop("", "mixtral-8x7b", 2), loop(", ep 2", "mixtral-8x7b", 2)
+  test.check(split.errors.e2e_mean ~= whole.errors.e2e_mean, "ep changes nothing")
+  test.check(loop(", ep 3").problem:find("ep 3 does not divide the 1 GPUs", 1, true), "ep 3 on one GPU")
+  test.check(loop(", ep 2", nil, 2).problem:find("ep of a model without experts", 1, true), "ep of a dense model")
+  if not require("rooflua.scenario.schema").entry "deployment.dp" then
+    test.check(loop(", dp 2").problem:find("widths: dp 2", 1, true), "dp is ignored")
+  end
+  write_cases { { workload = "Poisson 2 rps 4 s in=200 out=20 length_spread 0.5" } }
+  local case = validate.run({ folder = folder, steps = { "kernels, shipped data" } }).document.cases[1]
+  test.check(case.problem:find("only a closed loop", 1, true), tostring(case.problem))
 end)
 
 test("remarks stay remarks", function()

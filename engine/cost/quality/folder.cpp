@@ -6,20 +6,21 @@
 #include "base/error.h"
 #include "cost/quality/verify.h"
 #include "cost/tables/importers.h"
+#include "cost/tables/published_folder.h"
 
 namespace rooflua {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool has_csv(const fs::path& folder, std::initializer_list<std::string_view> words) {
+bool is_published(const fs::path& folder) {
   if (!fs::is_directory(folder)) return false;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string stem = entry.path().stem().string();
-    if (entry.path().extension() != ".csv") continue;
-    for (const std::string_view word : words) {
-      if (stem.find(word) != std::string::npos) return true;
-    }
+    const std::string name = entry.path().filename().string();
+    const bool table = name.ends_with(".csv") || name.ends_with(".csv.gz");
+    if (!table && entry.path().extension() != ".parquet") continue;
+    const auto found = published_name(entry.path());
+    if (found && !(found->gpu.empty() && found->version.empty())) return true;
   }
   return false;
 }
@@ -112,11 +113,7 @@ std::optional<Layout> detect_layout(const fs::path& path) {
       return has_tp_files(root / "mha") ? Layout::blis : Layout::infersim;
   }
   if (is_own(path)) return Layout::rooflua;
-  if (has_csv(path, {"context_attention", "generation_attention", "custom_allreduce", "nccl",
-                     "_gemm_", "_moe_"}) ||
-      has_csv(path, {"gemm_perf", "moe_perf"})) {
-    return Layout::aic;
-  }
+  if (is_published(path)) return Layout::aic;
   return std::nullopt;
 }
 
@@ -133,16 +130,7 @@ std::vector<std::string> gpus_in(const fs::path& path, Layout layout) {
       }
     }
   } else if (layout == Layout::aic) {
-    for (const auto& entry : fs::directory_iterator(path)) {
-      const std::string stem = entry.path().stem().string();
-      for (const char* word : {"context_attention", "generation_attention", "custom_allreduce",
-                               "nccl", "gemm", "moe"}) {
-        const std::size_t at = stem.find(word);
-        if (entry.path().extension() != ".csv" || at == std::string::npos) continue;
-        gpus.insert(at > 0 ? stem.substr(0, at - 1) : "");
-        break;
-      }
-    }
+    return published_gpus(path);
   } else {
     gpus.insert("");
   }

@@ -10,7 +10,6 @@ namespace rooflua {
 namespace {
 
 constexpr double us = 1e-6;
-constexpr double ms = 1e-3;
 
 // InferSim and BLIS
 constexpr std::array<Column, 5> gemm_columns{{{"m", Meaning::shape, 0},
@@ -64,51 +63,6 @@ constexpr std::array<Column, 7> linear_prefill_columns{{{"seq_len", Meaning::sha
                                                         {"chunk_gdn", Meaning::part, 0, us},
                                                         {"chunk_o", Meaning::part, 0, us}}};
 
-// aic: the column that decides whether the row is wanted comes first
-constexpr std::array<Column, 5> aic_gemm_columns{{{"gemm_dtype", Meaning::only},
-                                                  {"m", Meaning::shape, 0},
-                                                  {"n", Meaning::shape, 2},
-                                                  {"k", Meaning::shape, 1},
-                                                  {"latency", Meaning::latency, 0, ms}}};
-constexpr std::array<Column, 7> aic_prefill_columns{{{"num_heads", Meaning::shape, 0},
-                                                     {"num_key_value_heads", Meaning::shape, 1},
-                                                     {"head_dim", Meaning::shape, 2},
-                                                     {"batch_size", Meaning::shape, 3},
-                                                     {"isl", Meaning::shape, 5},
-                                                     {"step", Meaning::shape, 4},
-                                                     {"latency", Meaning::latency, 0, ms}}};
-constexpr std::array<Column, 8> aic_decode_columns{{{"num_heads", Meaning::shape, 0},
-                                                    {"num_key_value_heads", Meaning::shape, 1},
-                                                    {"head_dim", Meaning::shape, 2},
-                                                    {"kv_cache_dtype", Meaning::kv_dtype},
-                                                    {"batch_size", Meaning::shape, 3},
-                                                    {"isl", Meaning::shape, 4},
-                                                    {"step", Meaning::shape, 4},
-                                                    {"latency", Meaning::latency, 0, ms}}};
-constexpr std::array<Column, 11> aic_moe_columns{{{"kernel_source", Meaning::label_prefix},
-                                                  {"moe_dtype", Meaning::only},
-                                                  {"num_tokens", Meaning::shape, 6},
-                                                  {"hidden_size", Meaning::shape, 4},
-                                                  {"inter_size", Meaning::shape, 5},
-                                                  {"topk", Meaning::shape, 3},
-                                                  {"num_experts", Meaning::shape, 0},
-                                                  {"moe_tp_size", Meaning::shape, 1},
-                                                  {"moe_ep_size", Meaning::shape, 2},
-                                                  {"distribution", Meaning::label, 7},
-                                                  {"latency", Meaning::latency, 0, ms}}};
-constexpr std::array<Column, 5> aic_all_reduce_columns{
-    {{"kernel_source", Meaning::label, 2},
-     {"allreduce_dtype", Meaning::ignored},
-     {"num_gpus", Meaning::shape, 0},
-     {"message_size", Meaning::shape, 1, 2},  // bf16 elements
-     {"latency", Meaning::latency, 0, ms}}};
-constexpr std::array<Column, 5> aic_nccl_columns{
-    {{"op_name", Meaning::only, 0},
-     {"nccl_dtype", Meaning::only, 1},
-     {"num_gpus", Meaning::shape, 0},
-     {"message_size", Meaning::shape, 1, 2},  // half elements
-     {"latency", Meaning::latency, 0, ms}}};
-
 std::span<const Column> listed_columns(TableForm form) {
   switch (form) {
     case TableForm::gemm:
@@ -127,18 +81,7 @@ std::span<const Column> listed_columns(TableForm form) {
       return linear_decode_columns;
     case TableForm::linear_prefill:
       return linear_prefill_columns;
-    case TableForm::aic_gemm:
-      return aic_gemm_columns;
-    case TableForm::aic_prefill:
-      return aic_prefill_columns;
-    case TableForm::aic_decode:
-      return aic_decode_columns;
-    case TableForm::aic_moe:
-      return aic_moe_columns;
-    case TableForm::aic_all_reduce:
-      return aic_all_reduce_columns;
-    case TableForm::aic_nccl:
-      return aic_nccl_columns;
+    case TableForm::published:
     case TableForm::own:
       break;
   }
@@ -185,15 +128,6 @@ void finish_row(const TableFile& file, KernelRow& row) {
     case TableForm::own:
       if (const auto complete = declaration_of(file.op).complete_row) complete(s);
       break;
-    case TableForm::aic_moe: {
-      const double tp = std::max(1.0, s[1]);
-      const double ep = std::max(1.0, s[2]);
-      s[1] = tp * ep;
-      s[2] = s[0] / ep;
-      s[5] /= tp;
-      s[6] /= ep;  // tokens of all ranks -> of one
-      break;
-    }
     default:
       break;
   }

@@ -19,9 +19,7 @@ enum class Meaning {
   latency_p90,
   listed_mfu,
   kv_dtype,
-  only,          // must equal TableFile::only[axis]
-  label_prefix,  // goes before the words of the label column, with a slash
-  part,          // kept in KernelTable::parts; adds scale * value to the latency
+  part,  // kept in KernelTable::parts; adds scale * value to the latency
   ignored,
 };
 

@@ -1,90 +1,16 @@
 #include "cost/tables/importers.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdio>
-#include <fstream>
 #include <span>
 
 #include "base/error.h"
+#include "base/gzip.h"
 #include "cost/tables/columns.h"
+#include "cost/tables/lines.h"
+#include "cost/tables/published_table.h"
 
 namespace rooflua {
 namespace {
-
-constexpr std::size_t max_cells = 24;
-
-struct Line {
-  int number = 0;
-  std::array<std::string_view, max_cells> cells;
-  std::size_t count = 0;
-};
-
-/// Kernel tables hold no quotes and no commas inside cells, so lines are cut with memchr: a file of
-/// a hundred thousand rows must not be felt at start-up.
-class LineReader {
- public:
-  explicit LineReader(std::string_view text) : rest_(text) {
-    if (rest_.substr(0, 3) == "\xEF\xBB\xBF") rest_.remove_prefix(3);
-  }
-
-  /// The next line that is not blank.
-  bool next(Line& line) {
-    while (!rest_.empty()) {
-      const std::size_t end = rest_.find('\n');
-      std::string_view text = rest_.substr(0, end);
-      rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-      ++number_;
-      if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
-      if (text.find_first_not_of(" \t") == std::string_view::npos) continue;
-      line.number = number_;
-      cut(text, line);
-      return true;
-    }
-    return false;
-  }
-
- private:
-  static std::string_view trimmed(std::string_view cell) {
-    while (!cell.empty() && (cell.front() == ' ' || cell.front() == '"')) cell.remove_prefix(1);
-    while (!cell.empty() && (cell.back() == ' ' || cell.back() == '"')) cell.remove_suffix(1);
-    return cell;
-  }
-  static void cut(std::string_view text, Line& line) {
-    line.count = 0;
-    while (line.count < max_cells) {
-      const std::size_t comma = text.find(',');
-      line.cells[line.count++] = trimmed(text.substr(0, comma));
-      if (comma == std::string_view::npos) return;
-      text.remove_prefix(comma + 1);
-    }
-  }
-
-  std::string_view rest_;
-  int number_ = 0;
-};
-
-std::string read_whole(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) throw Error(path.string(), "cannot read the table");
-  std::string text(static_cast<std::size_t>(in.tellg()), '\0');
-  in.seekg(0);
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  return text;
-}
-
-std::optional<double> as_number(std::string_view text) {
-  double value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    return std::nullopt;
-  }
-  // Nothing was measured as that; products of such numbers are 0 or infinite.
-  constexpr double least = 1e-100, most = 1e100;
-  if (value != 0 && !(std::abs(value) >= least && std::abs(value) <= most)) return std::nullopt;
-  return value;
-}
 
 int decimals(std::string_view text) {
   const std::size_t point = text.find('.');
@@ -150,39 +76,33 @@ class TableReader {
         throw Error(at(file_.path.string(), line.number),
                     "column '" + std::string(columns_[c].name) + "' is missing in this row");
       }
-      if (!take(columns_[c], line.cells[position_[c]], line, row)) return;
+      take(columns_[c], line.cells[position_[c]], line, row);
     }
     finish_row(file_, row);
     table_.rows.push_back(row);
   }
 
-  /// False: the row belongs to another table of the same file.
-  bool take(const Column& column, std::string_view cell, const Line& line, KernelRow& row) {
+  void take(const Column& column, std::string_view cell, const Line& line, KernelRow& row) {
     switch (column.meaning) {
-      case Meaning::only:
-        return cell == file_.only.at(column.axis);
-      case Meaning::label_prefix:
-        label_prefix_ = cell;
-        return true;
       case Meaning::kv_dtype:
         row.kv_dtype = dtype(cell, column, line);
-        return true;
+        return;
       case Meaning::label:
         row.shape[column.axis] = label(cell);
-        return true;
+        return;
       case Meaning::ignored:
-        return true;
+        return;
       default:
         break;
     }
-    if (cell.empty() && !column.required) return true;
+    if (cell.empty() && !column.required) return;
     const double value = number(cell, column, line);
     switch (column.meaning) {
       case Meaning::shape:
         if (value < 0) {
-          throw Error(at(file_.path.string(), line.number),
-                      "column '" + std::string(column.name) + "': is negative: '" +
-                          std::string(cell) + "'");
+          throw Error(at(file_.path.string(), line.number), "column '" + std::string(column.name) +
+                                                                "': is negative: '" +
+                                                                std::string(cell) + "'");
         }
         row.shape[column.axis] += value * column.scale;
         break;
@@ -206,7 +126,6 @@ class TableReader {
       default:
         break;
     }
-    return true;
   }
 
   double number(std::string_view cell, const Column& column, const Line& line) const {
@@ -225,11 +144,10 @@ class TableReader {
   }
 
   double label(std::string_view cell) {
-    std::string word(cell);
-    if (!label_prefix_.empty()) word = std::string(label_prefix_) + "/" + word;
+    const std::string word(cell);
     const auto found = std::find(table_.labels.begin(), table_.labels.end(), word);
     const auto index = found - table_.labels.begin();
-    if (found == table_.labels.end()) table_.labels.push_back(std::move(word));
+    if (found == table_.labels.end()) table_.labels.push_back(word);
     return static_cast<double>(index);
   }
 
@@ -237,12 +155,11 @@ class TableReader {
   KernelTable& table_;
   std::vector<Column> columns_;
   std::vector<std::size_t> position_;
-  std::string_view label_prefix_;
 };
 
 }  // namespace
 
-KernelTable read_table(const TableFile& file) {
+KernelTable described_table(const TableFile& file) {
   KernelTable table;
   table.name = file.name;
   table.path = file.path;
@@ -257,8 +174,13 @@ KernelTable read_table(const TableFile& file) {
   table.engine = file.engine;
   table.engines = file.engines;
   table.includes = file.includes;
-  if (file.form == TableForm::aic_nccl) table.labels = {"nccl"};
-  TableReader(file, table).read(read_whole(file.path));
+  return table;
+}
+
+KernelTable read_table(const TableFile& file) {
+  if (file.published != nullptr) return read_published(file);
+  KernelTable table = described_table(file);
+  TableReader(file, table).read(read_text(file.path));
   return table;
 }
 

@@ -7,8 +7,9 @@
 //   infersim  {mha,mla}/{prefill,decode}/<gpu>/<h>-<g>-<D>.csv, gemm/<gpu>/data.csv,
 //             grouped_gemm/{prefill,decode}/<gpu>/data.csv, gdn/{prefill,decode}/<gpu>/...
 //   blis      the same tree; decode files <h>-<g>-<D>-tp<T>.csv
-//   aic       <gpu>_{gemm,context_attention,generation_attention,moe,custom_allreduce,nccl}*.csv,
-//             latency in ms, message_size in elements; of several versions the newest
+//   aic       <gpu>_<table>_<engine><version>.csv or .csv.gz; cost/tables/published.h has the map
+//   of
+//             tables and columns; of several versions of an engine the newest
 
 #include <filesystem>
 #include <string>
@@ -20,6 +21,8 @@
 
 namespace rooflua {
 
+class RowFates;
+
 /// In a fixed order (name). Empty where the folder has nothing of this GPU.
 /// @throws Error if the path is not there
 std::vector<TableFile> list_tables(const std::filesystem::path& path, Layout layout,
@@ -28,18 +31,32 @@ std::vector<TableFile> list_tables(const std::filesystem::path& path, Layout lay
 /// Whether our layout has a table of that name ("gemm_bf16").
 bool is_own_table(std::string_view stem);
 
+/// A table with what its file and its name say, without rows.
+KernelTable described_table(const TableFile& file);
+
 /// @throws Error naming file:line and column if a cell is not a number, or a column is missing
 KernelTable read_table(const TableFile& file);
 
-/// The tables as CSV files of our own layout (gemm_<dtype>.csv, ...; latency_us), for `data
-/// import`, and tables.toml, which says where each is from and what its rows contain.
-/// Tables of one op and dtype go to one file; ops that our layout has no form for (grouped pairs,
-/// MLA, linear attention, NCCL) are left out. Returns the tables that were written.
+struct WriteOptions {
+  double tolerance = 0;       // thinning, as part of the latency; 0: none (docs/DATA.md)
+  RowFates* fates = nullptr;  // where to note rows that are left out
+};
+
+struct WrittenTable {
+  std::filesystem::path path;
+  std::size_t rows = 0;
+};
+
+/// The tables as CSV files of our own layout (gemm_<dtype>[_<engine>].csv, ...; latency_us), for
+/// `data import`, and tables.toml, which says where each is from and what its rows contain.
+/// Tables of one name go to one file. Ops that our layout has no form for (grouped pairs and linear
+/// attention of InferSim) are left out.
 /// @param layout  of the tables, for tables.toml
 /// @throws Error at the line of a row that no measurement can give (cost/tables/row_check.h), if a
 /// file cannot be written, or if the folder has a tables.toml that `data import` did not write. The
 /// folder is then as before: all files are written, or none.
-std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTable*>& tables,
-                                                const std::filesystem::path& folder, Layout layout);
+std::vector<WrittenTable> write_tables(const std::vector<const KernelTable*>& tables,
+                                       const std::filesystem::path& folder, Layout layout,
+                                       const WriteOptions& options = {});
 
 }  // namespace rooflua

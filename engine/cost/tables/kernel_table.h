@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ struct KernelRow {
   double listed_mfu = std::numeric_limits<double>::quiet_NaN();  // as printed; NaN = no such column
 };
 
+struct PublishedOrigin;
+
 struct KernelTable {
   std::string name;  // "gemm_bf16", "mha/decode/h20/32-8-128.csv"
   std::filesystem::path path;
@@ -45,7 +48,8 @@ struct KernelTable {
   /// What a row holds besides its op, so that a step model does not add it again: "quantize" (the
   /// input of a GEMM), "kv_write" (of new tokens in prefill), "launch", "routing", ...
   std::vector<std::string> includes;
-  std::vector<std::string> axes;  // names of the shape columns
+  std::shared_ptr<const PublishedOrigin> origin;  // of a published table: published_table.h
+  std::vector<std::string> axes;                  // names of the shape columns
   FlopConvention convention = FlopConvention::none;
   bool header = true;                   // false: the file starts with a data row
   bool decode = false;                  // grouped_gemm, linear_attention: the decode table

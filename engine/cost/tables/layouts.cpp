@@ -1,38 +1,17 @@
 // What a folder offers, per layout: file names only, nothing is read.
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <map>
 
 #include "base/error.h"
 #include "base/toml.h"
 #include "cost/tables/importers.h"
+#include "cost/tables/published_folder.h"
 
 namespace rooflua {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// "H100_SXM" -> h100, sxm
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> result;
-  bool inside = false;
-  for (const char c : text) {
-    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    if (letter && !inside) result.emplace_back();
-    if (letter) result.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    inside = letter;
-  }
-  return result;
-}
-
-/// "H100", "h100-sxm" and "h100_sxm" are the same GPU, "h20" and "h200" are not.
-bool same_gpu(std::string_view a, std::string_view b) {
-  const auto x = words(a), y = words(b);
-  return std::equal(
-      x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min(x.size(), y.size())), y.begin());
-}
 
 std::vector<fs::path> entries(const fs::path& folder) {
   std::vector<fs::path> result;
@@ -54,7 +33,7 @@ fs::path gpu_folder(const fs::path& folder, const std::string& gpu) {
   fs::path close;
   for (const fs::path& entry : entries(folder)) {
     const std::string found = entry.filename().string();
-    if (words(found) == words(gpu)) return entry;
+    if (gpu_words(found) == gpu_words(gpu)) return entry;
     if (!gpu.empty() && same_gpu(found, gpu)) close = entry;
   }
   return close;
@@ -260,108 +239,6 @@ std::vector<TableFile> list_own(const fs::path& folder) {
   return files;
 }
 
-/// Numbers inside names compare as numbers: "0.9.0" before "0.19.0".
-bool older(const std::string& a, const std::string& b) {
-  std::size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (std::isdigit(static_cast<unsigned char>(a[i])) &&
-        std::isdigit(static_cast<unsigned char>(b[j]))) {
-      std::size_t x = 0, y = 0;
-      while (i < a.size() && std::isdigit(static_cast<unsigned char>(a[i])))
-        x = x * 10 + static_cast<std::size_t>(a[i++] - '0');
-      while (j < b.size() && std::isdigit(static_cast<unsigned char>(b[j])))
-        y = y * 10 + static_cast<std::size_t>(b[j++] - '0');
-      if (x != y) return x < y;
-    } else {
-      if (a[i] != b[j]) return a[i] < b[j];
-      ++i, ++j;
-    }
-  }
-  return a.size() - i < b.size() - j;
-}
-
-struct AicKind {
-  const char* word;
-  TableForm form;
-  Op op;
-};
-constexpr AicKind aic_kinds[] = {
-    {"context_attention", TableForm::aic_prefill, Op::attention_prefill},
-    {"generation_attention", TableForm::aic_decode, Op::attention_decode},
-    {"custom_allreduce", TableForm::aic_all_reduce, Op::all_reduce},
-    {"nccl", TableForm::aic_nccl, Op::all_reduce},
-    {"gemm", TableForm::aic_gemm, Op::gemm},
-    {"moe", TableForm::aic_moe, Op::grouped_gemm}};
-
-void add_aic(const AicKind& kind, const fs::path& path, std::vector<TableFile>& files) {
-  const auto add = [&](const std::string& name, Dtype dtype, std::vector<std::string> only,
-                       const std::string& variant) {
-    TableFile file;
-    file.name = name;
-    file.path = path;
-    file.form = kind.form;
-    file.op = kind.op;
-    file.dtype = dtype;
-    file.variant = variant;
-    file.only = std::move(only);
-    // They are timed as linear layers: quantisation of the input and GEMM.
-    const bool narrow = dtype == Dtype::fp8 || dtype == Dtype::fp8_block;
-    if (kind.form == TableForm::aic_gemm && narrow) file.includes = {"quantize"};
-    if (kind.form == TableForm::aic_prefill) file.includes = {"kv_write"};
-    files.push_back(std::move(file));
-  };
-  switch (kind.form) {
-    case TableForm::aic_gemm:
-    case TableForm::aic_moe:
-      for (const std::string_view word : {"bfloat16", "fp8", "fp8_block"}) {
-        const Dtype dtype = require_dtype(word, path.string());
-        add(std::string(name(kind.op)) + "_" + std::string(name(dtype)), dtype, {std::string(word)},
-            "");
-      }
-      return;
-    case TableForm::aic_prefill:
-      add("attention_prefill_bf16", Dtype::bf16, {}, "");
-      return;
-    case TableForm::aic_decode:
-      add("attention_decode_bf16", Dtype::bf16, {}, "");
-      return;
-    case TableForm::aic_nccl:
-      add("all_reduce_nccl_bf16", Dtype::bf16, {"all_reduce", "half"}, "nccl");
-      return;
-    default:
-      add("all_reduce_bf16", Dtype::bf16, {}, "");
-      return;
-  }
-}
-
-std::vector<TableFile> list_aic(const fs::path& folder, const std::string& gpu) {
-  std::map<std::string, fs::path> newest;
-  std::string prefix_found;
-  for (const fs::path& path : csv_files(folder)) {
-    const std::string stem = path.stem().string();
-    for (const AicKind& kind : aic_kinds) {
-      const std::size_t word = stem.find(kind.word);
-      if (word == std::string::npos) continue;
-      const std::string prefix = stem.substr(0, word);
-      if (!words(prefix).empty() && !same_gpu(prefix, gpu)) break;
-      if (!words(prefix).empty() && !prefix_found.empty() && prefix != prefix_found) {
-        throw Error(folder.string(), "holds tables of several GPUs (" + prefix_found + ", " +
-                                         prefix + "): say which with gpu");
-      }
-      if (!words(prefix).empty()) prefix_found = prefix;
-      fs::path& best = newest[kind.word];
-      if (best.empty() || older(best.stem().string(), stem)) best = path;
-      break;
-    }
-  }
-  std::vector<TableFile> files;
-  for (const AicKind& kind : aic_kinds) {
-    const auto found = newest.find(kind.word);
-    if (found != newest.end()) add_aic(kind, found->second, files);
-  }
-  return files;
-}
-
 }  // namespace
 
 bool is_own_table(std::string_view stem) {
@@ -383,7 +260,7 @@ std::vector<TableFile> list_tables(const fs::path& path, Layout layout, const st
       files = list_own(path);
       break;
     case Layout::aic:
-      files = list_aic(path, gpu);
+      files = published_folder(path, gpu).tables;
       break;
   }
   return files;

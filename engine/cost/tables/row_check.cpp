@@ -20,7 +20,10 @@ std::string number(double value) {
 
 /// The least value of a field that was measured.
 double least_of(const Field& field) {
-  return field.number == &Query::context_tokens || field.need == FieldNeed::nothing ? 0 : 1;
+  const bool counted = field.number == &Query::batch || field.number == &Query::new_tokens;
+  const bool setting = field.need == FieldNeed::zero && !counted;
+  return field.number == &Query::context_tokens || field.need == FieldNeed::nothing || setting ? 0
+                                                                                               : 1;
 }
 
 bool possible(double latency_s) {

@@ -12,6 +12,8 @@
 
 namespace rooflua {
 
+struct PublishedMap;
+
 /// Which columns a file has and what they mean.
 enum class TableForm {
   gemm,
@@ -24,12 +26,7 @@ enum class TableForm {
   linear_decode,
   linear_prefill,  // infersim and blis
   own,             // of any op that declares a file
-  aic_gemm,
-  aic_prefill,
-  aic_decode,
-  aic_moe,
-  aic_all_reduce,
-  aic_nccl,
+  published,       // of aiconfigurator: a PublishedMap says which columns
 };
 
 /// Whether tables of this form print an MFU beside the latency.
@@ -69,7 +66,12 @@ struct TableFile {
   std::string engine;                        // KernelTable::engine
   std::vector<std::string> engines;          // KernelTable::engines
   std::vector<std::string> includes;         // KernelTable::includes
-  std::vector<std::string> only;             // aic: rows whose filter columns say exactly this
+  const PublishedMap* published = nullptr;   // of TableForm::published
+  std::string gpu;                           // published: the start of the file's name
+  std::string publisher;                     // published: the engine that the file names
+  std::string version;                       // published: of the engine or library
+  bool all_rows = false;                     // published: also rows that are known to be wrong
+  std::filesystem::path plus;                // published: the file of PublishedMap::plus_file
   std::array<int, 5> shape{};                // from the file name
   int tp = 1;
   bool decode = false;

@@ -1,5 +1,6 @@
 // Tables of any layout as CSV files of our own.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +13,9 @@
 #include "base/log.h"
 #include "base/staged_files.h"
 #include "cost/tables/importers.h"
+#include "cost/tables/merged_rows.h"
 #include "cost/tables/own_columns.h"
+#include "cost/tables/published_table.h"
 #include "cost/tables/row_check.h"
 
 namespace rooflua {
@@ -37,27 +40,43 @@ std::string cell(const KernelTable& table, const KernelRow& row, const OwnColumn
   return csv_cell(word);
 }
 
-/// Writes the rows of a table of ours. Of a shape that was measured several times, which happens
-/// where the files of several ranks hold the same kernel, the first is kept: lookups take it too.
-/// @param seen  shapes that the file has already
-/// @return how many rows were left out
-int write_rows(std::ostream& out, const KernelTable& table, const std::vector<OwnColumn>& own,
-               std::set<std::string>& seen) {
-  int left_out = 0;
-  for (const KernelRow& row : table.rows) {
-    std::string shape;
-    for (const OwnColumn& column : own) shape += cell(table, row, column) + ',';
-    if (!seen.insert(shape).second) {
-      ++left_out;
-      continue;
-    }
-    out << shape << digits(row.latency_s * 1e6) << ',';
+void write_row(std::ostream& out, const std::string& shape, const KernelRow& row, bool spread) {
+  out << shape << digits(row.latency_s * 1e6);
+  if (spread) {
+    out << ',';
     if (row.latency_s_p10 > 0) out << digits(row.latency_s_p10 * 1e6);
     out << ',';
     if (row.latency_s_p90 > 0) out << digits(row.latency_s_p90 * 1e6);
-    out << '\n';
   }
-  return left_out;
+  out << '\n';
+}
+
+std::string shape_of(const MergedRow& row, const std::vector<OwnColumn>& own) {
+  std::string shape;
+  for (const OwnColumn& column : own) shape += cell(*row.table, *row.row, column) + ',';
+  return shape;
+}
+
+/// Of a shape that was measured several times, which happens where the files of several ranks hold
+/// the same kernel, the first is kept: lookups take it too.
+std::vector<MergedRow> first_rows(const std::vector<const KernelTable*>& parts,
+                                  const std::string& file) {
+  const std::vector<OwnColumn> own = own_columns(declaration_of(parts.front()->op));
+  std::set<std::string> seen;
+  std::vector<MergedRow> rows;
+  int left_out = 0;
+  for (const KernelTable* part : parts) {
+    for (const KernelRow& row : part->rows) {
+      const bool is_new = seen.insert(shape_of({part, &row}, own)).second;
+      if (is_new) rows.push_back({part, &row});
+      if (!is_new) ++left_out;
+    }
+  }
+  if (left_out > 0) {
+    log::warn(file + ": " + std::to_string(left_out) +
+              " rows left out: their shapes were measured before, in another file");
+  }
+  return rows;
 }
 
 constexpr std::string_view first_line = "# Written by rooflua data import.\n";
@@ -69,20 +88,23 @@ bool is_ours(const std::filesystem::path& path) {
   return line + "\n" == first_line;
 }
 
-/// Where each table is from, and what its rows contain.
-std::string provenance(const std::map<std::string, std::vector<const KernelTable*>>& files,
-                       Layout layout) {
-  std::string out(first_line);
-  for (const auto& [file, parts] : files) {
-    out += "\n[" + std::filesystem::path(file).stem().string() + "]\nsource = \"" +
-           std::string(name(layout)) + ":";
-    for (const KernelTable* part : parts) out += " " + part->path.filename().string();
-    out += "\"\n";
-    std::string includes;
-    for (const std::string& each : parts.front()->includes)
-      includes += (includes.empty() ? "\"" : ", \"") + each + "\"";
-    if (!includes.empty()) out += "includes = [" + includes + "]\n";
+std::string files_of(const std::vector<const KernelTable*>& parts) {
+  std::string files;
+  std::set<std::string> seen;
+  for (const KernelTable* part : parts) {
+    const std::string file = part->path.filename().string();
+    if (seen.insert(file).second) files += " " + file;
   }
+  return files;
+}
+
+/// Where a table is from, and what its rows contain.
+std::string provenance(const std::vector<const KernelTable*>& parts, Layout layout) {
+  std::string out = "source = \"" + std::string(name(layout)) + ":" + files_of(parts) + "\"\n";
+  std::string includes;
+  for (const std::string& each : parts.front()->includes)
+    includes += (includes.empty() ? "\"" : ", \"") + each + "\"";
+  if (!includes.empty()) out += "includes = [" + includes + "]\n";
   return out;
 }
 
@@ -97,15 +119,16 @@ void check_rows(const KernelTable& table) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTable*>& tables,
-                                                const std::filesystem::path& folder,
-                                                Layout layout) {
+std::vector<WrittenTable> write_tables(const std::vector<const KernelTable*>& tables,
+                                       const std::filesystem::path& folder, Layout layout,
+                                       const WriteOptions& options) {
   std::map<std::string, std::vector<const KernelTable*>> files;
   for (const KernelTable* table : tables) {
     const OpDeclaration& op = declaration_of(table->op);
-    if (op.file.empty() || !op.imported || table->variant == "nccl") continue;
+    if (op.file.empty() || (!op.imported && !table->origin)) continue;
     const std::string dtype(name(table->dtype));
-    files[std::string(op.file) + (op.dtype_in_name ? "_" + dtype : "") + ".csv"].push_back(table);
+    const std::string own_name = std::string(op.file) + (op.dtype_in_name ? "_" + dtype : "");
+    files[table->origin ? table->name : own_name].push_back(table);
     check_rows(*table);
   }
   const std::filesystem::path described = folder / "tables.toml";
@@ -115,23 +138,35 @@ std::vector<std::filesystem::path> write_tables(const std::vector<const KernelTa
   }
   std::filesystem::create_directories(folder);
   StagedFiles staged;
-  std::vector<std::filesystem::path> written;
+  std::vector<WrittenTable> written;
+  std::string toml(first_line);
   for (const auto& [file, parts] : files) {
+    const bool published = parts.front()->origin != nullptr;
+    std::vector<MergedRow> rows =
+        published ? fastest_rows(parts, options.fates) : first_rows(parts, file + ".csv");
+    const std::size_t rows_before = rows.size();
+    if (options.tolerance > 0) thin(rows, options.tolerance, options.fates);
+    const bool spread = std::any_of(rows.begin(), rows.end(), [](const MergedRow& each) {
+      return each.row->latency_s_p10 > 0 || each.row->latency_s_p90 > 0;
+    });
     std::ostringstream out;
     const std::vector<OwnColumn> own = own_columns(declaration_of(parts.front()->op));
     for (const OwnColumn& column : own) out << column.field->column_name() << ',';
-    out << "latency_us,latency_us_p10,latency_us_p90\n";
-    std::set<std::string> seen;
-    int left_out = 0;
-    for (const KernelTable* part : parts) left_out += write_rows(out, *part, own, seen);
-    if (left_out > 0) {
-      log::warn(file + ": " + std::to_string(left_out) +
-                " rows left out: their shapes were measured before, in another file");
+    out << "latency_us" << (spread ? ",latency_us_p10,latency_us_p90" : "") << '\n';
+    for (const MergedRow& row : rows) write_row(out, shape_of(row, own), *row.row, spread);
+    toml += "\n[" + file + "]\n";
+    toml += published ? published_provenance(parts) : provenance(parts, layout);
+    if (options.tolerance > 0) {
+      toml += "thinning = \"log-log along the axis, whole batches from their neighbours\"\n";
+      toml += "tolerance = " + digits(options.tolerance) + "\n";
+      toml += "rows_before = " + std::to_string(rows_before) + "\n";
     }
-    staged.add(folder / file, out.str());
-    written.push_back(folder / file);
+    if (published) toml += "rows = " + std::to_string(rows.size()) + "\n";
+    const std::filesystem::path path = folder / (file + ".csv");
+    staged.add(path, out.str());
+    written.push_back({path, rows.size()});
   }
-  if (!files.empty()) staged.add(described, provenance(files, layout));
+  if (!files.empty()) staged.add(described, toml);
   staged.publish();
   return written;
 }

@@ -8,7 +8,7 @@ local border = require "rooflua.border.abi"
 local ffi = border.ffi
 local B = border.table_at("rooflua_serve_table", native.serve_table()).border
 
-local fail, type, min = core.fail, type, math.min
+local fail, type, min, infinity = core.fail, type, math.min, math.huge
 
 ffi.cdef [[
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_batch_handle;
@@ -90,8 +90,8 @@ local Contexts = ffi.metatype("rooflua_contexts_handle", {
 -- context. The mean of all stands for each context where a batch was made from their sum.
 
 local function check_bound(tokens, what)
-  if type(tokens) ~= "number" or not (tokens >= 1) then
-    fail("a batch: %s: expected at least one token, found %s", what, core.describe(tokens))
+  if type(tokens) ~= "number" or not (tokens >= 1 and tokens < infinity) then
+    fail("a batch: %s: expected a finite number of tokens >= 1, found %s", what, core.describe(tokens))
   end
 end
 

@@ -121,6 +121,15 @@ local function settings_of(workload, notes, where)
   return out
 end
 
+--- The widths of a case: whole experts if `ep` says so, else every expert is split over the GPUs.
+local function widths_of(tp, settings, where)
+  local dp, ep = settings.dp or 1, settings.ep or 1
+  if tp * dp % ep ~= 0 then
+    core.fail("%s: workload: ep %d does not divide the %d GPUs of tp %d x dp %d", where, ep, tp * dp, tp, dp)
+  end
+  return { tp = tp, dp = dp, ep = ep, moe_tp = tp * dp / ep }
+end
+
 --- Fills a case from its row.
 local function read_row(case, folder, row, columns)
   check_row(row, case.where, columns)
@@ -132,6 +141,7 @@ local function read_row(case, folder, row, columns)
   case.weights, case.kv = precision.read(row.precision, case.where)
   case.figures, case.unread = figures_of(row.measured, case.where)
   case.settings = settings_of(tostring(row.workload), notes, case.where)
+  case.widths = widths_of(row.tp, case.settings, case.where)
   case.sampling = sampling.read(row.sampling, case.where)
 end
 

@@ -6,6 +6,7 @@ local replay = require "rooflua.validate.replay"
 local policies = require "rooflua.scenario.policies"
 local Reader = require "rooflua.scenario.reader"
 local spec = require "rooflua.spec"
+local widths = require "rooflua.validate.widths"
 
 local question = {}
 
@@ -44,15 +45,18 @@ end
 
 --- Ranks, number formats and memory of a run.
 function question.deployment(case, measured, engine, hardware)
-  local out = {
-    tp = case.tp, weights = case.weights, kv = case.kv, kv_blocks = setting(case, measured, "kv_blocks"),
-    memory_utilization = measured.settings.gpu_mem_util or engine.parameters.memory_utilization[1],
-  }
+  local out = widths.keys(case.widths)
+  out.weights, out.kv, out.kv_blocks = case.weights, case.kv, setting(case, measured, "kv_blocks")
+  out.memory_utilization = measured.settings.gpu_mem_util or case.settings.memory_utilization
+    or engine.parameters.memory_utilization[1]
   if engine.scheduler == "static_batch" and case.settings.batch and not out.kv_blocks then
     out.kv_blocks = blocks_of_batch(case, hardware, out)
   end
   return out
 end
+
+--- 2 if a step is planned while one runs.
+function question.async_depth(case, engine) return case.settings.async_depth or engine.parameters.async_depth[1] end
 
 local function serving_deployment(case, measured, engine, hardware)
   local out = question.deployment(case, measured, engine, hardware)
@@ -85,9 +89,18 @@ local function stages_of(case, measured)
   return stages
 end
 
+--- Lengths of a closed loop: equal, or uniform from (1 - spread) L to L.
+local function lengths_of(tokens, spread)
+  if not spread then return tokens end
+  return { distribution = "uniform", min = math.max(1, math.floor((1 - spread) * tokens)), max = tokens }
+end
+
 --- The workload of a case, and its requests with `scored`.
 local function workload(case, measured, seed)
   local settings = case.settings
+  if settings.length_spread and not settings.clients then
+    core.fail("%s: workload: length_spread: only a closed loop (c=N) draws its lengths", case.where)
+  end
   if measured.requests then
     return replay.recorded(measured.requests, settings.shared_prefix_tokens), measured.requests
   end
@@ -100,8 +113,9 @@ local function workload(case, measured, seed)
   if settings.batch then return replay.batch(settings.batch, prompt, output) end
   if settings.clients then
     return policy.with(policies.of(Reader.new "validate", "workload", "closed_loop"), {
-      clients = settings.clients, num_requests = rounds * settings.clients, prompt_tokens = prompt,
-      output_tokens = output })
+      clients = settings.clients, num_requests = rounds * settings.clients,
+      prompt_tokens = lengths_of(prompt, settings.length_spread),
+      output_tokens = lengths_of(output, settings.length_spread) })
   end
   local stages = stages_of(case, measured)
   if not stages[1].rate_per_s or not stages[1].duration_s then
@@ -127,7 +141,7 @@ function question.serve(case, measured, engine, hardware, steps, database)
   return {
     title = case.id, model = case.model, hardware = hardware, mfu = database, steps = steps,
     deployment = serving_deployment(case, measured, engine, hardware), scheduler = scheduler(case, measured, engine),
-    async_depth = engine.parameters.async_depth[1], workload = load,
+    async_depth = question.async_depth(case, engine), workload = load,
     frontend = { base_s = frontend_s(case, engine) },
   }, requests
 end

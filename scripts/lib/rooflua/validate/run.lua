@@ -15,6 +15,7 @@ local score = require "rooflua.validate.score"
 local statistics = require "rooflua.base.statistics"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"
+local widths = require "rooflua.validate.widths"
 
 local run = {}
 
@@ -119,7 +120,7 @@ local function price_steps(case, facts, about, steps, database, twist)
   deployment.max_num_batched_tokens = settings.max_num_batched_tokens or stated.max_num_batched_tokens
   local prepared = Prepared.of(Reader.new "validate", {
     model = case.model, hardware = about.hardware, mfu = database, steps = steps,
-    async_depth = about.engine.parameters.async_depth[1], deployment = deployment,
+    async_depth = question.async_depth(case, about.engine), deployment = deployment,
   })
   local bound = Prepared.steps(prepared)
   cost.set_corrections(twist and { twist.correction } or {})
@@ -149,6 +150,8 @@ end
 function run.describe(case, overrides)
   if case.problem then core.fail("%s", case.problem) end
   local hardware, model = names.hardware(case.gpu), spec.model(case.model)
+  local refused = widths.refusal(case.widths, model)
+  if refused then core.fail("%s: workload: %s", case.where, refused) end
   return { hardware = hardware, model = model, engine = engines.of(case.engine, overrides, hardware),
     weights = case.weights, kv = case.kv, precision = precision.label(case.weights or model.weight_dtype, case.kv) }
 end
@@ -194,7 +197,7 @@ function run.case(case, about, belief, options)
   local known = facts(case, options.all)
   local database, text = beliefs.tables(belief, options, about, case)
   local drawn = sampling.parameters(case.sampling, about.model, about.engine, belief.own_sampling)
-  local steps = beliefs.steps(belief, drawn, options.parameters)
+  local steps = widths.steps(beliefs.steps(belief, drawn, options.parameters), case.widths)
   local out = answer(case, known, about, steps, database)
   if next(out.errors) == nil then
     core.fail("%s: nothing to compare: no figure in `measured` or the file that a simulation has too", case.where)

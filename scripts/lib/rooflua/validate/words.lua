@@ -1,14 +1,15 @@
 -- Reads the settings of a workload from its text: known words with their numbers, among prose.
 --
 --     closed loop c=N    static batch N    Poisson R rps D s    in=N or in=N+~M    out=N    (isl and osl as in and out)
---     max_num_seqs N    max_num_batched_tokens N or mbt N    kv_blocks N    shared_prefix N
+--     max_num_seqs N    max_num_batched_tokens N or mbt N    kv_blocks N    shared_prefix N    ep N    dp N
+--     memory_fraction F or gpu_memory_utilization F    length_spread F    async on|off or async_scheduling on|off
 --
 -- Capitals do not matter. Between a name and its number is a space, = or :. Text that looks like a setting but is
 -- none is an error, so that no setting is ignored silently:
 --     a known name must have a number after it, a whole one if it is a count;
 --     name=value, or a name_with_underscore before a number, must have a known name;
 --     a --flag, a name_with_underscore before on, off, true or false, and names of settings that cases cannot have
---     (ep, pp, dp, qps) before a number or such a word are errors;
+--     (pp, cp, qps) before a number or such a word are errors;
 --     a word before a number, or a name_with_underscore before a word, must not be a misspelt known name.
 -- Anything else is prose.
 local core = require "rooflua.base.core"
@@ -20,22 +21,32 @@ local known = {
   max_num_seqs = { "max_num_seqs", true }, max_num_batched_tokens = { "max_num_batched_tokens", true },
   mbt = { "max_num_batched_tokens", true }, kv_blocks = { "kv_blocks", true },
   shared_prefix = { "shared_prefix_tokens", true }, c = { "clients", true },
+  ep = { "ep", true }, dp = { "dp", true }, memory_fraction = { "memory_utilization" },
+  gpu_memory_utilization = { "memory_utilization" }, length_spread = { "length_spread" },
   isl = { "prompt_tokens" }, ["in"] = { "prompt_tokens" }, osl = { "output_tokens" }, out = { "output_tokens" },
 }
 --- These are also English words or single letters, so they count only with = or ~ after them.
 local needs_sign = { c = true, ["in"] = true, out = true }
 
+--- Settings that are on or off, and their values.
+local switched = { async = { "async_depth", on = 2, off = 1 }, async_scheduling = { "async_depth", on = 2, off = 1 } }
+
+--- Settings that are shares: the largest value.
+local largest = { memory_utilization = 1, length_spread = 1 }
+
 --- Names that may stand before a sign, and names that a misspelt word before a number is compared with.
-local signed = { "closed loop c", "in", "isl", "kv_blocks", "max_num_batched_tokens", "max_num_seqs", "mbt", "osl",
-  "out", "shared_prefix" }
-local spellings = { "kv_blocks", "max_num_batched_tokens", "max_num_seqs", "mbt", "poisson", "shared_prefix" }
+local signed = { "async", "closed loop c", "dp", "ep", "gpu_memory_utilization", "in", "isl", "kv_blocks",
+  "length_spread", "max_num_batched_tokens", "max_num_seqs", "mbt", "memory_fraction", "osl", "out", "shared_prefix" }
+local spellings = { "async_scheduling", "gpu_memory_utilization", "kv_blocks", "length_spread",
+  "max_num_batched_tokens", "max_num_seqs", "mbt", "memory_fraction", "poisson", "shared_prefix" }
 
 --- Settings of engines and loads that a case cannot have here, and that have no underscore.
-local unsupported = { ep = true, pp = true, dp = true, cp = true, tp = true, qps = true, concurrency = true,
+local unsupported = { pp = true, cp = true, tp = true, qps = true, concurrency = true,
   clients = true, quantization = true, eager = true, speculative = true }
 
-local switches = { on = true, off = true, ["true"] = true, ["false"] = true, yes = true, no = true, enabled = true,
-  disabled = true }
+--- Words of switches, and whether they turn one on.
+local switches = { on = true, ["true"] = true, yes = true, enabled = true, off = false, ["false"] = false,
+  no = false, disabled = false }
 
 local function put(out, where, name, setting, value)
   local before = out[setting]
@@ -60,6 +71,16 @@ local function number_of(where, name, text, whole)
       text and "'" .. text .. "'" or "none")
   end
   return value
+end
+
+--- "on" or "off" of a switch. Without such a word after it, or a sign, the name is prose.
+local function read_switch(out, where, name, sign, value)
+  local entry, on = switched[name], switches[value]
+  if on ~= nil then
+    put(out, where, name, entry[1], on and entry.on or entry.off)
+  elseif sign or name:find "_" then
+    core.fail("%s: %s: expected on or off, found %s", where, name, value and "'" .. value .. "'" or "nothing")
+  end
 end
 
 local function unknown(where, name, list)
@@ -122,16 +143,21 @@ local function read(out, where, text, word, from)
   local sign, value = sign_and_value(text, from)
   local name = word:gsub("^%-+", ""):gsub("%-", "_")
   if name == "poisson" then poisson(text, from, where, out) end
+  if switched[name] then return read_switch(out, where, name, sign, value) end
   local entry = known[name]
   if entry then
     if sign and sign ~= ":" or not needs_sign[name] then
-      put(out, where, name, entry[1], number_of(where, name, value, entry[2]))
+      local number = number_of(where, name, value, entry[2])
+      if number > (largest[entry[1]] or number) then
+        core.fail("%s: %s: expected a share of at most %g, found %.14g", where, name, largest[entry[1]], number)
+      end
+      put(out, where, name, entry[1], number)
     end
     return
   end
   local numeric, underscored = value and value:find "^[%d.]" ~= nil, word:find "_" ~= nil
   if sign == "=" then unknown(where, name, signed) end
-  local switch = switches[value] == true
+  local switch = switches[value] ~= nil
   if word:find "^%-%-" or switch and name:find "_" or (numeric or switch) and unsupported[name] then
     unknown_setting(where, name)
   end

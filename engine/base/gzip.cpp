@@ -1,0 +1,92 @@
+#include "base/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
+
+#include "base/error.h"
+
+namespace rooflua {
+namespace {
+
+constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+
+std::string read_plain(const std::filesystem::path& path, std::size_t most) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in || std::filesystem::is_directory(path)) throw Error(path.string(), "cannot be read");
+  const auto size = std::min(static_cast<std::size_t>(in.tellg()), most);
+  std::string text(size, '\0');
+  in.seekg(0);
+  in.read(text.data(), static_cast<std::streamsize>(size));
+  if (!in) throw Error(path.string(), "cannot be read to its end");
+  return text;
+}
+
+/// Frees the state of zlib.
+struct Inflater {
+  z_stream stream{};
+  bool open = false;
+  Inflater() {
+    constexpr int gzip_only = 15 + 16;
+    open = inflateInit2(&stream, gzip_only) == Z_OK;
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  ~Inflater() {
+    if (open) inflateEnd(&stream);
+  }
+};
+
+std::string unpacked(const std::filesystem::path& path, std::string packed, std::size_t most) {
+  const auto fail = [&](const std::string& what) { throw Error(path.string(), what); };
+  if (packed.size() < 2 || packed[0] != '\x1f' || packed[1] != '\x8b') {
+    fail("its name ends in .gz, but it is not a gzip file; unpack or rename it");
+  }
+  Inflater inflater;
+  if (!inflater.open) fail("cannot be unpacked: no memory");
+  z_stream& stream = inflater.stream;
+  stream.next_in = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_in = static_cast<uInt>(packed.size());
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (text.size() < most) {
+    stream.next_out = reinterpret_cast<Bytef*>(block.data());
+    stream.avail_out = static_cast<uInt>(block.size());
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    text.append(block.data(), block.size() - stream.avail_out);
+    if (result == Z_STREAM_END) {
+      if (stream.avail_in == 0) break;
+      if (inflateReset(&stream) != Z_OK) fail("cannot be unpacked");
+      continue;
+    }
+    if (result == Z_BUF_ERROR || (result == Z_OK && stream.avail_in == 0 && stream.avail_out > 0)) {
+      fail("ends before the packed data does: the file is truncated; copy it again");
+    }
+    if (result != Z_OK) {
+      fail(std::string("is damaged gzip data (") +
+           (stream.msg == nullptr ? "unknown fault" : stream.msg) + "); copy it again");
+    }
+  }
+  if (text.size() > most) text.resize(most);
+  return text;
+}
+
+std::string read(const std::filesystem::path& path, std::size_t most) {
+  if (path.extension() != ".gz") return read_plain(path, most);
+  return unpacked(path, read_plain(path, everything), most);
+}
+
+}  // namespace
+
+std::string read_text(const std::filesystem::path& path) {
+  return read(path, everything);
+}
+
+std::string read_text_start(const std::filesystem::path& path, std::size_t bytes) {
+  return read(path, bytes);
+}
+
+}  // namespace rooflua

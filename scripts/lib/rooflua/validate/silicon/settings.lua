@@ -1,0 +1,237 @@
+-- The settings of the measured deployments, in one table: what an engine does by default, then what the launch scripts
+-- of InferenceX state for a model on an engine. Nothing here is of a single deployment or a single question, and no
+-- value is fitted to these rows.
+--
+-- An entry says where it holds (engine, family, format, system, tp, `export`: rows of InferenceX) and has values with
+-- one source. A later entry replaces the values of an earlier one. A value may be a function of the question where a
+-- script computes it.
+--
+--     seats           requests at once                          budget        tokens of a step
+--     chunk           SGLang: prompt tokens of a step before a prompt is cut
+--     memory          {"total", share} of the GPU (vLLM); {"free", share} of what weights and activations leave
+--                     (TensorRT-LLM); {"static", share} of the GPU for weights and KV cache (SGLang)
+--     block_size      tokens per KV block                       kv            format of keys and values
+--     largest_graph   tokens of the largest CUDA graph          async_depth   2: a step is planned while one runs
+--     reserve_full    vLLM: admit a request if its whole sequence fits
+--     frontend_s      time of a request outside of the engine
+local core = require "rooflua.base.core"
+local engines = require "rooflua.validate.engines"
+
+local settings = {}
+
+--- InferenceX's client: benchmark_serving.py at 843c6254, RANDOM_RANGE_RATIO 0.8 and 10 prompts per client.
+settings.client = {
+  requests_per_client = { 10, "InferenceX benchmark_lib.sh: --num-prompts 10 x concurrency" },
+  shortest_share = { 0.8, "InferenceX: RANDOM_RANGE_RATIO 0.8, whole numbers from floor(0.8 L) to L" },
+}
+
+--- GPUs as the file names them, and their names here.
+settings.systems = { h100_sxm = "h100-sxm", h200_sxm = "h200-sxm", b200_sxm = "b200", b300_sxm = "b300",
+  gb200 = "gb200", gb300 = "gb300" }
+
+--- Versions that are taken where a row has none, or one without a number (nightly).
+settings.newest = { vllm = "0.24", sglang = "0.5.14", trtllm = "1.3" }
+
+local function clients(question) return question.clients end
+local function longest(question) return question.isl + question.osl end
+
+--- max_model_len of the Llama scripts, which is TensorRT-LLM's budget there.
+local function llama_length(question)
+  return longest(question) + ((question.isl == 1024 and question.osl == 1024) and 20 or 200)
+end
+
+--- TensorRT-LLM cuts no prompt by default, so that a prompt must fit into a step beside the decodes.
+local function whole_prompt(question) return math.max(8192, question.clients + question.isl + 64) end
+
+--- SGLang's mem_fraction_static. Activations, graphs and communication buffers take the reserve.
+local function sglang_memory(question, hardware, values)
+  local mib, gib = 2 ^ 20, 2 ^ 30
+  local reserve = 512 * mib + 1.5 * mib * values.chunk + question.widths.tp / 8 * gib + 2 * mib * values.largest_graph
+  if hardware.usable_memory_bytes > 60 * gib then reserve = math.max(reserve, 10 * gib) end
+  return { "static", 1 - reserve / hardware.usable_memory_bytes }
+end
+
+--- InferenceX's SGLang scripts of R1 in FP8 have two recipes, by TP.
+local function r1(of_4, of_8)
+  return function(question) return question.widths.tp == 4 and of_4 or of_8 end
+end
+
+local entries = {
+  -- Defaults of engines. vLLM's are those of validate/engines.lua.
+  { engine = "vllm", values = { scheduler = "vllm_v1", block_size = 16, largest_graph = 512, kv = "auto" },
+    source = "vLLM defaults: block_size 16, max_cudagraph_capture_size 512, kv_cache_dtype auto" },
+  { engine = "sglang", values = { scheduler = "sglang", seats = 2048, budget = 16384, chunk = 8192, block_size = 1,
+      largest_graph = 512, async_depth = 2, kv = "auto", memory = sglang_memory },
+    source = "SGLang defaults: server_args.py on H100 and H200, overlap schedule, page_size 1" },
+  { engine = "sglang", system = { "b200_sxm", "b300_sxm", "gb200", "gb300" }, values = { chunk = 16384 },
+    source = "SGLang: chunked_prefill_size 16384 above 160 GB" },
+  { engine = "trtllm", values = { scheduler = "trtllm", seats = 2048, budget = whole_prompt, block_size = 32,
+      largest_graph = 128, async_depth = 2, kv = "auto", memory = { "free", 0.9 } },
+    source = "TensorRT-LLM defaults: max_batch_size 2048, tokens_per_block 32, free fraction 0.9, overlap scheduler; "
+      .. "max_num_tokens 8192, raised where a prompt would not fit" },
+  -- Launch scripts of InferenceX, vLLM.
+  { export = true, engine = "vllm", family = "llama-3.1-70b", values = { budget = 8192, memory = { "total", 0.9 },
+      kv = "fp8", async_depth = 2, seats = clients }, source = "benchmarks/70b_fp8_h200_slurm.sh" },
+  { export = true, engine = "vllm", family = "llama-3.1-70b", system = { "b200_sxm" }, values = { seats = 512 },
+    source = "benchmarks/70b_fp4_b200_docker.sh" },
+  { export = true, engine = "vllm", family = "gpt-oss-120b", values = { budget = 8192, memory = { "total", 0.9 },
+      seats = clients, largest_graph = 2048 }, source = "benchmarks/gptoss_fp4_h100.sh" },
+  { export = true, engine = "vllm", family = "gpt-oss-120b", system = { "h200_sxm" }, values = { async_depth = 2 },
+    source = "benchmarks/gptoss_fp4_h200.sh" },
+  { export = true, engine = "vllm", family = "gpt-oss-120b", system = { "b200_sxm" },
+    values = { async_depth = 2, seats = 512, kv = "fp8" }, source = "benchmarks/gptoss_fp4_b200.sh" },
+  { export = true, engine = "vllm", family = "minimax-m2.5", values = { memory = { "total", 0.9 }, block_size = 32,
+      kv = "fp8", largest_graph = 2048, seats = clients, budget = function(question) return 2 * question.isl end },
+    source = "benchmarks/single_node/minimaxm2.5_*.sh at 843c6254" },
+  { export = true, engine = "vllm", family = "kimi-k2.5", values = { memory = { "total", 0.9 }, seats = clients,
+      kv = "fp8" }, source = "benchmarks/single_node/kimik2.5_fp4_b200.sh; KV format of the release" },
+  -- SGLang. Attention kernels of TensorRT-LLM work on pages of 64 tokens.
+  { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", values = { chunk = r1(8192, 32768),
+      budget = r1(8192, 32768), seats = r1(32, 128), memory = { "static", 0.82 }, kv = "fp8",
+      largest_graph = r1(32, 128), block_size = 64 },
+    source = "benchmarks/dsr1_fp8_b200.sh, single_node/dsr1_fp8_b300.sh" },
+  { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", tp = 4,
+    values = { memory = { "static", 0.95 } }, source = "benchmarks/dsr1_fp8_b200.sh" },
+  { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", system = { "h200_sxm" },
+    values = { seats = 256, largest_graph = 256, kv = "auto", block_size = 1 },
+    source = "benchmarks/dsr1_fp8_h200.sh" },
+  { export = true, engine = "sglang", family = "deepseek-v3", format = "fp4", values = { chunk = 16384, seats = 256,
+      largest_graph = 256, memory = { "static", 0.85 }, kv = "fp8", block_size = 64 },
+    source = "benchmarks/dsr1_fp4_b200.sh" },
+  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", values = { chunk = 16384, budget = 16384,
+      seats = 128, memory = { "static", 0.8 }, kv = "fp8", largest_graph = clients },
+    source = "benchmarks/single_node/qwen3.5_fp8_h200.sh, _b300.sh" },
+  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", system = { "b200_sxm", "b300_sxm" },
+    values = { block_size = 64 }, source = "the same: attention-backend trtllm_mha" },
+  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "bf16", values = { chunk = 32768,
+      budget = 32768, memory = { "static", 0.82 }, kv = "auto" },
+    source = "benchmarks/single_node/qwen3.5_bf16_b200.sh" },
+  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "fp4", values = { chunk = 32768,
+      budget = 32768 }, source = "benchmarks/single_node/qwen3.5_fp4_b300.sh" },
+  { export = true, engine = "sglang", family = "glm-5", values = { chunk = 32768, budget = 32768,
+      memory = { "static", 0.85 }, kv = "fp8", largest_graph = clients, seats = clients, block_size = 64 },
+    source = "benchmarks/single_node/glm5_fp8_b200.sh" },
+  { export = true, engine = "sglang", family = "glm-5", format = "fp4", values = { memory = { "static", 0.9 },
+      seats = 2048 }, source = "benchmarks/single_node/glm5_fp4_b200.sh" },
+  -- TensorRT-LLM.
+  { export = true, engine = "trtllm", family = "llama-3.1-70b", values = { budget = llama_length, kv = "fp8",
+      largest_graph = 1024 }, source = "benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp4_b200_trt_slurm.sh" },
+  { export = true, engine = "trtllm", family = "deepseek-v3", values = { kv = "fp8", memory = { "free", 0.75 },
+      budget = whole_prompt, largest_graph = 128 }, source = "benchmarks/dsr1_fp*_b200_trt.sh at 843c6254" },
+  { export = true, engine = "trtllm", family = "gpt-oss-120b", values = { seats = clients, budget = 20000,
+      largest_graph = clients, memory = { "free", 0.85 } }, source = "benchmarks/gptoss_fp4_h200_trt.sh" },
+  { export = true, engine = "trtllm", family = "gpt-oss-120b", system = { "b200_sxm" }, values = { kv = "fp8" },
+    source = "benchmarks/gptoss_fp4_b200_trt.sh" },
+}
+
+--- Weights of the release in each format: `weights` is the deployment's (nil: the shipped model's own), `kv` what the
+--- release declares for keys and values. The first entry that fits holds.
+local releases = {
+  { family = "gpt-oss-120b", source = "openai/gpt-oss-120b is MXFP4; there is no other release" },
+  { family = "kimi-k2.5", format = "int4", source = "moonshotai/Kimi-K2.5" },
+  { family = "^llama", format = "fp8", weights = "fp8", kv = "fp8",
+    source = "nvidia/Llama-3.*-FP8: static, per tensor" },
+  { format = "fp8", weights = "fp8_block", source = "releases in FP8 blocks of 128 x 128" },
+  { format = "fp4", weights = "nvfp4", kv = "fp8", source = "nvidia/*-NVFP4" },
+  { format = "int4", weights = "int4", source = "W4A16" },
+  { format = "bf16", weights = "bf16", source = "the model's release" },
+}
+
+local function listed(list, name)
+  for _, each in ipairs(list) do
+    if each == name then return true end
+  end
+  return false
+end
+
+--- "0.5.8.post1" as 0.0508: numbers that compare as versions do.
+local function version_number(text)
+  local major, minor, patch = text:match "^v?(%d+)%.(%d+)%.?(%d*)"
+  return major and tonumber(major) + tonumber(minor) / 100 + (tonumber(patch) or 0) / 1e4
+end
+
+local function fits(entry, question)
+  return entry.engine == question.engine and (not entry.export or question.is_export)
+    and (not entry.family or entry.family == question.family)
+    and (not entry.format or entry.format == question.format)
+    and (not entry.tp or question.widths.tp == entry.tp)
+    and (not entry.system or listed(entry.system, question.system))
+end
+
+--- The version whose defaults hold, and a note where that is not the row's own.
+function settings.version(question)
+  local newest = settings.newest[question.engine]
+  if version_number(question.version) then return question.version end
+  return newest, ("engine version %s: defaults of %s %s"):format(
+    question.version == "" and "not stated" or "'" .. question.version .. "'", question.engine, newest)
+end
+
+--- vLLM's defaults by version and GPU, which validation of cases declares.
+local function of_vllm(question, hardware, put)
+  local parameters = engines.of("vllm " .. (settings.version(question)), nil, hardware).parameters
+  local names = { seats = "seats", budget = "budget", async_depth = "async_depth",
+    reserve_full = "reserve_full_sequence" }
+  for name, theirs in pairs(names) do put(name, parameters[theirs][1], parameters[theirs][2]) end
+  put("memory", { "total", parameters.memory_utilization[1] }, parameters.memory_utilization[2])
+end
+
+--- The release of a question's weights: {weights, kv, source}.
+function settings.release(question)
+  for _, each in ipairs(releases) do
+    local family = not each.family or question.family == each.family
+      or each.family:sub(1, 1) == "^" and question.family:find(each.family)
+    if family and (not each.format or each.format == question.format) then return each end
+  end
+  return core.fail("%s: format: %s", question.where,
+    core.unknown_name("format", question.format, { "bf16", "fp4", "fp8", "int4" }))
+end
+
+--- The settings of a question.
+--- @param overrides table? of --set silicon.NAME
+--- @return table values by name
+--- @return table sources by name
+function settings.of(question, hardware, overrides)
+  local values, sources = {}, {}
+  local function put(name, value, source) values[name], sources[name] = value, source end
+  put("frontend_s", engines.fitted().client_frontend_s.value, "fitted to vLLM on H100; taken for every engine")
+  if question.engine == "vllm" then of_vllm(question, hardware, put) end
+  for _, entry in ipairs(entries) do
+    if fits(entry, question) then
+      for name, value in core.sorted_pairs(entry.values) do put(name, value, entry.source) end
+    end
+  end
+  for name, value in core.sorted_pairs(overrides or {}) do put(name, value, "--set") end
+  local memory = values.memory
+  values.memory = nil
+  for name, value in pairs(values) do
+    if type(value) == "function" then values[name] = value(question) end
+  end
+  values.memory = type(memory) == "function" and memory(question, hardware, values) or memory
+  local release = settings.release(question)
+  if values.kv == "auto" then values.kv = question.engine == "trtllm" and release.kv or nil end
+  values.weights, sources.weights = release.weights, release.source
+  return values, sources
+end
+
+--- Names of settings that --set silicon.NAME may replace.
+settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "largest_graph", "reserve_full",
+  "seats" }
+
+--- Rows {engine, where it holds, setting, value, source} of the whole table, for reports.
+function settings.describe()
+  local out = {}
+  for _, entry in ipairs(entries) do
+    local where = {}
+    for _, name in ipairs { "family", "format", "tp" } do where[#where + 1] = entry[name] and tostring(entry[name]) end
+    for _, name in ipairs(entry.system or {}) do where[#where + 1] = name end
+    for name, value in core.sorted_pairs(entry.values) do
+      local shown = type(value) == "function" and "computed" or type(value) == "table"
+        and ("%g of %s"):format(value[2], value[1]) or tostring(value)
+      local place = #where > 0 and core.join(where, " ") or "default"
+      out[#out + 1] = { entry.engine, place, name, shown, entry.source }
+    end
+  end
+  return out
+end
+
+return settings

@@ -1,0 +1,191 @@
+-- A question about a measured closed loop as a scenario of kind "serve", and the reasons for which one is refused.
+--
+-- InferenceX's client warms up with copies of one request and waits until they are answered. Prefix caching is off, so
+-- that the warm-up leaves an empty engine as it found it: it is not simulated. Then all clients send at once. Every
+-- client has one request at a time; there are 10 requests per client.
+local core = require "rooflua.base.core"
+local mfu = require "rooflua.mfu"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+local score = require "rooflua.validate.score"
+local serve = require "rooflua.serve"
+local settings = require "rooflua.validate.silicon.settings"
+local spec = require "rooflua.spec"
+local statistics = require "rooflua.base.statistics"
+local widths = require "rooflua.validate.widths"
+
+local setup = {}
+
+--- What --set silicon.NAME=VALUE may change besides the engine's settings.
+setup.options = { seed = 0, seeds = 1, requests_per_client = settings.client.requests_per_client[1] }
+
+-- Refusals -------------------------------------------------------------------------------------------------
+
+local models = {}
+
+--- The shipped model of a family; nil if there is none.
+local function model_of(family)
+  if models[family] == nil then
+    local ok, model = pcall(spec.model, family)
+    models[family] = ok and model or false
+  end
+  return models[family] or nil
+end
+
+--- The class of a deployment: pd, dpa, tep, moe-tp or dense. A model that is not shipped may be dense or not; then the
+--- widths must tell, else the class is nil.
+function setup.class(question)
+  if question.mode == "pd" then return "pd" end
+  if question.widths.dp > 1 then return "dpa" end
+  if question.widths.ep > 1 then return "tep" end
+  local model = model_of(question.family)
+  return model and (model.moe and "moe-tp" or "dense") or nil
+end
+
+--- Why a question is not simulated; nil if it is.
+function setup.refusal(question)
+  if not settings.newest[question.engine] then
+    return core.unknown_name("engine", question.engine, core.sorted_keys(settings.newest))
+  end
+  if not settings.systems[question.system] then
+    return core.unknown_name("system", question.system, core.sorted_keys(settings.systems))
+  end
+  if question.mode == "pd" then return "prefill and decode apart" end
+  local model = model_of(question.family)
+  if not model then return "model not shipped: " .. question.family end
+  return widths.refusal(question.widths, model)
+end
+
+-- The scenario -----------------------------------------------------------------------------------------------
+
+--- Lengths of prompts or answers: uniform in InferenceX's runs, else exact.
+local function lengths_of(question, tokens)
+  if not question.is_export then return tokens end
+  return { distribution = "uniform", min = math.max(1, math.floor(settings.client.shortest_share[1] * tokens)),
+    max = tokens }
+end
+
+local function workload(question, options)
+  return policy.with(policies.of(Reader.new "validate", "workload", "closed_loop"), {
+    clients = question.clients, num_requests = options.requests_per_client * question.clients,
+    prompt_tokens = lengths_of(question, question.isl), output_tokens = lengths_of(question, question.osl),
+    max_output_tokens = "exact" })
+end
+
+local function scheduler(values)
+  local own = { max_num_seqs = values.seats }
+  if values.scheduler == "sglang" then
+    own.max_prefill_tokens, own.chunked_prefill_size = values.budget, values.chunk
+  else
+    own.max_num_batched_tokens = values.budget
+  end
+  if values.scheduler == "vllm_v1" then own.scheduler_reserve_full_isl = values.reserve_full end
+  return policy.with(policies.of(Reader.new "validate", "scheduler", values.scheduler), own)
+end
+
+--- KV blocks where an engine does not divide its memory as vLLM does: from the blocks that the whole memory leaves
+--- beside weights, states and activations. SGLang's share holds weights and cache; its activations are in the rest.
+local function blocks_of(given, memory)
+  local kind, share = memory[1], memory[2]
+  given.memory_utilization = 1
+  local whole = spec.deployment(given)
+  local found = math.floor(share * whole.kv_blocks)
+  if kind == "static" then
+    local rest_bytes = (1 - share) * whole.hardware.usable_memory_bytes - whole.activation_bytes
+    found = math.floor(whole.kv_blocks - rest_bytes / whole.kv_bytes_per_block)
+  end
+  if found < 1 then
+    core.fail("deployment: does not fit: %g of the memory holds no KV block beside the weights", share)
+  end
+  return found
+end
+
+local function deployment(question, values, model, hardware)
+  local out = widths.keys(question.widths)
+  out.weights, out.kv, out.block_size = values.weights, values.kv, values.block_size
+  if values.memory[1] == "total" then
+    out.memory_utilization = values.memory[2]
+  else
+    local tried = { model = model, hardware = hardware, max_num_seqs = values.seats,
+      max_num_batched_tokens = values.budget }
+    for name, value in pairs(out) do tried[name] = value end
+    out.kv_blocks = blocks_of(tried, values.memory)
+  end
+  out.engine, out.prefix_caching = question.engine, false
+  return out
+end
+
+local function steps_of(question, values, steps)
+  if steps.name ~= "kernels" then return steps end
+  if not policy.is_given(steps, "largest_graph") then
+    steps = policy.with(steps, { largest_graph = values.largest_graph })
+  end
+  return widths.steps(steps, question.widths)
+end
+
+local databases = {}
+
+local function database(hardware, engine)
+  local key = hardware.name .. "\0" .. engine
+  databases[key] = databases[key] or mfu.open { hardware = hardware, engine = engine }
+  return databases[key]
+end
+
+--- @param question table of rows.read
+--- @param steps table the step model
+--- @param options table as setup.options, `overrides` of engine settings
+--- @return table scenario
+--- @return table notes, what of it is assumed
+function setup.scenario(question, steps, options)
+  local hardware, model = spec.hardware(settings.systems[question.system]), model_of(question.family)
+  local values = settings.of(question, hardware, options.overrides)
+  local _, note = settings.version(question)
+  local notes = { note }
+  if widths.by_rule(question.widths) then notes[#notes + 1] = widths.rule_note end
+  return {
+    title = question.id, seed = options.seed, model = model, hardware = hardware,
+    mfu = database(hardware, question.engine), steps = steps_of(question, values, steps),
+    deployment = deployment(question, values, model, hardware), scheduler = scheduler(values),
+    async_depth = values.async_depth, workload = workload(question, options),
+    frontend = { base_s = values.frontend_s },
+  }, notes
+end
+
+-- Answers ------------------------------------------------------------------------------------------------------
+
+local function figures_of(scenario)
+  local result, requests = serve.run(scenario, { requests = true }), {}
+  local columns = result.requests
+  for i, ttft_s in ipairs(columns.ttfts) do
+    if columns.errors[i] ~= "" then core.fail("a request is refused: %s", columns.errors[i]) end
+    requests[i] = { ttft_s = ttft_s, e2e_s = columns.e2els[i], output_tokens = columns.output_lens[i] }
+  end
+  local figures = score.figures(requests)
+  return figures, result.summary.evidence
+end
+
+local kept = { "ttft_mean", "ttft_p50", "tpot_mean", "tpot_p50" }
+
+--- The simulated figures of a question, the mean over options.seeds seeds.
+--- @return table {simulated = {ttft_mean, ttft_p50, tpot_mean, tpot_p50}, evidence, notes}
+function setup.answer(question, steps, options)
+  local found, evidence, notes = {}, nil, nil
+  for i = 1, options.seeds do
+    local own = { seed = options.seed + i - 1, requests_per_client = options.requests_per_client,
+      overrides = options.overrides }
+    local scenario
+    scenario, notes = setup.scenario(question, steps, own)
+    local figures, of_run = figures_of(scenario)
+    evidence = evidence or of_run
+    for _, name in ipairs(kept) do
+      found[name] = found[name] or {}
+      table.insert(found[name], figures[name])
+    end
+  end
+  local out = { simulated = {}, evidence = evidence, notes = notes }
+  for name, values in pairs(found) do out.simulated[name] = statistics.mean(values) end
+  return out
+end
+
+return setup

@@ -1,0 +1,357 @@
+-- Measured closed loops of deployments: what is read, what is refused, how errors are counted, how a loop is set up.
+local test = dofile "tests/scripts/harness.lua"
+local core = require "rooflua.base.core"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+local rows = require "rooflua.validate.silicon.rows"
+local serve = require "rooflua.serve"
+local settings = require "rooflua.validate.silicon.settings"
+local setup = require "rooflua.validate.silicon.setup"
+local silicon = require "rooflua.validate.silicon.command"
+local spec = require "rooflua.spec"
+local statistics = require "rooflua.base.statistics"
+local totals = require "rooflua.validate.silicon.totals"
+
+local write, columns = dofile "tests/scripts/closed_loop_file.lua" (test)
+
+local function run(list, more)
+  local options = { folder = write(list) }
+  for name, value in pairs(more or {}) do options[name] = value end
+  return silicon.run(options)
+end
+
+local function steps() return policies.of(Reader.new "test", "steps", "kernels") end
+
+local mixtral = { family = "mixtral-8x7b", widths_tp_dp_moetp_moeep = "2,1,1,2" }
+
+local function with(row, more)
+  local out = {}
+  for name, value in pairs(row) do out[name] = value end
+  for name, value in pairs(more) do out[name] = value end
+  return out
+end
+
+-- Reading ------------------------------------------------------------------------------------------------------
+
+test("a file without a column says which one is missing, and what a file has", function()
+  for _, name in ipairs { "family", "widths_tp_dp_moetp_moeep", "tpot_ms", "clients", "engine_version" } do
+    test.raises(":1: a column is missing: " .. name .. "; a file of measured closed loops has question, family,",
+      function() silicon.run { folder = write({ {} }, name) } end)
+  end
+  local path = test.folder() .. "/other.csv"
+  local file = assert(io.open(path, "w"))
+  file:write("a,b\n1,2\n")
+  file:close()
+  test.raises("this is no file of measured cases that is known here: columns are missing: question, family,",
+    function() silicon.run { folder = path } end)
+  test.raises("has a header and no row", function() silicon.run { folder = write {} } end)
+end)
+
+test("a broken row costs that row, and says where and why", function()
+  local broken = {
+    { { widths_tp_dp_moetp_moeep = "4,1,4,4" }, "tp 4 x dp 1 is not moe_tp 4 x moe_ep 4" },
+    { { widths_tp_dp_moetp_moeep = "4,1" }, "expected tp,dp,moe_tp,moe_ep, found '4,1'" },
+    { { widths_tp_dp_moetp_moeep = "" }, "expected tp,dp,moe_tp,moe_ep, found ''" },
+    { { mode = "pd" }, "mode pd has the widths of prefill;decode" },
+    { { mode = "agg?" }, "expected agg or pd, found 'agg?'" },
+    { { clients = 0 }, "clients: expected a whole number above 0" },
+    { { isl = "long" }, "isl: expected a whole number above 0" },
+    { { osl = 1.5 }, "osl: expected a whole number above 0" },
+    { { ttft_ms = "" }, "ttft_ms: expected milliseconds above 0" },
+    { { tpot_ms = -3 }, "tpot_ms: expected milliseconds above 0" },
+    { { family = "" }, "column 'family' is empty" },
+    { { more = ",one,two" }, "the row has 18 columns, the header 16" },
+    { { question = "first" }, "question 'first' is that of line 2" },
+  }
+  local list = { { question = "first" } }
+  for i, each in ipairs(broken) do list[i + 1] = each[1] end
+  local found = rows.read(write(list))
+  test.equal(#found, #broken + 1)
+  test.equal(found[1].problem, nil)
+  for i, each in ipairs(broken) do
+    local problem = tostring(found[i + 1].problem)
+    test.check(problem:find((".csv:%d: "):format(i + 2), 1, true), "%d: %s", i, problem)
+    test.check(problem:find(each[2], 1, true), "%d: %s", i, problem)
+  end
+  local out = run(list)
+  test.equal(out.ran, 1)
+  test.equal(out.document.silicon.coverage.refused["broken row"], #broken)
+  test.check(out.text:find("14 questions of", 1, true) and out.text:find("1 scored, 13 not", 1, true), out.text)
+end)
+
+test("a deployment is family, system, engine, format and widths; versions and lengths are its questions", function()
+  local found = rows.read(write { {}, { engine_version = "0.9", isl = 900 }, { engine = "SGLang" }, { format = "FP8" },
+    { widths_tp_dp_moetp_moeep = "2,1,2,1" }, { mode = "pd", widths_tp_dp_moetp_moeep = "1,4,1,4;8,1,1,8" } })
+  test.equal(found[1].key, "llama-3.1-8b|h100_sxm|vllm|bf16|agg:1,1,1,1")
+  test.equal(found[2].key, found[1].key)
+  test.equal(found[3].key, "llama-3.1-8b|h100_sxm|sglang|bf16|agg:1,1,1,1")
+  test.equal(found[6].key, "llama-3.1-8b|h100_sxm|vllm|bf16|pd:1,4,1,4;8,1,1,8")
+  test.equal(found[6].prefill.dp, 4)
+  test.equal(found[6].decode.ep, 8)
+  local answers = {}
+  for i, question in ipairs(found) do answers[i] = { question = question } end
+  test.equal(#totals.deployments(answers), 5)
+end)
+
+-- Refusals -----------------------------------------------------------------------------------------------------
+
+test("what cannot be simulated is refused with its reason, and counted", function()
+  local out = run { {}, { family = "no-such-model" }, { family = "no-such-model", clients = 4 },
+    { mode = "pd", widths_tp_dp_moetp_moeep = "1,1,1,1;2,1,2,1" }, { engine = "lmdeploy" }, { system = "tpu" },
+    { widths_tp_dp_moetp_moeep = "2,1,1,2" } }
+  local coverage = out.document.silicon.coverage
+  for reason, count in pairs { ["model not shipped: no-such-model"] = 2, ["prefill and decode apart"] = 1,
+    ["widths: ep of a model without experts"] = 1 } do
+    test.equal(coverage.refused[reason], count, reason)
+  end
+  local unknown = {}
+  for reason in pairs(coverage.refused) do unknown[#unknown + 1] = reason:match "^unknown %a+ '[%w]+'" end
+  table.sort(unknown)
+  test.equal(table.concat(unknown, ", "), "unknown engine 'lmdeploy', unknown system 'tpu'")
+  test.near(coverage.questions_frac, 1 / 7, 1e-12)
+  test.near(coverage.deployments_frac, 1 / 6, 1e-12)
+  test.equal(out.ran, 1)
+end)
+
+test("a deployment that does not fit is refused, not an error of the run", function()
+  local out = run { { family = "llama-3.1-70b" }, {} }
+  test.equal(out.document.silicon.coverage.refused["does not fit"], 1)
+  test.equal(out.ran, 1)
+end)
+
+test("dp waits for a deployment that takes it; whole experts are scored and marked", function()
+  local takes_dp = require("rooflua.scenario.schema").entry "deployment.dp"
+  local takes_ep = require("rooflua.scenario.schema").entry "deployment.ep"
+  local out = run { mixtral, with(mixtral, { widths_tp_dp_moetp_moeep = "1,2,1,2" }) }
+  test.equal(out.document.silicon.class.tep.deployments, 1)
+  if not takes_dp then test.equal(out.document.silicon.coverage.refused["widths: dp 2"], 1) end
+  if not takes_ep then test.check(out.text:find("agg:2,1,1,2 *", 1, true), out.text) end
+end)
+
+test("an engine version that is empty or has no number takes the newest defaults, with a note", function()
+  local out = run { { engine_version = "" }, { engine_version = "nightly-dev" }, { engine_version = "0.12.0" } }
+  test.equal(out.ran, 3)
+  test.check(out.text:find("1 x engine version not stated: defaults of vllm 0.24", 1, true), out.text)
+  test.check(out.text:find("1 x engine version 'nightly-dev': defaults of vllm 0.24", 1, true), out.text)
+  test.check(not out.text:find("0.12.0", 1, true), "a known version has a note")
+end)
+
+-- Errors -------------------------------------------------------------------------------------------------------
+
+--- The answer to a question whose errors are known.
+local function answer(key, tpot, ttft, class)
+  return { question = { key = key, engine = "vllm", system = "b200_sxm", format = "fp8" }, class = class or "dense",
+    errors = { tpot = tpot, ttft = ttft } }
+end
+
+test("a deployment's error is the mean over its questions, and deployments have equal weights", function()
+  local of = totals.of { answer("a", 0.1, 1), answer("a", -0.3, -1), answer("b", 0.5, 0.5) }
+  test.near(of.tpot.mean_over_deployments, (0.2 + 0.5) / 2, 1e-12)
+  test.near(of.tpot.mean, 0.3, 1e-12)
+  test.near(of.tpot.median, 0.3, 1e-12)
+  test.near(of.tpot.signed_median, 0.1, 1e-12)
+  test.near(of.ttft.mean_over_deployments, (1 + 0.5) / 2, 1e-12)
+  test.equal(of.tpot.questions, 3)
+  test.equal(of.deployments, 2)
+end)
+
+test("the document has every member, by class, engine, GPU and format", function()
+  local silicon_of = totals.document { answer("a", 0.1, 1), answer("b", -0.5, -0.5, "moe-tp"),
+    { question = { key = "c" }, refused = "because" } }
+  test.equal(table.concat(core.sorted_keys(silicon_of), " "), "all class coverage engine format gpu")
+  test.equal(table.concat(core.sorted_keys(silicon_of.class), " "), "dense dpa moe-tp pd tep")
+  test.equal(table.concat(core.sorted_keys(silicon_of.all), " "), "deployments tpot ttft")
+  test.equal(table.concat(core.sorted_keys(silicon_of.all.tpot), " "),
+    "mean mean_over_deployments median questions signed_median")
+  test.equal(silicon_of.class.dense.tpot.mean, 0.1)
+  test.equal(silicon_of.class.pd.deployments, 0)
+  test.equal(silicon_of.class.pd.tpot.mean, nil)
+  test.equal(silicon_of.engine.vllm.deployments, 2)
+  test.equal(silicon_of.gpu.b200_sxm.tpot.questions, 2)
+  test.equal(silicon_of.format.fp8.deployments, 2)
+  test.near(silicon_of.coverage.questions_frac, 2 / 3, 1e-12)
+  test.near(silicon_of.coverage.deployments_frac, 2 / 3, 1e-12)
+  test.equal(silicon_of.coverage.refused.because, 1)
+end)
+
+test("a measurement that is its own simulation has no error; half of it as measurement is an error of 1", function()
+  local question = rows.read(write { { clients = 3 } })[1]
+  local figures = setup.answer(question, steps(), setup.options).simulated
+  local out = run { { clients = 3, ttft_ms = ("%.12g"):format(figures.ttft_mean * 1e3),
+    tpot_ms = ("%.12g"):format(figures.tpot_mean * 1e3) } }
+  test.check(out.document.silicon.all.tpot.mean < 1e-9 and out.document.silicon.all.ttft.mean < 1e-9, out.text)
+  out = run { { clients = 3, ttft_ms = ("%.12g"):format(figures.ttft_mean * 500),
+    tpot_ms = ("%.12g"):format(figures.tpot_mean * 500) } }
+  test.near(out.document.silicon.all.tpot.signed_median, 1, 1e-9)
+  test.near(out.document.silicon.all.ttft.signed_median, 1, 1e-9)
+end)
+
+-- The loop -------------------------------------------------------------------------------------------------------
+
+local function served(row, options)
+  local given = setup.scenario(rows.read(write { row })[1], steps(), core.plain(options or setup.options))
+  return given, serve.run(given, { requests = true }).requests
+end
+
+test("InferenceX draws whole lengths from floor(0.8 L) to L, prompts and answers apart; others are exact", function()
+  local _, requests = served { clients = 32, isl = 103, osl = 31 }
+  test.equal(#requests.input_lens, 320)
+  local least, most, same = 1e9, 0, 0
+  for i, prompt in ipairs(requests.input_lens) do
+    least, most = math.min(least, prompt), math.max(most, prompt)
+    local output = requests.output_lens[i]
+    test.check(output >= 24 and output <= 31, "an answer of %d tokens", output)
+    same = same + ((prompt - 82) / 21 == (output - 24) / 7 and 1 or 0)
+  end
+  test.equal(least, 82)
+  test.equal(most, 103)
+  test.check(same < 160, "prompts and answers are drawn together")
+  _, requests = served { clients = 4, source = "gap.csv" }
+  for i = 1, 40 do
+    test.equal(requests.input_lens[i], 200)
+    test.equal(requests.output_lens[i], 20)
+  end
+end)
+
+--- The closed loop of a scenario, `start_s` after a warm-up of 2 x clients copies of its longest request.
+local function warmed_up(given, start_s)
+  local loop, clients = given.workload, policy.parameters(given.workload).clients
+  local class = policy.define { name = "warmed_up", doc = "A warm-up, then a closed loop.", params = {} }
+  function class:requests(rng) -- luacheck: ignore 212
+    local inner = loop:requests(rng)
+    return { inner = inner, warm = 0, waited = 0,
+      next = function(state)
+        if state.warm < 2 * clients then
+          state.warm = state.warm + 1
+          return 0, 200, 20, { max_output_tokens = 20 }
+        end
+        local at_s, prompt, output, fields = state.inner.next(state.inner)
+        return at_s and start_s, prompt, output, fields
+      end,
+      done = function(state, now_s)
+        if now_s < start_s then return nil end
+        return state.inner.done(state.inner, now_s)
+      end }
+  end
+  local out = {}
+  for name, value in pairs(given) do out[name] = value end
+  out.workload = class {}
+  return out
+end
+
+test("a warm-up that is awaited changes nothing, so that it need not be simulated", function()
+  for _, engine in ipairs { "vllm", "sglang", "trtllm" } do
+    local given, plain = served { engine = engine, clients = 4 }
+    local warm = serve.run(warmed_up(given, 1000), { requests = true }).requests
+    local first = #warm.ttfts - #plain.ttfts
+    test.equal(first, 8, engine)
+    for i = 1, #plain.ttfts do
+      test.near(warm.ttfts[first + i], plain.ttfts[i], 1e-6, engine .. " TTFT of request " .. i)
+      test.near(warm.e2els[first + i], plain.e2els[i], 1e-6, engine .. " end of request " .. i)
+    end
+  end
+end)
+
+test("each engine has its scheduler, its tables and no prefix cache", function()
+  for engine, scheduler in pairs { vllm = "vllm_v1", sglang = "sglang", trtllm = "trtllm" } do
+    local given = served { engine = engine }
+    test.equal(policy.describe(given.scheduler).name or given.scheduler.name, scheduler)
+    test.equal(given.deployment.engine, engine)
+    test.equal(given.mfu.engine, engine)
+    test.equal(given.deployment.prefix_caching, false)
+  end
+end)
+
+test("settings of launch scripts hold for their model on their engine, and only for InferenceX' rows", function()
+  local row = { family = "llama-3.1-70b", system = "h200_sxm", format = "fp8", widths_tp_dp_moetp_moeep = "8,1,8,1" }
+  local function of(more)
+    local question = rows.read(write { with(row, more) })[1]
+    return settings.of(question, spec.hardware(settings.systems[question.system]))
+  end
+  test.equal(of({ clients = 6 }).seats, 6)
+  test.equal(of({ clients = 6 }).kv, "fp8")
+  test.equal(of({ clients = 6, source = "gap.csv" }).seats, 1024)
+  test.equal(of({ source = "gap.csv" }).kv, nil)
+  test.equal(of({ engine = "trtllm", isl = 1024, osl = 1024 }).budget, 2068)
+  test.equal(of({ engine = "trtllm", isl = 15000, source = "gap.csv" }).budget, 15066)
+  test.equal(of({ system = "b200_sxm", engine = "sglang", source = "gap.csv" }).chunk, 16384)
+  test.equal(of({ engine = "sglang", source = "gap.csv" }).chunk, 8192)
+  test.equal(of({}).weights, "fp8")
+  test.equal(of({ family = "deepseek-v3" }).weights, "fp8_block")
+  test.equal(of({ format = "fp4" }).weights, "nvfp4")
+end)
+
+test("SGLang's share holds weights and cache; TensorRT-LLM's is of what is free", function()
+  local question = { engine = "sglang", format = "fp4", family = "deepseek-v3", system = "b200_sxm",
+    widths_tp_dp_moetp_moeep = "8,1,8,1", clients = 1 }
+  local given = setup.scenario(rows.read(write { question })[1], steps(), setup.options)
+  local deployment = spec.deployment { model = given.model, hardware = given.hardware, tp = 8, kv = "fp8",
+    weights = "nvfp4", kv_blocks = given.deployment.kv_blocks, block_size = 64 }
+  local share = (deployment.weight_bytes + given.deployment.kv_blocks * deployment.kv_bytes_per_block)
+    / given.hardware.usable_memory_bytes
+  test.near(share, 0.85, 0.01)
+end)
+
+-- Options ----------------------------------------------------------------------------------------------------------
+
+test("options that mean nothing here are errors, and settings of the run are checked", function()
+  for part, more in pairs {
+    ["--intervals: measured closed loops have none"] = { intervals = 2 },
+    ["--html: measured closed loops have no page"] = { page = true },
+    ["--tables: measured closed loops use the shipped tables"] = { tables = "somewhere" },
+    ["--steps: measured closed loops are compared with one step model"] = { steps = { "kernels", "roofline_v1" } },
+    ["unknown setting 'sedes'"] = { set = { "silicon.sedes=3" } },
+    ["expected a whole number, 1 or more"] = { set = { "silicon.seeds=0" } },
+    ["expected mean or median"] = { set = { "silicon.statistic=mode" } },
+    ["expected key=value"] = { set = { "silicon.seeds" } },
+    ["no question of 1 has 'x-y'"] = { only = "x-y" } } do
+    test.raises(part, function() run({ {} }, more) end)
+  end
+end)
+
+test("settings of the run reach it: seeds, requests, the engine's and the step model's", function()
+  local base = run({ { clients = 4 } }).document
+  test.equal(base.settings.requests_per_client, 10)
+  for _, set in ipairs { "silicon.seed=7", "silicon.requests_per_client=3", "silicon.seats=1", "silicon.frontend_s=1",
+    "silicon.statistic=median", "silicon.async_depth=1", "host_step_s=0.05" } do
+    local other = run({ { clients = 4 } }, { set = { set } }).document
+    test.check(other.silicon.all.ttft.mean ~= base.silicon.all.ttft.mean
+      or other.silicon.all.tpot.mean ~= base.silicon.all.tpot.mean, "%s changes nothing", set)
+  end
+  local found = {}
+  for seed = 0, 2 do
+    found[seed + 1] = run({ { clients = 4 } }, { set = { "silicon.seed=" .. seed }, wide = true }).document.questions[1]
+  end
+  local mean = run({ { clients = 4 } }, { set = { "silicon.seeds=3" }, wide = true }).document.questions[1]
+  local ttfts = {}
+  for i, each in ipairs(found) do ttfts[i] = each.simulated.ttft_mean end
+  test.near(mean.simulated.ttft_mean, statistics.mean(ttfts), 1e-12)
+end)
+
+test("the same file gives the same document, and rows stand in it only if they are asked for", function()
+  local json = require "rooflua.json"
+  local list = { { clients = 3 }, { engine = "sglang" }, { family = "nothing" } }
+  local path = write(list)
+  local one, two = silicon.run { folder = path }, silicon.run { folder = path }
+  test.equal(json.encode(one.document), json.encode(two.document))
+  test.equal(one.text, two.text)
+  test.equal(one.document.questions, nil)
+  local wide = silicon.run { folder = path, wide = true }
+  test.equal(#wide.document.questions, 3)
+  test.equal(wide.document.questions[3].refused, "model not shipped: nothing")
+  test.check(wide.text:find("Settings of engines", 1, true), "settings are not told")
+  test.equal(#columns, 16)
+end)
+
+test("the measured closed loops of 2026: 121 deployments, 1,402 questions, every row readable", function()
+  local found, answers = rows.read(test.shared "truth/silicon/develop.csv"), {}
+  for i, question in ipairs(found) do
+    test.equal(question.problem, nil)
+    answers[i] = { question = question }
+  end
+  test.equal(#found, 1402)
+  test.equal(#totals.deployments(answers), 121)
+end)
+
+test.finish()
