@@ -44,7 +44,11 @@ local serve = {}
 ---@class rooflua.ScenarioDeployment
 --- default "vllm"; whose kernels run: its measured tables answer before those of others
 ---@field engine "vllm"|"sglang"|"trtllm"|nil
----@field tp integer? GPUs; default 1; tensor parallel ranks
+---@field tp integer? GPUs; default 1; tensor parallel ranks: they divide attention and dense MLPs
+--- groups; default 1; data-parallel groups of tp ranks with requests of their own, in models with experts
+---@field dp integer?
+---@field ep integer? GPUs; default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
+---@field moe_tp integer? GPUs; ranks that divide the width of each expert; default tp * dp / ep
 ---@field weights string? number format of the weights; default the model's
 ---@field kv string? number format of the KV cache; default the model's
 ---@field memory_utilization number? default 0.92; share of memory in (0, 1] that the engine takes

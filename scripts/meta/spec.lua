@@ -26,6 +26,30 @@ local spec = {}
 ---@field value_heads integer
 ---@field value_head_dim integer
 
+---@class rooflua.AttentionLayers layers whose attention is alike; figures are the whole model's
+---@field kind string full, window, chunk, latent, latent_sparse, compressed, block_sparse, delta or mamba2
+---@field name string the kind; with a number where a model has several of one kind
+---@field layers integer
+---@field heads integer? nil in recurrent layers
+---@field kv_heads integer?
+---@field head_dim integer? of queries and keys
+---@field v_head_dim integer? of values
+---@field output_gate boolean?
+---@field window integer? tokens; of chunk: tokens of a chunk
+---@field latent rooflua.LatentAttention?
+---@field index { heads: integer, head_dim: integer, topk: integer, block: integer, own: boolean }?
+---@field compression { ratio: integer, q_lora_rank: integer, qk_rope_head_dim: integer, o_lora_rank: integer, o_groups: integer }?
+---@field delta { rule: "gdn"|"kda", conv_kernel: integer, key_heads: integer, key_head_dim: integer, value_heads: integer, value_head_dim: integer }?
+---@field mamba { heads: integer, head_dim: integer, groups: integer, state_size: integer, conv_kernel: integer }?
+
+---@class rooflua.MlpLayers layers whose MLP is alike
+---@field kind "dense"|"moe"|"both"
+---@field name string
+---@field layers integer
+---@field intermediate_size integer of the dense MLP
+---@field gated boolean
+---@field moe rooflua.MixtureOfExperts?
+
 ---@class rooflua.ModelNote
 ---@field text string
 ---@field touches "nothing"|"attention"|"linear"|"everything" operations whose price it makes doubtful
@@ -53,6 +77,12 @@ local spec = {}
 ---@field moe rooflua.MixtureOfExperts? nil in a dense model
 ---@field mla rooflua.LatentAttention?
 ---@field hybrid rooflua.HybridAttention?
+---@field attention rooflua.AttentionLayers[] the kinds of attention, in the order in which they are priced
+---@field mlp rooflua.MlpLayers[] the kinds of MLPs
+---@field uniform boolean whether the figures above describe every layer
+---@field mtp_layers integer layers for multi-token prediction, which nothing counts
+---@field context_caps integer[] tokens at which attention of some layers stops to grow
+---@field context_chunk integer tokens of a chunk of attention; 0 = none
 local Model = {}
 
 --- Number of all weights, embeddings and norms included.
@@ -88,7 +118,11 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field model rooflua.Model
 ---@field hardware rooflua.Hardware
 ---@field tp integer
+---@field dp integer groups of tp ranks, each with requests of its own
+---@field ep integer ranks that hold whole experts
+---@field moe_tp integer ranks that divide the width of each expert
 ---@field weights string dtype, also weight_dtype
+---@field formats table<string, string> dtype of each class of weights, as this GPU runs them
 ---@field kv string dtype, also kv_dtype
 ---@field memory_utilization number
 ---@field max_num_seqs integer
@@ -97,6 +131,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field kv_blocks integer per replica
 ---@field weight_bytes number per rank
 ---@field activation_bytes number per rank, an estimate
+---@field state_bytes number per rank: states and windows of max_num_seqs requests
+---@field seat_bytes number of it, one request's
 ---@field kv_bytes_per_block number per rank, all layers
 ---@field kv_capacity_bytes number per rank
 
@@ -115,8 +151,11 @@ function spec.hardware(source) end
 ---@class rooflua.DeploymentOptions
 ---@field model any as spec.model takes it
 ---@field hardware any as spec.hardware takes it
----@field tp integer? default 1
----@field weights string? dtype of linear weights; default: the model's
+---@field tp integer? ranks that divide attention and dense MLPs; default 1
+---@field dp integer? groups of tp ranks with requests of their own; default 1
+---@field ep integer? ranks that hold whole experts; default 1
+---@field moe_tp integer? ranks that divide the width of each expert; default tp * dp / ep
+---@field weights string? dtype of linear weights, or the name of a release; default: the model's
 ---@field kv string? dtype of the KV cache; default: the model's
 ---@field memory_utilization number? default 0.92
 ---@field max_num_seqs integer? default 256

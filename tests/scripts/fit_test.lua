@@ -199,7 +199,7 @@ test("mistakes are found before anything is run, and say what would be right", f
   raises("above max", { params = { ["steps.host_step_s"] = { 2, 1 } } })
   raises("nothing to vary", { params = { ["steps.host_step_s"] = { 1, 1 } } })
   raises("leaves the declared range", { params = { ["steps.host_step_s"] = { -1, 1 } } })
-  raises("is not a number", { params = { ["steps.expert_parallel"] = { 0, 1 } } })
+  raises("is not a number", { params = { ["steps.small_kernel_tables"] = { 0, 1 } } })
   raises("no data", { params = { "steps.host_step_s" }, target = {} })
   raises("time_s", { params = { "steps.host_step_s" }, target = { { decodes = 1 } } })
   raises("above 0", { params = { "steps.host_step_s" }, target = { { decodes = 1, time_s = 0 } } })
