@@ -1,6 +1,7 @@
 #include "spec/hf/kinds.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 
@@ -38,7 +39,8 @@ std::vector<int> numbers_of(const Fields& fields, std::string_view key) {
   const Json* list = fields.find(key);
   if (list == nullptr || !list->is_array()) return out;
   for (const Json& each : list->items()) {
-    if (!each.is_number()) throw Error(fields.where(key), "expected a list of numbers");
+    if (!each.is_number() || std::abs(each.number()) > 1e9)
+      throw Error(fields.where(key), "expected a list of numbers");
     out.push_back(static_cast<int>(each.number()));
   }
   return out;

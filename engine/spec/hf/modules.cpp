@@ -139,7 +139,8 @@ Entry entry_of(const std::string& name) {
   const std::string rest = name.substr(at + std::string_view("layers.").size());
   const std::size_t digits = rest.find_first_not_of("0123456789");
   const std::size_t dot = rest.find('.');
-  if (digits > 0) entry.layer = std::stoi(rest.substr(0, std::min<std::size_t>(digits, 6)));
+  if (digits > 0 && !rest.empty())
+    entry.layer = std::stoi(rest.substr(0, std::min<std::size_t>(digits, 6)));
   if (dot != std::string::npos) entry.module = rest.substr(dot + 1);
   if (entry.module == "*") entry.module.clear();
   return entry;

@@ -42,7 +42,8 @@ void read_index(Model& model, const Fields& config) {
 /// DeepSeek-V4. Behind the layers of the model the list names those of prediction.
 void read_compressed(Model& model, const Fields& config) {
   const std::vector<int> ratios = numbers_of(config, "compress_ratios");
-  const std::size_t all = static_cast<std::size_t>(model.layers + model.mtp_layers);
+  const std::size_t all =
+      static_cast<std::size_t>(model.layers) + static_cast<std::size_t>(model.mtp_layers);
   if (ratios.size() != static_cast<std::size_t>(model.layers))
     check_length(config, "compress_ratios", ratios.size(), static_cast<int>(all));
   std::vector<int> known(ratios.begin(), ratios.begin() + model.layers);
