@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
-#include "spec/hf_layers.h"
+#include "spec/hf/layers.h"
 #include "spec/hf_notes.h"
 #include "spec/quantization.h"
 #include "spec/ranges.h"
@@ -219,8 +219,9 @@ Model model_from_hf_config(const Json& document, const std::string& name,
           .value_or(
               fields.boolean("add_qkv_bias").value_or(type == "qwen2" || type == "qwen2_moe"));
   model.dtype = stated_dtype(fields, model);
-  model.mtp_layers =
+  const int predicting =
       first_or(fields, {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}, 0);
+  model.mtp_layers = std::max(0, predicting);
   read_latent_attention(model, fields);
   read_experts(model, fields, type);
   read_hf_layers(model, fields, type);

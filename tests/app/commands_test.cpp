@@ -53,6 +53,21 @@ TEST_CASE("every kind of name can be listed") {
   CHECK(contains(unknown.text, "did you mean 'models'"));
 }
 
+TEST_CASE("list models says how large each is, in which formats, and what its layers are") {
+  const std::string text = rooflua::test::rooflua("list models").text;
+  const auto line_of = [&](const std::string& model) {
+    const std::size_t at = text.find("\n" + model + " ");
+    REQUIRE(at != std::string::npos);
+    return text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+  };
+  const std::string oss = line_of("gpt-oss-120b");
+  for (const char* part :
+       {"117B", "5.7B", "131072", "36864", "mxfp4, bf16", "18 window 128 + 18 full"})
+    CHECK(oss.find(part) != std::string::npos);
+  CHECK(line_of("deepseek-v3").find("fp8_block / nvfp4") != std::string::npos);
+  CHECK(line_of("llama-3.1-8b").find("32 full") != std::string::npos);
+}
+
 TEST_CASE("a step is priced op by op, and its shares of evidence add up") {
   const Said said = rooflua::test::rooflua(
       "step --model llama-3.1-8b --hardware h200 --decode 2048x64,512x8 --prefill 0+512 --json -");

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "spec/hf_modules.h"
+#include "spec/hf/modules.h"
 #include "spec/layers.h"
 #include "spec/model.h"
 #include "spec/weights.h"
@@ -271,4 +271,31 @@ TEST_CASE("a list that does not fit the layers is an error that names it") {
     CHECK(found.find("error: ") == 0);
     CHECK(found.find(key) != std::string::npos);
   }
+}
+
+TEST_CASE("a model none of whose caches grows is refused") {
+  Json document = fixture("granite-4.0-h-small");
+  document["layer_types"] = Json(Json::Array(40, Json("mamba")));
+  CHECK(outcome(document).find("no layer has a cache that grows") != std::string::npos);
+}
+
+TEST_CASE("words and numbers that no reader knows are errors") {
+  const auto with = [](const char* name, const char* key, Json value) {
+    Json document = fixture(name);
+    document[key] = std::move(value);
+    return outcome(document);
+  };
+  CHECK(with("granite-4.0-h-small", "layer_types", Json(Json::Array(40, Json("turtle"))))
+            .find("unknown kind of layer 'turtle'") != std::string::npos);
+  CHECK(with("nemotron-h-56b", "hybrid_override_pattern", Json(std::string(118, 'x')))
+            .find("expected the letters") != std::string::npos);
+  CHECK(with("nemotron-3-ultra-550b-a55b", "layers_block_type",
+             Json(Json::Array(108, Json("turtle"))))
+            .find("unknown kind of block 'turtle'") != std::string::npos);
+  CHECK(with("mimo-v2-flash", "hybrid_layer_pattern", Json(Json::Array(48, Json(1e300))))
+            .find("expected a list of numbers") != std::string::npos);
+  CHECK(with("minimax-m2.5", "attn_type_list", Json(Json::Array(62, Json(0))))
+            .find("attn_type_list") != std::string::npos);
+  CHECK(with("minimax-m2.5", "attn_type_list", Json(Json::Array(62, Json(1)))).find("error") ==
+        std::string::npos);
 }
