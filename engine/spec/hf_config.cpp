@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
-#include "spec/hf_layers.h"
+#include "spec/hf/layers.h"
 #include "spec/hf_notes.h"
 #include "spec/quantization.h"
 #include "spec/ranges.h"

@@ -18,7 +18,7 @@
 //                   mlp_only_layers, decoder_sparse_step, interleave_moe_layer_step, moe_layers
 //     latent attn   kv_lora_rank and its companions
 //     prediction    num_nextn_predict_layers | mtp_num_hidden_layers | num_mtp_modules
-//     kinds         hf_layers.h
+//     kinds         hf/layers.h
 //     weights       quantization_config (fp8, compressed-tensors, gptq, awq, bitsandbytes, mxfp4,
 //                   modelopt), with the modules that it leaves out; expert_dtype
 

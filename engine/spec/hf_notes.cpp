@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "spec/harmless_keys.h"
-#include "spec/hf_layers.h"
-#include "spec/hf_modules.h"
+#include "spec/hf/layers.h"
+#include "spec/hf/modules.h"
 #include "spec/quantization.h"
 
 namespace rooflua {
@@ -139,8 +139,8 @@ void note_modules(Model& model, const Fields& quantization) {
     if (names.empty()) continue;
     add(model,
         std::string(key) +
-            " of quantization_config is followed for whole classes of weights only; not "
-            "followed: " +
+            " of quantization_config is followed for whole classes of weights only, not "
+            "for these modules of a class: " +
             listed(names),
         Touched::linear);
   }
@@ -159,7 +159,7 @@ void note_kv_cache(Model& model, const Fields& quantization) {
 
 void note_quantization(Model& model, const Fields& config) {
   const auto stated = quantization_of(config);
-  if (!stated || !model.weight_dtype) return;
+  if (!stated || !model.weight_dtype || stated->has("quantized_layers")) return;
   const Fields& quantization = *stated;
   note_modules(model, quantization);
   note_kv_cache(model, quantization);

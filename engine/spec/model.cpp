@@ -1,6 +1,8 @@
 #include "spec/model.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/toml.h"
@@ -142,10 +144,44 @@ void validate(const Model& model, std::string_view where) {
   }
 }
 
+namespace {
+
+constexpr std::string_view not_finite[] = {"-Infinity", "Infinity", "NaN"};
+
+/// Python writes these words outside of texts, and JSON does not have them: null.
+std::string with_finite_numbers(const std::string& text) {
+  std::string out;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) quoted = !quoted;
+    const std::string_view rest = std::string_view(text).substr(i);
+    const auto word =
+        std::find_if(std::begin(not_finite), std::end(not_finite),
+                     [&](std::string_view each) { return !quoted && rest.starts_with(each); });
+    if (word == std::end(not_finite)) {
+      out += text[i];
+    } else {
+      out += "null";
+      i += word->size() - 1;
+    }
+  }
+  return out;
+}
+
+Json read_config(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const bool finite =
+      text.find("Infinity") == std::string::npos && text.find("NaN") == std::string::npos;
+  return finite ? read_json(path) : parse_json(with_finite_numbers(text), path.string());
+}
+
+}  // namespace
+
 Model model_from_config_json(const fs::path& path) {
   const bool anonymous = path.filename() == "config.json";
   const fs::path named = anonymous ? fs::absolute(path).parent_path() : path;
-  Json document = read_json(path);
+  Json document = read_config(path);
   const fs::path formats = path.parent_path() / "hf_quant_config.json";
   if (anonymous && fs::exists(formats)) document["hf_quant_config"] = read_json(formats);
   return model_from_document(

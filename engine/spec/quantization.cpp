@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "spec/hf_modules.h"
+#include "spec/hf/modules.h"
 
 namespace rooflua {
 
@@ -84,6 +84,17 @@ std::optional<Dtype> format_of_linear_layers(const Fields& quantization) {
 constexpr WeightClass linear_classes[] = {WeightClass::attention,        WeightClass::index,
                                           WeightClass::linear_attention, WeightClass::dense_mlp,
                                           WeightClass::experts,          WeightClass::shared};
+
+/// The format of the classes that quantized_layers does not name.
+void read_rest(Model& model, const Fields& quantization) {
+  if (!quantization.has("weight_block_size")) return;
+  const auto dtype = parse_dtype(quantization.text("quant_method").value_or(""));
+  if (!dtype) return;
+  model.weight_dtype = in_blocks(*dtype);
+  for (const WeightClass each : linear_classes) {
+    if (has_class(model, each)) model.weights[static_cast<std::size_t>(each)] = model.weight_dtype;
+  }
+}
 
 /// quantized_layers {module: {quant_algo}}: classes with formats of their own.
 void read_mixed(Model& model, const Fields& quantization) {
@@ -172,6 +183,8 @@ void read_hf_formats(Model& model, const Fields& config) {
   if (!is_mixed(*stated)) {
     model.weight_dtype = format_of_linear_layers(*stated);
     if (model.weight_dtype) read_exclusions(model, *stated);
+  } else {
+    read_rest(model, *stated);
   }
   // DeepSeek-V4: FP4 weights with a scale for 32 of them.
   if (config.text("expert_dtype").value_or("") == "fp4")

@@ -1,5 +1,5 @@
--- Kernel shapes of every shipped model whose layers are alike on 1, 2, 4, 8 ranks, as the engine's forward pass has them, one a
--- line: model tp op k n groups heads kv_heads head_dim. tests/collect/shapes_test.py compares.
+-- Kernel shapes of every shipped model whose layers are alike on 1, 2, 4, 8 ranks, as the engine's forward pass
+-- has them, one a line: model tp op k n groups heads kv_heads head_dim. tests/collect/shapes_test.py compares.
 local cost = require "rooflua.cost"
 local spec = require "rooflua.spec"
 

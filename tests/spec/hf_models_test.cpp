@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "spec/hf_modules.h"
+#include "spec/hf/modules.h"
 #include "spec/layers.h"
 #include "spec/model.h"
 #include "spec/weights.h"

@@ -82,7 +82,7 @@ TEST_CASE("what a checkpoint does not quantise is a class of its own, or touches
   expect(quantised(R"(, "modules_to_not_convert": ["lm_head", "model.layers.0.self_attn.o_proj",
                                                    "model.layers.11.self_attn.o_proj"])")
              .notes,
-         "not followed: model.layers.*.self_attn.o_proj", Touched::linear);
+         "these modules of a class: model.layers.*.self_attn.o_proj", Touched::linear);
   expect(quantised(R"(, "ignore": ["model.layers.0.mlp.down_proj"])").notes, "ignore",
          Touched::linear);
   expect(quantised(R"(, "ignore": ["model.layers.0.mixing.turtle"])").notes, "turtle",

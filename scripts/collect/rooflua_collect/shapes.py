@@ -38,8 +38,8 @@ def levels(*grids: tuple[tuple[int, ...], ...]) -> Iterator[tuple[int, tuple[int
                 yield max(level, other), (value, *rest)
 
 
-def _common(found: Iterable[tuple], least: int = 3) -> dict[tuple, int]:
-    """Level of each shape: 0 if several models or ranks share it, else 1."""
+def _common(found: Iterable[tuple], least: int = 5) -> dict[tuple, int]:
+    """Level of each shape: 0 if so many models or ranks share it, else 1."""
     counted = Counter(found)
     return {shape: 0 if times >= least else 1 for shape, times in sorted(counted.items())}
 

@@ -1,4 +1,4 @@
-#include "spec/hf_modules.h"
+#include "spec/hf/modules.h"
 
 #include <algorithm>
 #include <optional>
@@ -37,6 +37,7 @@ constexpr Spelling spellings[] = {
     {dense_mlp, {"mixer.up_proj", "mixer.down_proj"}},
     {experts, {"mlp.experts.0.gate_proj", "mlp.experts.0.up_proj", "mlp.experts.0.down_proj"}},
     {experts, {"block_sparse_moe.experts.0.w1", "block_sparse_moe.experts.0.w2"}},
+    {experts, {"experts.gate_up_proj", "experts.down_proj"}},
     {experts, {"feed_forward.experts.gate_up_proj", "feed_forward.experts.down_proj"}},
     {experts, {"mixer.experts.0.up_proj", "mixer.experts.0.down_proj"}},
     {experts, {"ffn.experts.0.w1", "ffn.experts.0.w2"}},
@@ -212,6 +213,13 @@ std::pair<int, int> layer_range(const Model& model, WeightClass each) {
   return {mixed && routed ? dense : 0, model.layers};
 }
 
+/// Where a dense MLP stands beside the experts, "mlp" is the dense one.
+bool may_spell(const Model& model, const Spelling& spelling) {
+  const bool beside = std::any_of(model.mlps.begin(), model.mlps.end(),
+                                  [](const MlpLayers& each) { return each.kind == MlpKind::both; });
+  return !beside || spelling.of == dense_mlp || !spelling.modules[0].starts_with("mlp.");
+}
+
 }  // namespace
 
 bool has_class(const Model& model, WeightClass each) {
@@ -235,7 +243,7 @@ ModuleShares named_share(const Model& model, const std::vector<std::string>& nam
   };
   for (const Spelling& spelling : spellings) {
     const int layers = layers_of(model, spelling.of);
-    if (layers == 0) continue;
+    if (layers == 0 || !may_spell(model, spelling)) continue;
     const auto [first, behind] = layer_range(model, spelling.of);
     double found = 0;
     double modules = 0;
