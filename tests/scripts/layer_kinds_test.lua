@@ -170,7 +170,8 @@ test("an index scores every token, and attention computes with those that it sel
 end)
 
 test("a layer that uses the selection of another one scores nothing", function()
-  local reuse = latent("latent_sparse", { index_heads = 16, index_head_dim = 128, index_topk = 2048, own_index = false })
+  local reuse = latent("latent_sparse",
+    { index_heads = 16, index_head_dim = 128, index_topk = 2048, own_index = false })
   local row = rows_of(of(model { latent("latent_sparse", dsa), reuse }), bound.decodes(4, 9999))
   test.equal(row.index_scores.count, 2)
   test.check(not row["index_scores@latent_sparse_2"], "no scores")
@@ -202,7 +203,8 @@ end)
 -- States -------------------------------------------------------------------------------------------
 
 test("state-space layers read and write a state per request, and their scan pairs tokens of a chunk", function()
-  local mamba = { kind = "mamba2", layers = 3, heads = 32, head_dim = 64, groups = 8, state_size = 128, conv_kernel = 4 }
+  local mamba = { kind = "mamba2", layers = 3, heads = 32, head_dim = 64, groups = 8, state_size = 128,
+                  conv_kernel = 4 }
   local given = model({ mamba, { kind = "full", layers = 1 } }, { { kind = "dense", layers = 4 } }, { layers = 8 })
   local steps, hardware = of(given), rooflua.spec.hardware "h100-sxm"
   local inner, channels = 32 * 64, 32 * 64 + 2 * 8 * 128
@@ -309,7 +311,9 @@ test("widths that do not fit together are refused", function()
     return rooflua.spec.deployment(options)
   end
   test.raises("deployment.ep: 3 does not divide the 8 ranks", function() deploy { tp = 8, ep = 3 } end)
-  test.raises("deployment.moe_tp: moe_tp * ep is 4, but tp * dp is 8", function() deploy { tp = 8, ep = 2, moe_tp = 2 } end)
+  test.raises("deployment.moe_tp: moe_tp * ep is 4, but tp * dp is 8", function()
+    deploy { tp = 8, ep = 2, moe_tp = 2 }
+  end)
   given = model { full }
   test.raises("has no experts to divide", function() deploy { tp = 2, ep = 2 } end)
   test.raises("its data-parallel ranks are replicas of their own", function() deploy { dp = 2 } end)

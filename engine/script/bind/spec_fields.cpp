@@ -1,6 +1,7 @@
 #include "script/bind/spec_fields.h"
 
 #include "spec/hardware_units.h"
+#include "spec/layer_kinds.h"
 
 namespace rooflua::script {
 
