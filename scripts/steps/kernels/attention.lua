@@ -105,7 +105,7 @@ function attention:decode(n, context, batch)
   if self.own_window then tokens = min(tokens, n * self.own_window) end
   time_s = self.bounds:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
                                self.steps.dtype, layers, self.decode_name)
-  if self.index then return time_s + self.index:decode(n, all, tokens) end
+  if self.index then return time_s + self.index:decode(batch, all) end
   return time_s
 end
 
