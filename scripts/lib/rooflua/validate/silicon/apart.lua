@@ -47,8 +47,8 @@ apart.entries = {
   -- What aiconfigurator's generator writes.
   { export = false, role = "prefill", engine = "vllm", values = { seats = 1, largest_graph = 1,
       budget = function(question) return question.isl + 1500 end }, source = generator_source .. "vllm.rule" },
-  { export = false, role = "decode", engine = "vllm", values = { seats = batch, budget = batch, largest_graph = batch },
-    source = generator_source .. "vllm.rule" },
+  { export = false, role = "decode", engine = "vllm", values = { seats = batch, budget = batch,
+      largest_graph = batch }, source = generator_source .. "vllm.rule" },
   { export = false, role = "prefill", engine = "trtllm", values = { seats = 1, largest_graph = 1,
       budget = function(question) return whole_blocks(question.isl + 1500) end },
     source = generator_source .. "trtllm.rule" },
