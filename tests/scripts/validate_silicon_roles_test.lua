@@ -117,6 +117,8 @@ test("recipes hold for prefill and decode apart, launch scripts for one engine o
   local row = with(deepseek, { engine = "sglang", format = "fp8", system = "b200_sxm" })
   own = settings_of(with(row, { widths_tp_dp_moetp_moeep = "8,1,1,8;4,1,1,4" }))
   test.equal(own[2].seats .. " " .. own[2].chunk, "512 32768") -- the launch script of one engine: 32 seats
+  own = settings_of(with(row, { system = "gb300", widths_tp_dp_moetp_moeep = "1,4,4,1;8,1,1,8" }))
+  test.equal(own[1].memory[2] .. " " .. own[2].memory[2], "0.95 0.85")
 end)
 
 test("SGLang divides its settings among the ranks of an engine", function()

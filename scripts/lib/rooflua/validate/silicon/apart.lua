@@ -27,6 +27,11 @@ local prefill_tokens = 16384
 local function prompts_of_a_step(question) return math.max(1, math.floor(prefill_tokens / question.isl)) end
 local function tokens_of_a_step(question) return math.max(prefill_tokens, question.isl) end
 
+--- mem_fraction_static: engines of four GPUs have little room beside the weights.
+local function memory_of_a_rack(question)
+  return { "static", question.widths.tp * question.widths.dp <= 4 and 0.95 or 0.85 }
+end
+
 --- A setting of each rank, where an engine with one rank has another one.
 local function by_rank(of_one, of_a_rank)
   return function(question) return question.widths.dp > 1 and of_a_rank or of_one end
@@ -69,8 +74,12 @@ apart.entries = {
   { export = true, role = both, engine = "sglang", values = { chunk = by_width(32768, 16384), budget = by_rank(32768, 16384),
       seats = by_width(512, 128), memory = { "static", 0.85 }, kv = "fp8", block_size = 64, largest_graph = 512 },
     source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml; with dp 8k1k/stp/max-tpt-dep8-1p1d.yaml" },
+  { export = true, role = both, engine = "sglang", system = racks, values = { memory = memory_of_a_rack },
+    source = recipe_source .. "recipes/gb200-fp8/1k1k/low-latency.yaml, recipes/gb200-fp4/1k1k/low-latency.yaml" },
+  { export = true, role = both, engine = "sglang", system = racks, tp = 4, values = { chunk = 8192, budget = 16384,
+      largest_graph = 256 }, source = recipe_source .. "the same" },
   { export = true, role = "prefill", engine = "sglang", values = { largest_graph = 0 },
-    source = recipe_source .. "the same: disable-cuda-graph" },
+    source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml: disable-cuda-graph" },
 }
 
 return apart
