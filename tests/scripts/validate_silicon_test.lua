@@ -102,7 +102,8 @@ end)
 
 test("what cannot be simulated is refused with its reason, and counted", function()
   local out = run { {}, { family = "no-such-model" }, { family = "no-such-model", clients = 4 },
-    { mode = "pd", workers = "1P1D", widths_tp_dp_moetp_moeep = "1,1,1,1;2,1,1,2" }, { engine = "lmdeploy" }, { system = "tpu" },
+    { mode = "pd", workers = "1P1D", widths_tp_dp_moetp_moeep = "1,1,1,1;2,1,1,2" },
+    { engine = "lmdeploy" }, { system = "tpu" },
     { widths_tp_dp_moetp_moeep = "2,1,1,2" } }
   local coverage = out.document.silicon.coverage
   for reason, count in pairs { ["model not shipped: no-such-model"] = 2,
