@@ -167,7 +167,7 @@ local by_name = {
   dtype = dtype, kv_dtype = dtype, mfu = share, probability = share, time_s = time, arrival_s = time, rate = time,
   peak_flop_per_s = function() return 1e15 end, bytes_per_s = function() return 4e12 end,
   shape = shape, query = query, questions = questions, spec = distribution,
-  target = function(random, pool) return random:chance(0.5) and pool.of(random, "Hardware") or pool.database(random) end,
+  target = function(random, pool) return pool.of(random, random:chance(0.5) and "Hardware" or "Database") end,
   evidence = function(random, pool)
     return random:chance(0.7) and random:pick { "measured", "modelled", "assumed" } or pool.estimate
   end,
@@ -189,9 +189,9 @@ local by_name = {
       max_num_batched_tokens = size(random), block_size = 16, kv_blocks = size(random) }
   end,
   ["mfu.open:options"] = function(random, pool)
-    return { gpu = random:pick { "h800", "mi300x", "x" }, lookup = random:pick(pool.lookups), tables = random:chance(0.5),
-      engine = random:pick { "vllm", "sglang", "trtllm", "x" }, default_mfu = share(random),
-      model = random:chance(0.3) and { hbm_efficiency = 0.8 } or nil }
+    return { gpu = random:pick { "h800", "mi300x", "x" }, lookup = random:pick(pool.lookups),
+      tables = random:chance(0.5), engine = random:pick { "vllm", "sglang", "trtllm", "x" },
+      default_mfu = share(random), model = random:chance(0.3) and { hbm_efficiency = 0.8 } or nil }
   end,
   ["Database:with:lookup"] = function(random, pool)
     return random:chance(0.6) and random:pick(pool.lookups)
@@ -199,8 +199,8 @@ local by_name = {
   end,
   ["Database:with:options"] = function(random) return { returns = random:pick { "mfu", "latency_s" }, name = "x" } end,
   ["Database:leave_one_out:options"] = function(random, pool)
-    return { table = random:pick(pool.tables), lookup = random:pick(pool.lookups), leave = random:pick { "row", "shape" },
-      most_rows = random:whole(1, 5) }
+    return { table = random:pick(pool.tables), lookup = random:pick(pool.lookups),
+      leave = random:pick { "row", "shape" }, most_rows = random:whole(1, 5) }
   end,
   ["Database:rows:name"] = function(random, pool) return random:pick(pool.tables) end,
   ["Live:set:changes"] = function(random)

@@ -48,7 +48,6 @@ function pool.of(random, class) return random:pick(objects[class]) end
 
 local classes
 function pool.any(random) return random:pick(objects[random:pick(classes)]) end
-function pool.database(random) return random:pick(objects.Database) end
 
 pool.datasheet = mfu.open { gpu = "h200-sxm", tables = false }
 local measured = mfu.open "h800"

@@ -261,6 +261,7 @@ function fuzzer.main(case)
       print(wrong)
       failed = failed + 1
     end
+    if end_s or last < options.cases then print(("%d cases so far%s"):format(next_case - 1, counted())) end
     io.stdout:flush()
   end
   print(("%s: seed %d, %d cases%s"):format(file:match "[^/]*$", options.seed, next_case - 1, counted()))
