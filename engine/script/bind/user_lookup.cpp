@@ -127,8 +127,8 @@ Query check_query(lua_State* L, int index, Op op, const char* what) {
   return query;
 }
 
-UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const std::string& name) {
-  const std::string place = place_of_function(L, function_index);
+UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const std::string& name,
+                      const std::string& place) {
   lua_pushvalue(L, function_index);
   // Kept until the state closes: a database may outlive its userdata inside the engine.
   const int reference = luaL_ref(L, LUA_REGISTRYINDEX);
