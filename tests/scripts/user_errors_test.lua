@@ -155,7 +155,7 @@ test("an error in a method of a workload names the method's line", function()
     state.n = state.n + 1
     if state.n < 3 then return state.n, 5, 5 end
   end
-  local function fails() local nothing return nothing.x end
+  local function fails() local nothing = ({}).x return nothing.x end
   local function text() return "soon", 5, 5 end
   local function half() return 1, 5, 0.5 end
   local function unknown() return 1, 5, 5, { colour = 3 } end
@@ -177,7 +177,7 @@ end)
 
 test("an error in a user's lookup names the lookup's line, in front of the step model that asks", function()
   for part, lookup in pairs {
-    ["attempt to index local 'nothing'"] = function() local nothing return nothing.x end,
+    ["attempt to index local 'nothing'"] = function() local nothing = ({}).x return nothing.x end,
     ["unknown field 'nonsense'"] = function(table_) return table_.nonsense end,
     ["expected a positive number"] = function() return -1 end,
     ["expected a number as first result, found text"] = function() return "x" end,
