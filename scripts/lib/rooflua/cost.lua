@@ -70,10 +70,11 @@ end
 
 --- The groups that a bucketing policy makes of the prefills of a step, checked: no request and no token is lost.
 function cost.groups(bucketing, prefills)
-  if type(bucketing) ~= "table" or type(bucketing.groups) ~= "function" then
+  local groups = type(bucketing) == "table" and bucketing.groups
+  if type(groups) ~= "function" then
     fail("cost.groups: expected a policy of bucketing, found %s", core.describe(bucketing))
   end
-  return (answers.groups(bucketing, bucketing:groups(prefills), prefills))
+  return (answers.groups(bucketing, groups(bucketing, prefills), prefills))
 end
 
 -- Primitives ----------------------------------------------------------------------------------------
