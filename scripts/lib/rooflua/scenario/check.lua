@@ -45,7 +45,7 @@ local function collector(path)
   end
   --- Adds an error as it was raised: "file:line: message", "file: message" or "message".
   function out.caught(problem)
-    problem = tostring(problem)
+    if type(problem) ~= "string" then problem = "an error that is not text but " .. core.describe(problem) end
     local file, line, message = problem:match "^(%S[^:\n]*):(%d+): (.*)$"
     if not file then file, message = path, problem end
     if message:sub(1, #path + 2) == path .. ": " then message = message:sub(#path + 3) end
@@ -149,7 +149,10 @@ local function forecast_serve(reader, given, out, bare)
   local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
   local figures = forecast.figures(requests)
-  if figures.count == 0 then return {} end
+  if figures.count == 0 then
+    if not bare then try_policies(reader, given) end
+    return {}
+  end
   local seconds, rates = {}, {}
   for i, replica in ipairs(prepared.replicas) do
     if i == 1 and not check_lengths(replica, figures, out) then return {} end
