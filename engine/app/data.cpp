@@ -6,6 +6,7 @@
 #include "cost/mfu_database.h"
 #include "cost/quality/verify.h"
 #include "cost/tables/importers.h"
+#include "cost/tables/published_folder.h"
 #include "spec/hardware.h"
 
 namespace rooflua::app {
@@ -87,6 +88,9 @@ int data_describe(const DataArguments& arguments, const std::filesystem::path& h
     std::printf("%s (layout %s)\n", gpu.empty() ? arguments.path.c_str() : gpu.c_str(),
                 std::string(name(layout)).c_str());
     print_tables(list_tables(arguments.path, layout, gpu));
+    if (layout != Layout::aic) continue;
+    for (const FileLeftOut& file : published_folder(arguments.path, gpu).left_out)
+      std::printf("  not read: %s: %s\n", file.path.filename().c_str(), file.reason.c_str());
   }
   return 0;
 }

@@ -52,15 +52,17 @@ void print_left_out(const PublishedFolder& folder, const RowFates& fates) {
     of_files += each.rows;
   }
   std::printf(
-      "\nTaken: %zu rows. Not taken: %zu rows of files above, %zu rows in %zu whole files.\n",
-      fates.taken(), of_files, rows, folder.left_out.size());
+      "\nTaken: %zu rows (%zu of them averaged with another row of the same shape and kernel). Not "
+      "taken: %zu rows of these files, %zu rows in %zu whole files.\n",
+      fates.taken(), fates.averaged(), of_files, rows, folder.left_out.size());
 }
 
 int import_published(const DataArguments& arguments, const fs::path& to) {
   const PublishedFolder folder = published_folder(arguments.path, arguments.gpu,
                                                   {arguments.engine_version, arguments.all_rows});
   if (folder.tables.empty()) {
-    throw Error(arguments.path, "has no tables of '" + arguments.gpu + "' in layout aic");
+    std::vector<std::string> known = published_gpus(arguments.path);
+    throw Error(arguments.path, unknown_name("GPU", arguments.gpu, known));
   }
   RowFates fates;
   std::vector<KernelTable> tables;

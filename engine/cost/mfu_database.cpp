@@ -147,7 +147,11 @@ class Database final : public MfuDatabase {
   }
   const std::vector<const KernelTable*>& tables() const override {
     if (tables_.empty()) {
-      for (std::size_t i = 0; i < store_->files().size(); ++i) tables_.push_back(&store_->table(i));
+      for (std::size_t i = 0; i < store_->files().size(); ++i) {
+        const KernelTable& table = store_->table(i);
+        const bool absent = table.rows.empty() && table.origin;  // a format that was not published
+        if (!absent) tables_.push_back(&table);
+      }
     }
     return tables_;
   }

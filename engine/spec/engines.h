@@ -3,12 +3,23 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace rooflua {
 
 inline constexpr std::array<std::string_view, 3> engine_names = {"sglang", "trtllm", "vllm"};
 inline constexpr std::string_view default_engine = "vllm";
+
+/// Engines in the order in which their rows stand in for those of another one.
+inline constexpr std::array<std::string_view, 3> lending_engines = {"vllm", "sglang", "trtllm"};
+
+/// Place among lending_engines; nothing if there is no such engine.
+constexpr std::optional<std::ptrdiff_t> engine_place(std::string_view name) {
+  const auto found = std::find(lending_engines.begin(), lending_engines.end(), name);
+  if (found == lending_engines.end()) return std::nullopt;
+  return found - lending_engines.begin();
+}
 
 constexpr bool is_engine(std::string_view name) {
   return std::find(engine_names.begin(), engine_names.end(), name) != engine_names.end();

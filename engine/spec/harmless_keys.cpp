@@ -142,7 +142,6 @@ constexpr std::string_view keys[] = {
     "qk_head_dim",
     "qk_layernorm",
     "qk_norm",
-    "qk_norm_type",
     "query_pre_attn_scalar",
     "remove_invalid_values",
     "repetition_penalty",

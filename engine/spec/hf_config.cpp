@@ -218,6 +218,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
       fields.boolean("attention_bias")
           .value_or(
               fields.boolean("add_qkv_bias").value_or(type == "qwen2" || type == "qwen2_moe"));
+  model.qk_norm_across_heads = fields.text("qk_norm_type").value_or("") == "per_layer";
   model.dtype = stated_dtype(fields, model);
   const int predicting =
       first_or(fields, {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}, 0);

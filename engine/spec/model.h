@@ -60,12 +60,13 @@ struct Model {
   // first kind that has them. Empty: every layer is as the figures above say (layers.h).
   std::vector<AttentionLayers> attentions;
   std::vector<MlpLayers> mlps;
-  bool qk_norm = false;           // norms of q and k per head
-  int mtp_layers = 0;             // multi-token prediction layers: not in any count of weights
-  StatedFormats weights;          // formats of classes of weights, over weight_dtype
-  std::optional<Dtype> kv_dtype;  // of the KV cache, where the release states it
-  std::vector<Release> releases;  // in other formats
-  std::vector<ModelNote> notes;   // what the file says and this description leaves out
+  bool qk_norm = false;               // norms of q and k per head
+  bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
+  int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights
+  StatedFormats weights;              // formats of classes of weights, over weight_dtype
+  std::optional<Dtype> kv_dtype;      // of the KV cache, where the release states it
+  std::vector<Release> releases;      // in other formats
+  std::vector<ModelNote> notes;       // what the file says and this description leaves out
 
   /// Layers that keep a growing KV cache (all, layers / interval in a hybrid, or as listed).
   int full_attention_layers() const;

@@ -299,6 +299,7 @@ void read_layer_kinds(Model& model, const Fields& fields) {
             [&](const Fields& own) { model.attentions.push_back(attention_of(own, model)); });
   read_list(fields, "mlp", [&](const Fields& own) { model.mlps.push_back(mlp_of(own, model)); });
   model.qk_norm = fields.boolean("qk_norm").value_or(false);
+  model.qk_norm_across_heads = fields.boolean("qk_norm_across_heads").value_or(false);
   model.mtp_layers = figure(fields, "mtp_layers", 0);
   read_formats(model, fields);
   complete_layer_kinds(model);

@@ -175,6 +175,7 @@ class Counter {
       small += heads(each) * each.head_dim + kv_heads(each) * (each.head_dim + each.v_head_dim);
     if (each.latent) small += each.latent->q_lora_rank + each.latent->kv_lora_rank;
     if (model_.qk_norm) small += each.head_dim + each.head_dim;
+    if (model_.qk_norm_across_heads) small += (heads(each) + kv_heads(each)) * each.head_dim;
     return small;
   }
 

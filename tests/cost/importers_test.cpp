@@ -209,7 +209,7 @@ TEST_CASE("tables written in our layout read back the same") {
 
 TEST_CASE("an import says what its rows contain, and is read back with it") {
   Folder from, to;
-  from.write("h100_sxm_gemm_vllm0.24.csv",
+  from.write("h100_sxm_gemm_sglang0.5.csv",
              "gemm_dtype,m,n,k,latency\r\nfp8,1,32,64,0.002\r\nbfloat16,1,32,64,0.003\r\n"
              "fp8_block,1,32,64,0.004\r\n");
   const auto aic = open(from.path, Layout::aic, "h100-sxm");
@@ -223,18 +223,19 @@ TEST_CASE("an import says what its rows contain, and is read back with it") {
     const bool narrow = table->dtype == Dtype::fp8 || table->dtype == Dtype::fp8_block;
     CHECK(table->includes ==
           (narrow ? std::vector<std::string>{"quantize"} : std::vector<std::string>{}));
-    CHECK(table->source.find("aic: h100_sxm_gemm_vllm0.24.csv") != std::string::npos);
+    CHECK(table->source.find("aic: h100_sxm_gemm_sglang0.5.csv") != std::string::npos);
   }
   write_tables(aic->tables(), to.path, Layout::aic);  // again: its own tables.toml
-  to.write("tables.toml", "[gemm_bf16]\nkernel = \"mine\"\n");
+  to.write("tables.toml", "[gemm_bf16_sglang]\nkernel = \"mine\"\n");
   CHECK(!open(to.path, Layout::rooflua, "")->includes(Op::gemm, Dtype::fp8, "quantize"));
   CHECK_THROWS_WITH(write_tables(aic->tables(), to.path, Layout::aic),
                     Catch::Contains("tables.toml: is of tables that were measured here"));
-  to.write("tables.toml", "[gemm_fp8]\nincludes = \"quantise\"\n");
+  to.write("tables.toml", "[gemm_fp8_sglang]\nincludes = \"quantise\"\n");
   CHECK_THROWS_WITH(
       open(to.path, Layout::rooflua, ""),
-      Catch::Contains("tables.toml:2: gemm_fp8: includes: unknown part 'quantise'; did you mean "
-                      "'quantize'"));
+      Catch::Contains(
+          "tables.toml:2: gemm_fp8_sglang: includes: unknown part 'quantise'; did you mean "
+          "'quantize'"));
 }
 
 TEST_CASE("a row that no measurement can give is refused by import and named by verify") {
@@ -272,17 +273,17 @@ TEST_CASE("a row that no measurement can give is refused by import and named by 
 TEST_CASE("a table that does not fit on the disk leaves the folder as it was") {
   Folder from;
   std::string rows = "gemm_dtype,m,n,k,latency\n";
-  for (int m = 1; m <= 2000; ++m) rows += "bfloat16," + std::to_string(m) + ",32,64,0.003\n";
+  for (int m = 1; m <= 2000; ++m) rows += "bfloat16," + std::to_string(16 * m) + ",32,64,0.003\n";
   from.write("h100_sxm_gemm_vllm0.24.csv", rows);
-  from.write("own/gemm_bf16.csv", "old\n");
+  from.write("own/gemm_bf16_vllm.csv", "old\n");
   const auto aic = open(from.path, Layout::aic, "h100-sxm");
   const fs::path to = from.path / "own";
   {
     test::SmallFiles full(4096);
     CHECK_THROWS_WITH(write_tables(aic->tables(), to, Layout::aic),
-                      Catch::Contains("gemm_bf16.csv: cannot be written: File too large"));
+                      Catch::Contains("gemm_bf16_vllm.csv: cannot be written: File too large"));
   }
-  std::ifstream kept(to / "gemm_bf16.csv");
+  std::ifstream kept(to / "gemm_bf16_vllm.csv");
   std::string line;
   CHECK((std::getline(kept, line) && line == "old"));
   CHECK(std::distance(fs::directory_iterator(to), fs::directory_iterator()) == 1);

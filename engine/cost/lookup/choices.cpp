@@ -9,7 +9,7 @@ namespace rooflua {
 namespace {
 
 // Only the order of these gaps matters: a shape that was measured wins from left to right.
-constexpr double own_engine = 0.001, no_engine = 0.01, other_engine = 0.25;
+constexpr double own_engine = 0.001, no_engine = 0.01, other_engine = 0.25, next_engine = 0.001;
 constexpr double next_alike = 0.3, other_format = 1, next_format = 0.01;
 
 struct Format {
@@ -46,7 +46,8 @@ double engine_gap(const TableFile& file, const std::string& engine) {
   const bool shared =
       std::find(file.engines.begin(), file.engines.end(), engine) != file.engines.end();
   if (file.engine == engine || shared) return own_engine;
-  return is_engine(file.engine) ? other_engine : no_engine;
+  const auto place = engine_place(file.engine);
+  return place ? other_engine + static_cast<double>(*place) * next_engine : no_engine;
 }
 
 void add_file(std::vector<Choice>& choices, const TableFile& file, std::size_t place,
@@ -62,7 +63,7 @@ void add_file(std::vector<Choice>& choices, const TableFile& file, std::size_t p
   Choice& added = choices.emplace_back();
   added.files = {place};
   added.format = format.stand_in;
-  added.other_engine = of_engine == other_engine;
+  added.other_engine = of_engine >= other_engine;
   added.gap = gap;
 }
 

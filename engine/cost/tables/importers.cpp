@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/gzip.h"
 #include "cost/tables/columns.h"
+#include "cost/tables/described_table.h"
 #include "cost/tables/lines.h"
 #include "cost/tables/published_table.h"
 
@@ -158,24 +159,6 @@ class TableReader {
 };
 
 }  // namespace
-
-KernelTable described_table(const TableFile& file) {
-  KernelTable table;
-  table.name = file.name;
-  table.path = file.path;
-  table.op = file.op;
-  table.dtype = file.dtype;
-  table.variant = file.variant;
-  table.axes = axis_names(file.op);
-  table.decode = file.decode;
-  table.tp = file.tp;
-  table.convention = file.convention.value_or(declaration_of(file.op).convention);
-  table.source = file.source;
-  table.engine = file.engine;
-  table.engines = file.engines;
-  table.includes = file.includes;
-  return table;
-}
 
 KernelTable read_table(const TableFile& file) {
   if (file.published != nullptr) return read_published(file);

@@ -31,9 +31,6 @@ std::vector<TableFile> list_tables(const std::filesystem::path& path, Layout lay
 /// Whether our layout has a table of that name ("gemm_bf16").
 bool is_own_table(std::string_view stem);
 
-/// A table with what its file and its name say, without rows.
-KernelTable described_table(const TableFile& file);
-
 /// @throws Error naming file:line and column if a cell is not a number, or a column is missing
 KernelTable read_table(const TableFile& file);
 

@@ -92,7 +92,8 @@ void choose_versions(std::vector<Published>& files, const PublishedChoice& choic
                      std::vector<FileLeftOut>& left_out) {
   std::set<std::string> engines_with_it, versions;
   for (const Published& file : files) {
-    versions.insert(file.name.engine + " " + file.name.version);
+    const bool library = file.name.engine.empty();
+    versions.insert((library ? file.name.table : file.name.engine) + " " + file.name.version);
     if (file.name.version == choice.engine_version) engines_with_it.insert(file.name.engine);
   }
   if (!choice.engine_version.empty() && engines_with_it.empty()) {
@@ -217,7 +218,12 @@ void add_tables(const Published& file, const std::vector<Published>& files,
       }
       plus = other->path;
     }
-    for (const PublishedFormat& format : map.formats) {
+    // Without the column all rows have the first format.
+    const bool formats =
+        std::none_of(map.columns.begin(), map.columns.end(), [&](const auto& each) {
+          return each.use == PublishedUse::format && !has_column(file.path, each.name);
+        });
+    for (const PublishedFormat& format : map.formats.first(formats ? map.formats.size() : 1)) {
       folder.tables.push_back(table_file(file, map, format, choice));
       folder.tables.back().plus = plus;
     }

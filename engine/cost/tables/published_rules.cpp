@@ -21,6 +21,7 @@ constexpr PublishedCondition wider_products[] = {{"kv_cache_dtype", is, "fp8"},
                                                  {"attn_dtype", is_not, "fp8"}};
 constexpr PublishedCondition narrow_products[] = {{"kv_cache_dtype", is_not, "fp8"},
                                                   {"attn_dtype", is_not, "bfloat16"}};
+constexpr PublishedCondition latent_fp8_products[] = {{"mla_dtype", is, "fp8"}};
 constexpr PublishedCondition v3_experts[] = {
     {"hidden_size", is, "7168"}, {"inter_size", is, "2048"}, {"num_experts", is, "256"}};
 constexpr PublishedCondition fp8_experts[] = {{"moe_dtype", is, "fp8"}};
@@ -29,11 +30,8 @@ constexpr PublishedCondition eager_conv[] = {{"phase", is, "context"},
                                              {"kernel_source", is, "causal_conv1d*"}};
 constexpr PublishedCondition several_tokens[] = {{"phase", is, "generation"},
                                                  {"seq_len", is_not, "1"}};
-constexpr PublishedCondition verify_phase[] = {{"phase", is, "verify"}};
 constexpr PublishedCondition one_node[] = {{"node_num", is, "1"}};
 constexpr PublishedCondition one_kernel[] = {{"kernel_source", is, "fused_kda_decode"}};
-constexpr PublishedCondition bytes[] = {{"nccl_dtype", is, "int8"}};
-constexpr PublishedCondition eight_bit_weights[] = {{"gemm_dtype", is, "int8_wo"}};
 
 constexpr PublishedRule rules[] = {
     // Files
@@ -91,16 +89,12 @@ constexpr PublishedRule rules[] = {
      "an FP8 cache with 16-bit products: no column for them"},
     {"context_attention", "sglang trtllm", any, any, narrow_products, elsewhere,
      "a 16-bit cache with FP8 products: no column for them"},
+    {"mla_context_module", any, any, any, latent_fp8_products, elsewhere,
+     "attention with FP8 products: no column for them"},
     {"moe", any, any, any, nongated, elsewhere, "experts without a gate: no column for them"},
     {"gdn kda", any, any, any, several_tokens, elsewhere,
      "several new tokens of a request in a decode: no column for them"},
-    {"kda", any, any, any, verify_phase, elsewhere,
-     "verification of drafted tokens: no column for them"},
     {"kda", any, any, any, one_kernel, elsewhere, "another kernel of the same shapes"},
-    {"nccl oneccl", any, any, any, bytes, elsewhere,
-     "8-bit elements: bytes are counted in 16-bit elements"},
-    {"gemm", any, any, any, eight_bit_weights, elsewhere,
-     "8-bit weights with 16-bit products: no number format of ours"},
 };
 
 constexpr SharedKernel shared[] = {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "cost/tables/row_fates.h"
 
@@ -19,8 +20,41 @@ double median(std::vector<double>& values) {
 
 }  // namespace
 
+std::vector<KernelRow> SummedRows::averaged() {
+  // A row that cannot be stays as it is: it is an error later, with its line.
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].latency_s > 0) order.push_back(i);
+  }
+  const auto key_of = [&](std::size_t i) {
+    return std::tie(rows_[i].shape, rows_[i].kv_dtype, tag_of_[i]);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return key_of(a) < key_of(b); });
+  std::vector<bool> repeats(rows_.size(), false);
+  for (std::size_t start = 0; start < order.size();) {
+    std::size_t end = start;
+    double sum_s = 0;
+    for (; end < order.size() && key_of(order[start]) == key_of(order[end]); ++end) {
+      sum_s += rows_[order[end]].latency_s;
+      repeats[order[end]] = end > start;
+    }
+    if (end > start + 1) {
+      rows_[order[start]].latency_s = sum_s / static_cast<double>(end - start);
+      if (fates_ != nullptr) fates_->note_averaged(end - start - 1);
+    }
+    start = end;
+  }
+  std::vector<KernelRow> result;
+  result.reserve(rows_.size());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (!repeats[i]) result.push_back(rows_[i]);
+  }
+  return result;
+}
+
 std::vector<KernelRow> SummedRows::finish() && {
-  if (parts_ == 1) return std::move(rows_);
+  if (parts_ == 1) return averaged();
   struct Shape {
     std::size_t first = 0;
     std::vector<std::vector<double>> latencies_s;
@@ -33,7 +67,7 @@ std::vector<KernelRow> SummedRows::finish() && {
       shape.first = i;
       shape.latencies_s.resize(parts_);
     }
-    shape.latencies_s[part_of_[i]].push_back(rows_[i].latency_s);
+    shape.latencies_s[tag_of_[i]].push_back(rows_[i].latency_s);
     shape.rows.push_back(i);
   }
   std::vector<std::pair<std::size_t, double>> whole;
@@ -48,7 +82,7 @@ std::vector<KernelRow> SummedRows::finish() && {
       whole.emplace_back(shape.first, sum_s);
     } else if (fates_ != nullptr) {
       for (const std::size_t i : shape.rows) {
-        const bool is_plus = !plus_.empty() && part_of_[i] == 1;
+        const bool is_plus = !plus_.empty() && tag_of_[i] == 1;
         fates_->leave_out(is_plus ? plus_ : path_, rows_[i].line, RowFates::taken_back,
                           "the other part of the shape has no row");
       }
@@ -77,8 +111,8 @@ void drop_launch_floor(KernelTable& table, double floors, const std::filesystem:
   };
   for (const KernelRow& row : table.rows) {
     const Query q = query_of(table, row);
-    if (q.new_tokens * std::max(1.0, q.batch) <= most_tokens)
-      short_rows[key_of(row)].push_back(row.latency_s);
+    const bool is_short = q.new_tokens * std::max(1.0, q.batch) <= most_tokens;
+    if (is_short && q.context_tokens == 0) short_rows[key_of(row)].push_back(row.latency_s);
   }
   std::erase_if(table.rows, [&](const KernelRow& row) {
     const auto found = short_rows.find(key_of(row));

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/gzip.h"
-#include "cost/tables/importers.h"
+#include "cost/tables/described_table.h"
 #include "cost/tables/lines.h"
 #include "cost/tables/own_columns.h"
 #include "cost/tables/published_sums.h"
@@ -217,21 +217,26 @@ class PublishedReader {
     for (const Bound& bound : columns_) {
       if (!take(bound, line, row)) return;
     }
-    note_kernel(line);
+    const bool is_part = !map_.kernels.empty() || !file_.plus.empty();
+    if (is_part && row.latency_s < 0)
+      throw Error(where(line), "a latency below 0: expected the time of a kernel");
+    const std::size_t kernel = kernel_number(line);
     if (fates_ != nullptr) fates_->take(path_, line.number);
-    rows_.add(row, part);
+    rows_.add(row, part, kernel);
   }
 
-  void note_kernel(const Line& line) {
+  /// The place of the row's kernel among the kernels of the table.
+  std::size_t kernel_number(const Line& line) {
     const Cell& cell = kernel_.there() ? kernel_ : kernel_of_format_;
-    if (!cell.there()) return;
+    if (!cell.there()) return 0;
     std::string_view name = cell.in(line);
     name = name.substr(0, name.find(" ("));
-    if (name == last_kernel_) return;
-    last_kernel_ = name;
     auto& kernels = origin_.kernels;
-    if (std::find(kernels.begin(), kernels.end(), name) == kernels.end())
-      kernels.emplace_back(name);
+    if (last_kernel_ < kernels.size() && kernels[last_kernel_] == name) return last_kernel_;
+    const auto found = std::find(kernels.begin(), kernels.end(), name);
+    last_kernel_ = static_cast<std::size_t>(found - kernels.begin());
+    if (found == kernels.end()) kernels.emplace_back(name);
+    return last_kernel_;
   }
 
   /// False: the row is left out, and its fate is noted.
@@ -313,7 +318,7 @@ class PublishedReader {
   std::vector<Bound> columns_;
   std::vector<BoundRule> rules_;
   Cell kernel_, kernel_of_format_;
-  std::string last_kernel_;
+  std::size_t last_kernel_ = 0;
   std::size_t part_ = 0;
 };
 

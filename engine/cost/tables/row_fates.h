@@ -23,6 +23,10 @@ class RowFates {
   void leave_out(const std::filesystem::path& path, int line, std::uint8_t strength,
                  std::string_view reason);
 
+  /// Rows that were averaged with another one of the same shape and kernel.
+  void note_averaged(std::size_t rows) { averaged_ += rows; }
+  std::size_t averaged() const { return averaged_; }
+
   struct Count {
     std::string file, reason;
     std::size_t rows = 0;
@@ -38,6 +42,7 @@ class RowFates {
   };
   Fate& fate(const std::filesystem::path& path, int line);
   std::map<std::filesystem::path, std::vector<Fate>> files_;
+  std::size_t averaged_ = 0;
   std::vector<Fate>* last_ = nullptr;
   std::filesystem::path last_path_;
   std::vector<std::string> reasons_;

@@ -40,8 +40,17 @@ std::string cell(const KernelTable& table, const KernelRow& row, const OwnColumn
   return csv_cell(word);
 }
 
-void write_row(std::ostream& out, const std::string& shape, const KernelRow& row, bool spread) {
-  out << shape << digits(row.latency_s * 1e6);
+/// Published latencies have four digits; the rest comes from their conversion.
+std::string rounded(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.10g", value);
+  return text;
+}
+
+void write_row(std::ostream& out, const std::string& shape, const MergedRow& each, bool spread) {
+  const KernelRow& row = *each.row;
+  const double latency_us = row.latency_s * 1e6;
+  out << shape << (each.table->origin ? rounded(latency_us) : digits(latency_us));
   if (spread) {
     out << ',';
     if (row.latency_s_p10 > 0) out << digits(row.latency_s_p10 * 1e6);
@@ -153,7 +162,7 @@ std::vector<WrittenTable> write_tables(const std::vector<const KernelTable*>& ta
     const std::vector<OwnColumn> own = own_columns(declaration_of(parts.front()->op));
     for (const OwnColumn& column : own) out << column.field->column_name() << ',';
     out << "latency_us" << (spread ? ",latency_us_p10,latency_us_p90" : "") << '\n';
-    for (const MergedRow& row : rows) write_row(out, shape_of(row, own), *row.row, spread);
+    for (const MergedRow& row : rows) write_row(out, shape_of(row, own), row, spread);
     toml += "\n[" + file + "]\n";
     toml += published ? published_provenance(parts) : provenance(parts, layout);
     if (options.tolerance > 0) {

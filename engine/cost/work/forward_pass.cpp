@@ -151,6 +151,7 @@ class ForwardPass {
     const Dtype linear = format(WeightClass::attention);
     LayerOp& fused = gemm("qkv", hidden_, qkv + gate, count, linear);
     if (each.bias) fused.weight_bytes += qkv * act_;
+    if (model_.qk_norm_across_heads) norm_across_heads(count, (heads + kv_heads) * d);
     elementwise("rope", count, bytes::rope(1, heads, kv_heads, d, act_));
     elementwise(
         "kv_write", count,
@@ -161,6 +162,16 @@ class ForwardPass {
     attend(Op::attention_decode, Rows::decode_tokens, count, heads, kv_heads, d, kv_bytes);
     if (gate > 0) elementwise("attention_gate", count, 3 * gate * act_);
     gemm("o", heads * v, hidden_, count, linear);
+  }
+
+  /// Sums of squares of q and k over all ranks, then the norms.
+  void norm_across_heads(double count, double width) {
+    if (tp_ > 1) {
+      constexpr double two_fp32 = 8;
+      elementwise("qk_squares", count, width * act_ + two_fp32);
+      all_reduce("qk_all_reduce", count, two_fp32);
+    }
+    elementwise("qk_norm", count, 2 * width * act_);
   }
 
   void latent_attention(const AttentionLayers& each) {

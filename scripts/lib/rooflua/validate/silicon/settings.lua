@@ -1,10 +1,10 @@
--- The settings of the measured deployments, in one table: what an engine does by default, then what the launch scripts
--- of InferenceX state for a model on an engine. Nothing here is of a single deployment or a single question, and no
--- value is fitted to these rows.
+-- The settings of the measured deployments, in one table: what an engine does by default, then what aiconfigurator's
+-- generator or the launch scripts of InferenceX state for a model on an engine. Nothing here is of a single deployment
+-- or a single question, and no value is fitted to these rows.
 --
--- An entry says where it holds (engine, family, format, system, tp, `export`: rows of InferenceX) and has values with
--- one source. A later entry replaces the values of an earlier one. A value may be a function of the question where a
--- script computes it.
+-- An entry says where it holds (engine, family, format, system, tp, `export`: rows of InferenceX or the others) and
+-- has values with one source. A later entry replaces the values of an earlier one. A value may be a function of the
+-- question where a script computes it.
 --
 --     seats           requests at once                          budget        tokens of a step
 --     chunk           SGLang: prompt tokens of a step before a prompt is cut
@@ -43,6 +43,9 @@ end
 --- TensorRT-LLM cuts no prompt by default, so that a prompt must fit into a step beside the decodes.
 local function whole_prompt(question) return math.max(8192, question.clients + question.isl + 64) end
 
+--- max_num_tokens of aiconfigurator's generator for TensorRT-LLM, a multiple of a block.
+local function generated_budget(question) return math.ceil((question.clients + question.isl + 1500) / 32) * 32 end
+
 --- SGLang's mem_fraction_static. Activations, graphs and communication buffers take the reserve.
 local function sglang_memory(question, hardware, values)
   local mib, gib = 2 ^ 20, 2 ^ 30
@@ -69,6 +72,13 @@ local entries = {
       largest_graph = 128, async_depth = 2, kv = "auto", memory = { "free", 0.9 } },
     source = "TensorRT-LLM defaults: max_batch_size 2048, tokens_per_block 32, free fraction 0.9, overlap scheduler; "
       .. "max_num_tokens 8192, raised where a prompt would not fit" },
+  -- Rows that are not InferenceX's are measurements of aiconfigurator's authors. No source states their settings; these
+  -- are what its generator writes for such a deployment.
+  { export = false, engine = "trtllm", values = { budget = generated_budget, seats = clients, largest_graph = clients,
+      memory = { "free", 0.8 } },
+    source = "aiconfigurator 095f58a5: rule_plugin/benchmark/trtllm.rule, extra_engine_args.1.0.0rc3.yaml.j2" },
+  { export = false, engine = { "trtllm", "sglang", "vllm" }, format = { "fp8", "fp4" }, values = { kv = "fp8" },
+    source = "aiconfigurator 095f58a5: sdk/models/helpers.py, keys and values in FP8 where weights are quantised" },
   -- Launch scripts of InferenceX, vLLM.
   { export = true, engine = "vllm", family = "llama-3.1-70b", values = { budget = 8192, memory = { "total", 0.9 },
       kv = "fp8", async_depth = 2, seats = clients }, source = "benchmarks/70b_fp8_h200_slurm.sh" },
@@ -150,12 +160,14 @@ local function version_number(text)
   return major and tonumber(major) + tonumber(minor) / 100 + (tonumber(patch) or 0) / 1e4
 end
 
+local function is_one_of(given, name)
+  return given == nil or given == name or type(given) == "table" and listed(given, name)
+end
+
 local function fits(entry, question)
-  return entry.engine == question.engine and (not entry.export or question.is_export)
-    and (not entry.family or entry.family == question.family)
-    and (not entry.format or entry.format == question.format)
-    and (not entry.tp or question.widths.tp == entry.tp)
-    and (not entry.system or listed(entry.system, question.system))
+  return is_one_of(entry.engine, question.engine) and (entry.export == nil or entry.export == question.is_export)
+    and is_one_of(entry.family, question.family) and is_one_of(entry.format, question.format)
+    and is_one_of(entry.system, question.system) and is_one_of(entry.tp, question.widths.tp)
 end
 
 --- The version whose defaults hold, and a note where that is not the row's own.
@@ -217,18 +229,26 @@ end
 settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "largest_graph", "reserve_full",
   "seats" }
 
+--- A name, or the names of a list, as text.
+local function names_of(given) return type(given) == "table" and core.join(given, " ") or tostring(given) end
+
+local function place_of(entry)
+  local out = {}
+  if entry.export ~= nil then out[1] = entry.export and "InferenceX" or "other rows" end
+  for _, name in ipairs { "family", "format", "tp", "system" } do
+    out[#out + 1] = entry[name] and names_of(entry[name]) or nil
+  end
+  return #out > 0 and core.join(out, ", ") or "default"
+end
+
 --- Rows {engine, where it holds, setting, value, source} of the whole table, for reports.
 function settings.describe()
   local out = {}
   for _, entry in ipairs(entries) do
-    local where = {}
-    for _, name in ipairs { "family", "format", "tp" } do where[#where + 1] = entry[name] and tostring(entry[name]) end
-    for _, name in ipairs(entry.system or {}) do where[#where + 1] = name end
     for name, value in core.sorted_pairs(entry.values) do
       local shown = type(value) == "function" and "computed" or type(value) == "table"
         and ("%g of %s"):format(value[2], value[1]) or tostring(value)
-      local place = #where > 0 and core.join(where, " ") or "default"
-      out[#out + 1] = { entry.engine, place, name, shown, entry.source }
+      out[#out + 1] = { names_of(entry.engine), place_of(entry), name, shown, entry.source }
     end
   end
   return out

@@ -1,0 +1,12 @@
+#pragma once
+// A table before its rows are read. Private to the importers.
+
+#include "cost/tables/kernel_table.h"
+#include "cost/tables/table_file.h"
+
+namespace rooflua {
+
+/// A table with what its file and its name say, without rows.
+KernelTable described_table(const TableFile& file);
+
+}  // namespace rooflua
