@@ -5,6 +5,7 @@
 #include "cost/mfu_database.h"
 #include "script/vm/vm.h"
 #include "spec/hardware.h"
+#include "spec/layer_kinds.h"
 #include "spec/layers.h"
 #include "spec/model.h"
 #include "spec/weights.h"

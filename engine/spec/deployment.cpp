@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "spec/layer_kinds.h"
 #include "spec/ranges.h"
 #include "spec/weights.h"
 

@@ -14,8 +14,6 @@
 
 namespace rooflua {
 
-struct Model;
-
 /// Routed experts. Every MoE layer has `experts` MLPs of width `intermediate_size`, of which
 /// each token visits `experts_per_token`, and optionally one shared MLP that every token visits.
 struct MixtureOfExperts {
@@ -188,24 +186,5 @@ struct Release {
   StatedFormats weights;    // what is left out has the model's dtype
   std::optional<Dtype> kv;  // of the KV cache, where the release says it
 };
-
-/// Kinds of attention and of MLPs, in the order in which a forward pass is priced: as the model
-/// lists them, else derived from its figures.
-std::vector<AttentionLayers> attention_kinds(const Model& model);
-std::vector<MlpLayers> mlp_kinds(const Model& model);
-
-/// Formats of the weights when `wanted` is asked for: those of the release of that name, else
-/// `wanted` in every linear layer. Nothing is asked for: as the model itself is released.
-WeightFormats weight_formats(const Model& model, std::optional<Dtype> wanted);
-/// Format of the KV cache that the release states.
-std::optional<Dtype> released_kv(const Model& model, std::optional<Dtype> wanted);
-
-/// Bounds of contexts that attention of this model depends on: at most 4 caps in tokens, and the
-/// length of a chunk (0: none). @throws Error if there are more
-struct ContextLimits {
-  std::vector<int> caps;
-  int chunk = 0;
-};
-ContextLimits context_limits(const Model& model);
 
 }  // namespace rooflua

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "spec/layer_kinds.h"
 #include "spec/ranges.h"
 
 namespace rooflua {

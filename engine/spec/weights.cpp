@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "spec/layer_kinds.h"
 
 namespace rooflua {
 

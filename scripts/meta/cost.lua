@@ -50,6 +50,8 @@ function cost.evidence_names() end
 ---@field tokens integer of the whole step
 ---@field requests integer partial prefills included
 ---@field sampled integer decodes and prefills that complete in this step
+---@field bounded_tokens fun(batch: rooflua.Batch, cap: number): number, boolean
+---@field chunk_tokens fun(batch: rooflua.Batch, chunk: number): number, boolean
 local Batch = {}
 
 --- Tokens of their contexts that the decodes read under a cap: the sum of min(context + 1, cap), the new token

@@ -38,9 +38,9 @@ local spec = {}
 ---@field window integer? tokens; of chunk: tokens of a chunk
 ---@field latent rooflua.LatentAttention?
 ---@field index { heads: integer, head_dim: integer, topk: integer, block: integer, own: boolean }?
----@field compression { ratio: integer, q_lora_rank: integer, qk_rope_head_dim: integer, o_lora_rank: integer, o_groups: integer }?
----@field delta { rule: "gdn"|"kda", conv_kernel: integer, key_heads: integer, key_head_dim: integer, value_heads: integer, value_head_dim: integer }?
----@field mamba { heads: integer, head_dim: integer, groups: integer, state_size: integer, conv_kernel: integer }?
+---@field compression table<string, integer>? ratio, q_lora_rank, qk_rope_head_dim, o_lora_rank, o_groups
+---@field delta table<string, any>? rule (gdn, kda), conv_kernel, key_heads, key_head_dim, value_heads, value_head_dim
+---@field mamba table<string, integer>? heads, head_dim, groups, state_size, conv_kernel
 
 ---@class rooflua.MlpLayers layers whose MLP is alike
 ---@field kind "dense"|"moe"|"both"
@@ -82,7 +82,7 @@ local spec = {}
 ---@field uniform boolean whether the figures above describe every layer
 ---@field mtp_layers integer layers for multi-token prediction, which nothing counts
 ---@field context_caps integer[] tokens at which attention of some layers stops to grow
----@field context_chunk integer tokens of a chunk of attention; 0 = none
+---@field context_chunk integer? tokens of a chunk of attention; nil = none
 local Model = {}
 
 --- Number of all weights, embeddings and norms included.

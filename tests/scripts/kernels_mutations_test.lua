@@ -63,7 +63,7 @@ local mutations = {
     { "a part of a call without context", "part = part * pairs / triangle", "" },
     { "the launch is no part of it", "launch_s + (latency_s - launch_s)", "(latency_s - launch_s)" },
     { "pairs of another kind", "self.prefill_pair_flop / self.flop_of_rows", "1" },
-    { "scores of decodes", "if self.index then return time_s + self.index:decode(n, all, tokens) end", "" },
+    { "scores of decodes", "if self.index then return time_s + self.index:decode(batch, all) end", "" },
     { "scores of prompts", "if self.index then time_s = time_s + self.index:prefill(t, p) end", "" },
   },
   ["steps.kernels.pairs"] = {
@@ -73,7 +73,7 @@ local mutations = {
     { "entries of a compressed cache", "recent + selected / ratio", "recent" },
   },
   ["steps.kernels.index"] = {
-    { "everything is selected", "if selected >= all and all <= n * self.topk then return 0 end", "" },
+    { "everything is selected", "if exact and selected >= all then return 0 end", "" },
     { "every token is scored", "self:price(all * self.flop_per_token", "self:price(selected * self.flop_per_token" },
     { "short prompts", "if t + p <= self.topk then return 0 end", "" },
   },

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "spec/hf/modules.h"
+#include "spec/layer_kinds.h"
 #include "spec/model.h"
 #include "tests/catch.h"
 #include "tests/scratch.h"

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "spec/hf/modules.h"
+#include "spec/layer_kinds.h"
 #include "spec/layers.h"
 #include "spec/model.h"
 #include "spec/weights.h"

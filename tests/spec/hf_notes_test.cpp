@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "spec/harmless_keys.h"
 #include "spec/hf_config.h"
+#include "spec/layer_kinds.h"
 #include "spec/layers.h"
 #include "tests/catch.h"
 

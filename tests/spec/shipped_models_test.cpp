@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "spec/catalogue.h"
+#include "spec/layer_kinds.h"
 #include "spec/layers.h"
 #include "spec/weights.h"
 #include "tests/catch.h"

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cost/tables/kernel_table.h"
 #include "cost/work/formulas.h"
+#include "spec/layer_kinds.h"
 
 namespace rooflua {
 namespace {

@@ -1,6 +1,7 @@
 #include "script/bind/spec_fields.h"
 
 #include "spec/hardware_units.h"
+#include "spec/layer_kinds.h"
 
 namespace rooflua::script {
 
@@ -169,7 +170,7 @@ Json fields_of(const Model& model) {
   const ContextLimits bounds = context_limits(model);
   out["context_caps"] = Json::array();
   for (const int cap : bounds.caps) out["context_caps"].push_back(cap);
-  out["context_chunk"] = bounds.chunk;
+  if (bounds.chunk > 0) out["context_chunk"] = bounds.chunk;
   if (model.moe) out["moe"] = fields_of(*model.moe);
   if (model.mla) out["mla"] = fields_of(*model.mla);
   if (model.hybrid) out["hybrid"] = fields_of(*model.hybrid);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "spec/hf/kinds.h"
+#include "spec/layer_kinds.h"
 #include "spec/read_layers.h"
 
 namespace rooflua {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "spec/layer_kinds.h"
+
 namespace rooflua {
 
 namespace {

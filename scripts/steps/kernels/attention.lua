@@ -31,7 +31,8 @@ end
 --- @param op table the decode operation of cost.layers
 --- @param kind table one of model.attention
 function attention.of(steps, op, kind, deployment)
-  local self = setmetatable({ steps = steps, database = steps.database, bounds = steps.bounds, layers = op.count }, attention)
+  local self = setmetatable({ steps = steps, database = steps.database, bounds = steps.bounds, layers = op.count },
+    attention)
   local suffix = op.name:match "@.*$" or ""
   self.decode_name, self.prefill_name = "attention_decode" .. suffix, "attention_prefill" .. suffix
   self.kv_bytes_per_token = op.bytes_per_row
@@ -104,7 +105,7 @@ function attention:decode(n, context, batch)
   if self.own_window then tokens = min(tokens, n * self.own_window) end
   time_s = self.bounds:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
                                self.steps.dtype, layers, self.decode_name)
-  if self.index then return time_s + self.index:decode(n, all, tokens) end
+  if self.index then return time_s + self.index:decode(batch, all) end
   return time_s
 end
 

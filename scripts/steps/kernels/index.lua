@@ -1,6 +1,7 @@
 --- The scores of an index, which selects the tokens that sparse attention computes with: two flop per head, element
 --- and token before a new one, in FP8, and every entry of the index is read. The projections in front of it are GEMMs
---- of cost.layers. Nothing is scored while every token is selected. No table measures the scores alone.
+--- of cost.layers. Nothing is scored while every token is selected, as far as contexts are known one by one: of a batch
+--- whose contexts are known in sum only, all are scored. No table measures the scores alone.
 local cost = require "rooflua.cost"
 
 local index = {}
@@ -28,10 +29,10 @@ function index:price(flop, bytes)
                      steps.index_mfu, bound, "index_mfu; scores, and the selection", "index")
 end
 
---- @param all number tokens of the n decodes together
---- @param selected number those that are computed with
-function index:decode(n, all, selected)
-  if selected >= all and all <= n * self.topk then return 0 end
+--- @param all number tokens of the decodes together
+function index:decode(batch, all)
+  local selected, exact = batch:bounded_tokens(self.topk)
+  if exact and selected >= all then return 0 end
   return self:price(all * self.flop_per_token, all * self.bytes_per_token)
 end
 

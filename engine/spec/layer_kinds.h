@@ -1,0 +1,32 @@
+#pragma once
+// The kinds of layers of a model, as it lists them or as its figures say, and the formats of its
+// weights.
+
+#include <optional>
+#include <vector>
+
+#include "spec/layers.h"
+#include "spec/model.h"
+
+namespace rooflua {
+
+/// Kinds of attention and of MLPs, in the order in which a forward pass is priced: as the model
+/// lists them, else derived from its figures.
+std::vector<AttentionLayers> attention_kinds(const Model& model);
+std::vector<MlpLayers> mlp_kinds(const Model& model);
+
+/// Formats of the weights when `wanted` is asked for: those of the release of that name, else
+/// `wanted` in every linear layer. Nothing is asked for: as the model itself is released.
+WeightFormats weight_formats(const Model& model, std::optional<Dtype> wanted);
+/// Format of the KV cache that the release states.
+std::optional<Dtype> released_kv(const Model& model, std::optional<Dtype> wanted);
+
+/// Bounds of contexts that attention of this model depends on: at most 4 caps in tokens, and the
+/// length of a chunk (0: none). @throws Error if there are more
+struct ContextLimits {
+  std::vector<int> caps;
+  int chunk = 0;
+};
+ContextLimits context_limits(const Model& model);
+
+}  // namespace rooflua
