@@ -82,7 +82,7 @@ local spec = {}
 ---@field uniform boolean whether the figures above describe every layer
 ---@field mtp_layers integer layers for multi-token prediction, which nothing counts
 ---@field context_caps integer[] tokens at which attention of some layers stops to grow
----@field context_chunk integer? tokens of a chunk of attention; nil = none
+---@field context_chunk integer tokens of a chunk of attention; 0 = none
 local Model = {}
 
 --- Number of all weights, embeddings and norms included.

@@ -170,7 +170,7 @@ Json fields_of(const Model& model) {
   const ContextLimits bounds = context_limits(model);
   out["context_caps"] = Json::array();
   for (const int cap : bounds.caps) out["context_caps"].push_back(cap);
-  if (bounds.chunk > 0) out["context_chunk"] = bounds.chunk;
+  out["context_chunk"] = bounds.chunk;
   if (model.moe) out["moe"] = fields_of(*model.moe);
   if (model.mla) out["mla"] = fields_of(*model.mla);
   if (model.hybrid) out["hybrid"] = fields_of(*model.hybrid);
