@@ -141,7 +141,7 @@ function Sglang:add_one(request, budgets, replica, plan)
   local pending = request.pending_tokens
   local pages, output = paged(pending, replica), self:reserve_of(request)
   local needed = budgets.reserved + output + page
-  if pages + needed > replica.free_tokens then
+  if pages + needed > replica.free_tokens - replica.seat_blocks * page then
     self.full = true
     return false
   end

@@ -78,7 +78,7 @@ function Trtllm:new_contexts(replica, contexts, reserved_blocks, budget, unit)
     if #contexts * unit >= budget then return end
     local request = waiting[i]
     local hits = math.floor(request.cached_tokens / size)
-    free = free - math.ceil(self:fit_tokens(request) / size) + hits
+    free = free - math.ceil(self:fit_tokens(request) / size) + hits - replica.seat_blocks
     if free < 0 then return end
     contexts[#contexts + 1] =
       { request = request, pending = request.pending_tokens, tokens = 0, new = true }
@@ -131,7 +131,7 @@ end
 
 --- Rejects requests that can never run: their blocks exceed the pool, or their prompt exceeds a step.
 function Trtllm:reject_impossible(replica, plan)
-  local waiting, most = replica:waiting(), replica.total_blocks * replica.block_size
+  local waiting, most = replica:waiting(), (replica.total_blocks - replica.seat_blocks) * replica.block_size
   while #waiting > 0 do
     local request = waiting[1]
     local too_long = not self.enable_chunked_context

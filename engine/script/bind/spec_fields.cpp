@@ -224,8 +224,8 @@ Json fields_of(const Deployment& deployment) {
   out["kv_blocks"] = deployment.kv_blocks;
   out["weight_bytes"] = deployment.weight_bytes.in_base_units();
   out["activation_bytes"] = deployment.activation_bytes.in_base_units();
-  out["state_bytes"] = deployment.state_bytes.in_base_units();
   out["seat_bytes"] = deployment.seat_bytes.in_base_units();
+  out["seat_blocks"] = deployment.seat_blocks;
   out["kv_bytes_per_block"] = deployment.kv_bytes_per_block.in_base_units();
   out["kv_capacity_bytes"] = deployment.kv_capacity.in_base_units();
   return out;

@@ -77,7 +77,7 @@ local function check_lengths(replica, figures, out)
       "of the first %d requests the longest has %d tokens, more than %s's %d", figures.count, figures.longest,
       replica.prepared.model.name, context)
   end
-  local capacity = replica.config.kv_blocks * replica.config.block_size
+  local capacity = math.max(0, (replica.config.kv_blocks - replica.config.seat_blocks) * replica.config.block_size)
   if figures.longest > capacity then
     out.report("error", "workload.prompt_tokens",
       "a request of %d tokens does not fit into a KV cache of %d tokens", figures.longest, capacity)
@@ -143,6 +143,7 @@ local function forecast_serve(reader, given, out, bare)
   local bound = {}
   for i, replica in ipairs(prepared.replicas) do
     bound[i] = replica.prepared
+    tell(out, { fits.seat_note(replica) })
     check_start(replica, replica.prepared.said, out)
   end
   tell(out, notes.of(bound))

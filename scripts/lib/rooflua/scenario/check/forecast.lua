@@ -72,7 +72,8 @@ end
 --- How many requests can decode in one step.
 local function seats_of(replica, figures)
   local config = replica.config
-  local by_kv = math.floor(config.kv_blocks * config.block_size / (figures.prompt + figures.output))
+  local of_one = figures.prompt + figures.output + config.seat_blocks * config.block_size
+  local by_kv = math.floor(config.kv_blocks * config.block_size / of_one)
   local seats = config.max_num_seqs > 0 and config.max_num_seqs or most_decodes
   return math.max(1, math.min(seats, by_kv, most_decodes))
 end

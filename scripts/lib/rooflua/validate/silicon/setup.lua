@@ -85,7 +85,7 @@ local function scheduler(values)
 end
 
 --- KV blocks where an engine does not divide its memory as vLLM does: from the blocks that the whole memory leaves
---- beside weights, states and activations. SGLang's share holds weights and cache; its activations are in the rest.
+--- beside weights and activations. SGLang's share holds weights and cache; its activations are in the rest.
 local function blocks_of(given, memory)
   local kind, share = memory[1], memory[2]
   given.memory_utilization = 1
