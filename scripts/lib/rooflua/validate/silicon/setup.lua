@@ -77,8 +77,12 @@ local function scheduler(values)
   local own = { max_num_seqs = values.seats }
   if values.scheduler == "sglang" then
     own.max_prefill_tokens, own.chunked_prefill_size = values.budget, values.chunk
+    own.scheduler_recv_interval, own.enable_mixed_chunk = values.recv_interval, values.mixed_chunk
   else
     own.max_num_batched_tokens = values.budget
+  end
+  if values.batch_wait then
+    own.batch_wait_timeout_iters, own.batch_wait_max_tokens_ratio = values.batch_wait[1], values.batch_wait[2]
   end
   if values.scheduler == "vllm_v1" then own.scheduler_reserve_full_isl = values.reserve_full end
   return policy.with(policies.of(Reader.new "validate", "scheduler", values.scheduler), own)
