@@ -173,7 +173,8 @@ end
 --- Whether the scheduler has looked for new requests since this one arrived.
 function Sglang:has_received(request) return request.arrival_s <= self.received_s end
 
---- Looks for new requests, when it is time. Requests that it has not seen wait; the plan is asked again in the next step.
+--- Looks for new requests, when it is time. Requests that it has not seen wait; the plan is asked again in the next
+--- step.
 function Sglang:receive(replica, plan)
   local due = self.received_at == nil or replica.decodes == 0 or self.prefilled
     or replica.decode_steps - self.received_at >= self.scheduler_recv_interval

@@ -166,8 +166,8 @@ function Trtllm:run_contexts(contexts, reserved_blocks, replica, plan)
   end
 end
 
---- Whether the prompts of this step wait for others, as PyExecutor's _waiting_requests says. The plan is then asked again
---- in the next step.
+--- Whether the prompts of this step wait for others, as PyExecutor's _waiting_requests says. The plan is then asked
+--- again in the next step.
 function Trtllm:waits(contexts, replica, plan)
   if self.batch_wait_timeout_iters == 0 or replica.decodes == 0 then return false end
   local tokens = plan.tokens

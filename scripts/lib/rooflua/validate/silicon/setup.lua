@@ -7,6 +7,7 @@ local core = require "rooflua.base.core"
 local mfu = require "rooflua.mfu"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local possible = require "rooflua.validate.silicon.possible"
 local Reader = require "rooflua.scenario.reader"
 local score = require "rooflua.validate.score"
 local serve = require "rooflua.serve"
@@ -145,12 +146,14 @@ function setup.scenario(question, steps, options)
   local hardware, model = spec.hardware(settings.systems[question.system]), model_of(question.family)
   local values = settings.of(question, hardware, options.overrides)
   local _, note = settings.version(question)
-  local notes = { note }
+  local notes, keys = { note }, deployment(question, values, model, hardware)
+  local impossible = possible.refusal(question, model, hardware, keys)
+  if impossible then core.fail("%s", impossible) end
   if widths.by_rule(question.widths) then notes[#notes + 1] = widths.rule_note end
   return {
     title = question.id, seed = options.seed, model = model, hardware = hardware,
     mfu = database(hardware, question.engine), steps = steps_of(question, values, steps),
-    deployment = deployment(question, values, model, hardware), scheduler = scheduler(values),
+    deployment = keys, scheduler = scheduler(values),
     async_depth = values.async_depth, workload = workload(question, options),
     frontend = { base_s = values.frontend_s },
   }, notes
