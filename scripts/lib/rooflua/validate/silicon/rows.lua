@@ -69,8 +69,18 @@ local function widths_of(text, where)
   return out
 end
 
+--- "1P4D" as numbers of prefill and decode engines.
+local function engines_of(text, where)
+  local prefill, decode = text:match "^(%d+)[Pp](%d+)[Dd]$"
+  prefill, decode = tonumber(prefill), tonumber(decode)
+  if not prefill or prefill < 1 or decode < 1 then
+    core.fail("%s: workers: mode pd has engines for prefill and decode, as 1P4D; found '%s'", where, text)
+  end
+  return prefill, decode
+end
+
 --- The widths of a question: of its one role, or of prefill and decode.
-local function roles_of(question, text, where)
+local function roles_of(question, text, workers, where)
   if question.mode == "agg" then
     question.widths = widths_of(text, where)
   elseif question.mode == "pd" then
@@ -79,6 +89,7 @@ local function roles_of(question, text, where)
       core.fail("%s: %s: mode pd has the widths of prefill;decode, found '%s'", where, widths_column, text)
     end
     question.prefill, question.decode = widths_of(prefill, where), widths_of(decode, where)
+    question.prefill_engines, question.decode_engines = engines_of(workers, where)
   else
     core.fail("%s: mode: expected agg or pd, found '%s'", where, question.mode)
   end
@@ -108,7 +119,7 @@ local function read(question, row, columns)
   local widths = text_of(row, widths_column)
   question.key = table.concat({ question.family, question.system, question.engine, question.format,
     question.mode .. ":" .. widths }, "|")
-  roles_of(question, widths, where)
+  roles_of(question, widths, text_of(row, "workers"), where)
   for _, name in ipairs { "isl", "osl", "clients" } do question[name] = whole(row, name, where) end
   question.measured = { ttft = time_s(row, "ttft_ms", where), tpot = time_s(row, "tpot_ms", where) }
 end
@@ -123,8 +134,8 @@ local function question_of(path, row, columns)
 end
 
 --- Every question of a file, in its order. One with a `problem` could not be read.
---- @return table list of {id, where, key, family, system, engine, version, format, mode, widths, prefill, decode, isl,
----   osl, clients, is_export, measured = {ttft, tpot} in seconds}
+--- @return table list of {id, where, key, family, system, engine, version, format, mode, widths, prefill, decode,
+---   prefill_engines, decode_engines, isl, osl, clients, is_export, measured = {ttft, tpot} in seconds}
 function rows.read(path)
   local list, header = native.csv_read(path, true)
   check_header(path, header)

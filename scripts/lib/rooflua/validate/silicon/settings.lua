@@ -16,6 +16,7 @@
 --     frontend_s      time of a request outside of the engine
 --     recv_interval   SGLang: decode steps between two looks for new requests
 --     batch_wait      TensorRT-LLM: {steps, part of the budget} that prompts wait for others
+local apart = require "rooflua.validate.silicon.apart"
 local core = require "rooflua.base.core"
 local engines = require "rooflua.validate.engines"
 
@@ -158,6 +159,8 @@ local entries = {
     source = "benchmarks/gptoss_fp4_b200_trt.sh" },
 }
 
+for _, entry in ipairs(apart.entries) do entries[#entries + 1] = entry end
+
 --- Weights of the release in each format: `weights` is the deployment's (nil: the shipped model's own), `kv` what the
 --- release declares for keys and values. The first entry that fits holds.
 local releases = {
@@ -188,8 +191,14 @@ local function is_one_of(given, name)
   return given == nil or given == name or type(given) == "table" and listed(given, name)
 end
 
+--- Whether an entry holds for the role of an engine. Launch scripts of InferenceX without a role are of one engine.
+local function is_of_role(entry, question)
+  if entry.role then return is_one_of(entry.role, question.role) end
+  return not (entry.export and question.role)
+end
+
 local function fits(entry, question)
-  return is_one_of(entry.engine, question.engine) and (entry.export == nil or entry.export == question.is_export)
+  return is_of_role(entry, question) and is_one_of(entry.engine, question.engine) and (entry.export == nil or entry.export == question.is_export)
     and is_one_of(entry.family, question.family) and is_one_of(entry.format, question.format)
     and is_one_of(entry.system, question.system) and is_one_of(entry.tp, question.widths.tp)
 end
@@ -259,7 +268,7 @@ local function names_of(given) return type(given) == "table" and core.join(given
 local function place_of(entry)
   local out = {}
   if entry.export ~= nil then out[1] = entry.export and "InferenceX" or "other rows" end
-  for _, name in ipairs { "family", "format", "tp", "system" } do
+  for _, name in ipairs { "role", "family", "format", "tp", "system" } do
     out[#out + 1] = entry[name] and names_of(entry[name]) or nil
   end
   return #out > 0 and core.join(out, ", ") or "default"
@@ -272,7 +281,7 @@ function settings.describe()
     for name, value in core.sorted_pairs(entry.values) do
       local shown = type(value) == "function" and "computed" or type(value) == "table"
         and ("%g of %s"):format(value[2], value[1]) or tostring(value)
-      out[#out + 1] = { names_of(entry.engine), place_of(entry), name, shown, entry.source }
+      out[#out + 1] = { entry.engine and names_of(entry.engine) or "every", place_of(entry), name, shown, entry.source }
     end
   end
   return out

@@ -9,6 +9,7 @@ local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local possible = require "rooflua.validate.silicon.possible"
 local Reader = require "rooflua.scenario.reader"
+local roles = require "rooflua.validate.silicon.roles"
 local score = require "rooflua.validate.score"
 local serve = require "rooflua.serve"
 local settings = require "rooflua.validate.silicon.settings"
@@ -52,10 +53,12 @@ function setup.refusal(question)
   if not settings.systems[question.system] then
     return core.unknown_name("system", question.system, core.sorted_keys(settings.systems))
   end
-  if question.mode == "pd" then return "prefill and decode apart" end
   local model = model_of(question.family)
   if not model then return "model not shipped: " .. question.family end
-  return widths.refusal(question.widths, model)
+  for _, role in ipairs(roles.of(question, model)) do
+    local refusal = widths.refusal(role.widths, model)
+    if refusal then return refusal end
+  end
 end
 
 -- The scenario -----------------------------------------------------------------------------------------------
@@ -74,7 +77,7 @@ local function workload(question, options)
     max_output_tokens = "exact" })
 end
 
-local function scheduler(values)
+local function scheduler(values, role)
   local own = { max_num_seqs = values.seats }
   if values.scheduler == "sglang" then
     own.max_prefill_tokens, own.chunked_prefill_size = values.budget, values.chunk
@@ -85,6 +88,8 @@ local function scheduler(values)
   if values.batch_wait then
     own.batch_wait_timeout_iters, own.batch_wait_max_tokens_ratio = values.batch_wait[1], values.batch_wait[2]
   end
+  -- A prompt whose keys and values have arrived needs one token of the step, not a block of them.
+  if values.scheduler == "trtllm" and role.role == "decode" then own.chunk_unit_size = 1 end
   if values.scheduler == "vllm_v1" then own.scheduler_reserve_full_isl = values.reserve_full end
   return policy.with(policies.of(Reader.new "validate", "scheduler", values.scheduler), own)
 end
@@ -137,6 +142,39 @@ local function database(hardware, engine)
   return databases[key]
 end
 
+--- What one rank of a role runs, as keys of a scenario or of its replica.
+local function replica(role, values, steps, model, hardware)
+  return { steps = steps_of(role, values, steps), deployment = deployment(role, values, model, hardware),
+    scheduler = scheduler(values, role) }
+end
+
+--- One replica's keys are those of the scenario; several stand in the list `replicas`.
+local function put_replicas(scenario, list, each_values, steps)
+  local own = {}
+  for i, role in ipairs(list) do
+    own[i] = replica(role, each_values[i], steps, scenario.model, scenario.hardware)
+    own[i].role, own[i].count = role.role, role.ranks
+  end
+  if #own > 1 or own[1].count > 1 then
+    scenario.replicas, scenario.router = own, roles.router(list[1])
+    return
+  end
+  own[1].count = nil
+  for name, value in pairs(own[1]) do scenario[name] = value end
+end
+
+--- What of a question's scenario is assumed.
+local function notes_of(question, list)
+  local _, note = settings.version(question)
+  local notes, by_rule, ranks = { note }, false, false
+  for _, role in ipairs(list) do
+    by_rule, ranks = by_rule or widths.by_rule(role.widths), ranks or role.widths.dp > 1
+  end
+  if by_rule then notes[#notes + 1] = widths.rule_note end
+  if ranks then notes[#notes + 1] = roles.ranks_note end
+  return notes
+end
+
 --- @param question table of rows.read
 --- @param steps table the step model
 --- @param options table as setup.options, `overrides` of engine settings
@@ -144,19 +182,24 @@ end
 --- @return table notes, what of it is assumed
 function setup.scenario(question, steps, options)
   local hardware, model = spec.hardware(settings.systems[question.system]), model_of(question.family)
-  local values = settings.of(question, hardware, options.overrides)
-  local _, note = settings.version(question)
-  local notes, keys = { note }, deployment(question, values, model, hardware)
-  local impossible = possible.refusal(question, model, hardware, keys)
-  if impossible then core.fail("%s", impossible) end
-  if widths.by_rule(question.widths) then notes[#notes + 1] = widths.rule_note end
-  return {
+  local list, each_values = roles.of(question, model), {}
+  for i, role in ipairs(list) do
+    each_values[i] = roles.of_rank(settings.of(role, hardware, options.overrides), role)
+  end
+  local last = each_values[#list]
+  local out = {
     title = question.id, seed = options.seed, model = model, hardware = hardware,
-    mfu = database(hardware, question.engine), steps = steps_of(question, values, steps),
-    deployment = keys, scheduler = scheduler(values),
-    async_depth = values.async_depth, workload = workload(question, options),
-    frontend = { base_s = values.frontend_s },
-  }, notes
+    mfu = database(hardware, question.engine), async_depth = last.async_depth, workload = workload(question, options),
+    frontend = { base_s = last.frontend_s },
+  }
+  put_replicas(out, list, each_values, steps)
+  if not list[2] then
+    local keys = (out.replicas and out.replicas[1] or out).deployment
+    local impossible = possible.refusal(list[1], model, hardware, keys)
+    if impossible then core.fail("%s", impossible) end
+  end
+  if list[2] then out.network = roles.network(list[1], list[2], model, last) end
+  return out, notes_of(question, list)
 end
 
 -- Answers ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,76 @@
+-- Settings of deployments whose prefill and decode run on engines of their own. They are part of the table of
+-- settings.lua and written as its entries are: `role` is the engines for which an entry holds. The launch scripts of
+-- InferenceX for one engine do not hold here; its recipes for prefill and decode apart are those of srt-slurm.
+--
+--     transfer_bytes_per_s    of one GPU, to a GPU of another engine       transfer_s   before the first byte
+local apart = {}
+
+local both = { "prefill", "decode" }
+local hopper, boards = { "h100_sxm", "h200_sxm" }, { "b200_sxm", "b300_sxm" }
+local racks = { "gb200", "gb300" }
+
+local network_source = "design of deployments C.9: GB/s per GPU and direction; latency unsourced"
+local generator_source = "aiconfigurator 095f58a5: rule_plugin/benchmark/"
+local recipe_source = "srt-slurm: "
+
+--- Requests of one decode rank, where all are in decode.
+local function batch(question) return question.clients_per_rank end
+
+--- TensorRT-LLM's budget is a multiple of a block.
+local function whole_blocks(tokens) return math.ceil(tokens / 32) * 32 end
+
+--- max_batch_size of a recipe: a power of two that has room for the clients of a rank.
+local function recipe_batch(question) return 2 ^ math.ceil(math.log(question.clients_per_rank) / math.log(2)) end
+
+local prefill_tokens = 16384
+
+local function prompts_of_a_step(question) return math.max(1, math.floor(prefill_tokens / question.isl)) end
+local function tokens_of_a_step(question) return math.max(prefill_tokens, question.isl) end
+
+--- A setting of each rank, where an engine with one rank has another one.
+local function by_rank(of_one, of_a_rank)
+  return function(question) return question.widths.dp > 1 and of_a_rank or of_one end
+end
+
+--- The same for settings that SGLang divides by dp.
+local function by_width(of_one, of_a_rank)
+  return function(question) return question.widths.dp > 1 and of_a_rank * question.widths.dp or of_one end
+end
+
+apart.entries = {
+  { role = both, system = hopper, values = { transfer_bytes_per_s = 50e9, transfer_s = 10e-6 },
+    source = network_source },
+  { role = both, system = boards, values = { transfer_bytes_per_s = 100e9, transfer_s = 10e-6 },
+    source = network_source },
+  { role = both, system = racks, values = { transfer_bytes_per_s = 900e9, transfer_s = 10e-6 },
+    source = network_source .. "; engines are in one NVLink domain" },
+  -- What aiconfigurator's generator writes.
+  { export = false, role = "prefill", engine = "vllm", values = { seats = 1, largest_graph = 1,
+      budget = function(question) return question.isl + 1500 end }, source = generator_source .. "vllm.rule" },
+  { export = false, role = "decode", engine = "vllm", values = { seats = batch, budget = batch, largest_graph = batch },
+    source = generator_source .. "vllm.rule" },
+  { export = false, role = "prefill", engine = "trtllm", values = { seats = 1, largest_graph = 1,
+      budget = function(question) return whole_blocks(question.isl + 1500) end },
+    source = generator_source .. "trtllm.rule" },
+  { export = false, role = "decode", engine = "trtllm", values = { seats = batch, largest_graph = batch,
+      budget = function(question) return whole_blocks(batch(question)) end },
+    source = generator_source .. "trtllm.rule" },
+  { export = false, role = "prefill", engine = "sglang", values = { seats = 1, largest_graph = 1,
+      budget = function(question) return question.isl + 1500 end }, source = generator_source .. "sglang.rule" },
+  { export = false, role = "decode", engine = "sglang", values = { seats = batch, largest_graph = batch,
+      budget = function(question) return question.isl + 1500 end }, source = generator_source .. "sglang.rule" },
+  -- Recipes for InferenceX.
+  { export = true, role = "prefill", engine = "trtllm", values = { seats = prompts_of_a_step,
+      budget = tokens_of_a_step, memory = { "free", 0.6 }, kv = "fp8", largest_graph = 0 },
+    source = recipe_source .. "gb200/1k1k/stp, gb200/8k1k/stp" },
+  { export = true, role = "decode", engine = "trtllm", values = { seats = recipe_batch, largest_graph = recipe_batch,
+      budget = function(question) return whole_blocks(recipe_batch(question)) end, memory = { "free", 0.8 },
+      kv = "fp8" }, source = recipe_source .. "gb200/1k1k/stp/ctx1_gen1_dep8_batch512_eplb0_mtp0.yaml" },
+  { export = true, role = both, engine = "sglang", values = { chunk = by_width(32768, 16384), budget = by_rank(32768, 16384),
+      seats = by_width(512, 128), memory = { "static", 0.85 }, kv = "fp8", block_size = 64, largest_graph = 512 },
+    source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml; with dp 8k1k/stp/max-tpt-dep8-1p1d.yaml" },
+  { export = true, role = "prefill", engine = "sglang", values = { largest_graph = 0 },
+    source = recipe_source .. "the same: disable-cuda-graph" },
+}
+
+return apart
