@@ -180,7 +180,7 @@ typedef struct rooflua_replica_view {
   int32_t async_depth BORDER_INIT(1);
   double waiting_tokens BORDER_INIT(0);                   // prompt + emitted over waiting requests
   BORDER_ENUM(CacheHits) hits BORDER_INIT(CacheHits{2});  // which requests can have cached tokens
-  int32_t padding BORDER_INIT(0);
+  int32_t seat_blocks BORDER_INIT(0);  // that a request holds beside the blocks of its tokens
 } rooflua_replica_view;
 
 /// Numbers of the plan so far.

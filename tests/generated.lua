@@ -10,6 +10,7 @@ local manual = require "rooflua.scenario.manual"
 local declared = require "rooflua.text.declared"
 local metrics = require "rooflua.measure.metrics"
 local mfu = require "rooflua.mfu"
+local native = require "rooflua.native"
 local rooflua = require "rooflua"
 local spec = require "rooflua.spec"
 local words = require "rooflua.base.words"
@@ -194,6 +195,23 @@ local function column_rows()
   return markdown_table({ "op", "columns before latency_us", "axis", "a row times" }, rows)
 end
 
+--- The declared ranges of figures. A row has the figures of one kind that have one range.
+local function range_rows()
+  local rows, row_of = {}, {}
+  for _, range in ipairs((native.ranges())) do
+    local kind, key = range.key:match "^(%w+)%.(.+)$"
+    local bounds = ("%.10g to %.10g"):format(range.least, range.most)
+    local alike = kind .. range.unit .. bounds
+    if row_of[alike] then
+      row_of[alike][2] = row_of[alike][2] .. ", `" .. key .. "`"
+    else
+      row_of[alike] = { kind, "`" .. key .. "`", bounds, range.unit }
+      rows[#rows + 1] = row_of[alike]
+    end
+  end
+  return markdown_table({ "of a", "figures", "range", "unit" }, rows)
+end
+
 -- Each entry: the file, the name of the part, and a function that gives its text (without a final line break).
 local parts = {
   {
@@ -214,6 +232,7 @@ local parts = {
     text = function() return markdown_table({ "outcome", "" }, declared.word_rows "outcome") end,
   },
   { file = "README.md", name = "measured GPUs", text = gpu_rows },
+  { file = "docs/ROBUSTNESS.md", name = "declared ranges", text = range_rows },
   { file = "docs/DATA.md", name = "columns of tables", text = column_rows },
   { file = "docs/DATA.md", name = "tables of each GPU", text = table_rows },
   { file = "scripts/meta/measure.lua", name = "names of metrics", text = metric_alias },

@@ -374,8 +374,7 @@ int main(int argc, char** argv) {
     const bool stopped = script::last_stop() == script::StopReason::interrupted;
     return stopped ? 130 : 1;  // 130: a shell's status for a program that SIGINT ended
   } catch (const fs::filesystem_error& error) {  // a path or the disk is at fault
-    const std::string path = error.path1().string();
-    app::complain((path.empty() ? "" : path + ": ") + error.code().message(), home);
+    app::complain(message_of(error), home);
     return 1;
   } catch (const std::bad_alloc& error) {
     app::complain(message_of(error), home);

@@ -79,6 +79,11 @@ void tell(const SweepOutcome& outcome, const RunArguments& arguments, std::size_
   if (outcome.reused > 0) {
     std::fprintf(stderr, "rooflua: %lld of %zu runs were in %s already\n",
                  static_cast<long long>(outcome.reused), count, arguments.results.c_str());
+    if (arguments.trusted) {
+      std::fprintf(stderr,
+                   "rooflua: files that trusted scripts read while they load have not changed "
+                   "since; files that they read during a run, or by commands, are not compared\n");
+    }
   }
   if (outcome.foreign > 0) {
     std::fprintf(stderr,

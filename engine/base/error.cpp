@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <new>
 #include <utility>
 
@@ -18,7 +19,11 @@ Error::Error(std::string where, std::string message)
 std::string message_of(const std::exception& problem) {
   const bool too_much = dynamic_cast<const std::bad_alloc*>(&problem) != nullptr ||
                         dynamic_cast<const std::length_error*>(&problem) != nullptr;
-  return too_much ? "not enough memory" : problem.what();
+  if (too_much) return "not enough memory";
+  if (const auto* of_file = dynamic_cast<const std::filesystem::filesystem_error*>(&problem)) {
+    return Error(of_file->path1().string(), of_file->code().message()).what();
+  }
+  return problem.what();
 }
 
 std::string at(std::string_view file, int line) {

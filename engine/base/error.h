@@ -23,7 +23,8 @@ class Error : public std::runtime_error {
   std::string message_;
 };
 
-/// What an exception says to the user: its own words, or that memory has run out.
+/// What an exception says to the user: its own words, that memory has run out, or the path that the
+/// system refuses and why.
 std::string message_of(const std::exception& problem);
 
 /// "file:line"

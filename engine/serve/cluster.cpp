@@ -1,5 +1,6 @@
 #include "serve/cluster.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -29,6 +30,7 @@ void validate(const ClusterConfig& config) {
     const ReplicaConfig& replica = config.replicas[i];
     const std::string where = "replicas[" + std::to_string(i + 1) + "].";
     at_least(replica.kv_blocks, 1, where + "kv_blocks");
+    at_least(replica.seat_blocks, 0, where + "seat_blocks");
     at_least(replica.block_size, 1, where + "block_size");
     at_least(replica.max_num_seqs, 0, where + "max_num_seqs");
     at_least(replica.max_num_batched_tokens, 0, where + "max_num_batched_tokens");
@@ -52,12 +54,23 @@ void validate(const ClusterConfig& config) {
   if (!prefills && !both) throw Error("replicas", "no replica takes new requests");
   not_negative(config.transfer.alpha_s, "transfer.alpha_s");
   not_negative(config.transfer.bytes_per_token, "transfer.bytes_per_token");
+  not_negative(config.transfer.fixed_bytes, "transfer.fixed_bytes");
+  for (const KvTransfer::Bounded& each : config.transfer.bounded) {
+    not_negative(each.bytes_per_token, "transfer.bounded.bytes_per_token");
+    at_least(each.tokens, 0, "transfer.bounded.tokens");
+  }
   if (prefills && !(config.transfer.bytes_per_s > 0))
     throw Error("transfer.bytes_per_s", "found " + std::to_string(config.transfer.bytes_per_s) +
                                             "; a bandwidth above 0 is right");
   not_negative(config.frontend.base_s, "frontend.base_s");
   not_negative(config.frontend.per_prompt_token_s, "frontend.per_prompt_token_s");
   not_negative(config.frontend.per_output_token_s, "frontend.per_output_token_s");
+}
+
+double KvTransfer::bytes(std::int32_t tokens) const {
+  double sum = fixed_bytes + bytes_per_token * tokens;
+  for (const Bounded& each : bounded) sum += each.bytes_per_token * std::min(tokens, each.tokens);
+  return sum;
 }
 
 std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept {

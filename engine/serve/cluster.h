@@ -20,9 +20,10 @@ enum class Role : std::int32_t {
 };
 
 struct ReplicaConfig {
-  std::int32_t kv_blocks = 0;               // usable; >= 1
-  std::int32_t block_size = 16;             // tokens; >= 1
-  std::int32_t max_num_seqs = 0;            // seats; 0 = no limit
+  std::int32_t kv_blocks = 0;     // usable; >= 1
+  std::int32_t seat_blocks = 0;   // of them, what a request with KV holds beside its tokens' blocks
+  std::int32_t block_size = 16;   // tokens; >= 1
+  std::int32_t max_num_seqs = 0;  // seats; 0 = no limit
   std::int32_t max_num_batched_tokens = 0;  // per step; 0 = no limit
   std::int32_t max_model_len = 0;           // prompt + output; 0 = no limit
   std::int32_t async_depth = 1;  // 1 or 2: state visible to plan k is after update(k - depth)
@@ -33,14 +34,24 @@ struct ReplicaConfig {
   Role role = Role::both;
 };
 
-/// Time from the end of the prefill to the KV being at the other replica: alpha + bytes /
+/// Time from the end of the prefill to the KV being at the other replica: alpha + bytes(prompt) /
 /// bandwidth. The prefill replica holds the blocks until then. Its token is discarded: the first
 /// token that the client sees comes from the decode replica, which always computes at least one
 /// token.
 struct KvTransfer {
   double alpha_s = 0;
   double bytes_per_s = 0;      // > 0 where there are prefill replicas
-  double bytes_per_token = 0;  // KV of one token, all layers and ranks
+  double bytes_per_token = 0;  // KV of one token in the layers that keep all; all ranks
+  double fixed_bytes = 0;      // states of recurrent layers, whatever the length
+  /// Layers that keep so many tokens at most (a window, a chunk).
+  struct Bounded {
+    double bytes_per_token = 0;
+    std::int32_t tokens = 0;
+  };
+  std::vector<Bounded> bounded = {};
+
+  /// What is sent of a prompt: fixed + growing * tokens + sum of bounded * min(tokens, bound).
+  double bytes(std::int32_t tokens) const;
 };
 
 /// Latency before and after the engine, off the critical path of the replicas.

@@ -22,7 +22,7 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   const std::int32_t to = choose(slot, Stage::decode);
   Progress& progress = requests_.progress(slot);
   progress.prefill_replica = from;
-  progress.kept_blocks = std::exchange(progress.held_blocks, 0);
+  progress.kept_blocks = std::exchange(progress.held_blocks, 0) + at(from).config().seat_blocks;
   progress.remote_tokens = requests_[slot].prompt_tokens - 1;
   queue(slot, to);
 }
@@ -32,9 +32,9 @@ void Simulation::pull(std::int32_t slot) {
   const Request& request = requests_[slot];
   const std::int32_t from = requests_.progress(slot).prefill_replica;
   const KvTransfer& transfer = config_.transfer;
-  const double bytes = transfer.bytes_per_token * request.prompt_tokens;
+  const double bytes = transfer.bytes(request.prompt_tokens);
   const Picoseconds end = after(now_, transfer.alpha_s + bytes / transfer.bytes_per_s,
-                                "network (alpha_s + tokens * bytes_per_token / bytes_per_s)");
+                                "network (alpha_s + bytes of the prompt / bytes_per_s)");
   post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = request.replica});
   for (Observer* observer : bindings_.observers)
     observer->on_transfer({request.id, from, request.replica, now_, end, bytes});

@@ -73,7 +73,8 @@ class Plan {
   /// from another replica) are taken first; tokens count what is computed beyond them. False if
   /// the request was preempted by this plan, there is no seat, or
   ///     ceil(max(held, fit) / block_size) - hit_blocks + hit_blocks_in_free_queue
-  ///         + spare_blocks > free_blocks
+  ///         + seat_blocks + spare_blocks > free_blocks
+  /// where the replica's seat_blocks are taken besides, for windows and recurrent states.
   /// A prompt whose KV is still at its prefill replica is admitted twice. The first time it only
   /// gets its blocks (those that seated prompts still need must stay free besides), and leaves the
   /// queue while its KV is sent. The second time, holding them, it gets its seat.

@@ -27,6 +27,7 @@ Board empty_board(std::int32_t index, const ReplicaConfig& config, PrefixIndex p
   ReplicaView& view = board.view;
   view.index = index;
   view.total_blocks = view.free_blocks = config.kv_blocks;
+  view.seat_blocks = config.seat_blocks;
   view.block_size = config.block_size;
   view.max_num_seqs = config.max_num_seqs;
   view.max_num_batched_tokens = config.max_num_batched_tokens;
@@ -99,7 +100,7 @@ std::int32_t ReplicaState::missing_blocks(std::int32_t slot) const noexcept {
   const std::int32_t whole = blocks_for(r.prompt_tokens + r.emitted_tokens, config_.block_size);
   if (progress.held_blocks > 0) return std::max(0, whole - progress.held_blocks);
   const std::int32_t reserved = progress.kept_blocks > 0 ? seats_.missing_blocks() : 0;
-  return whole - kv_.lookup(slot, r, progress).blocks + reserved;
+  return whole - kv_.lookup(slot, r, progress).blocks + config_.seat_blocks + reserved;
 }
 
 // --- the queue
@@ -180,7 +181,7 @@ void ReplicaState::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t r
   if (progress.held_blocks > 0) {
     kv_.grow(slot, blocks - progress.held_blocks);
   } else {
-    kv_.seat(slot, hit, blocks - hit.blocks);
+    take_first_blocks(slot, hit, blocks);
   }
   progress.held_blocks = blocks;
   progress.remote_tokens = 0;
@@ -195,9 +196,14 @@ void ReplicaState::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t r
   sync_blocks();
 }
 
+void ReplicaState::take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks) {
+  kv_.seat(slot, hit, blocks - hit.blocks);
+  kv_.take(config_.seat_blocks);
+}
+
 void ReplicaState::park(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks) {
   queue_.leave(slot);
-  kv_.seat(slot, hit, blocks - hit.blocks);
+  take_first_blocks(slot, hit, blocks);
   board_.progress(slot).held_blocks = blocks;
   board_.request(slot).phase = Phase::pending;
   sync_blocks();
@@ -207,8 +213,7 @@ void ReplicaState::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std
   Request& request = board_.request(slot);
   const bool finishing = request.phase == Phase::finishing;
   leave_seat(slot);
-  const std::int64_t sequence = request.prompt_tokens + request.emitted_tokens;
-  const bool fits = blocks_for(sequence, config_.block_size) <= config_.kv_blocks;
+  const bool fits = could_hold(std::int64_t{request.prompt_tokens} + request.emitted_tokens);
   release_blocks(slot, granted_blocks, !finishing && fits);
   board_.progress(slot).preempted = serial;
   request.context_tokens = request.cached_tokens = 0;
@@ -240,7 +245,7 @@ void ReplicaState::leave_common_pace(std::int32_t slot) {
 void ReplicaState::release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns) {
   Progress& progress = board_.progress(slot);
   const Request& r = request(slot);
-  kv_.release(slot, r, progress, progress.held_blocks + granted_blocks,
+  kv_.release(slot, r, progress, progress.held_blocks + granted_blocks + config_.seat_blocks,
               r.context_tokens / config_.block_size, returns);
   progress.held_blocks = 0;
   sync_blocks();

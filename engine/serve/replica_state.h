@@ -4,6 +4,9 @@
 // The parts each keep an invariant of their own (waiting_queue.h, seats.h, decode_pool.h,
 // pipeline.h, kv/kv_cache.h). This class moves requests between them: when they come, are seated,
 // preempted or sent on. A plan (step_plan.h) acts on it; replica.h adds the life of a step.
+//
+// A request that has KV here (held_blocks or kept_blocks > 0) holds config.seat_blocks beside it.
+// They are taken and given back with the blocks of the KV, and never carry content.
 
 #include <cstdint>
 #include <vector>
@@ -32,6 +35,10 @@ class ReplicaState : public VisibleReplica {
   std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
   std::int32_t decode_blocks() const noexcept override { return pool_.blocks_needed(); }
   ReplicaSignals signals() const;
+  /// Whether the empty cache has room for a request of so many tokens.
+  bool could_hold(std::int64_t tokens) const noexcept {
+    return blocks_for(tokens, config_.block_size) <= config_.kv_blocks - config_.seat_blocks;
+  }
   /// Blocks that the admission of a waiting request would take for its whole sequence.
   std::int32_t missing_blocks(std::int32_t slot) const noexcept;
 
@@ -95,6 +102,7 @@ class ReplicaState : public VisibleReplica {
  private:
   void join_queue(std::int32_t slot, SchedulerPolicy& policy);
   void sync_blocks() { board_.view.free_blocks = kv_.free_blocks(); }
+  void take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
   void fill_block(std::int32_t slot);
   void fail(std::int32_t slot, Outcome outcome);
 };

@@ -56,9 +56,11 @@ struct Progress {
   std::int32_t output_tokens = 0;  // its true length
   std::int32_t stop_at = 0;        // output tokens at which this replica is done with it
   std::int32_t limit = 0;          // output tokens that end it for certain; >= stop_at
-  std::int32_t held_blocks = 0;    // at the last admission, chunk or join; decoding grows past it
+  std::int32_t held_blocks = 0;    // of its tokens, at the last admission, chunk or join; decoding
+                                   // grows past it
   std::int32_t prefill_replica = -1;
-  std::int32_t kept_blocks = 0;       // at the prefill replica, until its KV was pulled from there
+  std::int32_t kept_blocks = 0;       // at the prefill replica, with that replica's seat_blocks,
+                                      // until its KV was pulled from there
   std::int32_t remote_tokens = 0;     // KV that another replica computed, until it is seated
   std::int32_t first_hit_tokens = 0;  // prefix hits at the first admission
   std::int32_t wheel_next = -1, wheel_previous = -1;

@@ -80,8 +80,7 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
   ++outstanding_[static_cast<std::size_t>(index)];
   const std::int32_t room = config.max_model_len - request.prompt_tokens;
   if (config.max_model_len > 0 && room < 1) return finish(slot, Outcome::exceeds_max_model_len);
-  if (blocks_for(request.prompt_tokens, config.block_size) > config.kv_blocks)
-    return finish(slot, Outcome::exceeds_kv_cache);
+  if (!replica.could_hold(request.prompt_tokens)) return finish(slot, Outcome::exceeds_kv_cache);
   // An end token before the declared limit cannot be foreseen.
   progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
   if (config.role == Role::prefill) progress.limit = 1;

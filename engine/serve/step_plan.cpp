@@ -191,9 +191,9 @@ std::int32_t StepPlan::try_admit(std::int32_t slot, const Admission& wish) noexc
   const bool away = progress.kept_blocks > 0;  // its KV is at a prefill replica
   const std::int32_t blocks = std::max(held, blocks_for(hold, block_size));
   const std::int32_t whole = std::max(blocks, blocks_for(wish.fit_tokens, block_size));
-  const std::int64_t need = std::int64_t{whole} - held - hit.blocks + hit.free +
-                            std::max(0, wish.spare_blocks) +
-                            (away ? on_->seats().missing_blocks() : 0);
+  const std::int64_t need =
+      std::int64_t{whole} - held - hit.blocks + hit.free + std::max(0, wish.spare_blocks) +
+      (held > 0 ? 0 : on_->config().seat_blocks) + (away ? on_->seats().missing_blocks() : 0);
   if (need > on_->kv().free_blocks()) return 0;
   if (away) {
     on_->park(slot, hit, blocks);

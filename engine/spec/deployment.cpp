@@ -46,6 +46,11 @@ Bytes seat_bytes(const Model& model, const DeploymentOptions& options, Dtype kv_
   return bytes;
 }
 
+/// The blocks that hold what one request needs beside its tokens.
+std::int64_t seat_blocks(Bytes seat, Bytes block) {
+  return block > Bytes(0) ? static_cast<std::int64_t>(std::ceil(seat / block)) : 0;
+}
+
 Widths widths_of(const Model& model, const DeploymentOptions& options) {
   const int ranks = options.tp * options.dp;
   Widths widths{options.tp, options.dp, options.ep, options.moe_tp};
@@ -87,9 +92,10 @@ void check(const DeploymentOptions& options) {
 
 /// What a rank needs before the first KV block, and what it has.
 struct Balance {
-  Bytes weights, activations, runtime, state, seat;
+  Bytes weights, activations, runtime;
+  Bytes seat;  // taken from the KV blocks by each request
   Bytes requested;
-  Bytes needed() const { return weights + activations + runtime + state; }
+  Bytes needed() const { return weights + activations + runtime; }
 };
 
 /// What was asked for, else the format of the class with most weights: experts, else MLPs.
@@ -122,7 +128,6 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
       activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
   balance.runtime = options.runtime.value_or(runtime_estimate(widths.ranks()));
   balance.seat = seat_bytes(model, options, kv_dtype_of(model, options));
-  balance.state = balance.seat * double(options.max_num_seqs);
   balance.requested =
       std::ceil(hardware.usable_memory.in_base_units() * options.memory_utilization) * unit::byte;
   return balance;
@@ -131,7 +136,8 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
 bool fits(const Model& model, const Hardware& hardware, const DeploymentOptions& options) {
   try {
     const Balance balance = balance_of(model, hardware, options);
-    return balance.needed() + unit::GiB <= balance.requested;  // and something is left for KV
+    // A request fits, and something is left for its KV.
+    return balance.needed() + balance.seat + unit::GiB <= balance.requested;
   } catch (const Error&) {
     return false;  // does not divide
   }
@@ -156,11 +162,6 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
     ways.push_back("with weights = \"" + std::string(name(dtype)) + "\"");
     break;
   }
-  if (balance_of(model, hardware, options).state > Bytes(0) && options.max_num_seqs > 1) {
-    DeploymentOptions other = options;
-    other.max_num_seqs = 1;
-    if (fits(model, hardware, other)) ways.push_back("with a smaller max_num_seqs");
-  }
   std::string text;
   for (const std::string& way : ways) text += (text.empty() ? "it fits " : ", or ") + way;
   return text.empty() ? "no tp up to 64 and no smaller dtype makes it fit" : text;
@@ -175,9 +176,8 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
                      std::string(name(weight_dtype_of(model, options))) + " weights, " +
                      gib(balance.activations) + " activations, " + gib(balance.runtime) +
                      " runtime";
-  if (balance.state > Bytes(0))
-    text += ", " + gib(balance.state) + " of states and windows of " +
-            std::to_string(options.max_num_seqs) + " requests";
+  if (balance.seat > Bytes(0))
+    text += ", " + gib(balance.seat) + " for windows and states of one request";
   text += "; available " + gib(balance.requested) + " (" + json_number(options.memory_utilization) +
           " of " + gib(hardware.usable_memory) + "); " + what_would_fit(model, hardware, options);
   throw Error("deployment", text);
@@ -224,21 +224,26 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.weight_bytes = balance.weights;
   out.activation_bytes = balance.activations;
   out.runtime_bytes = balance.runtime;
-  out.state_bytes = balance.state;
   out.seat_bytes = balance.seat;
   out.kv_bytes_per_block = block_bytes(model, options.tp, options.block_size, out.kv_dtype);
+  out.seat_blocks = seat_blocks(balance.seat, out.kv_bytes_per_block);
   // Kinds of growing layers are allocated together; layers that are all alike, one by one.
   const double layers = model.attentions.empty() ? model.full_attention_layers() : 1;
   if (options.kv_blocks) {
     out.kv_blocks = *options.kv_blocks;
+  } else if (out.kv_bytes_per_block == Bytes(0)) {
+    throw Error("deployment", model.name +
+                                  " has no layer whose KV cache grows, so its memory does "
+                                  "not say how many blocks there are; give kv_blocks");
   } else {
     const Bytes available = balance.requested - balance.needed();
     const double blocks =
         std::floor(std::floor(available / (out.kv_bytes_per_block / layers)) / layers) - 1;
     if (blocks >= 1) check_range("deployment.kv_blocks", blocks, "deployment.kv_blocks, computed");
     out.kv_blocks = static_cast<std::int64_t>(blocks);
-    if (out.kv_blocks < 1) {
-      does_not_fit(model, hardware, options, balance, 2.0 * out.kv_bytes_per_block - available);
+    if (out.kv_blocks < 1 + out.seat_blocks) {
+      const double least = 2.0 + static_cast<double>(out.seat_blocks);  // and the null block
+      does_not_fit(model, hardware, options, balance, least * out.kv_bytes_per_block - available);
     }
   }
   out.kv_capacity = static_cast<double>(out.kv_blocks) * out.kv_bytes_per_block;

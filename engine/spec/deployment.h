@@ -1,14 +1,25 @@
 #pragma once
 // A model on GPUs: how it is divided, number formats, and what is left for the KV cache.
 //
-//     available  = usable memory * memory_utilization - weights - activations - runtime - state
+//     available  = usable memory * memory_utilization - weights - activations - runtime
 //     kv_blocks  = available // (bytes of one block in one layer) // layers - 1 (the null block)
 //     one block in one layer = 2 * block_size * max(1, kv_heads / tp) * head_dim * dtype
 //                  latent attention: block_size * (kv_lora_rank + qk_rope_head_dim) * dtype, on
 //                  every rank
 //
-// Layers whose cache does not grow (windows, chunks, recurrent states) take what a seat needs for
-// each of max_num_seqs requests in advance.
+// These blocks hold tokens of the layers whose cache grows. The other layers (windows, chunks,
+// recurrent states) take a fixed number of the same blocks for each request that has KV:
+//
+//     seat_bytes  = state + bounded bytes of a token * min(max_model_len, window + block_size)
+//     seat_blocks = ceil(seat_bytes / bytes of one block in all growing layers)
+//
+// Nothing is reserved for requests that are not there. Two errors remain: a prompt shorter than the
+// window holds too much, and a chunked prefill needs up to window - 1 + its chunk. vLLM divides the
+// layers into groups of equal size and rounds states up to pages; here nothing is rounded but
+// seat_blocks.   @source vLLM v1/core/kv_cache_utils.py, hybrid KV cache manager
+//
+// A model without any layer that grows has no such blocks: deploy() refuses it unless kv_blocks is
+// given, and seat_blocks is then 0.
 //
 // This is how vLLM sizes its cache. It measures activations in a dummy forward pass; here they are
 // estimated (see activation_estimate) and the rest of what a process takes is runtime_estimate.
@@ -56,14 +67,14 @@ struct Deployment {
   Bytes weight_bytes;          // per rank
   Bytes activation_bytes;  // per rank: what a dummy forward at the token budget needs, an estimate
   Bytes runtime_bytes;     // per rank: context, workspaces, communication buffers, an estimate
-  Bytes state_bytes;       // per rank: caches and states that do not grow, of max_num_seqs requests
-  Bytes seat_bytes;        // of it, one request's
-  Bytes kv_bytes_per_block;  // per rank, all layers
-  Bytes kv_capacity;         // per rank: kv_blocks of them
+  Bytes kv_bytes_per_block;      // per rank, all layers whose cache grows
+  Bytes seat_bytes;              // per rank: one request's windows, chunks and recurrent states
+  std::int64_t seat_blocks = 0;  // the blocks that hold them, beside those of the request's tokens
+  Bytes kv_capacity;             // per rank: kv_blocks of them
 };
 
-/// @throws Error if heads do not divide by tp, or the weights do not fit: says by how many GiB and
-/// what would (a larger tp, a smaller dtype).
+/// @throws Error if heads do not divide by tp, or the weights and the blocks of one request do not
+/// fit: says by how many GiB and what would (a larger tp, a smaller dtype).
 Deployment deploy(const Model& model, const Hardware& hardware, const DeploymentOptions& options);
 
 /// Peak of the activations of one forward pass on one rank: the larger of

@@ -80,4 +80,13 @@ std::string implausible(std::string_view key, double value) {
   return "";
 }
 
+std::vector<FigureRange> plausible_ranges() {
+  std::vector<FigureRange> out;
+  for (const Figure& figure : figures) {
+    const Unit& unit = figure.file_unit;
+    out.push_back({figure.file_key, unit.name, figure.least / unit.base, figure.most / unit.base});
+  }
+  return out;
+}
+
 }  // namespace rooflua

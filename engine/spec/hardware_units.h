@@ -5,6 +5,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "spec/ranges.h"
 
 namespace rooflua {
 
@@ -12,5 +15,8 @@ namespace rooflua {
 /// @param key  of a hardware.toml ("memory_gb_per_s", "peak_tflop_per_s.bf16"), or in the library's
 ///             units ("memory_bytes_per_s", "peak_flop_per_s.bf16"). Other keys are not looked at
 std::string implausible(std::string_view key, double value);
+
+/// What is plausible for each figure, by its key and in its unit in a hardware.toml.
+std::vector<FigureRange> plausible_ranges();
 
 }  // namespace rooflua

@@ -341,8 +341,6 @@ void validate_layer_kinds(const Model& model, const std::string& where) {
   for (const AttentionLayers& each : model.attentions)
     check_attention(each, {where + ": attention." + each.name});
   for (const MlpLayers& each : model.mlps) check_mlp(each, {where + ": mlp." + each.name});
-  if (model.full_attention_layers() == 0)
-    throw Error(where + ": attention", "no layer has a cache that grows, which is not supported");
   const int attending = layers_of(model.attentions), mlps = layers_of(model.mlps);
   const bool two_blocks = attending == model.layers && mlps == model.layers;
   if (!two_blocks && attending + mlps != model.layers) {

@@ -151,6 +151,7 @@ local Live = {}
 ---@field finishing integer
 ---@field free_blocks integer
 ---@field total_blocks integer
+---@field seat_blocks integer that a request holds beside the blocks of its tokens; admit() takes them
 ---@field block_size integer
 ---@field free_tokens integer
 ---@field waiting_tokens number

@@ -82,7 +82,7 @@ local spec = {}
 ---@field uniform boolean whether the figures above describe every layer
 ---@field mtp_layers integer layers for multi-token prediction, which nothing counts
 ---@field context_caps integer[] tokens at which attention of some layers stops to grow
----@field context_chunk integer? tokens of a chunk of attention; nil = none
+---@field context_chunk integer tokens of a chunk of attention; 0 = none
 local Model = {}
 
 --- Number of all weights, embeddings and norms included.
@@ -131,9 +131,9 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field kv_blocks integer per replica
 ---@field weight_bytes number per rank
 ---@field activation_bytes number per rank, an estimate
----@field state_bytes number per rank: states and windows of max_num_seqs requests
----@field seat_bytes number of it, one request's
----@field kv_bytes_per_block number per rank, all layers
+---@field seat_bytes number per rank: windows, chunks and recurrent states of one request
+---@field seat_blocks integer KV blocks that hold them, beside those of the request's tokens; 0 without such layers
+---@field kv_bytes_per_block number per rank, all layers whose cache grows
 ---@field kv_capacity_bytes number per rank
 
 --- A model by name or alias, from a config.json, a .toml, or a table with the same keys.

@@ -24,7 +24,7 @@ function Orca:plan(replica, plan)
   plan:decode_all()
   if plan.preempted > 0 then return end
   local waiting = replica:waiting()
-  local most = replica.total_blocks * replica.block_size
+  local most = (replica.total_blocks - replica.seat_blocks) * replica.block_size
   while #waiting > 0 and replica.seats < self.max_num_seqs do
     local request = waiting[1]
     local longest = request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)

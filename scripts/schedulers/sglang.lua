@@ -11,6 +11,7 @@ local order = require "schedulers.sglang.order"
 ---@field chunked_prefill_size integer
 ---@field enable_mixed_chunk boolean
 ---@field schedule_conservativeness number
+---@field scheduler_recv_interval integer
 local Sglang = policy.define {
   name = "sglang",
   doc = "SGLang: prefill first, admission by estimated output lengths, retraction if that fails.",
@@ -37,6 +38,9 @@ local Sglang = policy.define {
       source = "SGLang on H100 and H200; 2048 to 16384 elsewhere" },
     enable_mixed_chunk = { default = false,
       doc = "Prefill steps also decode.", source = "SGLang default" },
+    scheduler_recv_interval = { default = 1, unit = "steps", min = 1, integer = true,
+      doc = "The scheduler looks for new requests once in so many decode steps, and behind every other step.",
+      source = "SGLang default; --scheduler-recv-interval, scheduler_recv_skipper.py" },
     schedule_conservativeness = { default = 1.0, unit = "1", min = 0,
       doc = "Multiplies init_new_token_ratio." },
     init_new_token_ratio = { default = 0.7, unit = "1", min = 0, max = 1,
@@ -141,7 +145,7 @@ function Sglang:add_one(request, budgets, replica, plan)
   local pending = request.pending_tokens
   local pages, output = paged(pending, replica), self:reserve_of(request)
   local needed = budgets.reserved + output + page
-  if pages + needed > replica.free_tokens then
+  if pages + needed > replica.free_tokens - replica.seat_blocks * page then
     self.full = true
     return false
   end
@@ -166,6 +170,19 @@ function Sglang:add_one(request, budgets, replica, plan)
   return budgets.input > 0 and budgets.chunk > 0
 end
 
+--- Whether the scheduler has looked for new requests since this one arrived.
+function Sglang:has_received(request) return request.arrival_s <= self.received_s end
+
+--- Looks for new requests, when it is time. Requests that it has not seen wait; the plan is asked again in the next
+--- step.
+function Sglang:receive(replica, plan)
+  local due = self.received_at == nil or replica.decodes == 0 or self.prefilled
+    or replica.decode_steps - self.received_at >= self.scheduler_recv_interval
+  if due then self.received_s, self.received_at = replica.now_s, replica.decode_steps end
+  local waiting = replica:waiting()
+  if #waiting > 0 and not self:has_received(waiting[#waiting]) then plan:wake_at(replica.now_s + 1e-9) end
+end
+
 function Sglang:prefill_first(replica, plan)
   local waiting, chunked = replica:waiting(), replica:prefilling()[1]
   if (self.full or #waiting == 0) and not chunked then return end
@@ -180,6 +197,7 @@ function Sglang:prefill_first(replica, plan)
       return
     end
     local request = ordered and ordered[i].request or waiting[1]
+    if self.received_s and not self:has_received(request) then return end
     if not self:add_one(request, budgets, replica, plan) then return end
   end
 end
@@ -241,7 +259,9 @@ function Sglang:plan(replica, plan)
   if self.seats_before and replica.seats < self.seats_before then self.full = false end
   self.computed = self.computed or 0
   if self.schedule_policy == "hrrn" then order.note(self, replica:waiting()) end
+  if self.scheduler_recv_interval > 1 then self:receive(replica, plan) end
   self:prefill_first(replica, plan)
+  self.prefilled = plan.tokens > 0
   if plan.tokens == 0 then
     self:decode_rest(replica, plan)
   else

@@ -10,6 +10,8 @@ local policy = require "rooflua.policy"
 ---@field context_chunking_policy string
 ---@field chunk_unit_size integer
 ---@field max_output_tokens integer
+---@field batch_wait_timeout_iters integer
+---@field batch_wait_max_tokens_ratio number
 local Trtllm = policy.define {
   name = "trtllm",
   doc = "TensorRT-LLM: admits requests whose blocks suffice to completion (or pauses requests), then shares tokens.",
@@ -34,6 +36,12 @@ local Trtllm = policy.define {
       source = "TensorRT-LLM: tokens per block" },
     max_output_tokens = { default = 2048, unit = "tokens", min = 1, integer = true,
       doc = "Output for which a request without a declared limit needs blocks." },
+    batch_wait_timeout_iters = { default = 0, unit = "steps", min = 0, integer = true,
+      doc = "While others decode, prompts wait so many steps for more of them; 0 = they do not wait.",
+      source = "TensorRT-LLM default" },
+    batch_wait_max_tokens_ratio = { default = 0.0, unit = "1", min = 0, max = 1,
+      doc = "Prompts wait no longer where the step has this part of max_num_batched_tokens.",
+      source = "TensorRT-LLM default" },
   },
 }
 
@@ -78,7 +86,7 @@ function Trtllm:new_contexts(replica, contexts, reserved_blocks, budget, unit)
     if #contexts * unit >= budget then return end
     local request = waiting[i]
     local hits = math.floor(request.cached_tokens / size)
-    free = free - math.ceil(self:fit_tokens(request) / size) + hits
+    free = free - math.ceil(self:fit_tokens(request) / size) + hits - replica.seat_blocks
     if free < 0 then return end
     contexts[#contexts + 1] =
       { request = request, pending = request.pending_tokens, tokens = 0, new = true }
@@ -131,7 +139,7 @@ end
 
 --- Rejects requests that can never run: their blocks exceed the pool, or their prompt exceeds a step.
 function Trtllm:reject_impossible(replica, plan)
-  local waiting, most = replica:waiting(), replica.total_blocks * replica.block_size
+  local waiting, most = replica:waiting(), (replica.total_blocks - replica.seat_blocks) * replica.block_size
   while #waiting > 0 do
     local request = waiting[1]
     local too_long = not self.enable_chunked_context
@@ -158,6 +166,24 @@ function Trtllm:run_contexts(contexts, reserved_blocks, replica, plan)
   end
 end
 
+--- Whether the prompts of this step wait for others, as PyExecutor's _waiting_requests says. The plan is then asked
+--- again in the next step.
+function Trtllm:waits(contexts, replica, plan)
+  if self.batch_wait_timeout_iters == 0 or replica.decodes == 0 then return false end
+  local tokens = plan.tokens
+  for _, each in ipairs(contexts) do tokens = tokens + each.tokens end
+  if tokens == plan.tokens then return false end
+  local waited = self.waited or 0
+  local enough = tokens >= self.batch_wait_max_tokens_ratio * self.max_num_batched_tokens
+  if enough or waited >= self.batch_wait_timeout_iters then
+    self.waited = 0
+    return false
+  end
+  self.waited = waited + 1
+  plan:wake_at(replica.now_s + 1e-9)
+  return true
+end
+
 ---@param replica rooflua.Replica
 ---@param plan rooflua.Plan
 function Trtllm:plan(replica, plan)
@@ -178,6 +204,7 @@ function Trtllm:plan(replica, plan)
     self:new_contexts(replica, contexts, reserved, budget, unit)
   end
   self:share(contexts, budget, unit)
+  if self:waits(contexts, replica, plan) then return end
   self:run_contexts(contexts, reserved, replica, plan)
 end
 

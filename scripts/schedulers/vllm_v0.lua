@@ -29,7 +29,7 @@ function VllmV0:admit_waiting(replica, plan)
   while #waiting > 0 and replica.seats < self.max_num_seqs do
     local request = waiting[1]
     local tokens = request.pending_tokens
-    local blocks = math.ceil(request.sequence_tokens / replica.block_size)
+    local blocks = math.ceil(request.sequence_tokens / replica.block_size) + replica.seat_blocks
     if tokens > self.max_num_batched_tokens or blocks + keep_free > replica.total_blocks then
       plan:reject(request)
     elseif plan.tokens + tokens > self.max_num_batched_tokens

@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include <filesystem>
+
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -52,4 +54,14 @@ TEST_CASE("memory that has run out is said in words") {
   CHECK(message_of(std::bad_alloc()) == "not enough memory");
   CHECK(message_of(std::length_error("vector::_M_default_append")) == "not enough memory");
   CHECK(message_of(Error("a.toml:1", "is missing")) == "a.toml:1: is missing");
+}
+
+TEST_CASE("what the system says of a path is said with the path, without C++") {
+  const std::filesystem::path path(std::string(300, 'x'));
+  try {
+    static_cast<void>(std::filesystem::is_directory(path));
+    FAIL("a name of 300 characters was accepted");
+  } catch (const std::exception& problem) {
+    CHECK(message_of(problem) == path.string() + ": File name too long");
+  }
 }

@@ -7,7 +7,7 @@ local serve, policy, cost, mfu = rooflua.serve, rooflua.policy, rooflua.cost, ro
 local VllmV1, Poisson = require "schedulers.vllm_v1", require "workloads.poisson"
 local Closed = require "workloads.closed_loop"
 
-local database = mfu.open "h200-sxm"
+local database, datasheet = mfu.open "h200-sxm", mfu.open { gpu = "h200-sxm", tables = false }
 local schedulers = { "vllm_v1", "vllm_v0", "sglang", "trtllm", "sarathi", "orca", "static_batch", "sjf", "priority" }
 local step_models = { "kernels", "roofline_v1", "roofline_v2" }
 local routers = { "random", "power_of_two", "round_robin", "weighted" }
@@ -78,13 +78,14 @@ local function scheduler()
 end
 
 local function steps()
-  if random:chance(0.5) then return random:pick(step_models) end
-  return random:chance(0.3) and Kernels {} or Times {}
+  if random:chance(0.4) then return random:pick(step_models) end
+  return random:chance(0.1) and Kernels {} or Times {}
 end
 
 local function scenario()
   local out = { model = "llama-3.1-8b", hardware = "h200-sxm", seed = random:whole(0, 9), scheduler = scheduler(),
     steps = steps(), workload = workload() }
+  if random:chance(0.9) then out.mfu = random:chance(0.3) and database or datasheet end
   if random:chance(0.6) then out.deployment = { kv_blocks = random:whole(20, 40) } end
   if random:chance(0.3) then out.metrics = { mine = Metric {} } end
   if random:chance(0.2) then out.corrections = { Correct {} } end

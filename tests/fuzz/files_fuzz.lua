@@ -1,43 +1,22 @@
--- Files with faults: models, hardware, kernel tables, recorded requests, results. Each is read or refused in words;
--- what is read is used, and its prices are numbers. No crash, no internal error, nothing that takes long.
+-- Files with faults: models, GPUs, kernel tables of every layout, recorded requests, measured runs, folders of
+-- validation, scenarios, JSON, results. Each is read or refused in words; what is read is used, and its prices are
+-- numbers. No crash, no internal error, nothing that takes long. A case is one file with faults that is loaded.
 local fuzzer = dofile "tests/fuzz/fuzzer.lua"
+local samples = dofile "tests/fuzz/samples.lua"
 local rooflua = require "rooflua"
-local spec, mfu, cost, serve, sweep, json = rooflua.spec, rooflua.mfu, rooflua.cost, rooflua.serve, rooflua.sweep,
-  rooflua.json
+local spec, mfu, cost, serve, sweep, json, trace = rooflua.spec, rooflua.mfu, rooflua.cost, rooflua.serve,
+  rooflua.sweep, rooflua.json, rooflua.trace
 local Poisson, Trace = require "workloads.poisson", require "workloads.trace"
-local kernels = require "steps.kernels"
+local cases, measured = require "rooflua.validate.cases", require "rooflua.validate.measured"
+local validation = require "rooflua.validate.run"
+local measured_runs = require "rooflua.explore.fit.measured_runs"
+local check, opening = require "rooflua.scenario.check", require "rooflua.scenario.opening"
+local Flat = rooflua.policy.define { name = "flat", doc = "A millisecond a step.", params = {} }
+function Flat:time() return 1e-3 end
 
-local function listed(command)
-  local out, pipe = {}, io.popen(command)
-  for line in pipe:lines() do out[#out + 1] = line end
-  pipe:close()
-  return out
-end
-
-local models = listed "ls scenarios/models/*.toml"
-local gpus = listed "ls bench_data/*/hardware.toml"
-local tables = listed "find tests/fixtures/measured tests/fixtures/mfu_denominators -type f | sort"
-local options_of = { -- how the tables of a folder are opened
-  ["tests/fixtures/measured"] = {},
-  ["tests/fixtures/mfu_denominators"] = { layout = "infersim", gpu = "h100" },
-}
-
-local config = [[{"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "hidden_size": 2048,
-"head_dim": 128, "num_attention_heads": 32, "num_hidden_layers": 12, "num_key_value_heads": 4, "vocab_size": 151936,
-"intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8,
-"decoder_sparse_step": 1, "mlp_only_layers": [], "max_position_embeddings": 40960, "tie_word_embeddings": false,
-"torch_dtype": "bfloat16", "sliding_window": null, "quantization_config": {"quant_method": "fp8",
-"weight_block_size": [128, 128], "modules_to_not_convert": ["lm_head"]}}]]
-
-local traces = {
-  { "csv", "arrival_s,prompt_tokens,output_tokens\n0,100,10\n0.5,20,3\n0.75,1,1\n1.25,700,20\n" },
-  { "csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,4808,10\n"
-    .. "2023-11-16 18:17:04.0319569,3180,8\n2023-11-16 18:17:05.0319569,110,27\n" },
-  { "jsonl", '{"timestamp": 0, "input_length": 1200, "output_length": 12, "hash_ids": [0, 1, 2]}\n'
-    .. '{"timestamp": 900, "input_length": 600, "output_length": 3, "hash_ids": [0, 5]}\n' },
-  { "csv", "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,472,18,490,"
-    .. "Conversation log\n45,ChatGPT,1087,23,1110,Conversation log\n" },
-}
+local h200 = spec.hardware "h200-sxm"
+local datasheet = mfu.open { gpu = "h200-sxm", tables = false }
+local llama = spec.model "llama-3.1-8b"
 
 local function finite(value, what)
   if type(value) ~= "number" or value ~= value or value < 0 or value == math.huge then
@@ -45,94 +24,166 @@ local function finite(value, what)
   end
 end
 
---- Runs a few requests.
+--- Runs a few requests. The prices of `steps` are used where they are what is tried.
 local function run(given)
-  given.model, given.hardware = given.model or "llama-3.1-8b", given.hardware or "h200-sxm"
+  given.model, given.hardware = given.model or llama, given.hardware or h200
+  given.mfu, given.steps = given.mfu or datasheet, given.steps or Flat {}
   given.workload = given.workload
-    or Poisson { rate_per_s = 50, num_requests = 4, prompt_tokens = 64, output_tokens = 3 }
+    or Poisson { rate_per_s = 50, num_requests = 2, prompt_tokens = 64, output_tokens = 2 }
   local ok, result = fuzzer.try("serve.run", serve.run, given)
-  if not ok then return end
-  if result.summary.completed > 0 then finite(result.summary.e2e_s.mean, "the mean of e2e_s") end
+  if ok and result.summary.completed > 0 then finite(result.summary.e2e_s.mean, "the mean of e2e_s") end
 end
 
-local function use_model(model)
+local deployment = spec.deployment { model = llama, hardware = h200 }
+
+local function use_model(random, model)
   finite(model:parameters(), "the number of weights")
   finite(model:kv_bytes_per_token(), "KV bytes of a token")
-  fuzzer.try("cost.layers", cost.layers, model, spec.deployment { model = "llama-3.1-8b", hardware = "h200-sxm" })
-  fuzzer.try("spec.deployment", spec.deployment, { model = model, hardware = spec.hardware "h200-sxm" })
-  run { model = model, deployment = { kv_blocks = 200 } }
+  for _, note in ipairs(model.notes) do
+    if note.text == "" then error("a note without a text", 0) end
+  end
+  fuzzer.try("cost.layers", cost.layers, model, deployment)
+  fuzzer.try("spec.deployment", spec.deployment, { model = model, hardware = h200 })
+  if random:chance(0.03) then
+    run { model = model, deployment = { kv_blocks = 200 }, steps = random:pick { "kernels", "roofline_v1" } }
+  end
 end
 
 local kinds = {}
 
-function kinds.model(random, folder)
-  local path = folder .. "/m.toml"
-  fuzzer.write(path, random:damaged(fuzzer.read(random:pick(models))))
+local function load_model(random, path, text)
+  fuzzer.write(path, random:damaged(text))
   local ok, model = fuzzer.try("spec.model", spec.model, path)
-  if ok then use_model(model) end
+  if ok then use_model(random, model) end
 end
-
-function kinds.config(random, folder)
-  local path = folder .. "/config.json"
-  fuzzer.write(path, random:damaged(config))
-  local ok, model = fuzzer.try("spec.model", spec.model, path)
-  if ok then use_model(model) end
-end
+function kinds.model(random, folder) load_model(random, folder .. "/m.toml", random:pick(samples.models)) end
+function kinds.config(random, folder) load_model(random, folder .. "/config.json", random:pick(samples.configs)) end
 
 function kinds.hardware(random, folder)
   local path = folder .. "/hardware.toml"
-  fuzzer.write(path, random:damaged(fuzzer.read(random:pick(gpus))))
+  fuzzer.write(path, random:damaged(random:pick(samples.hardware)))
   local ok, hardware = fuzzer.try("spec.hardware", spec.hardware, path)
-  if ok then run { hardware = hardware, deployment = { kv_blocks = 200 } } end
+  if not ok then return end
+  for _, name in ipairs { "memory_bytes_per_s", "memory_bytes", "sms" } do finite(hardware[name], name) end
+  fuzzer.try("mfu.open", mfu.open, { gpu = "x", hardware = hardware, tables = false })
+  if random:chance(0.03) then
+    run { hardware = hardware, deployment = { kv_blocks = 200 }, steps = random:pick { "kernels", "roofline_v1" },
+      mfu = { gpu = hardware.name, hardware = hardware, tables = false } }
+  end
 end
+
+--- A question of the shape of a row, or near it.
+local function question_of(random, each, row)
+  local out = { op = each.op, dtype = each.dtype ~= "" and each.dtype or nil }
+  for key, value in pairs(row) do
+    if key ~= "latency_s" and key ~= "mfu" and key ~= "line" then out[key] = value end
+  end
+  if random:chance(0.5) then
+    for _, key in ipairs { "m", "tokens", "batch", "context_tokens", "new_tokens", "bytes" } do
+      if type(out[key]) == "number" then out[key] = math.floor(out[key] * random:pick { 0.5, 1.5, 100 }) + 1 end
+    end
+  end
+  return out
+end
+
+local function ask(random, database)
+  local read, list = fuzzer.try("db:tables", database.tables, database)
+  for _, each in ipairs(read and list or {}) do
+    local ok, rows = fuzzer.try("db:rows", database.rows, database, each.name)
+    local row = ok and rows[1] and random:pick(rows)
+    if row then
+      local question = question_of(random, each, row)
+      local good, _, estimate = fuzzer.try("a question", database.lookup, database, question)
+      if good then finite(estimate.latency_s, "latency_s") end
+      local again = pcall(database.lookup, database, question)
+      if good ~= again then error("a question gets another answer when it is asked again", 0) end
+    end
+  end
+  fuzzer.try("db:report", database.report, database)
+end
+
+local made -- the folder of tables that is there
+
+--- Writes the files of a sample, one of them with faults. Where a file of the sample before is in the way, it goes.
+local function write_tables(random, at, sample)
+  local names = {}
+  for name in pairs(sample.files) do names[#names + 1] = name end
+  table.sort(names)
+  local bad = random:pick(names)
+  if made ~= sample then
+    local folders = {}
+    for name in pairs(sample.files) do folders[#folders + 1] = at .. "/" .. (name:match "^(.*)/[^/]*$" or "") end
+    os.execute(("rm -rf '%s' && mkdir -p '%s'"):format(at, table.concat(folders, "' '")))
+    made = sample
+  end
+  for _, name in ipairs(names) do
+    local text = sample.files[name]
+    fuzzer.write(at .. "/" .. name, name == bad and random:damaged(text) or text)
+  end
+end
+
+local sample_of_now, left = nil, 0
 
 function kinds.table(random, folder)
   local at = folder .. "/tables"
-  local bad = random:pick(tables)
-  local from = bad:match "^tests/fixtures/[^/]+"
-  os.execute(("rm -rf %s && cp -r %s %s"):format(at, from, at))
-  fuzzer.write(at .. bad:sub(#from + 1), random:damaged(fuzzer.read(bad)))
-  local options = { path = at, hardware = spec.hardware "h100-sxm" }
-  for key, value in pairs(options_of[from]) do options[key] = value end
-  local ok, database = fuzzer.try("mfu.open", mfu.open, options)
-  if not ok then return end
-  for _, m in ipairs { 1, 77, 4096 } do
-    for _, ask in ipairs {
-      function() return database:gemm(m, 4096, 4096) end,
-      function() return database:prefill(32, 8, 128, m, 1) end,
-      function() return database:decode(32, 8, 128, m, 1000, 1) end,
-    } do
-      local good, _, estimate = fuzzer.try("a question", ask)
-      if good then finite(estimate.latency_s, "latency_s") end
-      if good ~= pcall(ask) then error("a question gets another answer when it is asked again", 0) end
-    end
-  end
-  fuzzer.try("db:report", function() return database:report() end)
-  local import = ("'%s' data import '%s' '%s' --layout infersim --gpu h100 2>&1"):format(
-    os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua", at, folder .. "/imported")
-  if options.layout and random:chance(0.2) then
-    local pipe = io.popen(import)
-    fuzzer.check_message(pipe:read "*a", "data import")
-    pipe:close()
-  end
+  if left == 0 then sample_of_now, left = random:pick(samples.tables), 50 end -- another folder takes a process
+  left = left - 1
+  write_tables(random, at, sample_of_now)
+  local ok, database = fuzzer.try("mfu.open", mfu.open, { path = at, gpu = sample_of_now.gpu,
+    layout = sample_of_now.layout, hardware = h200 })
+  if ok then ask(random, database) end
 end
 
 function kinds.trace(random, folder)
-  local chosen = random:pick(traces)
+  local chosen = random:pick(samples.traces)
   local path = folder .. "/trace." .. chosen[1]
   fuzzer.write(path, random:damaged(chosen[2]))
-  run { workload = Trace { path = path } }
+  local ok, opened = fuzzer.try("trace.open", trace.open, path, "")
+  if ok then fuzzer.try("trace.describe", trace.describe, opened) end
+  if random:chance(0.1) then run { workload = Trace { path = path, limit = 4 } } end
 end
 
---- Values of a deployment that are out of place.
-function kinds.deployment(random)
-  local given = { tp = 1, gpu_memory_utilization = 0.9, kv_blocks = 100, block_size = 16, max_model_len = 2048,
-    activation_bytes = 1e9, runtime_bytes = 1e9 }
-  local names = {}
-  for name in pairs(given) do names[#names + 1] = name end
-  table.sort(names)
-  for _ = 1, 2 do given[random:pick(names)] = random:chance(0.8) and random:odd_number() or "x" end
-  run { deployment = given }
+function kinds.measured(random, folder)
+  local chosen = random:pick(samples.measured)
+  local path = folder .. "/measured." .. chosen[1]
+  fuzzer.write(path, random:damaged(chosen[2]))
+  local ok, found = fuzzer.try("a measured run", measured_runs.read, path)
+  if ok then
+    for name, value in pairs(measured_runs.metrics(found.requests, 1, #found.requests)) do finite(value, name) end
+  end
+end
+
+function kinds.validation(random, folder)
+  local bad = random:pick { "cases.csv", "cases.csv", "loop.csv", "run.json", "steps.csv" }
+  for name, text in pairs(samples.validation) do
+    fuzzer.write(folder .. "/" .. name, name == bad and random:damaged(text) or text)
+  end
+  local ok, list = fuzzer.try("cases.read", cases.read, folder)
+  if not ok then return end
+  for _, case in ipairs(list) do
+    fuzzer.check_message(case.problem, "a case")
+    fuzzer.try("a case", validation.describe, case, {})
+    if not case.problem then fuzzer.try("the measurement of a case", measured.of, case, list) end
+  end
+end
+
+function kinds.scenario(random, folder)
+  local path = folder .. "/scenario.lua"
+  fuzzer.write(path, random:damaged(random:pick(samples.scenarios)))
+  fuzzer.try("a scenario", opening.file, path)
+  if random:chance(0.1) then
+    local ok, checked = fuzzer.try("check", check.file, path, {})
+    for _, finding in ipairs(ok and checked.findings or {}) do fuzzer.check_message(finding.message, "check") end
+  end
+end
+
+function kinds.json(random, folder)
+  local path = folder .. "/document.json"
+  fuzzer.write(path, random:damaged(random:pick(samples.configs)))
+  local ok, value = fuzzer.try("json.read", json.read, path)
+  if not ok then return end
+  local text = json.encode(value)
+  if json.encode(json.decode(text)) ~= text then error("a JSON value changes when it is written and read", 0) end
 end
 
 local expected -- what the runs of the results file give
@@ -140,9 +191,9 @@ local expected -- what the runs of the results file give
 --- A results file with a fault gives the same results as none, or an error that names it.
 function kinds.results(random, folder)
   local path = folder .. "/results.sqlite"
-  local given = { kind = "price", model = "llama-3.1-8b", hardware = "h200-sxm", steps = kernels {},
+  local given = { kind = "price", model = llama, hardware = h200, mfu = datasheet, steps = "roofline_v1",
     price = { { decodes = 4, decode_context_tokens = 400 } } }
-  local vary = { ["steps.host_step_s"] = { 1e-3, 2e-3, 3e-3 } }
+  local vary = { ["steps.step_overhead_s"] = { 1e-3, 2e-3, 3e-3 } }
   local function all(results) return json.encode((sweep.grid { given, vary = vary, results = results })) end
   os.remove(path)
   expected = expected or all()
@@ -164,8 +215,18 @@ function kinds.results(random, folder)
   if ok and found ~= expected then error("a fault in the file of results changed a result", 0) end
 end
 
-local names = {}
-for name in pairs(kinds) do names[#names + 1] = name end
-table.sort(names)
+-- How often each kind comes, of a thousand: files that take long are rare.
+local shares = { { 180, "model" }, { 180, "config" }, { 100, "hardware" }, { 200, "table" }, { 120, "trace" },
+  { 80, "measured" }, { 60, "validation" }, { 50, "scenario" }, { 28, "json" }, { 2, "results" } }
 
-fuzzer.main(function(random, folder) return kinds[random:pick(names)](random, folder) end)
+fuzzer.main(function(random, folder)
+  local at = random:whole(1, 1000)
+  for _, share in ipairs(shares) do
+    at = at - share[1]
+    if at <= 0 then
+      fuzzer.count "files"
+      fuzzer.count(share[2])
+      return kinds[share[2]](random, folder)
+    end
+  end
+end)

@@ -28,6 +28,7 @@ return function(fuzzer)
   ---@return number status
   ---@return string said stdout and stderr together
   function program.run(words, folder, input)
+    fuzzer.count "processes"
     local command = ("cd %s && ulimit -t %d && %s%s < %s 2>&1; echo \"status $?\""):format(quoted(folder),
       program.hang_s, quoted(path), program.line(words):sub(8), quoted(input or "/dev/null"))
     local pipe = io.popen("bash -c " .. quoted(command) .. " 2>&1")

@@ -128,6 +128,8 @@ void check_instant(Simulation& simulation, Witness& witness, Picoseconds& before
   witness.claim(replica.kv().used_blocks() + replica.kv().free_blocks() == view.total_blocks,
                 "used + free = total");
   witness.claim(view.free_blocks == replica.kv().free_blocks(), "the view shows what is free");
+  witness.claim(replica.kv().used_blocks() >= seated * view.seat_blocks,
+                "every seat holds its blocks");
   witness.claim(view.seats > 0 || replica.kv().used_blocks() == 0, "nobody runs, nothing is used");
 }
 

@@ -134,6 +134,15 @@ ClusterCase draw_cluster(std::uint64_t seed) {
   }
   out.transfer_alpha = dice.between(0, 20000);
   out.transfer_token = dice.between(0, 200);
+  Dice more(seed * 104729 + 3);
+  if (more.chance(50)) out.transfer_fixed = more.between(0, 20000);
+  if (more.chance(50)) out.transfer_bounded = more.between(0, 200);
+  out.transfer_window = more.between(1, 300);
+  for (ClusterReplica& replica : out.replicas) {
+    VllmConfig& c = replica.config;
+    c.seat_blocks = more.chance(35) ? more.between(1, 10) : 0;
+    c.blocks += c.seat_blocks * more.between(1, more.chance(50) ? 3 : 12);
+  }
   return out;
 }
 
@@ -142,13 +151,14 @@ std::string text(const ClusterCase& cluster) {
   out << "router " << cluster.router << " staleness " << cluster.staleness << " frontend "
       << cluster.frontend_base << " " << cluster.frontend_prompt_token << " "
       << cluster.frontend_output_token << " transfer " << cluster.transfer_alpha << " + "
-      << cluster.transfer_token << " per token\n";
+      << cluster.transfer_token << " per token + " << cluster.transfer_fixed << " + "
+      << cluster.transfer_bounded << " per token up to " << cluster.transfer_window << "\n";
   for (const ClusterReplica& r : cluster.replicas) {
     out << "  replica: role " << static_cast<int>(r.role) << " policy " << r.policy << " hold "
         << r.hold << " seats " << r.config.max_num_seqs << " budget "
         << r.config.max_num_batched_tokens << " blocks " << r.config.blocks << " x "
-        << r.config.block_size << " depth " << r.config.async_depth << " step " << r.tariff.step
-        << "\n";
+        << r.config.block_size << " seat_blocks " << r.config.seat_blocks << " depth "
+        << r.config.async_depth << " step " << r.tariff.step << "\n";
   }
   return out.str() + text(cluster.question);
 }
@@ -192,8 +202,11 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   }
   config.frontend = {seconds(cluster.frontend_base), seconds(cluster.frontend_prompt_token),
                      seconds(cluster.frontend_output_token)};
-  config.transfer = {seconds(cluster.transfer_alpha), 1e12,
-                     static_cast<double>(cluster.transfer_token)};
+  config.transfer = {seconds(cluster.transfer_alpha),
+                     1e12,
+                     static_cast<double>(cluster.transfer_token),
+                     static_cast<double>(cluster.transfer_fixed),
+                     {{static_cast<double>(cluster.transfer_bounded), cluster.transfer_window}}};
   bindings.router = &router;
   bindings.workload = &workload;
   bindings.observers = {&scribe};

@@ -26,6 +26,8 @@ struct ClusterCase {
   Ps staleness = 0;  // of its signals
   Ps frontend_base = 0, frontend_prompt_token = 0, frontend_output_token = 0;
   Ps transfer_alpha = 0, transfer_token = 0;
+  Ps transfer_fixed = 0, transfer_bounded = 0;  // of a state; of a token in a window
+  int transfer_window = 0;
   bool apart() const { return replicas.front().role != Role::both; }
 };
 

@@ -56,6 +56,7 @@ void Scribe::on_done(const RequestDone& done) {
 ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool real_blocks) {
   ReplicaConfig replica;
   replica.kv_blocks = c.blocks;
+  replica.seat_blocks = c.seat_blocks;
   replica.block_size = c.block_size;
   replica.max_num_seqs = c.max_num_seqs;
   replica.max_num_batched_tokens = c.max_num_batched_tokens;

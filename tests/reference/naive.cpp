@@ -244,7 +244,9 @@ void NaiveReplica::release(NaiveRequest& r) {
   for (auto j = static_cast<std::size_t>(r.computed / config_.block_size); j < r.blocks.size(); ++j)
     if (pool_.references(r.blocks[j]) == 1) pool_.drop_hash(r.blocks[j]);
   pool_.free_all(r.blocks);
+  pool_.free_all(r.seat);
   r.blocks.clear();
+  r.seat.clear();
   r.hashed = 0;
 }
 
@@ -255,6 +257,7 @@ NaiveBoard::NaiveBoard(const VllmConfig& config, Requests& arena, NaiveReplica& 
   ReplicaView& view = numbers();
   view.index = 0;
   view.total_blocks = view.free_blocks = config.blocks;
+  view.seat_blocks = config.seat_blocks;
   view.block_size = config.block_size;
   view.max_num_seqs = config.max_num_seqs;
   view.max_num_batched_tokens = config.max_num_batched_tokens;

@@ -151,7 +151,9 @@ class NaiveCluster : public RouteSource {
   /// A decode replica made room for a prompt: its KV sets off.
   void send_parcel(int id, std::size_t to) {
     const Ps prompt = prompts()[static_cast<std::size_t>(id)].plain.prompt;
-    const Ps time = cluster_.transfer_alpha + cluster_.transfer_token * prompt;
+    const Ps windowed = std::min<Ps>(prompt, cluster_.transfer_window);
+    const Ps time = cluster_.transfer_alpha + cluster_.transfer_fixed +
+                    cluster_.transfer_token * prompt + cluster_.transfer_bounded * windowed;
     served(id).pulled = now_;
     parcels_.push_back(
         {now_ + std::max<Ps>(1, time), id, served(id).prefill_replica, static_cast<int>(to)});

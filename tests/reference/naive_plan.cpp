@@ -149,6 +149,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   const int has = r->landed_kv ? static_cast<int>(r->blocks.size()) : hit_blocks;
   int need = std::max(0, naive_->ceil_blocks(std::max(hold, wish.fit_tokens)) - has) + idle_hits +
              std::max(0, wish.spare_blocks);
+  if (r->blocks.empty()) need += config.seat_blocks;
   if (r->away) need += naive_->owed_to_prompts();
   if (need > pool.free_blocks()) {
     r->held_back |= r->away;
@@ -159,6 +160,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
     for (int block : hits) pool.touch(block);
     r->blocks = hits;
     r->hashed = hit_blocks;
+    while (static_cast<int>(r->seat.size()) < config.seat_blocks) r->seat.push_back(pool.pop());
   }
   while (static_cast<int>(r->blocks.size()) < naive_->ceil_blocks(hold))
     r->blocks.push_back(pool.pop());

@@ -29,6 +29,7 @@ struct NaiveRequest {
   double key = 0;
   Ps scheduled = unset;  // the plan that admitted it first, even if it lost its seat in that plan
   std::vector<int> blocks, hashes;
+  std::vector<int> seat;   // blocks beside those of its tokens
   int hashed = 0;          // blocks that carry content
   int remote = 0;          // KV that another replica computed
   bool away = false;       // its KV is at a prefill replica, and it has no blocks here

@@ -20,6 +20,7 @@ SglangConfig sglang_config(const ServingCase& question) {
   Dice dice(question.seed + 77);
   config.max_running_requests = question.config.max_num_seqs;
   config.pool_tokens = question.config.blocks;
+  config.seat_tokens = question.config.seat_blocks;
   config.chunked_prefill_size = dice.between(16, 512);
   config.max_prefill_tokens = dice.between(64, 1024);
   config.schedule_conservativeness = 0.1 * dice.between(0, dice.chance(70) ? 3 : 15);
@@ -33,6 +34,7 @@ ServingCase for_sglang(ServingCase question) {
   for (const Prompt& prompt : question.prompts)
     longest = std::max(longest, prompt.plain.prompt + prompt.plain.max_new);
   c.blocks = longest + 2 + static_cast<int>(question.seed % 8) * longest / 4;
+  c.blocks += c.seat_blocks * (1 + static_cast<int>(question.seed % 5));
   c.block_size = 1;
   c.prefix_caching = false;
   c.max_num_batched_tokens = 0;

@@ -41,13 +41,14 @@ std::string naive_with_vllm(const ServingCase& question) {
 }  // namespace
 
 TEST_CASE("the engine and a literal vLLM V1 agree in every request's times") {
-  Coverage coverage;
+  Coverage coverage, with_seat_blocks;
   int early_turns = 0;
   const auto [first, last] = seeds(1, 1200);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const ServingCase question = draw_case(seed, Range{});
     const History expected = run_vllm_v1(question.config, question.requests(), question.tariff);
     coverage.add(expected);
+    if (question.config.seat_blocks > 0) with_seat_blocks.add(expected);
     early_turns += !question.in_order(expected);
     if (fails(question, vllm_through_plan)) {
       FAIL(minimal_failure(question, vllm_through_plan));
@@ -55,6 +56,10 @@ TEST_CASE("the engine and a literal vLLM V1 agree in every request's times") {
   }
   coverage.print("vLLM V1", first, last);
   std::printf("with a turn that came while what it repeats was generated: %d\n", early_turns);
+  with_seat_blocks.print("of these with seat_blocks", first, last);
+  CHECK(with_seat_blocks.questions >= 300);
+  CHECK(with_seat_blocks.with_preemption >= 80);
+  CHECK(with_seat_blocks.with_prefix_hits >= 80);
   CHECK(early_turns >= 50);
   CHECK(coverage.unfinished == 0);
   CHECK(coverage.questions >= 1000);

@@ -143,6 +143,16 @@ bool draw_turn(Dice& dice, const std::vector<Prompt>& before, Prompt& prompt, in
   return true;
 }
 
+/// What a request holds beside its tokens: a window or a state; in a third of the questions.
+void draw_seat_blocks(std::uint64_t seed, VllmConfig& c) {
+  Dice dice(seed * 3935559000370003845ull + 7);
+  if (!dice.chance(35)) return;
+  c.seat_blocks = dice.between(1, dice.chance(50) ? 3 : 25);
+  // From just enough for one to enough for many.
+  const int most = dice.chance(50) ? 3 : 12;
+  c.blocks += c.seat_blocks * dice.between(1, most);
+}
+
 /// Limits that are not reached, in most questions: whoever has one ends by an end token.
 void draw_limits(std::uint64_t seed, const Range& range, ServingCase& question) {
   Dice dice(seed * 6364136223846793005ull + 5);
@@ -212,6 +222,7 @@ ServingCase draw_case(std::uint64_t seed, const Range& range) {
   if (c.by_priority) question.part_arrivals();
   draw_limits(seed, range, question);
   draw_bounds(seed, question.tariff);
+  draw_seat_blocks(seed, c);
   question.spell_tokens();
   return question;
 }
@@ -222,9 +233,9 @@ std::string text(const ServingCase& question) {
   std::ostringstream out;
   out << "seed " << question.seed << ": seats " << c.max_num_seqs << " budget "
       << c.max_num_batched_tokens << " blocks " << c.blocks << " x " << c.block_size
-      << " max_model_len " << c.max_model_len << " depth " << c.async_depth << " threshold "
-      << c.long_prefill_token_threshold << " watermark " << c.watermark
-      << (c.chunked_prefill ? " chunking" : " no chunking")
+      << " seat_blocks " << c.seat_blocks << " max_model_len " << c.max_model_len << " depth "
+      << c.async_depth << " threshold " << c.long_prefill_token_threshold << " watermark "
+      << c.watermark << (c.chunked_prefill ? " chunking" : " no chunking")
       << (c.reserve_full_isl ? " full_isl" : " no full_isl")
       << (c.prefix_caching ? " caching" : " no caching") << (c.by_priority ? " priority" : "")
       << "\n  tariff " << t.step << " " << t.token << " " << t.decode_context << " "

@@ -69,8 +69,9 @@ class Sglang : public Engine {
     std::vector<Request*> can_run;
     Rows rows;
 
-    void add(Request& r, int extend, int reserve) {
+    void add(Request& r, int extend, int reserve, int seat) {
       can_run.push_back(&r);
+      rem_total -= seat;
       rows.push_back({r.id, r.computed, extend, true, extend == r.extend()});
       rem_total -= extend + reserve;
       rem_input -= extend;
@@ -146,7 +147,7 @@ Rows Sglang::new_prefill_batch() {
     Request& r = *chunked_;
     const int extend = std::min(r.extend(), adder.rem_chunk);
     const bool truncated = extend < r.extend();
-    adder.add(r, extend, truncated ? 0 : std::min(r.given->max_new, clip_max_new_tokens));
+    adder.add(r, extend, truncated ? 0 : std::min(r.given->max_new, clip_max_new_tokens), 0);
     if (!truncated) chunked_ = nullptr;
   }
   while (!waiting_.empty()) {
@@ -157,7 +158,10 @@ Rows Sglang::new_prefill_batch() {
     Request& r = *waiting_.front();
     const std::size_t before = adder.can_run.size();
     const AddResult result = add_one(adder, r);
-    if (adder.can_run.size() > before) waiting_.pop_front();
+    if (adder.can_run.size() > before) {
+      waiting_.pop_front();
+      free_ -= config_.seat_tokens;
+    }
     if (result == AddResult::no_token) batch_is_full_ = true;
     if (result != AddResult::go_on) break;
   }
@@ -167,16 +171,16 @@ Rows Sglang::new_prefill_batch() {
 }
 
 AddResult Sglang::add_one(Adder& adder, Request& r) {
-  const int extend = r.extend();
-  if (extend + r.max_new_left() + page > adder.rem_total) return AddResult::no_token;
+  const int extend = r.extend(), seat = config_.seat_tokens;
+  if (extend + r.max_new_left() + page + seat > adder.rem_total) return AddResult::no_token;
   if (extend >= adder.rem_input && !adder.can_run.empty()) return AddResult::other;
   if (extend <= adder.rem_chunk) {
-    adder.add(r, extend, std::min(r.given->max_new, clip_max_new_tokens));
+    adder.add(r, extend, std::min(r.given->max_new, clip_max_new_tokens), seat);
     return adder.state();
   }
   if (adder.rem_chunk <= 0) return AddResult::other;
   chunked_ = &r;
-  adder.add(r, adder.rem_chunk, 0);
+  adder.add(r, adder.rem_chunk, 0, seat);
   return adder.state();
 }
 
@@ -208,7 +212,7 @@ void Sglang::retract(std::vector<Request*>& batch) {
     order.pop_back();
     batch.erase(std::find(batch.begin(), batch.end(), victim));
     running_.erase(std::find(running_.begin(), running_.end(), victim));
-    free_ += victim->computed;
+    free_ += victim->computed + config_.seat_tokens;
     victim->computed = 0;
     victim->retractions += 1;
     if (config_.requeue_at_front) {
@@ -233,7 +237,7 @@ void Sglang::update(const Rows& rows) {
     Request& r = at(row.id);
     if (!r.present) continue;  // it ended while this batch was made or ran
     if (++r.landed < r.given->output) continue;
-    free_ += r.computed;
+    if (r.computed > 0) free_ += r.computed + config_.seat_tokens;  // else it was retracted
     r.computed = 0;
     r.present = false;
     std::erase(running_, &r);

@@ -8,6 +8,7 @@
 //     seat and KV until that step is over and cannot be retracted
 //   - `batch_is_full` is cleared as soon as the shrunken batch is seen; the original decodes once
 //     more before it looks
+//   - windows and states are not pools of their own: each request takes seat_tokens of the one pool
 //   - a retracted request returns to the front of the queue; the original appends it
 
 #include "tests/reference/pipeline.h"
@@ -17,6 +18,7 @@ namespace rooflua::reference {
 struct SglangConfig {
   int max_running_requests = 256;
   int pool_tokens = 16384;  // KV tokens
+  int seat_tokens = 0;      // of them, what a request holds beside its own
   int chunked_prefill_size = 8192;
   int max_prefill_tokens = 16384;
   double schedule_conservativeness = 1.0;

@@ -66,13 +66,14 @@ void SglangThroughPlan::prefill_first(const VisibleReplica& replica, Plan& plan)
     const rooflua::Request& request = replica.request(slot);
     const int pending =
         request.prompt_tokens + request.emitted_tokens - replica.cached_tokens(slot);
-    if (pending + max_new_left(replica, slot) + 1 > total) {
+    if (pending + max_new_left(replica, slot) + 1 + view.seat_blocks > total) {
       full_ = true;
       return;
     }
     if ((pending >= input && taken > 0) || chunk <= 0) return;
     const int tokens = std::min(pending, chunk);
     if (!plan.admit(slot, tokens)) return;
+    total -= view.seat_blocks;
     book(tokens, tokens < pending ? 0 : std::min(request.max_output_tokens, 4096));
     if (total <= 0) full_ = true;
     if (total <= 0 || input <= 0 || chunk <= 0) return;

@@ -94,6 +94,7 @@ void simplify(ServingCase& question, const Check& check) {
   keep(question, check, [](ServingCase& q) { q.config.async_depth = 1; });
   keep(question, check, [](ServingCase& q) { q.config.long_prefill_token_threshold = 0; });
   keep(question, check, [](ServingCase& q) { q.config.watermark = 0; });
+  keep(question, check, [](ServingCase& q) { q.config.seat_blocks = 0; });
   keep(question, check, [](ServingCase& q) { q.config.reserve_full_isl = false; });
   keep(question, check, [](ServingCase& q) { q.config.by_priority = false; });
   keep(question, check,

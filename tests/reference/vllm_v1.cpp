@@ -20,6 +20,7 @@ struct Request {
   int computed = 0;      // KV that exists or is in flight
   int placeholders = 0;  // async only: sampled tokens in flight
   std::vector<int> blocks;
+  std::vector<int> seat;    // blocks beside those of its tokens
   int hashed = 0;           // blocks of it that carry content
   std::vector<int> hashes;  // chain of its full blocks, as far as known
   bool prefilling = false;  // admitted, and its sequence is not complete yet
@@ -200,11 +201,12 @@ bool VllmV1::allocate(Request& r, int tokens, const std::vector<int>& hits, bool
   int watermark = 0;
   if (is_waiting && !running_.empty())
     watermark = static_cast<int>(config_.watermark * config_.blocks);
+  const int seat = is_waiting ? config_.seat_blocks : 0;
   if (is_waiting && config_.reserve_full_isl) {
     const int whole = ceil_blocks(r.num_tokens()) - hit_blocks;
-    if (whole + idle_hits + watermark > pool_.free_blocks()) return false;
+    if (whole + idle_hits + seat + watermark > pool_.free_blocks()) return false;
   }
-  if (fresh + idle_hits + watermark > pool_.free_blocks()) return false;
+  if (fresh + idle_hits + seat + watermark > pool_.free_blocks()) return false;
 
   for (int block : hits) {
     pool_.touch(block);
@@ -212,6 +214,7 @@ bool VllmV1::allocate(Request& r, int tokens, const std::vector<int>& hits, bool
   }
   r.hashed += hit_blocks;
   for (int k = 0; k < fresh; ++k) r.blocks.push_back(pool_.pop());
+  for (int k = 0; k < seat; ++k) r.seat.push_back(pool_.pop());
   return true;
 }
 
@@ -291,7 +294,9 @@ void VllmV1::cache_blocks(Request& r, int tokens) {
 
 void VllmV1::free_blocks(Request& r) {
   pool_.free_all(r.blocks);
+  pool_.free_all(r.seat);
   r.blocks.clear();
+  r.seat.clear();
   r.hashed = 0;
 }
 

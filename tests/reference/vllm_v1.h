@@ -7,6 +7,8 @@
 //   - a victim whose last token is in flight releases early and is not counted as preempted
 //   - a block whose last token is known by an update counts as content from that update on; the
 //     original waits until the request is scheduled again, or ends
+//   - windows and states are not groups of blocks that grow up to a bound: a request takes all
+//     of seat_blocks when it is admitted
 //   - a chunk that is given back (its request fell victim in the step that scheduled it) leaves no
 //     content behind: the original keeps hashes of blocks that are never computed
 
@@ -19,7 +21,8 @@ namespace rooflua::reference {
 struct VllmConfig {
   int max_num_seqs = 256;
   int max_num_batched_tokens = 8192;
-  int blocks = 1024;  // usable ones: the null block is not among them
+  int blocks = 1024;    // usable ones: the null block is not among them
+  int seat_blocks = 0;  // that a request holds beside those of its tokens
   int block_size = 16;
   int max_model_len = 1 << 30;
   int async_depth = 1;

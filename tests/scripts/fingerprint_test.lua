@@ -19,7 +19,7 @@ local function is_reused(options)
   local text = pipe:read "*a"
   pipe:close()
   test.check(not text:find "error" and not text:find "FAILED", "%s", text)
-  return text:find "were in" ~= nil
+  return text:find "were in" ~= nil, text
 end
 
 --- A change of each file makes another result; without a change it is used again.
@@ -53,6 +53,32 @@ intermediate_size = 4096
 vocab_size = 32000
 max_model_len = 4096
 ]]
+
+test("files that a trusted script reads while it loads, by whatever function", function()
+  write("lines.txt", "30\n")
+  write("opened.txt", "3")
+  write("done.lua", "return 5")
+  write("s.lua", scenario([[
+local folder = ]] .. ("%q"):format(folder) .. [[
+
+local prompt = tonumber((io.lines(folder .. "/lines.txt")()))
+local file = io.open(folder .. "/opened.txt")
+local rate = tonumber(file:read "*a")
+file:close()
+local seed = dofile(folder .. "/done.lua")
+local written = io.open(folder .. "/written.txt", "w")
+written:write(tostring(os.clock()))
+written:close()]], [[model = "llama-3.1-8b", seed = seed, title = "at " .. rate .. " for " .. prompt]]))
+  test.check(not is_reused "--trusted", "nothing is stored yet")
+  local reused, text = is_reused "--trusted"
+  test.check(reused, "nothing has changed")
+  test.check(text:find("files that they read during a run, or by commands, are not compared", 1, true), "%s", text)
+  for _, change in ipairs { { "lines.txt", "31\n" }, { "opened.txt", "4" }, { "done.lua", "return 6 -- six" } } do
+    write(change[1], change[2])
+    test.check(not is_reused "--trusted", "%s has changed", change[1])
+    test.check(is_reused "--trusted", "nothing has changed since")
+  end
+end)
 
 test("a module that is first required inside a method, and what that requires", function()
   write("schedulers/late.lua", [[

@@ -195,7 +195,7 @@ local function random_steps(model, gpu, mfu)
 end
 
 --- Attention in chunks begins anew in each of them: a longer context may cost less.
-local function begins_anew(model) return rooflua.spec.model(model).context_chunk ~= nil end
+local function begins_anew(model) return rooflua.spec.model(model).context_chunk > 0 end
 
 for _, model in ipairs { hybrid, unpack(rooflua.spec.models()) } do
   if not begins_anew(model) then

@@ -46,6 +46,27 @@ for _, replicas in ipairs { 1, 3 } do
   end)
 end
 
+test("the report, the document, the rows and the page say that the router refused", function()
+  local path = test.file(".lua", [[
+local policy = require "rooflua.policy"
+local Odd = policy.define { name = "odd", doc = "Refuses every other request.", refuses = true }
+function Odd:route(request) return request.id % 2 == 0 and 1 end
+return { rooflua = 1, model = "llama-3.1-8b", hardware = "h200-sxm", router = Odd {},
+  workload = require "workloads.constant" { rate_per_s = 50, num_requests = 20, prompt_tokens = 30,
+    output_tokens = 3 } }
+]])
+  local json, rows, page = test.file ".json", test.file ".csv", test.file ".html"
+  local pipe = io.popen(("%s run %s --quiet --json %s --requests %s --html %s 2>&1"):format(
+    os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua", path, json, rows, page))
+  local text = pipe:read "*a"
+  pipe:close()
+  test.check(text:find("10 of 20 completed (10 refused)", 1, true), "%s", text)
+  local function read(name) return assert(io.open(name)):read "*a" end
+  test.check(read(json):find '"refused": 10')
+  test.equal(select(2, read(rows):gsub(",refused,", "")), 10)
+  test.check(read(page):find ">refused<")
+end)
+
 test("a fork hears for itself", function()
   local live = serve.open(scenario { router = Bounded {} })
   live:run_until(0.5)

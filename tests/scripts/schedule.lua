@@ -2,7 +2,7 @@
 --
 --   schedule.expect {
 --     scheduler = VllmV1 { ... },
---     kv_blocks = 8, block_size = 4, async_depth = 1, prefix_caching = false,  (these are the defaults;
+--     kv_blocks = 8, seat_blocks = 0, block_size = 4, async_depth = 1, prefix_caching = false,  (the defaults;
 --     seats and budget are the scheduler's own rules, so the replica sets no limits to them)
 --     requests = { { 0, 4, 3 }, { 0.5, 6, 1, { max_output_tokens = 4 } } },   arrival, prompt, output
 --     rows = [[ 0: A+4
@@ -45,7 +45,7 @@ function schedule.run(given)
   local run = native.serve_open({
     record = true,
     replicas = { {
-      kv_blocks = given.kv_blocks or 8, block_size = given.block_size or 4,
+      kv_blocks = given.kv_blocks or 8, seat_blocks = given.seat_blocks, block_size = given.block_size or 4,
       async_depth = given.async_depth or 1, prefix_caching = given.prefix_caching or false,
     } },
   }, { given.scheduler }, { { steps = Second {} } }, nil, stream(given.requests))

@@ -123,4 +123,118 @@ test("arguments of any kind are refused at the line of the call", function()
   end
 end)
 
+local policy, cost, mfu = rooflua.policy, rooflua.cost, rooflua.mfu
+
+--- A class of the one method, and the line of that method.
+local function class(name, method, more)
+  local given = { name = "mine", doc = "Of this test." }
+  for key, value in pairs(more or {}) do given[key] = value end
+  local Mine = policy.define(given)
+  Mine[name] = method
+  return Mine {}, ("%s:%d: "):format(here, debug.getinfo(method, "S").linedefined)
+end
+
+--- The method's line is the first of the message but for the line of this file that runs the scenario.
+local function blamed(part, line, more)
+  local message = message_of(serve.run, scenario(more))
+  test.check(message, "nothing is refused: %s", part)
+  local first = message:gsub("^" .. here:gsub("%p", "%%%0") .. ":%d+: (" .. here:gsub("%p", "%%%0") .. ":)", "%1")
+  test.check(first:find(line, 1, true) == 1, "expected %s first: %s", line, message)
+  test.check(message:find(part, 1, true), "expected '%s' in '%s'", part, message)
+  test.check(not message:find "rooflua%.[%w.]+:%d+:" and not message:find "scripts/steps", "%s", message)
+end
+
+test("an error in a method of a workload names the method's line", function()
+  local function asked(next_request, done)
+    return (class("requests", function()
+      return { n = 0, next = next_request, done = done }
+    end))
+  end
+  local function of(method) return ("%s:%d: "):format(here, debug.getinfo(method, "S").linedefined) end
+  local function few(state)
+    state.n = state.n + 1
+    if state.n < 3 then return state.n, 5, 5 end
+  end
+  local function fails() local nothing = ({}).x return nothing.x end
+  local function text() return "soon", 5, 5 end
+  local function half() return 1, 5, 0.5 end
+  local function unknown() return 1, 5, 5, { colour = 3 } end
+  blamed("attempt to index local 'nothing'", of(fails), { workload = asked(fails) })
+  blamed("request 1: expected arrival_s, prompt_tokens, output_tokens; found text", of(text),
+    { workload = asked(text) })
+  blamed("request 1: output_tokens: expected a whole number >= 1, found number 0.5", of(half),
+    { workload = asked(half) })
+  blamed("request 1: unknown field 'colour'", of(unknown), { workload = asked(unknown) })
+  blamed("attempt to index local 'nothing'", of(fails), { workload = asked(few, fails) })
+  blamed("request 3: expected arrival_s", of(text), { workload = asked(few, text) })
+  refused("requests(rng) returned a table whose next is no function but number 5", serve.run,
+    scenario { workload = asked(5) })
+  refused("requests(rng) returned a table whose done is no function but text", serve.run,
+    scenario { workload = asked(few, "x") })
+  refused("workload: an error that is not text but a table", serve.run,
+    scenario { workload = (class("requests", function() error {} end)) })
+end)
+
+test("an error in a user's lookup names the lookup's line, in front of the step model that asks", function()
+  for part, lookup in pairs {
+    ["attempt to index local 'nothing'"] = function() local nothing = ({}).x return nothing.x end,
+    ["unknown field 'nonsense'"] = function(table_) return table_.nonsense end,
+    ["expected a positive number"] = function() return -1 end,
+    ["expected a number as first result, found text"] = function() return "x" end,
+    ["unknown evidence 'guessed'"] = function() return 1e-3, "guessed" end,
+    ["an error that is not text but a table"] = function() error {} end,
+  } do
+    local line = ("%s:%d: "):format(here, debug.getinfo(lookup, "S").linedefined)
+    blamed(part, line, { mfu = { gpu = "h200-sxm", lookup = lookup } })
+    local instance, its_line = class("lookup", function(_, ...) return lookup(...) end, { returns = "latency_s" })
+    local message = message_of(serve.run, scenario { mfu = { gpu = "h200-sxm", lookup = instance } })
+    test.check(message:find(part, 1, true), "%s: %s", part, message)
+    test.check(message:find(line, 1, true) or message:find(its_line, 1, true), "%s: %s", part, message)
+  end
+end)
+
+test("check finds what is wrong with the answers of a workload", function()
+  for part, method in pairs {
+    ["requests(rng) must return a function, a trace, or a table with next; found number 5"] = "return 5",
+    ["a table whose next is no function"] = "return { next = 5 }",
+    ["an error that is not text but a table"] = "error {}",
+    ["expected arrival_s, prompt_tokens, output_tokens; found text"] =
+      "return function() return 'x', 5, 5 end",
+  } do
+    local path = test.file(".lua", ([[
+local policy = require "rooflua.policy"
+local Mine = policy.define { name = "mine", doc = "Of this test." }
+function Mine:requests() %s end
+return { rooflua = 1, model = "llama-3.1-8b", hardware = "h200", workload = Mine {} }
+]]):format(method))
+    local found = require("rooflua.scenario.check").file(path, {})
+    test.equal(found.errors, 1)
+    local message = found.findings[1].message
+    test.check(message:find(part, 1, true), "expected '%s' in '%s'", part, message)
+  end
+end)
+
+test("arguments that no function expects are refused in words", function()
+  local database = mfu.open { gpu = "h200-sxm", tables = false }
+  local cycle = {}
+  cycle.self = cycle
+  local sampler = rooflua.lengths.sampler({ distribution = "uniform", min = 1, max = 9 }, "mine")
+  refused("mine: expected a random stream, found number 5", sampler, 5)
+  refused("lengths: where: expected text, found a table", rooflua.lengths.check, 5, {})
+  refused("cost.groups: expected a policy of bucketing, found number 5", cost.groups, 5, {})
+  refused("cost.groups: expected a policy of bucketing, found a table", cost.groups, {}, {})
+  refused("expected a finite number of at most 1e+30, found 1e+300", cost.gemm, database, 1e300, 1000, 2)
+  refused("nested deeper than 100", policy.define, { name = "x", doc = "x", params = cycle })
+  refused("params.a.min: expected a number, found a function", policy.define,
+    { name = "x", doc = "x", params = { a = { default = 1, doc = "x", min = print } } })
+  refused("params.a.unit: expected text, found true", policy.define,
+    { name = "x", doc = "x", params = { a = { default = 1, doc = "x", unit = true } } })
+  refused("params.a.values: expected a table, found number 3", policy.define,
+    { name = "x", doc = "x", params = { a = { default = 1, doc = "x", values = 3 } } })
+  test.equal(cost.query_text { [true] = 5, op = "gemm" }, "true=5")
+  local live = serve.open(scenario())
+  refused("measure.diff: names: expected a table, found number 5", measure.diff, live, live, { names = 5 })
+  refused("measure.diff: names: expected text, found number 5", measure.diff, live, live, { names = { 5 } })
+end)
+
 test.finish()

@@ -359,4 +359,12 @@ test("the measured closed loops of 2026: 121 deployments, 1,402 questions, every
   test.equal(#totals.deployments(answers), 121)
 end)
 
+test("rows that no engine on these GPUs can have measured are refused", function()
+  --- 8 billion weights of 16 bits and 3.35 TB/s: 4.5 ms a step at least. 100,000 tokens a second are 1.6 Pflop/s.
+  local list = run { {}, { tpot_ms = 3 }, { clients = 1000, isl = 2000, ttft_ms = 5000, tpot_ms = 100 } }
+  local refused = list.document.silicon.coverage.refused
+  test.equal(refused["faster than the GPUs"], 2)
+  test.near(list.document.silicon.coverage.questions_frac, 1 / 3, 1e-12)
+end)
+
 test.finish()

@@ -115,6 +115,21 @@ test("figures that nothing is compared with are told", function()
   test.equal(out.document.cases[1].unread[1], "joules")
 end)
 
+test("notes of the models of cases stand in the report and in the document", function()
+  write("config.json", [[{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,
+    "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "vocab_size": 128256,
+    "intermediate_size": 14336, "max_position_embeddings": 8192, "tie_word_embeddings": false}]])
+  local note = "the file names no dtype; bf16 is assumed"
+  local model = folder .. "/config.json"
+  write_cases { { model = model }, { model = model }, {}, { gpu = "none such" } }
+  local out = validate.run { folder = folder, steps = { "kernels" } }
+  test.check(out.text:find("Notes\n[^\n]*" .. note:gsub("%p", "%%%0") .. "[^\n]* %(2 cases%)"), "%s", out.text)
+  local noted = table.concat(out.document.cases[1].notes, "\n")
+  test.check(noted:find(note, 1, true), "%s", noted)
+  test.equal(out.document.cases[3].notes, nil)
+  test.equal(out.document.cases[4].notes, nil)
+end)
+
 test("GPUs are known as their drivers and clouds call them, and a stated memory must be theirs", function()
   for text, name in pairs { ["H200 141GB HBM3"] = "h200-sxm", ["NVIDIA H200 141GB HBM3e"] = "h200-sxm",
     ["NVIDIA-H100-80GB-HBM3"] = "h100-sxm", ["nvidia h100 SXM5 GPU (80 GB)"] = false,

@@ -226,6 +226,8 @@ TEST_CASE("configurations that cannot be name the key") {
   check([](ClusterConfig& c) { c.replicas[0].block_size = 0; }, "block_size");
   check([](ClusterConfig& c) { c.replicas[0].async_depth = 3; }, "async_depth: found 3; 1 or 2");
   check([](ClusterConfig& c) { c.replicas[0].max_num_seqs = -1; }, "max_num_seqs");
+  check([](ClusterConfig& c) { c.replicas[0].seat_blocks = -1; },
+        "replicas[1].seat_blocks: found -1");
   check([](ClusterConfig& c) { c.replicas[0].context_caps[2] = -1; }, "context_caps[3]: found -1");
   check([](ClusterConfig& c) { c.replicas[0].context_chunk = -5; }, "context_chunk: found -5");
   check([](ClusterConfig& c) { c.replicas[0].role = Role::prefill; }, "need decode replicas");

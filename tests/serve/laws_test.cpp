@@ -151,8 +151,24 @@ class Auditor : public Observer {
 
 }  // namespace
 
+namespace {
+
+/// Blocks that requests with a seat hold: those of their tokens, and seat_blocks each.
+std::int64_t held_by_seats(const Simulation& simulation) {
+  const ReplicaView& v = simulation.replica(0).view();
+  std::int64_t blocks = 0;
+  for (std::int32_t slot = v.running_head; slot >= 0; slot = simulation.requests()[slot].next) {
+    const Request& request = simulation.requests()[slot];
+    const std::int32_t held = simulation.requests().progress(slot).held_blocks;
+    blocks += std::max(held, blocks_for(context_tokens(v, request), v.block_size)) + v.seat_blocks;
+  }
+  return blocks;
+}
+
+}  // namespace
+
 TEST_CASE("in = out, used + free = total, the clock never goes back, no step over budget") {
-  std::int64_t discarded = 0;
+  std::int64_t discarded = 0, with_seat_blocks = 0;
   for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
     CAPTURE(seed);
     Case it = random_case(seed, seed % 2 == 0);
@@ -175,6 +191,13 @@ TEST_CASE("in = out, used + free = total, the clock never goes back, no step ove
       const KvCache& kv = simulation.replica(0).kv();
       CHECK(kv.used_blocks() + kv.free_blocks() == kv.total_blocks());
       CHECK(v.free_blocks == kv.free_blocks());
+      // Requests that share a prefix hold its blocks together.
+      const std::int64_t held = held_by_seats(simulation);
+      const bool apart = seed % 2 != 0;
+      if (apart) CHECK(held == kv.used_blocks());
+      CHECK(held >= kv.used_blocks());
+      CHECK(kv.used_blocks() >= std::int64_t{v.seats} * v.seat_blocks);
+      with_seat_blocks += v.seats > 1 && v.seat_blocks > 0;
       CHECK(v.seats == v.decodes + v.prefilling + v.finishing);
       std::int64_t contexts = 0;
       std::int32_t running = 0;
@@ -198,6 +221,7 @@ TEST_CASE("in = out, used + free = total, the clock never goes back, no step ove
     discarded += auditor.discarded;
   }
   CHECK(discarded > 500);
+  CHECK(with_seat_blocks > 500);
 }
 
 TEST_CASE("the same inputs give the same run, and a fork of it the same future") {

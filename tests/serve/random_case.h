@@ -37,6 +37,14 @@ inline void draw_bounds(std::uint64_t seed, ReplicaConfig& replica) {
   replica.context_chunk = dice.upto(0, 3) == 0 ? 0 : dice.upto(1, 200);
 }
 
+/// What a request holds beside its tokens, in some cases; and more blocks for it.
+inline void draw_seat_blocks(std::uint64_t seed, ReplicaConfig& replica) {
+  Dice dice(seed + 177);
+  if (dice.upto(0, 2) > 0) return;
+  replica.seat_blocks = dice.upto(1, 6);
+  replica.kv_blocks += replica.seat_blocks * dice.upto(1, 4);
+}
+
 inline Case random_case(std::uint64_t seed, bool shared) {
   Dice dice(seed);
   Case made;
@@ -72,6 +80,7 @@ inline Case random_case(std::uint64_t seed, bool shared) {
     }
     made.specs.push_back(s);
   }
+  draw_seat_blocks(seed, made.cluster.replicas.front());
   return made;
 }
 

@@ -125,13 +125,74 @@ TEST_CASE("options outside their range are refused by key") {
   CHECK(holds(problem_of("llama-3.1-8b", "h200-sxm", {.kv_blocks = 0}), "kv_blocks"));
 }
 
-TEST_CASE("a hybrid keeps a state for every seat") {
+TEST_CASE("nothing is reserved for windows and states: each request takes blocks for its own") {
   Model model = load_model("qwen3-8b", home);
   model.hybrid = HybridAttention{4, 4, 16, 128, 32, 128};
   const Hardware gpu = load_hardware("h200-sxm", home);
   const Deployment few = deploy(model, gpu, {.max_num_seqs = 16});
   const Deployment many = deploy(model, gpu, {.max_num_seqs = 256});
-  CHECK(few.state_bytes == 16 * model.state_bytes_per_request());
-  CHECK(many.kv_blocks < few.kv_blocks);
+  CHECK(few.kv_blocks == many.kv_blocks);
   CHECK(few.kv_bytes_per_block == 9.0 * 16 * 2 * 8 * 128 * 2 * unit::byte);
+  CHECK(few.seat_bytes == model.state_bytes_per_request());
+  CHECK(double(few.seat_blocks) == std::ceil(few.seat_bytes / few.kv_bytes_per_block));
+  CHECK(few.seat_blocks > 1);
+  CHECK(deployed("qwen3-8b", "h200-sxm", {}).seat_blocks == 0);
+}
+
+// 52 layers keep 1024 + 16 tokens, 10 keep all: 5.2 times 65 blocks.
+TEST_CASE("Gemma-3-27B has 256 seats on an H100, and each holds 338 blocks for its windows") {
+  const Deployment d = deployed("gemma-3-27b", "h100-sxm", {.max_num_seqs = 256});
+  CHECK(d.seat_blocks == 338);
+  CHECK(d.kv_blocks > d.seat_blocks + 1);
+}
+
+TEST_CASE("a window that no request outgrows costs what full attention costs, but for a block") {
+  Model full = load_model("gemma-3-27b", home);
+  for (const int layers : {1, 10, 31, 52}) {
+    for (const int length : {16, 1000, 1024, 40000}) {
+      CAPTURE(layers, length);
+      Model mixed = full;
+      mixed.max_model_len = full.max_model_len = length;
+      mixed.attentions[0].layers = layers;
+      mixed.attentions[1].layers = 62 - layers;
+      mixed.attentions[0].window = length;
+      full.attentions = {mixed.attentions[1]};
+      full.attentions[0].layers = 62;
+      const Hardware gpu = load_hardware("h200-sxm", home);
+      const Deployment a = deploy(full, gpu, {}), b = deploy(mixed, gpu, {});
+      CHECK(a.seat_blocks == 0);
+      const double blocks = std::ceil(length / 16.0);
+      const double of_full = blocks * (a.kv_bytes_per_block / unit::byte);
+      const double of_mixed =
+          (blocks + double(b.seat_blocks)) * (b.kv_bytes_per_block / unit::byte);
+      CHECK(of_mixed <= of_full + b.kv_bytes_per_block / unit::byte);
+      CHECK(of_mixed > of_full - a.kv_bytes_per_block / unit::byte);
+      full = load_model("gemma-3-27b", home);
+    }
+  }
+}
+
+TEST_CASE(
+    "a request must fit with its windows, and a model without growing layers says what to do") {
+  Model model = load_model("gemma-3-27b", home);
+  model.attentions[0].window = 131072;
+  model.attentions[0].layers = 61;
+  model.attentions[1].layers = 1;
+  const Hardware gpu = load_hardware("h100-sxm", home);
+  const auto problem = [&](const DeploymentOptions& options) -> std::string {
+    try {
+      deploy(model, gpu, options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  INFO(problem({}));
+  CHECK(holds(problem({}), "GiB for windows and states of one request"));
+  CHECK(holds(problem({}), "it fits with tp = 2"));
+  model.attentions.pop_back();
+  model.attentions[0].layers = 62;
+  CHECK(holds(problem({}), "no layer whose KV cache grows"));
+  CHECK(holds(problem({}), "give kv_blocks"));
+  CHECK(deploy(model, gpu, {.kv_blocks = 100}).seat_blocks == 0);
 }

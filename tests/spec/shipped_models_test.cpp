@@ -208,6 +208,7 @@ TEST_CASE("a release says which classes it quantises, and the format of its KV c
       {"qwen3-235b-a22b", nvfp4, nvfp4, nvfp4, bf16, fp8},
       {"qwen3.5-397b-a17b", nvfp4, bf16, nvfp4, bf16, fp8},
       {"kimi-k2.5", nvfp4, bf16, nvfp4, nvfp4, fp8},
+      {"llama-3.1-70b", fp8, fp8, bf16, fp8, std::nullopt},
       {"llama-3.1-70b", nvfp4, nvfp4, bf16, nvfp4, fp8},
       {"qwen3-32b", block, block, bf16, block, std::nullopt},
       {"gemma-4-31b", nvfp4, bf16, bf16, nvfp4, fp8},

@@ -12,7 +12,8 @@ namespace rooflua {
 namespace {
 
 constexpr double above_0 = std::numeric_limits<double>::min();
-constexpr double largest = std::numeric_limits<double>::max();
+// Far above any shape; products of all numbers of a question stay finite.
+constexpr double largest = 1e30;
 
 double least(FieldNeed need, bool reference) {
   switch (need) {
@@ -39,7 +40,9 @@ std::size_t place(bool reference, bool decode) {
     if (each.number == number) field = each.name;
   }
   char text[80];
-  if (least == above_0) {
+  if (query.*number > largest && query.*number <= std::numeric_limits<double>::max()) {
+    std::snprintf(text, sizeof text, "of at most %g, found %g", largest, query.*number);
+  } else if (least == above_0) {
     std::snprintf(text, sizeof text, "above 0, found %g", query.*number);
   } else {
     std::snprintf(text, sizeof text, "of at least %g, found %g", least, query.*number);
@@ -69,7 +72,7 @@ QuestionForms::QuestionForms() {
 void QuestionForms::check(const Query& query, bool reference) const {
   const Form& form = forms_[static_cast<std::size_t>(query.op)];
   const std::vector<Least>& checks = form.checks[place(reference, query.decode != 0)];
-  // Without a branch for each number: a number that is not finite shows in the sum.
+  // Without a branch for each number: a number that is too large or NaN shows in the sum.
   double spare = 0, sum = 0;
   for (const Least& each : checks) {
     const double value = query.*each.number;

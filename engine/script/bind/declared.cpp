@@ -1,10 +1,13 @@
-// What the engine declares as data, for Lua: the small vocabularies and the metrics of a run.
+// What the engine declares as data, for Lua: the small vocabularies, the metrics of a run, and the
+// ranges of figures.
 
 #include "cost/evidence.h"
 #include "cost/work/roofline.h"
 #include "measure/record/metrics.h"
 #include "script/vm/context.h"
 #include "serve/words.h"
+#include "spec/hardware_units.h"
+#include "spec/ranges.h"
 
 namespace rooflua::script {
 
@@ -93,11 +96,33 @@ int metrics(lua_State* L) {
   return 1;
 }
 
+Json range_json(const std::string& key, const FigureRange& range) {
+  Json out = Json::object();
+  out["key"] = key;
+  out["unit"] = range.unit;
+  out["least"] = range.least;
+  out["most"] = range.most;
+  return out;
+}
+
+/// ranges() -> {{key, unit, least, most}, ...}: the declared ranges of figures of models, GPUs and
+/// deployments.
+int ranges(lua_State* L) {
+  Json out = Json::array();
+  for (const FigureRange& range : figure_ranges())
+    out.push_back(range_json(std::string(range.key), range));
+  for (const FigureRange& range : plausible_ranges())
+    out.push_back(range_json("hardware." + std::string(range.key), range));
+  push_json(L, out, false);
+  return 1;
+}
+
 }  // namespace
 
 void bind_declared(lua_State* L) {
   set_function(L, "vocabulary", guarded<vocabulary>);
   set_function(L, "metrics", guarded<metrics>);
+  set_function(L, "ranges", guarded<ranges>);
 }
 
 }  // namespace rooflua::script

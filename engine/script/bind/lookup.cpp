@@ -76,7 +76,7 @@ std::int32_t leaf(Context* context, Call call) noexcept {
     context->message = error.what();
   } catch (const std::exception& error) {
     context->failure.clear();
-    context->message = error.what();
+    context->message = message_of(error);
   }
   return abi_failed;
 }
@@ -205,7 +205,7 @@ std::int32_t collective(Context* context, const void* box, double bytes, double 
     out->evidence = static_cast<std::int32_t>(transfer.evidence);
     return abi_ok;
   } catch (const std::exception& error) {
-    context->message = error.what();
+    context->message = message_of(error);
     return abi_failed;
   }
 }

@@ -77,7 +77,9 @@ int with_lookup(lua_State* L) {
     return 1;
   }
   if (lua_type(L, 3) != LUA_TFUNCTION) wrong_type(L, 3, "db:with", "a function");
-  push_object(L, database.with_lookup(name, lua_lookup(L, 3, lua_toboolean(L, 4) != 0, name)));
+  const std::string place = lua_isfunction(L, 5) ? place_of_function(L, 5) : "";
+  push_object(L,
+              database.with_lookup(name, lua_lookup(L, 3, lua_toboolean(L, 4) != 0, name, place)));
   return 1;
 }
 

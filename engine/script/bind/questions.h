@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "cost/mfu_database.h"
 #include "border.h"
+#include "cost/mfu_database.h"
 #include "script/vm/stack.h"
 
 namespace rooflua {
@@ -24,7 +24,9 @@ void push_query(lua_State* L, const Query& query);
 Query check_query(lua_State* L, int index, Op op, const char* what);
 
 /// A user's lookup (a Lua function) as the engine calls it.
-UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const std::string& name);
+/// @param place  of the function that the user wrote, in front of errors about its answers
+UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const std::string& name,
+                      const std::string& place);
 
 /// One table, for the scripts that see it; the store owns the table.
 struct TableView {

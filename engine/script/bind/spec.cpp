@@ -176,6 +176,29 @@ int kv_bytes_per_token(lua_State* L) {
   return 1;
 }
 
+/// kv_of_prompts(model, kv_dtype) -> {bytes_per_token, fixed_bytes, bounded = {{bytes_per_token,
+/// tokens}}}: the KV of a prompt in layers that keep all of it, in recurrent layers, and in those
+/// that keep so many tokens at most.
+int kv_of_prompts(lua_State* L) {
+  const auto& model = check_object<Model>(L, 1, "kv_of_prompts");
+  const Dtype kv = require_dtype(check_text(L, 2, "kv_of_prompts: kv_dtype"), "kv_dtype");
+  Json bounded = Json::array();
+  for (const AttentionLayers& each : model->attentions) {
+    const double bytes = each.layers * each.bounded_bytes(kv);
+    if (bytes == 0) continue;
+    Json entry = Json::object();
+    entry["bytes_per_token"] = bytes;
+    entry["tokens"] = each.window;
+    bounded.push_back(std::move(entry));
+  }
+  Json out = Json::object();
+  out["bytes_per_token"] = model->kv_bytes_per_token(kv).in_base_units();
+  out["fixed_bytes"] = model->state_bytes_per_request().in_base_units();
+  out["bounded"] = std::move(bounded);
+  push_json(L, out, false);
+  return 1;
+}
+
 int names_to_lua(lua_State* L, const std::vector<std::string>& names) {
   lua_createtable(L, static_cast<int>(names.size()), 0);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -215,6 +238,7 @@ void bind_spec(lua_State* L) {
   set_function(L, "model_parameters", guarded<parameters>);
   set_function(L, "model_active_parameters", guarded<active_parameters>);
   set_function(L, "model_kv_bytes_per_token", guarded<kv_bytes_per_token>);
+  set_function(L, "kv_of_prompts", guarded<kv_of_prompts>);
   set_function(L, "list_models", guarded<list_models>);
   set_function(L, "list_hardware", guarded<list_hardware>);
   set_function(L, "dtype_code", guarded<dtype_code>);

@@ -170,7 +170,7 @@ Json fields_of(const Model& model) {
   const ContextLimits bounds = context_limits(model);
   out["context_caps"] = Json::array();
   for (const int cap : bounds.caps) out["context_caps"].push_back(cap);
-  if (bounds.chunk > 0) out["context_chunk"] = bounds.chunk;
+  out["context_chunk"] = bounds.chunk;
   if (model.moe) out["moe"] = fields_of(*model.moe);
   if (model.mla) out["mla"] = fields_of(*model.mla);
   if (model.hybrid) out["hybrid"] = fields_of(*model.hybrid);
@@ -224,8 +224,8 @@ Json fields_of(const Deployment& deployment) {
   out["kv_blocks"] = deployment.kv_blocks;
   out["weight_bytes"] = deployment.weight_bytes.in_base_units();
   out["activation_bytes"] = deployment.activation_bytes.in_base_units();
-  out["state_bytes"] = deployment.state_bytes.in_base_units();
   out["seat_bytes"] = deployment.seat_bytes.in_base_units();
+  out["seat_blocks"] = deployment.seat_blocks;
   out["kv_bytes_per_block"] = deployment.kv_bytes_per_block.in_base_units();
   out["kv_capacity_bytes"] = deployment.kv_capacity.in_base_units();
   return out;

@@ -127,7 +127,8 @@ Query check_query(lua_State* L, int index, Op op, const char* what) {
   return query;
 }
 
-UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const std::string& name) {
+UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const std::string& name,
+                      const std::string& place) {
   lua_pushvalue(L, function_index);
   // Kept until the state closes: a database may outlive its userdata inside the engine.
   const int reference = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -152,14 +153,22 @@ UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const 
     const int status = lua_pcall(state, 3, 2, 0);
     context->may_call_lua = true;
     if (status != 0) {
+      const bool text = lua_isstring(state, -1) != 0;
       const std::string problem =
-          lua_isstring(state, -1) != 0 ? lua_tostring(state, -1) : "an error that is not text";
+          text ? lua_tostring(state, -1)
+               : "an error that is not text but " + describe_value(state, lua_gettop(state));
       lua_settop(state, top);
-      throw Error("lookup " + name, problem);
+      if (text) throw PlacedError("", problem + " (lookup " + name + ")");
+      throw PlacedError(place, "lookup " + name + ": " + problem);
     }
-    const UserAnswer out = read_answer(state, returns_mfu, name);
-    lua_settop(state, top);
-    return out;
+    try {
+      const UserAnswer out = read_answer(state, returns_mfu, name);
+      lua_settop(state, top);
+      return out;
+    } catch (const Error& wrong) {
+      lua_settop(state, top);
+      throw PlacedError(place, wrong.what());
+    }
   };
 }
 

@@ -41,6 +41,7 @@ ReplicaConfig replica_config(const Json& value, const std::string& where) {
   };
   ReplicaConfig config;
   config.kv_blocks = number("kv_blocks", 0);
+  config.seat_blocks = number("seat_blocks", 0);
   config.block_size = number("block_size", 16);
   config.max_num_seqs = number("max_num_seqs", 0);
   config.max_num_batched_tokens = number("max_num_batched_tokens", 0);
@@ -59,6 +60,22 @@ ReplicaConfig replica_config(const Json& value, const std::string& where) {
     config.role = static_cast<Role>(found - known.begin());
   }
   return config;
+}
+
+/// The layers of which a prompt's KV is sent up to a bound.
+std::vector<KvTransfer::Bounded> bounded_of(const Json& given) {
+  std::vector<KvTransfer::Bounded> out;
+  const Json* transfer = given.find("transfer");
+  const Json* list = transfer != nullptr ? transfer->find("bounded") : nullptr;
+  if (list == nullptr || !list->is_array()) return out;
+  for (const Json& each : list->items()) {
+    const Json* bytes = each.find("bytes_per_token");
+    const Json* tokens = each.find("tokens");
+    if (bytes == nullptr || !bytes->is_number() || tokens == nullptr)
+      throw Error("transfer.bounded", "expected bytes_per_token and tokens");
+    out.push_back({bytes->number(), whole(*tokens, "transfer.bounded.tokens")});
+  }
+  return out;
 }
 
 double seconds_at(const Json& table, const char* group, const char* key) {
@@ -82,7 +99,8 @@ ClusterConfig cluster_config(const Json& given) {
                      seconds_at(given, "frontend", "per_output_token_s")};
   config.transfer = {seconds_at(given, "transfer", "alpha_s"),
                      seconds_at(given, "transfer", "bytes_per_s"),
-                     seconds_at(given, "transfer", "bytes_per_token")};
+                     seconds_at(given, "transfer", "bytes_per_token"),
+                     seconds_at(given, "transfer", "fixed_bytes"), bounded_of(given)};
   return config;
 }
 

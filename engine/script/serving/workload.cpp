@@ -23,6 +23,14 @@ LuaWorkload::LuaWorkload(Asking& asking) : asking_(&asking) {
                 "requests(rng) must return a function, a trace, or a table with next; found " +
                     describe_value(L, lua_gettop(L)));
   }
+  for (const char* name : {"next", "done"}) {
+    lua_getfield(L, -1, name);
+    if (!lua_isfunction(L, -1) && !lua_isnil(L, -1)) {
+      throw Error("workload", std::string("requests(rng) returned a table whose ") + name +
+                                  " is no function but " + describe_value(L, lua_gettop(L)));
+    }
+    lua_pop(L, 1);
+  }
   next_ = field_reference(L, "next");
   done_ = field_reference(L, "done");
   lua_getfield(L, -1, "shares_content");
@@ -145,6 +153,19 @@ bool LuaWorkload::read_request(int first, RequestSpec& spec) {
   return true;
 }
 
+/// The same for what `function` returned. @throws Error with file and line of that function
+bool LuaWorkload::read_answer(const LuaReference& function, int first, RequestSpec& spec) {
+  try {
+    return read_request(first, spec);
+  } catch (const Error& wrong) {
+    lua_State* L = asking_->L;
+    function.push(L);
+    const std::string place = place_of_function(L, lua_gettop(L));
+    lua_pop(L, 1);
+    throw Error(place, wrong.what());
+  }
+}
+
 bool LuaWorkload::next(RequestSpec& spec) {
   lua_State* L = asking_->L;
   const Ask ask(*asking_, "its workload (next)");
@@ -153,7 +174,7 @@ bool LuaWorkload::next(RequestSpec& spec) {
   if (state_) state_.push(L);
   if (lua_pcall(L, state_ ? 1 : 0, 4, 0) != 0)
     rethrow(L, "workload, request " + std::to_string(count_ + 1));
-  const bool more = read_request(top + 1, spec);
+  const bool more = read_answer(next_, top + 1, spec);
   lua_settop(L, top);
   return more;
 }
@@ -171,7 +192,7 @@ void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
   lua_pushboolean(L, done.outcome == Outcome::completed);
   if (lua_pcall(L, 5, 4, 0) != 0) rethrow(L, "workload, after request " + std::to_string(done.id));
   RequestSpec spec;
-  if (read_request(top + 1, spec)) follow_ups.send(spec);
+  if (read_answer(done_, top + 1, spec)) follow_ups.send(spec);
   lua_settop(L, top);
 }
 

@@ -31,6 +31,7 @@ class LuaWorkload : public Workload {
 
  private:
   bool read_request(int first, RequestSpec& spec);
+  bool read_answer(const LuaReference& function, int first, RequestSpec& spec);
   Asking* asking_;
   LuaReference state_, next_, done_;
   std::vector<Segment> segments_;

@@ -55,6 +55,19 @@ int raise(lua_State* L, const char* message) {
   return lua_error(L);
 }
 
+int raise_as_it_is(lua_State* L, const char* message) {
+  lua_pushstring(L, message);
+  return lua_error(L);
+}
+
+std::string place_of_function(lua_State* L, int index) {
+  lua_pushvalue(L, index);
+  lua_Debug about;
+  lua_getinfo(L, ">S", &about);
+  if (about.source[0] != '@' || about.linedefined <= 0) return "";
+  return std::string(about.source + 1) + ":" + std::to_string(about.linedefined);
+}
+
 void* push_box(lua_State* L, const char* type_name, std::size_t size, lua_CFunction collect) {
   void* box = lua_newuserdata(L, size);
   if (luaL_newmetatable(L, type_name) != 0) {

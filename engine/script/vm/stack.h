@@ -27,17 +27,34 @@ bool in_user_code(lua_State* L);
 
 /// Raises `message` as a Lua error, with the user's line in front. Does not return.
 int raise(lua_State* L, const char* message);
+int raise_as_it_is(lua_State* L, const char* message);
+
+/// An error of a function that a user wrote: its message begins with file and line of that
+/// function, and raising it puts no other line in front.
+class PlacedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Where the function at that index is defined: "scenario.lua:12"; "" for one of the library or of
+/// C.
+std::string place_of_function(lua_State* L, int index);
 
 /// Makes a Lua function of a C++ function. An exception becomes a Lua error, which is raised after
 /// the C++ frames have been unwound.
 template <int (*function)(lua_State*)>
 int guarded(lua_State* L) {
   char message[4096];
+  bool placed = false;
   try {
     return function(L);
+  } catch (const PlacedError& error) {
+    std::snprintf(message, sizeof message, "%s", error.what());
+    placed = true;
   } catch (const std::exception& error) {
     std::snprintf(message, sizeof message, "%s", message_of(error).c_str());
   }
+  if (placed) return raise_as_it_is(L, message);
   return raise(L, message);
 }
 

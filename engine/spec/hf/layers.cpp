@@ -151,6 +151,8 @@ void read_hf_layers(Model& model, const Fields& config, std::string_view type) {
     model.moe.reset();
   }
   take_heads(model);
+  if (!model.attentions.empty() && model.full_attention_layers() == 0)
+    throw Error(config.where(""), "no layer has a cache that grows, which is not supported");
   complete_layer_kinds(model);
 }
 

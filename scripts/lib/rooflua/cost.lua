@@ -70,7 +70,11 @@ end
 
 --- The groups that a bucketing policy makes of the prefills of a step, checked: no request and no token is lost.
 function cost.groups(bucketing, prefills)
-  return (answers.groups(bucketing, bucketing:groups(prefills), prefills))
+  local groups = type(bucketing) == "table" and bucketing.groups
+  if type(groups) ~= "function" then
+    fail("cost.groups: expected a policy of bucketing, found %s", core.describe(bucketing))
+  end
+  return (answers.groups(bucketing, groups(bucketing, prefills), prefills))
 end
 
 -- Primitives ----------------------------------------------------------------------------------------
@@ -182,7 +186,7 @@ function cost.query_text(query)
   core.table(query, "cost.query_text")
   local parts = {}
   for _, key in ipairs(core.sorted_keys(query)) do
-    if key ~= "op" then parts[#parts + 1] = key .. "=" .. tostring(query[key]) end
+    if key ~= "op" then parts[#parts + 1] = tostring(key) .. "=" .. tostring(query[key]) end
   end
   return core.join(parts, " ")
 end

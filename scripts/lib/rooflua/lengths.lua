@@ -16,6 +16,8 @@
 --- normal, lognormal, pareto and empirical take min and max as well. Samples are rounded to whole tokens and
 --- clamped to [min, max], at least 1.
 local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local is_stream = require("rooflua.random").is_stream
 
 local lengths = {}
 
@@ -41,7 +43,7 @@ local names = { "fixed", "uniform", "normal", "lognormal", "zipf", "pareto", "em
 
 --- An error about a key of a scenario names the key; any other error gets the line of the caller in front.
 local function fail(where, message)
-  local text = tostring(where or "a length distribution") .. ": " .. message
+  local text = where .. ": " .. message
   if text:find "^workload%." then error(text, 0) end
   native.fail(text)
 end
@@ -78,10 +80,10 @@ local function check_numbers(spec, where)
   for _, key in ipairs { "tokens", "mean", "deviation", "sigma", "exponent", "shape", "min", "max" } do
     local value = spec[key]
     if value ~= nil and not (type(value) == "number" and value >= 0 and value < math.huge) then
-      fail(tostring(where) .. "." .. key, "expected a number >= 0, found " .. tostring(value))
+      fail(where .. "." .. key, "expected a number >= 0, found " .. tostring(value))
     end
     if value and value > (largest[key] or math.huge) then
-      fail(tostring(where) .. "." .. key, ("expected at most %.0f, found %.14g"):format(largest[key], value))
+      fail(where .. "." .. key, ("expected at most %.0f, found %.14g"):format(largest[key], value))
     end
   end
   for _, key in ipairs(positive[spec.distribution] or {}) do
@@ -105,8 +107,15 @@ local function check_numbers(spec, where)
   end
 end
 
+--- The key path of a declaration, as errors call it.
+local function called(where)
+  if where == nil then return "a length distribution" end
+  return core.text(where, "lengths: where")
+end
+
 --- Checks a declaration and fills in its defaults. @param where its key path, for errors
 function lengths.check(spec, where)
+  where = called(where)
   if type(spec) == "number" then spec = { distribution = "fixed", tokens = spec } end
   if type(spec) ~= "table" then
     fail(where, "expected a number or { distribution = ... }, found " .. type(spec))
@@ -212,12 +221,14 @@ local samplers = {
 
 --- Returns a function of a random stream that draws whole token counts. The function has no state.
 function lengths.sampler(spec, where)
+  where = called(where)
   spec = lengths.check(spec, where)
   local draw = samplers[spec.distribution](spec, where)
   if spec.distribution == "fixed" then return draw end
   local low, high = math.max(1, math.ceil(spec.min or 1)), spec.max or most_tokens
   local floor = math.floor
   return function(stream)
+    if not is_stream(stream) then fail(where, "expected a random stream, found " .. core.describe(stream)) end
     local tokens = floor(draw(stream) + 0.5)
     if tokens < low then return low end
     if tokens > high then return high end

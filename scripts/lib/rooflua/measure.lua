@@ -155,7 +155,8 @@ function measure.diff(a, b, options)
     fail("measure.diff: expected two simulations from serve.open, found %s and %s", core.describe(a), core.describe(b))
   end
   local metric = metric_of(options.metric, "e2e_s", "measure.diff")
-  local names = options.names or { "a", "b" }
+  local names = core.table(options.names or { "a", "b" }, "measure.diff: names")
+  for i = 1, 2 do core.text(names[i], "measure.diff: names") end
   local rows, same, only_a, only_b = differences.rows(a:ended(), b:ended(), metric)
   return differences.text(names[1], names[2], metric, rows, same, only_a, only_b,
     core.whole(options.top or 5, "measure.diff: top", 1)), rows

@@ -125,9 +125,9 @@ function methods.with(db, lookup, options)
   if type(lookup) == "string" then return adopt(native.with_lookup(db, lookup)) end
   options = options and core.table(options, "db:with") or {}
   core.check_keys(options, with_options, "db:with")
-  local call, returns, name = lookup, options.returns, options.name
+  local call, returns, name, written = lookup, options.returns, options.name, lookup
   if type(lookup) == "table" and type(lookup.lookup) == "function" then
-    returns, name = returns or lookup.returns, name or lookup.name
+    returns, name, written = returns or lookup.returns, name or lookup.name, lookup.lookup
     call = function(t, query, all) return lookup:lookup(tables.seen(t), query, tables.seen_all(all)) end
   elseif type(lookup) == "function" then
     call = function(t, query, all) return lookup(tables.seen(t), query, tables.seen_all(all)) end
@@ -139,7 +139,7 @@ function methods.with(db, lookup, options)
   if returns ~= "latency_s" and returns ~= "mfu" then
     fail("db:with: returns: expected \"mfu\" or \"latency_s\", found %s", core.describe(returns))
   end
-  return adopt(native.with_lookup(db, name or "function", call, returns == "mfu"))
+  return adopt(native.with_lookup(db, name or "function", call, returns == "mfu", written))
 end
 
 function methods.tables(db) return native.list_tables(db) end

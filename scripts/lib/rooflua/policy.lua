@@ -93,10 +93,14 @@ local function check_value(where, declared, value)
   return value
 end
 
-local function copy(value)
+local most_nested = 100 -- tables inside each other
+
+local function copy(value, depth)
   if type(value) ~= "table" or policy.is_instance(value) then return value end
+  depth = (depth or 0) + 1
+  if depth > most_nested then fail("a parameter has tables nested deeper than %d", most_nested) end
   local out = {}
-  for key, each in pairs(core.plain(value)) do out[key] = copy(each) end
+  for key, each in pairs(core.plain(value)) do out[key] = copy(each, depth) end
   return setmetatable(out, getmetatable(value) or nil)
 end
 
@@ -216,6 +220,13 @@ local function check_parameters(name, params)
     local declared = core.table(params[key], where)
     core.check_keys(declared, parameter_keys, where)
     if declared.doc == nil then fail("%s: needs a doc", where) end
+    for _, bound in ipairs { "min", "max" } do
+      if declared[bound] ~= nil then core.number(declared[bound], where .. "." .. bound) end
+    end
+    for _, text in ipairs { "unit", "source", "type", "policy" } do
+      if declared[text] ~= nil then core.text(declared[text], where .. "." .. text) end
+    end
+    if declared.values ~= nil then core.table(declared.values, where .. ".values") end
     if declared.default == nil and not declared.optional then
       fail("%s: needs a default (or optional = true)", where)
     end

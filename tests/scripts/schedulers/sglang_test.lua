@@ -325,4 +325,20 @@ test("decodes of a mixed step run where there is room for all of them", function
               6: A ]] }
 end)
 
+-- The scheduler looks at 1, behind a prompt, then at 4 and 7: B, of 1.5, is seen at 4, and C at 5, behind B's prompt.
+test("new requests are seen once in some decode steps, and behind every prompt", function()
+  expect { scheduler = Sglang { scheduler_recv_interval = 3 }, kv_blocks = 40,
+    requests = { { 0, 4, 8 }, { 1.5, 4, 2 }, { 4.5, 4, 1 } },
+    rows = [[ 0: A+4
+              1: A
+              2: A
+              3: A
+              4: B+4
+              5: C+4
+              6: A B
+              7: A
+              8: A
+              9: A ]] }
+end)
+
 test.finish()

@@ -17,7 +17,7 @@ local methods = {
   Deployment = {},
 }
 -- Fields that are absent in most models: nil, because scripts ask whether they are there.
-local optional = { moe = true, mla = true, hybrid = true, context_caps = true, context_chunk = true }
+local optional = { moe = true, mla = true, hybrid = true }
 
 local function define(object, class)
   local known_methods = methods[class]

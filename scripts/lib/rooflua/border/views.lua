@@ -221,6 +221,7 @@ local replica_fields = {
   finishing = function(v) return v.finishing end,
   free_blocks = function(v) return v.free_blocks end,
   total_blocks = function(v) return v.total_blocks end,
+  seat_blocks = function(v) return v.seat_blocks end,
   block_size = function(v) return v.block_size end,
   free_tokens = function(v) return v.free_blocks * v.block_size end,
   waiting_tokens = function(v) return v.waiting_tokens end,

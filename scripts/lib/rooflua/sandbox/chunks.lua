@@ -3,6 +3,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local files = require "rooflua.sandbox.files"
+local noted_io = require "rooflua.sandbox.noted_io"
 local null = require("rooflua.json").null
 local policy = require "rooflua.policy"
 local repeatable = require "rooflua.sandbox.repeatable"
@@ -106,7 +107,8 @@ end
 
 --- With --trusted a script has everything that luajit has; undeclared globals stay errors.
 local function trusted_environment(require)
-  return setmetatable({ require = require, pairs = core.sorted_pairs }, {
+  return setmetatable({ require = require, pairs = core.sorted_pairs, io = noted_io.io, dofile = noted_io.dofile,
+    loadfile = noted_io.loadfile }, {
     __index = function(_, name)
       local value = rawget(globals, name)
       if value ~= nil then return value end

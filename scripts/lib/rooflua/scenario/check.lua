@@ -45,7 +45,7 @@ local function collector(path)
   end
   --- Adds an error as it was raised: "file:line: message", "file: message" or "message".
   function out.caught(problem)
-    problem = tostring(problem)
+    if type(problem) ~= "string" then problem = "an error that is not text but " .. core.describe(problem) end
     local file, line, message = problem:match "^(%S[^:\n]*):(%d+): (.*)$"
     if not file then file, message = path, problem end
     if message:sub(1, #path + 2) == path .. ": " then message = message:sub(#path + 3) end
@@ -77,7 +77,7 @@ local function check_lengths(replica, figures, out)
       "of the first %d requests the longest has %d tokens, more than %s's %d", figures.count, figures.longest,
       replica.prepared.model.name, context)
   end
-  local capacity = replica.config.kv_blocks * replica.config.block_size
+  local capacity = math.max(0, (replica.config.kv_blocks - replica.config.seat_blocks) * replica.config.block_size)
   if figures.longest > capacity then
     out.report("error", "workload.prompt_tokens",
       "a request of %d tokens does not fit into a KV cache of %d tokens", figures.longest, capacity)
@@ -143,13 +143,17 @@ local function forecast_serve(reader, given, out, bare)
   local bound = {}
   for i, replica in ipairs(prepared.replicas) do
     bound[i] = replica.prepared
+    tell(out, { fits.seat_note(replica) })
     check_start(replica, replica.prepared.said, out)
   end
   tell(out, notes.of(bound))
   local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
   local figures = forecast.figures(requests)
-  if figures.count == 0 then return {} end
+  if figures.count == 0 then
+    if not bare then try_policies(reader, given) end
+    return {}
+  end
   local seconds, rates = {}, {}
   for i, replica in ipairs(prepared.replicas) do
     if i == 1 and not check_lengths(replica, figures, out) then return {} end

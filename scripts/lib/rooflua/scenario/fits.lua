@@ -20,11 +20,11 @@ end
 
 local most_counted = 65536 -- decodes whose blocks are counted one by one; of more the mean is taken
 
---- Tokens of the longest request after the step, and the KV blocks of all.
-local function needs_of(item, block_size)
+--- Tokens of the longest request after the step, and the KV blocks of all, of which each holds `seat_blocks` besides.
+local function needs_of(item, block_size, seat_blocks)
   local longest, blocks = 0, 0
   local function add(tokens, count)
-    longest, blocks = math.max(longest, tokens), blocks + count * math.ceil(tokens / block_size)
+    longest, blocks = math.max(longest, tokens), blocks + count * (math.ceil(tokens / block_size) + seat_blocks)
   end
   for i = 1, #item.prefills do
     local prefill = item.prefills[i]
@@ -58,7 +58,7 @@ end
 function fits.problems(prepared, item)
   local out, given, own = {}, prepared.given.deployment, prepared.deployment
   local start = "could not run with " .. prepared.model.name .. ": "
-  local longest, blocks = needs_of(item, own.block_size)
+  local longest, blocks = needs_of(item, own.block_size, own.seat_blocks)
   local most, says = fits.longest(prepared, given)
   if most and longest > most then
     out.length = start .. ("a request has %s tokens, %s is %s"):format(grouped(longest), says, grouped(most))
@@ -100,6 +100,15 @@ function fits.summary(prepared, items)
   return out
 end
 
+--- What a request holds beside the blocks of its tokens, in words; nil where it holds nothing.
+---@param replica table {prepared, deployment} of serving.replicas
+function fits.seat_note(replica)
+  local own = replica.deployment
+  if own.seat_blocks == 0 then return nil end
+  return ("%s: windows and states of a request hold %s of %s KV blocks, beside those of its tokens"):format(
+    replica.prepared.model.name, grouped(own.seat_blocks), grouped(own.kv_blocks))
+end
+
 --- Why vLLM would not start with a deployment, as two lists of {key, sentence}: what the scenario states and does not
 --- fit, and what only follows from the model.
 ---@param replica table {prepared, deployment, config} of serving.replicas
@@ -117,7 +126,7 @@ function fits.start_problems(replica, given)
     end
   end
   local most, says = fits.longest(prepared, given)
-  local capacity = own.kv_blocks * own.block_size
+  local capacity = math.max(0, (own.kv_blocks - own.seat_blocks) * own.block_size)
   if most and most > capacity then
     local own_limit = says == "deployment.max_model_len"
     local list = own_limit and stated or implied

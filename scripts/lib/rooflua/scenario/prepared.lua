@@ -92,7 +92,8 @@ function prepared.of(reader, given)
   if out.async_depth ~= 1 and out.async_depth ~= 2 then
     reader:fail("async_depth", "expected 1 or 2, found %s", core.describe(out.async_depth))
   end
-  out.context_caps, out.context_chunk = caps_of(out.model), out.model.context_chunk
+  out.context_caps = caps_of(out.model)
+  out.context_chunk = out.model.context_chunk > 0 and out.model.context_chunk or nil
   out.step_policy = policies.steps(reader, given)
   out.corrections = policies.corrections(reader, given.corrections, out.step_policy)
   for i, each in ipairs(out.corrections) do

@@ -43,7 +43,7 @@ end
 --- An error of a call below gets the file and the key path in front, unless it says already where it is.
 local function place(reader, key, problem)
   local path = reader:key(key)
-  if type(problem) ~= "string" then error(problem, 0) end
+  if type(problem) ~= "string" then problem = "an error that is not text but " .. core.describe(problem) end
   local line = native.where() .. ": " -- of the call that gave a script's table: fail puts it in front again
   if not native.file_exists(reader.file) then
     while problem:sub(1, #line) == line do problem = problem:sub(#line + 1) end

@@ -1,5 +1,6 @@
 -- Everything that a served scenario consists of before its clock starts: replicas, router, workload, limits.
 local core = require "rooflua.base.core"
+local native = require "rooflua.native"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -27,14 +28,19 @@ local function numbers(reader, given, key)
   return out
 end
 
---- The KV transfer between prefill and decode replicas. Its defaults are those of the first replica.
+--- The KV transfer between prefill and decode replicas. Its defaults are those of the first replica. Bytes per token
+--- that the scenario gives replace all of the model's.
 local function transfer_of(network, list)
   network = network or {}
   local first = list[1]
+  local bytes = network.bytes_per_token and { bytes_per_token = network.bytes_per_token }
+    or native.kv_of_prompts(first.prepared.model, first.deployment.kv)
   return {
     alpha_s = network.alpha_s or 0,
     bytes_per_s = network.bytes_per_s or first.prepared.hardware.link_bytes_per_s,
-    bytes_per_token = network.bytes_per_token or first.prepared.model:kv_bytes_per_token(first.deployment.kv),
+    bytes_per_token = bytes.bytes_per_token,
+    fixed_bytes = bytes.fixed_bytes,
+    bounded = bytes.bounded,
   }
 end
 

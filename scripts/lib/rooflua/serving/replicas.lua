@@ -122,6 +122,7 @@ local function build(reader, given, own)
     deployment = deployment,
     config = {
       kv_blocks = deployment.kv_blocks,
+      seat_blocks = deployment.seat_blocks,
       block_size = deployment.block_size,
       max_num_seqs = held.max_num_seqs,
       max_num_batched_tokens = held.max_num_batched_tokens,

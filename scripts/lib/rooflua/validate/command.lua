@@ -8,6 +8,7 @@ local engines = require "rooflua.validate.engines"
 local cases = require "rooflua.validate.cases"
 local discrepancy = require "rooflua.validate.discrepancy"
 local json = require "rooflua.json"
+local notes = require "rooflua.scenario.notes"
 local page = require "rooflua.validate.page"
 local run = require "rooflua.validate.run"
 local silicon = require "rooflua.validate.silicon.command"
@@ -173,13 +174,36 @@ local function totals_document(of)
   return out
 end
 
+--- What a case leaves out of its model, and on what the constants of its GPU were fitted; nil if nothing is to say.
+local function notes_of(result)
+  local main, about = result.beliefs[current.beliefs[1].name], result.about
+  if not (about and main.errors) then return nil end
+  return notes.of({ { model = about.model, hardware = about.hardware } }, main.evidence)
+end
+
+--- Each note once, with the number of its cases: "deepseek-v3: ... (3 cases)"; "" where there are none.
+local function notes_text()
+  local order, counts = {}, {}
+  for _, result in ipairs(current.results) do
+    for _, note in ipairs(notes_of(result) or {}) do
+      if not counts[note] then order[#order + 1] = note end
+      counts[note] = (counts[note] or 0) + 1
+    end
+  end
+  for i, note in ipairs(order) do
+    order[i] = ("%s (%d case%s)"):format(note, counts[note], counts[note] == 1 and "" or "s")
+  end
+  return table.concat(order, "\n")
+end
+
 local function case_document(result)
   local main, about = result.beliefs[current.beliefs[1].name], result.about
   local out = { case_id = result.case.id, rating = result.case.rating, dataset = result.case.dataset,
     group = result.group or "cannot run", model = about and about.model.name,
     kind = about and discrepancy.kind_of(about), errors = main.errors or {}, evidence = main.evidence or {},
     unread = result.case.unread and #result.case.unread > 0 and json.array(result.case.unread) or nil,
-    tables = main.tables, problem = main.problem, intervals = main.intervals, discrepancy = main.discrepancy,
+    notes = notes_of(result), tables = main.tables, problem = main.problem, intervals = main.intervals,
+    discrepancy = main.discrepancy,
     others = {} }
   for i, belief in ipairs(current.beliefs) do
     local found = result.beliefs[belief.name]
@@ -240,6 +264,8 @@ local function report(by_belief, groups, ran)
   end
   local unread = text.unread(current.results)
   if unread ~= "" then parts[#parts + 1] = "Measured figures that nothing is compared with: " .. unread end
+  local noted = notes_text()
+  if noted ~= "" then parts[#parts + 1] = "Notes\n" .. noted end
   local failures = text.failures(current.results, current.beliefs)
   if failures ~= "" then parts[#parts + 1] = "Did not run\n" .. failures end
   parts[#parts + 1] = "Parameters; none of them knows a model or a run\n"

@@ -40,6 +40,7 @@ local function blocks_of_batch(case, hardware, given)
   local found = spec.deployment { model = case.model, hardware = hardware, tp = given.tp, weights = given.weights,
     kv = given.kv, memory_utilization = given.memory_utilization }
   local of_one = math.ceil(((settings.prompt_tokens or 0) + (settings.output_tokens or 0)) / found.block_size)
+    + found.seat_blocks
   return math.max(found.kv_blocks, settings.batch * of_one)
 end
 

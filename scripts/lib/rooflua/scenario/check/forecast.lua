@@ -29,12 +29,16 @@ function forecast.requests(workload, streams)
     out.left_out = native.trace_describe(source).left_out
     return out
   end
+  -- What the run refuses is not drawn: the trial of policies says what is wrong with it.
+  local next_request = source
+  if type(source) == "table" then next_request = source.next end
+  if type(next_request) ~= "function" then return out end
   while #out.prompts < most_drawn do
     local at_s, prompt, output
-    if type(source) == "function" then at_s, prompt, output = source()
-    else at_s, prompt, output = source.next(source) end
+    if type(source) == "function" then at_s, prompt, output = next_request()
+    else at_s, prompt, output = next_request(source) end
     if at_s == nil then break end
-    if type(prompt) ~= "number" or type(output) ~= "number" then break end -- the run will say so
+    if type(at_s) ~= "number" or type(prompt) ~= "number" or type(output) ~= "number" then break end
     add(at_s, prompt, output)
   end
   return out
@@ -68,7 +72,8 @@ end
 --- How many requests can decode in one step.
 local function seats_of(replica, figures)
   local config = replica.config
-  local by_kv = math.floor(config.kv_blocks * config.block_size / (figures.prompt + figures.output))
+  local of_one = figures.prompt + figures.output + config.seat_blocks * config.block_size
+  local by_kv = math.floor(config.kv_blocks * config.block_size / of_one)
   local seats = config.max_num_seqs > 0 and config.max_num_seqs or most_decodes
   return math.max(1, math.min(seats, by_kv, most_decodes))
 end

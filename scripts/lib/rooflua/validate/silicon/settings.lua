@@ -14,6 +14,8 @@
 --     largest_graph   tokens of the largest CUDA graph          async_depth   2: a step is planned while one runs
 --     reserve_full    vLLM: admit a request if its whole sequence fits
 --     frontend_s      time of a request outside of the engine
+--     recv_interval   SGLang: decode steps between two looks for new requests
+--     batch_wait      TensorRT-LLM: {steps, part of the budget} that prompts wait for others
 local apart = require "rooflua.validate.silicon.apart"
 local core = require "rooflua.base.core"
 local engines = require "rooflua.validate.engines"
@@ -41,11 +43,21 @@ local function llama_length(question)
   return longest(question) + ((question.isl == 1024 and question.osl == 1024) and 20 or 200)
 end
 
+--- batch_wait_timeout_iters and batch_wait_max_tokens_ratio of the same scripts.
+local function llama_wait(question)
+  local waits = question.isl == 1024 and question.osl == 1024 and question.widths.tp < 8
+  return waits and { 20, 0.9 } or nil
+end
+
 --- TensorRT-LLM cuts no prompt by default, so that a prompt must fit into a step beside the decodes.
 local function whole_prompt(question) return math.max(8192, question.clients + question.isl + 64) end
 
 --- max_num_tokens of aiconfigurator's generator for TensorRT-LLM, a multiple of a block.
 local function generated_budget(question) return math.ceil((question.clients + question.isl + 1500) / 32) * 32 end
+
+--- The same for vLLM, and max_prefill_tokens of SGLang.
+local function plain_budget(question) return question.clients + question.isl + 1500 end
+local function prefill_budget(question) return question.isl + 1500 end
 
 --- SGLang's mem_fraction_static. Activations, graphs and communication buffers take the reserve.
 local function sglang_memory(question, hardware, values)
@@ -58,6 +70,12 @@ end
 --- InferenceX's SGLang scripts of R1 in FP8 have two recipes, by TP.
 local function r1(of_4, of_8)
   return function(question) return question.widths.tp == 4 and of_4 or of_8 end
+end
+
+--- scheduler-recv-interval of several SGLang scripts.
+local function recv_interval(question)
+  if question.family == "deepseek-v3" and question.format == "fp8" and question.widths.tp == 4 then return 10 end
+  return question.clients >= 16 and 30 or 10
 end
 
 local entries = {
@@ -78,6 +96,10 @@ local entries = {
   { export = false, engine = "trtllm", values = { budget = generated_budget, seats = clients, largest_graph = clients,
       memory = { "free", 0.8 } },
     source = "aiconfigurator 095f58a5: rule_plugin/benchmark/trtllm.rule, extra_engine_args.1.0.0rc3.yaml.j2" },
+  { export = false, engine = "vllm", values = { budget = plain_budget, seats = clients, largest_graph = clients },
+    source = "aiconfigurator 2b264ba7: rule_plugin/benchmark/vllm.rule" },
+  { export = false, engine = "sglang", values = { budget = prefill_budget, seats = clients, largest_graph = clients,
+      mixed_chunk = true }, source = "aiconfigurator 043c66c5: rule_plugin/benchmark/sglang.rule" },
   { export = false, engine = { "trtllm", "sglang", "vllm" }, format = { "fp8", "fp4" }, values = { kv = "fp8" },
     source = "aiconfigurator 095f58a5: sdk/models/helpers.py, keys and values in FP8 where weights are quantised" },
   -- Launch scripts of InferenceX, vLLM.
@@ -99,23 +121,24 @@ local entries = {
   -- SGLang. Attention kernels of TensorRT-LLM work on pages of 64 tokens.
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", values = { chunk = r1(8192, 32768),
       budget = r1(8192, 32768), seats = r1(32, 128), memory = { "static", 0.82 }, kv = "fp8",
-      largest_graph = r1(32, 128), block_size = 64 },
+      largest_graph = r1(32, 128), block_size = 64,
+      recv_interval = recv_interval },
     source = "benchmarks/dsr1_fp8_b200.sh, single_node/dsr1_fp8_b300.sh" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", tp = 4,
     values = { memory = { "static", 0.95 } }, source = "benchmarks/dsr1_fp8_b200.sh" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", system = { "h200_sxm" },
-    values = { seats = 256, largest_graph = 256, kv = "auto", block_size = 1 },
+    values = { seats = 256, largest_graph = 256, kv = "auto", block_size = 1, recv_interval = 1 },
     source = "benchmarks/dsr1_fp8_h200.sh" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp4", values = { chunk = 16384, seats = 256,
-      largest_graph = 256, memory = { "static", 0.85 }, kv = "fp8", block_size = 64 },
+      largest_graph = 256, memory = { "static", 0.85 }, kv = "fp8", block_size = 64, recv_interval = recv_interval },
     source = "benchmarks/dsr1_fp4_b200.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", values = { chunk = 16384, budget = 16384,
-      seats = 128, memory = { "static", 0.8 }, kv = "fp8", largest_graph = clients },
+      seats = 128, memory = { "static", 0.8 }, kv = "fp8", largest_graph = clients, recv_interval = 10 },
     source = "benchmarks/single_node/qwen3.5_fp8_h200.sh, _b300.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", system = { "b200_sxm", "b300_sxm" },
     values = { block_size = 64 }, source = "the same: attention-backend trtllm_mha" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "bf16", values = { chunk = 32768,
-      budget = 32768, memory = { "static", 0.82 }, kv = "auto" },
+      budget = 32768, memory = { "static", 0.82 }, kv = "auto", recv_interval = recv_interval },
     source = "benchmarks/single_node/qwen3.5_bf16_b200.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "fp4", values = { chunk = 32768,
       budget = 32768 }, source = "benchmarks/single_node/qwen3.5_fp4_b300.sh" },
@@ -123,10 +146,11 @@ local entries = {
       memory = { "static", 0.85 }, kv = "fp8", largest_graph = clients, seats = clients, block_size = 64 },
     source = "benchmarks/single_node/glm5_fp8_b200.sh" },
   { export = true, engine = "sglang", family = "glm-5", format = "fp4", values = { memory = { "static", 0.9 },
-      seats = 2048 }, source = "benchmarks/single_node/glm5_fp4_b200.sh" },
+      seats = 2048, recv_interval = 10 }, source = "benchmarks/single_node/glm5_fp4_b200.sh" },
   -- TensorRT-LLM.
   { export = true, engine = "trtllm", family = "llama-3.1-70b", values = { budget = llama_length, kv = "fp8",
-      largest_graph = 1024 }, source = "benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp4_b200_trt_slurm.sh" },
+      largest_graph = 1024, batch_wait = llama_wait },
+    source = "benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp4_b200_trt_slurm.sh" },
   { export = true, engine = "trtllm", family = "deepseek-v3", values = { kv = "fp8", memory = { "free", 0.75 },
       budget = whole_prompt, largest_graph = 128 }, source = "benchmarks/dsr1_fp*_b200_trt.sh at 843c6254" },
   { export = true, engine = "trtllm", family = "gpt-oss-120b", values = { seats = clients, budget = 20000,
@@ -236,8 +260,8 @@ function settings.of(question, hardware, overrides)
 end
 
 --- Names of settings that --set silicon.NAME may replace.
-settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "largest_graph", "reserve_full",
-  "seats" }
+settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "largest_graph", "recv_interval",
+  "reserve_full", "seats" }
 
 --- A name, or the names of a list, as text.
 local function names_of(given) return type(given) == "table" and core.join(given, " ") or tostring(given) end

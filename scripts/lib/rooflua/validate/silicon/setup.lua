@@ -7,6 +7,7 @@ local core = require "rooflua.base.core"
 local mfu = require "rooflua.mfu"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local possible = require "rooflua.validate.silicon.possible"
 local Reader = require "rooflua.scenario.reader"
 local roles = require "rooflua.validate.silicon.roles"
 local score = require "rooflua.validate.score"
@@ -80,8 +81,12 @@ local function scheduler(values, role)
   local own = { max_num_seqs = values.seats }
   if values.scheduler == "sglang" then
     own.max_prefill_tokens, own.chunked_prefill_size = values.budget, values.chunk
+    own.scheduler_recv_interval, own.enable_mixed_chunk = values.recv_interval, values.mixed_chunk
   else
     own.max_num_batched_tokens = values.budget
+  end
+  if values.batch_wait then
+    own.batch_wait_timeout_iters, own.batch_wait_max_tokens_ratio = values.batch_wait[1], values.batch_wait[2]
   end
   -- A prompt whose keys and values have arrived needs one token of the step, not a block of them.
   if values.scheduler == "trtllm" and role.role == "decode" then own.chunk_unit_size = 1 end
@@ -90,7 +95,7 @@ local function scheduler(values, role)
 end
 
 --- KV blocks where an engine does not divide its memory as vLLM does: from the blocks that the whole memory leaves
---- beside weights, states and activations. SGLang's share holds weights and cache; its activations are in the rest.
+--- beside weights and activations. SGLang's share holds weights and cache; its activations are in the rest.
 local function blocks_of(given, memory)
   local kind, share = memory[1], memory[2]
   given.memory_utilization = 1
@@ -188,6 +193,11 @@ function setup.scenario(question, steps, options)
     frontend = { base_s = last.frontend_s },
   }
   put_replicas(out, list, each_values, steps)
+  if not list[2] then
+    local keys = (out.replicas and out.replicas[1] or out).deployment
+    local impossible = possible.refusal(list[1], model, hardware, keys)
+    if impossible then core.fail("%s", impossible) end
+  end
   if list[2] then out.network = roles.network(list[1], list[2], model, last) end
   return out, notes_of(question, list)
 end
