@@ -105,6 +105,7 @@ test("rows of others have what the generator writes: one prompt at a time, seats
     test.equal(seats .. " " .. budget, "1 " .. tokens[1], engine)
     seats, budget = limits(given.replicas[2])
     test.equal(seats .. " " .. budget, "4 " .. tokens[2], engine)
+    test.check(not policy.parameters(given.replicas[1].scheduler).enable_mixed_chunk, engine)
   end
 end)
 

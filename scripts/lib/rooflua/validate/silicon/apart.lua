@@ -60,10 +60,11 @@ apart.entries = {
   { export = false, role = "decode", engine = "trtllm", values = { seats = batch, largest_graph = batch,
       budget = function(question) return whole_blocks(batch(question)) end },
     source = generator_source .. "trtllm.rule" },
-  { export = false, role = "prefill", engine = "sglang", values = { seats = 1, largest_graph = 1,
+  { export = false, role = "prefill", engine = "sglang", values = { seats = 1, largest_graph = 1, mixed_chunk = false,
       budget = function(question) return question.isl + 1500 end }, source = generator_source .. "sglang.rule" },
   { export = false, role = "decode", engine = "sglang", values = { seats = batch, largest_graph = batch,
-      budget = function(question) return question.isl + 1500 end }, source = generator_source .. "sglang.rule" },
+      mixed_chunk = false, budget = function(question) return question.isl + 1500 end },
+    source = generator_source .. "sglang.rule" },
   -- Recipes for InferenceX.
   { export = true, role = "prefill", engine = "trtllm", values = { seats = prompts_of_a_step,
       budget = tokens_of_a_step, memory = { "free", 0.6 }, kv = "fp8", largest_graph = 0 },
@@ -78,7 +79,7 @@ apart.entries = {
   { export = true, role = both, engine = "sglang", system = racks, values = { memory = memory_of_a_rack },
     source = recipe_source .. "recipes/gb200-fp8/1k1k/low-latency.yaml, recipes/gb200-fp4/1k1k/low-latency.yaml" },
   { export = true, role = both, engine = "sglang", system = racks, tp = 4, values = { chunk = 8192, budget = 16384,
-      largest_graph = 256 }, source = recipe_source .. "the same" },
+      largest_graph = 256, recv_interval = 10 }, source = recipe_source .. "the same" },
   { export = true, role = "prefill", engine = "sglang", values = { largest_graph = 0 },
     source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml: disable-cuda-graph" },
 }
