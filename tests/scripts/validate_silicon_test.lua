@@ -54,6 +54,7 @@ test("a broken row costs that row, and says where and why", function()
     { { widths_tp_dp_moetp_moeep = "4,1" }, "expected tp,dp,moe_tp,moe_ep, found '4,1'" },
     { { widths_tp_dp_moetp_moeep = "" }, "expected tp,dp,moe_tp,moe_ep, found ''" },
     { { mode = "pd" }, "mode pd has the widths of prefill;decode" },
+    { { mode = "pd", widths_tp_dp_moetp_moeep = "1,1,1,1;1,1,1,1" }, "workers: mode pd has engines for prefill" },
     { { mode = "agg?" }, "expected agg or pd, found 'agg?'" },
     { { clients = 0 }, "clients: expected a whole number above 0" },
     { { isl = "long" }, "isl: expected a whole number above 0" },
@@ -77,18 +78,21 @@ test("a broken row costs that row, and says where and why", function()
   local out = run(list)
   test.equal(out.ran, 1)
   test.equal(out.document.silicon.coverage.refused["broken row"], #broken)
-  test.check(out.text:find("14 questions of", 1, true) and out.text:find("1 scored, 13 not", 1, true), out.text)
+  test.check(out.text:find("15 questions of", 1, true) and out.text:find("1 scored, 14 not", 1, true), out.text)
 end)
 
 test("a deployment is family, system, engine, format and widths; versions and lengths are its questions", function()
   local found = rows.read(write { {}, { engine_version = "0.9", isl = 900 }, { engine = "SGLang" }, { format = "FP8" },
-    { widths_tp_dp_moetp_moeep = "2,1,2,1" }, { mode = "pd", widths_tp_dp_moetp_moeep = "1,4,1,4;8,1,1,8" } })
+    { widths_tp_dp_moetp_moeep = "2,1,2,1" },
+    { mode = "pd", workers = "1P3D", widths_tp_dp_moetp_moeep = "1,4,1,4;8,1,1,8" } })
   test.equal(found[1].key, "llama-3.1-8b|h100_sxm|vllm|bf16|agg:1,1,1,1")
   test.equal(found[2].key, found[1].key)
   test.equal(found[3].key, "llama-3.1-8b|h100_sxm|sglang|bf16|agg:1,1,1,1")
   test.equal(found[6].key, "llama-3.1-8b|h100_sxm|vllm|bf16|pd:1,4,1,4;8,1,1,8")
   test.equal(found[6].prefill.dp, 4)
   test.equal(found[6].decode.ep, 8)
+  test.equal(found[6].prefill_engines, 1)
+  test.equal(found[6].decode_engines, 3)
   local answers = {}
   for i, question in ipairs(found) do answers[i] = { question = question } end
   test.equal(#totals.deployments(answers), 5)
@@ -98,11 +102,12 @@ end)
 
 test("what cannot be simulated is refused with its reason, and counted", function()
   local out = run { {}, { family = "no-such-model" }, { family = "no-such-model", clients = 4 },
-    { mode = "pd", widths_tp_dp_moetp_moeep = "1,1,1,1;2,1,2,1" }, { engine = "lmdeploy" }, { system = "tpu" },
+    { mode = "pd", workers = "1P1D", widths_tp_dp_moetp_moeep = "1,1,1,1;2,1,1,2" },
+    { engine = "lmdeploy" }, { system = "tpu" },
     { widths_tp_dp_moetp_moeep = "2,1,1,2" } }
   local coverage = out.document.silicon.coverage
-  for reason, count in pairs { ["model not shipped: no-such-model"] = 2, ["prefill and decode apart"] = 1,
-    ["widths: ep of a model without experts"] = 1 } do
+  for reason, count in pairs { ["model not shipped: no-such-model"] = 2,
+    ["widths: ep of a model without experts"] = 2 } do
     test.equal(coverage.refused[reason], count, reason)
   end
   local unknown = {}
@@ -120,13 +125,11 @@ test("a deployment that does not fit is refused, not an error of the run", funct
   test.equal(out.ran, 1)
 end)
 
-test("dp waits for a deployment that takes it; whole experts are scored and marked", function()
-  local takes_dp = require("rooflua.scenario.schema").entry "deployment.dp"
-  local takes_ep = require("rooflua.scenario.schema").entry "deployment.ep"
+test("attention on DP ranks and whole experts are scored, and what is assumed of ranks is told", function()
   local out = run { mixtral, with(mixtral, { widths_tp_dp_moetp_moeep = "1,2,1,2" }) }
   test.equal(out.document.silicon.class.tep.deployments, 1)
-  if not takes_dp then test.equal(out.document.silicon.coverage.refused["widths: dp 2"], 1) end
-  if not takes_ep then test.check(out.text:find("agg:2,1,1,2 *", 1, true), out.text) end
+  test.equal(out.document.silicon.class.dpa.deployments, 1)
+  test.check(out.text:find("1 x ranks of attention (dp) are replicas that do not wait", 1, true), out.text)
 end)
 
 test("an engine version that is empty or has no number takes the newest defaults, with a note", function()

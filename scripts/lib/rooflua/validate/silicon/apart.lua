@@ -27,6 +27,11 @@ local prefill_tokens = 16384
 local function prompts_of_a_step(question) return math.max(1, math.floor(prefill_tokens / question.isl)) end
 local function tokens_of_a_step(question) return math.max(prefill_tokens, question.isl) end
 
+--- mem_fraction_static: engines of four GPUs have little room beside the weights.
+local function memory_of_a_rack(question)
+  return { "static", question.widths.tp * question.widths.dp <= 4 and 0.95 or 0.85 }
+end
+
 --- A setting of each rank, where an engine with one rank has another one.
 local function by_rank(of_one, of_a_rank)
   return function(question) return question.widths.dp > 1 and of_a_rank or of_one end
@@ -47,18 +52,19 @@ apart.entries = {
   -- What aiconfigurator's generator writes.
   { export = false, role = "prefill", engine = "vllm", values = { seats = 1, largest_graph = 1,
       budget = function(question) return question.isl + 1500 end }, source = generator_source .. "vllm.rule" },
-  { export = false, role = "decode", engine = "vllm", values = { seats = batch, budget = batch, largest_graph = batch },
-    source = generator_source .. "vllm.rule" },
+  { export = false, role = "decode", engine = "vllm", values = { seats = batch, budget = batch,
+      largest_graph = batch }, source = generator_source .. "vllm.rule" },
   { export = false, role = "prefill", engine = "trtllm", values = { seats = 1, largest_graph = 1,
       budget = function(question) return whole_blocks(question.isl + 1500) end },
     source = generator_source .. "trtllm.rule" },
   { export = false, role = "decode", engine = "trtllm", values = { seats = batch, largest_graph = batch,
       budget = function(question) return whole_blocks(batch(question)) end },
     source = generator_source .. "trtllm.rule" },
-  { export = false, role = "prefill", engine = "sglang", values = { seats = 1, largest_graph = 1,
+  { export = false, role = "prefill", engine = "sglang", values = { seats = 1, largest_graph = 1, mixed_chunk = false,
       budget = function(question) return question.isl + 1500 end }, source = generator_source .. "sglang.rule" },
   { export = false, role = "decode", engine = "sglang", values = { seats = batch, largest_graph = batch,
-      budget = function(question) return question.isl + 1500 end }, source = generator_source .. "sglang.rule" },
+      mixed_chunk = false, budget = function(question) return question.isl + 1500 end },
+    source = generator_source .. "sglang.rule" },
   -- Recipes for InferenceX.
   { export = true, role = "prefill", engine = "trtllm", values = { seats = prompts_of_a_step,
       budget = tokens_of_a_step, memory = { "free", 0.6 }, kv = "fp8", largest_graph = 0 },
@@ -66,11 +72,16 @@ apart.entries = {
   { export = true, role = "decode", engine = "trtllm", values = { seats = recipe_batch, largest_graph = recipe_batch,
       budget = function(question) return whole_blocks(recipe_batch(question)) end, memory = { "free", 0.8 },
       kv = "fp8" }, source = recipe_source .. "gb200/1k1k/stp/ctx1_gen1_dep8_batch512_eplb0_mtp0.yaml" },
-  { export = true, role = both, engine = "sglang", values = { chunk = by_width(32768, 16384), budget = by_rank(32768, 16384),
-      seats = by_width(512, 128), memory = { "static", 0.85 }, kv = "fp8", block_size = 64, largest_graph = 512 },
+  { export = true, role = both, engine = "sglang", values = { chunk = by_width(32768, 16384),
+      budget = by_rank(32768, 16384), seats = by_width(512, 128), memory = { "static", 0.85 }, kv = "fp8",
+      block_size = 64, largest_graph = 512 },
     source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml; with dp 8k1k/stp/max-tpt-dep8-1p1d.yaml" },
+  { export = true, role = both, engine = "sglang", system = racks, values = { memory = memory_of_a_rack },
+    source = recipe_source .. "recipes/gb200-fp8/1k1k/low-latency.yaml, recipes/gb200-fp4/1k1k/low-latency.yaml" },
+  { export = true, role = both, engine = "sglang", system = racks, tp = 4, values = { chunk = 8192, budget = 16384,
+      largest_graph = 256, recv_interval = 10 }, source = recipe_source .. "the same" },
   { export = true, role = "prefill", engine = "sglang", values = { largest_graph = 0 },
-    source = recipe_source .. "the same: disable-cuda-graph" },
+    source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml: disable-cuda-graph" },
 }
 
 return apart

@@ -1,6 +1,6 @@
 -- The settings of the measured deployments, in one table: what an engine does by default, then what aiconfigurator's
 -- generator or the launch scripts of InferenceX state for a model on an engine. Nothing here is of a single deployment
--- or a single question, and no value is fitted to these rows.
+-- or a single question, and no value is fitted to these rows. apart.lua has the entries of prefill and decode apart.
 --
 -- An entry says where it holds (engine, family, format, system, tp, `export`: rows of InferenceX or the others) and
 -- has values with one source. A later entry replaces the values of an earlier one. A value may be a function of the
@@ -198,7 +198,8 @@ local function is_of_role(entry, question)
 end
 
 local function fits(entry, question)
-  return is_of_role(entry, question) and is_one_of(entry.engine, question.engine) and (entry.export == nil or entry.export == question.is_export)
+  return is_of_role(entry, question) and is_one_of(entry.engine, question.engine)
+    and (entry.export == nil or entry.export == question.is_export)
     and is_one_of(entry.family, question.family) and is_one_of(entry.format, question.format)
     and is_one_of(entry.system, question.system) and is_one_of(entry.tp, question.widths.tp)
 end
@@ -231,7 +232,7 @@ function settings.release(question)
     core.unknown_name("format", question.format, { "bf16", "fp4", "fp8", "int4" }))
 end
 
---- The settings of a question.
+--- The settings of a question, or of one role of it (roles.lua).
 --- @param overrides table? of --set silicon.NAME
 --- @return table values by name
 --- @return table sources by name

@@ -1,0 +1,170 @@
+-- Measured closed loops of deployments with several engines or ranks: what of a question each of them gets.
+local test = dofile "tests/scripts/harness.lua"
+local core = require "rooflua.base.core"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+local roles = require "rooflua.validate.silicon.roles"
+local rows = require "rooflua.validate.silicon.rows"
+local serve = require "rooflua.serve"
+local settings = require "rooflua.validate.silicon.settings"
+local setup = require "rooflua.validate.silicon.setup"
+local silicon = require "rooflua.validate.silicon.command"
+local spec = require "rooflua.spec"
+
+local write = dofile "tests/scripts/closed_loop_file.lua" (test)
+
+local function scenario(row)
+  local steps = policies.of(Reader.new "test", "steps", "kernels")
+  return setup.scenario(rows.read(write { row })[1], steps, core.plain(setup.options))
+end
+
+local function with(given, more)
+  local out = {}
+  for name, value in pairs(given) do out[name] = value end
+  for name, value in pairs(more) do out[name] = value end
+  return out
+end
+
+local function requests_of(given) return serve.run(given, { requests = true }).requests end
+
+local function mean(list)
+  local sum = 0
+  for _, value in ipairs(list) do sum = sum + value end
+  return sum / #list
+end
+
+local function limits(replica)
+  local own = policy.parameters(replica.scheduler)
+  return own.max_num_seqs, own.max_num_batched_tokens or own.max_prefill_tokens
+end
+
+--- Settings of each role of a row.
+local function settings_of(row)
+  local question = rows.read(write { row })[1]
+  local out, model = {}, spec.model(question.family)
+  for i, role in ipairs(roles.of(question, model)) do
+    out[i] = roles.of_rank(settings.of(role, spec.hardware(settings.systems[question.system])), role)
+  end
+  return out
+end
+
+local llama = { mode = "pd", workers = "2P3D", widths_tp_dp_moetp_moeep = "1,1,1,1;2,1,2,1", clients = 6 }
+local deepseek = { mode = "pd", workers = "1P3D", widths_tp_dp_moetp_moeep = "1,4,1,4;8,1,1,8", clients = 48,
+  family = "deepseek-v3", system = "gb200", format = "fp4", engine = "trtllm" }
+local mixtral = { family = "mixtral-8x7b", widths_tp_dp_moetp_moeep = "1,2,1,2", clients = 4 }
+
+-- Prefill and decode apart -----------------------------------------------------------------------------------------
+
+test("each role has its engines and its widths; a rank of attention is a replica", function()
+  local given, notes = scenario(deepseek)
+  local prefill, decode = given.replicas[1], given.replicas[2]
+  test.equal(#given.replicas, 2)
+  test.equal(prefill.role .. " " .. prefill.count, "prefill 4")
+  test.equal(prefill.deployment.tp .. " " .. prefill.deployment.dp .. " " .. prefill.deployment.ep, "1 4 4")
+  test.equal(decode.role .. " " .. decode.count, "decode 3")
+  test.equal(decode.deployment.tp .. " " .. decode.deployment.ep, "8 8")
+  test.equal(decode.deployment.dp, nil)
+  test.equal(given.router, "round_robin")
+  test.equal(notes[#notes], roles.ranks_note)
+  given = scenario(llama)
+  test.equal(given.replicas[1].count .. " " .. given.replicas[2].count, "2 3")
+  test.equal(given.replicas[1].deployment.tp .. " " .. given.replicas[2].deployment.tp, "1 2")
+end)
+
+test("heads move over a link per rank of the narrower side; every decode rank reads the whole latent", function()
+  local function rate(row, widths)
+    local network = scenario(with(row, { widths_tp_dp_moetp_moeep = widths })).network
+    test.near(network.alpha_s, 10e-6, 1e-15)
+    return network.bytes_per_s
+  end
+  test.near(rate(llama, "1,1,1,1;2,1,2,1"), 50e9, 1)
+  test.near(rate(llama, "2,1,2,1;4,1,4,1"), 100e9, 1)
+  test.near(rate(llama, "4,1,4,1;2,1,2,1"), 100e9, 1)
+  test.near(rate(with(llama, { system = "b200_sxm" }), "2,1,2,1;2,1,2,1"), 200e9, 1)
+  test.near(rate(deepseek, "1,4,1,4;8,1,1,8"), 900e9 / 8, 1)
+  test.near(rate(deepseek, "8,1,1,8;8,1,1,8"), 900e9, 1)
+  test.near(rate(deepseek, "8,1,1,8;1,8,1,8"), 900e9, 1)
+end)
+
+test("the transfer is part of the time to the first token, and of nothing else", function()
+  local given = scenario(with(llama, { clients = 1 }))
+  local fast = requests_of(given)
+  given.network = { alpha_s = given.network.alpha_s + 1, bytes_per_s = given.network.bytes_per_s }
+  local slow = requests_of(given)
+  test.equal(#slow.ttfts, 10)
+  test.near(mean(slow.ttfts) - mean(fast.ttfts), 1, 1e-3)
+  test.near(mean(slow.e2els) - mean(fast.e2els), 1, 1e-3)
+end)
+
+test("rows of others have what the generator writes: one prompt at a time, seats for the clients of a rank", function()
+  local row = with(llama, { source = "gap.csv", clients = 12, isl = 4000 })
+  for engine, tokens in pairs { vllm = { 5500, 4 }, trtllm = { 5504, 32 }, sglang = { 5500, 5500 } } do
+    local given = scenario(with(row, { engine = engine }))
+    local seats, budget = limits(given.replicas[1])
+    test.equal(seats .. " " .. budget, "1 " .. tokens[1], engine)
+    seats, budget = limits(given.replicas[2])
+    test.equal(seats .. " " .. budget, "4 " .. tokens[2], engine)
+    test.check(not policy.parameters(given.replicas[1].scheduler).enable_mixed_chunk, engine)
+  end
+end)
+
+test("recipes hold for prefill and decode apart, launch scripts for one engine only", function()
+  local own = settings_of(with(deepseek, { isl = 1024 }))
+  test.equal(own[1].seats .. " " .. own[1].budget .. " " .. own[1].largest_graph, "16 16384 0")
+  test.equal(own[2].seats .. " " .. own[2].budget .. " " .. own[2].largest_graph, "16 32 16")
+  test.equal(own[1].kv .. " " .. own[2].kv, "fp8 fp8")
+  test.equal(settings_of(with(deepseek, { isl = 20000 }))[1].budget, 20000)
+  local row = with(deepseek, { engine = "sglang", format = "fp8", system = "b200_sxm" })
+  own = settings_of(with(row, { widths_tp_dp_moetp_moeep = "8,1,1,8;4,1,1,4" }))
+  test.equal(own[2].seats .. " " .. own[2].chunk, "512 32768") -- the launch script of one engine: 32 seats
+  own = settings_of(with(row, { system = "gb300", widths_tp_dp_moetp_moeep = "1,4,4,1;8,1,1,8" }))
+  test.equal(own[1].memory[2] .. " " .. own[2].memory[2], "0.95 0.85")
+end)
+
+test("SGLang divides its settings among the ranks of an engine", function()
+  local own = settings_of(with(deepseek, { engine = "sglang", widths_tp_dp_moetp_moeep = "1,8,1,8;8,1,1,8" }))
+  test.equal(own[1].seats .. " " .. own[1].chunk .. " " .. own[1].budget, "128 16384 16384")
+  test.equal(own[2].seats .. " " .. own[2].chunk .. " " .. own[2].budget, "512 32768 32768")
+end)
+
+test("a question with prefill and decode apart is scored in its class", function()
+  local out = silicon.run { folder = write { llama, with(llama, { engine = "sglang" }),
+    with(llama, { engine = "trtllm" }) } }
+  test.equal(out.ran, 3)
+  test.equal(out.document.silicon.class.pd.deployments, 3)
+  test.check(not out.text:find("do not wait", 1, true), "a note on ranks where there are none")
+end)
+
+-- Attention on DP ranks --------------------------------------------------------------------------------------------
+
+test("the ranks of one engine share the clients", function()
+  for engine, router in pairs { vllm = "least_outstanding", sglang = "round_robin", trtllm = "round_robin" } do
+    local given = scenario(with(mixtral, { engine = engine }))
+    test.equal(#given.replicas, 1)
+    test.equal(given.replicas[1].count, 2)
+    test.equal(given.replicas[1].role, nil)
+    test.equal(given.replicas[1].deployment.dp, 2)
+    test.equal(given.router, router)
+    test.equal(given.network, nil)
+    local summary = serve.run(given).summary
+    test.equal(#summary.replicas, 2, engine)
+    test.equal(summary.replicas[1].completed + summary.replicas[2].completed, 40, engine)
+    test.check(summary.replicas[1].completed > 10 and summary.replicas[2].completed > 10, engine)
+  end
+end)
+
+test("copies of a dense model are engines of their own", function()
+  local given = scenario { widths_tp_dp_moetp_moeep = "1,2,2,1", clients = 4 }
+  test.equal(given.replicas[1].count, 2)
+  test.equal(given.replicas[1].deployment.dp, nil)
+  local plain = scenario { clients = 4 }
+  plain.replicas, plain.router = 2, "least_outstanding"
+  local a, b = requests_of(given), requests_of(plain)
+  for i = 1, #b.ttfts do
+    test.equal(a.ttfts[i], b.ttfts[i], "TTFT of request " .. i)
+    test.equal(a.e2els[i], b.e2els[i], "end of request " .. i)
+  end
+end)
+
+test.finish()
