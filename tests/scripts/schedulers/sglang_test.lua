@@ -327,7 +327,7 @@ end)
 
 -- The scheduler looks at 1, behind a prompt, then at 4 and 7: B, of 1.5, is seen at 4, and C at 5, behind B's prompt.
 test("new requests are seen once in some decode steps, and behind every prompt", function()
-  expect { scheduler = Sglang { scheduler_recv_interval = 3 }, kv_blocks = 40,
+  expect { scheduler = Sglang { scheduler_recv_interval = 3 }, kv_blocks = 400,
     requests = { { 0, 4, 8 }, { 1.5, 4, 2 }, { 4.5, 4, 1 } },
     rows = [[ 0: A+4
               1: A

@@ -151,21 +151,21 @@ end)
 test("prompts wait for others while requests decode, at most so many steps", function()
   expect { scheduler = Trtllm { batch_wait_timeout_iters = 3, batch_wait_max_tokens_ratio = 0.9,
       max_num_batched_tokens = 16 }, kv_blocks = 40,
-    requests = { { 0, 4, 6 }, { 0.5, 4, 1 }, { 7.5, 4, 1 } },
+    requests = { { 0, 4, 6, limit(6) }, { 0.5, 4, 1, limit(6) }, { 7.5, 4, 1, limit(6) } },
     rows = [[ 0: A+4
               1: A
               2: A
               3: A
               4: A B+4
               5: A
-              8: C+4 ]] }
+              7.5: C+4 ]] }
 end)
 
 -- B and C together fill 0.9 of the 10 tokens beside A.
 test("prompts that fill the step do not wait", function()
   expect { scheduler = Trtllm { batch_wait_timeout_iters = 9, batch_wait_max_tokens_ratio = 0.9,
       max_num_batched_tokens = 10 }, kv_blocks = 40,
-    requests = { { 0, 4, 6 }, { 0.5, 4, 1 }, { 2.5, 4, 1 } },
+    requests = { { 0, 4, 6, limit(6) }, { 0.5, 4, 1, limit(6) }, { 2.5, 4, 1, limit(6) } },
     rows = [[ 0: A+4
               1: A
               2: A

@@ -130,6 +130,7 @@ local function problem_text(problem) return (tostring(problem):gsub("%s*\n.*", "
 --- A short reason for counts: what differs from question to question is left out.
 local function reason_of(problem)
   if problem:find "does not fit" then return "does not fit" end
+  if problem:find "faster than the GPUs" then return "faster than the GPUs" end
   return problem:match "^([^:]+:[^:]+)" or problem
 end
 
