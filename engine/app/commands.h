@@ -49,6 +49,7 @@ struct CheckArguments {
 struct StepArguments {
   std::string model, hardware;
   int tp = 1;
+  std::string weights, kv;           // number formats; empty: the model's
   std::string steps = "kernels";     // NAME[:PRESET]
   std::vector<std::string> set;      // key=value of the step model
   std::vector<std::string> prefill;  // CTX+NEW

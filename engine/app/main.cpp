@@ -145,10 +145,11 @@ void add_step(CLI::App& app, Door& door) {
   command->add_option("--model", a->model, "A shipped model, config.json or .toml")->required();
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
   command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::Range(1, 4096));
+  command->add_option("--weights", a->weights,
+                      "Format of the weights, or a release of the model (list models)");
+  command->add_option("--kv", a->kv, "Format of the KV cache");
   command->add_option("--steps", a->steps, "Step model NAME[:PRESET]");
-  command
-      ->add_option("--set", a->set,
-                   "key=value of the step model, or of the deployment (weights=fp8)")
+  command->add_option("--set", a->set, "key=value of the step model, or of the deployment (ep=8)")
       ->allow_extra_args(false);
   command->add_option("--prefill", a->prefill, "CTX+NEW,...: prefill chunks")->delimiter(',');
   command->add_option("--decode", a->decode, "CTXxCOUNT,...: decodes")->delimiter(',');

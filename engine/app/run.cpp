@@ -117,8 +117,8 @@ void print_partial(const script::Scenario& scenario,
   }
 }
 
-/// One line per source of requests that was not sent completely and per note, whatever the number of
-/// variants.
+/// One line per source of requests that was not sent completely and per note, whatever the number
+/// of variants.
 void print_notes(const std::vector<script::VariantResult>& results) {
   std::vector<const Json*> documents;
   for (const script::VariantResult& each : results) {

@@ -66,6 +66,8 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   table["steps"] = arguments.steps;
   Json deployment = Json::object();
   deployment["tp"] = arguments.tp;
+  if (!arguments.weights.empty()) deployment["weights"] = arguments.weights;
+  if (!arguments.kv.empty()) deployment["kv"] = arguments.kv;
   table["deployment"] = std::move(deployment);
   Json price = Json::array();
   price.push_back(batch_of(arguments));

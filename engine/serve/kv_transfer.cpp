@@ -34,7 +34,7 @@ void Simulation::pull(std::int32_t slot) {
   const KvTransfer& transfer = config_.transfer;
   const double bytes = transfer.bytes(request.prompt_tokens);
   const Picoseconds end = after(now_, transfer.alpha_s + bytes / transfer.bytes_per_s,
-                                "network (alpha_s + bytes of the prompt / bytes_per_s)");
+                                "network (alpha_s + bytes_per_token * tokens / bytes_per_s)");
   post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = request.replica});
   for (Observer* observer : bindings_.observers)
     observer->on_transfer({request.id, from, request.replica, now_, end, bytes});

@@ -108,7 +108,7 @@ TEST_CASE("a folder without tables, and tables that cannot be put anywhere, are 
   refused(
       "step --model qwen3-8b --hardware h200 --decode 1x1 --set mfu.path=" + folder.path.string(),
       1, "holds no tables in layout rooflua");
-  refused("data import tests/fixtures/measured --layout rooflua --gpu h200-sxm --to " +
+  refused("data import bench_data/h20 --layout rooflua --gpu h20 --to " +
               folder.file("file", "x"),
           1, "file");
 }

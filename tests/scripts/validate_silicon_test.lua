@@ -178,7 +178,7 @@ test("the document has every member, by class, engine, GPU and format", function
   test.equal(silicon_of.coverage.refused.because, 1)
 end)
 
-test("a measurement that is its own simulation has no error; twice as much as measurement is an error of half", function()
+test("a measurement that is its own simulation has no error; twice as much is an error of half", function()
   local question = rows.read(write { { clients = 3 } })[1]
   local figures = setup.answer(question, steps(), setup.options).simulated
   local out = run { { clients = 3, ttft_ms = ("%.12g"):format(figures.ttft_mean * 1e3),

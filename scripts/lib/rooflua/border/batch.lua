@@ -105,8 +105,16 @@ local function capped(handle, data, cap)
   return sum, true
 end
 
+local Batch
+
+--- The data of the batch that a method was called with.
+local function own_data(handle, name)
+  if not ffi.istype(Batch, handle) then fail("a batch: %s: call it as batch:%s(tokens)", name, name) end
+  return data_of(handle)
+end
+
 local function bounded_tokens(handle, cap)
-  local data = data_of(handle)
+  local data = own_data(handle, "bounded_tokens")
   local bounds = data.bounds
   check_bound(cap, "bounded_tokens")
   if bounds ~= nil then
@@ -128,7 +136,7 @@ local function chunked(handle, data, chunk)
 end
 
 local function chunk_tokens(handle, chunk)
-  local data = data_of(handle)
+  local data = own_data(handle, "chunk_tokens")
   local bounds = data.bounds
   check_bound(chunk, "chunk_tokens")
   if bounds ~= nil and bounds.chunk == chunk then return data.chunk_tokens, true end
@@ -138,7 +146,7 @@ end
 local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts",
   "decodes", "prefills", "requests", "sampled", "tokens" }
 
-local Batch = ffi.metatype("rooflua_batch_handle", {
+Batch = ffi.metatype("rooflua_batch_handle", {
   __index = function(handle, key)
     local data = data_of(handle)
     if key == "decodes" then return data.decodes end

@@ -1,5 +1,5 @@
--- Whether one engine on the stated GPUs could have measured a row. Some rows of public files hold the clients of several
--- engines beside the widths of one. Two bounds of the datasheet tell, without any step model: the flop of all tokens at
+-- Whether one engine on the stated GPUs could have measured a row. Some rows of public files hold the clients of
+-- several engines beside the widths of one. Two bounds of the datasheet tell, without any step model: the flop of all tokens at
 -- the peak, and the weights that a step of the requests in flight must read.
 --
 --     requests per second    clients / (TTFT + (osl - 1) TPOT)
