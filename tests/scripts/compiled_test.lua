@@ -10,9 +10,12 @@ local warm_up, measured = 6000, 6000
 --- interpreted from then on, without further messages.
 local function hopeless(line)
   if line:find("rooflua.border.ledger", 1, true) then return false end
-  return line:find "bytecode" or line:find "mixed sparse" or line:find "blacklisted" or line:find "meta.__call"
-    -- Snapshots, spill slots: too much in one trace. Once is no pattern: it depends on which branches came first.
-    or line:find "too many" and not line:find "%(1 times%)"
+  if line:find "bytecode" or line:find "mixed sparse" or line:find "blacklisted" or line:find "meta.__call" then
+    return true
+  end
+  -- Snapshots, spill slots: too much in one trace. It depends on which branches came first; the compiler tries again
+  -- with others, and gives the place up after about ten of them.
+  return line:find "too many" and tonumber(line:match "%((%d+) times%)") >= 10
 end
 
 --- Repeats `call(count)`. At first the compiler may abort traces, but none for such a reason; later it aborts none.

@@ -1,10 +1,9 @@
 -- Whether one engine on the stated GPUs could have measured a row. Some rows of public files hold the clients of
--- several engines beside the widths of one. Two bounds of the datasheet tell, without any step model: the flop of all tokens at
--- the peak, and the weights that a step of the requests in flight must read.
+-- several engines beside the widths of one. Two bounds of the datasheet tell, without any step model: the flop of all
+-- tokens at the peak, and the weights that a step of the requests in flight must read.
 --
 --     requests per second    clients / (TTFT + (osl - 1) TPOT)
 --     requests in flight     of these, the ones that decode: clients (osl - 1) TPOT / (TTFT + (osl - 1) TPOT)
-local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local spec = require "rooflua.spec"
 
