@@ -38,10 +38,10 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       {
         before = "});\n\nconstexpr bool in_order() {",
         text = [[
-    {.dtype = Dtype(11),
+    {.dtype = Dtype(14),
      .name = "sample6",
      .bits = 6,
-     .runs_as = Dtype(11),
+     .runs_as = Dtype(14),
      .fallback_peak = Dtype::bf16,
      .spellings = {}},
 ]],
