@@ -107,6 +107,9 @@ local Kernels = policy.define {
   },
 }
 
+--- Layers of each kind are priced on their own (docs/MODELS.md).
+Kernels.follows_kinds = true
+
 local max, min = math.max, math.min
 
 function Kernels:bind(context)

@@ -3,6 +3,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"
+local core = require "rooflua.base.core"
 local cost = rooflua.cost
 local Kernels = require "steps.kernels"
 local pairs_of = require "steps.kernels.pairs"
@@ -329,6 +330,18 @@ test("kinds of layers must add up", function()
   test.raises("did you mean 'window'", function() model { { kind = "windows", layers = 2 } } end)
   test.raises("window", function() model { { kind = "window", layers = 2 } } end)
   test.raises("unknown key 'topk'", function() model { { kind = "full", layers = 2, topk = 3 } } end)
+end)
+
+test("a step model that takes all layers to be alike says so", function()
+  local given = model { window(512), full }
+  local function notes_of(steps)
+    local result = rooflua.serve.run { model = given, hardware = "h100-sxm", steps = steps,
+      workload = require "workloads.poisson" { num_requests = 3 } }
+    return table.concat(core.plain(result.notes or {}), "\n")
+  end
+  test.check(notes_of("roofline_v1"):find("roofline_v1 prices every layer of model alike", 1, true), "no note")
+  test.check(notes_of("roofline_v1"):find("2 window, 2 full", 1, true), "no kinds")
+  test.check(not notes_of("kernels"):find("alike", 1, true), "a note too many")
 end)
 
 test.finish()

@@ -28,6 +28,17 @@ local function add_of_model(sentences, model)
   for _, note in ipairs(of_model(model)) do sentences[#sentences + 1] = model.name .. ": " .. note.text end
 end
 
+--- Says that a step model takes all layers of a model to be alike. One that follows their kinds has the field
+--- `follows_kinds`.
+local function add_of_steps(sentences, prepared)
+  local model, steps = prepared.model, prepared.step_policy
+  if not model or not steps or model.uniform or steps.follows_kinds then return end
+  local kinds = {}
+  for _, each in ipairs(core.plain(model.attention)) do kinds[#kinds + 1] = each.layers .. " " .. each.name end
+  sentences[#sentences + 1] = ("%s prices every layer of %s alike, by its first figures; the kinds of layers are %s")
+    :format(tostring(steps.name), model.name, table.concat(kinds, ", "))
+end
+
 --- Notes of one run.
 --- @param prepared table[] what scenario.prepare() made, one per replica
 --- @param evidence table? share of time per kind of evidence; without it the time may rest on anything
@@ -35,7 +46,10 @@ end
 function notes.of(prepared, evidence, first)
   local sentences = {}
   for i, sentence in ipairs(first or {}) do sentences[i] = sentence end
-  for _, each in ipairs(prepared) do add_of_model(sentences, each.model) end
+  for _, each in ipairs(prepared) do
+    add_of_model(sentences, each.model)
+    add_of_steps(sentences, each)
+  end
   if not evidence or (evidence.modelled or 0) > 0 then
     for _, each in ipairs(prepared) do sentences[#sentences + 1] = each.hardware.fit_note end
   end
