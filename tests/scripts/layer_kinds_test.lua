@@ -344,4 +344,24 @@ test("a step model that takes all layers to be alike says so", function()
   test.check(not notes_of("kernels"):find("alike", 1, true), "a note too many")
 end)
 
+test("every shipped model is priced with shipped tables, alone and mixed", function()
+  for _, gpu in ipairs { "b200", "h200-sxm" } do
+    local tables, priced = rooflua.mfu.open { gpu = gpu }, 0
+    for _, name in ipairs(rooflua.spec.models()) do
+      for _, tp in ipairs { 1, 8 } do
+        local ok, steps = pcall(of, rooflua.spec.model(name), { hardware = gpu, tp = tp, mfu = tables })
+        if ok then
+          local decode_s, both_s = steps:time(bound.decodes(4, 9000)), steps:time(bound.mixed(700, 3000, 4, 9000))
+          test.check(decode_s > 0 and both_s > decode_s and both_s < math.huge, "%s on %s: %g, %g", name, gpu, decode_s,
+            both_s)
+          priced = priced + 1
+        else
+          test.check(tostring(steps):find("do not divide by tp", 1, true), "%s on %s: %s", name, gpu, tostring(steps))
+        end
+      end
+    end
+    test.at_least(priced, 100)
+  end
+end)
+
 test.finish()

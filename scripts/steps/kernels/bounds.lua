@@ -61,12 +61,18 @@ function bounds:at_least(time_s, flop, bytes, dtype, count, name)
                               "below flop over peak or bytes over bandwidth", "floor")
 end
 
+--- Recurrent layers have a row for each request in decode, and for each token of a prompt.
+local one_token = { gdn_decode = true, kda_decode = true }
+local prompts = { gdn_prefill = true, kda_prefill = true }
+
 --- Writes the rows of an operation into its query.
 function bounds.ask(op, rows, query)
   if query.op == "memory" or query.op == "all_reduce" then
     query.bytes = op.bytes_per_row * rows + op.weight_bytes
-  elseif query.op == "linear_attention" or query.op == "gdn_decode" or query.op == "gdn_prefill" then
-    query[(query.decode or query.op == "gdn_decode") and "batch" or "new_tokens"] = rows
+  elseif one_token[query.op] or query.op == "linear_attention" and query.decode then
+    query.batch = rows
+  elseif prompts[query.op] or query.op == "linear_attention" then
+    query.new_tokens = rows
   else
     query.tokens = rows
   end
