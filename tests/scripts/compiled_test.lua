@@ -19,12 +19,27 @@ local function hopeless(line)
 end
 
 --- Repeats `call(count)`. At first the compiler may abort traces, but none for such a reason; later it aborts none.
-local function stays_compiled(call)
+--- @return string|nil what was not compiled
+local function interpreted(call)
   for _ = 1, 2 do
-    for _, line in ipairs(aborts.of(call, warm_up).lines) do test.check(not hopeless(line), line) end
+    for _, line in ipairs(aborts.of(call, warm_up).lines) do
+      if hopeless(line) then return line end
+    end
   end
   local found = aborts.of(call, measured)
-  test.check(found.aborts == 0, table.concat(found.lines, "; "))
+  return found.aborts > 0 and table.concat(found.lines, "; ") or nil
+end
+
+--- Which traces come first depends on counters that the compiler hashes by address. A few starts in a hundred end in
+--- traces that do not fit together, so that a second and a third start from nothing count too.
+local function stays_compiled(call)
+  local problem
+  for _ = 1, 3 do
+    problem = interpreted(call)
+    if not problem then return end
+    jit.flush()
+  end
+  test.check(false, problem)
 end
 
 local batches = { decode = {}, contexts = {}, prefill = {}, mixed = {} }
