@@ -213,7 +213,7 @@ local function report(of, ran)
     if body ~= "" then parts[#parts + 1] = title .. "\n" .. body end
   end
   if ran > 0 then
-    add("The ten deployments with the largest errors of TPOT (*: priced by a rule that is known to be wrong)",
+    add("The ten deployments with the largest errors of TPOT",
       text.worst(answers))
   end
   add("Not scored", text.refused(answers))

@@ -126,12 +126,10 @@ local function deployment(question, values, model, hardware)
   return out
 end
 
-local function steps_of(question, values, steps)
+local function steps_of(values, steps)
   if steps.name ~= "kernels" then return steps end
-  if not policy.is_given(steps, "largest_graph") then
-    steps = policy.with(steps, { largest_graph = values.largest_graph })
-  end
-  return widths.steps(steps, question.widths)
+  if policy.is_given(steps, "largest_graph") then return steps end
+  return policy.with(steps, { largest_graph = values.largest_graph })
 end
 
 local databases = {}
@@ -144,7 +142,7 @@ end
 
 --- What one rank of a role runs, as keys of a scenario or of its replica.
 local function replica(role, values, steps, model, hardware)
-  return { steps = steps_of(role, values, steps), deployment = deployment(role, values, model, hardware),
+  return { steps = steps_of(values, steps), deployment = deployment(role, values, model, hardware),
     scheduler = scheduler(values, role) }
 end
 
@@ -166,11 +164,8 @@ end
 --- What of a question's scenario is assumed.
 local function notes_of(question, list)
   local _, note = settings.version(question)
-  local notes, by_rule, ranks = { note }, false, false
-  for _, role in ipairs(list) do
-    by_rule, ranks = by_rule or widths.by_rule(role.widths), ranks or role.widths.dp > 1
-  end
-  if by_rule then notes[#notes + 1] = widths.rule_note end
+  local notes, ranks = { note }, false
+  for _, role in ipairs(list) do ranks = ranks or role.widths.dp > 1 end
   if ranks then notes[#notes + 1] = roles.ranks_note end
   return notes
 end

@@ -3,7 +3,6 @@ local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local settings = require "rooflua.validate.silicon.settings"
 local totals = require "rooflua.validate.silicon.totals"
-local widths = require "rooflua.validate.widths"
 local said = require "rooflua.validate.text"
 
 local text = {}
@@ -49,19 +48,9 @@ function text.groups(document, answers)
   return columns.after(1, rows)
 end
 
---- Whether a deployment is priced by a rule that is known to be wrong.
-local function mark(deployment)
-  for _, answer in ipairs(deployment.answers) do
-    for _, note in ipairs(answer.notes or {}) do
-      if note == widths.rule_note then return " *" end
-    end
-  end
-  return ""
-end
-
 local function deployment_rows(list)
   local rows = { row("deployment", header) }
-  for _, each in ipairs(list) do rows[#rows + 1] = row(each.key .. mark(each), cells(each.of)) end
+  for _, each in ipairs(list) do rows[#rows + 1] = row(each.key, cells(each.of)) end
   return columns.after(1, rows)
 end
 
