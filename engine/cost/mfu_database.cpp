@@ -63,6 +63,12 @@ std::string words(const RowsUsed& trace) {
   return text;
 }
 
+void check_engine(const std::string& engine) {
+  if (is_engine(engine)) return;
+  const std::vector<std::string> known(engine_names.begin(), engine_names.end());
+  throw Error("engine", unknown_name("engine", engine, known));
+}
+
 class Database final : public MfuDatabase {
  public:
   Database(DatabaseOptions options, std::shared_ptr<const TableStore> store, std::string lookup,
@@ -133,6 +139,15 @@ class Database final : public MfuDatabase {
   std::shared_ptr<const MfuDatabase> with_lookup(const std::string& lookup,
                                                  UserLookup user) const override {
     return std::make_shared<Database>(options_, store_, lookup, std::move(user));
+  }
+
+  std::shared_ptr<const MfuDatabase> of_engine(const std::string& engine) const override {
+    if (!native_ && !reference_)
+      throw Error("db:of_engine", "the lookup " + name_ + " is not ours");
+    check_engine(engine);
+    DatabaseOptions options = options_;
+    options.engine = engine;
+    return std::make_shared<Database>(std::move(options), store_, name_, UserLookup());
   }
 
   const std::string& lookup() const override { return name_; }
@@ -338,10 +353,7 @@ std::shared_ptr<const MfuDatabase> MfuDatabase::open(const DatabaseOptions& give
   if (given.path.empty() && options.hardware && !fs::is_directory(options.path)) {
     return from_tables({}, options);  // a GPU made up in a script has no folder: all is modelled
   }
-  if (!is_engine(options.engine)) {
-    const std::vector<std::string> known(engine_names.begin(), engine_names.end());
-    throw Error("engine", unknown_name("engine", options.engine, known));
-  }
+  check_engine(options.engine);
   if (options.path.empty()) throw Error("mfu.open", "needs a path of tables, or a GPU");
   if (options.gpu.empty() && options.hardware) options.gpu = options.hardware->name;
   if (!options.hardware && options.layout == Layout::rooflua &&

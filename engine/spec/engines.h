@@ -21,6 +21,12 @@ constexpr std::optional<std::ptrdiff_t> engine_place(std::string_view name) {
   return found - lending_engines.begin();
 }
 
+/// Whether both engines take most of their kernels from the same libraries (FlashInfer, DeepGEMM,
+/// Triton, Marlin): vLLM and SGLang do. TensorRT-LLM has kernels of its own.
+constexpr bool share_libraries(std::string_view a, std::string_view b) {
+  return a == b || (a != "trtllm" && b != "trtllm");
+}
+
 constexpr bool is_engine(std::string_view name) {
   return std::find(engine_names.begin(), engine_names.end(), name) != engine_names.end();
 }

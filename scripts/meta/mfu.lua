@@ -88,6 +88,12 @@ function Database:prepare(questions) end
 ---@return rooflua.Database
 function Database:with(lookup, options) end
 
+--- The same tables, where the rows of another engine ("sglang", "trtllm", "vllm") are taken first. An error on a
+--- database whose lookup is a function.
+---@param engine string
+---@return rooflua.Database
+function Database:of_engine(engine) end
+
 --- What is wrong with the tables: {errors, notes, text, findings}.
 ---@return {errors: integer, notes: integer, text: string, findings: table[]}
 function Database:report() end

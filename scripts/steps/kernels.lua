@@ -24,6 +24,7 @@ local cost = require "rooflua.cost"
 local attention = require "steps.kernels.attention"
 local bounds = require "steps.kernels.bounds"
 local elementwise = require "steps.kernels.elementwise"
+local engines = require "steps.kernels.engines"
 local graphs = require "steps.kernels.graphs"
 local ops = require "steps.kernels.ops"
 local recurrent = require "steps.kernels.recurrent"
@@ -38,11 +39,14 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field small_kernel_tables boolean
 ---@field attention_launch_s number
 ---@field eager_kernel_s number
+---@field eager_operation_s number
 ---@field largest_graph integer
+---@field largest_prefill_graph integer
 ---@field overlap number
 ---@field batched_gemm_mfu number
 ---@field index_mfu number
 ---@field state_space_mfu number
+---@field experts_kernels string
 local Kernels = policy.define {
   name = "kernels",
   doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
@@ -84,9 +88,17 @@ local Kernels = policy.define {
       default = 5e-6, unit = "s", min = 0, source = "host time of a kernel launch through PyTorch",
       doc = "Launch of a kernel outside a CUDA graph, without a launch table; lower bound of such a step per kernel.",
     },
+    eager_operation_s = {
+      default = -1, unit = "s", min = -1, source = "fitted per engine: steps/kernels/engines.lua",
+      doc = "Host time of an operation outside of CUDA graphs; lower bound of such a step; -1 = the engine's own.",
+    },
     largest_graph = {
       default = 512, unit = "tokens", min = 0, integer = true, source = "vLLM max_cudagraph_capture_size",
       doc = "Largest CUDA graph that the engine captures; 0 = none.",
+    },
+    largest_prefill_graph = {
+      default = -1, unit = "tokens", min = -1, integer = true, source = "steps/kernels/engines.lua",
+      doc = "Largest CUDA graph for steps with prefill chunks, in pieces or whole; 0 = none; -1 = the engine's default.",
     },
     overlap = {
       default = 0.0, unit = "1", min = 0, max = 1, source = "upper bound of the time: no overlap was measured",
@@ -104,6 +116,10 @@ local Kernels = policy.define {
       default = 0.2, unit = "1", min = 0.0001, max = 1, source = "assumed: no measurement",
       doc = "MFU of the scan of state-space layers, which no table measures.",
     },
+    experts_kernels = {
+      default = "", values = { "", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
+      doc = "Engine whose kernels run the routed experts; empty = the deployment's own.",
+    },
   },
 }
 
@@ -120,12 +136,37 @@ function Kernels:bind(context)
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens)
+  self:bind_experts(deployment.max_num_batched_tokens)
   self.elementwise = elementwise.of(self)
   self.whole_moe_layers = {}
   self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens)
+  self:bind_engine(engines[self.database.engine])
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
-  self:bind_operations(cost.layers(model, deployment), deployment)
+  local layers = cost.layers(model, deployment)
+  self:bind_operations(layers, deployment)
+  self.eager_s = max(self.kernel_count * self.elementwise.eager_s, engines.operations(layers) * self.host_operation_s)
+end
+
+--- What the deployment's engine does in its own way.
+--- @param engine table an entry of steps/kernels/engines.lua
+function Kernels:bind_engine(engine)
+  local largest = self.largest_prefill_graph
+  if largest < 0 then largest = engine.graphs_with_prefill and self.graph_tokens or 0 end
+  self.prefill_graph_tokens = largest
+  self.fuses_norm = engine.fuses_norm and self.tp > 1
+  self.host_operation_s = self.eager_operation_s >= 0 and self.eager_operation_s or engine.eager_operation_s
+  self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")
+    and elementwise.quantize_query or nil
+end
+
+--- Which rows answer for routed experts. An engine may run another one's kernels: TensorRT-LLM with the MoE backend
+--- TRTLLM runs those that FlashInfer gives to vLLM and SGLang.
+function Kernels:bind_experts(budget)
+  self.experts_database, self.experts_bounds = self.database, self.bounds
+  if self.experts_kernels == "" or self.experts_kernels == self.database.engine then return end
+  self.experts_database = self.database:of_engine(self.experts_kernels)
+  self.experts_bounds = bounds.of(self.hardware, self.experts_database, budget)
 end
 
 --- Sorts the operations by the rows of a batch that they see: all tokens, one row per request, ...
@@ -231,8 +272,8 @@ function Kernels:gpu_time(batch)
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * requests
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
-  if tokens <= self.graph_tokens then return time_s end
-  return max(time_s, self.kernel_count * self.elementwise.eager_s)
+  if tokens <= (tokens == requests and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
+  return max(time_s, self.eager_s)
 end
 
 ---@param batch rooflua.Batch

@@ -41,18 +41,20 @@ std::vector<Format> formats_for(const OpDeclaration& op, Dtype wanted) {
   return formats;
 }
 
-double engine_gap(const TableFile& file, const std::string& engine) {
+double engine_gap(const TableFile& file, const std::string& engine, const OpDeclaration& op) {
   if (file.engine.empty()) return 0;
   const bool shared =
       std::find(file.engines.begin(), file.engines.end(), engine) != file.engines.end();
   if (file.engine == engine || shared) return own_engine;
   const auto place = engine_place(file.engine);
-  return place ? other_engine + static_cast<double>(*place) * next_engine : no_engine;
+  if (!place) return no_engine;
+  const double lent = share_libraries(file.engine, engine) ? other_engine : op.own_kernels_gap;
+  return lent + static_cast<double>(*place) * next_engine;
 }
 
 void add_file(std::vector<Choice>& choices, const TableFile& file, std::size_t place,
               const Format& format, const std::string& engine, const TableStore& store) {
-  const double of_engine = engine_gap(file, engine);
+  const double of_engine = engine_gap(file, engine, declaration_of(file.op));
   const double gap = format.gap + of_engine;
   for (Choice& choice : choices) {
     const TableFile& other = store.files()[choice.files.front()];

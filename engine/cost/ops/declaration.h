@@ -124,6 +124,9 @@ struct OpDeclaration {
   bool format_of_kv = false;
   /// Rows whose shape is more doublings away than this do not answer.
   double farthest = std::numeric_limits<double>::infinity();
+  /// Doublings of the shape that rows of another engine count, where it has kernels of its own
+  /// (share_libraries of spec/engines.h).
+  double own_kernels_gap = 0.25;
   /// The first axes that all rows of a table share, so that they tell tables apart.
   int shape_axes = 0;
   /// Of our own files: <file>_<dtype>.csv, or <file>.csv; "_<engine>" may stand in front of ".csv".

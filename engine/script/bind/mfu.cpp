@@ -83,6 +83,12 @@ int with_lookup(lua_State* L) {
   return 1;
 }
 
+int of_engine(lua_State* L) {
+  const MfuDatabase& database = database_at(L, "db:of_engine");
+  push_object(L, database.of_engine(check_text(L, 2, "db:of_engine: engine")));
+  return 1;
+}
+
 /// Runs `call` where a lookup in Lua may run: it finds this state in the context, and the
 /// permission.
 template <class Call>
@@ -219,6 +225,7 @@ void bind_mfu(lua_State* L) {
   bind_tables(L);
   set_function(L, "open_database", guarded<open_database>);
   set_function(L, "with_lookup", guarded<with_lookup>);
+  set_function(L, "database_of_engine", guarded<of_engine>);
   set_function(L, "describe_last", guarded<describe_last>);
   set_function(L, "retry", guarded<retry>);
   set_function(L, "database_fields", guarded<database_fields>);

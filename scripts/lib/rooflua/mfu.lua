@@ -172,6 +172,11 @@ function methods.includes(db, op, dtype, part)
   return native.database_includes(db, op, dtype, part)
 end
 
+function methods.of_engine(db, engine)
+  check(db, "db:of_engine")
+  return adopt(native.database_of_engine(db, engine))
+end
+
 --- Whether any table answers for an op, of this GPU or of the one that it borrows from.
 function methods.measures(db, op)
   check(db, "db:measures")

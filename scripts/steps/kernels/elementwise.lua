@@ -72,6 +72,11 @@ function elementwise:answers(kernel)
   return known
 end
 
+--- The query for the quantisation of [rows, width].
+function elementwise.quantize_query(rows, width)
+  return { op = "elementwise", kernel = "quantize", tokens = rows, width = width }
+end
+
 --- The query of an operation, made once; false where no table has an answer.
 function elementwise:query(op)
   local query = self.queries[op]
@@ -87,11 +92,17 @@ function elementwise:query(op)
   return query
 end
 
+--- Whether an operation is part of the all-reduce in front of it.
+function elementwise:is_fused(op)
+  return self.steps.fuses_norm and (op.name:find "^attention_norm" or op.name:find "^mlp_norm") ~= nil
+end
+
 function elementwise:without_rows(op, bytes, rows)
   local steps = self.steps
-  local time_s = bytes / (steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth) + self.node_s
+  local fused = self:is_fused(op)
+  local time_s = bytes / (steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth) + (fused and 0 or self.node_s)
   local shape = cost.shapes_wanted() and ("rows=%.14g"):format(rows) or nil
-  local note = self.node_evidence and "bytes over bandwidth, and a graph node (" .. self.node_evidence .. ")"
+  local note = fused and "bytes over bandwidth, in the kernel of the all-reduce" or self.node_evidence and "bytes over bandwidth, and a graph node (" .. self.node_evidence .. ")"
     or "bytes over bandwidth, and small_kernel_s"
   return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", note, "elementwise", shape)
 end

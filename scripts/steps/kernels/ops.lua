@@ -75,12 +75,12 @@ end
 
 --- Whether whole MoE layers of this shape, or of one near it, were measured, and their GEMMs alone were not or worse.
 local function measured_whole(steps, op)
-  if not steps.database:measures "moe_layer" then return false end
-  local _, estimate = steps.database:lookup(layer_query(steps, op))
+  if not steps.experts_database:measures "moe_layer" then return false end
+  local _, estimate = steps.experts_database:lookup(layer_query(steps, op))
   local whole = estimate.evidence
   if whole == "modelled" then return false end
-  if not steps.database:measures "grouped_gemm" then return true end
-  _, estimate = steps.database:lookup(grouped_query(steps, op))
+  if not steps.experts_database:measures "grouped_gemm" then return true end
+  _, estimate = steps.experts_database:lookup(grouped_query(steps, op))
   return whole ~= estimate.evidence and cost.mixed(whole, estimate.evidence) == estimate.evidence
 end
 
@@ -103,10 +103,10 @@ function ops.grouped_gemm(steps, op, rows)
   local whole = ops.is_whole_layer(steps, op)
   local query = whole and layer_query(steps, op) or grouped_query(steps, op)
   local tokens = whole and rows or math.max(1, rows / steps.ep)
-  query.tokens = steps.bounds:rows_to_run(op, tokens, query)
-  local time_s = cost.lookup(steps.database, query, op.count, op.name)
+  query.tokens = steps.experts_bounds:rows_to_run(op, tokens, query)
+  local time_s = cost.lookup(steps.experts_database, query, op.count, op.name)
   local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
-  return steps.bounds:at_least(time_s, op.flop_per_row * rows * op.rows_per_token / steps.ep,
+  return steps.experts_bounds:at_least(time_s, op.flop_per_row * rows * op.rows_per_token / steps.ep,
                                 op.weight_bytes * touched, op.dtype, op.count, op.name)
 end
 

@@ -49,6 +49,23 @@ local function llama_wait(question)
   return waits and { 20, 0.9 } or nil
 end
 
+--- cuda_graph_config.max_batch_size of the scripts for DeepSeek.
+local function graph_of_rank(question) return math.ceil(question.clients / question.widths.dp) end
+
+--- Piecewise graphs of the scripts for DeepSeek: in FP4 with whole experts at 1,024 + 1,024, in FP8 from 64 clients on.
+local function deepseek_prefill_graph(question)
+  local short = question.isl == 1024 and question.osl == 1024
+  if question.format == "fp4" then return short and question.widths.ep == 8 and 8192 or 0 end
+  local from = question.osl == 8192 and 128 or 64
+  return question.clients >= from and not (question.osl == 8192 and question.clients >= 256) and 8192 or 0
+end
+
+--- batch_wait_timeout_iters and batch_wait_max_tokens_ratio of the script for DeepSeek in FP8.
+local function deepseek_wait(question)
+  local waits = question.format == "fp8" and question.isl == 1024 and question.osl == 1024 and question.clients >= 64
+  return waits and { 40, 0.8 } or nil
+end
+
 --- TensorRT-LLM cuts no prompt by default, so that a prompt must fit into a step beside the decodes.
 local function whole_prompt(question) return math.max(8192, question.clients + question.isl + 64) end
 
@@ -77,6 +94,14 @@ local function recv_interval(question)
   if question.family == "deepseek-v3" and question.format == "fp8" and question.widths.tp == 4 then return 10 end
   return question.clients >= 16 and 30 or 10
 end
+
+--- max-running-requests 128 of the scripts. They are of one date; in the runs with 256 clients TTFT is 0.7 to 7 s where
+--- half of the clients would wait for an answer of 30 to 150 s, so that those servers had more seats.
+local function seats_of_128(question) return math.max(128, question.clients) end
+
+--- moe_config.backend of the recipes for FP8 on Blackwell: TRTLLM, whose kernels FlashInfer gives to vLLM, where experts
+--- are split; DEEPGEMM where they are whole.
+local function trtllm_experts(question) return question.widths.moe_tp > 1 and "vllm" or nil end
 
 local entries = {
   -- Defaults of engines. vLLM's are those of validate/engines.lua.
@@ -133,8 +158,11 @@ local entries = {
       largest_graph = 256, memory = { "static", 0.85 }, kv = "fp8", block_size = 64, recv_interval = recv_interval },
     source = "benchmarks/dsr1_fp4_b200.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", values = { chunk = 16384, budget = 16384,
-      seats = 128, memory = { "static", 0.8 }, kv = "fp8", largest_graph = clients, recv_interval = 10 },
+      seats = seats_of_128, memory = { "static", 0.8 }, kv = "fp8", largest_graph = clients, recv_interval = 10 },
     source = "benchmarks/single_node/qwen3.5_fp8_h200.sh, _b300.sh" },
+  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", system = { "b200_sxm" }, values = { chunk = 32768,
+      budget = 32768, memory = { "static", 0.82 }, recv_interval = recv_interval },
+    source = "benchmarks/single_node/qwen3.5_fp8_b200.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", system = { "b200_sxm", "b300_sxm" },
     values = { block_size = 64 }, source = "the same: attention-backend trtllm_mha" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "bf16", values = { chunk = 32768,
@@ -151,8 +179,12 @@ local entries = {
   { export = true, engine = "trtllm", family = "llama-3.1-70b", values = { budget = llama_length, kv = "fp8",
       largest_graph = 1024, batch_wait = llama_wait },
     source = "benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp4_b200_trt_slurm.sh" },
-  { export = true, engine = "trtllm", family = "deepseek-v3", values = { kv = "fp8", memory = { "free", 0.75 },
-      budget = whole_prompt, largest_graph = 128 }, source = "benchmarks/dsr1_fp*_b200_trt.sh at 843c6254" },
+  { export = true, engine = "trtllm", family = "deepseek-v3", values = { kv = "fp8", memory = { "free", 0.8 },
+      budget = whole_prompt, largest_graph = graph_of_rank, largest_prefill_graph = deepseek_prefill_graph,
+      batch_wait = deepseek_wait }, source = "benchmarks/single_node/dsr1_fp4_b200_trt.sh, dsr1_fp8_b200_trt.sh" },
+  { export = true, role = "every", engine = "trtllm", family = "deepseek-v3", format = "fp8",
+    system = { "b200_sxm", "b300_sxm", "gb200", "gb300" }, values = { experts_kernels = trtllm_experts },
+    source = "benchmarks/single_node/dsr1_fp8_b200_trt.sh; srt-slurm recipes/trtllm/b200-fp8/8k1k/stp" },
   { export = true, engine = "trtllm", family = "gpt-oss-120b", values = { seats = clients, budget = 20000,
       largest_graph = clients, memory = { "free", 0.85 } }, source = "benchmarks/gptoss_fp4_h200_trt.sh" },
   { export = true, engine = "trtllm", family = "gpt-oss-120b", system = { "b200_sxm" }, values = { kv = "fp8" },
@@ -193,6 +225,7 @@ end
 
 --- Whether an entry holds for the role of an engine. Launch scripts of InferenceX without a role are of one engine.
 local function is_of_role(entry, question)
+  if entry.role == "every" then return true end
   if entry.role then return is_one_of(entry.role, question.role) end
   return not (entry.export and question.role)
 end
@@ -239,6 +272,7 @@ end
 function settings.of(question, hardware, overrides)
   local values, sources = {}, {}
   local function put(name, value, source) values[name], sources[name] = value, source end
+  put("frontend_token_s", 0, "not set")
   put("frontend_s", engines.fitted().client_frontend_s.value, "fitted to vLLM on H100; taken for every engine")
   if question.engine == "vllm" then of_vllm(question, hardware, put) end
   for _, entry in ipairs(entries) do
@@ -260,7 +294,7 @@ function settings.of(question, hardware, overrides)
 end
 
 --- Names of settings that --set silicon.NAME may replace.
-settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "largest_graph", "recv_interval",
+settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "frontend_token_s", "largest_graph", "recv_interval",
   "reserve_full", "seats" }
 
 --- A name, or the names of a list, as text.

@@ -128,8 +128,11 @@ end
 
 local function steps_of(values, steps)
   if steps.name ~= "kernels" then return steps end
-  if policy.is_given(steps, "largest_graph") then return steps end
-  return policy.with(steps, { largest_graph = values.largest_graph })
+  local own = {}
+  for _, name in ipairs { "largest_graph", "largest_prefill_graph", "experts_kernels" } do
+    if not policy.is_given(steps, name) then own[name] = values[name] end
+  end
+  return policy.with(steps, own)
 end
 
 local databases = {}
@@ -185,7 +188,7 @@ function setup.scenario(question, steps, options)
   local out = {
     title = question.id, seed = options.seed, model = model, hardware = hardware,
     mfu = database(hardware, question.engine), async_depth = last.async_depth, workload = workload(question, options),
-    frontend = { base_s = last.frontend_s },
+    frontend = { base_s = last.frontend_s, per_prompt_token_s = last.frontend_token_s },
   }
   put_replicas(out, list, each_values, steps)
   if not list[2] then

@@ -1,0 +1,34 @@
+--- What differs between serving engines beside their kernels.
+---
+---     eager_operation_s    host time of an operation outside of CUDA graphs: the Python code of the layers, and launches.
+---                          Such a step takes at least the sum over its operations, because the GPU waits for the host.
+---     graphs_with_prefill  whether steps with prefill chunks run in CUDA graphs, too, up to the largest one
+---     fuses_static_fp8     whether the kernels in front of a GEMM write its input in FP8 where the scale is static
+---     fuses_norm           whether the norm is part of the all-reduce in front of it, so that it has no launch of its own
+---
+--- vLLM compiles its layers (torch.compile), so that no Python is left between their kernels.
+--- docs/VALIDATION.md, "Prefill outside of graphs", has the sources and the fit of eager_operation_s.
+local engines = {
+  vllm = { eager_operation_s = 0, graphs_with_prefill = true, fuses_static_fp8 = false, fuses_norm = false },
+  sglang = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false },
+  trtllm = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = true, fuses_norm = true },
+}
+
+--- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts: routing,
+--- permutation, quantisation, two GEMMs, activation, sum. Latent and recurrent attention: splits, reshapes, norms,
+--- expansion, convolution, gates.
+local within = { grouped_gemm = 8, mla_prefill = 24, linear_attention = 24 }
+
+--- The operations of a step on the host. The quantisation in front of a GEMM is part of its call.
+--- @param layers table of cost.layers
+function engines.operations(layers)
+  local count = 0
+  for _, op in ipairs(layers) do
+    if not op.name:find "^quantize_" and op.op ~= "mla_decode" and op.op ~= "attention_decode" then
+      count = count + op.count * (within[op.op] or 1)
+    end
+  end
+  return count
+end
+
+return engines
