@@ -125,8 +125,14 @@ local entries = {
     source = "aiconfigurator 2b264ba7: rule_plugin/benchmark/vllm.rule" },
   { export = false, engine = "sglang", values = { budget = prefill_budget, seats = clients, largest_graph = clients,
       mixed_chunk = true }, source = "aiconfigurator 043c66c5: rule_plugin/benchmark/sglang.rule" },
+  { export = false, engine = "sglang", before = "0.5.3", values = { mixed_chunk = false },
+    source = "aiconfigurator 5dc6d4f9: backend_templates/sglang/cli_args.0.5.1.post1.j2 asks for enable-mix-chunk, which "
+      .. "its parameters do not have" },
   { export = false, engine = { "trtllm", "sglang", "vllm" }, format = { "fp8", "fp4" }, values = { kv = "fp8" },
     source = "aiconfigurator 095f58a5: sdk/models/helpers.py, keys and values in FP8 where weights are quantised" },
+  -- InferenceX's client sends random tokens as text, which the server splits into tokens again.
+  { export = true, role = "every", values = { frontend_token_s = 5e-6 },
+    source = "fitted to TTFT of InferenceX's rows, leaving deployments out: docs/VALIDATION.md" },
   -- Launch scripts of InferenceX, vLLM.
   { export = true, engine = "vllm", family = "llama-3.1-70b", values = { budget = 8192, memory = { "total", 0.9 },
       kv = "fp8", async_depth = 2, seats = clients }, source = "benchmarks/70b_fp8_h200_slurm.sh" },
@@ -235,6 +241,7 @@ local function fits(entry, question)
     and (entry.export == nil or entry.export == question.is_export)
     and is_one_of(entry.family, question.family) and is_one_of(entry.format, question.format)
     and is_one_of(entry.system, question.system) and is_one_of(entry.tp, question.widths.tp)
+    and (entry.before == nil or (version_number(question.version) or math.huge) < version_number(entry.before))
 end
 
 --- The version whose defaults hold, and a note where that is not the row's own.
@@ -272,7 +279,7 @@ end
 function settings.of(question, hardware, overrides)
   local values, sources = {}, {}
   local function put(name, value, source) values[name], sources[name] = value, source end
-  put("frontend_token_s", 0, "not set")
+  put("frontend_token_s", 0, "no delay per token is seen")
   put("frontend_s", engines.fitted().client_frontend_s.value, "fitted to vLLM on H100; taken for every engine")
   if question.engine == "vllm" then of_vllm(question, hardware, put) end
   for _, entry in ipairs(entries) do
@@ -306,6 +313,7 @@ local function place_of(entry)
   for _, name in ipairs { "role", "family", "format", "tp", "system" } do
     out[#out + 1] = entry[name] and names_of(entry[name]) or nil
   end
+  out[#out + 1] = entry.before and "before " .. entry.before or nil
   return #out > 0 and core.join(out, ", ") or "default"
 end
 
