@@ -100,9 +100,11 @@ end
 function elementwise:without_rows(op, bytes, rows)
   local steps = self.steps
   local fused = self:is_fused(op)
-  local time_s = bytes / (steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth) + (fused and 0 or self.node_s)
+  local launch_s = fused and 0 or self.node_s
+  local time_s = bytes / (steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth) + launch_s
   local shape = cost.shapes_wanted() and ("rows=%.14g"):format(rows) or nil
-  local note = fused and "bytes over bandwidth, in the kernel of the all-reduce" or self.node_evidence and "bytes over bandwidth, and a graph node (" .. self.node_evidence .. ")"
+  local note = fused and "bytes over bandwidth, in the kernel of the all-reduce"
+    or self.node_evidence and "bytes over bandwidth, and a graph node (" .. self.node_evidence .. ")"
     or "bytes over bandwidth, and small_kernel_s"
   return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", note, "elementwise", shape)
 end
@@ -123,7 +125,7 @@ function elementwise:price(op, rows)
     return cost.record(op.name, 0, "measured", op.count, 0, 0, nil, "memory", "in the rows of its GEMM")
   end
   local query, bounds = self:query(op), self.steps.bounds
-  if not query then return self:without_rows(op, bytes, rows) end
+  if not query or self:is_fused(op) then return self:without_rows(op, bytes, rows) end
   bounds.ask(op, bounds:rows_to_run(op, rows, query), query)
   local time_s = cost.lookup(self.steps.database, query, op.count, op.name)
   return bounds:at_least(time_s, 0, bytes, op.dtype, op.count, op.name)

@@ -1,0 +1,121 @@
+-- What engines do in their own way (steps/kernels/engines.lua): static FP8, norms in all-reduces, prefill outside of
+-- graphs; and whose rows price experts. Uses the shipped tables of B200.
+local test = dofile "tests/scripts/harness.lua"
+local bound = dofile "tests/scripts/bound_steps.lua"
+local rooflua = require "rooflua"
+local cost, mfu = rooflua.cost, rooflua.mfu
+local engines = require "steps.kernels.engines"
+local Kernels = require "steps.kernels"
+
+local function tables_of(engine, gpu) return mfu.open { gpu = gpu or "b200", engine = engine } end
+
+local function of(engine, given, parameters)
+  given.hardware, given.mfu = "b200", tables_of(engine)
+  return bound.bind(Kernels(parameters or {}), given)
+end
+
+--- Rows of a step by name: {time_s, note} of one run.
+local function rows_of(steps, batch)
+  local out = {}
+  for _, row in ipairs(cost.explain(function() return steps:time(batch) end).rows) do
+    local same = out[row.name]
+    out[row.name] = { time_s = (same and same.time_s or 0) + row.time_s, note = row.note, evidence = row.evidence }
+  end
+  return out
+end
+
+local fp8 = { model = "llama-3.1-70b", tp = 4, deployment = { weights = "fp8", kv = "fp8" } }
+
+test("static FP8: the rows of vLLM's GEMMs contain the quantisation, which TensorRT-LLM fuses into the kernel in front", function()
+  local own, vllm = rows_of(of("trtllm", fp8), bound.decodes(8, 1000)), rows_of(of("vllm", fp8), bound.decodes(8, 1000))
+  for _, name in ipairs { "qkv", "o", "gate_up", "down" } do
+    local saved_s = vllm[name].time_s - own[name].time_s
+    test.check(saved_s > 1.5e-6 and saved_s < 6e-6, ("%s: %g us saved"):format(name, saved_s * 1e6))
+    test.check(own[name].note:find "fused", name .. " says that the quantisation is fused")
+  end
+end)
+
+test("blocks of 128 x 128 are scaled per token and step: nothing is fused", function()
+  local given = { model = "llama-3.1-70b", tp = 4, deployment = { weights = "fp8_block", kv = "fp8" } }
+  local own = rows_of(of("trtllm", given), bound.decodes(8, 1000))
+  test.check(not (own.qkv.note or ""):find "fused", "FP8 in blocks is not fused")
+end)
+
+test("a norm behind an all-reduce has no launch of its own; on one rank there is no all-reduce", function()
+  local launch_s = Kernels {}.small_kernel_s
+  local batch = bound.decodes(8, 1000)
+  for _, tp in ipairs { 1, 4 } do
+    local given = { model = "llama-3.1-8b", tp = tp }
+    local own, plain = rows_of(of("trtllm", given), batch), rows_of(of("vllm", given), batch)
+    test.near(plain.attention_norm.time_s, own.attention_norm.time_s + (tp > 1 and launch_s or 0), 1e-9,
+              "launch of a norm at tp " .. tp)
+    test.check(own.attention_norm.time_s > 0, "its bytes are still moved")
+  end
+end)
+
+test("prefill outside of CUDA graphs waits for the host", function()
+  local model = { model = "llama-3.1-70b", tp = 8 }
+  local layers = cost.layers(rooflua.spec.model "llama-3.1-70b",
+                             rooflua.spec.deployment { model = "llama-3.1-70b", hardware = "b200", tp = 8 })
+  local host_s = engines.operations(layers) * engines.sglang.eager_operation_s
+  local steps, compiled = of("sglang", model), of("vllm", model)
+  test.near(steps:time(bound.prefill(64)), host_s, 1e-9, "a short prompt takes the time of the host")
+  test.check(compiled:time(bound.prefill(64)) < 0.5 * host_s, "vLLM runs it in a graph")
+  test.check(steps:time(bound.decodes(64, 100)) < 0.5 * host_s, "decodes are in a graph")
+  test.check(steps:time(bound.prefill(16384)) > host_s, "a long prompt takes the time of the GPU")
+  local graphs = of("sglang", model, { largest_prefill_graph = 512 })
+  test.check(graphs:time(bound.prefill(64)) < 0.5 * host_s, "with graphs for prefill the host is not waited for")
+  test.near(graphs:time(bound.prefill(513)), math.max(host_s, compiled:time(bound.prefill(513))), 1e-3,
+            "above the largest graph it is")
+  local slower = of("sglang", model, { eager_operation_s = 100e-6 })
+  test.near(slower:time(bound.prefill(64)), host_s * 2.5, 1e-9, "eager_operation_s replaces the engine's")
+end)
+
+test("the host runs more operations for experts and latent attention than cost.layers lists", function()
+  local layers = {
+    { name = "qkv", op = "gemm", count = 3 }, { name = "quantize_qkv", op = "elementwise", count = 3 },
+    { name = "experts", op = "grouped_gemm", count = 2 }, { name = "a", op = "mla_prefill", count = 5 },
+    { name = "a", op = "mla_decode", count = 5 },
+  }
+  test.equal(engines.operations(layers), 3 + 2 * 8 + 5 * 24, "operations of the host")
+end)
+
+local deepseek = { model = "deepseek-v3", tp = 8, deployment = { weights = "fp8_block", kv = "fp8" } }
+
+test("TensorRT-LLM with the MoE backend TRTLLM runs the experts that vLLM and SGLang take from FlashInfer", function()
+  local batch = bound.decodes(16, 1000)
+  local own = rows_of(of("trtllm", deepseek), batch).experts
+  local theirs = rows_of(of("trtllm", deepseek, { experts_kernels = "vllm" }), batch).experts
+  local vllm = rows_of(of("vllm", deepseek), batch).experts
+  test.equal(theirs.time_s, vllm.time_s, "experts of vLLM's rows")
+  test.check(theirs.time_s < 0.7 * own.time_s, "which are faster than TensorRT-LLM's DeepGEMM")
+  test.raises("experts_kernels", function() Kernels { experts_kernels = "vlm" } end)
+end)
+
+test("db:of_engine", function()
+  local database = tables_of "trtllm"
+  local other = database:of_engine "sglang"
+  test.equal(other.engine, "sglang", "engine of the other")
+  test.equal(database.engine, "trtllm", "the database itself stays")
+  local query = { op = "moe_layer", dtype = "fp8_block", hidden_size = 7168, intermediate_size = 2048, experts = 256,
+    experts_per_token = 8, tp = 8, ep = 1, tokens = 16 }
+  local _, mine = database:lookup(query)
+  local own_s = mine.latency_s
+  local _, theirs = other:lookup(query)
+  test.check(theirs.latency_s < own_s, "other rows answer")
+  local _, plain = tables_of "sglang":lookup(query)
+  test.equal(theirs.latency_s, plain.latency_s, "those that the engine's own database has")
+  test.raises("did you mean 'sglang'", function() database:of_engine "sglan" end)
+  local mine_too = database:with(function() return 1e-3, "measured" end, { name = "thumb" })
+  test.raises("thumb", function() mine_too:of_engine "vllm" end)
+end)
+
+test("a shape of the engine's own experts is nearer than the same shape in an engine with kernels of its own", function()
+  local query = { op = "moe_layer", dtype = "fp8_block", hidden_size = 7168, intermediate_size = 2048, experts = 256,
+    experts_per_token = 8, tp = 1, ep = 8, tokens = 16 }
+  local _, estimate = tables_of "sglang":lookup(query)
+  test.equal(estimate.evidence, "stand_in", "SGLang has no such row")
+  test.check(estimate.note:find "moe_layer_fp8_block_sglang", "another shape of SGLang answers: " .. estimate.note)
+end)
+
+test.finish()
