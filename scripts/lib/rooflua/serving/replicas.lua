@@ -4,15 +4,19 @@ local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Prepared = require "rooflua.scenario.prepared"
 local schema = require "rooflua.scenario.schema"
+local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 
 local replicas = {}
+
+--- Every replica has policies and tables of its own. A scenario of as many is checked in a few seconds.
+local most_replicas = schema.entry("replicas").range.max
 
 --- What each replica says of itself, one table per replica; empty tables where only their number is given.
 local function own_tables(reader, given)
   local list = {}
   if type(given) == "number" then
-    for i = 1, reader:whole("replicas", given, 1) do list[i] = {} end
+    for i = 1, reader:whole("replicas", given, 1, most_replicas) do list[i] = {} end
     return list
   end
   if type(given) ~= "table" then
@@ -25,7 +29,10 @@ local function own_tables(reader, given)
     reader:at(where, core.check_keys, each, keys, where)
     local inside, own = reader:child(where), core.plain(each)
     schema.check(inside, "replicas[].role", own.role)
-    local count = inside:whole("count", own.count or 1, 1)
+    local count = inside:whole("count", own.count or 1, 1, most_replicas)
+    if #list + count > most_replicas then
+      reader:fail("replicas", "expected at most %d, found more", most_replicas)
+    end
     for _ = 1, count do list[#list + 1] = each end
   end
   if #list == 0 then reader:fail("replicas", "expected at least one") end
@@ -110,8 +117,21 @@ function replicas.bound_steps(prepared)
   return { steps = Prepared.steps(prepared), corrections = step_corrections(prepared), all = prepared.corrections }
 end
 
-local function build(reader, given, own)
+--- Puts the Model and the Hardware into a replica's scenario. Each name or table is loaded once for all replicas.
+---@param loaded table { model, hardware }: what was given -> the object
+local function load_once(reader, merged, loaded)
+  for _, key in ipairs { "model", "hardware" } do
+    local value, known = merged[key], loaded[key]
+    if value ~= nil then
+      if known[value] == nil then known[value] = reader:at(key, spec[key], value) end
+      merged[key] = known[value]
+    end
+  end
+end
+
+local function build(reader, given, own, loaded)
   local merged, scheduler, held, serving = merged_with(reader, given, own)
+  load_once(reader, merged, loaded)
   local prepared = Prepared.of(reader, merged)
   local deployment = prepared.deployment
   prepared.said = own.deployment or given.deployment
@@ -151,8 +171,8 @@ end
 
 --- Every replica of a scenario: {prepared, scheduler, steps, deployment, config}.
 function replicas.of(reader, given)
-  local out = {}
-  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do out[i] = build(reader, given, own) end
+  local out, loaded = {}, { model = {}, hardware = {} }
+  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do out[i] = build(reader, given, own, loaded) end
   check_stages(reader, out)
   return out
 end
