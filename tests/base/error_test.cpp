@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/printable.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -62,6 +63,11 @@ TEST_CASE("what the system says of a path is said with the path, without C++") {
     static_cast<void>(std::filesystem::is_directory(path));
     FAIL("a name of 300 characters was accepted");
   } catch (const std::exception& problem) {
-    CHECK(message_of(problem) == path.string() + ": File name too long");
+    CHECK(message_of(problem) == with_short_names(path.string()) + ": File name too long");
   }
+}
+
+TEST_CASE("a text of ten million letters is no misspelt name, and is refused at once") {
+  const std::vector<std::string> known{"llama", "qwen"};
+  CHECK(suggestions(std::string(10'000'000, 'x') + "llama", known).empty());
 }

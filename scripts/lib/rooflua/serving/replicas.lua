@@ -4,7 +4,6 @@ local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Prepared = require "rooflua.scenario.prepared"
 local schema = require "rooflua.scenario.schema"
-local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 
 local replicas = {}
@@ -12,11 +11,12 @@ local replicas = {}
 --- Every replica has policies and tables of its own. A scenario of as many is checked in a few seconds.
 local most_replicas = schema.entry("replicas").range.max
 
---- What each replica says of itself, one table per replica; empty tables where only their number is given.
+--- What each replica says of itself, one table per replica. Replicas that are alike have the same table; it is empty
+--- where only their number is given.
 local function own_tables(reader, given)
-  local list = {}
+  local list, empty = {}, {}
   if type(given) == "number" then
-    for i = 1, reader:whole("replicas", given, 1, most_replicas) do list[i] = {} end
+    for i = 1, reader:whole("replicas", given, 1, most_replicas) do list[i] = empty end
     return list
   end
   if type(given) ~= "table" then
@@ -117,21 +117,11 @@ function replicas.bound_steps(prepared)
   return { steps = Prepared.steps(prepared), corrections = step_corrections(prepared), all = prepared.corrections }
 end
 
---- Puts the Model and the Hardware into a replica's scenario. Each name or table is loaded once for all replicas.
----@param loaded table { model, hardware }: what was given -> the object
-local function load_once(reader, merged, loaded)
-  for _, key in ipairs { "model", "hardware" } do
-    local value, known = merged[key], loaded[key]
-    if value ~= nil then
-      if known[value] == nil then known[value] = reader:at(key, spec[key], value) end
-      merged[key] = known[value]
-    end
-  end
-end
-
-local function build(reader, given, own, loaded)
+--- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.
+---@param before table? what prepared.of returned for that replica
+local function build(reader, given, own, before)
   local merged, scheduler, held, serving = merged_with(reader, given, own)
-  load_once(reader, merged, loaded)
+  if before then merged.model, merged.hardware, merged.mfu = before.model, before.hardware, before.mfu end
   local prepared = Prepared.of(reader, merged)
   local deployment = prepared.deployment
   prepared.said = own.deployment or given.deployment
@@ -171,8 +161,11 @@ end
 
 --- Every replica of a scenario: {prepared, scheduler, steps, deployment, config}.
 function replicas.of(reader, given)
-  local out, loaded = {}, { model = {}, hardware = {} }
-  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do out[i] = build(reader, given, own, loaded) end
+  local out, prepared_of = {}, {}
+  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do
+    out[i] = build(reader, given, own, prepared_of[own])
+    prepared_of[own] = out[i].prepared
+  end
   check_stages(reader, out)
   return out
 end
