@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "base/printable.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -58,12 +57,12 @@ TEST_CASE("memory that has run out is said in words") {
 }
 
 TEST_CASE("what the system says of a path is said with the path, without C++") {
-  const std::filesystem::path path(std::string(300, 'x'));
+  const std::filesystem::path path(std::string(290, 'x'));
   try {
     static_cast<void>(std::filesystem::is_directory(path));
-    FAIL("a name of 300 characters was accepted");
+    FAIL("a name of 290 characters was accepted");
   } catch (const std::exception& problem) {
-    CHECK(message_of(problem) == with_short_names(path.string()) + ": File name too long");
+    CHECK(message_of(problem) == path.string() + ": File name too long");
   }
 }
 
