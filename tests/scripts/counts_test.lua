@@ -7,8 +7,8 @@ local native = require "rooflua.native"
 local serve, spec, sweep, json = rooflua.serve, rooflua.spec, rooflua.sweep, rooflua.json
 
 local function scenario(more)
-  local out = { model = "llama-3.1-8b", hardware = "h200-sxm", workload = require "workloads.poisson" { rate_per_s = 200,
-    num_requests = 40, prompt_tokens = 300, output_tokens = 8 } }
+  local out = { model = "llama-3.1-8b", hardware = "h200-sxm", workload = require "workloads.poisson" {
+    rate_per_s = 200, num_requests = 40, prompt_tokens = 300, output_tokens = 8 } }
   for key, value in pairs(more or {}) do out[key] = value end
   return out
 end
@@ -33,7 +33,8 @@ test("the number of replicas has a limit, alone and over a list", function()
 end)
 
 test("check refuses a search over two billion replicas at once", function()
-  local path = test.file("many.lua", [[return { kind = "search", model = "llama-3.1-8b", hardware = "mi300x", steps = "roofline_v1",
+  local path = test.file("many.lua", [[
+return { kind = "search", model = "llama-3.1-8b", hardware = "mi300x", steps = "roofline_v1",
   workload = require "workloads.closed_loop" { clients = 2, num_requests = 6, prompt_tokens = 16, output_tokens = 2 },
   replicas = { { count = 2147483647 }, { role = "both" } },
   search = { parameter = "workload.clients", slo = { ttft_s_p99 = 1 }, min = 1, max = 4 } }]])
@@ -46,8 +47,10 @@ test("check refuses a search over two billion replicas at once", function()
 end)
 
 test("as many replicas as are allowed are checked within seconds", function()
-  local path = test.file("most.lua", [[return { model = "llama-3.1-8b", hardware = "h200-sxm", replicas = 2048,
-  workload = require "workloads.poisson" { rate_per_s = 5, num_requests = 6, prompt_tokens = 16, output_tokens = 2 } }]])
+  local path = test.file("most.lua", [[
+return { model = "llama-3.1-8b", hardware = "h200-sxm", replicas = 2048,
+  workload = require "workloads.poisson" { rate_per_s = 5, num_requests = 6, prompt_tokens = 16,
+    output_tokens = 2 } }]])
   local result = check.file(path)
   test.equal(result.errors, 0)
 end)
