@@ -8,7 +8,7 @@ local specs = require "rooflua.border.specs"
 
 local replicas = {}
 
---- Every replica has policies and tables of its own. A scenario of as many is checked in a few seconds.
+--- Every replica has policies of its own. A scenario with this many is checked in about a second.
 local most_replicas = schema.entry("replicas").range.max
 
 --- What each replica says of itself, one table per replica. Replicas that are alike have the same table; it is empty
