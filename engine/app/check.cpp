@@ -37,9 +37,9 @@ std::string headline(const Json& finding) {
 void print(const Json& checked, const std::filesystem::path& home) {
   for (const Json& finding : checked.find("findings")->items()) {
     const std::string text = headline(finding);
-    std::printf("%s\n%s", text.c_str(), quoted_line(text, home).c_str());
+    std::printf("%s\n%s", printable(text).c_str(), quoted_line(text, home).c_str());
   }
-  const std::string file = text_of(checked, "file");
+  const std::string file = printable(text_of(checked, "file"));
   const auto count = [&](const char* key) {
     return static_cast<long long>(checked.find(key)->number());
   };
@@ -54,7 +54,7 @@ void print(const Json& checked, const std::filesystem::path& home) {
   if (warnings > 0) std::printf(", %lld warning%s", warnings, warnings == 1 ? "" : "s");
   std::printf("\n");
   for (const Json& line : checked.find("notes")->items())
-    std::printf("  %s\n", line.text().c_str());
+    std::printf("  %s\n", printable(line.text()).c_str());
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <iostream>
+#include <sstream>
 
 #include "app/commands.h"
 #include "app/output.h"
@@ -60,8 +62,10 @@ std::string stray_word(const CLI::App& app) {
 /// @return the exit status
 int refuse(const CLI::App& app, const CLI::ParseError& problem) {
   const std::string stray = problem.get_exit_code() == 0 ? "" : stray_word(app);
-  if (stray.empty()) return app.exit(problem) == 0 ? 0 : 2;
-  std::fprintf(stderr, "rooflua: %s\n", stray.c_str());
+  std::ostringstream said;
+  if (stray.empty() && app.exit(problem, std::cout, said) == 0) return 0;
+  const std::string text = stray.empty() ? said.str() : "rooflua: " + stray + "\n";
+  std::fputs(app::printable(text).c_str(), stderr);
   return 2;
 }
 

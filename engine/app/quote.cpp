@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/gzip.h"
+#include "base/printable.h"
 
 namespace rooflua::app {
 
@@ -66,7 +67,8 @@ std::string quoted_line(std::string_view message, const std::filesystem::path& h
   return number + line + "\n";
 }
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view given) {
+  const std::string text = with_short_names(given);
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -75,7 +77,7 @@ std::string printable(std::string_view text) {
     for (std::size_t k = 1; whole && k < length; ++k)
       whole = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
     const bool shown = whole && c != 0x7F && (c >= 0x20 || c == '\n' || c == '\t');
-    out += shown ? text.substr(i, length) : std::string_view("?");
+    out += shown ? text.substr(i, length) : "?";
     i += whole ? length : 1;
   }
   return out;

@@ -13,7 +13,7 @@ namespace rooflua::app {
 std::string quoted_line(std::string_view message, const std::filesystem::path& home);
 
 /// The text with "?" in place of every byte that is not UTF-8 and every control character except
-/// line breaks and tabs.
+/// line breaks and tabs, and without the middle of very long names.
 std::string printable(std::string_view text);
 
 /// Prints a message on stderr, and below it the line of the file that it names.

@@ -11,8 +11,8 @@
 namespace rooflua {
 
 Error::Error(std::string where, std::string message)
-    : std::runtime_error(
-          without_addresses(printable(where.empty() ? message : where + ": " + message))),
+    : std::runtime_error(without_addresses(
+          printable(with_short_names(where.empty() ? message : where + ": " + message)))),
       where_(std::move(where)),
       message_(std::move(message)) {}
 
@@ -66,6 +66,8 @@ std::size_t distance(const std::string& wanted, const std::string& candidate) {
 }  // namespace
 
 std::vector<std::string> suggestions(std::string_view found, std::span<const std::string> known) {
+  constexpr std::size_t longest = 300;  // a longer text is no misspelt name, and takes long
+  if (found.size() > longest) return {};
   const std::string wanted = lower(found);
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const std::string& name : known) {

@@ -1,5 +1,6 @@
 #include "base/printable.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
@@ -79,6 +80,30 @@ std::string valid_utf8(std::string_view text) {
     const CodePoint code = first_of(text);
     out += code.bytes == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, code.bytes);
     text.remove_prefix(code.bytes == 0 ? 1 : code.bytes);
+  }
+  return out;
+}
+
+std::string with_short_names(std::string_view text) {
+  constexpr std::size_t longest = 300, first = 200, last = 60;
+  const auto inside_character = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \t\n/", at), text.size());
+    if (end - at > longest) {
+      std::size_t front = at + first, back = end - last;
+      while (front > at && inside_character(front)) --front;
+      while (back < end && inside_character(back)) ++back;
+      out += text.substr(at, front - at);
+      out += "...";
+      out += text.substr(back, end - back);
+    } else {
+      out += text.substr(at, end - at);
+    }
+    if (end < text.size()) out += text[end];
+    at = end + 1;
   }
   return out;
 }

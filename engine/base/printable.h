@@ -17,6 +17,10 @@ std::string printable(std::string_view text);
 /// The text with U+FFFD for every byte that is not UTF-8.
 std::string valid_utf8(std::string_view text);
 
+/// The text with "..." for the middle of a name of more than 300 bytes, so that a message stays
+/// readable. Spaces, line breaks and "/" end a name: a part of a path has at most 255 bytes.
+std::string with_short_names(std::string_view text);
+
 /// "a table" for "a table: 0x7fa415661cc8", as Lua writes tables and functions.
 std::string without_addresses(std::string text);
 

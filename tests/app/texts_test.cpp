@@ -103,3 +103,20 @@ TEST_CASE("a class of a trace is UTF-8") {
   CHECK(contains(said.text, "t.csv:3"));
   CHECK(contains(said.text, "expected UTF-8 without control characters"));
 }
+
+TEST_CASE(
+    "names of thousands of letters and control characters of a command line are not repeated") {
+  const std::string name(5000, 'x');
+  for (const std::string& command :
+       {"check " + name, "run " + name, "--" + name, "step --" + name, "validate " + name,
+        "step --model llama-3.1-8b --hardware h100 --decode 1x1 --set steps." + name + "=1",
+        "step --model " + name + " --hardware h100 --decode 1x1", std::string("--'\x1b[31m'red"),
+        std::string("check '\x1b[31m'red"), std::string("step --decode '\x1b[31m'red")}) {
+    INFO(command.substr(0, 80));
+    const Said said = rooflua::test::rooflua(command + " 2>&1");
+    CHECK((said.status == 1 || said.status == 2));
+    CHECK(said.text.size() < 2000);
+    CHECK(contains(said.text, command.size() > 1000 ? "x...x" : "red"));
+    CHECK(is_clean(said.text));
+  }
+}

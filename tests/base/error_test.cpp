@@ -57,11 +57,16 @@ TEST_CASE("memory that has run out is said in words") {
 }
 
 TEST_CASE("what the system says of a path is said with the path, without C++") {
-  const std::filesystem::path path(std::string(300, 'x'));
+  const std::filesystem::path path(std::string(290, 'x'));
   try {
     static_cast<void>(std::filesystem::is_directory(path));
-    FAIL("a name of 300 characters was accepted");
+    FAIL("a name of 290 characters was accepted");
   } catch (const std::exception& problem) {
     CHECK(message_of(problem) == path.string() + ": File name too long");
   }
+}
+
+TEST_CASE("a text of ten million letters is no misspelt name, and is refused at once") {
+  const std::vector<std::string> known{"llama", "qwen"};
+  CHECK(suggestions(std::string(10'000'000, 'x') + "llama", known).empty());
 }

@@ -56,3 +56,30 @@ TEST_CASE("an error's text is printable and has no address") {
   CHECK(std::string(Error("a.lua:1", "found '\x1b[2J'").what()) == "a.lua:1: found '\\x1b[2J'");
   CHECK(std::string(Error("", "table: 0x7fa415661cc8\nfurther").what()) == "table\nfurther");
 }
+
+TEST_CASE("a name of thousands of letters is cut, and a path is not") {
+  const std::string name(5000, 'x');
+  const std::string cut = with_short_names("unknown model '" + name + "' (known: a, b)");
+  CHECK(cut.size() < 320);
+  CHECK(cut.starts_with("unknown model 'xxx"));
+  CHECK(cut.ends_with("xxx' (known: a, b)"));
+  CHECK(cut.find("x...x") != std::string::npos);
+  CHECK(with_short_names(cut) == cut);
+  std::string path;
+  for (int i = 0; i < 40; ++i) path += "/" + std::string(255, 'p');
+  CHECK(with_short_names(path) == path);
+  CHECK(with_short_names(std::string(300, 'x')) == std::string(300, 'x'));
+  CHECK(with_short_names(std::string(301, 'x')).size() == 263);
+  CHECK(with_short_names("") == "");
+  CHECK(with_short_names(" a\n") == " a\n");
+  CHECK(std::string(Error("a.lua:1", name).what()).size() < 280);
+}
+
+TEST_CASE("a cut name stays UTF-8") {
+  std::string name;
+  for (int i = 0; i < 400; ++i) name += "\xE2\x82\xAC";
+  CHECK(is_plain(with_short_names(name)));
+  CHECK(is_plain(with_short_names("a" + name)));
+  CHECK(is_plain(with_short_names("ab" + name + "c")));
+  CHECK(with_short_names(std::string(400, '\x80')) == "...");
+}

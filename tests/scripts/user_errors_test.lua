@@ -75,7 +75,7 @@ test("keys name what is wrong with them", function()
     scenario { deployment = { tp = "two" } })
   refused("scenario: replicas[1]: expected a table, found number 1", serve.run, scenario { replicas = { 1 } })
   refused("scenario: replicas[1].role: unknown role 'both '", serve.run, scenario { replicas = { { role = "both " } } })
-  refused("scenario: replicas[1].count: expected a whole number >= 1, found number 0.5", serve.run,
+  refused("scenario: replicas[1].count: expected a whole number from 1 to 2048, found number 0.5", serve.run,
     scenario { replicas = { { count = 0.5 } } })
   refused("scenario: unknown key 'workloads'; did you mean 'workload'", serve.run, scenario { workloads = 1 })
   for _, value in ipairs { "off", "no", "false", 0 } do

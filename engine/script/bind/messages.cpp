@@ -54,6 +54,13 @@ int shown(lua_State* L) {
   return 1;
 }
 
+/// short_names(text) -> the text without the middle of names that are too long for a message.
+int short_names(lua_State* L) {
+  const std::string text = with_short_names(check_text(L, 1, "text"));
+  lua_pushlstring(L, text.data(), text.size());
+  return 1;
+}
+
 int print_line(lua_State* L) {
   const std::string text = check_text(L, 1, "text");
   FILE* stream = context_of(L).options.print_to_stderr ? stderr : stdout;
@@ -70,6 +77,7 @@ void bind_messages(lua_State* L) {
   set_function(L, "unknown_name", guarded<unknown>);
   set_function(L, "is_plain", guarded<plain>);
   set_function(L, "printable", guarded<shown>);
+  set_function(L, "short_names", guarded<short_names>);
   set_function(L, "print_line", guarded<print_line>);
 }
 

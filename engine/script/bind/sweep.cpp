@@ -40,14 +40,23 @@ void add_path(Checksum& hash, const fs::path& path) {
   }
 }
 
+/// Whether a file or folder is there that can be read to its end. A path that the system refuses,
+/// such as one that is too long, names nothing.
+bool is_there(const fs::path& path) {
+  std::error_code refused;
+  const fs::file_status status = fs::status(path, refused);
+  return fs::is_regular_file(status) || fs::is_directory(status);
+}
+
 /// fingerprint({path...}, {text...}) -> 16 hexadecimal digits. A path that does not exist counts as
 /// "absent".
 int fingerprint(lua_State* L) {
   Checksum hash;
   const Json paths = to_json(L, 1, "paths"), texts = to_json(L, 2, "texts");
   for (const Json& each : paths.items()) {
-    hash.add(fs::exists(each.text()) ? "file" : "absent");
-    if (fs::exists(each.text())) add_path(hash, each.text());
+    const bool there = is_there(each.text());
+    hash.add(there ? "file" : "absent");
+    if (there) add_path(hash, each.text());
   }
   for (const Json& each : texts.items()) hash.add(each.text());
   lua_pushstring(L, hash.hex().c_str());

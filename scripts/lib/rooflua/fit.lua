@@ -20,7 +20,7 @@ local function read(given)
   local task = { objective = given.objective or "mean", algorithm = given.algorithm or "sbplx",
     evaluations = core.whole(given.evaluations or 300, "fit: evaluations", 1),
     tolerance = core.positive(given.tolerance or 1e-6, "fit: tolerance"),
-    jobs = given.jobs and core.whole(given.jobs, "fit: jobs", 1), progress = given.progress }
+    jobs = given.jobs and core.whole(given.jobs, "fit: jobs", 1, 1024), progress = given.progress }
   if type(task.objective) ~= "string" or not minimise.objectives[task.objective] then
     fail("fit: objective: %s", native.unknown_name("objective", tostring(task.objective),
       core.sorted_keys(minimise.objectives)))

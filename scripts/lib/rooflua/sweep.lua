@@ -30,6 +30,7 @@ end
 
 --- Runs each variant with each seed.
 local function run_all(reader, scenario, list, seeds, how)
+  runs.check_count(#list, seeds and #seeds or 1, "seeds")
   local all = {}
   for _, variant in ipairs(list) do
     for _, seed in ipairs(seeds or { false }) do

@@ -195,12 +195,16 @@ function core.not_negative(value, what)
   return value
 end
 
-function core.whole(value, what, smallest)
-  smallest = smallest or 0
-  if type(value) ~= "number" or not (value >= smallest and value < 2147483648) or
-    floor(value) ~= value then
-    fail("%s: expected a whole number %s, found %s", what,
-      type(value) == "number" and value >= 2147483648 and "below 2^31" or ">= " .. smallest, describe(value))
+--- The range of a whole number in an error about `value`: ">= 1", "below 2^31", "from 1 to 100".
+function core.range_text(value, smallest, largest)
+  if largest < 2147483647 then return ("from %d to %d"):format(smallest, largest) end
+  return type(value) == "number" and value > largest and "below 2^31" or ">= " .. smallest
+end
+
+function core.whole(value, what, smallest, largest)
+  smallest, largest = smallest or 0, largest or 2147483647
+  if type(value) ~= "number" or not (value >= smallest and value <= largest) or floor(value) ~= value then
+    fail("%s: expected a whole number %s, found %s", what, core.range_text(value, smallest, largest), describe(value))
   end
   return value
 end

@@ -62,12 +62,21 @@ local function seed_of(given, variant)
   return type(own) == "number" and own or given.seed or 0
 end
 
+local most_jobs, most_seeds, most_runs = 1024, 100000, 1000000
+
+--- Refuses so many variants with so many seeds.
+function runs.check_count(variants_count, seeds_count, what)
+  if variants_count * seeds_count > most_runs then
+    fail("%s: %d variants with %d seeds make more than %d runs", what, variants_count, seeds_count, most_runs)
+  end
+end
+
 --- Seeds as a list: {1, 2, 3}, or a number of them, or nil.
 function runs.seeds(given, what)
   if given == nil then return nil end
   if type(given) == "number" then
     local list = {}
-    for i = 1, core.whole(given, what, 1) do list[i] = i end
+    for i = 1, core.whole(given, what, 1, most_seeds) do list[i] = i end
     return list
   end
   local list = {}
@@ -80,7 +89,7 @@ runs.option_keys = { "jobs", "results", "progress" }
 
 --- The user's options that say how to run, checked.
 function runs.options(given, what)
-  local options = { jobs = core.whole(given.jobs or 1, what .. ": jobs", 1), progress = given.progress }
+  local options = { jobs = core.whole(given.jobs or 1, what .. ": jobs", 1, most_jobs), progress = given.progress }
   if given.results ~= nil then
     if not native.trusted then fail("%s: results: scenarios write no files; use `rooflua run --results`", what) end
     options.results = core.text(given.results, what .. ": results")
@@ -158,6 +167,7 @@ end
 --- Runs every variant with every seed. Returns, by the variant's number, {runs = {one per seed}, problem}, and
 --- all runs as a list.
 function runs.by_seed(reader, given, list, seeds, options)
+  runs.check_count(#list, #seeds, "seeds")
   local all = {}
   for _, variant in ipairs(list) do
     for _, seed in ipairs(seeds) do all[#all + 1] = variants.with(variant, "seed", seed) end

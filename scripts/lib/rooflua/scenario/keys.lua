@@ -99,7 +99,7 @@ return {
   { name = "router", type = "policy", folder = "routers", default = "round_robin", kinds = served,
     read_by = "serving.pieces", doc = "which replica gets a request, where there is more than one" },
   { name = "replicas", type = "integer or list", class = "rooflua.ScenarioReplica", default = 1, kinds = served,
-    read_by = "serving.replicas", range = { min = 1, integer = true },
+    read_by = "serving.replicas", range = { min = 1, max = 2048, integer = true },
     lua = "integer|rooflua.ScenarioReplica[]|nil", doc = "how many, or each of them with what it has of its own",
     fields = {
       { name = "hardware", same_as = "hardware" },

@@ -26,16 +26,17 @@ function methods:fail(key, message, ...)
   local line = locate.line(self.file, locate.path(key, message))
   local where = line and self.file .. ":" .. line or self.file
   if key ~= "" then where = where .. ": " .. key end
-  message = where .. ": " .. message
+  message = where .. ": " .. native.short_names(message)
   if line or native.file_exists(self.file) then error(message, 0) end
   core.fail("%s", message) -- a script's table: the line of the call
 end
 
---- A whole number of at least `least` at a key.
-function methods:whole(key, value, least)
-  if type(value) ~= "number" or not (value >= least and value < 2147483648) or value % 1 ~= 0 then
-    self:fail(key, "expected a whole number %s, found %s",
-      type(value) == "number" and value >= 2147483648 and "below 2^31" or ">= " .. least, core.describe(value))
+--- A whole number from `least` to `most` at a key.
+---@param most number? default 2^31 - 1
+function methods:whole(key, value, least, most)
+  most = most or 2147483647
+  if type(value) ~= "number" or not (value >= least and value <= most) or value % 1 ~= 0 then
+    self:fail(key, "expected a whole number %s, found %s", core.range_text(value, least, most), core.describe(value))
   end
   return value
 end

@@ -8,11 +8,15 @@ local specs = require "rooflua.border.specs"
 
 local replicas = {}
 
---- What each replica says of itself, one table per replica; empty tables where only their number is given.
+--- Every replica has policies of its own. A scenario with this many is checked in about a second.
+local most_replicas = schema.entry("replicas").range.max
+
+--- What each replica says of itself, one table per replica. Replicas that are alike have the same table; it is empty
+--- where only their number is given.
 local function own_tables(reader, given)
-  local list = {}
+  local list, empty = {}, {}
   if type(given) == "number" then
-    for i = 1, reader:whole("replicas", given, 1) do list[i] = {} end
+    for i = 1, reader:whole("replicas", given, 1, most_replicas) do list[i] = empty end
     return list
   end
   if type(given) ~= "table" then
@@ -25,7 +29,10 @@ local function own_tables(reader, given)
     reader:at(where, core.check_keys, each, keys, where)
     local inside, own = reader:child(where), core.plain(each)
     schema.check(inside, "replicas[].role", own.role)
-    local count = inside:whole("count", own.count or 1, 1)
+    local count = inside:whole("count", own.count or 1, 1, most_replicas)
+    if #list + count > most_replicas then
+      reader:fail("replicas", "expected at most %d, found more", most_replicas)
+    end
     for _ = 1, count do list[#list + 1] = each end
   end
   if #list == 0 then reader:fail("replicas", "expected at least one") end
@@ -110,8 +117,11 @@ function replicas.bound_steps(prepared)
   return { steps = Prepared.steps(prepared), corrections = step_corrections(prepared), all = prepared.corrections }
 end
 
-local function build(reader, given, own)
+--- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.
+---@param before table? what prepared.of returned for that replica
+local function build(reader, given, own, before)
   local merged, scheduler, held, serving = merged_with(reader, given, own)
+  if before then merged.model, merged.hardware, merged.mfu = before.model, before.hardware, before.mfu end
   local prepared = Prepared.of(reader, merged)
   local deployment = prepared.deployment
   prepared.said = own.deployment or given.deployment
@@ -151,8 +161,11 @@ end
 
 --- Every replica of a scenario: {prepared, scheduler, steps, deployment, config}.
 function replicas.of(reader, given)
-  local out = {}
-  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do out[i] = build(reader, given, own) end
+  local out, prepared_of = {}, {}
+  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do
+    out[i] = build(reader, given, own, prepared_of[own])
+    prepared_of[own] = out[i].prepared
+  end
   check_stages(reader, out)
   return out
 end

@@ -11,6 +11,7 @@ local fail = core.fail
 
 local default_tolerance = schema.entry("search.tolerance").default
 local default_checks = schema.entry("search.checks").default
+local most_checks = 1000
 local load_parameters = { "workload.rate_per_s", "workload.request_rate", "workload.clients" }
 
 local function load_parameter(search, given)
@@ -84,7 +85,7 @@ function highest_load.range(search, given)
     { min = given.min, max = given.max }, "search")
   if search.range.min <= 0 then fail("search: min: expected a load above 0, found %.14g", search.range.min) end
   search.tolerance = core.positive(given.tolerance or default_tolerance, "search: tolerance")
-  core.whole(given.checks or default_checks, "search: checks")
+  core.whole(given.checks or default_checks, "search: checks", 0, most_checks)
 end
 
 function highest_load.run(search, given)
