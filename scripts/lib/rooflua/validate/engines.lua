@@ -25,6 +25,7 @@ local known = {
       seats = { 1024, "vLLM V1 API server, GPU of 70 GiB and more" },
       budget = { 8192, "vLLM V1 API server, GPU of 70 GiB and more", others = { 2048 } },
       client_frontend_s = { 0.0075, "fit: tests/fidelity/frontend_fit.lua", fit = { 0, 0.020, 0.001 } },
+      own_sampling = { true, "vLLM 0.8 and later: the model's generation_config.json (pull request 12622)" },
       sorted_logit_s = { 0, "set where a release sorts logits" },
       server_frontend_s = { 0.0018, "guidellm stage 0: median of ttft - queue - prefill" },
     },
@@ -44,6 +45,7 @@ local known = {
     label = "vLLM V0", pattern = "vllm 2024", scheduler = "vllm_v0",
     parameters = {
       async_depth = { 1, "vLLM V0 is synchronous" },
+      own_sampling = { false, "vLLM before 0.8: only where asked for (pull request 11164)" },
       prefix_caching = { false, "vLLM V0 default" },
       seats = { 256, "vLLM V0 default" },
       budget = { 131072, "offline batches: whole prompts" },
@@ -56,6 +58,7 @@ local known = {
       memory_utilization = { 0.90, "TensorRT-LLM default; a static batch gets its blocks in any case" },
       prefix_caching = { false, "TensorRT-LLM of 2024: reuse of KV blocks is off by default" },
       seats = { 2048, "TensorRT-LLM default" },
+      own_sampling = { false, "TensorRT-LLM: only where asked for (pull request 17213)" },
       budget = { 8192, "TensorRT-LLM default" },
       client_frontend_s = { 0, "not known" },
     },

@@ -1,0 +1,83 @@
+--- What do windows, sparse attention and recurrent layers save at 128k tokens?
+---
+--- Setup     gpt-oss-120b (half of the layers see a window of 128 tokens) on one H200, Qwen3-Next-80B-A3B (three of
+---           four layers are recurrent) on two, DeepSeek-V3.2 (an index selects 2,048 tokens) on eight. Each as it
+---           is published, and in a full reading: the same model, in which every layer attends to all tokens.
+--- Method    A decode step of 4 requests with 131,072 tokens each, and the last 8,192 tokens of such a prompt.
+--- Measures  Time of both steps, the share of attention in the decode, and the KV cache of a request.
+--- Expect    A decode saves what the cache shrinks by, times the share of attention: gpt-oss at most half,
+---           Qwen3-Next at most three quarters. DeepSeek-V3.2 reads 64 times fewer latents; but its index reads all
+---           tokens, and the cache does not shrink. In prompts the index costs flop: the savings are smaller.
+--- Limits    One step, no queue. A full reading is a calculation: nobody trained such a model, and its weights are those
+---           of other layers. The speed of the index is assumed (index_mfu).
+local spec = require "rooflua.spec"
+
+local tokens, requests, chunk = 131072, 4, 8192
+
+--- A kind of attention that sees every token, with the heads of this one, or those of the model.
+local function full_of(kind)
+  if not kind.latent then return { kind = "full", layers = kind.layers } end
+  local out = { kind = "latent", layers = kind.layers, heads = kind.heads }
+  for key, value in pairs(kind.latent) do out[key] = value end
+  return out
+end
+
+--- The model with the same layers, all of which attend to everything.
+local function full_reading(name)
+  local kinds = {}
+  for i, kind in ipairs(spec.model(name).attention) do kinds[i] = full_of(kind) end
+  return { from = name, name = name .. ", full", attention = kinds }
+end
+
+local cases = {
+  { name = "gpt-oss-120b", tp = 1 }, { name = "qwen3-next-80b-a3b", tp = 2 }, { name = "deepseek-v3.2", tp = 8 },
+}
+local models, variants = {}, {}
+for _, case in ipairs(cases) do
+  for i, model in ipairs { case.name, full_reading(case.name) } do
+    models[#models + 1] = { model = spec.model(model), hardware = "h200-sxm", tp = case.tp }
+    variants[#variants + 1] = { label = i == 1 and case.name or case.name .. ", full",
+                                set = { model = model, ["deployment.tp"] = case.tp } }
+  end
+end
+
+--- Share of attention, of its index and of recurrent layers in the time of a step, in percent.
+local function attention_percent(priced)
+  local sum = 0
+  for _, row in ipairs(priced.rows) do
+    if row.name:find "^attention_decode" or row.name:find "^index_scores" or row.name:find "^linear_attention" then
+      sum = sum + row.time_s
+    end
+  end
+  return 100 * sum / priced.time_s
+end
+
+--- What a request of so many tokens keeps on each GPU, in GB.
+local function cache_gb(options)
+  local deployment = spec.deployment(options)
+  return (tokens / deployment.block_size * deployment.kv_bytes_per_block + deployment.seat_bytes) / 1e9
+end
+
+return {
+  rooflua = 1,
+  title = "Kinds of attention at 128k tokens, beside a full reading of the same model",
+  kind = "price",
+  model = cases[1].name,
+  hardware = "h200-sxm",
+  deployment = { max_model_len = tokens + 1 },
+  steps = require "steps.kernels" {},
+  price = {
+    { name = "decode", decodes = requests, decode_context_tokens = requests * tokens },
+    { name = "prefill", prefills = { { new_tokens = chunk, context_tokens = tokens - chunk } } },
+  },
+  vary = { model = variants },
+  report = function(results)
+    local rows = { { "model", "GPUs", "decode ms", "attention %", "prefill ms", "cache GB" } }
+    for i, result in ipairs(results) do
+      local decode, prefill = result.price[1], result.price[2]
+      rows[#rows + 1] = { variants[i].label, models[i].tp, decode.time_s * 1000, attention_percent(decode),
+        prefill.time_s * 1000, cache_gb(models[i]) }
+    end
+    return rows
+  end,
+}
