@@ -1,9 +1,11 @@
 --- What do windows, sparse attention and recurrent layers save at 128k tokens?
 ---
 --- Setup     gpt-oss-120b (half of the layers see a window of 128 tokens) on one H200, Qwen3-Next-80B-A3B (three of
----           four layers are recurrent) on two, DeepSeek-V3.2 (an index selects 2,048 tokens) on eight. Each as it
----           is published, and in a full reading: the same model, in which every layer attends to all tokens.
---- Method    A decode step of 4 requests with 131,072 tokens each, and the last 8,192 tokens of such a prompt.
+---           four layers are recurrent) on two, DeepSeek-V3.2 (an index selects 2,048 tokens) on eight, which divide the
+---           experts and attend to requests of their own. Each as it is published, and in a full reading: the same
+---           model, in which every layer attends to all tokens.
+--- Method    A decode step of 3 requests with 131,072 tokens each, and the last 8,192 tokens of such a prompt, on
+---           each group of GPUs that attends together.
 --- Measures  Time of both steps, the share of attention in the decode, and the KV cache of a request.
 --- Expect    A decode saves what the cache shrinks by, times the share of attention: gpt-oss at most half,
 ---           Qwen3-Next at most three quarters. DeepSeek-V3.2 reads 64 times fewer latents; but its index reads all
@@ -12,7 +14,7 @@
 ---           of other layers. The speed of the index is assumed (index_mfu).
 local spec = require "rooflua.spec"
 
-local tokens, requests, chunk = 131072, 4, 8192
+local tokens, requests, chunk = 131072, 3, 8192
 
 --- A kind of attention that sees every token, with the heads of this one, or those of the model.
 local function full_of(kind)
@@ -30,14 +32,17 @@ local function full_reading(name)
 end
 
 local cases = {
-  { name = "gpt-oss-120b", tp = 1 }, { name = "qwen3-next-80b-a3b", tp = 2 }, { name = "deepseek-v3.2", tp = 8 },
+  { name = "gpt-oss-120b", tp = 1 }, { name = "qwen3-next-80b-a3b", tp = 2 },
+  { name = "deepseek-v3.2", tp = 1, dp = 8 },
 }
 local models, variants = {}, {}
 for _, case in ipairs(cases) do
   for i, model in ipairs { case.name, full_reading(case.name) } do
-    models[#models + 1] = { model = spec.model(model), hardware = "h200-sxm", tp = case.tp }
+    local groups = case.dp or 1
+    models[#models + 1] = { model = spec.model(model), hardware = "h200-sxm", tp = case.tp, dp = groups, ep = groups }
     variants[#variants + 1] = { label = i == 1 and case.name or case.name .. ", full",
-                                set = { model = model, ["deployment.tp"] = case.tp } }
+                                set = { model = model, ["deployment.tp"] = case.tp, ["deployment.dp"] = groups,
+                                        ["deployment.ep"] = groups } }
   end
 end
 
@@ -75,7 +80,7 @@ return {
     local rows = { { "model", "GPUs", "decode ms", "attention %", "prefill ms", "cache GB" } }
     for i, result in ipairs(results) do
       local decode, prefill = result.price[1], result.price[2]
-      rows[#rows + 1] = { variants[i].label, models[i].tp, decode.time_s * 1000, attention_percent(decode),
+      rows[#rows + 1] = { variants[i].label, models[i].tp * models[i].dp, decode.time_s * 1000, attention_percent(decode),
         prefill.time_s * 1000, cache_gb(models[i]) }
     end
     return rows

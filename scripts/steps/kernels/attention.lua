@@ -31,7 +31,7 @@ end
 --- @param op table the decode operation of cost.layers
 --- @param kind table one of model.attention
 function attention.of(steps, op, kind, deployment)
-  local self = setmetatable({ steps = steps, database = steps.database, bounds = steps.bounds, layers = op.count },
+  local self = setmetatable({ steps = steps, database = steps.database, bounds = steps.bounds, layers = op.count, op = op },
     attention)
   local suffix = op.name:match "@.*$" or ""
   self.decode_name, self.prefill_name = "attention_decode" .. suffix, "attention_prefill" .. suffix
@@ -45,7 +45,7 @@ function attention.of(steps, op, kind, deployment)
   self.index = index.of(steps, kind, op.count, suffix)
   self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block)
   self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end)
-  self.prefill_calls = nil
+  self.prefill_calls, self.module = nil, false  -- module: what rows of the whole module take beyond the parts
   return self
 end
 
@@ -105,7 +105,8 @@ function attention:decode(n, context, batch)
   if self.own_window then tokens = min(tokens, n * self.own_window) end
   time_s = self.bounds:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
                                self.steps.dtype, layers, self.decode_name)
-  if self.index then return time_s + self.index:decode(batch, all) end
+  if self.index then time_s = time_s + self.index:decode(batch, all) end
+  if self.module then time_s = time_s + self.module:decode(n, all) end
   return time_s
 end
 
