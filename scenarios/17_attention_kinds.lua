@@ -6,12 +6,14 @@
 ---           model, in which every layer attends to all tokens.
 --- Method    A decode step of 3 requests with 131,072 tokens each, and the last 8,192 tokens of such a prompt, on
 ---           each group of GPUs that attends together.
---- Measures  Time of both steps, the share of attention in the decode, and the KV cache of a request.
---- Expect    A decode saves what the cache shrinks by, times the share of attention: gpt-oss at most half,
----           Qwen3-Next at most three quarters. DeepSeek-V3.2 reads 64 times fewer latents; but its index reads all
----           tokens, and the cache does not shrink. In prompts the index costs flop: the savings are smaller.
---- Limits    One step, no queue. A full reading is a calculation: nobody trained such a model, and its weights are those
----           of other layers. The speed of the index is assumed (index_mfu).
+--- Measures  Time of both steps, the share of attention in the decode, and what a request keeps on each GPU.
+--- Expect    The decode of gpt-oss saves about half of what attention takes in the full reading, that of Qwen3-Next
+---           three quarters, and their caches shrink by as much. DeepSeek-V3.2 reads 64 times fewer latents, but its
+---           index reads something of every token: the decode saves less than half of that time, and the cache grows
+---           by the index. Its prompts gain the most, three times, because an index entry is scored with a
+---           fifteenth of the flop of attention.
+--- Limits    One step, no queue. No model was trained with a full reading, whose weights are those of other layers.
+---           The speed of the index is assumed (index_mfu).
 local spec = require "rooflua.spec"
 
 local tokens, requests, chunk = 131072, 3, 8192
@@ -46,11 +48,13 @@ for _, case in ipairs(cases) do
   end
 end
 
---- Share of attention, of its index and of recurrent layers in the time of a step, in percent.
+--- Share of attention, with its index and its selection, and of recurrent layers in the time of a step, in percent.
 local function attention_percent(priced)
   local sum = 0
   for _, row in ipairs(priced.rows) do
-    if row.name:find "^attention_decode" or row.name:find "^index_scores" or row.name:find "^linear_attention" then
+    local name = row.name
+    if name:find "^attention_decode" or name:find "^attention_module" or name:find "^index_scores"
+      or name:find "^linear_attention" then
       sum = sum + row.time_s
     end
   end
