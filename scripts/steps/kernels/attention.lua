@@ -93,7 +93,12 @@ function attention:decode(n, context, batch)
   if self.tokens then tokens, exact = self.tokens(batch) end
   local computed = max(tokens, n * attention_block)
   local latency_s, evidence = self.decode_calls:at(n, computed)
-  local flop, bytes = computed * self.decode_pair_flop, computed * self.kv_bytes_per_token
+  local counted = computed
+  if self.own_window then  -- its rows are asked with whole contexts
+    tokens = batch:bounded_tokens(self.own_window)
+    counted = max(tokens, n * attention_block)
+  end
+  local flop, bytes = counted * self.decode_pair_flop, counted * self.kv_bytes_per_token
   local shape, note
   if cost.shapes_wanted() then
     shape, note = ops.decode_text(self.decode_query, n, computed), monotone.note(n, computed)
@@ -102,7 +107,6 @@ function attention:decode(n, context, batch)
   local time_s = cost.record(self.decode_name, latency_s, evidence, layers, flop, bytes,
                              flop / (latency_s * self.steps.peak_flop_per_s), "memory", note, self.decode_query.op,
                              shape)
-  if self.own_window then tokens = min(tokens, n * self.own_window) end
   time_s = self.bounds:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
                                self.steps.dtype, layers, self.decode_name)
   if self.index then time_s = time_s + self.index:decode(batch, all) end
