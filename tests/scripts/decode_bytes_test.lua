@@ -99,8 +99,9 @@ local function cache_bytes(model)
   local steps, sum, states = bound.bind(Kernels {}, { model = model, hardware = "b200" }), 0, false
   local load = cost.batch { decode_contexts = { tokens - 1 } }
   for _, row in ipairs(cost.explain(function() return steps:time(load) end).rows) do
-    if row.name:find "^attention_decode" and not row.note:find "at least" or row.name:find "^linear_attention_decode" then
-      states = states or row.name:find "^linear" ~= nil
+    local is_state = row.name:find "^linear_attention_decode" ~= nil
+    if row.name:find "^attention_decode" and not row.note:find "at least" or is_state then
+      states = states or is_state
       sum = sum + row.count * row.bytes
     elseif row.name:find "^index_scores" then
       --- Of the scores themselves only the entries are read from the cache.

@@ -1,5 +1,5 @@
--- Laws of layer kinds, for every shipped model and random batches: a bound as wide as the context changes nothing, ranks
--- conserve work, and more tokens never cost less where every context is known.
+-- Laws of layer kinds, for every shipped model and random batches: a bound as wide as the context changes nothing,
+-- ranks conserve work, and more tokens never cost less where every context is known.
 -- ROOFLUA_LAW_ROUNDS=20 draws twenty times as many.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
@@ -97,8 +97,8 @@ local function work_of(model, options)
     local flop = op.flop_per_row * op.count
     if op.op == "attention_decode" or op.op == "mla_decode" then flop = op.heads * op.count end
     if op.name == "experts" then flop = flop * op.rows_per_token / (options.ep or 1) end
-    out[i] = { name = op.name:match "^[^@]*", full_name = op.name, flop = flop, weight_bytes = op.weight_bytes * op.count,
-               rows = op.rows }
+    out[i] = { name = op.name:match "^[^@]*", full_name = op.name, flop = flop,
+               weight_bytes = op.weight_bytes * op.count }
   end
   return out
 end
@@ -119,7 +119,8 @@ test("ranks conserve flop and weights: each operation is divided, replicated, or
       for _, each in ipairs(work_of(model, options) or {}) do
         local one, where = alone[each.full_name], ("%s: %s at tp %d"):format(name, each.full_name, tp)
         if one and one.flop > 0 and each.name ~= "lm_head" then
-          local flop, weights = tp * each.flop / one.flop, one.weight_bytes > 0 and tp * each.weight_bytes / one.weight_bytes
+          local flop = tp * each.flop / one.flop
+          local weights = one.weight_bytes > 0 and tp * each.weight_bytes / one.weight_bytes
           if replicated[each.name] then
             test.near(flop, tp, 1e-12, where)
           elseif partly[each.name] then
@@ -138,7 +139,7 @@ test("ranks conserve flop and weights: each operation is divided, replicated, or
   test.at_least(compared, 1500)
 end)
 
-test("the flop of a step's attention over all ranks are those of one rank, and every rank has the whole index", function()
+test("attention of all ranks has the flop of one rank, and every rank has the whole index", function()
   local function flop_of(name, tp, batch)
     local steps, attention, index = bound.bind(Kernels {}, { model = name, hardware = "b200", tp = tp }), 0, 0
     for _, row in ipairs(cost.explain(function() return steps:time(batch) end).rows) do

@@ -130,7 +130,7 @@ test("10: a decode is a line in the context, steeper with more KV heads; a prefi
   test.near(few["prefill 65536"], many["prefill 65536"], 0.1)
 end)
 
-test("17: windows and recurrent layers save their share of attention, an index less of it and most in prompts", function()
+test("17: windows and states save their share of attention, an index less of it, and the most in prompts", function()
   local models = run "17_attention_kinds"
   local function share(variant)
     local sum_s = 0

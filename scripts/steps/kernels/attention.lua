@@ -31,8 +31,8 @@ end
 --- @param op table the decode operation of cost.layers
 --- @param kind table one of model.attention
 function attention.of(steps, op, kind, deployment)
-  local self = setmetatable({ steps = steps, database = steps.database, bounds = steps.bounds, layers = op.count, op = op },
-    attention)
+  local self = setmetatable({ steps = steps, op = op, layers = op.count }, attention)
+  self.database, self.bounds = steps.database, steps.bounds
   local suffix = op.name:match "@.*$" or ""
   self.decode_name, self.prefill_name = "attention_decode" .. suffix, "attention_prefill" .. suffix
   self.kv_bytes_per_token = op.bytes_per_row

@@ -3,7 +3,7 @@
 --- compressed cache. The projections in front of it are GEMMs of cost.layers.
 ---
 ---     latent_sparse, compressed   entries of FP8 with an fp32 scale; fp32 scores, written once and read twice
----     block_sparse                entries of 16 bit, whatever the KV cache is; of the scores only a block's largest stays
+---     block_sparse                entries of 16 bit, whatever the KV cache is; a block keeps its largest score only
 ---
 --- Scores run at index_mfu, traffic at the efficiency of modelled kernels. Published rows of whole modules agree: the
 --- bytes per token that they grow by, at full bandwidth, are 170 to 210 of DeepSeek-V3.2 (here 164) and 275 to 310 of
