@@ -1,9 +1,9 @@
 --- What do windows, sparse attention and recurrent layers save at 128k tokens?
 ---
 --- Setup     gpt-oss-120b (half of the layers see a window of 128 tokens) on one H200, Qwen3-Next-80B-A3B (three of
----           four layers are recurrent) on two, DeepSeek-V3.2 (an index selects 2,048 tokens) on eight, which divide the
----           experts and attend to requests of their own. Each as it is published, and in a full reading: the same
----           model, in which every layer attends to all tokens.
+---           four layers are recurrent) on two, DeepSeek-V3.2 (an index selects 2,048 tokens) on eight, which divide
+---           the experts and attend to requests of their own. Each as it is published, and in a full reading: the
+---           same model, in which every layer attends to all tokens.
 --- Method    A decode step of 3 requests with 131,072 tokens each, and the last 8,192 tokens of such a prompt, on
 ---           each group of GPUs that attends together.
 --- Measures  Time of both steps, the share of attention in the decode, and what a request keeps on each GPU.
@@ -84,8 +84,8 @@ return {
     local rows = { { "model", "GPUs", "decode ms", "attention %", "prefill ms", "cache GB" } }
     for i, result in ipairs(results) do
       local decode, prefill = result.price[1], result.price[2]
-      rows[#rows + 1] = { variants[i].label, models[i].tp * models[i].dp, decode.time_s * 1000, attention_percent(decode),
-        prefill.time_s * 1000, cache_gb(models[i]) }
+      rows[#rows + 1] = { variants[i].label, models[i].tp * models[i].dp, decode.time_s * 1000,
+        attention_percent(decode), prefill.time_s * 1000, cache_gb(models[i]) }
     end
     return rows
   end,

@@ -25,7 +25,9 @@ end
 local function named_files(value, out, seen, depth, key)
   if type(value) == "string" then
     for _, path in ipairs(files_of.places(value)) do
-      if key == "path" and value ~= "" or value:find "[/.]" and native.file_exists(path) then add_path(out, path, key) end
+      if key == "path" and value ~= "" or value:find "[/.]" and native.file_exists(path) then
+        add_path(out, path, key)
+      end
     end
   elseif type(value) == "table" and not seen[value] and depth < 12 then
     seen[value] = true
