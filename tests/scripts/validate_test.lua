@@ -10,7 +10,7 @@ local serve = require "rooflua.serve"
 local validate = require "rooflua.validate.command"
 
 local folder, write, write_cases, columns = dofile "tests/scripts/measured_folder.lua" (test, { rating = "B",
-  dataset = "own", selector = "row", model = "llama-3.1-8b", gpu = "H100", tp = 1, precision = "bf16",
+  dataset = "own", selector = "row", model = "mistral-nemo", gpu = "H100", tp = 1, precision = "bf16",
   engine = "vLLM 0.15.1", workload = "max_num_seqs 64", metrics = "per request", measured = "see file" })
 
 local function run(options)
@@ -37,7 +37,7 @@ local function recorded()
   rows[1].arrival_s = 0
   local engine = engines.of "vLLM 0.15.1"
   local result = serve.run({
-    model = "llama-3.1-8b", hardware = "h100-sxm", steps = policy.with(policies.of(Reader.new "test",
+    model = "mistral-nemo", hardware = "h100-sxm", steps = policy.with(policies.of(Reader.new "test",
       "steps", "kernels"), {}),
     deployment = { tp = 1, memory_utilization = 0.9 }, async_depth = 2,
     scheduler = policy.with(scheduler, { max_num_seqs = 64, max_num_batched_tokens = 8192,
