@@ -164,12 +164,12 @@ end
 --- Finds rows of whole attention modules, which contain all operations of their kind of layers.
 function Kernels:bind_modules(tokens, deployment)
   local kinds = { self.attention, unpack(self.more_attention) }
-  for _, attention in ipairs(kinds) do
+  for _, each in ipairs(kinds) do
     local parts = {}
     for _, op in ipairs(tokens) do
-      if op.kind == attention.op.kind and op.count == attention.layers then parts[#parts + 1] = op end
+      if op.kind == each.op.kind and op.count == each.layers then parts[#parts + 1] = op end
     end
-    attention.module = modules.of(self, attention, self.model.attention[attention.op.kind], deployment, parts)
+    each.module = modules.of(self, each, self.model.attention[each.op.kind], deployment, parts)
   end
 end
 
