@@ -10,7 +10,8 @@
 -- ```lua file=x.lua   is written to x.lua before the next command.
 -- ```text golden=x    every line stands in tests/golden/x.txt, in that order.
 
-local documents = { "README.md", "docs/TUTORIAL.md", "docs/COOKBOOK.md", "docs/EXPLORATION.md" }
+local documents = { "README.md", "docs/TUTORIAL.md", "docs/COOKBOOK.md", "docs/EXPLORATION.md",
+  "docs/ATTENTION.md" }
 
 local program_folder = assert(arg[1], "usage: rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]")
 local first = arg[2] == "--write" and 3 or 2

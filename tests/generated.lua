@@ -212,6 +212,28 @@ local function range_rows()
   return markdown_table({ "of a", "figures", "range", "unit" }, rows)
 end
 
+--- The kinds of attention, and the shipped models that have layers of them.
+local function kind_rows()
+  local models = {}
+  for _, name in ipairs(spec.models()) do
+    local seen = {}
+    for _, kind in ipairs(spec.model(name).attention) do
+      local list = models[kind.kind] or {}
+      models[kind.kind] = list
+      if not seen[kind.kind] then list[#list + 1] = name end
+      seen[kind.kind] = true
+    end
+  end
+  local rows = {}
+  for _, kind in ipairs { "full", "window", "chunk", "latent", "latent_sparse", "block_sparse", "compressed", "delta",
+                          "mamba2" } do
+    local list = models[kind]
+    local text = #list > 24 and ("%d of %d"):format(#list, #spec.models()) or table.concat(list, ", ")
+    rows[#rows + 1] = { ("[%s](#%s)"):format(kind, kind), text }
+  end
+  return markdown_table({ "kind", "models" }, rows)
+end
+
 -- Each entry: the file, the name of the part, and a function that gives its text (without a final line break).
 local parts = {
   {
@@ -233,6 +255,7 @@ local parts = {
   },
   { file = "README.md", name = "measured GPUs", text = gpu_rows },
   { file = "docs/ROBUSTNESS.md", name = "declared ranges", text = range_rows },
+  { file = "docs/ATTENTION.md", name = "models by kind of attention", text = kind_rows },
   { file = "docs/DATA.md", name = "columns of tables", text = column_rows },
   { file = "docs/DATA.md", name = "tables of each GPU", text = table_rows },
   { file = "scripts/meta/measure.lua", name = "names of metrics", text = metric_alias },

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "spec/hf/layers.h"
+#include "spec/hf/sampling.h"
 #include "spec/hf_notes.h"
 #include "spec/quantization.h"
 #include "spec/ranges.h"
@@ -227,6 +228,10 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   read_experts(model, fields, type);
   read_hf_layers(model, fields, type);
   read_hf_formats(model, fields);
+  if (const auto generation = fields.table("generation_config")) {
+    model.sampling = hf::sampling_of(*generation);
+    model.sampling->source = "generation_config.json beside " + origin;
+  }
   note_what_is_left_out(model, fields);
   validate(model, origin);
   return model;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/toml.h"
 #include "spec/catalogue.h"
 
@@ -44,20 +46,60 @@ Json read_config(const fs::path& path) {
   return finite ? read_json(path) : parse_json(with_finite_numbers(text), path.string());
 }
 
+/// What a model is read from, and what it is called if that does not say.
+struct Description {
+  Json document;
+  std::string name, origin;
+};
+
+/// Files beside a config.json of that very name, and the keys under which they join its document.
+constexpr std::pair<const char*, const char*> beside[] = {
+    {"hf_quant_config.json", "hf_quant_config"}, {"generation_config.json", "generation_config"}};
+
+Description read_config_json(const fs::path& path) {
+  if (path.filename() != "config.json")
+    return {read_config(path), path.stem().string(), path.string()};
+  Json document = read_config(path);
+  for (const auto& [file, key] : beside) {
+    if (fs::exists(path.parent_path() / file))
+      document[key] = read_config(path.parent_path() / file);
+  }
+  return {std::move(document), fs::absolute(path).parent_path().filename().string(), path.string()};
+}
+
+Description read_own_file(const fs::path& path) {
+  return {read_toml(path), path.stem().string(), path.string()};
+}
+
+Model model_of(const Description& read) {
+  return model_from_document(read.document, read.name, read.origin);
+}
+
+Description describe(const std::string& name_or_path, const fs::path& home) {
+  const fs::path path = name_or_path;
+  if (path.extension() == ".json") return read_config_json(path);
+  if (path.extension() == ".toml") return read_own_file(path);
+  if (fs::exists(path / "config.json")) return read_config_json(path / "config.json");
+  const auto file_of = [&](const std::string& name) {
+    return home / "scenarios" / "models" / (name + ".toml");
+  };
+  const std::vector<std::string> names = model_names(home);
+  if (std::find(names.begin(), names.end(), name_or_path) != names.end())
+    return read_own_file(file_of(name_or_path));
+  std::vector<CatalogueEntry> entries;
+  for (const std::string& name : names)
+    entries.push_back({name, model_from_toml(file_of(name)).aliases});
+  return read_own_file(file_of(find_by_name("model", name_or_path, entries)));
+}
+
 }  // namespace
 
 Model model_from_config_json(const fs::path& path) {
-  const bool anonymous = path.filename() == "config.json";
-  const fs::path named = anonymous ? fs::absolute(path).parent_path() : path;
-  Json document = read_config(path);
-  const fs::path formats = path.parent_path() / "hf_quant_config.json";
-  if (anonymous && fs::exists(formats)) document["hf_quant_config"] = read_json(formats);
-  return model_from_document(
-      document, anonymous ? named.filename().string() : named.stem().string(), path.string());
+  return model_of(read_config_json(path));
 }
 
 Model model_from_toml(const fs::path& path) {
-  return model_from_document(read_toml(path), path.stem().string(), path.string());
+  return model_of(read_own_file(path));
 }
 
 std::vector<std::string> model_names(const fs::path& home) {
@@ -71,21 +113,36 @@ std::vector<std::string> model_names(const fs::path& home) {
 }
 
 Model load_model(const std::string& name_or_path, const fs::path& home) {
-  const fs::path path = name_or_path;
-  if (path.extension() == ".json") return model_from_config_json(path);
-  if (path.extension() == ".toml") return model_from_toml(path);
-  if (fs::exists(path / "config.json")) return model_from_config_json(path / "config.json");
-  const auto file_of = [&](const std::string& name) {
-    return home / "scenarios" / "models" / (name + ".toml");
-  };
-  const std::vector<std::string> names = model_names(home);
-  if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
-    return model_from_toml(file_of(name_or_path));
+  return model_of(describe(name_or_path, home));
+}
+
+Model load_changed_model(const Json& changes, const std::string& origin, const fs::path& home) {
+  const Fields fields(changes, origin);
+  Description base = describe(fields.need_text("from"), home);
+  base.name = base.document.find("name") == nullptr ? base.name + "+" : base.name;
+  Json::Object merged;
+  for (const Json::Member& member : base.document.members()) {
+    const bool others = member.key == "aliases" || member.key == "published";
+    if (!others && changes.find(member.key) == nullptr) merged.push_back(member);
   }
-  std::vector<CatalogueEntry> entries;
-  for (const std::string& name : names)
-    entries.push_back({name, model_from_toml(file_of(name)).aliases});
-  return model_from_toml(file_of(find_by_name("model", name_or_path, entries)));
+  for (const Json::Member& member : changes.members()) {
+    const Json* before = base.document.find(member.key);
+    const bool left_out = before != nullptr && (before->is_object() || before->is_array()) &&
+                          member.value.is_boolean() && !member.value.boolean();
+    if (member.key != "from" && !left_out) merged.push_back(member);
+  }
+  return model_from_document(Json(std::move(merged)), base.name, origin);
+}
+
+std::vector<fs::path> model_files(const fs::path& path) {
+  if (path.extension() == ".toml") return {path};
+  if (path.extension() == ".json" && path.filename() != "config.json") return {path};
+  const bool is_folder = path.extension() != ".json";
+  const fs::path config = is_folder ? path / "config.json" : path;
+  if (is_folder && !fs::exists(config)) return {};
+  std::vector<fs::path> files{config};
+  for (const auto& [file, key] : beside) files.push_back(config.parent_path() / file);
+  return files;
 }
 
 }  // namespace rooflua

@@ -34,6 +34,18 @@ struct ModelNote {
   int beyond_tokens = 0;  // only batches with a longer context than this are touched
 };
 
+/// How tokens are drawn if a request does not say: the model's generation_config.json.
+struct Sampling {
+  double temperature = 1;  // 0: the most probable token
+  double top_p = 1, min_p = 0;
+  int top_k = 0;  // 0: all tokens
+  double repetition_penalty = 1;
+  std::string source;
+
+  /// Whether the logits of a request are sorted.
+  bool sorts() const { return temperature > 0 && (top_p < 1 || top_k > 0); }
+};
+
 struct Model {
   std::string name;
   std::vector<std::string> aliases;
@@ -66,6 +78,7 @@ struct Model {
   StatedFormats weights;              // formats of classes of weights, over weight_dtype
   std::optional<Dtype> kv_dtype;      // of the KV cache, where the release states it
   std::vector<Release> releases;      // in other formats
+  std::optional<Sampling> sampling;   // where a generation_config.json is known
   std::vector<ModelNote> notes;       // what the file says and this description leaves out
 
   /// Layers that keep a growing KV cache (all, layers / interval in a hybrid, or as listed).
@@ -94,6 +107,14 @@ struct Model {
 /// config.json, a folder holding one, or a .toml. @throws Error naming file, line or key, with
 /// suggestions.
 Model load_model(const std::string& name_or_path, const std::filesystem::path& home);
+/// The model that `changes` names in `from`, with other values: every other key of `changes`
+/// replaces the one of the model's own file, and false leaves out a table or a list. Without a
+/// `name` it is called as that model with a '+'. @throws Error as load_model() does
+Model load_changed_model(const Json& changes, const std::string& origin,
+                         const std::filesystem::path& home);
+/// The files that load_model() reads for a path, also those that may lie beside a config.json and
+/// do not; nothing for a name.
+std::vector<std::filesystem::path> model_files(const std::filesystem::path& path);
 Model model_from_config_json(const std::filesystem::path& path);
 Model model_from_toml(const std::filesystem::path& path);
 /// From a value: the keys of a config.json (if it has `num_hidden_layers` or `text_config`), else

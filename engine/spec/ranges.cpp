@@ -12,7 +12,7 @@ namespace {
 
 constexpr double heads = 1e4, width = 1e6, mlp_width = 1e7, layers = 2000;
 
-constexpr std::array<FigureRange, 47> ranges{{
+constexpr std::array<FigureRange, 52> ranges{{
     {"model.layers", "layers", 1, layers},
     {"model.hidden_size", "elements", 1, width},
     {"model.heads", "heads", 1, heads},
@@ -48,6 +48,11 @@ constexpr std::array<FigureRange, 47> ranges{{
     {"model.mamba.groups", "groups", 1, heads},
     {"model.mamba.state_size", "elements", 1, 65536},
     {"model.moe.latent_size", "elements", 0, width},
+    {"model.sampling.temperature", "of the logits", 0, 100},
+    {"model.sampling.top_p", "of the probability", 1e-6, 1},
+    {"model.sampling.top_k", "tokens", 0, 1e8},
+    {"model.sampling.min_p", "of the largest probability", 0, 1},
+    {"model.sampling.repetition_penalty", "of a logit", 1e-6, 100},
     {"hardware.sms", "multiprocessors", 1, 1e4},
     {"deployment.tp", "GPUs", 1, 1024},
     {"deployment.dp", "ranks", 1, 1024},

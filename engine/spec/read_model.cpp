@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "spec/hf/sampling.h"
 #include "spec/hf_config.h"
 #include "spec/model.h"
 #include "spec/read_layers.h"
@@ -75,6 +76,14 @@ ModelNote note_of(const Json& given, const Fields& fields) {
   return note;
 }
 
+void read_sampling(Model& model, const Fields& fields) {
+  const auto own = fields.table("sampling");
+  if (!own) return;
+  model.sampling = hf::sampling_of(*own);
+  model.sampling->source = own->text("source").value_or("");
+  own->finish();
+}
+
 void read_notes(Model& model, const Fields& fields) {
   const Json* notes = fields.find("notes");
   if (notes == nullptr) return;
@@ -104,6 +113,7 @@ Model model_from_table(const Fields& fields, const std::string& name, const std:
   }
   if (const auto moe = fields.table("moe")) model.moe = experts_of(*moe);
   read_layer_kinds(model, fields);
+  read_sampling(model, fields);
   fields.allow("published");  // published parameter counts, which only a test reads
   fields.finish();
   validate(model, origin);

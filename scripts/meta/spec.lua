@@ -50,6 +50,15 @@ local spec = {}
 ---@field gated boolean
 ---@field moe rooflua.MixtureOfExperts?
 
+---@class rooflua.Sampling how tokens are drawn if a request does not say
+---@field temperature number
+---@field top_p number 1: all tokens
+---@field top_k integer 0: all tokens
+---@field min_p number
+---@field repetition_penalty number
+---@field sorts boolean whether the logits of a request are sorted
+---@field source string
+
 ---@class rooflua.ModelNote
 ---@field text string
 ---@field touches "nothing"|"attention"|"linear"|"everything" operations whose price it makes doubtful
@@ -77,6 +86,7 @@ local spec = {}
 ---@field moe rooflua.MixtureOfExperts? nil in a dense model
 ---@field mla rooflua.LatentAttention?
 ---@field hybrid rooflua.HybridAttention?
+---@field sampling rooflua.Sampling? what its generation_config.json asks for; nil where that is not known
 ---@field attention rooflua.AttentionLayers[] the kinds of attention, in the order in which they are priced
 ---@field mlp rooflua.MlpLayers[] the kinds of MLPs
 ---@field uniform boolean whether the figures above describe every layer
@@ -136,7 +146,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field kv_bytes_per_block number per rank, all layers whose cache grows
 ---@field kv_capacity_bytes number per rank
 
---- A model by name or alias, from a config.json, a .toml, or a table with the same keys.
+--- A model by name or alias, from a config.json, a .toml, or a table with the same keys. In a table, `from` names a
+--- model; the other keys replace those of its own file, and false leaves a table or a list out.
 ---@param source string|table|rooflua.Model
 ---@return rooflua.Model
 function spec.model(source) end

@@ -26,6 +26,7 @@ local bounds = require "steps.kernels.bounds"
 local elementwise = require "steps.kernels.elementwise"
 local engines = require "steps.kernels.engines"
 local graphs = require "steps.kernels.graphs"
+local modules = require "steps.kernels.modules"
 local ops = require "steps.kernels.ops"
 local recurrent = require "steps.kernels.recurrent"
 
@@ -45,6 +46,7 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field overlap number
 ---@field batched_gemm_mfu number
 ---@field index_mfu number
+---@field module_eager_s number
 ---@field state_space_mfu number
 ---@field experts_kernels string
 local Kernels = policy.define {
@@ -109,11 +111,17 @@ local Kernels = policy.define {
       doc = "MFU of batched GEMMs: the absorbed projections of latent attention, which no table measures.",
     },
     index_mfu = {
-      default = 0.3, unit = "1", min = 0.0001, max = 1, source = "assumed: no measurement of the scores alone",
+      default = 0.38, unit = "1", min = 0.0001, max = 1,
+      source = "0.34 to 0.44 on five GPUs: published rows of dsv4_paged_mqa_logits_module, calls above 0.5 ms",
       doc = "MFU of the scores of an index of sparse attention.",
     },
+    module_eager_s = {
+      default = 57.5e-6, unit = "s", min = 0, source = "50 to 65 us, by the publisher (notes of the tables)",
+      doc = "Eager norms and rope in rows of whole attention modules, which no engine runs so.",
+    },
     state_space_mfu = {
-      default = 0.2, unit = "1", min = 0.0001, max = 1, source = "assumed: no measurement",
+      default = 0.18, unit = "1", min = 0.0001, max = 1,
+      source = "the gated delta rule, counted alike: 0.18, 0.19 on H100, H200, 0.10 on Blackwell; no table of its own",
       doc = "MFU of the scan of state-space layers, which no table measures.",
     },
     experts_kernels = {
@@ -186,11 +194,24 @@ function Kernels:bind_operations(layers, deployment)
       list[#list + 1] = op
     end
   end
+  self:bind_modules(seen.tokens, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
   self.layers_time = self:sum_of(seen.tokens)
   self.head_time = self:sum_of(seen.requests)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
+end
+
+--- Finds rows of whole attention modules, which contain all operations of their kind of layers.
+function Kernels:bind_modules(tokens, deployment)
+  local kinds = { self.attention, unpack(self.more_attention) }
+  for _, each in ipairs(kinds) do
+    local parts = {}
+    for _, op in ipairs(tokens) do
+      if op.kind == each.op.kind and op.count == each.layers then parts[#parts + 1] = op end
+    end
+    each.module = modules.of(self, each, self.model.attention[each.op.kind], deployment, parts)
+  end
 end
 
 --- The layers of the first kind, and those of further kinds, which few models have.

@@ -91,6 +91,7 @@ local spec_stub, mfu_stub, cost_stub = help.read_stub "spec", help.read_stub "mf
 local deepseek = spec.model "deepseek-v3"
 local model_fields = plain_keys(deepseek, {})
 model_fields.hybrid = true -- absent in a model without
+model_fields.sampling = true -- absent where it is not known
 compare("Model", model_fields, fields_of(spec_stub, "rooflua.Model"))
 local hardware = spec.hardware "h200-sxm"
 compare("Hardware", plain_keys(hardware, {}), fields_of(spec_stub, "rooflua.Hardware"))

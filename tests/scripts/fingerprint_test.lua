@@ -111,6 +111,30 @@ test("a model file behind spec.model", function()
   check_changes { { "m.toml", model:format(5) } }
 end)
 
+local config = [[
+{"model_type": "llama", "hidden_size": 1024, "num_attention_heads": 8, "num_hidden_layers": 4, "vocab_size": 32000,
+ "intermediate_size": 4096, "max_position_embeddings": 4096, "torch_dtype": "bfloat16"}
+]]
+local formats = '{"quantization": {"quant_algo": "%s"}}'
+
+test("the files beside a config.json, of which one may not be there, and no other file of its folder", function()
+  assert(os.execute(("mkdir -p '%s/m'"):format(folder)) == 0)
+  for _, source in ipairs { "model = %q", "model = spec.model %q", "model = spec.model { from = %q, layers = nil }" } do
+    for _, name in ipairs { "/m", "/m/config.json" } do
+      write("m/config.json", config)
+      write("m/weights.bin", "first")
+      os.remove(folder .. "/m/hf_quant_config.json")
+      os.remove(folder .. "/m/generation_config.json")
+      write("s.lua", scenario("local spec = require 'rooflua.spec'", (source .. ", scheduler = 'vllm_v1', title = %q")
+        :format(folder .. name, source .. name)))
+      check_changes { { "m/hf_quant_config.json", formats:format "FP8" },
+        { "m/hf_quant_config.json", formats:format "NVFP4" }, { "m/generation_config.json", '{"top_p": 0.5}' } }
+      write("m/weights.bin", "second")
+      test.check(is_reused(), "a file that is not read has changed")
+    end
+  end
+end)
+
 test("a table of a model that the scenario computes", function()
   write("s.lua", scenario("local spec, name = require 'rooflua.spec', require 'more.name'",
     "model = spec.model(name), scheduler = 'vllm_v1'"))

@@ -1,5 +1,6 @@
 -- Every line of steps/kernels that computes a price is tested: with the line changed, kernels_prices_test.lua
--- or layer_kinds_test.lua fails. A row holds the purpose of the line, the line, and its replacement.
+-- or layer_kinds_test.lua fails, or a further test of that file (below). A row holds the purpose of the line, the line,
+-- and its replacement.
 local test = dofile "tests/scripts/harness.lua"
 
 local mutations = {
@@ -55,15 +56,17 @@ local mutations = {
     { "the launch is as long as its longest part", "min(self.steps.attention_launch_s, paid_s + time_s / layers)",
       "self.steps.attention_launch_s" },
     { "the new tokens are in the cache", "self.layers, context + n", "self.layers, context" },
-    { "a block of keys at least", "max(tokens, n * attention_block)", "tokens" },
-    { "KV bytes", "computed * self.kv_bytes_per_token", "computed" },
+    { "a block of keys at least", "local computed = max(tokens, n * attention_block)", "local computed = tokens" },
+    { "KV bytes", "counted * self.kv_bytes_per_token", "counted" },
+    { "work of a window with rows of its own", "counted = max(tokens, n * attention_block)", "" },
     { "each layer attends", "latency_s, evidence, layers, flop", "latency_s, evidence, 1, flop" },
     { "bounded contexts of decodes", "if self.tokens then tokens, exact = self.tokens(batch) end", "" },
     { "as many pairs with less context", "self:full_latency(t, (pairs - triangle) / t)", "self:full_latency(t, p)" },
     { "a part of a call without context", "part = part * pairs / triangle", "" },
     { "the launch is no part of it", "launch_s + (latency_s - launch_s)", "(latency_s - launch_s)" },
     { "pairs of another kind", "self.prefill_pair_flop / self.flop_of_rows", "1" },
-    { "scores of decodes", "if self.index then return time_s + self.index:decode(batch, all) end", "" },
+    { "scores of decodes", "if self.index then time_s = time_s + self.index:decode(batch, all) end", "" },
+    { "rows of whole modules", "if self.module then time_s = time_s + self.module:decode(n, all) end", "" },
     { "scores of prompts", "if self.index then time_s = time_s + self.index:prefill(t, p) end", "" },
   },
   ["steps.kernels.pairs"] = {
@@ -74,16 +77,33 @@ local mutations = {
   },
   ["steps.kernels.index"] = {
     { "everything is selected", "if exact and selected >= all then return 0 end", "" },
-    { "every token is scored", "self:price(all * self.flop_per_token", "self:price(selected * self.flop_per_token" },
+    { "every token is scored", "return self:price(all, all)", "return self:price(selected, all)" },
+    { "every entry is read", "return self:price(all, all)", "return self:price(all, selected)" },
+    { "entries of blocks are 16 bit", "blocks and 2 * own.head_dim or", "blocks and own.head_dim or" },
+    { "scores are written and read", "+ pairs * self.bytes_per_pair", "" },
+    { "the bandwidth of an index", "* steps.hardware.constants.memory_efficiency", "" },
     { "short prompts", "if t + p <= self.topk then return 0 end", "" },
   },
   ["steps.kernels.recurrent"] = {
     { "recurrent heads of a rank", "value_heads = delta.value_heads / tp", "value_heads = delta.value_heads" },
     { "the shape of recurrent decodes", "query.decode = decode", "query.decode = false" },
     { "recurrent layers of decodes", "if batch.decodes > 0 then\n    query", "if false then\n    query" },
-    { "states are read and written", "2 * requests * state", "0 * requests * state" },
+    { "states of a delta rule",
+      "bytes = 2 * requests * state + tokens * op.bytes_per_row + op.weight_bytes\n  local shape",
+      "bytes = 0\n  local shape" },
+    { "states are read and written",
+      "bytes = 2 * requests * state + tokens * op.bytes_per_row + op.weight_bytes\n  local bandwidth",
+      "bytes = tokens * op.bytes_per_row + op.weight_bytes\n  local bandwidth" },
     { "pairs within a chunk of the scan", "tokens * math.min(tokens, chunk) * pair_flop", "0" },
     { "state-space decodes", "if batch.decodes > 0 then\n    time_s", "if false then\n    time_s" },
+  },
+  ["steps.kernels.modules"] = {
+    { "eager kernels of the rows", "- self.steps.module_eager_s - parts_s", "- parts_s" },
+    { "parts are not paid twice", "- self.steps.module_eager_s - parts_s", "- self.steps.module_eager_s" },
+    { "projections are parts", "self.projections[monotone.place(n)] + attention", "attention" },
+    { "the index is a part", "parts_s = parts_s + index:time(tokens, tokens)", "parts_s = parts_s + 0" },
+    { "a layer of the module", "evidence, self.layers, 0, 0, 0", "evidence, 1, 0, 0, 0" },
+    { "no index, no module", "or not kind.index.own then return nil end", "then return nil end" },
   },
   ["steps.kernels.elementwise"] = {
     { "the node of a small kernel", "* steps.small_kernel_bandwidth) + self.node_s",
@@ -113,8 +133,14 @@ local mutations = {
 dofile("tests/scripts/mutations.lua").check {
   test = test, rules = mutations, forget = "^steps%.kernels",
   module = function(name) return name end,
-  tests = function()
-    return { "tests/scripts/kernels_prices_test.lua", "tests/scripts/layer_kinds_test.lua" }
+  tests = function(name)
+    if name == "steps.kernels.modules" then return { "tests/scripts/modules_test.lua" } end
+    local out = { "tests/scripts/kernels_prices_test.lua", "tests/scripts/layer_kinds_test.lua" }
+    if name == "steps.kernels.recurrent" then out[3] = "tests/scripts/decode_bytes_test.lua" end
+    if name == "steps.kernels.attention" then
+      out[3], out[4] = "tests/scripts/modules_test.lua", "tests/scripts/kinds_law_test.lua"
+    end
+    return out
   end,
 }
 

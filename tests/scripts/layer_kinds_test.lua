@@ -161,9 +161,10 @@ test("an index scores every token, and attention computes with those that it sel
   test.equal(row.attention_decode.flop, 4 * 2048 * 2 * 8 * (2 * 256 + 32))
   local scores = 4 * 10000 * 2 * 16 * 128
   test.equal(row.index_scores.flop, scores)
-  test.equal(row.index_scores.bytes, 4 * 10000 * (128 + 4))
+  test.equal(row.index_scores.bytes, 4 * 10000 * (128 + 4 + 3 * 4))
   local hardware = rooflua.spec.hardware "h100-sxm"
-  local bytes_s, flop_s = 4 * 10000 * 132 / hardware.memory_bytes_per_s, scores / (0.3 * hardware.peak_flop_per_s.fp8)
+  local bytes_s = 4 * 10000 * 144 / (0.88 * hardware.memory_bytes_per_s)
+  local flop_s = scores / (0.38 * hardware.peak_flop_per_s.fp8)
   test.near(row.index_scores.time_s, math.max(bytes_s, flop_s) + 6 * us, 1e-9)
   row = rows_of(steps, cost.batch { decode_contexts = { 1000, 2047, 3 } })
   test.check(not row.index_scores, "every token is selected")
@@ -173,6 +174,20 @@ test("an index scores every token, and attention computes with those that it sel
   test.equal(row.attention_prefill.flop, 1000 * 2048 * 2 * 8 * (2 * 256 + 32))
   test.equal(row.index_scores.flop, (1000 * 4000 + 1000 * 1001 / 2) * 2 * 16 * 128)
   test.check(not rows_of(steps, bound.prefill(2048)).index_scores, "a short prompt selects everything")
+end)
+
+test("an index of blocks scores every token, in 16 bit", function()
+  local sparse = { kind = "block_sparse", layers = 2, index_heads = 4, index_head_dim = 128, index_topk = 16,
+                   index_block = 128 }
+  local steps = of(model { sparse })
+  local row = rows_of(steps, bound.decodes(4, 9999))
+  test.equal(row.attention_decode.flop, 4 * 2048 * 4 * 8 * 128)
+  test.equal(row.index_scores.flop, 4 * 10000 * 2 * 4 * 128)
+  test.equal(row.index_scores.bytes, 4 * 10000 * 2 * 128)
+  row = rows_of(steps, bound.prefill(1000, 4000))
+  test.equal(row.index_scores.flop, (1000 * 4000 + 1000 * 1001 / 2) * 2 * 4 * 128)
+  test.equal(row.index_scores.bytes, 5000 * 2 * 128)
+  test.check(not rows_of(steps, bound.prefill(2048)).index_scores, "a short prompt selects every block")
 end)
 
 test("a layer that uses the selection of another one scores nothing", function()

@@ -130,6 +130,28 @@ test("10: a decode is a line in the context, steeper with more KV heads; a prefi
   test.near(few["prefill 65536"], many["prefill 65536"], 0.1)
 end)
 
+test("17: windows and states save their share of attention, an index less of it, and the most in prompts", function()
+  local models = run "17_attention_kinds"
+  local function share(variant)
+    local sum_s = 0
+    for _, kind in ipairs { "attention_decode", "mla_decode", "index", "dsa_module_decode", "linear_attention" } do
+      sum_s = sum_s + kind_s(variant.price[1], kind)
+    end
+    return sum_s / variant.price[1].time_s
+  end
+  local function saved(name, step)
+    local own, full = times(models[name]), times(models[name .. ", full"])
+    return 1 - own[step] / full[step]
+  end
+  between(saved("gpt-oss-120b", "decode") / share(models["gpt-oss-120b, full"]), 0.4, 0.5, "of half of the layers")
+  between(saved("qwen3-next-80b-a3b", "decode") / share(models["qwen3-next-80b-a3b, full"]), 0.65, 0.8, "of 3 of 4")
+  between(saved("deepseek-v3.2", "decode") / share(models["deepseek-v3.2, full"]), 0.1, 0.5, "with an index")
+  between(1 / (1 - saved("deepseek-v3.2", "prefill")), 2.5, 4, "prompts")
+  for _, name in ipairs { "gpt-oss-120b", "qwen3-next-80b-a3b" } do
+    test.check(saved(name, "prefill") < saved("deepseek-v3.2", "prefill"), name)
+  end
+end)
+
 test("11: the H20 prefills slowest and pads its decodes; the H200's bandwidth shortens the H100's gaps", function()
   local gpus = run "11_gpus"
   local h100, h200, h20 = gpus["h100-sxm"].summary, gpus["h200-sxm"].summary, gpus.h20.summary

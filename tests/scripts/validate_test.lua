@@ -10,7 +10,7 @@ local serve = require "rooflua.serve"
 local validate = require "rooflua.validate.command"
 
 local folder, write, write_cases, columns = dofile "tests/scripts/measured_folder.lua" (test, { rating = "B",
-  dataset = "own", selector = "row", model = "llama-3.1-8b", gpu = "H100", tp = 1, precision = "bf16",
+  dataset = "own", selector = "row", model = "mistral-nemo", gpu = "H100", tp = 1, precision = "bf16",
   engine = "vLLM 0.15.1", workload = "max_num_seqs 64", metrics = "per request", measured = "see file" })
 
 local function run(options)
@@ -37,7 +37,7 @@ local function recorded()
   rows[1].arrival_s = 0
   local engine = engines.of "vLLM 0.15.1"
   local result = serve.run({
-    model = "llama-3.1-8b", hardware = "h100-sxm", steps = policy.with(policies.of(Reader.new "test",
+    model = "mistral-nemo", hardware = "h100-sxm", steps = policy.with(policies.of(Reader.new "test",
       "steps", "kernels"), {}),
     deployment = { tp = 1, memory_utilization = 0.9 }, async_depth = 2,
     scheduler = policy.with(scheduler, { max_num_seqs = 64, max_num_batched_tokens = 8192,
@@ -145,7 +145,7 @@ test("what is wrong with a folder or an option is said with its place", function
   test.raises("expected key=value", function() run { set = { "x" } } end)
 end)
 
-test("a case says how it sampled; where it does not, nothing is sorted unless a belief supposes so", function()
+test("a case says how it sampled; where it does not, the model's generation_config.json does", function()
   local header = (columns:gsub("notes\n", "notes,sampling\n"))
   local line = '%s,B,own,own.csv,row,llama-3.1-8b,H100,1,bf16,vLLM 0.15.1,max_num_seqs 64,per request,see file,,%s\n'
   local function tpot(word, belief)
@@ -154,12 +154,19 @@ test("a case says how it sampled; where it does not, nothing is sorted unless a 
     test.check(case.problem == nil, "%s", tostring(case.problem))
     return case.errors.tpot_mean
   end
-  local plain, own = tpot "", "kernels, own sampling"
-  test.equal(tpot "greedy", plain)
-  test.equal(tpot "plain", plain)
-  test.check(tpot "filtered" > plain, "sorting costs nothing")
-  test.equal(tpot("", own), tpot "filtered")
-  test.equal(tpot("greedy", own), plain)
+  local own, plain = tpot "", "kernels, plain sampling"  -- Llama-3.1 asks for top-p
+  test.equal(tpot "plain", tpot "greedy")
+  test.check(own > tpot "greedy", "sorting costs nothing")
+  test.equal(own, tpot "filtered")
+  test.equal(tpot("", plain), tpot "greedy")
+  test.equal(tpot("filtered", plain), own)
+  line = line:gsub("llama%-3.1%-8b", "mistral-nemo")  -- asks for nothing
+  test.equal(tpot "", tpot "greedy")
+  line = line:gsub("mistral%-nemo", "llama-3.1-8b")
+  local settings = { set = { "engine.own_sampling=false" } }
+  write("cases.csv", header .. line:format("one", ""))
+  test.equal(find(run { steps = { "kernels, shipped data" }, set = settings.set }.document, "one").errors.tpot_mean,
+    tpot "greedy")
   write("cases.csv", header .. line:format("one", "greedi"))
   local problem = find(run().document, "one").problem
   test.check(problem:find("cases.csv:2: sampling: unknown word 'greedi'; did you mean 'greedy'", 1, true), problem)

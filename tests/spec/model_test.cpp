@@ -1,12 +1,14 @@
 #include "spec/model.h"
 
 #include <cmath>
+#include <fstream>
 
 #include "base/error.h"
 #include "base/toml.h"
 #include "spec/catalogue.h"
 #include "spec/weights.h"
 #include "tests/catch.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 
@@ -114,6 +116,55 @@ TEST_CASE("every alias leads to its model and to no other") {
       CHECK(find_by_name("model", alias, entries) == entry.name);
     }
   }
+}
+
+TEST_CASE("a model is another one with other keys") {
+  const auto changed = [](const std::string& text) {
+    return load_changed_model(parse_toml(text, "t"), "here", home);
+  };
+  const Model half = changed("from = 'llama-3.1-8b'\nlayers = 16\n");
+  CHECK(half.layers == 16);
+  CHECK(half.name == "llama-3.1-8b+");
+  CHECK(half.origin == "here");
+  CHECK(half.aliases.empty());
+  CHECK(half.source == load_model("llama-3.1-8b", home).source);
+  CHECK(changed("from = 'qwen3-next-80b-a3b'\nhybrid = false\n").full_attention_layers() == 48);
+  CHECK(changed("from = 'llama-3.1-8b'\ngated_mlp = false\n").gated_mlp == false);
+  CHECK_THROWS_WITH(changed("from = 'llama-3.1-8b'\nlayer = 16\n"),
+                    Catch::Matchers::Contains("here"));
+  CHECK_THROWS_WITH(changed("from = 'llama-3.1-9b'\n"), Catch::Matchers::Contains("llama-3.1-8b"));
+}
+
+TEST_CASE("the files of a model are its description and what lies beside a config.json") {
+  const auto folder = test::scratch() / "files";
+  std::filesystem::create_directories(folder);
+  CHECK(model_files(folder).empty());
+  CHECK(model_files(folder / "m.toml") == std::vector<std::filesystem::path>{folder / "m.toml"});
+  CHECK(model_files(folder / "other.json").size() == 1);
+  std::ofstream(folder / "config.json") << "{}";
+  for (const auto& path : {folder, folder / "config.json"}) {
+    CHECK(model_files(path) == std::vector<std::filesystem::path>{
+                                   folder / "config.json", folder / "hf_quant_config.json",
+                                   folder / "generation_config.json"});
+  }
+}
+
+TEST_CASE("a generation_config.json beside a config.json says how tokens are drawn") {
+  const auto folder = test::scratch() / "drawn";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "config.json")
+      << R"({"model_type": "llama", "hidden_size": 1024, "num_attention_heads": 8,
+             "num_hidden_layers": 4, "vocab_size": 32000, "intermediate_size": 4096})";
+  CHECK_FALSE(load_model(folder.string(), home).sampling.has_value());
+  std::ofstream(folder / "generation_config.json")
+      << R"({"do_sample": true, "eos_token_id": [1, 2], "temperature": 0.6, "top_k": 20})";
+  const Model model = load_model(folder.string(), home);
+  REQUIRE(model.sampling.has_value());
+  CHECK(model.sampling->temperature == 0.6);
+  CHECK(model.sampling->top_k == 20);
+  CHECK(model.sampling->top_p == 1);
+  CHECK(model.sampling->sorts());
+  CHECK(model.sampling->source.find("generation_config.json") != std::string::npos);
 }
 
 TEST_CASE("an unknown model gets suggestions") {

@@ -24,12 +24,16 @@ int object_fields(lua_State* L) {
   return 1;
 }
 
-/// load_model(name or path) or load_model(table, origin)
+/// load_model(name or path) or load_model(table, origin); a table may name a model in `from`
 int open_model(lua_State* L) {
   if (lua_type(L, 1) == LUA_TTABLE) {
     const std::string origin = lua_isnoneornil(L, 2) ? "model" : check_text(L, 2, "origin");
-    push_object(L, std::make_shared<const Model>(
-                       model_from_document(to_json(L, 1, "model"), "model", origin)));
+    const Json given = to_json(L, 1, "model");
+    const std::filesystem::path& home = context_of(L).options.home;
+    push_object(L,
+                std::make_shared<const Model>(given.find("from") != nullptr
+                                                  ? load_changed_model(given, origin, home)
+                                                  : model_from_document(given, "model", origin)));
     return 1;
   }
   const std::string wanted = check_text(L, 1, "spec.model: a name, a path or a table");
@@ -208,6 +212,14 @@ int names_to_lua(lua_State* L, const std::vector<std::string>& names) {
   return 1;
 }
 
+/// model_files(path) -> the files that a model of that path is read from
+int files_of_model(lua_State* L) {
+  std::vector<std::string> names;
+  for (const std::filesystem::path& each : model_files(check_text(L, 1, "path")))
+    names.push_back(each.string());
+  return names_to_lua(L, names);
+}
+
 int list_models(lua_State* L) {
   return names_to_lua(L, model_names(context_of(L).options.home));
 }
@@ -239,6 +251,7 @@ void bind_spec(lua_State* L) {
   set_function(L, "model_active_parameters", guarded<active_parameters>);
   set_function(L, "model_kv_bytes_per_token", guarded<kv_bytes_per_token>);
   set_function(L, "kv_of_prompts", guarded<kv_of_prompts>);
+  set_function(L, "model_files", guarded<files_of_model>);
   set_function(L, "list_models", guarded<list_models>);
   set_function(L, "list_hardware", guarded<list_hardware>);
   set_function(L, "dtype_code", guarded<dtype_code>);

@@ -55,6 +55,18 @@ Json fields_of(const std::vector<ModelNote>& notes) {
   return out;
 }
 
+Json fields_of(const Sampling& sampling) {
+  Json out = Json::object();
+  out["temperature"] = sampling.temperature;
+  out["top_p"] = sampling.top_p;
+  out["top_k"] = sampling.top_k;
+  out["min_p"] = sampling.min_p;
+  out["repetition_penalty"] = sampling.repetition_penalty;
+  out["sorts"] = sampling.sorts();
+  out["source"] = sampling.source;
+  return out;
+}
+
 Json fields_of(const SparseIndex& index) {
   Json out = Json::object();
   out["heads"] = index.heads;
@@ -174,6 +186,7 @@ Json fields_of(const Model& model) {
   if (model.moe) out["moe"] = fields_of(*model.moe);
   if (model.mla) out["mla"] = fields_of(*model.mla);
   if (model.hybrid) out["hybrid"] = fields_of(*model.hybrid);
+  if (model.sampling) out["sampling"] = fields_of(*model.sampling);
   return out;
 }
 

@@ -15,14 +15,21 @@ local function noted(source)
   return source
 end
 
---- A shipped model by name or alias, a config.json, a .toml, or a table with the same keys.
+local function note_model(source)
+  if type(source) ~= "string" or not source:find "[/.]" then return end
+  for _, path in ipairs(native.model_files(source)) do files.note(path) end
+end
+
+--- A shipped model by name or alias, a config.json or its folder, a .toml, or a table with the same keys. In a table,
+--- `from` names a model; every other key replaces the one of that model's own file, and false leaves it out.
 function spec.model(source)
   if is(source, "Model") then return source end
   if type(source) ~= "string" and type(source) ~= "table" then
     fail("spec.model: expected a name, a path or a table, found %s", core.describe(source))
   end
-  return adopt(native.load_model(core.plain(noted(source)), type(source) == "table" and native.where() or
-    nil), "Model")
+  local is_table, plain = type(source) == "table", core.plain(source)
+  note_model(is_table and plain.from or plain)
+  return adopt(native.load_model(plain, is_table and native.where() or nil), "Model")
 end
 
 -- A table in the units of the library: what a Hardware object shows.

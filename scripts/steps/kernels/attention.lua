@@ -31,8 +31,8 @@ end
 --- @param op table the decode operation of cost.layers
 --- @param kind table one of model.attention
 function attention.of(steps, op, kind, deployment)
-  local self = setmetatable({ steps = steps, database = steps.database, bounds = steps.bounds, layers = op.count },
-    attention)
+  local self = setmetatable({ steps = steps, op = op, layers = op.count }, attention)
+  self.database, self.bounds = steps.database, steps.bounds
   local suffix = op.name:match "@.*$" or ""
   self.decode_name, self.prefill_name = "attention_decode" .. suffix, "attention_prefill" .. suffix
   self.kv_bytes_per_token = op.bytes_per_row
@@ -45,7 +45,7 @@ function attention.of(steps, op, kind, deployment)
   self.index = index.of(steps, kind, op.count, suffix)
   self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block)
   self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end)
-  self.prefill_calls = nil
+  self.prefill_calls, self.module = nil, false  -- module: what rows of the whole module take beyond the parts
   return self
 end
 
@@ -93,7 +93,12 @@ function attention:decode(n, context, batch)
   if self.tokens then tokens, exact = self.tokens(batch) end
   local computed = max(tokens, n * attention_block)
   local latency_s, evidence = self.decode_calls:at(n, computed)
-  local flop, bytes = computed * self.decode_pair_flop, computed * self.kv_bytes_per_token
+  local counted = computed
+  if self.own_window then  -- its rows are asked with whole contexts
+    tokens = batch:bounded_tokens(self.own_window)
+    counted = max(tokens, n * attention_block)
+  end
+  local flop, bytes = counted * self.decode_pair_flop, counted * self.kv_bytes_per_token
   local shape, note
   if cost.shapes_wanted() then
     shape, note = ops.decode_text(self.decode_query, n, computed), monotone.note(n, computed)
@@ -102,10 +107,10 @@ function attention:decode(n, context, batch)
   local time_s = cost.record(self.decode_name, latency_s, evidence, layers, flop, bytes,
                              flop / (latency_s * self.steps.peak_flop_per_s), "memory", note, self.decode_query.op,
                              shape)
-  if self.own_window then tokens = min(tokens, n * self.own_window) end
   time_s = self.bounds:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
                                self.steps.dtype, layers, self.decode_name)
-  if self.index then return time_s + self.index:decode(batch, all) end
+  if self.index then time_s = time_s + self.index:decode(batch, all) end
+  if self.module then time_s = time_s + self.module:decode(n, all) end
   return time_s
 end
 

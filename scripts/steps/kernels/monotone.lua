@@ -142,5 +142,6 @@ end
 
 -- monotone_prefill.lua has the same kind of grid.
 monotone.axis, monotone.place, monotone.rank, monotone.worse = axis, place, rank, worse
+monotone.requests = requests
 
 return monotone

@@ -37,6 +37,7 @@ function recurrent.of(steps, op, kind)
     return self
   end
   local rule = kind.delta.rule
+  self.delta = kind.delta
   local database = steps.database
   if not (database:measures(rule .. "_decode") and database:measures(rule .. "_prefill")) then rule = false end
   self.decode_query = delta_query(kind.delta, steps.tp, true, rule)
@@ -44,18 +45,32 @@ function recurrent.of(steps, op, kind)
   return self
 end
 
+--- A call of a delta rule's kernels for `tokens` of `requests`, each of which reads and writes a matrix per head.
+function recurrent:delta_call(query, requests, tokens, name)
+  local op, delta = self.op, self.delta
+  local _, estimate = self.steps.database:lookup(query)
+  local time_s, flop = estimate.latency_s, tokens * op.flop_per_row
+  local state = 4 * op.heads * delta.key_head_dim * delta.value_head_dim
+  local bytes = 2 * requests * state + tokens * op.bytes_per_row + op.weight_bytes
+  local shape, note
+  if cost.shapes_wanted() then shape, note = cost.query_text(query), estimate.note end
+  return cost.record(name, time_s, estimate, self.layers, flop, bytes, flop / (time_s * self.steps.peak_flop_per_s),
+                     "memory", note, query.op, shape)
+end
+
 --- Time of all layers of the kind in a step.
 function recurrent:batch_time(batch)
-  local time_s, layers, query = 0, self.layers, self.prefill_query
-  local prefills, bounds, database = batch.prefills, self.steps.bounds, self.steps.database
+  local time_s, query = 0, self.prefill_query
+  local prefills, bounds = batch.prefills, self.steps.bounds
   for i = 1, #prefills do
-    query.new_tokens = bounds:rows_to_run(query, prefills[i].new_tokens, query)
-    time_s = time_s + cost.lookup(database, query, layers, self.prefill_name)
+    local tokens = prefills[i].new_tokens
+    query.new_tokens = bounds:rows_to_run(query, tokens, query)
+    time_s = time_s + self:delta_call(query, 1, tokens, self.prefill_name)
   end
   if batch.decodes > 0 then
     query = self.decode_query
     query.batch = bounds:rows_to_run(query, batch.decodes, query)
-    time_s = time_s + cost.lookup(database, query, layers, self.decode_name)
+    time_s = time_s + self:delta_call(query, batch.decodes, batch.decodes, self.decode_name)
   end
   return time_s
 end

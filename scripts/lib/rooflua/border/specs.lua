@@ -17,7 +17,16 @@ local methods = {
   Deployment = {},
 }
 -- Fields that are absent in most models: nil, because scripts ask whether they are there.
-local optional = { moe = true, mla = true, hybrid = true }
+local optional = { moe = true, mla = true, hybrid = true, sampling = true }
+
+local lists = setmetatable({}, { __mode = "k" })  -- fields that are lists, of which scripts get copies
+
+local function copy(value)
+  if type(value) ~= "table" then return value end
+  local out = {}
+  for key, each in pairs(value) do out[key] = copy(each) end
+  return out
+end
 
 local function define(object, class)
   local known_methods = methods[class]
@@ -27,6 +36,7 @@ local function define(object, class)
     local own = fields[self]
     if own == nil then fail("%s: this object was closed", class) end
     local value = own[key]
+    if value ~= nil and lists[value] then return copy(value) end
     if value ~= nil or optional[key] then return value end
     local known = {}
     for _, name in ipairs(core.sorted_keys(own)) do known[#known + 1] = name end
@@ -37,13 +47,15 @@ local function define(object, class)
   end)
 end
 
---- Gives a new object its fields; nested tables are read-only.
+--- Gives a new object its fields; nested tables are read-only, and lists are copies, so that # and ipairs see them.
 ---@param extra table? fields to add
 function specs.adopt(object, class, extra)
   define(object, class)
   local own = native.object_fields(object)
   for key, value in pairs(own) do
-    if type(value) == "table" then
+    if type(value) == "table" and value[1] ~= nil then
+      lists[value] = true
+    elseif type(value) == "table" then
       own[key] = core.readonly(value, class .. "." .. key, key ~= "peak_flop_per_s")
     end
   end
@@ -65,7 +77,8 @@ local function alike(a, b)
 end
 
 -- What two descriptions of one model or GPU may differ in: where they were read, and constants of modelled kernels.
-local besides = { "origin", "source", "aliases", "name", "constants", "fit_note", "sources", "tables_from", "notes" }
+local besides = { "origin", "source", "aliases", "name", "constants", "fit_note", "sources", "tables_from", "notes",
+  "sampling" }
 
 --- Whether two Models, or two Hardwares, describe the same thing.
 function specs.same(a, b)

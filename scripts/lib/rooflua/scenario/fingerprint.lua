@@ -14,11 +14,20 @@ local fingerprint = {}
 
 local shipped_folders = { "/scripts/lib/rooflua", "/scenarios/models", "/bench_data" }
 
+--- Adds what is read of a path: of a model's folder its description, of any other folder all files.
+local function add_path(out, path, key)
+  local of_model = key ~= "path" and native.model_files(path) or {}
+  for _, file in ipairs(of_model) do out[file] = true end
+  if #of_model == 0 then out[path] = true end
+end
+
 --- Every text in a scenario that names a file or folder: tables, traces, config.json.
 local function named_files(value, out, seen, depth, key)
   if type(value) == "string" then
     for _, path in ipairs(files_of.places(value)) do
-      if key == "path" and value ~= "" or value:find "[/.]" and native.file_exists(path) then out[path] = true end
+      if key == "path" and value ~= "" or value:find "[/.]" and native.file_exists(path) then
+        add_path(out, path, key)
+      end
     end
   elseif type(value) == "table" and not seen[value] and depth < 12 then
     seen[value] = true

@@ -14,8 +14,8 @@ local beliefs = {}
 local all = {
   { name = "kernels", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
     doc = "rooflua's default step model" },
-  { name = "kernels, own sampling", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
-    own_sampling = true, doc = "the same, with sampling as each model's generation_config.json says" },
+  { name = "kernels, plain sampling", steps = "kernels", tables = { "aic" }, layout = "aic", or_shipped = true,
+    plain_sampling = true, doc = "the same, without what each model's generation_config.json filters" },
   { name = "kernels, shipped data", steps = "kernels", doc = "the same, with the tables that come with rooflua" },
   { name = "infersim", steps = "infersim", tables = { "infersim" }, layout = "infersim", gpu = "h800",
     doc = "InferSim's static model step by step, its H800 tables" },
@@ -99,7 +99,7 @@ end
 --- @param results table of cases with {beliefs = {name = {tables}}}
 function beliefs.different(list, results)
   local function same(a, b)
-    if a.steps ~= b.steps or a.own_sampling ~= b.own_sampling then return false end
+    if a.steps ~= b.steps or a.plain_sampling ~= b.plain_sampling then return false end
     for _, result in ipairs(results) do
       if result.beliefs[a.name].tables ~= result.beliefs[b.name].tables then return false end
     end

@@ -196,7 +196,7 @@ end
 function run.case(case, about, belief, options)
   local known = facts(case, options.all)
   local database, text = beliefs.tables(belief, options, about, case)
-  local drawn = sampling.parameters(case.sampling, about.model, about.engine, belief.own_sampling)
+  local drawn = sampling.parameters(case.sampling, about.model, about.engine, belief.plain_sampling)
   local steps = beliefs.steps(belief, drawn, options.parameters)
   local out = answer(case, known, about, steps, database)
   if next(out.errors) == nil then

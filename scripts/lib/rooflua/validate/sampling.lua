@@ -1,22 +1,15 @@
--- How a run sampled its tokens. With top-p or top-k, releases of vLLM before 0.16 sort the logits of every request;
+-- How a run drew its tokens. With top-p or top-k, releases of vLLM before 0.16 sort the logits of every request;
 -- a logit takes the engine's sorted_logit_s.
 --
 -- The column `sampling` of cases.csv says it: greedy | plain (neither sorts) | filtered (top-p or top-k). If it is
--- empty, nothing is sorted, because vLLM's own defaults have neither top-p nor top-k. The belief "own sampling"
--- assumes instead that vLLM applied each model's generation_config.json, as it does by default.
+-- empty, the client is taken to ask for nothing (inference-perf sends no temperature, top-p or top-k). Then an engine
+-- with own_sampling draws as the model's generation_config.json asks ([sampling] of the model's file), other engines,
+-- and models whose generation_config.json is not known, filter nothing.
 local core = require "rooflua.base.core"
 
 local sampling = {}
 
 local words = { filtered = true, greedy = true, plain = true }
-
---- Models whose generation_config.json sets top_p < 1 or a top_k. From general knowledge of these files, not read
---- from them; only the belief "own sampling" uses this list.
-local filtered = {
-  ["llama-2-7b"] = "top_p 0.9", ["llama-2-13b"] = "top_p 0.9", ["llama-2-70b"] = "top_p 0.9",
-  ["llama-3.1-8b"] = "top_p 0.9", ["llama-3.1-70b"] = "top_p 0.9",
-  ["qwen3-32b"] = "top_p 0.95, top_k 20",
-}
 
 --- The word of a case; nil where it has none.
 function sampling.read(value, where)
@@ -26,11 +19,14 @@ function sampling.read(value, where)
 end
 
 --- @param stated string? the word of the case
---- @param own boolean? if nothing is stated, assume the model's generation_config.json
+--- @param plain boolean? if nothing is stated, take nothing to be filtered
 --- @return table? parameters of the step model kernels
-function sampling.parameters(stated, model, engine, own)
+function sampling.parameters(stated, model, engine, plain)
   local cost_s = engine.parameters.sorted_logit_s[1]
-  local sorts = stated == "filtered" or (stated == nil and own and filtered[model.name] ~= nil)
+  local sorts = stated == "filtered"
+  if stated == nil and not plain and engine.parameters.own_sampling[1] and model.sampling then
+    sorts = model.sampling.sorts
+  end
   return sorts and cost_s > 0 and { sorted_logit_s = cost_s } or nil
 end
 

@@ -86,7 +86,7 @@ end
 local function steps_of(names, of_steps)
   if #names > 1 then core.fail("--steps: measured closed loops are compared with one step model, found %d", #names) end
   for _, belief in ipairs(beliefs.list()) do
-    if belief.name == names[1] and (belief.own_sampling or belief.tables and belief.steps ~= belief.name) then
+    if belief.name == names[1] and (belief.plain_sampling or belief.tables and belief.steps ~= belief.name) then
       core.fail("--steps %s: needs tables of its own; measured closed loops use the shipped tables", names[1])
     end
   end
