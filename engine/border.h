@@ -227,6 +227,10 @@ typedef struct rooflua_batch {
   const rooflua_context_bounds* bounds BORDER_INIT(nullptr);  // of the sums; null: there are none
   double bounded_tokens[4] BORDER_INIT({});  // per cap: sum over decodes of min(context + 1, cap)
   double chunk_tokens BORDER_INIT(0);        // sum over decodes of context % chunk + 1
+  int32_t group_ranks BORDER_INIT(1);        // whose tokens the next three count, this one included
+  int32_t group_tokens BORDER_INIT(0);       // sum over the ranks that step together
+  int32_t group_max_tokens BORDER_INIT(0);   // of the rank with most
+  int32_t group_prefills BORDER_INIT(0);     // ranks that prefill
 } rooflua_batch;
 
 /// Load of one replica as a router may see it.
@@ -240,6 +244,7 @@ typedef struct rooflua_signals {
   int32_t outstanding
       BORDER_INIT(0);  // routed to it and not done; never stale: the router counts itself
   BORDER_ENUM(Role) role BORDER_INIT({});
+  int32_t group BORDER_INIT(0);  // of ranks that step together; a replica alone has one of its own
 } rooflua_signals;
 
 /// What a router sees.

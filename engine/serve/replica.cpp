@@ -116,6 +116,7 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   step.waiting = view().waiting;
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
+  if (plan_.view().tokens == 0) return;
   if (plan_.decodes_everyone() || plan_.walked()) {
     advance_all(step);
   } else if (!plan_.singles().empty()) {

@@ -107,6 +107,27 @@ void draw_replica(Dice& dice, const ServingCase& question, ClusterReplica& out) 
   if (dice.chance(50)) out.tariff.step = dice.between(1, 5000);
 }
 
+/// Replicas of one role in groups: also groups of one, and groups between whose members others
+/// stand.
+void draw_groups(std::uint64_t seed, ClusterCase& out) {
+  Dice dice(seed * 1299709 + 11);
+  const int groups = dice.between(1, 2);
+  for (ClusterReplica& each : out.replicas) {
+    if (dice.chance(20)) continue;
+    each.group = 2 * static_cast<int>(each.role) + dice.between(0, groups - 1);
+  }
+  const Ps sync = dice.chance(50) ? dice.between(1, 3000) : 0;
+  const Ps token = dice.between(0, 30), most = dice.between(0, 30), prefill = dice.between(0, 3000);
+  for (ClusterReplica& each : out.replicas) {
+    if (each.group < 0) continue;
+    each.sync = sync;
+    each.config.async_depth = 1 + static_cast<int>(seed / 2 % 2);
+    each.tariff.group_token = token;
+    each.tariff.group_max_token = most;
+    each.tariff.group_prefill = prefill;
+  }
+}
+
 }  // namespace
 
 ClusterCase draw_cluster(std::uint64_t seed) {
@@ -143,6 +164,7 @@ ClusterCase draw_cluster(std::uint64_t seed) {
     c.seat_blocks = more.chance(35) ? more.between(1, 10) : 0;
     c.blocks += c.seat_blocks * more.between(1, more.chance(50) ? 3 : 12);
   }
+  if (seed % 2 == 0) draw_groups(seed, out);
   return out;
 }
 
@@ -158,7 +180,9 @@ std::string text(const ClusterCase& cluster) {
         << r.hold << " seats " << r.config.max_num_seqs << " budget "
         << r.config.max_num_batched_tokens << " blocks " << r.config.blocks << " x "
         << r.config.block_size << " seat_blocks " << r.config.seat_blocks << " depth "
-        << r.config.async_depth << " step " << r.tariff.step << "\n";
+        << r.config.async_depth << " step " << r.tariff.step << " group " << r.group << " sync "
+        << r.sync << " per token of it " << r.tariff.group_token << " of its fullest rank "
+        << r.tariff.group_max_token << " per rank with prompts " << r.tariff.group_prefill << "\n";
   }
   return out.str() + text(cluster.question);
 }
@@ -195,6 +219,8 @@ History run_engine(const ClusterCase& cluster, Router& router) {
     const ClusterReplica& r = cluster.replicas[i];
     config.replicas.push_back(replica_config(r.config, r.tariff, cluster.question.seed % 3 == 0));
     config.replicas.back().role = r.role;
+    config.replicas.back().group = r.group;
+    config.replicas.back().group_sync_s = seconds(r.sync);
     schedulers.push_back(make_scheduler(cluster, i));
     steps.push_back(std::make_unique<TariffSteps>(r.tariff));
     bindings.schedulers.push_back(schedulers.back().get());

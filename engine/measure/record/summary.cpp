@@ -64,6 +64,8 @@ void SummaryObserver::on_step(const StepDone& step) {
   ++count.steps;
   count.busy += step.end - step.start;
   count.loaded_ps += fill_of_step(step) * static_cast<double>(step.end - step.start);
+  count.grouped = step.batch->group_ranks > 1;
+  count.waited_s += step.price->time_s - step.price->own_s;
   last_step_end_ = std::max(last_step_end_, step.end);
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
@@ -245,6 +247,17 @@ std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& a
   return out;
 }
 
+/// "3"; "engine 1 rank 2" for a rank of a group of several.
+std::string SummaryObserver::name_of(std::int32_t replica) const {
+  const auto& groups = options_.groups;
+  const auto index = static_cast<std::size_t>(replica);
+  const std::string alone = std::to_string(replica + 1);
+  if (index >= groups.size() || groups[index] < 0) return alone;
+  if (std::count(groups.begin(), groups.end(), groups[index]) < 2) return alone;
+  const auto rank = std::count(groups.begin(), groups.begin() + replica, groups[index]) + 1;
+  return "engine " + std::to_string(groups[index] + 1) + " rank " + std::to_string(rank);
+}
+
 std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummary& all) const {
   std::vector<ReplicaSummary> out;
   // A run that was stopped was busy after its last completion, too.
@@ -255,7 +268,7 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
     ReplicaSummary replica;
     replica.requests = describe(i < replicas_.size() ? replicas_[i] : Group{}, Member::replica,
                                 static_cast<std::int32_t>(i), &all);
-    replica.requests.name = std::to_string(i + 1);
+    replica.requests.name = name_of(static_cast<std::int32_t>(i));
     replica.steps = seen.steps;
     replica.preemptions = seen.preemptions;
     replica.busy_frac = rate(static_cast<double>(seen.busy), seen_ps);
@@ -263,6 +276,7 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
     replica.decode_batch_mean =
         rate(static_cast<double>(seen.decodes), static_cast<double>(seen.decode_steps));
     replica.kv_used_frac_max = seen.kv_used_frac_max;
+    if (seen.grouped) replica.wait_frac = rate(seen.waited_s * 1e12, seen_ps);
     out.push_back(std::move(replica));
   }
   return out;

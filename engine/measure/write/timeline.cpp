@@ -17,6 +17,7 @@ constexpr int microsecond_digits = 6;  // a trace counts in microseconds
 
 /// What a step holds and what bounds it. Few names: viewers colour by name.
 std::string step_name(const StepDone& step) {
+  if (step.empty()) return "empty";
   const char* kind = step.prefills.empty()      ? "decode"
                      : step.batch->decodes == 0 ? "prefill"
                                                 : "mixed";
@@ -119,6 +120,7 @@ void Timeline::on_step(const StepDone& step) {
        << "\",\"args\":{\"step\":" << step.serial << ",\"decodes\":" << step.batch->decodes
        << ",\"decode_context_tokens\":" << step.batch->decode_context_tokens
        << ",\"prefill_tokens\":" << step.batch->tokens - step.batch->decodes;
+  if (step.batch->group_ranks > 1) out_ << ",\"own_s\":" << step.price->own_s;
   if (step.discarded > 0) out_ << ",\"discarded\":" << step.discarded;
   out_ << ",\"prefills\":[";
   const char* separator = "";
