@@ -26,7 +26,7 @@ std::int32_t decode_context_max(const Batch& batch) noexcept;
 std::vector<std::int32_t> decode_ids(const Batch& batch);
 
 /// A priced step. Evidence shares are seconds and add up to time_s. Where ranks step together,
-/// time_s and the shares are those of the slowest rank and the synchronisation (rank_group.h).
+/// time_s and the shares are those of the slowest rank and the synchronisation (ranks/group.h).
 struct StepPrice {
   double time_s = 0;
   double own_s = 0;  // of it, the rank's own work; the rest waits for the ranks of its group

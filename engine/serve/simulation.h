@@ -15,7 +15,7 @@
 //      A replica is alone in its group unless ReplicaConfig::group says otherwise. Ranks of one
 //      group plan one after the other, by index, before any of them is priced. Their step lasts
 //      as long as that of the slowest, and group_sync_s besides. A rank without tokens gets an
-//      empty step if another one has any (rank_group.h).
+//      empty step if another one has any (ranks/group.h).
 //      A running step's successor starts at the instant the step ends, before the next plan is
 //      made. So with async_depth 2 plan k+1 is made when step k starts and sees the state after
 //      step k-1: what arrives during step k can run in step k+2 at the earliest. An idle group
@@ -25,7 +25,7 @@
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
 // Signals of a router with staleness s are those before the first event at or after k*s.
 //
-// The functions of Simulation are in five files: simulation.cpp (the loop), group_step.cpp (4),
+// The functions of Simulation are in five files: simulation.cpp (the loop), ranks/step.cpp (4),
 // request_path.cpp (a request from sent to done), kv_transfer.cpp (prompts that one replica
 // computes and another one decodes), starvation.cpp (5 and 6).
 
@@ -38,7 +38,7 @@
 #include "serve/bindings.h"
 #include "serve/cluster.h"
 #include "serve/event_heap.h"
-#include "serve/rank_group.h"
+#include "serve/ranks/group.h"
 #include "serve/replica.h"
 #include "serve/router_signals.h"
 

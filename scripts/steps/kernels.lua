@@ -25,6 +25,7 @@ local attention = require "steps.kernels.attention"
 local bounds = require "steps.kernels.bounds"
 local elementwise = require "steps.kernels.elementwise"
 local graphs = require "steps.kernels.graphs"
+local group = require "steps.kernels.group"
 local ops = require "steps.kernels.ops"
 local recurrent = require "steps.kernels.recurrent"
 
@@ -43,6 +44,7 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field batched_gemm_mfu number
 ---@field index_mfu number
 ---@field state_space_mfu number
+---@field dp_padding string
 local Kernels = policy.define {
   name = "kernels",
   doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
@@ -104,11 +106,15 @@ local Kernels = policy.define {
       default = 0.2, unit = "1", min = 0.0001, max = 1, source = "assumed: no measurement",
       doc = "MFU of the scan of state-space layers, which no table measures.",
     },
+    dp_padding = {
+      default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
+      doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
+    },
   },
 }
 
---- Layers of each kind are priced on their own (docs/MODELS.md).
-Kernels.follows_kinds = true
+--- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
+Kernels.follows_kinds, Kernels.follows_groups = true, true
 
 local max, min = math.max, math.min
 
@@ -116,7 +122,7 @@ function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
   self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
   self.dp, self.ep, self.moe_tp = deployment.dp, deployment.ep, deployment.moe_tp
-  self.ranks = self.tp * self.dp
+  self.ranks, self.padding = self.tp * self.dp, group[self.dp_padding]
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens)
@@ -132,7 +138,7 @@ end
 function Kernels:bind_operations(layers, deployment)
   local prefill = self.model.mla and "mla_prefill" or "attention_prefill"
   self.written_in_prefill = self.database:includes(prefill, self.kv_dtype, "kv_write")
-  local seen = { tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
+  local seen = { tokens = {}, group_tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
   self.attention, self.more_attention, self.recurrent, self.kernel_count = nil, {}, {}, 0
   for _, op in ipairs(layers) do
     self.kernel_count = self.kernel_count + op.count
@@ -146,7 +152,7 @@ function Kernels:bind_operations(layers, deployment)
     end
   end
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
-  self.layers_time = self:sum_of(seen.tokens)
+  self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)
   self.head_time = self:sum_of(seen.requests)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
@@ -214,10 +220,17 @@ end
 
 -- The step -------------------------------------------------------------------------------------
 
+--- Time of the operations that see tokens. Experts, and the exchange around them, see those of all ranks.
+function Kernels:tokens_time(batch)
+  if self.dp == 1 then return self.layers_time(graphs.padded(batch.tokens, self.graph_tokens)) end
+  local own, all = self.padding(batch, self.dp, self.graph_tokens)
+  return self.layers_time(own) + self.experts_time(all)
+end
+
 --- Time of the step on the GPU.
 function Kernels:gpu_time(batch)
-  local chunks, decodes, tokens, requests = #batch.prefills, batch.decodes, batch.tokens, batch.requests
-  local time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(requests)
+  local chunks, decodes, requests = #batch.prefills, batch.decodes, batch.requests
+  local time_s = self:tokens_time(batch) + self.head_time(requests)
   local decode_s = 0
   if decodes > 0 then
     decode_s = self.attention:decode(decodes, batch.decode_context_tokens, batch)
@@ -231,7 +244,7 @@ function Kernels:gpu_time(batch)
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * requests
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
-  if tokens <= self.graph_tokens then return time_s end
+  if batch.group_max_tokens <= self.graph_tokens then return time_s end
   return max(time_s, self.kernel_count * self.elementwise.eager_s)
 end
 

@@ -222,8 +222,12 @@ class NaiveCluster : public RouteSource {
     if (candidates.size() == 1) return candidates.front();
     std::vector<ReplicaSignals> seen = signals();
     for (std::size_t i = 0; i < count_; ++i) seen[i].outstanding = outstanding_[i];
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      for (const std::size_t i : groups_[g]) seen[i].group = static_cast<std::int32_t>(g);
+    }
     RouteView view;
     view.now_s = seconds(now_);
+    view.signals_s = seconds(staleness_ > 0 ? now_ - now_ % staleness_ : now_);
     view.signals = seen.data();
     view.candidates = candidates.data();
     view.candidate_count = static_cast<std::int32_t>(candidates.size());

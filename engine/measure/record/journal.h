@@ -9,7 +9,7 @@
 
 #include "measure/record/why.h"
 #include "serve/observer.h"
-#include "serve/rank_group.h"
+#include "serve/ranks/group.h"
 
 namespace rooflua {
 

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "measure/record/quantile.h"
 #include "serve/observer.h"
-#include "serve/rank_group.h"
+#include "serve/ranks/group.h"
 
 namespace rooflua {
 

@@ -247,17 +247,6 @@ std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& a
   return out;
 }
 
-/// "3"; "engine 1 rank 2" for a rank of a group of several.
-std::string SummaryObserver::name_of(std::int32_t replica) const {
-  const auto& groups = options_.groups;
-  const auto index = static_cast<std::size_t>(replica);
-  const std::string alone = std::to_string(replica + 1);
-  if (index >= groups.size() || groups[index] < 0) return alone;
-  if (std::count(groups.begin(), groups.end(), groups[index]) < 2) return alone;
-  const auto rank = std::count(groups.begin(), groups.begin() + replica, groups[index]) + 1;
-  return "engine " + std::to_string(groups[index] + 1) + " rank " + std::to_string(rank);
-}
-
 std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummary& all) const {
   std::vector<ReplicaSummary> out;
   // A run that was stopped was busy after its last completion, too.
@@ -268,7 +257,8 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
     ReplicaSummary replica;
     replica.requests = describe(i < replicas_.size() ? replicas_[i] : Group{}, Member::replica,
                                 static_cast<std::int32_t>(i), &all);
-    replica.requests.name = name_of(static_cast<std::int32_t>(i));
+    const bool named = i < options_.replicas.size() && !options_.replicas[i].empty();
+    replica.requests.name = named ? options_.replicas[i] : std::to_string(i + 1);
     replica.steps = seen.steps;
     replica.preemptions = seen.preemptions;
     replica.busy_frac = rate(static_cast<double>(seen.busy), seen_ps);

@@ -37,7 +37,7 @@ struct SummaryOptions {
   Slo slo;
   std::map<std::int32_t, Slo> class_slo;  // instead of `slo` for these classes
   std::vector<std::string> classes;       // names by class; "class 3" where there is none
-  std::vector<std::int32_t> groups;       // by replica: ReplicaConfig::group; may be empty
+  std::vector<std::string> replicas;      // names by index; "3" where there is none
   /// Up to so many completed requests every value is kept and quantiles are exact; beyond, all of
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
@@ -159,7 +159,6 @@ class SummaryObserver : public Observer {
   GroupSummary describe(const Group& group, Member member, std::int32_t index,
                         const GroupSummary* all) const;
   void describe_kept(Member member, std::int32_t index, GroupSummary& out) const;
-  std::string name_of(std::int32_t replica) const;
   std::vector<GroupSummary> class_summaries(const GroupSummary& all) const;
   std::vector<ReplicaSummary> replica_summaries(const GroupSummary& all) const;
   std::optional<SessionSummary> session_summary() const;

@@ -68,7 +68,11 @@ void Timeline::name_process(std::int64_t process, const std::string& name) {
 Timeline::Counters& Timeline::replica(std::int32_t index) {
   const auto i = static_cast<std::size_t>(index);
   if (i >= replicas_.size()) replicas_.resize(i + 1);
-  if (!replicas_[i].known) name_process(process_of(index), "replica " + std::to_string(index + 1));
+  const bool named = i < options_.replicas.size() && !options_.replicas[i].empty();
+  if (!replicas_[i].known) {
+    name_process(process_of(index),
+                 named ? options_.replicas[i] : "replica " + std::to_string(index + 1));
+  }
   replicas_[i].known = true;
   return replicas_[i];
 }

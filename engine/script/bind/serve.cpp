@@ -68,14 +68,13 @@ std::size_t kv_index_bytes(const ClusterConfig& config, const Workload& workload
 int serve_open(lua_State* L) {
   lua_settop(L, 6);
   const Json given = to_json(L, 1, "scenario");
-  const ClusterConfig config = cluster_config(given);
   const NativeGrowth growth(L);
   auto run = std::make_shared<Run>();
   read_policies(L, 2, *run);
   SummaryOptions options;
   options.slo = slo_of(given);
   options.classes = class_names(given);
-  for (const ReplicaConfig& each : config.replicas) options.groups.push_back(each.group);
+  options.replicas = replica_names(given);
   if (is_object<TraceBox>(L, 5)) {
     const auto& box = check_object<TraceBox>(L, 5, "workload");
     run->workload = trace_workload(*box);
@@ -91,6 +90,7 @@ int serve_open(lua_State* L) {
   run->summary = run->listen(std::make_unique<SummaryObserver>(std::move(options)));
   run->open_listeners(given);
   listen_metrics(L, 6, *run);
+  const ClusterConfig config = cluster_config(given);
   check_memory(L, kv_index_bytes(config, *run->workload));
   run->simulation = std::make_unique<Simulation>(config, run->bindings());
   push_object<Run>(L, run);

@@ -125,6 +125,17 @@ Slo slo_of(const Json& given) {
   return slo;
 }
 
+std::vector<std::string> replica_names(const Json& given) {
+  std::vector<std::string> names;
+  const Json* replicas = given.find("replicas");
+  if (replicas == nullptr || !replicas->is_array()) return names;
+  for (const Json& each : replicas->items()) {
+    const Json* name = each.find("name");
+    names.push_back(name != nullptr && name->is_text() ? name->text() : "");
+  }
+  return names;
+}
+
 std::vector<std::string> class_names(const Json& given) {
   std::vector<std::string> names;
   if (const Json* classes = given.find("classes"); classes != nullptr && classes->is_array()) {

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "serve/observer.h"
-#include "serve/rank_group.h"
+#include "serve/ranks/group.h"
 
 namespace rooflua::script {
 

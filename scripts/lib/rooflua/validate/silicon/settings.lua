@@ -12,6 +12,7 @@
 --                     (TensorRT-LLM); {"static", share} of the GPU for weights and KV cache (SGLang)
 --     block_size      tokens per KV block                       kv            format of keys and values
 --     largest_graph   tokens of the largest CUDA graph          async_depth   2: a step is planned while one runs
+--     dp_padding      how ranks pad their tokens (steps/kernels/group.lua); default vLLM's way
 --     reserve_full    vLLM: admit a request if its whole sequence fits
 --     frontend_s      time of a request outside of the engine
 --     recv_interval   SGLang: decode steps between two looks for new requests
@@ -83,7 +84,7 @@ local entries = {
   { engine = "vllm", values = { scheduler = "vllm_v1", block_size = 16, largest_graph = 512, kv = "auto" },
     source = "vLLM defaults: block_size 16, max_cudagraph_capture_size 512, kv_cache_dtype auto" },
   { engine = "sglang", values = { scheduler = "sglang", seats = 2048, budget = 16384, chunk = 8192, block_size = 1,
-      largest_graph = 512, async_depth = 2, kv = "auto", memory = sglang_memory },
+      largest_graph = 512, async_depth = 2, kv = "auto", memory = sglang_memory, dp_padding = "sglang" },
     source = "SGLang defaults: server_args.py on H100 and H200, overlap schedule, page_size 1" },
   { engine = "sglang", system = { "b200_sxm", "b300_sxm", "gb200", "gb300" }, values = { chunk = 16384 },
     source = "SGLang: chunked_prefill_size 16384 above 160 GB" },

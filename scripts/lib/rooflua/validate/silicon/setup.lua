@@ -128,8 +128,10 @@ end
 
 local function steps_of(values, steps)
   if steps.name ~= "kernels" then return steps end
-  if policy.is_given(steps, "largest_graph") then return steps end
-  return policy.with(steps, { largest_graph = values.largest_graph })
+  local own = {}
+  if not policy.is_given(steps, "largest_graph") then own.largest_graph = values.largest_graph end
+  if not policy.is_given(steps, "dp_padding") then own.dp_padding = values.dp_padding end
+  return policy.with(steps, own)
 end
 
 local databases = {}
@@ -151,9 +153,9 @@ local function put_replicas(scenario, list, each_values, steps)
   local own = {}
   for i, role in ipairs(list) do
     own[i] = replica(role, each_values[i], steps, scenario.model, scenario.hardware)
-    own[i].role, own[i].count = role.role, role.ranks
+    own[i].role, own[i].count = role.role, role.engines
   end
-  if #own > 1 or own[1].count > 1 then
+  if #own > 1 or list[1].ranks > 1 then
     scenario.replicas, scenario.router = own, roles.router(list[1])
     return
   end
@@ -162,12 +164,9 @@ local function put_replicas(scenario, list, each_values, steps)
 end
 
 --- What of a question's scenario is assumed.
-local function notes_of(question, list)
+local function notes_of(question)
   local _, note = settings.version(question)
-  local notes, ranks = { note }, false
-  for _, role in ipairs(list) do ranks = ranks or role.widths.dp > 1 end
-  if ranks then notes[#notes + 1] = roles.ranks_note end
-  return notes
+  return { note }
 end
 
 --- @param question table of rows.read
@@ -194,7 +193,7 @@ function setup.scenario(question, steps, options)
     if impossible then core.fail("%s", impossible) end
   end
   if list[2] then out.network = roles.network(list[1], list[2], model, last) end
-  return out, notes_of(question, list)
+  return out, notes_of(question)
 end
 
 -- Answers ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-#include "serve/rank_group.h"
+#include "serve/ranks/group.h"
 
 #include <algorithm>
 #include <map>
