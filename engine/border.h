@@ -155,6 +155,18 @@ typedef struct rooflua_request {
   int32_t padding BORDER_INIT(0);
 } rooflua_request;
 
+/// What a scheduler may read of the ranks that step together: before the plans of this instant, so
+/// that all of them see the same.
+typedef struct rooflua_group_view {
+  double steps BORDER_INIT(0);  // of the group, planned so far
+  int32_t ranks BORDER_INIT(1);
+  int32_t prompt_ranks BORDER_INIT(0);  // with a prompt that waits or is not finished
+  int32_t decode_ranks BORDER_INIT(0);  // with a decoding request
+  int32_t open_ranks BORDER_INIT(0);    // with a free seat
+  int32_t tokens BORDER_INIT(0);        // of the step planned last, over all ranks
+  int32_t max_tokens BORDER_INIT(0);    // of its fullest rank
+} rooflua_group_view;
+
 /// Everything a scheduler may read of its replica. Lists are linked slots of `requests`; -1 ends
 /// them. Counts refer to now, inside a plan too.
 typedef struct rooflua_replica_view {
@@ -181,6 +193,7 @@ typedef struct rooflua_replica_view {
   double waiting_tokens BORDER_INIT(0);                   // prompt + emitted over waiting requests
   BORDER_ENUM(CacheHits) hits BORDER_INIT(CacheHits{2});  // which requests can have cached tokens
   int32_t seat_blocks BORDER_INIT(0);  // that a request holds beside the blocks of its tokens
+  const rooflua_group_view* group BORDER_INIT(nullptr);  // null: the replica steps alone
 } rooflua_replica_view;
 
 /// Numbers of the plan so far.

@@ -56,6 +56,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   prices_.resize(most);
   operations_.resize(most);
   is_touched_.assign(groups_.size(), 0);
+  bind_groups();
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
   read_ahead();
@@ -228,6 +229,14 @@ void Simulation::bind_router() {
   signals_.set_staleness(picoseconds(bindings_.router->staleness_s(), "router: staleness_s"));
 }
 
+/// Replicas that step together see their group.
+void Simulation::bind_groups() {
+  for (const RankGroup& group : groups_) {
+    for (const std::int32_t index : group.members)
+      at(index).see_group(group.shared() ? &group.view : nullptr);
+  }
+}
+
 void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   at(index).rekey(policy);  // asks for keys, which may be an error
@@ -253,6 +262,7 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   copy->bindings_ = bindings;
   for (Replica& replica : copy->replicas_) replica.rebind(copy->requests_);
   copy->bind_router();
+  copy->bind_groups();
   return copy;
 }
 

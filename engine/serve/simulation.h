@@ -116,9 +116,10 @@ class Simulation final : public RouteSource {
   void land_steps();
   void deliver();
   void plan_steps();
-  void fill_pipeline(const RankGroup& group);
+  void fill_pipeline(RankGroup& group);
+  void look_at_ranks(RankGroup& group);
   std::int32_t plan(Replica& replica);
-  void price_and_commit(const RankGroup& group);
+  void price_and_commit(RankGroup& group);
   StepPrice price(const Batch& batch, std::vector<OpTime>& operations);
   void commit(Replica& replica, const StepPrice& price, std::span<const OpTime> operations);
   void start(const RankGroup& group);
@@ -153,6 +154,7 @@ class Simulation final : public RouteSource {
   void starve_where(Picks picks);
 
   void bind_router();
+  void bind_groups();
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
   SchedulerPolicy& scheduler(std::int32_t index) {
     return *bindings_.schedulers[static_cast<std::size_t>(index)];

@@ -160,6 +160,13 @@ local Live = {}
 ---@field async_depth integer
 ---@field prefix_caching boolean whether its cache keeps content
 ---@field max_model_len integer?
+---@field group_ranks integer ranks that step together; 1 for a replica alone. All group fields hold before the step's plans
+---@field group_steps number steps of the group; 0 for a replica alone, as the next two
+---@field group_tokens integer of the step planned last, over all ranks
+---@field group_max_tokens integer of its fullest rank
+---@field group_prompt_ranks integer ranks with a prompt that waits or is not finished
+---@field group_decode_ranks integer ranks that decode
+---@field group_open_ranks integer ranks with a free seat
 local Replica = {}
 
 --- Waiting requests, in queue order.
@@ -235,6 +242,7 @@ function Plan:wake_at(time_s) end
 ---@field free_blocks integer
 ---@field total_blocks integer
 ---@field outstanding integer
+---@field group integer of the ranks that step together, from 1; a replica alone has a number of its own
 ---@field prefix_hit_tokens integer of the request being routed; never stale
 
 --- The replicas that may get a request: `#replicas`, `replicas[i]`.

@@ -18,8 +18,12 @@ namespace {
 /// be kept for a decode replica for long, and its chunks would be lost again and again.
 class Sleeper : public SchedulerPolicy {
  public:
-  Sleeper(const VllmConfig& config, Ps hold, bool always, bool whole)
-      : budget_(config.max_num_batched_tokens), hold_(hold), always_(always), whole_(whole) {}
+  Sleeper(const VllmConfig& config, Ps hold, bool always, bool whole, bool balances)
+      : budget_(config.max_num_batched_tokens),
+        hold_(hold),
+        always_(always),
+        whole_(whole),
+        balances_(balances) {}
   bool every_step() const override { return always_; }
 
   void plan(const VisibleReplica& replica, Plan& plan) override {
@@ -27,6 +31,7 @@ class Sleeper : public SchedulerPolicy {
     plan.decode_all(view.decodes > budget_ ? budget_ : Plan::no_limit);
     if (!continue_prompts(replica, plan)) return;
     if (plan.view().preempted > 0 || view.waiting == 0) return;
+    if (balances_ && holds(*view.group)) return;
     const rooflua::Request& head = replica.request(view.waiting_head);
     const Ps opens = std::llround(head.arrival_s * 1e12) + hold_;
     if (std::llround(view.now_s * 1e12) < opens && head.emitted_tokens == 0)
@@ -42,6 +47,14 @@ class Sleeper : public SchedulerPolicy {
   }
 
  private:
+  /// Every number of the group has a say.
+  static bool holds(const GroupView& group) {
+    const bool busy = group.decode_ranks == group.ranks && group.tokens > 0;
+    const bool all = group.prompt_ranks == group.ranks && group.open_ranks == group.ranks;
+    const auto turn = static_cast<std::int64_t>(group.steps) + group.max_tokens;
+    return busy && !all && turn % 4 != 0;
+  }
+
   bool continue_prompts(const VisibleReplica& replica, Plan& plan) const {
     const ReplicaView& view = replica.view();
     for (std::int32_t slot = view.prefilling_head; slot >= 0 && plan.view().tokens < budget_;) {
@@ -58,7 +71,7 @@ class Sleeper : public SchedulerPolicy {
 
   int budget_;
   Ps hold_;
-  bool always_, whole_;
+  bool always_, whole_, balances_;
 };
 
 /// The candidate with the least of something; ties to the first.
@@ -118,8 +131,12 @@ void draw_groups(std::uint64_t seed, ClusterCase& out) {
   }
   const Ps sync = dice.chance(50) ? dice.between(1, 3000) : 0;
   const Ps token = dice.between(0, 30), most = dice.between(0, 30), prefill = dice.between(0, 3000);
+  const bool balances = dice.chance(50);
   for (ClusterReplica& each : out.replicas) {
     if (each.group < 0) continue;
+    const auto same = [&](const ClusterReplica& other) { return other.group == each.group; };
+    const bool several = std::count_if(out.replicas.begin(), out.replicas.end(), same) > 1;
+    if (balances && several && each.role != Role::prefill) each.policy = 3;
     each.sync = sync;
     each.config.async_depth = 1 + static_cast<int>(seed / 2 % 2);
     each.tariff.group_token = token;
@@ -200,7 +217,8 @@ std::unique_ptr<SchedulerPolicy> make_scheduler(const ClusterCase& cluster, std:
   if (r.policy == 0)
     return std::make_unique<VllmThroughPlan>(r.config, seed % 5 == 0, seed % 7 == 0);
   if (r.policy == 1) return std::make_unique<Chaos>(seed);
-  return std::make_unique<Sleeper>(r.config, r.hold, seed % 3 == 0, r.role == Role::prefill);
+  return std::make_unique<Sleeper>(r.config, r.hold, seed % 3 == 0 || r.policy == 3,
+                                   r.role == Role::prefill, r.policy == 3);
 }
 
 std::unique_ptr<Router> make_router(const ClusterCase& cluster) {

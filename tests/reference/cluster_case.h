@@ -15,7 +15,8 @@ struct ClusterReplica {
   VllmConfig config;
   Tariff tariff;
   Role role = Role::both;
-  int policy = 0;  // 0: vLLM V1, 1: dice, 2: first come first served, after a while
+  int policy = 0;  // 0: vLLM V1, 1: dice, 2: first come first served, after a while, 3: that, if
+                   // every rank of the group has a prompt or some rank does not decode
   Ps hold = 0;     // of policy 2: time from a request's arrival until it may be admitted
   int group = -1;  // replicas of the same number step together; -1: this one alone
   Ps sync = 0;     // of a step of a group of several

@@ -13,7 +13,7 @@ namespace rooflua::reference {
 
 TEST_CASE("the engine and a naive cluster agree in every step and every request's times") {
   Coverage coverage;
-  int grouped = 0, with_empty_steps = 0, apart_in_groups = 0, synchronised = 0;
+  int reads_group = 0, grouped = 0, with_empty_steps = 0, apart_in_groups = 0, synchronised = 0;
   int apart = 0, waited = 0, stale = 0, frontends = 0, sleepers = 0, spread = 0, routers[5] = {};
   const auto [first, last] = seeds(1, 400);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
@@ -29,6 +29,8 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
     frontends += cluster.frontend_base > 0;
     ++routers[cluster.router];
     grouped += cluster.grouped();
+    reads_group += std::any_of(cluster.replicas.begin(), cluster.replicas.end(),
+                               [](const ClusterReplica& each) { return each.policy == 3; });
     apart_in_groups += cluster.grouped() && cluster.apart();
     synchronised += cluster.grouped() && expected.empty_steps > 0 &&
                     std::any_of(cluster.replicas.begin(), cluster.replicas.end(),
@@ -48,6 +50,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
   std::printf("ranks that step together %d, with empty steps %d, prefill apart %d\n", grouped,
               with_empty_steps, apart_in_groups);
   CHECK(grouped >= 100);
+  CHECK(reads_group >= 30);
   CHECK(with_empty_steps >= 80);
   CHECK(apart_in_groups >= 30);
   CHECK(synchronised >= 30);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 #include <stdexcept>
 
@@ -288,6 +289,32 @@ class NaiveCluster : public RouteSource {
     return longest + (steps.size() > 1 ? cluster_.replicas[first].sync : 0);
   }
 
+  /// What the schedulers of a group see of it: all counted anew.
+  void look_at_ranks(const std::vector<std::size_t>& group) {
+    if (group.size() == 1) return;
+    GroupView& view = group_views_[group.front()];
+    view.ranks = static_cast<std::int32_t>(group.size());
+    view.prompt_ranks = view.decode_ranks = view.open_ranks = 0;
+    for (const std::size_t i : group) {
+      view.prompt_ranks += engines_[i]->has_prompt();
+      view.decode_ranks += engines_[i]->decodes();
+      view.open_ranks += engines_[i]->has_seat();
+      engines_[i]->see_group(&view);
+    }
+  }
+
+  void note_step(const std::vector<StepLog>& steps) {
+    GroupView& view = group_views_[static_cast<std::size_t>(steps.front().replica)];
+    view.steps += 1;
+    view.tokens = view.max_tokens = 0;
+    for (const StepLog& step : steps) {
+      std::int32_t tokens = 0;
+      for (const Row& row : step.rows) tokens += row.tokens;
+      view.tokens += tokens;
+      view.max_tokens = std::max(view.max_tokens, tokens);
+    }
+  }
+
   void plan(const std::vector<std::size_t>& group) {
     const std::size_t first = group.front();
     if (std::none_of(group.begin(), group.end(), [&](std::size_t i) { return touched_[i]; }))
@@ -297,10 +324,12 @@ class NaiveCluster : public RouteSource {
     const auto depth = static_cast<std::size_t>(cluster_.replicas[first].config.async_depth);
     while (planned_[first].size() < depth) {
       std::vector<StepLog> steps;
+      look_at_ranks(group);
       for (const std::size_t i : group) steps.push_back(next_plan(i));
       const auto empty = [](const StepLog& step) { return step.rows.empty(); };
       if (std::all_of(steps.begin(), steps.end(), empty)) break;
       const Ps lasts = duration(steps);
+      note_step(steps);
       for (StepLog& step : steps) {
         step.end = lasts;
         history_.empty_steps += step.rows.empty();
@@ -350,6 +379,7 @@ class NaiveCluster : public RouteSource {
   std::vector<std::unique_ptr<SchedulerPolicy>> schedulers_;
   std::vector<std::unique_ptr<NaiveReplica>> engines_;
   std::vector<std::vector<std::size_t>> groups_;  // by their first replica
+  std::map<std::size_t, GroupView> group_views_;  // by first replica
   std::vector<std::deque<StepLog>> planned_;      // by replica; the front is running, if any is
   std::vector<bool> running_, touched_;
   std::vector<Ps> wake_;

@@ -12,13 +12,19 @@ std::vector<RankGroup> rank_groups(const std::vector<ReplicaConfig>& replicas) {
     const std::int32_t number = replicas[i].group;
     const auto place =
         number < 0 ? groups.size() : known.try_emplace(number, groups.size()).first->second;
-    if (place == groups.size()) groups.push_back({{}, replicas[i].group_sync_s});
+    if (place == groups.size()) groups.push_back({{}, replicas[i].group_sync_s, {}});
     groups[place].members.push_back(static_cast<std::int32_t>(i));
   }
   for (RankGroup& group : groups) {
     if (group.members.size() == 1) group.sync_s = 0;
   }
   return groups;
+}
+
+void count_rank(GroupView& view, const rooflua_replica_view& rank) {
+  view.prompt_ranks += rank.waiting + rank.prefilling > 0;
+  view.decode_ranks += rank.decodes > 0;
+  view.open_ranks += rank.max_num_seqs == 0 || rank.seats < rank.max_num_seqs;
 }
 
 void GroupWork::add(const Batch& batch) {

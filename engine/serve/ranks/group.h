@@ -22,10 +22,18 @@
 
 namespace rooflua {
 
+/// What schedulers of ranks read of their group (border.h).
+using GroupView = rooflua_group_view;
+
 struct RankGroup {
   std::vector<std::int32_t> members;  // replicas, by index; at least one
   double sync_s = 0;                  // 0 where there is one member
+  GroupView view;                     // kept where there are several members
+  bool shared() const { return members.size() > 1; }
 };
+
+/// Adds a rank to the counts of ranks.
+void count_rank(GroupView& view, const rooflua_replica_view& rank);
 
 /// Every replica in one group, in the order of their first members.
 std::vector<RankGroup> rank_groups(const std::vector<ReplicaConfig>& replicas);

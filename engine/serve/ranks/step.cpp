@@ -16,7 +16,7 @@ constexpr std::int64_t most_fruitless = 100'000;
 
 }  // namespace
 
-void Simulation::fill_pipeline(const RankGroup& group) {
+void Simulation::fill_pipeline(RankGroup& group) {
   const Pipeline& pipeline = at(group.members.front()).pipeline();  // as full as each member's
   // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
   if (pipeline.executing()) return;
@@ -28,6 +28,7 @@ void Simulation::fill_pipeline(const RankGroup& group) {
   }
   while (!pipeline.full()) {
     std::int64_t tokens = 0;
+    if (group.shared()) look_at_ranks(group);
     for (const std::int32_t index : group.members) tokens += plan(at(index));
     if (tokens == 0) break;
     price_and_commit(group);
@@ -35,6 +36,14 @@ void Simulation::fill_pipeline(const RankGroup& group) {
     idle_asks_ = 0;
   }
   if (!pipeline.executing()) wake(group);
+}
+
+/// What the schedulers of the group will see of it.
+void Simulation::look_at_ranks(RankGroup& group) {
+  GroupView& view = group.view;
+  view.ranks = static_cast<std::int32_t>(group.members.size());
+  view.prompt_ranks = view.decode_ranks = view.open_ranks = 0;
+  for (const std::int32_t index : group.members) count_rank(view, at(index).view());
 }
 
 /// The next plan of one replica.
@@ -55,7 +64,7 @@ std::int32_t Simulation::plan(Replica& replica) {
   }
 }
 
-void Simulation::price_and_commit(const RankGroup& group) {
+void Simulation::price_and_commit(RankGroup& group) {
   const std::size_t count = group.members.size();
   GroupWork work;
   for (const std::int32_t index : group.members) work.add(at(index).batch_of_plan());
@@ -68,10 +77,13 @@ void Simulation::price_and_commit(const RankGroup& group) {
     if (batch.tokens > 0) prices_[i] = price(batch, operations_[i]);
     if (prices_[i].time_s > prices_[slowest].time_s) slowest = i;
   }
+  group.view.steps += 1;
+  group.view.tokens = work.tokens;
+  group.view.max_tokens = work.max_tokens;
   const StepPrice longest = prices_[slowest];
   for (std::size_t i = 0; i < count; ++i) {
     const StepPrice own = price_in_group(prices_[i], longest, group.sync_s);
-    if (count > 1) add_waits(operations_[i], own, group.sync_s);
+    if (group.shared()) add_waits(operations_[i], own, group.sync_s);
     commit(at(group.members[i]), own, operations_[i]);
   }
 }
