@@ -45,6 +45,7 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field index_mfu number
 ---@field state_space_mfu number
 ---@field dp_padding string
+---@field expert_imbalance number
 local Kernels = policy.define {
   name = "kernels",
   doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
@@ -110,6 +111,10 @@ local Kernels = policy.define {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
       doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
     },
+    expert_imbalance = {
+      default = 1.0, unit = "1", min = 1, source = "1: as the rows were measured; GEMMs alone are balanced",
+      doc = "Rows of the fullest rank over those of a balanced one, where ranks hold whole experts (deployment.ep).",
+    },
   },
 }
 
@@ -123,6 +128,7 @@ function Kernels:bind(context)
   self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
   self.dp, self.ep, self.moe_tp = deployment.dp, deployment.ep, deployment.moe_tp
   self.ranks, self.padding = self.tp * self.dp, group[self.dp_padding]
+  self.fullest = self.ep > 1 and self.expert_imbalance or 1
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens)

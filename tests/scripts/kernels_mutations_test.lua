@@ -34,7 +34,8 @@ local mutations = {
     { "experts of all ranks", "self.layers_time(own) + self.experts_time(all)", "self.layers_time(own)" },
   },
   ["steps.kernels.ops"] = {
-    { "tokens of an expert rank", "math.max(1, rows / steps.ep)", "rows" },
+    { "tokens of an expert rank", "math.max(1, most / steps.ep)", "most" },
+    { "the fullest rank", "local most = rows * steps.fullest", "local most = rows" },
     { "whole experts", "tp = steps.moe_tp, ranks", "tp = steps.tp, ranks" },
     { "as many ranks", "ranks = steps.moe_tp * steps.ep, tokens", "ranks = steps.moe_tp, tokens" },
     { "the exchange", "op.rows == \"group_tokens\" and steps.ranks or steps.tp", "steps.tp" },

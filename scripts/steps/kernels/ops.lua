@@ -94,16 +94,18 @@ function ops.is_whole_layer(steps, op)
 end
 
 --- Routed experts. They cost at least the weights of the experts that the tokens touch. Experts see the tokens of all
---- data-parallel ranks. At balance a rank of whole experts gets its share of the rows.
+--- data-parallel ranks. A rank of whole experts gets its share of the rows; the fullest rank gets more and sets the
+--- time.
 function ops.grouped_gemm(steps, op, rows)
   local moe = experts_of(steps, op)
   local whole = ops.is_whole_layer(steps, op)
   local query = whole and layer_query(steps, op) or grouped_query(steps, op)
-  local tokens = whole and rows or math.max(1, rows / steps.ep)
+  local most = rows * steps.fullest
+  local tokens = whole and most or math.max(1, most / steps.ep)
   query.tokens = steps.bounds:rows_to_run(op, tokens, query)
   local time_s = cost.lookup(steps.database, query, op.count, op.name)
   local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
-  return steps.bounds:at_least(time_s, op.flop_per_row * rows * op.rows_per_token / steps.ep,
+  return steps.bounds:at_least(time_s, op.flop_per_row * most * op.rows_per_token / steps.ep,
                                 op.weight_bytes * touched, op.dtype, op.count, op.name)
 end
 
