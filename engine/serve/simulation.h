@@ -120,6 +120,8 @@ class Simulation final : public RouteSource {
   void look_at_ranks(RankGroup& group);
   std::int32_t plan(Replica& replica);
   void price_and_commit(RankGroup& group);
+  void price_alone(Replica& replica);
+  void price_together(RankGroup& group);
   StepPrice price(const Batch& batch, std::vector<OpTime>& operations);
   void commit(Replica& replica, const StepPrice& price, std::span<const OpTime> operations);
   void start(const RankGroup& group);

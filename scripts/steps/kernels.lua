@@ -226,17 +226,23 @@ end
 
 -- The step -------------------------------------------------------------------------------------
 
---- Time of the operations that see tokens. Experts, and the exchange around them, see those of all ranks.
-function Kernels:tokens_time(batch)
-  if self.dp == 1 then return self.layers_time(graphs.padded(batch.tokens, self.graph_tokens)) end
+--- Time of the operations that see tokens, for one of several ranks: experts and the exchange around them see those of
+--- all ranks. Returns also the tokens of the fullest rank.
+function Kernels:ranks_time(batch)
   local own, all = self.padding(batch, self.dp, self.graph_tokens)
-  return self.layers_time(own) + self.experts_time(all)
+  return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens
 end
 
 --- Time of the step on the GPU.
 function Kernels:gpu_time(batch)
-  local chunks, decodes, requests = #batch.prefills, batch.decodes, batch.requests
-  local time_s = self:tokens_time(batch) + self.head_time(requests)
+  local chunks, decodes, tokens, requests = #batch.prefills, batch.decodes, batch.tokens, batch.requests
+  local time_s
+  if self.dp == 1 then
+    time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens))
+  else
+    time_s, tokens = self:ranks_time(batch)
+  end
+  time_s = time_s + self.head_time(requests)
   local decode_s = 0
   if decodes > 0 then
     decode_s = self.attention:decode(decodes, batch.decode_context_tokens, batch)
@@ -250,7 +256,7 @@ function Kernels:gpu_time(batch)
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * requests
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
-  if batch.group_max_tokens <= self.graph_tokens then return time_s end
+  if tokens <= self.graph_tokens then return time_s end
   return max(time_s, self.kernel_count * self.elementwise.eager_s)
 end
 

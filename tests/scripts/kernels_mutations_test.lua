@@ -21,7 +21,7 @@ local mutations = {
     { "the sampler", "time_s + attention_s + cost.record", "attention_s + 0 * time_s + cost.record" },
     { "kernels are counted", "self.kernel_count = self.kernel_count + op.count", "" },
     { "the eager floor", "max(time_s, self.kernel_count * self.elementwise.eager_s)", "time_s" },
-    { "a graph has no eager floor", "if batch.group_max_tokens <= self.graph_tokens then return time_s end", "" },
+    { "a graph has no eager floor", "if tokens <= self.graph_tokens then return time_s end", "" },
     { "host time of requests", "self.host_step_s + self.host_request_s * batch.requests",
       "self.host_step_s - self.host_request_s * batch.requests" },
     { "host time per request", "self.host_request_s * batch.requests", "self.host_request_s" },
@@ -29,8 +29,7 @@ local mutations = {
     { "only what the GPU does not hide", "gpu_s + cost.record(\"host\", host_s - gpu_s",
       "gpu_s + cost.record(\"host\", host_s" },
     { "the head sees requests", "self.head_time(requests)", "self.head_time(batch.tokens)" },
-    { "GEMMs are padded", "self.layers_time(graphs.padded(batch.tokens, self.graph_tokens))",
-      "self.layers_time(batch.tokens)" },
+    { "GEMMs are padded", "self.layers_time(graphs.padded(tokens, self.graph_tokens))", "self.layers_time(tokens)" },
     { "experts of all ranks", "self.layers_time(own) + self.experts_time(all)", "self.layers_time(own)" },
   },
   ["steps.kernels.ops"] = {

@@ -155,6 +155,20 @@ test("the ranks of one engine share the clients and step together", function()
   end
 end)
 
+test("what engines do for ranks of attention only is set where there are some", function()
+  local function of(engine, widths)
+    local given = scenario { family = "deepseek-v3", system = "b200_sxm", format = "fp4", engine = engine,
+      widths_tp_dp_moetp_moeep = widths, clients = 64, isl = 1024, osl = 1024 }
+    return policy.parameters((given.replicas and given.replicas[1] or given).scheduler)
+  end
+  local balanced, alone = of("trtllm", "1,8,1,8"), of("trtllm", "8,1,1,8")
+  test.equal(tostring(balanced.attention_dp_balance) .. " " .. balanced.attention_dp_timeout_iters .. " "
+    .. balanced.attention_dp_batching_wait_iters, "true 60 0")
+  test.equal(alone.attention_dp_balance, false)
+  test.equal(of("sglang", "1,8,1,8").schedule_conservativeness, 0.3)
+  test.equal(of("sglang", "8,1,1,8").schedule_conservativeness, 1)
+end)
+
 test("copies of a dense model are engines of their own", function()
   local given = scenario { widths_tp_dp_moetp_moeep = "1,2,2,1", clients = 4 }
   test.equal(given.replicas[1].count, 2)

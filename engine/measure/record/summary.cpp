@@ -64,8 +64,10 @@ void SummaryObserver::on_step(const StepDone& step) {
   ++count.steps;
   count.busy += step.end - step.start;
   count.loaded_ps += fill_of_step(step) * static_cast<double>(step.end - step.start);
-  count.grouped = step.batch->group_ranks > 1;
-  count.waited_s += step.price->time_s - step.price->own_s;
+  if (step.batch->group_ranks > 1) {
+    count.grouped = true;
+    count.waited_s += step.price->time_s - step.price->own_s;
+  }
   last_step_end_ = std::max(last_step_end_, step.end);
   if (step.batch->decodes > 0) {
     ++count.decode_steps;

@@ -85,6 +85,7 @@ constexpr std::string_view replica_columns[] = {"busy_frac", "load_frac", "kv_us
 template <class Record>
 std::string cell(const ColumnOf<Record>& column, const Record& record) {
   const double value = column.value(record);
+  if (column.is_optional() && std::isnan(value)) return "";
   if (column.is_time()) return duration(value);
   if (column.is_share()) return percent(value);
   return column.is_count() ? grouped(static_cast<std::int64_t>(value)) : figure(value);

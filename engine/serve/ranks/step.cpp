@@ -65,6 +65,18 @@ std::int32_t Simulation::plan(Replica& replica) {
 }
 
 void Simulation::price_and_commit(RankGroup& group) {
+  group.shared() ? price_together(group) : price_alone(at(group.members.front()));
+}
+
+void Simulation::price_alone(Replica& replica) {
+  const Batch& batch = replica.batch_of_plan();
+  operations_.front().clear();
+  StepPrice own = price(batch, operations_.front());
+  own.own_s = own.time_s;
+  commit(replica, own, operations_.front());
+}
+
+void Simulation::price_together(RankGroup& group) {
   const std::size_t count = group.members.size();
   GroupWork work;
   for (const std::int32_t index : group.members) work.add(at(index).batch_of_plan());
@@ -83,7 +95,7 @@ void Simulation::price_and_commit(RankGroup& group) {
   const StepPrice longest = prices_[slowest];
   for (std::size_t i = 0; i < count; ++i) {
     const StepPrice own = price_in_group(prices_[i], longest, group.sync_s);
-    if (group.shared()) add_waits(operations_[i], own, group.sync_s);
+    add_waits(operations_[i], own, group.sync_s);
     commit(at(group.members[i]), own, operations_[i]);
   }
 }

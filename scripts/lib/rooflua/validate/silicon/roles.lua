@@ -28,11 +28,16 @@ function roles.of(question, model)
     role(question, "decode", question.decode, question.decode_engines, model) }
 end
 
+--- SGLang reserves less for running requests where attention is data parallel.
+--- Source: SGLang server_args.py, schedule_conservativeness * 0.3 with enable_dp_attention.
+local sglang_conservativeness = 0.3
+
 --- Settings of an engine as settings of each of its ranks. SGLang divides them; the others state them for a rank.
 function roles.of_rank(values, question)
   local dp = question.widths.dp
   if question.engine == "sglang" and dp > 1 then
     values.chunk, values.seats = math.ceil(values.chunk / dp), math.ceil(values.seats / dp)
+    values.conservativeness = sglang_conservativeness
   end
   return values
 end

@@ -13,6 +13,8 @@
 --     block_size      tokens per KV block                       kv            format of keys and values
 --     largest_graph   tokens of the largest CUDA graph          async_depth   2: a step is planned while one runs
 --     dp_padding      how ranks pad their tokens (steps/kernels/group.lua); default vLLM's way
+--     prefill_interval  vLLM: ranks that decode run prompts in every n-th step
+--     prompt_balance  TensorRT-LLM: {steps that ranks wait for each other's prompts, steps that they collect more}
 --     reserve_full    vLLM: admit a request if its whole sequence fits
 --     frontend_s      time of a request outside of the engine
 --     recv_interval   SGLang: decode steps between two looks for new requests
@@ -119,6 +121,8 @@ local entries = {
     source = "benchmarks/single_node/minimaxm2.5_*.sh at 843c6254" },
   { export = true, engine = "vllm", family = "kimi-k2.5", values = { memory = { "total", 0.9 }, seats = clients,
       kv = "fp8" }, source = "benchmarks/single_node/kimik2.5_fp4_b200.sh; KV format of the release" },
+  { export = true, engine = "vllm", family = "kimi-k2.5", system = { "b200_sxm" }, values = { prefill_interval = 4 },
+    source = "the same, with attention on DP ranks" },
   -- SGLang. Attention kernels of TensorRT-LLM work on pages of 64 tokens.
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", values = { chunk = r1(8192, 32768),
       budget = r1(8192, 32768), seats = r1(32, 128), memory = { "static", 0.82 }, kv = "fp8",
@@ -153,7 +157,8 @@ local entries = {
       largest_graph = 1024, batch_wait = llama_wait },
     source = "benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp4_b200_trt_slurm.sh" },
   { export = true, engine = "trtllm", family = "deepseek-v3", values = { kv = "fp8", memory = { "free", 0.75 },
-      budget = whole_prompt, largest_graph = 128 }, source = "benchmarks/dsr1_fp*_b200_trt.sh at 843c6254" },
+      budget = whole_prompt, largest_graph = 128, prompt_balance = { 60, 0 } },
+    source = "benchmarks/dsr1_fp*_b200_trt.sh at 843c6254" },
   { export = true, engine = "trtllm", family = "gpt-oss-120b", values = { seats = clients, budget = 20000,
       largest_graph = clients, memory = { "free", 0.85 } }, source = "benchmarks/gptoss_fp4_h200_trt.sh" },
   { export = true, engine = "trtllm", family = "gpt-oss-120b", system = { "b200_sxm" }, values = { kv = "fp8" },

@@ -82,6 +82,7 @@ local function scheduler(values, role)
   if values.scheduler == "sglang" then
     own.max_prefill_tokens, own.chunked_prefill_size = values.budget, values.chunk
     own.scheduler_recv_interval, own.enable_mixed_chunk = values.recv_interval, values.mixed_chunk
+    own.schedule_conservativeness = values.conservativeness
   else
     own.max_num_batched_tokens = values.budget
   end
@@ -90,7 +91,14 @@ local function scheduler(values, role)
   end
   -- A prompt whose keys and values have arrived needs one token of the step, not a block of them.
   if values.scheduler == "trtllm" and role.role == "decode" then own.chunk_unit_size = 1 end
-  if values.scheduler == "vllm_v1" then own.scheduler_reserve_full_isl = values.reserve_full end
+  if values.scheduler == "vllm_v1" then
+    own.scheduler_reserve_full_isl, own.prefill_schedule_interval = values.reserve_full, values.prefill_interval
+  end
+  if values.prompt_balance and role.widths.dp > 1 then
+    own.attention_dp_balance = true
+    own.attention_dp_timeout_iters, own.attention_dp_batching_wait_iters = values.prompt_balance[1],
+      values.prompt_balance[2]
+  end
   return policy.with(policies.of(Reader.new "validate", "scheduler", values.scheduler), own)
 end
 
