@@ -1,11 +1,11 @@
 --- How should sixteen H200 divide DeepSeek-V3: two ranks of attention, sixteen, or prefill and decode apart?
 ---
---- Setup     DeepSeek-V3, FP8, on 16 H200. Attention with tp 8 in 2 data-parallel ranks, or tp 1 in 16; whole experts on
----           all 16 GPUs. Or 8 GPUs that prefill and 8 that decode, each with 8 ranks of tp 1; the KV cache moves at
----           50 GB/s, one NIC per rank.
+--- Setup     DeepSeek-V3, FP8, on 16 H200. Attention with tp 8 in 2 data-parallel ranks, or tp 1 in 16; whole experts
+---           on all 16 GPUs. Or 8 GPUs that prefill and 8 that decode, each with 8 ranks of tp 1; the KV cache moves
+---           at 50 GB/s, one NIC per rank.
 --- Method    The same 1,500 requests, Poisson at 15 per second, prompts of 2,000 tokens, answers of 200. Ranks are
 ---           replicas that step together; vLLM's balancer divides the requests among them.
---- Measures  Throughput, TTFT, TPOT, the gap between two tokens, and the part of the run that ranks wait for slower ones.
+--- Measures  Throughput, TTFT, TPOT, the gap between two tokens, and the part of the run that ranks wait for others.
 --- Expect    A prompt on a rank of tp 8 has eight GPUs for its attention. On a rank of tp 1 it has one, and the fifteen
 ---           others wait: a third of the run. So sixteen ranks have the longer TTFT and TPOT at this load, although
 ---           they carry more at their limit (set rate_per_s to 25): no all-reduce, and the latent KV cache is held

@@ -4,11 +4,11 @@
 --- Method    The same 1,000 requests, Poisson at 15 per second, prompts of 2,000 tokens, answers of 200. The rank whose
 ---           experts get most rows sets the time of a layer; only its rows over those of a balanced rank change.
 --- Measures  Throughput, TTFT and TPOT.
---- Expect    Half of the time is not the experts', and with few rows experts read their weights, however many rows there
----           are. So twice the rows on the fullest rank cost less than half of TPOT. With three times the rows the
----           engine nears its limit, and TTFT grows most.
---- Limits    One imbalance for all layers and steps, as if the same ranks were always the fullest. Measured MoE rows hold
----           a skewed draw already; the imbalance is on top of theirs. Exchange and memory are not skewed.
+--- Expect    Half of the time is not the experts', and with few rows experts read their weights, however many rows
+---           there are. So twice the rows on the fullest rank cost less than half of TPOT. With three times the rows
+---           the engine nears its limit, and TTFT grows most.
+--- Limits    One imbalance for all layers and steps, as if the same ranks were always the fullest. Measured MoE rows
+---           hold a skewed draw already; the imbalance is on top of theirs. Exchange and memory are not skewed.
 return {
   rooflua = 1,
   title = "Imbalance of experts over sixteen ranks",

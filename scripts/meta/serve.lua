@@ -160,7 +160,7 @@ local Live = {}
 ---@field async_depth integer
 ---@field prefix_caching boolean whether its cache keeps content
 ---@field max_model_len integer?
----@field group_ranks integer ranks that step together; 1 for a replica alone. All group fields hold before the step's plans
+---@field group_ranks integer ranks that step together; 1 for a replica alone. Group fields hold before the step's plans
 ---@field group_steps number steps of the group; 0 for a replica alone, as the next two
 ---@field group_tokens integer of the step planned last, over all ranks
 ---@field group_max_tokens integer of its fullest rank

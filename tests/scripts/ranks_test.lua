@@ -263,12 +263,12 @@ end
 test("with prefill_schedule_interval ranks that decode prefill in every n-th step only", function()
   local Vllm = require "schedulers.vllm_v1"
   local function together(interval)
-    local steps, together, alone = prefilling_ranks(Vllm { prefill_schedule_interval = interval }, steady(101)), 0, 0
+    local steps, any, beside = prefilling_ranks(Vllm { prefill_schedule_interval = interval }, steady(101)), 0, 0
     for _, step in ipairs(steps) do
-      if step.prefills > 0 then alone = alone + 1 end
-      if step.decodes == 4 and step.prefills > 0 then together = together + 1 end
+      if step.prefills > 0 then any = any + 1 end
+      if step.decodes == 4 and step.prefills > 0 then beside = beside + 1 end
     end
-    return alone, together, #steps
+    return any, beside, #steps
   end
   local usual, usual_beside = together(1)
   local rare, rare_beside, steps = together(8)

@@ -1,7 +1,8 @@
---- TensorRT-LLM's balance of prompts among the ranks of attention data parallelism (attention_dp_config). Prompts of one
---- rank alone make all others wait, so that they are held until every rank has one.
+--- TensorRT-LLM's balance of prompts among the ranks of attention data parallelism (attention_dp_config). Prompts of
+--- one rank alone make all others wait, so that they are held until every rank has one.
 ---
----     every rank has a prompt and a free seat   run them; while all ranks decode, collect for batching_wait_iters steps
+---     every rank has a prompt and a free seat   run them; while all ranks decode, first collect more for
+---                                               batching_wait_iters steps
 ---     else                                      hold them, for timeout_iters steps or until a rank has no decode
 ---
 --- All ranks see the same numbers and count the same steps, so that they hold and release together. The numbers are

@@ -7,6 +7,7 @@ local answers = require "rooflua.border.answers"
 local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local group_fields = require "rooflua.border.group_fields"
 local random = require "rooflua.random"
 local words = require "rooflua.base.words"
 
@@ -228,23 +229,8 @@ local replica_fields = {
   async_depth = function(v) return v.async_depth end,
   prefix_caching = function(v) return v.hits > 0 end,
   max_model_len = function(v) return (optional(v.max_model_len, 0)) end,
-  group_ranks = function(v) return v.group ~= nil and v.group.ranks or 1 end,
-  group_steps = function(v) return v.group ~= nil and v.group.steps or 0 end,
-  group_prompt_ranks = function(v)
-    if v.group ~= nil then return v.group.prompt_ranks end
-    return v.waiting + v.prefilling > 0 and 1 or 0
-  end,
-  group_decode_ranks = function(v)
-    if v.group ~= nil then return v.group.decode_ranks end
-    return v.decodes > 0 and 1 or 0
-  end,
-  group_open_ranks = function(v)
-    if v.group ~= nil then return v.group.open_ranks end
-    return (v.max_num_seqs == 0 or v.seats < v.max_num_seqs) and 1 or 0
-  end,
-  group_tokens = function(v) return v.group ~= nil and v.group.tokens or 0 end,
-  group_max_tokens = function(v) return v.group ~= nil and v.group.max_tokens or 0 end,
 }
+for name, field in pairs(group_fields) do replica_fields[name] = field end
 local replica_methods = {
   waiting = function() need_view() return waiting_list end,
   prefilling = function() need_view() return prefilling_list end,
