@@ -14,7 +14,7 @@
 ---           balanced. What two ranks agree on per step takes deployment.dp_sync_s, which is assumed.
 local function engine(tp, dp) return { tp = tp, dp = dp, ep = tp * dp, weights = "fp8", kv = "fp8" } end
 
-local function one(label, tp, dp) return { label = label, value = { { deployment = engine(tp, dp) } } } end
+local function one(label, tp, dp) return { label = label, set = { deployment = engine(tp, dp) } } end
 
 return {
   rooflua = 1,
@@ -24,21 +24,21 @@ return {
   hardware = "h200-sxm",
   steps = require "steps.kernels" {},
   router = require "routers.vllm_dp" {},
-  network = { alpha_s = 10e-6, bytes_per_s = 50e9 },
   workload = require "workloads.poisson" {
     rate_per_s = 15,
     num_requests = 1500,
     prompt_tokens = 2000,
     output_tokens = 200,
   },
-  vary = { replicas = {
+  vary = { ranks = {
     one("tp 8, dp 2", 8, 2),
     one("tp 1, dp 16", 1, 16),
-    { label = "apart, dp 8 each", value = {
-      { role = "prefill", deployment = engine(1, 8) }, { role = "decode", deployment = engine(1, 8) } } },
+    { label = "apart, dp 8 each", set = { deployment = engine(1, 8),
+      replicas = { { role = "prefill" }, { role = "decode" } },
+      network = { alpha_s = 10e-6, bytes_per_s = 50e9 } } },
   } },
   report = function(results)
-    local rows = { { "replicas", "gap p50 ms", "gap p99 ms", "ranks wait %" } }
+    local rows = { { "ranks", "gap p50 ms", "gap p99 ms", "ranks wait %" } }
     for _, result in ipairs(results) do
       local s, waits = result.summary, 0
       for _, rank in ipairs(s.replicas) do waits = waits + rank.wait_frac / #s.replicas end

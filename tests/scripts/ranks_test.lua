@@ -5,6 +5,7 @@ local group = require "steps.kernels.group"
 local live = require "rooflua.serving.live"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
+local sweep = require "rooflua.sweep"
 local test = dofile "tests/scripts/harness.lua"
 
 local batch = rooflua.cost.batch
@@ -144,6 +145,11 @@ test("deployment.dp makes replicas that step together, and reports name engine a
   summary = serve.run(scenario { deployment = { tp = 4 } }).summary
   test.equal(summary.replicas[1].name, "1")
   test.equal(summary.replicas[1].wait_frac, nil)
+end)
+
+test("the GPUs of an engine are tp times dp", function()
+  local runs = sweep.grid { scenario { deployment = { tp = 2, dp = 4, ep = 8 }, replicas = 3 }, seeds = 1 }
+  test.equal(runs[1].gpus, 24)
 end)
 
 test("two engines are two groups", function()

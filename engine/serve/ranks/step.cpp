@@ -2,6 +2,7 @@
 // that steps alone is a group of one.
 
 #include <algorithm>
+#include <span>
 
 #include "serve/simulation.h"
 
@@ -17,11 +18,12 @@ constexpr std::int64_t most_fruitless = 100'000;
 }  // namespace
 
 void Simulation::fill_pipeline(RankGroup& group) {
-  const Pipeline& pipeline = at(group.members.front()).pipeline();  // as full as each member's
+  const std::span<const std::int32_t> members = group.members;
+  const Pipeline& pipeline = at(members.front()).pipeline();  // as full as each member's
   // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
   if (pipeline.executing()) return;
   if (pipeline.planned() > 0) start(group);
-  for (const std::int32_t index : group.members) {
+  for (const std::int32_t index : members) {
     if (fruitless_preemptions_[static_cast<std::size_t>(index)] <= most_fruitless) continue;
     if (pipeline.planned() > 0) return;  // what is in flight lands first
     starve_contenders(at(index));
@@ -29,7 +31,7 @@ void Simulation::fill_pipeline(RankGroup& group) {
   while (!pipeline.full()) {
     std::int64_t tokens = 0;
     if (group.shared()) look_at_ranks(group);
-    for (const std::int32_t index : group.members) tokens += plan(at(index));
+    for (const std::int32_t index : members) tokens += plan(at(index));
     if (tokens == 0) break;
     price_and_commit(group);
     if (!pipeline.executing()) start(group);
