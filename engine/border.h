@@ -155,6 +155,18 @@ typedef struct rooflua_request {
   int32_t padding BORDER_INIT(0);
 } rooflua_request;
 
+/// What a scheduler may read of the ranks that step together: before the plans of this instant, so
+/// that all of them see the same.
+typedef struct rooflua_group_view {
+  double steps BORDER_INIT(0);  // of the group, planned so far
+  int32_t ranks BORDER_INIT(1);
+  int32_t prompt_ranks BORDER_INIT(0);  // with a prompt that waits or is not finished
+  int32_t decode_ranks BORDER_INIT(0);  // with a decoding request
+  int32_t open_ranks BORDER_INIT(0);    // with a free seat
+  int32_t tokens BORDER_INIT(0);        // of the step planned last, over all ranks
+  int32_t max_tokens BORDER_INIT(0);    // of its fullest rank
+} rooflua_group_view;
+
 /// Everything a scheduler may read of its replica. Lists are linked slots of `requests`; -1 ends
 /// them. Counts refer to now, inside a plan too.
 typedef struct rooflua_replica_view {
@@ -181,6 +193,7 @@ typedef struct rooflua_replica_view {
   double waiting_tokens BORDER_INIT(0);                   // prompt + emitted over waiting requests
   BORDER_ENUM(CacheHits) hits BORDER_INIT(CacheHits{2});  // which requests can have cached tokens
   int32_t seat_blocks BORDER_INIT(0);  // that a request holds beside the blocks of its tokens
+  const rooflua_group_view* group BORDER_INIT(nullptr);  // null: the replica steps alone
 } rooflua_replica_view;
 
 /// Numbers of the plan so far.
@@ -227,6 +240,10 @@ typedef struct rooflua_batch {
   const rooflua_context_bounds* bounds BORDER_INIT(nullptr);  // of the sums; null: there are none
   double bounded_tokens[4] BORDER_INIT({});  // per cap: sum over decodes of min(context + 1, cap)
   double chunk_tokens BORDER_INIT(0);        // sum over decodes of context % chunk + 1
+  int32_t group_ranks BORDER_INIT(1);        // whose tokens the next three count, this one included
+  int32_t group_tokens BORDER_INIT(0);       // sum over the ranks that step together
+  int32_t group_max_tokens BORDER_INIT(0);   // of the rank with most
+  int32_t group_prefills BORDER_INIT(0);     // ranks that prefill
 } rooflua_batch;
 
 /// Load of one replica as a router may see it.
@@ -240,6 +257,7 @@ typedef struct rooflua_signals {
   int32_t outstanding
       BORDER_INIT(0);  // routed to it and not done; never stale: the router counts itself
   BORDER_ENUM(Role) role BORDER_INIT({});
+  int32_t group BORDER_INIT(0);  // of ranks that step together; a replica alone has one of its own
 } rooflua_signals;
 
 /// What a router sees.

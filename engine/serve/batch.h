@@ -25,9 +25,11 @@ std::int32_t decode_context_max(const Batch& batch) noexcept;
 /// Ids of the same requests, in the same order; empty when the batch was built by hand. O(seats).
 std::vector<std::int32_t> decode_ids(const Batch& batch);
 
-/// A priced step. Evidence shares are seconds and add up to time_s.
+/// A priced step. Evidence shares are seconds and add up to time_s. Where ranks step together,
+/// time_s and the shares are those of the slowest rank and the synchronisation (ranks/group.h).
 struct StepPrice {
   double time_s = 0;
+  double own_s = 0;  // of it, the rank's own work; the rest waits for the ranks of its group
   double evidence_s[evidence_count] = {};
   std::int32_t bound = 0;  // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "base/error.h"
@@ -19,6 +20,24 @@ void at_least(std::int64_t value, std::int64_t least, const std::string& where) 
 void not_negative(double value, const char* where) {
   if (!std::isfinite(value) || value < 0)
     throw Error(where, "found " + std::to_string(value) + "; a finite number, 0 or more, is right");
+}
+
+/// Ranks of one engine: what they must have in common to step together.
+void check_groups(const std::vector<ReplicaConfig>& replicas) {
+  std::map<std::int32_t, const ReplicaConfig*> first;
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    const ReplicaConfig& each = replicas[i];
+    if (each.group < 0) continue;
+    const ReplicaConfig& other = *first.try_emplace(each.group, &each).first->second;
+    const auto differs = [&](const char* key) {
+      throw Error("replicas[" + std::to_string(i + 1) + "]." + key,
+                  "differs from that of another rank of its group; ranks that step together have "
+                  "the same");
+    };
+    if (each.async_depth != other.async_depth) differs("async_depth");
+    if (each.role != other.role) differs("role");
+    if (each.group_sync_s != other.group_sync_s) differs("group_sync_s");
+  }
 }
 
 }  // namespace
@@ -41,6 +60,8 @@ void validate(const ClusterConfig& config) {
     at_least(replica.context_chunk, 0, where + "context_chunk");
     if (std::int64_t{replica.kv_blocks} * replica.block_size > 2147480000)
       throw Error(where + "kv_blocks", "the cache holds more than 2^31 tokens");
+    at_least(replica.group, -1, where + "group");
+    not_negative(replica.group_sync_s, (where + "group_sync_s").c_str());
     if (replica.async_depth != 1 && replica.async_depth != 2)
       throw Error(where + "async_depth",
                   "found " + std::to_string(replica.async_depth) + "; 1 or 2 is right");
@@ -48,6 +69,7 @@ void validate(const ClusterConfig& config) {
     decodes = decodes || replica.role == Role::decode;
     both = both || replica.role == Role::both;
   }
+  check_groups(config.replicas);
   if (prefills != decodes)
     throw Error("replicas",
                 "prefill replicas need decode replicas, and decode replicas prefill ones");

@@ -32,6 +32,8 @@ struct ReplicaConfig {
   bool prefix_caching = true;
   bool real_blocks = false;  // PrefixIndex::shared even where requests share no tokens
   Role role = Role::both;
+  std::int32_t group = -1;  // replicas with the same number step together; -1: this one alone
+  double group_sync_s = 0;  // that each step of a group of several takes besides
 };
 
 /// Time from the end of the prefill to the KV being at the other replica: alpha + bytes(prompt) /

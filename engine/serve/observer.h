@@ -51,6 +51,8 @@ struct StepPriced {
 
 /// A step that just ended. Its tokens land now, at `end`.
 struct StepDone {
+  /// Whether the replica had no tokens, and other ranks of its group had some.
+  bool empty() const { return batch->tokens == 0; }
   std::int32_t replica = 0;
   std::int64_t serial = 0;  // of the plan, from 0 per replica
   Picoseconds planned = 0, start = 0, end = 0;

@@ -55,6 +55,8 @@ const Batch& Replica::batch_of_plan() {
   batch_.requests = batch_.decodes + batch_.prefill_count;
   batch_.sampled = batch_.decodes;
   for (const PrefillWork& work : prefills) batch_.sampled += work.completes;
+  batch_.group_tokens = batch_.group_max_tokens = batch_.tokens;
+  batch_.group_prefills = batch_.prefill_count > 0;
   const BoundedContexts& bounded = pool_.bounded();
   if (plan_.decodes_everyone()) {
     batch_.decode_context_tokens = view().decode_context_tokens;
@@ -116,6 +118,7 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   step.waiting = view().waiting;
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
+  if (plan_.view().tokens == 0) return;
   if (plan_.decodes_everyone() || plan_.walked()) {
     advance_all(step);
   } else if (!plan_.singles().empty()) {

@@ -29,9 +29,11 @@ class Replica final : public ReplicaState {
   StepPlan& repeat_plan(Picoseconds now);
   /// The plan at hand: the one made last.
   const StepPlan& plan() const { return plan_; }
-  /// Its batch, for the step model. Valid until commit.
+  /// Its batch, for the step model. Valid until commit, as planned_batch().
   const Batch& batch_of_plan();
-  /// Contexts and phases advance; the step joins the pipeline. Its tokens are in flight.
+  Batch& planned_batch() { return batch_; }
+  /// Contexts and phases advance; the step joins the pipeline. Its tokens are in flight. A plan
+  /// without tokens becomes an empty step, beside those of other ranks.
   void commit(const StepPrice& price, Picoseconds now);
   void start_front(Picoseconds now, Picoseconds end) { pipeline_.start(now, end); }
   /// The running step is over: tokens land, finished requests give back seat and blocks (blocks

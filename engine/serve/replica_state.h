@@ -42,6 +42,9 @@ class ReplicaState : public VisibleReplica {
   /// Blocks that the admission of a waiting request would take for its whole sequence.
   std::int32_t missing_blocks(std::int32_t slot) const noexcept;
 
+  /// What its scheduler reads of the ranks that step together; null: it steps alone.
+  void see_group(const rooflua_group_view* group) { board_.view.group = group; }
+
   // --- for the simulation: requests come and go
 
   /// Joins the waiting queue. The key is fixed here. @pre the sequence fits the cache

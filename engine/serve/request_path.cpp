@@ -52,7 +52,7 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   const bool may_refuse = !decodes && router != nullptr && router->may_refuse();
   if (candidates.size() == 1 && !may_refuse) return candidates.front();
   RouteView view;
-  view.signals = signals_.read(now_, replicas_, outstanding_);
+  view.signals = signals_.read(now_, replicas_, outstanding_, group_of_);
   view.now_s = now_s();
   view.signals_s = seconds(signals_.taken_at());
   view.candidates = candidates.data();

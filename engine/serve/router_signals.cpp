@@ -14,12 +14,16 @@ void RouterSignals::pass_time(Picoseconds time, const std::vector<Replica>& repl
 }
 
 const ReplicaSignals* RouterSignals::read(Picoseconds now, const std::vector<Replica>& replicas,
-                                          const std::vector<std::int32_t>& outstanding) {
+                                          const std::vector<std::int32_t>& outstanding,
+                                          const std::vector<std::int32_t>& group_of) {
   if (staleness_ == 0) {
     taken_at_ = now;
     take(replicas);
   }
-  for (std::size_t i = 0; i < replicas.size(); ++i) signals_[i].outstanding = outstanding[i];
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    signals_[i].outstanding = outstanding[i];
+    signals_[i].group = group_of[i];
+  }
   return signals_.data();
 }
 

@@ -21,7 +21,8 @@ class RouterSignals {
   /// The signals of every replica for a router that is asked now. `outstanding` is never stale: the
   /// router counts its own requests.
   const ReplicaSignals* read(Picoseconds now, const std::vector<Replica>& replicas,
-                             const std::vector<std::int32_t>& outstanding);
+                             const std::vector<std::int32_t>& outstanding,
+                             const std::vector<std::int32_t>& group_of);
   /// When the signals were taken.
   Picoseconds taken_at() const { return taken_at_; }
 

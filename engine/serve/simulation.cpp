@@ -9,11 +9,6 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::int64_t patience = 1'000'000;  // Simulation::idle_asks_ that are borne
-// Preemptions of one replica without a token that lands there. vLLM itself can get there: by
-// priority, requests of equal rank whose prompts are cut to chunks take each other's blocks.
-constexpr std::int64_t most_fruitless = 100'000;
-
 void check(const Bindings& bindings, std::size_t replicas) {
   const auto one_each = [&](std::size_t found, const char* what) {
     if (found != replicas)
@@ -50,7 +45,18 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   }
   outstanding_.assign(replicas_.size(), 0);
   fruitless_preemptions_.assign(replicas_.size(), 0);
-  is_touched_.assign(replicas_.size(), 0);
+  groups_ = rank_groups(config_.replicas);
+  group_of_.resize(replicas_.size());
+  std::size_t most = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    most = std::max(most, groups_[g].members.size());
+    for (const std::int32_t index : groups_[g].members)
+      group_of_[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(g);
+  }
+  prices_.resize(most);
+  operations_.resize(most);
+  is_touched_.assign(groups_.size(), 0);
+  bind_groups();
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
   read_ahead();
@@ -152,67 +158,11 @@ void Simulation::deliver() {
 void Simulation::plan_steps() {
   if (touched_.size() > 1) std::sort(touched_.begin(), touched_.end());
   for (std::size_t i = 0; i < touched_.size(); ++i) {
-    const std::int32_t index = touched_[i];
-    is_touched_[static_cast<std::size_t>(index)] = 0;
-    fill_pipeline(index);
+    const auto index = static_cast<std::size_t>(touched_[i]);
+    is_touched_[index] = 0;
+    fill_pipeline(groups_[index]);
   }
   touched_.clear();
-}
-
-void Simulation::fill_pipeline(std::int32_t index) {
-  Replica& replica = at(index);
-  const Pipeline& pipeline = replica.pipeline();
-  // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
-  if (pipeline.executing()) return;
-  if (pipeline.planned() > 0) start(replica);
-  if (fruitless_preemptions_[static_cast<std::size_t>(index)] > most_fruitless) {
-    if (pipeline.planned() > 0) return;  // what is in flight lands first
-    starve_contenders(replica);
-  }
-  while (!pipeline.full()) {
-    end_failing(replica);
-    const bool ask = replica.must_ask(scheduler(index), now_);
-    totals_.plans_asked += ask;
-    const StepPlan& plan =
-        ask ? replica.make_plan(scheduler(index), now_) : replica.repeat_plan(now_);
-    if (plan.view().preempted > 0) tell_preemptions(replica);
-    for (const std::int32_t slot : plan.pulled()) pull(slot);
-    if (plan.view().tokens == 0) {
-      // A scheduler that only took away is asked again at once, if no event would make that happen.
-      const bool took = plan.view().preempted + plan.view().rejected > 0;
-      if (took && pipeline.planned() == 0) continue;
-      break;
-    }
-    price_and_commit(replica);
-    if (!pipeline.executing()) start(replica);
-    idle_asks_ = 0;
-  }
-  if (pipeline.executing() || replica.wake() == never) return;
-  if (++idle_asks_ < patience) alarms_.push({replica.wake(), index});
-}
-
-void Simulation::price_and_commit(Replica& replica) {
-  const Batch& batch = replica.batch_of_plan();
-  PriceDetail detail = PriceDetail::time;
-  for (const Observer* observer : bindings_.observers)
-    detail = std::max(detail, observer->wanted_detail(batch));
-  StepModel& model = *bindings_.steps[static_cast<std::size_t>(batch.replica)];
-  StepPrice price;
-  operations_.clear();
-  if (detail == PriceDetail::time) {
-    model.price(batch, price);
-  } else {
-    model.explain(batch, detail, price, operations_);
-  }
-  const StepPriced priced{replica, replica.plan().serial(), now_, batch, price, operations_};
-  for (Observer* observer : bindings_.observers) observer->on_priced(priced);
-  replica.commit(price, now_);
-}
-
-void Simulation::start(Replica& replica) {
-  const Picoseconds end = after(now_, replica.pipeline().front().price.time_s, "step model");
-  replica.start_front(now_, end);
-  alarms_.push({end, replica.view().index});
 }
 
 void Simulation::tell_preemptions(Replica& replica) {
@@ -232,10 +182,11 @@ bool Simulation::alarm_holds(const Alarm& alarm) const {
 }
 
 void Simulation::touch(std::int32_t index) {
-  char& mark = is_touched_[static_cast<std::size_t>(index)];
+  const std::int32_t group = group_of_[static_cast<std::size_t>(index)];
+  char& mark = is_touched_[static_cast<std::size_t>(group)];
   if (mark != 0) return;
   mark = 1;
-  touched_.push_back(index);
+  touched_.push_back(group);
 }
 
 // --- from outside
@@ -278,6 +229,14 @@ void Simulation::bind_router() {
   signals_.set_staleness(picoseconds(bindings_.router->staleness_s(), "router: staleness_s"));
 }
 
+/// Replicas that step together see their group.
+void Simulation::bind_groups() {
+  for (const RankGroup& group : groups_) {
+    for (const std::int32_t index : group.members)
+      at(index).see_group(group.shared() ? &group.view : nullptr);
+  }
+}
+
 void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   at(index).rekey(policy);  // asks for keys, which may be an error
@@ -303,6 +262,7 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   copy->bindings_ = bindings;
   for (Replica& replica : copy->replicas_) replica.rebind(copy->requests_);
   copy->bind_router();
+  copy->bind_groups();
   return copy;
 }
 

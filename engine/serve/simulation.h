@@ -8,32 +8,38 @@
 //      free, and the request waits for its seat at the decode replica
 //   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
 //      those of the workload's stream, then follow-ups in the order they were given
-//   4. every replica that saw an event, by index, fills its pipeline:
+//   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
 //          (an empty plan that preempted or rejected is followed by another if nothing is planned)
+//      A replica is alone in its group unless ReplicaConfig::group says otherwise. Ranks of one
+//      group plan one after the other, by index, before any of them is priced. Their step lasts
+//      as long as that of the slowest, and group_sync_s besides. A rank without tokens gets an
+//      empty step if another one has any (ranks/group.h).
 //      A running step's successor starts at the instant the step ends, before the next plan is
 //      made. So with async_depth 2 plan k+1 is made when step k starts and sees the state after
-//      step k-1: what arrives during step k can run in step k+2 at the earliest. An idle replica
+//      step k-1: what arrives during step k can run in step k+2 at the earliest. An idle group
 //      plans twice at one instant. While a step is running, arrivals only queue.
 //   5. a replica that preempted 100,000 times without a token that landed: its requests that have
 //      or had a seat fail: starved
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
 // Signals of a router with staleness s are those before the first event at or after k*s.
 //
-// The functions of Simulation are in four files: simulation.cpp (the loop), request_path.cpp (a
-// request from sent to done), kv_transfer.cpp (prompts that one replica computes and another one
-// decodes), starvation.cpp (5 and 6).
+// The functions of Simulation are in five files: simulation.cpp (the loop), ranks/step.cpp (4),
+// request_path.cpp (a request from sent to done), kv_transfer.cpp (prompts that one replica
+// computes and another one decodes), starvation.cpp (5 and 6).
 
 #include <array>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
 #include "serve/bindings.h"
 #include "serve/cluster.h"
 #include "serve/event_heap.h"
+#include "serve/ranks/group.h"
 #include "serve/replica.h"
 #include "serve/router_signals.h"
 
@@ -111,9 +117,16 @@ class Simulation final : public RouteSource {
   void land_steps();
   void deliver();
   void plan_steps();
-  void fill_pipeline(std::int32_t replica);
-  void price_and_commit(Replica& replica);
-  void start(Replica& replica);
+  void fill_pipeline(RankGroup& group);
+  void look_at_ranks(RankGroup& group);
+  std::int32_t plan(Replica& replica);
+  void price_and_commit(RankGroup& group);
+  void price_alone(Replica& replica);
+  void price_together(RankGroup& group);
+  StepPrice price(const Batch& batch, std::vector<OpTime>& operations);
+  void commit(Replica& replica, const StepPrice& price, std::span<const OpTime> operations);
+  void start(const RankGroup& group);
+  void wake(const RankGroup& group);
   void tell_preemptions(Replica& replica);
   bool alarm_holds(const Alarm& alarm) const;
   void touch(std::int32_t replica);
@@ -144,6 +157,7 @@ class Simulation final : public RouteSource {
   void starve_where(Picks picks);
 
   void bind_router();
+  void bind_groups();
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
   SchedulerPolicy& scheduler(std::int32_t index) {
     return *bindings_.schedulers[static_cast<std::size_t>(index)];
@@ -153,6 +167,8 @@ class Simulation final : public RouteSource {
   Bindings bindings_;
   Requests requests_;
   std::vector<Replica> replicas_;
+  std::vector<RankGroup> groups_;       // by their first replica
+  std::vector<std::int32_t> group_of_;  // by replica
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
   EventHeap<Alarm> alarms_;
@@ -172,11 +188,12 @@ class Simulation final : public RouteSource {
   Picoseconds frontend_token_ = 0;
 
   // one instant
-  std::vector<std::int32_t> touched_;  // replicas that saw an event
+  std::vector<std::int32_t> touched_;  // groups that saw an event
   std::vector<char> is_touched_;
   std::vector<Picoseconds> gaps_;
   std::vector<std::int32_t> ending_;
-  std::vector<OpTime> operations_;
+  std::vector<StepPrice> prices_;                // of the ranks of a group
+  std::vector<std::vector<OpTime>> operations_;  // of the same ranks
 
   std::int64_t idle_asks_ = 0;  // plans of idle replicas that led nowhere, in a row
   std::vector<std::int64_t> fruitless_preemptions_;  // by replica, since a token landed there

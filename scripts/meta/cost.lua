@@ -50,6 +50,10 @@ function cost.evidence_names() end
 ---@field tokens integer of the whole step
 ---@field requests integer partial prefills included
 ---@field sampled integer decodes and prefills that complete in this step
+---@field group_ranks integer ranks that step together and whose tokens are known; 1 for a rank alone
+---@field group_tokens integer of these ranks together, the own ones included
+---@field group_max_tokens integer of the rank with most
+---@field group_prefills integer ranks that prefill
 ---@field bounded_tokens fun(batch: rooflua.Batch, cap: number): number, boolean
 ---@field chunk_tokens fun(batch: rooflua.Batch, chunk: number): number, boolean
 local Batch = {}
@@ -217,6 +221,7 @@ function cost.explain(call) end
 ---@field decodes integer?
 ---@field decode_context_tokens number? sum
 ---@field decode_context_max number?
+---@field group {ranks: integer, tokens: integer, max_tokens: integer, prefills: integer}? of ranks that step together
 
 --- A batch like those that the engine gives to a step model.
 ---@param given rooflua.BatchGiven

@@ -74,6 +74,7 @@ local measure = {}
 ---@field start_s number
 ---@field end_s number
 ---@field time_s number its price
+---@field own_s number of it, the rank's own work; the rest waits for the ranks that it steps with
 ---@field waiting integer requests that waited right after its plan
 ---@field running integer requests with a seat right after its plan
 ---@field decodes integer

@@ -45,8 +45,10 @@ local serve = {}
 --- default "vllm"; whose kernels run: its measured tables answer before those of others
 ---@field engine "vllm"|"sglang"|"trtllm"|nil
 ---@field tp integer? GPUs; default 1; tensor parallel ranks: they divide attention and dense MLPs
---- groups; default 1; data-parallel groups of tp ranks with requests of their own, in models with experts
+--- ranks; default 1; data-parallel ranks of the attention, in models with experts: each is a replica on tp GPUs with
+--- a scheduler of its own, and all step together
 ---@field dp integer?
+---@field dp_sync_s number? s; default 5e-05; what the ranks of dp take in each step to agree on it; assumed
 ---@field ep integer? GPUs; default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
 ---@field moe_tp integer? GPUs; ranks that divide the width of each expert; default tp * dp / ep
 ---@field weights string? number format of the weights; default the model's
@@ -70,7 +72,7 @@ local serve = {}
 ---@field steps table|string|nil of this replica; default the scenario's `steps`
 ---@field scheduler table|string|nil of this replica; default the scenario's `scheduler`
 ---@field role "both"|"prefill"|"decode"|nil default "both"; what this replica does for a request
----@field count integer? default 1; how many replicas are like this
+---@field count integer? default 1; how many replicas are like this; each has deployment.dp ranks
 
 ---@class rooflua.ScenarioFrontend
 ---@field base_s number? s; default 0; of each request
@@ -158,6 +160,13 @@ local Live = {}
 ---@field async_depth integer
 ---@field prefix_caching boolean whether its cache keeps content
 ---@field max_model_len integer?
+---@field group_ranks integer ranks that step together; 1 for a replica alone. Group fields hold before the step's plans
+---@field group_steps number steps of the group; 0 for a replica alone, as the next two
+---@field group_tokens integer of the step planned last, over all ranks
+---@field group_max_tokens integer of its fullest rank
+---@field group_prompt_ranks integer ranks with a prompt that waits or is not finished
+---@field group_decode_ranks integer ranks that decode
+---@field group_open_ranks integer ranks with a free seat
 local Replica = {}
 
 --- Waiting requests, in queue order.
@@ -233,6 +242,7 @@ function Plan:wake_at(time_s) end
 ---@field free_blocks integer
 ---@field total_blocks integer
 ---@field outstanding integer
+---@field group integer of the ranks that step together, from 1; a replica alone has a number of its own
 ---@field prefix_hit_tokens integer of the request being routed; never stale
 
 --- The replicas that may get a request: `#replicas`, `replicas[i]`.

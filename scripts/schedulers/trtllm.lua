@@ -1,6 +1,7 @@
 --- TensorRT-LLM's in-flight batching: a capacity scheduler says which requests may run, a microbatch
 --- scheduler says how many tokens each of them gets.
 local policy = require "rooflua.policy"
+local balance = require "schedulers.trtllm.balance"
 
 ---@class schedulers.Trtllm: rooflua.Scheduler
 ---@field max_num_seqs integer
@@ -12,6 +13,9 @@ local policy = require "rooflua.policy"
 ---@field max_output_tokens integer
 ---@field batch_wait_timeout_iters integer
 ---@field batch_wait_max_tokens_ratio number
+---@field attention_dp_balance boolean
+---@field attention_dp_timeout_iters integer
+---@field attention_dp_batching_wait_iters integer
 local Trtllm = policy.define {
   name = "trtllm",
   doc = "TensorRT-LLM: admits requests whose blocks suffice to completion (or pauses requests), then shares tokens.",
@@ -42,6 +46,14 @@ local Trtllm = policy.define {
     batch_wait_max_tokens_ratio = { default = 0.0, unit = "1", min = 0, max = 1,
       doc = "Prompts wait no longer where the step has this part of max_num_batched_tokens.",
       source = "TensorRT-LLM default" },
+    attention_dp_balance = { default = false,
+      doc = "Hold prompts until every rank of deployment.dp has one; without ranks nothing is held.",
+      source = "TensorRT-LLM attention_dp_config.enable_balance" },
+    attention_dp_timeout_iters = { default = 50, unit = "steps", min = 1, integer = true,
+      doc = "Prompts are held at most so many steps.", source = "TensorRT-LLM attention_dp_config.timeout_iters" },
+    attention_dp_batching_wait_iters = { default = 10, unit = "steps", min = 0, integer = true,
+      doc = "When every rank has a prompt and decodes, further prompts are collected for so many steps.",
+      source = "TensorRT-LLM attention_dp_config.batching_wait_iters" },
   },
 }
 
@@ -188,6 +200,7 @@ end
 ---@param plan rooflua.Plan
 function Trtllm:plan(replica, plan)
   self:reject_impossible(replica, plan)
+  local held = balance.holds(self, replica, plan)
   local most = self.max_num_batched_tokens
   local admits = #replica:waiting() > 0 and replica.seats < self.max_num_seqs
   local reserved, free = admits and self:reserved_blocks(replica) or 0, replica.free_blocks
@@ -204,7 +217,7 @@ function Trtllm:plan(replica, plan)
     self:new_contexts(replica, contexts, reserved, budget, unit)
   end
   self:share(contexts, budget, unit)
-  if self:waits(contexts, replica, plan) then return end
+  if held or self:waits(contexts, replica, plan) then return end
   self:run_contexts(contexts, reserved, replica, plan)
 end
 

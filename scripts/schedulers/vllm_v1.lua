@@ -12,6 +12,8 @@ local floor = math.floor
 ---@field enable_chunked_prefill boolean
 ---@field scheduler_reserve_full_isl boolean
 ---@field watermark number
+---@field prefill_schedule_interval integer
+---@field saturated boolean? whether the last step with prompts spent the budget
 local VllmV1 = policy.define {
   name = "vllm_v1",
   doc = "vLLM V1: running first, then waiting from the head, one token budget for both.",
@@ -32,6 +34,9 @@ local VllmV1 = policy.define {
     watermark = { default = 0.0, unit = "1", min = 0, max = 1,
       doc = "Part of the blocks that admission leaves free while other requests run.",
       source = "vLLM V1 default; 0.01 in V0" },
+    prefill_schedule_interval = { default = 1, unit = "steps", min = 1, integer = true,
+      doc = "Ranks of deployment.dp that decode run prompts in every n-th step of all ranks only.",
+      source = "vLLM --prefill-schedule-interval; default 1" },
   },
 }
 
@@ -115,11 +120,26 @@ function VllmV1:admit_waiting(replica, plan)
   end
 end
 
+--- Whether prompts wait for a later step of the group. A step that spent the budget on prompts is followed by others.
+function VllmV1:defers_prompts(replica)
+  if replica.group_ranks == 1 or replica.decodes == 0 or self.saturated then return false end
+  return replica.group_steps % self.prefill_schedule_interval ~= 0
+end
+
+--- The decodes only; the next step is planned anew.
+function VllmV1:run_decodes(replica, plan)
+  local budget = self.max_num_batched_tokens
+  if replica.decodes <= budget then plan:decode_all() else plan:decode_all(budget) end
+  plan:wake_at(replica.now_s + 1e-9)
+end
+
 ---@param replica rooflua.Replica
 ---@param plan rooflua.Plan
 function VllmV1:plan(replica, plan)
+  if self.prefill_schedule_interval > 1 and self:defers_prompts(replica) then return self:run_decodes(replica, plan) end
   self:run_running(replica, plan)
   if plan.preempted == 0 then self:admit_waiting(replica, plan) end
+  if self.prefill_schedule_interval > 1 then self.saturated = plan.tokens >= self.max_num_batched_tokens end
 end
 
 return VllmV1

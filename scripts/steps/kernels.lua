@@ -26,6 +26,7 @@ local bounds = require "steps.kernels.bounds"
 local elementwise = require "steps.kernels.elementwise"
 local engines = require "steps.kernels.engines"
 local graphs = require "steps.kernels.graphs"
+local group = require "steps.kernels.group"
 local modules = require "steps.kernels.modules"
 local ops = require "steps.kernels.ops"
 local recurrent = require "steps.kernels.recurrent"
@@ -49,6 +50,8 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field module_eager_s number
 ---@field state_space_mfu number
 ---@field experts_kernels string
+---@field dp_padding string
+---@field expert_imbalance number
 local Kernels = policy.define {
   name = "kernels",
   doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
@@ -128,11 +131,19 @@ local Kernels = policy.define {
       default = "", values = { "", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
       doc = "Engine whose kernels run the routed experts; empty = the deployment's own.",
     },
+    dp_padding = {
+      default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
+      doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
+    },
+    expert_imbalance = {
+      default = 1.0, unit = "1", min = 1, source = "1: as the rows were measured; GEMMs alone are balanced",
+      doc = "Rows of the fullest rank over those of a balanced one, where ranks hold whole experts (deployment.ep).",
+    },
   },
 }
 
---- Layers of each kind are priced on their own (docs/MODELS.md).
-Kernels.follows_kinds = true
+--- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
+Kernels.follows_kinds, Kernels.follows_groups = true, true
 
 local max, min = math.max, math.min
 
@@ -140,7 +151,8 @@ function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
   self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
   self.dp, self.ep, self.moe_tp = deployment.dp, deployment.ep, deployment.moe_tp
-  self.ranks = self.tp * self.dp
+  self.ranks, self.padding = self.tp * self.dp, group[self.dp_padding]
+  self.fullest = self.ep > 1 and self.expert_imbalance or 1
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens)
@@ -181,7 +193,7 @@ end
 function Kernels:bind_operations(layers, deployment)
   local prefill = self.model.mla and "mla_prefill" or "attention_prefill"
   self.written_in_prefill = self.database:includes(prefill, self.kv_dtype, "kv_write")
-  local seen = { tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
+  local seen = { tokens = {}, group_tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
   self.attention, self.more_attention, self.recurrent, self.kernel_count = nil, {}, {}, 0
   for _, op in ipairs(layers) do
     self.kernel_count = self.kernel_count + op.count
@@ -196,7 +208,7 @@ function Kernels:bind_operations(layers, deployment)
   end
   self:bind_modules(seen.tokens, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
-  self.layers_time = self:sum_of(seen.tokens)
+  self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)
   self.head_time = self:sum_of(seen.requests)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
@@ -276,10 +288,23 @@ end
 
 -- The step -------------------------------------------------------------------------------------
 
+--- Time of the operations that see tokens, for one of several ranks: experts and the exchange around them see those of
+--- all ranks. Returns also the tokens of the fullest rank.
+function Kernels:ranks_time(batch)
+  local own, all = self.padding(batch, self.dp, self.graph_tokens)
+  return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens
+end
+
 --- Time of the step on the GPU.
 function Kernels:gpu_time(batch)
   local chunks, decodes, tokens, requests = #batch.prefills, batch.decodes, batch.tokens, batch.requests
-  local time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(requests)
+  local time_s
+  if self.dp == 1 then
+    time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens))
+  else
+    time_s, tokens = self:ranks_time(batch)
+  end
+  time_s = time_s + self.head_time(requests)
   local decode_s = 0
   if decodes > 0 then
     decode_s = self.attention:decode(decodes, batch.decode_context_tokens, batch)

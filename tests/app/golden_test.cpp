@@ -59,6 +59,15 @@ TEST_CASE("three engines' tables and two lookups price the same shapes", "[golde
   compare_with_golden("05_two_tables", "");
 }
 
+TEST_CASE("ranks of attention wait for a prompt on one of them; apart, decodes do not",
+          "[golden]") {
+  compare_with_golden("18_attention_ranks", "--jobs 2");
+}
+
+TEST_CASE("imbalance of experts costs less than its rows", "[golden]") {
+  compare_with_golden("19_expert_imbalance", "");
+}
+
 TEST_CASE("two GPUs have a capacity under an SLO, and it is what the scenario expects",
           "[golden]") {
   compare_with_golden("16_capacity_planning", "--jobs 2");

@@ -49,8 +49,18 @@ TEST_CASE("a document has the declared metrics in the declared order") {
   }
   for (const char* key : {"classes", "replicas", "sessions"}) expected.emplace_back(key);
   CHECK(written == expected);
-  const Json document = to_json(test::synthetic_summary());
+  Summary summary = test::synthetic_summary();
+  CHECK(to_json(summary).find("replicas")->items().at(0).find("wait_frac") == nullptr);
+  summary.replicas.front().wait_frac = 0.25;
+  const Json document = to_json(summary);
   const Json& replica = document.find("replicas")->items().at(0);
+  CHECK(replica.find("wait_frac")->number() == 0.25);
+  summary.replicas.push_back(summary.replicas.front());
+  summary.replicas.back().wait_frac = {};  // this one steps alone
+  CHECK(report(summary).find("waits") != std::string::npos);
+  CHECK(report(summary).find("nan") == std::string::npos);
+  summary.replicas.front().wait_frac = {};
+  CHECK(report(summary).find("waits") == std::string::npos);
   expected = {"name"};
   for (const auto& metric : group_metrics()) expected.emplace_back(metric.name);
   for (const auto& metric : replica_metrics()) expected.emplace_back(metric.name);

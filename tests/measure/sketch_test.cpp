@@ -20,6 +20,12 @@ Batch batch_of(std::int32_t id, PrefillWork& work) {
   return batch;
 }
 
+StepPrice price_of(double time_s) {
+  StepPrice price;
+  price.time_s = price.own_s = time_s;
+  return price;
+}
+
 double sum(const std::vector<double>& values) {
   double out = 0;
   for (const double value : values) out += value;
@@ -27,6 +33,24 @@ double sum(const std::vector<double>& values) {
 }
 
 }  // namespace
+
+TEST_CASE("a step of a rank without tokens is not sampled, and one of a group keeps what it has") {
+  StepSurvey sample;
+  sample.add(Batch{}, price_of(1));
+  CHECK(sample.steps().empty());
+  PrefillWork work;
+  Batch batch = batch_of(3, work);
+  GroupWork{4, 30, 12, 2}.write_to(batch);
+  StepPrice price = price_of(2);
+  price.own_s = 1.5;
+  sample.add(batch, price);
+  REQUIRE(sample.steps().size() == 1);
+  const SampledStep step = sample.steps().front();
+  CHECK(step.time_s == 2);
+  CHECK(step.own_s == 1.5);
+  CHECK((step.group.ranks == 4 && step.group.tokens == 30));
+  CHECK((step.group.max_tokens == 12 && step.group.prefills == 2));
+}
 
 TEST_CASE("bins keep the integral however often they widen, and stay few") {
   std::mt19937_64 random(3);
@@ -58,8 +82,8 @@ TEST_CASE("sampled steps stand for equal parts of the busy time") {
   StepSurvey sample;
   PrefillWork work;
   for (int i = 0; i < 100000; ++i) {
-    sample.add(batch_of(1, work), 1e-3);
-    sample.add(batch_of(2, work), 9e-3);
+    sample.add(batch_of(1, work), price_of(1e-3));
+    sample.add(batch_of(2, work), price_of(9e-3));
   }
   double all = 0, longer = 0;
   const auto steps = sample.steps();
@@ -78,8 +102,8 @@ TEST_CASE("sampled steps stand for equal parts of the busy time") {
 TEST_CASE("one long step weighs as much as the time it took") {
   StepSurvey sample;
   PrefillWork work;
-  for (int i = 0; i < 50; ++i) sample.add(batch_of(1, work), 1e-3);
-  sample.add(batch_of(2, work), 50e-3);
+  for (int i = 0; i < 50; ++i) sample.add(batch_of(1, work), price_of(1e-3));
+  sample.add(batch_of(2, work), price_of(50e-3));
   double all = 0, longer = 0;
   for (const SampledStep& step : sample.steps()) {
     all += static_cast<double>(step.weight);

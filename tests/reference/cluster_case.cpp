@@ -18,8 +18,12 @@ namespace {
 /// be kept for a decode replica for long, and its chunks would be lost again and again.
 class Sleeper : public SchedulerPolicy {
  public:
-  Sleeper(const VllmConfig& config, Ps hold, bool always, bool whole)
-      : budget_(config.max_num_batched_tokens), hold_(hold), always_(always), whole_(whole) {}
+  Sleeper(const VllmConfig& config, Ps hold, bool always, bool whole, bool balances)
+      : budget_(config.max_num_batched_tokens),
+        hold_(hold),
+        always_(always),
+        whole_(whole),
+        balances_(balances) {}
   bool every_step() const override { return always_; }
 
   void plan(const VisibleReplica& replica, Plan& plan) override {
@@ -27,6 +31,7 @@ class Sleeper : public SchedulerPolicy {
     plan.decode_all(view.decodes > budget_ ? budget_ : Plan::no_limit);
     if (!continue_prompts(replica, plan)) return;
     if (plan.view().preempted > 0 || view.waiting == 0) return;
+    if (balances_ && holds(*view.group)) return;
     const rooflua::Request& head = replica.request(view.waiting_head);
     const Ps opens = std::llround(head.arrival_s * 1e12) + hold_;
     if (std::llround(view.now_s * 1e12) < opens && head.emitted_tokens == 0)
@@ -42,6 +47,14 @@ class Sleeper : public SchedulerPolicy {
   }
 
  private:
+  /// Every number of the group has a say.
+  static bool holds(const GroupView& group) {
+    const bool busy = group.decode_ranks == group.ranks && group.tokens > 0;
+    const bool all = group.prompt_ranks == group.ranks && group.open_ranks == group.ranks;
+    const auto turn = static_cast<std::int64_t>(group.steps) + group.max_tokens;
+    return busy && !all && turn % 4 != 0;
+  }
+
   bool continue_prompts(const VisibleReplica& replica, Plan& plan) const {
     const ReplicaView& view = replica.view();
     for (std::int32_t slot = view.prefilling_head; slot >= 0 && plan.view().tokens < budget_;) {
@@ -58,7 +71,7 @@ class Sleeper : public SchedulerPolicy {
 
   int budget_;
   Ps hold_;
-  bool always_, whole_;
+  bool always_, whole_, balances_;
 };
 
 /// The candidate with the least of something; ties to the first.
@@ -107,6 +120,31 @@ void draw_replica(Dice& dice, const ServingCase& question, ClusterReplica& out) 
   if (dice.chance(50)) out.tariff.step = dice.between(1, 5000);
 }
 
+/// Replicas of one role in groups: also groups of one, and groups between whose members others
+/// stand.
+void draw_groups(std::uint64_t seed, ClusterCase& out) {
+  Dice dice(seed * 1299709 + 11);
+  const int groups = dice.between(1, 2);
+  for (ClusterReplica& each : out.replicas) {
+    if (dice.chance(20)) continue;
+    each.group = 2 * static_cast<int>(each.role) + dice.between(0, groups - 1);
+  }
+  const Ps sync = dice.chance(50) ? dice.between(1, 3000) : 0;
+  const Ps token = dice.between(0, 30), most = dice.between(0, 30), prefill = dice.between(0, 3000);
+  const bool balances = dice.chance(50);
+  for (ClusterReplica& each : out.replicas) {
+    if (each.group < 0) continue;
+    const auto same = [&](const ClusterReplica& other) { return other.group == each.group; };
+    const bool several = std::count_if(out.replicas.begin(), out.replicas.end(), same) > 1;
+    if (balances && several && each.role != Role::prefill) each.policy = 3;
+    each.sync = sync;
+    each.config.async_depth = 1 + static_cast<int>(seed / 2 % 2);
+    each.tariff.group_token = token;
+    each.tariff.group_max_token = most;
+    each.tariff.group_prefill = prefill;
+  }
+}
+
 }  // namespace
 
 ClusterCase draw_cluster(std::uint64_t seed) {
@@ -143,6 +181,7 @@ ClusterCase draw_cluster(std::uint64_t seed) {
     c.seat_blocks = more.chance(35) ? more.between(1, 10) : 0;
     c.blocks += c.seat_blocks * more.between(1, more.chance(50) ? 3 : 12);
   }
+  if (seed % 2 == 0) draw_groups(seed, out);
   return out;
 }
 
@@ -158,7 +197,9 @@ std::string text(const ClusterCase& cluster) {
         << r.hold << " seats " << r.config.max_num_seqs << " budget "
         << r.config.max_num_batched_tokens << " blocks " << r.config.blocks << " x "
         << r.config.block_size << " seat_blocks " << r.config.seat_blocks << " depth "
-        << r.config.async_depth << " step " << r.tariff.step << "\n";
+        << r.config.async_depth << " step " << r.tariff.step << " group " << r.group << " sync "
+        << r.sync << " per token of it " << r.tariff.group_token << " of its fullest rank "
+        << r.tariff.group_max_token << " per rank with prompts " << r.tariff.group_prefill << "\n";
   }
   return out.str() + text(cluster.question);
 }
@@ -176,7 +217,8 @@ std::unique_ptr<SchedulerPolicy> make_scheduler(const ClusterCase& cluster, std:
   if (r.policy == 0)
     return std::make_unique<VllmThroughPlan>(r.config, seed % 5 == 0, seed % 7 == 0);
   if (r.policy == 1) return std::make_unique<Chaos>(seed);
-  return std::make_unique<Sleeper>(r.config, r.hold, seed % 3 == 0, r.role == Role::prefill);
+  return std::make_unique<Sleeper>(r.config, r.hold, seed % 3 == 0 || r.policy == 3,
+                                   r.role == Role::prefill, r.policy == 3);
 }
 
 std::unique_ptr<Router> make_router(const ClusterCase& cluster) {
@@ -195,6 +237,8 @@ History run_engine(const ClusterCase& cluster, Router& router) {
     const ClusterReplica& r = cluster.replicas[i];
     config.replicas.push_back(replica_config(r.config, r.tariff, cluster.question.seed % 3 == 0));
     config.replicas.back().role = r.role;
+    config.replicas.back().group = r.group;
+    config.replicas.back().group_sync_s = seconds(r.sync);
     schedulers.push_back(make_scheduler(cluster, i));
     steps.push_back(std::make_unique<TariffSteps>(r.tariff));
     bindings.schedulers.push_back(schedulers.back().get());

@@ -15,8 +15,11 @@ struct ClusterReplica {
   VllmConfig config;
   Tariff tariff;
   Role role = Role::both;
-  int policy = 0;  // 0: vLLM V1, 1: dice, 2: first come first served, after a while
+  int policy = 0;  // 0: vLLM V1, 1: dice, 2: first come first served, after a while, 3: that, if
+                   // every rank of the group has a prompt or some rank does not decode
   Ps hold = 0;     // of policy 2: time from a request's arrival until it may be admitted
+  int group = -1;  // replicas of the same number step together; -1: this one alone
+  Ps sync = 0;     // of a step of a group of several
 };
 
 struct ClusterCase {
@@ -29,6 +32,13 @@ struct ClusterCase {
   Ps transfer_fixed = 0, transfer_bounded = 0;  // of a state; of a token in a window
   int transfer_window = 0;
   bool apart() const { return replicas.front().role != Role::both; }
+  /// Whether two replicas step together.
+  bool grouped() const {
+    for (const ClusterReplica& a : replicas)
+      for (const ClusterReplica& b : replicas)
+        if (&a != &b && a.group >= 0 && a.group == b.group) return true;
+    return false;
+  }
 };
 
 ClusterCase draw_cluster(std::uint64_t seed);

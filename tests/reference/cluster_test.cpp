@@ -1,6 +1,7 @@
 // Clusters against a naive cluster: routers with stale signals, prefill and decode apart,
-// frontends, mixed replicas, schedulers that sleep.
+// frontends, mixed replicas, ranks that step together, schedulers that sleep.
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tests/catch.h"
@@ -12,6 +13,7 @@ namespace rooflua::reference {
 
 TEST_CASE("the engine and a naive cluster agree in every step and every request's times") {
   Coverage coverage;
+  int reads_group = 0, grouped = 0, with_empty_steps = 0, apart_in_groups = 0, synchronised = 0;
   int apart = 0, waited = 0, stale = 0, frontends = 0, sleepers = 0, spread = 0, routers[5] = {};
   const auto [first, last] = seeds(1, 400);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
@@ -26,6 +28,14 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
     stale += cluster.staleness > 0;
     frontends += cluster.frontend_base > 0;
     ++routers[cluster.router];
+    grouped += cluster.grouped();
+    reads_group += std::any_of(cluster.replicas.begin(), cluster.replicas.end(),
+                               [](const ClusterReplica& each) { return each.policy == 3; });
+    apart_in_groups += cluster.grouped() && cluster.apart();
+    synchronised += cluster.grouped() && expected.empty_steps > 0 &&
+                    std::any_of(cluster.replicas.begin(), cluster.replicas.end(),
+                                [](const ClusterReplica& each) { return each.sync > 0; });
+    with_empty_steps += expected.empty_steps > 0;
     bool sleeps = false, elsewhere = false;
     for (const ClusterReplica& each : cluster.replicas) sleeps |= each.policy == 2 && each.hold > 0;
     for (const Served& each : expected.requests)
@@ -37,6 +47,13 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
   std::printf("prefill apart %d, of them waited for decode %d\n", apart, waited);
   std::printf("stale signals %d, frontends %d, sleeping schedulers %d\n", stale, frontends,
               sleepers);
+  std::printf("ranks that step together %d, with empty steps %d, prefill apart %d\n", grouped,
+              with_empty_steps, apart_in_groups);
+  CHECK(grouped >= 100);
+  CHECK(reads_group >= 30);
+  CHECK(with_empty_steps >= 80);
+  CHECK(apart_in_groups >= 30);
+  CHECK(synchronised >= 30);
   CHECK(coverage.questions >= 200);
   CHECK(coverage.unfinished * 20 <
         coverage.questions);  // dice may lock each other out: both starve

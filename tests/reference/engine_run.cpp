@@ -18,6 +18,9 @@ void TariffSteps::price(const Batch& batch, StepPrice& price) {
   for (std::size_t i = 0; i < tariff_.caps.size(); ++i)
     ps += tariff_.bounded[i] * static_cast<Ps>(batch.bounded_tokens[i]);
   ps += tariff_.chunked * static_cast<Ps>(batch.chunk_tokens);
+  ps += tariff_.group_token * batch.group_tokens +
+        tariff_.group_max_token * batch.group_max_tokens +
+        tariff_.group_prefill * batch.group_prefills;
   const std::string wrong = test::wrong_bounds(batch, {tariff_.caps.data(), tariff_.chunk});
   if (!wrong.empty()) throw std::logic_error(wrong);
   price.time_s = seconds(ps);

@@ -190,6 +190,17 @@ ReplicaSignals NaiveReplica::signals() const {
   return out;
 }
 
+bool NaiveReplica::has_prompt() const {
+  return !waiting_.empty() || std::any_of(running_.begin(), running_.end(), [](const auto* r) {
+    return r->phase == Phase::prefilling;
+  });
+}
+
+bool NaiveReplica::decodes() const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [](const auto* r) { return r->phase == Phase::decoding; });
+}
+
 void NaiveReplica::report(History& history) const {
   for (const NaiveRequest& r : requests_) {
     Served& served = history.requests[static_cast<std::size_t>(r.id)];

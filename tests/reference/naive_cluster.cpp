@@ -2,11 +2,13 @@
 // replicas is written down after every instant, so that stale signals are looked up, not kept.
 //
 // At one instant: ends of steps by replica, KV that arrives in the order it was sent, requests that
-// leave the frontend in the order they were sent, requests that are sent; then the replicas that
-// saw something, by index, plan.
+// leave the frontend in the order they were sent, requests that are sent; then the groups of which
+// a replica saw something, by their first replica, plan. Replicas of a group plan one after the
+// other, and their steps begin and end together.
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 #include <stdexcept>
 
@@ -36,6 +38,7 @@ class NaiveCluster : public RouteSource {
       engines_.push_back(
           std::make_unique<NaiveReplica>(questions_[i], *schedulers_[i], cluster.replicas[i].role));
     }
+    for (std::size_t i = 0; i < count_; ++i) join_group(i);
     planned_.resize(count_);
     running_.assign(count_, false);
     wake_.assign(count_, unset);
@@ -55,7 +58,7 @@ class NaiveCluster : public RouteSource {
       for (std::size_t i = 0; i < count_; ++i) land(i);
       deliver_parcels();
       leave_frontend();
-      for (std::size_t i = 0; i < count_; ++i) plan(i);
+      for (const std::vector<std::size_t>& group : groups_) plan(group);
       remember(now_);
       if (history_.steps.size() > 200000) throw std::runtime_error("no end in sight");
     }
@@ -64,6 +67,15 @@ class NaiveCluster : public RouteSource {
   }
 
  private:
+  void join_group(std::size_t i) {
+    const int number = cluster_.replicas[i].group;
+    for (std::vector<std::size_t>& group : groups_) {
+      if (number < 0 || cluster_.replicas[group.front()].group != number) continue;
+      return group.push_back(i);
+    }
+    groups_.push_back({i});
+  }
+
   const std::vector<Prompt>& prompts() const { return cluster_.question.prompts; }
   Served& served(int id) { return history_.requests[static_cast<std::size_t>(id)]; }
 
@@ -211,8 +223,12 @@ class NaiveCluster : public RouteSource {
     if (candidates.size() == 1) return candidates.front();
     std::vector<ReplicaSignals> seen = signals();
     for (std::size_t i = 0; i < count_; ++i) seen[i].outstanding = outstanding_[i];
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      for (const std::size_t i : groups_[g]) seen[i].group = static_cast<std::int32_t>(g);
+    }
     RouteView view;
     view.now_s = seconds(now_);
+    view.signals_s = seconds(staleness_ > 0 ? now_ - now_ % staleness_ : now_);
     view.signals = seen.data();
     view.candidates = candidates.data();
     view.candidate_count = static_cast<std::int32_t>(candidates.size());
@@ -239,25 +255,87 @@ class NaiveCluster : public RouteSource {
 
   // --- steps
 
-  void start_front(std::size_t i) {
-    StepLog& step = planned_[i].front();
-    step.start = now_;
-    step.end = now_ + std::max<Ps>(1, cluster_.replicas[i].tariff(step.rows));
-    running_[i] = true;
+  /// Until then `end` of a planned step is how long it lasts.
+  void start_front(const std::vector<std::size_t>& group) {
+    for (const std::size_t i : group) {
+      StepLog& step = planned_[i].front();
+      step.start = now_;
+      step.end += now_;
+      running_[i] = true;
+    }
   }
 
-  void plan(std::size_t i) {
-    if (!touched_[i] || running_[i]) return;  // while a step runs, arrivals only queue
-    if (!planned_[i].empty()) start_front(i);
-    const auto depth = static_cast<std::size_t>(cluster_.replicas[i].config.async_depth);
-    while (planned_[i].size() < depth) {
+  /// The next plan of one replica, after those that only took away.
+  StepLog next_plan(std::size_t i) {
+    while (true) {
       StepLog step{now_, 0, 0, engines_[i]->schedule(now_), static_cast<int>(i)};
       wake_[i] = engines_[i]->wake();
       for (const int id : engines_[i]->pulled()) send_parcel(id, i);
-      if (step.rows.empty() && engines_[i]->took_away() && planned_[i].empty()) continue;
-      if (step.rows.empty()) break;
-      planned_[i].push_back(std::move(step));
-      if (!running_[i]) start_front(i);
+      if (!step.rows.empty() || !engines_[i]->took_away() || !planned_[i].empty()) return step;
+    }
+  }
+
+  /// As long as the slowest of those with tokens, and the synchronisation of several.
+  Ps duration(const std::vector<StepLog>& steps) const {
+    std::vector<Rows> rows;
+    for (const StepLog& step : steps) rows.push_back(step.rows);
+    Ps longest = 0;
+    for (const StepLog& step : steps) {
+      const ClusterReplica& replica = cluster_.replicas[static_cast<std::size_t>(step.replica)];
+      if (step.rows.empty()) continue;
+      longest = std::max(longest, std::max<Ps>(1, replica.tariff(step.rows, rows)));
+    }
+    const auto first = static_cast<std::size_t>(steps.front().replica);
+    return longest + (steps.size() > 1 ? cluster_.replicas[first].sync : 0);
+  }
+
+  /// What the schedulers of a group see of it: all counted anew.
+  void look_at_ranks(const std::vector<std::size_t>& group) {
+    if (group.size() == 1) return;
+    GroupView& view = group_views_[group.front()];
+    view.ranks = static_cast<std::int32_t>(group.size());
+    view.prompt_ranks = view.decode_ranks = view.open_ranks = 0;
+    for (const std::size_t i : group) {
+      view.prompt_ranks += engines_[i]->has_prompt();
+      view.decode_ranks += engines_[i]->decodes();
+      view.open_ranks += engines_[i]->has_seat();
+      engines_[i]->see_group(&view);
+    }
+  }
+
+  void note_step(const std::vector<StepLog>& steps) {
+    GroupView& view = group_views_[static_cast<std::size_t>(steps.front().replica)];
+    view.steps += 1;
+    view.tokens = view.max_tokens = 0;
+    for (const StepLog& step : steps) {
+      std::int32_t tokens = 0;
+      for (const Row& row : step.rows) tokens += row.tokens;
+      view.tokens += tokens;
+      view.max_tokens = std::max(view.max_tokens, tokens);
+    }
+  }
+
+  void plan(const std::vector<std::size_t>& group) {
+    const std::size_t first = group.front();
+    if (std::none_of(group.begin(), group.end(), [&](std::size_t i) { return touched_[i]; }))
+      return;
+    if (running_[first]) return;  // while a step runs, arrivals only queue
+    if (!planned_[first].empty()) start_front(group);
+    const auto depth = static_cast<std::size_t>(cluster_.replicas[first].config.async_depth);
+    while (planned_[first].size() < depth) {
+      std::vector<StepLog> steps;
+      look_at_ranks(group);
+      for (const std::size_t i : group) steps.push_back(next_plan(i));
+      const auto empty = [](const StepLog& step) { return step.rows.empty(); };
+      if (std::all_of(steps.begin(), steps.end(), empty)) break;
+      const Ps lasts = duration(steps);
+      note_step(steps);
+      for (StepLog& step : steps) {
+        step.end = lasts;
+        history_.empty_steps += step.rows.empty();
+        planned_[static_cast<std::size_t>(step.replica)].push_back(std::move(step));
+      }
+      if (!running_[first]) start_front(group);
     }
   }
 
@@ -300,7 +378,9 @@ class NaiveCluster : public RouteSource {
   std::vector<ServingCase> questions_;  // the replicas point into them
   std::vector<std::unique_ptr<SchedulerPolicy>> schedulers_;
   std::vector<std::unique_ptr<NaiveReplica>> engines_;
-  std::vector<std::deque<StepLog>> planned_;  // by replica; the front is running, if any is
+  std::vector<std::vector<std::size_t>> groups_;  // by their first replica
+  std::map<std::size_t, GroupView> group_views_;  // by first replica
+  std::vector<std::deque<StepLog>> planned_;      // by replica; the front is running, if any is
   std::vector<bool> running_, touched_;
   std::vector<Ps> wake_;
   std::vector<std::int32_t> outstanding_;

@@ -6,6 +6,7 @@
 #include "serve/cluster.h"
 #include "serve/plan.h"
 #include "serve/policy.h"
+#include "serve/ranks/group.h"
 #include "tests/reference/block_pool.h"
 #include "tests/reference/pipeline.h"
 #include "tests/reference/serving_case.h"
@@ -115,6 +116,13 @@ class NaiveReplica : public Engine {
   /// When it wants to be asked again; unset: only when something happens.
   Ps wake() const;
   ReplicaSignals signals() const;
+  /// What its policy reads of its group from now on.
+  void see_group(const GroupView* group) { board_.numbers().group = group; }
+  bool has_prompt() const;
+  bool decodes() const;
+  bool has_seat() const {
+    return config_.max_num_seqs == 0 || static_cast<int>(running_.size()) < config_.max_num_seqs;
+  }
 
  private:
   friend class NaivePlan;

@@ -69,6 +69,7 @@ struct History {
   int resume_hits = 0;    // re-admissions of preempted requests that found part of their KV
   int discarded = 0;      // rows of requests whose end token landed while they were planned
   int ended_waiting = 0;  // requests that lost their seat while their end token was in flight
+  int empty_steps = 0;    // of ranks without tokens, beside others of their group
   int held_back = 0;      // prompts whose KV found no room at its decode replica at first
   bool finished = true;   // false: requests were left and nothing could run
 };

@@ -34,6 +34,11 @@ std::string draw_parameters(const std::string& name, const ClusterCase& cluster)
     const int slacks[] = {0, 1, 3, 32};
     return "slack = " + std::to_string(slacks[dice.between(0, 3)]);
   }
+  if (name == "vllm_dp") return staleness + ", rotate = " + (dice.chance(50) ? "true" : "false");
+  if (name == "sglang_dp") {
+    const char* methods[] = {"round_robin", "total_requests", "total_tokens"};
+    return staleness + ", method = '" + methods[dice.between(0, 2)] + "'";
+  }
   if (name != "weighted") return "";
   std::string out = staleness;
   for (const char* scorer : {"queue", "kv", "running", "outstanding", "prefix"}) {
@@ -77,7 +82,7 @@ TEST_CASE("every shipped router sends every request where the naive cluster does
   LuaPolicies lua;
   const auto [first, last] = seeds(1, 60);
   const std::set<std::string> names = shipped_routers();
-  CHECK(names.size() >= 7);
+  CHECK(names.size() >= 9);
   for (const std::string& name : names) {
     Asked asked;
     Coverage coverage;

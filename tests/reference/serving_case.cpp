@@ -17,8 +17,19 @@ int Dice::between(int low, int high) {
   return low + static_cast<int>(bits() % span);
 }
 
-Ps Tariff::operator()(const Rows& rows) const {
-  Ps price = step;
+Ps Tariff::operator()(const Rows& rows, const std::vector<Rows>& group) const {
+  Ps price = step, most = 0;
+  for (const Rows& rank : group) {
+    Ps tokens = 0;
+    bool prefills = false;
+    for (const Row& row : rank) {
+      tokens += row.tokens;
+      prefills = prefills || row.prefill;
+    }
+    price += group_token * tokens + (prefills ? group_prefill : 0);
+    most = std::max(most, tokens);
+  }
+  price += group_max_token * most;
   for (const Row& row : rows) {
     price += request + token * row.tokens + (row.samples ? sampled : 0);
     price += row.prefill ? prefill_pair * row.tokens * (2 * row.context + row.tokens)

@@ -31,7 +31,10 @@ struct Tariff {
   int chunk = 0;                // a decode reads from the last multiple of it; 0: none
   std::array<Ps, 4> bounded{};  // per token under each cap
   Ps chunked = 0;               // per token of a chunk
-  Ps operator()(const Rows& rows) const;
+  Ps group_token = 0, group_max_token = 0, group_prefill = 0;  // over the ranks that step together
+  Ps operator()(const Rows& rows) const { return (*this)(rows, {rows}); }
+  /// Of a rank whose group has these rows, its own among them.
+  Ps operator()(const Rows& rows, const std::vector<Rows>& group) const;
 };
 
 /// A request as the generator knows it: runs of tokens that others may share.

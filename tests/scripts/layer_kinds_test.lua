@@ -325,6 +325,22 @@ test("data-parallel groups gather their tokens for the experts, and attend on th
   end
 end)
 
+test("imbalance of whole experts costs the rows of the fullest rank; divided experts have none", function()
+  local given = model({ full }, { moe })
+  local function experts(imbalance, deployment)
+    local steps = bound.bind(require "steps.kernels" { expert_imbalance = imbalance }, { model = given,
+      hardware = "h200-sxm", deployment = deployment })
+    return rows_of(steps, bound.decodes(2000, 100)).experts.time_s
+  end
+  local whole, divided = { tp = 8, ep = 8 }, { tp = 8 }
+  local _, estimate = bound.modelled "h200-sxm":lookup { op = "grouped_gemm", dtype = "bf16", experts = 32,
+    experts_per_token = 4, hidden_size = 1024, intermediate_size = 512, tp = 1, ranks = 8, tokens = 2 * 2000 / 8,
+    decode = true }
+  test.near(experts(2, whole), estimate.latency_s, 1e-9) -- twice the rows of a rank
+  test.check(experts(2, whole) > 1.3 * experts(1, whole), "the fullest rank")
+  test.equal(experts(2, divided), experts(1, divided))
+end)
+
 test("widths that do not fit together are refused", function()
   local given = model({ full }, { moe })
   local function deploy(options)

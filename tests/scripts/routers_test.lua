@@ -112,6 +112,59 @@ test("power_of_two never takes the most loaded, and every other pair is as likel
   test.check(math.abs(counts[1] - n * 2 / 3) < 4 * math.sqrt(n * 2 / 9), "%d of %d", counts[1], n)
 end)
 
+--- Ranks with these counts, all of engine 1 unless a `group` says otherwise.
+local function ranks(list, signals_s)
+  for i, each in ipairs(list) do
+    each.index, each.group = i, each.group or 1
+    for _, field in ipairs { "waiting", "running", "waiting_tokens", "context_tokens" } do
+      each[field] = each[field] or 0
+    end
+  end
+  list.signals_s = signals_s or 0
+  return list
+end
+
+--- The choices of n requests on the same old counts.
+local function choices_of(router, list, n)
+  local out = {}
+  for i = 1, n do out[i] = router:route({ prompt_tokens = 10 }, list) end
+  return table.concat(out, " ")
+end
+
+test("vllm_dp takes the least 4 * waiting + running, with its own requests as waiting ones", function()
+  local Vllm = require "routers.vllm_dp"
+  local busy = ranks { { waiting = 1, running = 0 }, { running = 3 }, { running = 9 } }
+  test.equal(choices_of(Vllm { rotate = false }, busy, 5), "2 1 2 1 3") -- 4 3 9, 4 7 9, 8 7 9, 8 11 9, 12 11 9
+  test.equal(choices_of(Vllm { rotate = false, waiting_weight = 1 }, busy, 3), "1 1 1")
+  test.equal(choices_of(Vllm { rotate = false }, ranks { {}, {}, {} }, 4), "1 2 3 1")
+  test.equal(choices_of(Vllm { rotate = false, staleness_s = 0 }, ranks { {}, {} }, 3), "1 1 1")
+end)
+
+test("ties go round in vllm_dp, and new counts replace its own", function()
+  local router = require "routers.vllm_dp" {}
+  local list = ranks { {}, {}, {} }
+  test.equal(choices_of(router, list, 2), "1 2")
+  list.signals_s = 0.1
+  test.equal(choices_of(router, list, 3), "3 1 2")
+end)
+
+test("sglang_dp takes ranks in turn, or the fewest requests, or the fewest tokens", function()
+  local Sglang = require "routers.sglang_dp"
+  local list = ranks { { running = 2, context_tokens = 10 }, { waiting = 1, waiting_tokens = 500 }, { running = 2 } }
+  test.equal(choices_of(Sglang {}, list, 4), "1 2 3 1")
+  test.equal(choices_of(Sglang { method = "total_requests" }, list, 4), "2 1 2 3")
+  test.equal(choices_of(Sglang { method = "total_tokens" }, list, 4), "3 1 3 1") -- 10 500 0, 10 500 10, 20 500 10 ...
+end)
+
+test("several engines get requests in turn; replicas that step alone are the ranks of one front-end", function()
+  for _, name in ipairs { "vllm_dp", "sglang_dp" } do
+    local Router = require("routers." .. name)
+    local list = ranks { { group = 1 }, { group = 1 }, { group = 3 }, { group = 3 } }
+    test.equal(choices_of(Router {}, list, 5), "1 3 2 4 1", name)
+    test.equal(choices_of(Router {}, ranks { { group = 1 }, { group = 2 }, { group = 3 } }, 4), "1 2 3 1", name)
+  end
+end)
+
 test("random takes every replica as often, and the same ones with the same seed", function()
   local Random = require "routers.random"
   local function choices(seed)

@@ -36,6 +36,20 @@ for _, name in ipairs { "vllm_v1", "sjf" } do
   end)
 end
 
+for _, padding in ipairs { "vllm", "sglang", "none" } do
+  test("ranks that step together are priced in compiled code, padded as " .. padding, function()
+    local given = scenario(require "schedulers.vllm_v1")
+    given.model, given.hardware, given.router = "mixtral-8x7b", "h200-sxm", "round_robin"
+    given.deployment = { kv_blocks = 15909, prefix_caching = false, dp = 4, ep = 4 }
+    given.steps = require "steps.kernels" { dp_padding = padding }
+    local live = serve.open(given)
+    for _, line in ipairs(aborts.of(live.run_until, live, 100).lines) do test.check(not hopeless(line), line) end
+    local found = aborts.of(live.run_until, live, 200)
+    test.check(live:result().summary.steps > 10000, "too few steps to say anything")
+    test.check(found.aborts == 0, table.concat(found.lines, "; "))
+  end)
+end
+
 test("one constant of the step model changes the run", function()
   local texts = {}
   for i, host_step_s in ipairs { 700e-6, 40e-3 } do

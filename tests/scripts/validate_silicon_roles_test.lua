@@ -56,17 +56,16 @@ local mixtral = { family = "mixtral-8x7b", widths_tp_dp_moetp_moeep = "1,2,1,2",
 
 -- Prefill and decode apart -----------------------------------------------------------------------------------------
 
-test("each role has its engines and its widths; a rank of attention is a replica", function()
-  local given, notes = scenario(deepseek)
+test("each role has its engines and its widths", function()
+  local given = scenario(deepseek)
   local prefill, decode = given.replicas[1], given.replicas[2]
   test.equal(#given.replicas, 2)
-  test.equal(prefill.role .. " " .. prefill.count, "prefill 4")
+  test.equal(prefill.role .. " " .. prefill.count, "prefill 1")
   test.equal(prefill.deployment.tp .. " " .. prefill.deployment.dp .. " " .. prefill.deployment.ep, "1 4 4")
   test.equal(decode.role .. " " .. decode.count, "decode 3")
   test.equal(decode.deployment.tp .. " " .. decode.deployment.ep, "8 8")
   test.equal(decode.deployment.dp, nil)
   test.equal(given.router, "round_robin")
-  test.equal(notes[#notes], roles.ranks_note)
   given = scenario(llama)
   test.equal(given.replicas[1].count .. " " .. given.replicas[2].count, "2 3")
   test.equal(given.replicas[1].deployment.tp .. " " .. given.replicas[2].deployment.tp, "1 2")
@@ -133,25 +132,41 @@ test("a question with prefill and decode apart is scored in its class", function
     with(llama, { engine = "trtllm" }) } }
   test.equal(out.ran, 3)
   test.equal(out.document.silicon.class.pd.deployments, 3)
-  test.check(not out.text:find("do not wait", 1, true), "a note on ranks where there are none")
 end)
 
 -- Attention on DP ranks --------------------------------------------------------------------------------------------
 
-test("the ranks of one engine share the clients", function()
-  for engine, router in pairs { vllm = "least_outstanding", sglang = "round_robin", trtllm = "round_robin" } do
+test("the ranks of one engine share the clients and step together", function()
+  for engine, router in pairs { vllm = "vllm_dp", sglang = "round_robin", trtllm = "round_robin" } do
     local given = scenario(with(mixtral, { engine = engine }))
     test.equal(#given.replicas, 1)
-    test.equal(given.replicas[1].count, 2)
+    test.equal(given.replicas[1].count, 1)
     test.equal(given.replicas[1].role, nil)
+    test.equal(policy.parameters(given.replicas[1].steps).dp_padding, engine == "sglang" and "sglang" or "vllm")
     test.equal(given.replicas[1].deployment.dp, 2)
     test.equal(given.router, router)
     test.equal(given.network, nil)
     local summary = serve.run(given).summary
     test.equal(#summary.replicas, 2, engine)
+    test.equal(summary.replicas[2].name, "engine 1 rank 2")
+    test.equal(summary.replicas[1].steps, summary.replicas[2].steps)
     test.equal(summary.replicas[1].completed + summary.replicas[2].completed, 40, engine)
     test.check(summary.replicas[1].completed > 10 and summary.replicas[2].completed > 10, engine)
   end
+end)
+
+test("what engines do for ranks of attention only is set where there are some", function()
+  local function of(engine, widths)
+    local given = scenario { family = "deepseek-v3", system = "b200_sxm", format = "fp4", engine = engine,
+      widths_tp_dp_moetp_moeep = widths, clients = 64, isl = 1024, osl = 1024 }
+    return policy.parameters((given.replicas and given.replicas[1] or given).scheduler)
+  end
+  local balanced, alone = of("trtllm", "1,8,1,8"), of("trtllm", "8,1,1,8")
+  test.equal(tostring(balanced.attention_dp_balance) .. " " .. balanced.attention_dp_timeout_iters .. " "
+    .. balanced.attention_dp_batching_wait_iters, "true 60 0")
+  test.equal(alone.attention_dp_balance, false)
+  test.equal(of("sglang", "1,8,1,8").schedule_conservativeness, 0.3)
+  test.equal(of("sglang", "8,1,1,8").schedule_conservativeness, 1)
 end)
 
 test("copies of a dense model are engines of their own", function()
@@ -159,7 +174,7 @@ test("copies of a dense model are engines of their own", function()
   test.equal(given.replicas[1].count, 2)
   test.equal(given.replicas[1].deployment.dp, nil)
   local plain = scenario { clients = 4 }
-  plain.replicas, plain.router = 2, "least_outstanding"
+  plain.replicas, plain.router = 2, "vllm_dp"
   local a, b = requests_of(given), requests_of(plain)
   for i = 1, #b.ttfts do
     test.equal(a.ttfts[i], b.ttfts[i], "TTFT of request " .. i)

@@ -319,6 +319,7 @@ class ForwardPass {
     const Dtype shared = format(WeightClass::shared), linear = format(WeightClass::experts);
     if (moe.latent_size > 0) gemm("latent_down", hidden_, inner, count, shared);
     LayerOp& experts = add("experts", Op::grouped_gemm, count);
+    if (widths_.dp > 1) experts.rows = Rows::group_tokens;
     experts.rows_per_token = moe.experts_per_token;
     experts.k = inner;
     experts.n = double(moe.intermediate_size) / widths_.moe_tp;
@@ -341,6 +342,7 @@ class ForwardPass {
     for (const MlpLayers& each : mlps) routed += each.moe ? each.layers : 0;
     if (tp_ > 1 && layers > routed) all_reduce("mlp_all_reduce", layers - routed, hidden_ * act_);
     all_reduce("expert_exchange", routed, hidden_ * act_);
+    ops_.back().rows = Rows::group_tokens;
   }
 
   void head() {
@@ -368,6 +370,8 @@ std::string_view name(Rows rows) {
   switch (rows) {
     case Rows::tokens:
       return "tokens";
+    case Rows::group_tokens:
+      return "group_tokens";
     case Rows::requests:
       return "requests";
     case Rows::prefill_tokens:

@@ -6,6 +6,8 @@ void Journal::on_priced(const StepPriced& step) {
   const Batch& batch = step.batch;
   StepWork work;
   work.time_s = step.price.time_s;
+  work.own_s = step.price.own_s;
+  work.group = GroupWork::of(batch);
   work.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
   work.decode_ids = decode_ids(batch);
   if (const std::int32_t* contexts = decode_contexts(batch)) {

@@ -9,6 +9,7 @@
 
 #include "measure/record/why.h"
 #include "serve/observer.h"
+#include "serve/ranks/group.h"
 
 namespace rooflua {
 
@@ -25,6 +26,8 @@ struct EndedStep {
 struct StepWork {
   EndedStep sample;
   double time_s = 0;  // as priced; the step lasts this, rounded to whole picoseconds
+  double own_s = 0;   // StepPrice::own_s
+  GroupWork group;    // over the ranks that step together
   std::vector<PrefillWork> prefills;
   std::vector<std::int32_t> decode_ids, decode_contexts;  // contexts as before the step
 };

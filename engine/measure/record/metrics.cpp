@@ -96,6 +96,10 @@ constexpr MetricOf<R> of_replica[] = {
     {"decode_batch_mean", "decodes", "requests", neither,
      "decodes of a step that has any, on average", &R::decode_batch_mean},
     same<R>("kv_used_frac_max", &R::kv_used_frac_max),
+    {"wait_frac", "waits", "1", less,
+     "part of the run in which its steps waited for slower ranks of its group; none without a "
+     "group",
+     &R::wait_frac},
 };
 
 constexpr MetricOf<SessionSummary> of_sessions[] = {

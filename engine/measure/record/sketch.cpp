@@ -92,13 +92,16 @@ void TimeBins::add_at(Picoseconds now, double amount) {
 
 // --- Steps -----------------------------------------------------------------------------------
 
-void StepSurvey::add(const Batch& batch, double time_s) {
-  busy_s_ += time_s;
+void StepSurvey::add(const Batch& batch, const StepPrice& price) {
+  if (batch.tokens == 0) return;
+  busy_s_ += price.time_s;
   const auto passed = static_cast<std::int64_t>(std::ceil(busy_s_ / spacing_s_));
   if (passed <= moment_) return;
   Kept kept{moment_, passed - 1, {}};
   kept.step.replica = batch.replica;
-  kept.step.time_s = time_s;
+  kept.step.time_s = price.time_s;
+  kept.step.own_s = price.own_s;
+  kept.step.group = GroupWork::of(batch);
   kept.step.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
   if (const std::int32_t* contexts = decode_contexts(batch))
     kept.step.decode_contexts.assign(contexts, contexts + batch.decodes);

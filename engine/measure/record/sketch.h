@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "measure/record/quantile.h"
 #include "serve/observer.h"
+#include "serve/ranks/group.h"
 
 namespace rooflua {
 
@@ -39,10 +40,11 @@ class TimeBins {
 /// One step, kept as it was priced.
 struct SampledStep {
   std::int32_t replica = 0;
-  std::int64_t weight = 0;  // moments of the grid that fell into it
-  double time_s = 0;
+  std::int64_t weight = 0;       // moments of the grid that fell into it
+  double time_s = 0, own_s = 0;  // StepPrice
   std::vector<PrefillWork> prefills;
   std::vector<std::int32_t> decode_contexts;
+  GroupWork group;  // over the ranks that step together
 };
 
 /// A sample of steps without randomness: those that were running at evenly spaced moments of the
@@ -51,7 +53,8 @@ struct SampledStep {
 class StepSurvey {
  public:
   static constexpr std::int64_t most = 64;
-  void add(const Batch& batch, double time_s);
+  /// An empty step of a rank is left out.
+  void add(const Batch& batch, const StepPrice& price);
   std::vector<SampledStep> steps() const;
 
  private:
@@ -69,7 +72,7 @@ class StepSurvey {
 class Sketch : public Observer {
  public:
   void on_arrival(const Request& request, Picoseconds now) override;
-  void on_priced(const StepPriced& step) override { sample_.add(step.batch, step.price.time_s); }
+  void on_priced(const StepPriced& step) override { sample_.add(step.batch, step.price); }
   void on_step(const StepDone& step) override;
   void on_done(const RequestDone& done) override;
 

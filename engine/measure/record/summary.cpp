@@ -64,6 +64,10 @@ void SummaryObserver::on_step(const StepDone& step) {
   ++count.steps;
   count.busy += step.end - step.start;
   count.loaded_ps += fill_of_step(step) * static_cast<double>(step.end - step.start);
+  if (step.batch->group_ranks > 1) {
+    count.grouped = true;
+    count.waited_s += step.price->time_s - step.price->own_s;
+  }
   last_step_end_ = std::max(last_step_end_, step.end);
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
@@ -255,7 +259,8 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
     ReplicaSummary replica;
     replica.requests = describe(i < replicas_.size() ? replicas_[i] : Group{}, Member::replica,
                                 static_cast<std::int32_t>(i), &all);
-    replica.requests.name = std::to_string(i + 1);
+    const bool named = i < options_.replicas.size() && !options_.replicas[i].empty();
+    replica.requests.name = named ? options_.replicas[i] : std::to_string(i + 1);
     replica.steps = seen.steps;
     replica.preemptions = seen.preemptions;
     replica.busy_frac = rate(static_cast<double>(seen.busy), seen_ps);
@@ -263,6 +268,7 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
     replica.decode_batch_mean =
         rate(static_cast<double>(seen.decodes), static_cast<double>(seen.decode_steps));
     replica.kv_used_frac_max = seen.kv_used_frac_max;
+    if (seen.grouped) replica.wait_frac = rate(seen.waited_s * 1e12, seen_ps);
     out.push_back(std::move(replica));
   }
   return out;

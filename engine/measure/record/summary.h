@@ -37,6 +37,7 @@ struct SummaryOptions {
   Slo slo;
   std::map<std::int32_t, Slo> class_slo;  // instead of `slo` for these classes
   std::vector<std::string> classes;       // names by class; "class 3" where there is none
+  std::vector<std::string> replicas;      // names by index; "3" where there is none
   /// Up to so many completed requests every value is kept and quantiles are exact; beyond, all of
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
@@ -62,6 +63,7 @@ struct ReplicaSummary {
   double busy_frac = 0, load_frac = 0;
   double decode_batch_mean = 0;  // decodes per step that has any, weighted by steps
   double kv_used_frac_max = 0;
+  std::optional<double> wait_frac;  // nothing for a replica that steps alone
 };
 
 struct SessionSummary {
@@ -136,6 +138,8 @@ class SummaryObserver : public Observer {
     Picoseconds busy = 0;
     double loaded_ps = 0;  // time of steps, each times its fill
     double kv_used_frac_max = 0;
+    double waited_s = 0;   // for slower ranks, synchronisation included
+    bool grouped = false;  // it steps with other ranks
   };
   struct Session {
     std::int64_t turns = 0;

@@ -84,6 +84,7 @@ LatencyHeading WhyObserver::during(const StepDone& step, const Planned* planned)
     case Phase::away:
       break;
   }
+  if (step.empty()) return LatencyHeading::queue_ranks;
   return step.prefills.empty() ? LatencyHeading::queue_decode : LatencyHeading::queue_prefill;
 }
 

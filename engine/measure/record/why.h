@@ -34,8 +34,9 @@ enum class LatencyHeading : std::int32_t {
   preempted,        // it lost its seat and waits for another
   recompute,        // a step computed KV again that a preemption lost
   transfer,         // its KV moved to another replica
+  queue_ranks,      // waiting, and only other ranks of the replica's group had tokens
 };
-inline constexpr int latency_heading_count = 12;
+inline constexpr int latency_heading_count = 13;
 /// "queue behind prefill", "decode", ...
 std::string_view name(LatencyHeading heading);
 

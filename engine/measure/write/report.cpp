@@ -80,11 +80,12 @@ constexpr std::string_view group_columns[] = {"completed",  "requests_per_s", "o
                                               "ttft_s_p50", "ttft_s_p99",     "tpot_s_p50",
                                               "e2e_s_mean", "goodput_per_s"};
 constexpr std::string_view replica_columns[] = {"busy_frac", "load_frac", "kv_used_frac_max",
-                                                "preemptions"};
+                                                "preemptions", "wait_frac"};
 
 template <class Record>
 std::string cell(const ColumnOf<Record>& column, const Record& record) {
   const double value = column.value(record);
+  if (column.is_optional() && std::isnan(value)) return "";
   if (column.is_time()) return duration(value);
   if (column.is_share()) return percent(value);
   return column.is_count() ? grouped(static_cast<std::int64_t>(value)) : figure(value);
@@ -121,13 +122,18 @@ std::string groups(const Summary& s) {
   if (s.replicas.size() > 1) {
     Table table;
     auto first = header("replica");
-    for (const std::string_view name : replica_columns)
-      first.push_back(replica_column(name).label());
+    const bool grouped = std::any_of(s.replicas.begin(), s.replicas.end(),
+                                     [](const ReplicaSummary& each) { return each.wait_frac; });
+    std::vector<ReplicaColumn> own;
+    for (const std::string_view name : replica_columns) {
+      own.push_back(replica_column(name));
+      if (own.back().is_optional() && !grouped) own.pop_back();
+    }
+    for (const ReplicaColumn& column : own) first.push_back(column.label());
     table.add(first);
     for (const ReplicaSummary& replica : s.replicas) {
       auto row = cells(replica.requests);
-      for (const std::string_view name : replica_columns)
-        row.push_back(cell(replica_column(name), replica));
+      for (const ReplicaColumn& column : own) row.push_back(cell(column, replica));
       table.add(row);
     }
     out += "\n" + table.text();

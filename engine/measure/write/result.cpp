@@ -199,7 +199,7 @@ Json to_json(const Summary& s) {
   out["replicas"] = Json::array();
   for (const ReplicaSummary& replica : s.replicas) {
     Json entry = group(replica.requests);
-    write(entry, replica_metrics(), replica);
+    write(entry, replica_metrics(), replica, Absent::left_out);
     out["replicas"].push_back(std::move(entry));
   }
   if (s.sessions) {

@@ -17,6 +17,7 @@ constexpr int microsecond_digits = 6;  // a trace counts in microseconds
 
 /// What a step holds and what bounds it. Few names: viewers colour by name.
 std::string step_name(const StepDone& step) {
+  if (step.empty()) return "empty";
   const char* kind = step.prefills.empty()      ? "decode"
                      : step.batch->decodes == 0 ? "prefill"
                                                 : "mixed";
@@ -67,7 +68,11 @@ void Timeline::name_process(std::int64_t process, const std::string& name) {
 Timeline::Counters& Timeline::replica(std::int32_t index) {
   const auto i = static_cast<std::size_t>(index);
   if (i >= replicas_.size()) replicas_.resize(i + 1);
-  if (!replicas_[i].known) name_process(process_of(index), "replica " + std::to_string(index + 1));
+  const bool named = i < options_.replicas.size() && !options_.replicas[i].empty();
+  if (!replicas_[i].known) {
+    name_process(process_of(index),
+                 named ? options_.replicas[i] : "replica " + std::to_string(index + 1));
+  }
   replicas_[i].known = true;
   return replicas_[i];
 }
@@ -119,6 +124,7 @@ void Timeline::on_step(const StepDone& step) {
        << "\",\"args\":{\"step\":" << step.serial << ",\"decodes\":" << step.batch->decodes
        << ",\"decode_context_tokens\":" << step.batch->decode_context_tokens
        << ",\"prefill_tokens\":" << step.batch->tokens - step.batch->decodes;
+  if (step.batch->group_ranks > 1) out_ << ",\"own_s\":" << step.price->own_s;
   if (step.discarded > 0) out_ << ",\"discarded\":" << step.discarded;
   out_ << ",\"prefills\":[";
   const char* separator = "";

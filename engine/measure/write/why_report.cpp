@@ -22,12 +22,13 @@ constexpr std::array<std::string_view, latency_heading_count> names = {"frontend
                                                                        "decode stalled",
                                                                        "preempted",
                                                                        "recompute",
-                                                                       "KV transfer"};
+                                                                       "KV transfer",
+                                                                       "queue behind other ranks"};
 
 constexpr std::array<const char*, latency_heading_count> keys = {
-    "frontend_s",       "queue_idle_s",      "queue_prefill_s", "queue_decode_s",
-    "prefill_s",        "prefill_stalled_s", "decode_s",        "decode_mixed_s",
-    "decode_stalled_s", "preempted_s",       "recompute_s",     "transfer_s"};
+    "frontend_s",        "queue_idle_s", "queue_prefill_s", "queue_decode_s",   "prefill_s",
+    "prefill_stalled_s", "decode_s",     "decode_mixed_s",  "decode_stalled_s", "preempted_s",
+    "recompute_s",       "transfer_s",   "queue_ranks_s"};
 
 constexpr std::array<std::string_view, wait_reason_count> held_names = {
     "the step was planned before it came",
@@ -187,7 +188,10 @@ Json to_json(const Why& why) {
   out["request"] = why.done.id;
   out["outcome"] = name(why.done.outcome);
   out["e2e_s"] = seconds(total(why));
-  for (std::size_t i = 0; i < latency_heading_count; ++i) out[keys[i]] = seconds(why.time[i]);
+  for (std::size_t i = 0; i < latency_heading_count; ++i) {
+    const bool of_groups = i == static_cast<std::size_t>(LatencyHeading::queue_ranks);
+    if (why.time[i] > 0 || !of_groups) out[keys[i]] = seconds(why.time[i]);
+  }
   out["steps"] = Json::object();
   for (std::size_t i = 0; i < latency_heading_count; ++i) {
     const std::string_view key = keys[i];

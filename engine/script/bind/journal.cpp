@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "measure/write/requests.h"
 #include "measure/write/step_report.h"
+#include "script/serving/record.h"
 #include "script/serving/run.h"
 #include "script/variant_result.h"
 
@@ -139,6 +140,10 @@ int serve_last_step(lua_State* L, Run& run) {
   out["prefill_work"] = std::move(prefills);
   out["decode_contexts"] = std::move(contexts);
   out["decode_ids"] = std::move(ids);
+  if (work->group.ranks > 1) {
+    out["own_s"] = work->own_s;
+    out["group"] = group_json(work->group);
+  }
   push_json(L, out, false);
   return 1;
 }

@@ -74,6 +74,7 @@ int serve_open(lua_State* L) {
   SummaryOptions options;
   options.slo = slo_of(given);
   options.classes = class_names(given);
+  options.replicas = replica_names(given);
   if (is_object<TraceBox>(L, 5)) {
     const auto& box = check_object<TraceBox>(L, 5, "workload");
     run->workload = trace_workload(*box);

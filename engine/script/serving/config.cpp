@@ -33,6 +33,16 @@ void read_caps(const Json& value, const std::string& where, ReplicaConfig& confi
     config.context_caps[i] = whole(value.items()[i], where + "[" + std::to_string(i + 1) + "]");
 }
 
+double seconds_at(const Json& table, const char* key) {
+  const Json* found = table.find(key);
+  return found != nullptr && found->is_number() ? found->number() : 0.0;
+}
+
+double seconds_at(const Json& table, const char* group, const char* key) {
+  const Json* inner = table.find(group);
+  return inner != nullptr ? seconds_at(*inner, key) : 0.0;
+}
+
 ReplicaConfig replica_config(const Json& value, const std::string& where) {
   const auto number = [&](const char* key, std::int32_t otherwise) {
     const Json* found = value.find(key);
@@ -50,6 +60,8 @@ ReplicaConfig replica_config(const Json& value, const std::string& where) {
   if (const Json* caps = value.find("context_caps"))
     read_caps(*caps, where + ".context_caps", config);
   config.context_chunk = number("context_chunk", 0);
+  config.group = number("group", -1);
+  config.group_sync_s = seconds_at(value, "group_sync_s");
   if (const Json* caching = value.find("prefix_caching"))
     config.prefix_caching = caching->boolean();
   if (const Json* role = value.find("role"); role != nullptr && role->is_text()) {
@@ -76,12 +88,6 @@ std::vector<KvTransfer::Bounded> bounded_of(const Json& given) {
     out.push_back({bytes->number(), whole(*tokens, "transfer.bounded.tokens")});
   }
   return out;
-}
-
-double seconds_at(const Json& table, const char* group, const char* key) {
-  const Json* inner = table.find(group);
-  const Json* found = inner != nullptr ? inner->find(key) : nullptr;
-  return found != nullptr && found->is_number() ? found->number() : 0.0;
 }
 
 }  // namespace
@@ -117,6 +123,17 @@ Slo slo_of(const Json& given) {
   slo.tpot_s = limit("tpot_s");
   slo.e2e_s = limit("e2e_s");
   return slo;
+}
+
+std::vector<std::string> replica_names(const Json& given) {
+  std::vector<std::string> names;
+  const Json* replicas = given.find("replicas");
+  if (replicas == nullptr || !replicas->is_array()) return names;
+  for (const Json& each : replicas->items()) {
+    const Json* name = each.find("name");
+    names.push_back(name != nullptr && name->is_text() ? name->text() : "");
+  }
+  return names;
 }
 
 std::vector<std::string> class_names(const Json& given) {

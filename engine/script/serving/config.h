@@ -17,6 +17,8 @@ ClusterConfig cluster_config(const Json& given);
 Slo slo_of(const Json& given);
 /// given.classes: names by class, or none.
 std::vector<std::string> class_names(const Json& given);
+/// What reports call each replica; "" where it has no name of its own.
+std::vector<std::string> replica_names(const Json& given);
 /// given.bench: {model, label, request_rate, burstiness, max_concurrency}
 VllmBenchOptions traffic_of(const Json& given);
 

@@ -84,6 +84,7 @@ void LuaOwnMetrics::on_step(const StepDone& step) {
   fill.number("start_s", seconds(step.start));
   fill.number("end_s", seconds(step.end));
   fill.number("time_s", step.price->time_s);
+  fill.number("own_s", step.price->own_s);
   fill.number("waiting", step.waiting);
   fill.number("running", step.running);
   fill.number("decodes", batch.decodes);

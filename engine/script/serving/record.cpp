@@ -16,8 +16,17 @@ Json work(std::int32_t id, const char* kind, std::int32_t tokens) {
 
 }  // namespace
 
+Json group_json(const GroupWork& group) {
+  Json out = Json::object();
+  out["ranks"] = group.ranks;
+  out["tokens"] = group.tokens;
+  out["max_tokens"] = group.max_tokens;
+  out["prefills"] = group.prefills;
+  return out;
+}
+
 void ScheduleRecord::on_priced(const StepPriced& priced) {
-  if (steps_.items().size() >= most_steps) return;
+  if (steps_.items().size() >= most_steps || priced.batch.tokens == 0) return;
   const Batch& batch = priced.batch;
   Json step = Json::object();
   step["replica"] = batch.replica + 1;

@@ -4,8 +4,12 @@
 
 #include "base/json.h"
 #include "serve/observer.h"
+#include "serve/ranks/group.h"
 
 namespace rooflua::script {
+
+/// {ranks, tokens, max_tokens, prefills}: the key `group` of a batch of cost.batch.
+Json group_json(const GroupWork& group);
 
 /// The steps of all replicas in the order in which they were planned.
 class ScheduleRecord : public Observer {
@@ -15,7 +19,8 @@ class ScheduleRecord : public Observer {
   void on_priced(const StepPriced& step) override;
 
   /// [{replica (from 1), planned_s, time_s, preempted = [id], work = [{id, kind, tokens}]}], kind
-  /// is "prefill" or "decode"; decodes first, both in the order in which they were planned.
+  /// is "prefill" or "decode"; decodes first, both in the order in which they were planned. Empty
+  /// steps of ranks are left out.
   /// Steps after the first `most_steps` are not kept.
   const Json& steps() const { return steps_; }
 

@@ -58,6 +58,7 @@ void open_timeline(Run& run, const Json& given) {
   if (output == nullptr) return;
   TimelineOptions options;
   options.classes = run.classes;
+  options.replicas = replica_names(given);
   const std::string& path = given.find("trace_path")->text();
   auto* timeline = run.listen(std::make_unique<Timeline>(output->file, path, options));
   output->listener = timeline;

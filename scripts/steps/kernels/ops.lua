@@ -6,11 +6,10 @@ local ops = {}
 
 function ops.elementwise(steps, op, rows) return steps.elementwise:price(op, rows) end
 
---- Data-parallel groups gather the tokens of all groups in front of the experts, and scatter the results: together
---- these move what an all-reduce over all ranks moves. The other groups have as many tokens as this one.
+--- Data-parallel ranks gather the tokens of all ranks in front of the experts, and scatter the results: together these
+--- move what an all-reduce over all ranks moves. Rows of the exchange are the tokens of all ranks.
 function ops.all_reduce(steps, op, rows)
-  local ranks = steps.tp
-  if op.name == "expert_exchange" then ranks, rows = steps.ranks, rows * steps.dp end
+  local ranks = op.rows == "group_tokens" and steps.ranks or steps.tp
   local query = { op = "all_reduce", bytes = 1, ranks = ranks }
   local run = steps.bounds:rows_to_run(op, rows, query)
   return cost.all_reduce(steps.database, op.bytes_per_row * run, ranks, op.count, op.name)
@@ -95,18 +94,18 @@ function ops.is_whole_layer(steps, op)
 end
 
 --- Routed experts. They cost at least the weights of the experts that the tokens touch. Experts see the tokens of all
---- data-parallel groups, which are taken to have as many as this one. At balance a rank of whole experts gets its share
---- of the rows.
+--- data-parallel ranks. A rank of whole experts gets its share of the rows; the fullest rank gets more and sets the
+--- time.
 function ops.grouped_gemm(steps, op, rows)
   local moe = experts_of(steps, op)
-  rows = rows * steps.dp
   local whole = ops.is_whole_layer(steps, op)
   local query = whole and layer_query(steps, op) or grouped_query(steps, op)
-  local tokens = whole and rows or math.max(1, rows / steps.ep)
+  local most = rows * steps.fullest
+  local tokens = whole and most or math.max(1, most / steps.ep)
   query.tokens = steps.experts_bounds:rows_to_run(op, tokens, query)
   local time_s = cost.lookup(steps.experts_database, query, op.count, op.name)
   local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
-  return steps.experts_bounds:at_least(time_s, op.flop_per_row * rows * op.rows_per_token / steps.ep,
+  return steps.experts_bounds:at_least(time_s, op.flop_per_row * most * op.rows_per_token / steps.ep,
                                 op.weight_bytes * touched, op.dtype, op.count, op.name)
 end
 

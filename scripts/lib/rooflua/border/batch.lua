@@ -144,7 +144,8 @@ local function chunk_tokens(handle, chunk)
 end
 
 local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts",
-  "decodes", "prefills", "requests", "sampled", "tokens" }
+  "decodes", "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled",
+  "tokens" }
 
 Batch = ffi.metatype("rooflua_batch_handle", {
   __index = function(handle, key)
@@ -157,6 +158,10 @@ Batch = ffi.metatype("rooflua_batch_handle", {
     if key == "prefills" then return (Prefills(handle.slot, handle.epoch)) end
     if key == "decode_contexts" then return (Contexts(handle.slot, handle.epoch)) end
     if key == "decode_context_max" then return (details[handle.slot].max()) end
+    if key == "group_tokens" then return data.group_tokens end
+    if key == "group_max_tokens" then return data.group_max_tokens end
+    if key == "group_ranks" then return data.group_ranks end
+    if key == "group_prefills" then return data.group_prefills end
     if key == "bounded_tokens" then return bounded_tokens end
     if key == "chunk_tokens" then return chunk_tokens end
     return fail("a batch: %s", native.unknown_name("field", tostring(key), known))
@@ -189,7 +194,8 @@ function batch.live()
 end
 
 local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts",
-  "decode_context_max", "name" }
+  "decode_context_max", "group", "name" }
+local group_keys = { "ranks", "tokens", "max_tokens", "prefills" }
 local prefill_keys = { "new_tokens", "context_tokens", "completes" }
 
 local function read_prefills(given, what)
@@ -219,9 +225,25 @@ local function read_contexts(given, what)
   return contexts, #given, sum, largest
 end
 
+--- What the ranks of a group have in a step, the batch's own rank among them. Without a group the rank is alone.
+local function read_group(data, given, what)
+  local tokens, prefills = data.tokens, data.prefill_count > 0 and 1 or 0
+  if given == nil then given = { ranks = 1, tokens = tokens, max_tokens = tokens, prefills = prefills } end
+  core.check_keys(core.table(given, what .. ": group"), group_keys, what .. ": group")
+  local function whole(key, least) return core.whole(given[key], what .. ": group." .. key, least) end
+  local ranks, all, most = whole("ranks", 1), whole("tokens", tokens), whole("max_tokens", tokens)
+  local prefilling = whole("prefills", prefills)
+  if most > all or all > ranks * most or all - tokens > (ranks - 1) * most or prefilling > ranks then
+    fail("%s: group: %d ranks, one of them with %d tokens, cannot have %d tokens, at most %d each, and %d that prefill",
+      what, ranks, tokens, all, most, prefilling)
+  end
+  data.group_ranks, data.group_tokens, data.group_max_tokens, data.group_prefills = ranks, all, most, prefilling
+end
+
 --- A batch as the engine would give it, for tests and for kind = "price".
 --- {prefills = {{new_tokens=, context_tokens=}, ...}, decode_contexts = {c1, c2, ...}} or, instead of
---- the contexts, decodes = n and decode_context_tokens = sum.
+--- the contexts, decodes = n and decode_context_tokens = sum. group = {ranks=, tokens=, max_tokens=, prefills=} says
+--- what the ranks that step together have, this one included.
 function batch.new(given)
   local what = "cost.batch"
   core.check_keys(core.table(given, what), batch_keys, what)
@@ -247,6 +269,7 @@ function batch.new(given)
   data.decode_context_tokens, data.prefills, data.contexts = sum, rows, contexts
   data.prefill_count, data.decodes, data.tokens = prefill_count, decodes, tokens + decodes
   data.requests, data.sampled = prefill_count + decodes, sampled + decodes
+  read_group(data, given.group, what)
   local slot = #details + 1
   datas[slot], epochs[slot] = ffi.cast("const rooflua_batch *", data), 1
   details[slot] = { max = function() return largest end, keep = { data, rows, contexts } }

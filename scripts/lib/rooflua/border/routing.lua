@@ -25,6 +25,7 @@ local signal_fields = {
   free_blocks = function(s) return s.free_blocks end,
   total_blocks = function(s) return s.total_blocks end,
   outstanding = function(s) return s.outstanding end,
+  group = function(s) return s.group + 1 end,
   --- Tokens of the request being routed that this replica has cached; never stale.
   prefix_hit_tokens = function(_, index) return (C.route_cached_tokens(B, index)) end,
 }

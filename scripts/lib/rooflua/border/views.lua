@@ -7,6 +7,7 @@ local answers = require "rooflua.border.answers"
 local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local group_fields = require "rooflua.border.group_fields"
 local random = require "rooflua.random"
 local words = require "rooflua.base.words"
 
@@ -229,6 +230,7 @@ local replica_fields = {
   prefix_caching = function(v) return v.hits > 0 end,
   max_model_len = function(v) return (optional(v.max_model_len, 0)) end,
 }
+for name, field in pairs(group_fields) do replica_fields[name] = field end
 local replica_methods = {
   waiting = function() need_view() return waiting_list end,
   prefilling = function() need_view() return prefilling_list end,

@@ -29,18 +29,20 @@ function runs.scenario(given, what)
   return copy, reader
 end
 
-local function tp_of(deployment)
+--- GPUs of one engine.
+local function gpus_of_engine(deployment)
   if deployment == nil then return 1 end
-  return type(deployment) == "table" and core.plain(deployment).tp or deployment.tp or 1
+  local own = type(deployment) == "table" and core.plain(deployment) or deployment
+  return (own.tp or 1) * (own.dp or 1)
 end
 
 --- How many GPUs a scenario's table stands for.
 local function gpus_of(given)
   local replicas = given.replicas or 1
-  if type(replicas) == "number" then return replicas * tp_of(given.deployment) end
+  if type(replicas) == "number" then return replicas * gpus_of_engine(given.deployment) end
   local count = 0
   for _, each in ipairs(core.plain(replicas)) do
-    count = count + (each.count or 1) * tp_of(each.deployment or given.deployment)
+    count = count + (each.count or 1) * gpus_of_engine(each.deployment or given.deployment)
   end
   return count
 end

@@ -1,9 +1,11 @@
 -- Where the time of steps goes, op by op: sampled steps are priced again while their operations are recorded.
 local batch = require "rooflua.border.batch"
+local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
 local notes = require "rooflua.scenario.notes"
 local prices = require "rooflua.scenario.prices"
+local units = require "rooflua.text.units"
 
 local breakdown = {}
 
@@ -32,8 +34,19 @@ local function add(sums, order, priced, weight)
   end
 end
 
+--- Adds what a rank waits in a step: for the slowest rank of its engine, and to agree on the step.
+local function add_waits(sums, order, step, replica)
+  local sync_s = replica.config.group_sync_s
+  for name, time_s in core.sorted_pairs { rank_sync = sync_s, wait_for_ranks = step.time_s - step.own_s - sync_s } do
+    if time_s > 0 then
+      local evidence = name == "rank_sync" and "assumed" or ""
+      add_share(sums, order, { name = name, kind = "wait", evidence = evidence }, step.weight * time_s / step.time_s)
+    end
+  end
+end
+
 --- Shares of step time by op, largest first. `replicas` come from serve, each with its step model.
----@param steps table list of {replica, weight, batch}
+---@param steps table list of {replica, weight, time_s, own_s, batch}; own_s only of ranks that step together
 ---@return table {steps = how many, rows = {{name, kind, bound, evidence, share}, ...}}
 ---@return number? noted_frac share of the time that notes of the model touch
 function breakdown.of_steps(steps, replicas)
@@ -41,7 +54,8 @@ function breakdown.of_steps(steps, replicas)
   for _, step in ipairs(steps) do
     local replica = replicas[step.replica]
     local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(step.batch))
-    add(sums, order, priced, step.weight)
+    add(sums, order, priced, step.own_s and step.weight * step.own_s / step.time_s or step.weight)
+    if step.own_s then add_waits(sums, order, step, replica) end
     all[#all + 1], all_weights[#all_weights + 1] = priced, step.weight
     weights = weights + step.weight
   end
@@ -90,8 +104,10 @@ function breakdown.typical(steps, replicas)
       if #given.prefills > 0 then
         work = work .. (" and %s of %s"):format(counted(#given.prefills, "prefill"), counted(new_tokens, "token"))
       end
-      return priced, ("A typical step, the median by time of %d sampled ones: %s on replica %d\n\n%s"):format(#steps,
-        work, step.replica, native.step_report(priced))
+      local name = replica.config.name or "replica " .. step.replica
+      if step.own_s then name = name .. (", whose ranks take %s together"):format(units.text(step.time_s, "s")) end
+      return priced, ("A typical step, the median by time of %d sampled ones: %s on %s\n\n%s"):format(#steps, work,
+        name, native.step_report(priced))
     end
   end
 end

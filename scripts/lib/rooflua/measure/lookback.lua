@@ -92,8 +92,8 @@ function lookback.add(Live, state_of, open)
         completes = each.completes }
     end
     local priced = prices.price_batch(own.prepared, own.steps.steps,
-      batch.new { prefills = prefills, decode_contexts = last.decode_contexts })
-    priced.steps, priced.was_s, priced.last = own.steps.steps.name, last.time_s, last
+      batch.new { prefills = prefills, decode_contexts = last.decode_contexts, group = last.group })
+    priced.steps, priced.was_s, priced.last = own.steps.steps.name, last.own_s or last.time_s, last
     local hardware, dtype = own.prepared.hardware, own.prepared.model.dtype
     priced.bytes_per_s = hardware.memory_bytes_per_s
     priced.peak_flop_per_s = hardware.peak_flop_per_s[dtype] or hardware.peak_flop_per_s.bf16

@@ -77,7 +77,7 @@ end
 -- What the engine tells them -----------------------------------------------------------------------------
 
 local step_fields = { "decode_context_tokens", "decodes", "end_s", "evidence_s", "prefill_tokens", "prefills",
-  "replica", "running", "start_s", "time_s", "tokens_landed", "total_blocks", "used_blocks", "waiting" }
+  "own_s", "replica", "running", "start_s", "time_s", "tokens_landed", "total_blocks", "used_blocks", "waiting" }
 local request_fields = { "arrival_s", "cached_tokens", "class", "e2e_s", "end_s", "first_token_s", "id",
   "last_token_s", "outcome", "output_tokens", "preemptions", "prefill_replica", "priority", "prompt_tokens",
   "queue_s", "queued_s", "replica", "scheduled_s", "session", "tpot_s", "ttft_s" }

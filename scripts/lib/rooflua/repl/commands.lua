@@ -149,7 +149,9 @@ list.step = { usage = ":step [N]", doc = "to the next end of a step, N times (of
       local own = live:last_step(i)
       if own and (not last or own.end_s > last.end_s) then last = own end
     end
-    if last then say(session, "  " .. tree.headline(last, #serve.state(live).replicas > 1)) end
+    if last then
+      say(session, "  " .. tree.headline(last, #serve.state(live).replicas > 1 and serve.name_of(live, last.replica)))
+    end
     say(session, status(session, session.current))
     if not more then say(session, "  nothing is left to happen") end
   end }

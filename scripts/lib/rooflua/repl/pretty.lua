@@ -31,8 +31,9 @@ local function title_of(value)
     for i = 1, #state.replicas do
       local replica = value:replica(i)
       local used = replica.total_blocks > 0 and 1 - replica.free_blocks / replica.total_blocks or 0
-      parts[i] = ("%s%d running, %d waiting, KV %s"):format(#state.replicas > 1 and "replica " .. i .. ": " or "",
-        #replica.running, #replica.waiting, units.text(used, "share"))
+      local name = #state.replicas > 1 and serve.name_of(value, i) .. ": " or ""
+      parts[i] = ("%s%d running, %d waiting, KV %s"):format(name, #replica.running, #replica.waiting,
+        units.text(used, "share"))
     end
     return ("at %s: %s%s; %s, %s"):format(units.text(value.now_s, "s"),
       core.join(parts, "; "), ended and ", " .. ended .. " ended" or "", state.replicas[1].scheduler.name,

@@ -7,16 +7,22 @@ local words = require "rooflua.base.words"
 local tree = {}
 
 --- "step of 21.59 ms, 30.10 s to 30.12 s: 12 decodes, 1 prefill of 512 tokens"
-function tree.headline(last, with_replica)
+---@param name string? of its replica, where there are several
+function tree.headline(last, name)
   local parts = {}
   if last.decodes > 0 then parts[#parts + 1] = ("%d decode%s"):format(last.decodes, last.decodes == 1 and "" or "s") end
   if last.prefills > 0 then
     parts[#parts + 1] = ("%d prefill%s of %s tokens"):format(last.prefills, last.prefills == 1 and "" or "s",
       units.grouped(last.prefill_tokens))
   end
-  local whose = with_replica and " of replica " .. last.replica or ""
-  return ("step%s from %.6f s, %s: %s"):format(whose, last.start_s, units.text(last.end_s - last.start_s, "s"),
-    core.join(parts, ", "))
+  local group = last.group
+  if #parts == 0 then parts[1] = "no tokens" end
+  if group then
+    parts[#parts + 1] = ("%s tokens of all %d ranks, its own work %s"):format(units.grouped(group.tokens), group.ranks,
+      units.text(last.own_s, "s"))
+  end
+  return ("step%s from %.6f s, %s: %s"):format(name and " of " .. name or "", last.start_s,
+    units.text(last.end_s - last.start_s, "s"), core.join(parts, ", "))
 end
 
 local function evidence_text(evidence)

@@ -143,8 +143,10 @@ local function forecast_serve(reader, given, out, bare)
   local bound = {}
   for i, replica in ipairs(prepared.replicas) do
     bound[i] = replica.prepared
-    tell(out, { fits.seat_note(replica) })
-    check_start(replica, replica.prepared.said, out)
+    if replica.rank == 1 then
+      tell(out, { fits.seat_note(replica) })
+      check_start(replica, replica.prepared.said, out)
+    end
   end
   tell(out, notes.of(bound))
   local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)

@@ -39,6 +39,15 @@ local function add_of_steps(sentences, prepared)
     :format(tostring(steps.name), model.name, table.concat(kinds, ", "))
 end
 
+--- Says that a step model prices each data-parallel rank as an engine of its own. One that reads what the other ranks
+--- have has the field `follows_groups`.
+local function add_of_ranks(sentences, prepared)
+  local deployment, steps = prepared.deployment, prepared.step_policy
+  if not deployment or not steps or deployment.dp == 1 or steps.follows_groups then return end
+  sentences[#sentences + 1] = ("%s prices each of the %d ranks of deployment.dp as if the tokens of the others were "
+    .. "not there: its experts see those of one rank"):format(tostring(steps.name), deployment.dp)
+end
+
 --- Notes of one run.
 --- @param prepared table[] what scenario.prepare() made, one per replica
 --- @param evidence table? share of time per kind of evidence; without it the time may rest on anything
@@ -49,6 +58,7 @@ function notes.of(prepared, evidence, first)
   for _, each in ipairs(prepared) do
     add_of_model(sentences, each.model)
     add_of_steps(sentences, each)
+    add_of_ranks(sentences, each)
   end
   if not evidence or (evidence.modelled or 0) > 0 then
     for _, each in ipairs(prepared) do sentences[#sentences + 1] = each.hardware.fit_note end

@@ -120,6 +120,10 @@ end
 function live.is_live(value) return meta_of(value) ~= nil end
 function live.state(simulation) return state_of(simulation) end
 function live.is_closed(simulation) return meta_of(simulation)[mark].closed == true end
+--- What reports call a replica: "replica 3", "engine 1 rank 2".
+function live.name_of(simulation, index)
+  return state_of(simulation).replicas[index].config.name or "replica " .. index
+end
 --- Whether steps and requests are remembered.
 function live.remembers(simulation) return state_of(simulation).journal end
 --- Whether the state can be copied; a workload that is a function cannot.

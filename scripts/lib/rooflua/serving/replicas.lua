@@ -1,4 +1,6 @@
--- The replicas of a scenario: what each of them runs, and the numbers that the engine needs of it.
+-- The replicas of a scenario: what each of them runs, and the numbers that the engine needs of it. An entry of the
+-- scenario is an engine. An engine whose attention has data-parallel ranks (deployment.dp) consists of as many
+-- replicas, which step together.
 local core = require "rooflua.base.core"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -39,6 +41,7 @@ local function own_tables(reader, given)
   return list
 end
 
+local longest_s = 9.2e6 -- the clock shows 106 days
 local limits = { "max_num_seqs", "max_num_batched_tokens" }
 
 --- The scheduler under the limits of the deployment. It takes those that it leaves open; one that asks for more is
@@ -84,6 +87,12 @@ local function divided(reader, given, parameters)
     end
   end
   if serving.max_model_len ~= nil then inside:whole("max_model_len", serving.max_model_len, 1) end
+  if serving.dp_sync_s ~= nil then
+    reader:at("deployment", core.not_negative, serving.dp_sync_s, "deployment.dp_sync_s")
+    if serving.dp_sync_s > longest_s then
+      inside:fail("dp_sync_s", "expected at most %g s, found %.14g", longest_s, serving.dp_sync_s)
+    end
+  end
   return serving, options
 end
 
@@ -143,7 +152,30 @@ local function build(reader, given, own, before)
       prefix_caching = serving.prefix_caching ~= false,
       role = own.role or "both",
     },
+    sync_s = serving.dp_sync_s or schema.entry("deployment.dp_sync_s").default,
   }
+end
+
+local function copy(from)
+  local out = {}
+  for key, value in pairs(from) do out[key] = value end
+  return out
+end
+
+--- Adds the ranks of one engine to a list. They share all but the scheduler.
+---@param engine integer which engine of the scenario, from 1
+local function add_ranks(list, first, engine)
+  local count = first.deployment.dp
+  for rank = 1, count do
+    local each, config = copy(first), copy(first.config)
+    each.rank, each.config = rank, config
+    if count > 1 then
+      config.group, config.group_sync_s = engine - 1, first.sync_s
+      config.name = ("engine %d rank %d"):format(engine, rank)
+    end
+    if rank > 1 then each.scheduler = policy.fresh(first.scheduler) end
+    list[#list + 1] = each
+  end
 end
 
 --- A decode replica goes on with the KV cache that a prefill replica made: both have the same model.
@@ -159,12 +191,14 @@ local function check_stages(reader, list)
   end
 end
 
---- Every replica of a scenario: {prepared, scheduler, steps, deployment, config}.
+--- Every replica of a scenario: {prepared, scheduler, steps, deployment, config, rank}. `rank` counts from 1 within an
+--- engine; config.name is what reports call one of several ranks.
 function replicas.of(reader, given)
   local out, prepared_of = {}, {}
   for i, own in ipairs(own_tables(reader, given.replicas or 1)) do
-    out[i] = build(reader, given, own, prepared_of[own])
-    prepared_of[own] = out[i].prepared
+    local built = build(reader, given, own, prepared_of[own])
+    prepared_of[own] = built.prepared
+    add_ranks(out, built, i)
   end
   check_stages(reader, out)
   return out

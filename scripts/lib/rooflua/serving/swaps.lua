@@ -39,6 +39,20 @@ local function with_steps(prepared, steps)
   return out
 end
 
+--- Binds other step models. Ranks of one engine share theirs, as they share what was prepared for them.
+---@param steps_of function entry of the list -> step policy
+local function rebind(list, steps_of)
+  local known = {}
+  for _, each in ipairs(list) do
+    local before = each.prepared
+    if not known[before] then
+      local prepared = with_steps(before, steps_of(each))
+      known[before] = { prepared = prepared, steps = replicas.bound_steps(prepared) }
+    end
+    each.prepared, each.steps = known[before].prepared, known[before].steps
+  end
+end
+
 --- Copies of what the library knows of each replica: nothing changes before the engine has taken a change.
 local function copies(list)
   local out = {}
@@ -63,10 +77,7 @@ function swaps.set(state, changes)
     for _, each in ipairs(list) do each.scheduler = within_limits(changes.scheduler, each.config) end
   end
   if changes.steps then
-    for _, each in ipairs(list) do
-      each.prepared = with_steps(each.prepared, policies.with_method(reader, "steps", changes.steps, "time"))
-      each.steps = replicas.bound_steps(each.prepared)
-    end
+    rebind(list, function() return policies.with_method(reader, "steps", changes.steps, "time") end)
   end
   native.serve_set(state.run, changes.scheduler and replicas.each(list, "scheduler"),
     changes.steps and replicas.each(list, "steps"))
@@ -79,10 +90,9 @@ function swaps.replace(state, successor)
     fail("serve.replace_policies: expected a function, found %s", core.describe(successor))
   end
   local list = copies(state.replicas)
+  rebind(list, function(each) return successor(each.prepared.step_policy) or each.prepared.step_policy end)
   for _, each in ipairs(list) do
     each.scheduler = successor(each.scheduler) or each.scheduler
-    each.prepared = with_steps(each.prepared, successor(each.prepared.step_policy) or each.prepared.step_policy)
-    each.steps = replicas.bound_steps(each.prepared)
     each.steps.all = list[1].prepared.corrections
   end
   local router = state.router and (successor(state.router) or state.router)

@@ -23,7 +23,9 @@ local function least(model, deployment, hardware, requests)
       share = 1 / deployment.ep
       touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, requests) / moe.experts
     end
-    if op.rows == "tokens" then token_s = token_s + op.count * op.flop_per_row * op.rows_per_token * share / peak end
+    if op.rows == "tokens" or op.rows == "group_tokens" then
+      token_s = token_s + op.count * op.flop_per_row * op.rows_per_token * share / peak
+    end
     if op.rows ~= "prefill_tokens" then bytes = bytes + op.count * op.weight_bytes * touched end
   end
   return token_s, bytes

@@ -12,6 +12,9 @@
 --                     (TensorRT-LLM); {"static", share} of the GPU for weights and KV cache (SGLang)
 --     block_size      tokens per KV block                       kv            format of keys and values
 --     largest_graph   tokens of the largest CUDA graph          async_depth   2: a step is planned while one runs
+--     dp_padding      how ranks pad their tokens (steps/kernels/group.lua); default vLLM's way
+--     prefill_interval  vLLM: ranks that decode run prompts in every n-th step
+--     prompt_balance  TensorRT-LLM: {steps that ranks wait for each other's prompts, steps that they collect more}
 --     reserve_full    vLLM: admit a request if its whole sequence fits
 --     frontend_s      time of a request outside of the engine
 --     recv_interval   SGLang: decode steps between two looks for new requests
@@ -108,7 +111,7 @@ local entries = {
   { engine = "vllm", values = { scheduler = "vllm_v1", block_size = 16, largest_graph = 512, kv = "auto" },
     source = "vLLM defaults: block_size 16, max_cudagraph_capture_size 512, kv_cache_dtype auto" },
   { engine = "sglang", values = { scheduler = "sglang", seats = 2048, budget = 16384, chunk = 8192, block_size = 1,
-      largest_graph = 512, async_depth = 2, kv = "auto", memory = sglang_memory },
+      largest_graph = 512, async_depth = 2, kv = "auto", memory = sglang_memory, dp_padding = "sglang" },
     source = "SGLang defaults: server_args.py on H100 and H200, overlap schedule, page_size 1" },
   { engine = "sglang", system = { "b200_sxm", "b300_sxm", "gb200", "gb300" }, values = { chunk = 16384 },
     source = "SGLang: chunked_prefill_size 16384 above 160 GB" },
@@ -149,6 +152,8 @@ local entries = {
     source = "benchmarks/single_node/minimaxm2.5_*.sh at 843c6254" },
   { export = true, engine = "vllm", family = "kimi-k2.5", values = { memory = { "total", 0.9 }, seats = clients,
       kv = "fp8" }, source = "benchmarks/single_node/kimik2.5_fp4_b200.sh; KV format of the release" },
+  { export = true, engine = "vllm", family = "kimi-k2.5", system = { "b200_sxm" }, values = { prefill_interval = 4 },
+    source = "the same, with attention on DP ranks" },
   -- SGLang. Attention kernels of TensorRT-LLM work on pages of 64 tokens.
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", values = { chunk = r1(8192, 32768),
       budget = r1(8192, 32768), seats = r1(32, 128), memory = { "static", 0.82 }, kv = "fp8",
@@ -187,7 +192,7 @@ local entries = {
     source = "benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp4_b200_trt_slurm.sh" },
   { export = true, engine = "trtllm", family = "deepseek-v3", values = { kv = "fp8", memory = { "free", 0.8 },
       budget = whole_prompt, largest_graph = graph_of_rank, largest_prefill_graph = deepseek_prefill_graph,
-      batch_wait = deepseek_wait }, source = "benchmarks/single_node/dsr1_fp4_b200_trt.sh, dsr1_fp8_b200_trt.sh" },
+      batch_wait = deepseek_wait, prompt_balance = { 60, 0 } }, source = "benchmarks/single_node/dsr1_fp4_b200_trt.sh, dsr1_fp8_b200_trt.sh" },
   { export = true, role = "every", engine = "trtllm", family = "deepseek-v3", format = "fp8",
     system = { "b200_sxm", "b300_sxm", "gb200", "gb300" }, values = { experts_kernels = trtllm_experts },
     source = "benchmarks/single_node/dsr1_fp8_b200_trt.sh; srt-slurm recipes/trtllm/b200-fp8/8k1k/stp" },

@@ -82,6 +82,7 @@ local function scheduler(values, role)
   if values.scheduler == "sglang" then
     own.max_prefill_tokens, own.chunked_prefill_size = values.budget, values.chunk
     own.scheduler_recv_interval, own.enable_mixed_chunk = values.recv_interval, values.mixed_chunk
+    own.schedule_conservativeness = values.conservativeness
   else
     own.max_num_batched_tokens = values.budget
   end
@@ -90,7 +91,14 @@ local function scheduler(values, role)
   end
   -- A prompt whose keys and values have arrived needs one token of the step, not a block of them.
   if values.scheduler == "trtllm" and role.role == "decode" then own.chunk_unit_size = 1 end
-  if values.scheduler == "vllm_v1" then own.scheduler_reserve_full_isl = values.reserve_full end
+  if values.scheduler == "vllm_v1" then
+    own.scheduler_reserve_full_isl, own.prefill_schedule_interval = values.reserve_full, values.prefill_interval
+  end
+  if values.prompt_balance and role.widths.dp > 1 then
+    own.attention_dp_balance = true
+    own.attention_dp_timeout_iters, own.attention_dp_batching_wait_iters = values.prompt_balance[1],
+      values.prompt_balance[2]
+  end
   return policy.with(policies.of(Reader.new "validate", "scheduler", values.scheduler), own)
 end
 
@@ -129,7 +137,7 @@ end
 local function steps_of(values, steps)
   if steps.name ~= "kernels" then return steps end
   local own = {}
-  for _, name in ipairs { "largest_graph", "largest_prefill_graph", "experts_kernels" } do
+  for _, name in ipairs { "largest_graph", "largest_prefill_graph", "experts_kernels", "dp_padding" } do
     if not policy.is_given(steps, name) then own[name] = values[name] end
   end
   return policy.with(steps, own)
@@ -154,9 +162,9 @@ local function put_replicas(scenario, list, each_values, steps)
   local own = {}
   for i, role in ipairs(list) do
     own[i] = replica(role, each_values[i], steps, scenario.model, scenario.hardware)
-    own[i].role, own[i].count = role.role, role.ranks
+    own[i].role, own[i].count = role.role, role.engines
   end
-  if #own > 1 or own[1].count > 1 then
+  if #own > 1 or list[1].ranks > 1 then
     scenario.replicas, scenario.router = own, roles.router(list[1])
     return
   end
@@ -165,12 +173,9 @@ local function put_replicas(scenario, list, each_values, steps)
 end
 
 --- What of a question's scenario is assumed.
-local function notes_of(question, list)
+local function notes_of(question)
   local _, note = settings.version(question)
-  local notes, ranks = { note }, false
-  for _, role in ipairs(list) do ranks = ranks or role.widths.dp > 1 end
-  if ranks then notes[#notes + 1] = roles.ranks_note end
-  return notes
+  return { note }
 end
 
 --- @param question table of rows.read
@@ -197,7 +202,7 @@ function setup.scenario(question, steps, options)
     if impossible then core.fail("%s", impossible) end
   end
   if list[2] then out.network = roles.network(list[1], list[2], model, last) end
-  return out, notes_of(question, list)
+  return out, notes_of(question)
 end
 
 -- Answers ------------------------------------------------------------------------------------------------------

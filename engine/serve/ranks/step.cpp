@@ -1,0 +1,145 @@
+// The part of simulation.h about the steps of a group of ranks: planned, priced, started. A replica
+// that steps alone is a group of one.
+
+#include <algorithm>
+#include <span>
+
+#include "serve/simulation.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr std::int64_t patience = 1'000'000;  // Simulation::idle_asks_ that are borne
+// Preemptions of one replica without a token that lands there. vLLM itself can get there: by
+// priority, requests of equal rank whose prompts are cut to chunks take each other's blocks.
+constexpr std::int64_t most_fruitless = 100'000;
+
+}  // namespace
+
+void Simulation::fill_pipeline(RankGroup& group) {
+  const std::span<const std::int32_t> members = group.members;
+  const Pipeline& pipeline = at(members.front()).pipeline();  // as full as each member's
+  // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
+  if (pipeline.executing()) return;
+  if (pipeline.planned() > 0) start(group);
+  for (const std::int32_t index : members) {
+    if (fruitless_preemptions_[static_cast<std::size_t>(index)] <= most_fruitless) continue;
+    if (pipeline.planned() > 0) return;  // what is in flight lands first
+    starve_contenders(at(index));
+  }
+  while (!pipeline.full()) {
+    std::int64_t tokens = 0;
+    if (group.shared()) look_at_ranks(group);
+    for (const std::int32_t index : members) tokens += plan(at(index));
+    if (tokens == 0) break;
+    price_and_commit(group);
+    if (!pipeline.executing()) start(group);
+    idle_asks_ = 0;
+  }
+  if (!pipeline.executing()) wake(group);
+}
+
+/// What the schedulers of the group will see of it.
+void Simulation::look_at_ranks(RankGroup& group) {
+  GroupView& view = group.view;
+  view.ranks = static_cast<std::int32_t>(group.members.size());
+  view.prompt_ranks = view.decode_ranks = view.open_ranks = 0;
+  for (const std::int32_t index : group.members) count_rank(view, at(index).view());
+}
+
+/// The next plan of one replica.
+/// @returns how many tokens it holds
+std::int32_t Simulation::plan(Replica& replica) {
+  SchedulerPolicy& policy = scheduler(replica.view().index);
+  while (true) {
+    end_failing(replica);
+    const bool ask = replica.must_ask(policy, now_);
+    totals_.plans_asked += ask;
+    const StepPlan& plan = ask ? replica.make_plan(policy, now_) : replica.repeat_plan(now_);
+    if (plan.view().preempted > 0) tell_preemptions(replica);
+    for (const std::int32_t slot : plan.pulled()) pull(slot);
+    // A scheduler that only took away is asked again at once, if no event would make that happen.
+    const bool took = plan.view().preempted + plan.view().rejected > 0;
+    if (plan.view().tokens > 0 || !took || replica.pipeline().planned() > 0)
+      return plan.view().tokens;
+  }
+}
+
+void Simulation::price_and_commit(RankGroup& group) {
+  group.shared() ? price_together(group) : price_alone(at(group.members.front()));
+}
+
+void Simulation::price_alone(Replica& replica) {
+  const Batch& batch = replica.batch_of_plan();
+  operations_.front().clear();
+  StepPrice own = price(batch, operations_.front());
+  own.own_s = own.time_s;
+  commit(replica, own, operations_.front());
+}
+
+void Simulation::price_together(RankGroup& group) {
+  const std::size_t count = group.members.size();
+  GroupWork work;
+  for (const std::int32_t index : group.members) work.add(at(index).batch_of_plan());
+  std::size_t slowest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Batch& batch = at(group.members[i]).planned_batch();
+    work.write_to(batch);
+    prices_[i] = StepPrice{};
+    operations_[i].clear();
+    if (batch.tokens > 0) prices_[i] = price(batch, operations_[i]);
+    if (prices_[i].time_s > prices_[slowest].time_s) slowest = i;
+  }
+  group.view.steps += 1;
+  group.view.tokens = work.tokens;
+  group.view.max_tokens = work.max_tokens;
+  const StepPrice longest = prices_[slowest];
+  for (std::size_t i = 0; i < count; ++i) {
+    const StepPrice own = price_in_group(prices_[i], longest, group.sync_s);
+    add_waits(operations_[i], own, group.sync_s);
+    commit(at(group.members[i]), own, operations_[i]);
+  }
+}
+
+/// The price of a rank's own work.
+StepPrice Simulation::price(const Batch& batch, std::vector<OpTime>& operations) {
+  PriceDetail detail = PriceDetail::time;
+  for (const Observer* observer : bindings_.observers)
+    detail = std::max(detail, observer->wanted_detail(batch));
+  StepModel& model = *bindings_.steps[static_cast<std::size_t>(batch.replica)];
+  StepPrice price;
+  if (detail == PriceDetail::time) {
+    model.price(batch, price);
+  } else {
+    model.explain(batch, detail, price, operations);
+  }
+  return price;
+}
+
+void Simulation::commit(Replica& replica, const StepPrice& price,
+                        std::span<const OpTime> operations) {
+  const StepPriced priced{replica,   replica.plan().serial(), now_, replica.planned_batch(), price,
+                          operations};
+  for (Observer* observer : bindings_.observers) observer->on_priced(priced);
+  replica.commit(price, now_);
+}
+
+void Simulation::start(const RankGroup& group) {
+  for (const std::int32_t index : group.members) {
+    Replica& replica = at(index);
+    const Picoseconds end = after(now_, replica.pipeline().front().price.time_s, "step model");
+    replica.start_front(now_, end);
+    alarms_.push({end, index});
+  }
+}
+
+/// Nothing runs: schedulers that want to be asked at a time are asked then.
+void Simulation::wake(const RankGroup& group) {
+  for (const std::int32_t index : group.members) {
+    const Picoseconds time = at(index).wake();
+    if (time != never && ++idle_asks_ < patience) alarms_.push({time, index});
+  }
+}
+
+}  // namespace rooflua

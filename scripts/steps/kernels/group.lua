@@ -1,0 +1,48 @@
+--- How many tokens the ranks of a step run when they step together. Each rank has its own tokens; the experts of a
+--- layer see those of all ranks.
+---
+---     vllm     where the fullest rank fits a CUDA graph, every rank runs the graph of that size; else each rank runs
+---              its own tokens
+---     sglang   the same while no rank prefills; without a graph every rank is padded to the fullest one, unless a rank
+---              prefills or that would more than double the tokens
+---     none     each rank runs the graph of its own tokens
+---
+--- Padded tokens are routed to experts like others. A batch that was made by hand knows of one rank: all others are
+--- taken to have as many tokens.
+--- Source: vLLM v1/worker/dp_utils.py; SGLang layers/dp_attention.py (DpPaddingMode).
+local graphs = require "steps.kernels.graphs"
+
+local group = {}
+
+--- Tokens of all ranks where each runs its own.
+local function own_tokens(batch, ranks) return batch.group_tokens * ranks / batch.group_ranks end
+
+--- The same for a rule of padding.
+--- @param batch rooflua.Batch
+--- @param ranks integer of the group
+--- @param largest integer tokens of the largest graph
+--- @return number rows that this rank runs
+--- @return number rows that all ranks run together
+function group.vllm(batch, ranks, largest)
+  local most = batch.group_max_tokens
+  if most > largest then return batch.tokens, own_tokens(batch, ranks) end
+  local padded = graphs.padded(most, largest)
+  return padded, ranks * padded
+end
+
+function group.sglang(batch, ranks, largest)
+  local most = batch.group_max_tokens
+  if batch.group_prefills == 0 and most <= largest then
+    local padded = graphs.padded(most, largest)
+    return padded, ranks * padded
+  end
+  local sum = own_tokens(batch, ranks)
+  if batch.group_prefills > 0 or 2 * sum < most * ranks then return batch.tokens, sum end
+  return most, ranks * most
+end
+
+function group.none(batch, ranks, largest)
+  return graphs.padded(batch.tokens, largest), own_tokens(batch, ranks)
+end
+
+return group
