@@ -246,12 +246,16 @@ end
 
 -- Attention ------------------------------------------------------------------------------------
 
---- Expanding the latent KV of prefill chunks: new tokens and cached context.
+--- Expanding the latent KV of prefill chunks: new tokens and cached context. A chunk of one token is absorbed, as a
+--- decode is: the last token of a prompt whose keys and values have arrived from another engine.
 function Kernels:expanded_time(batch, chunks)
   if not self.prefill_rows_time then return 0 end
   local prefills, rows = batch.prefills, 0
-  for i = 1, chunks do rows = rows + prefills[i].new_tokens + prefills[i].context_tokens end
-  return self.prefill_rows_time(rows)
+  for i = 1, chunks do
+    local chunk = prefills[i]
+    if chunk.new_tokens > 1 then rows = rows + chunk.new_tokens + chunk.context_tokens end
+  end
+  return rows > 0 and self.prefill_rows_time(rows) or 0
 end
 
 --- Attention of a kind in a step with prefill chunks, one call per layer. Its time is the sum of the parts, less the
@@ -291,7 +295,7 @@ end
 --- Time of the operations that see tokens, for one of several ranks: experts and the exchange around them see those of
 --- all ranks. Returns also the tokens of the fullest rank.
 function Kernels:ranks_time(batch)
-  local own, all = self.padding(batch, self.dp, self.graph_tokens)
+  local own, all = self.padding(batch, self.dp, self.graph_tokens, self.ep > 1)
   return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens
 end
 
@@ -318,7 +322,7 @@ function Kernels:gpu_time(batch)
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * requests
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
-  if tokens <= (tokens == requests and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
+  if tokens <= (batch.tokens == requests and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
   return max(time_s, self.eager_s)
 end
 

@@ -7,9 +7,10 @@
 ---              prefills or that would more than double the tokens
 ---     none     each rank runs the graph of its own tokens
 ---
---- Padded tokens are routed to experts like others. A batch that was made by hand knows of one rank: all others are
+--- Padded tokens are routed to experts like others, but not by SGLang where ranks hold whole experts. A batch that was made by hand knows of one rank: all others are
 --- taken to have as many tokens.
---- Source: vLLM v1/worker/dp_utils.py; SGLang layers/dp_attention.py (DpPaddingMode).
+--- Source: vLLM v1/worker/dp_utils.py; SGLang layers/dp_attention.py (DpPaddingMode),
+--- model_executor/forward_batch_info.py (enable_num_token_non_padded).
 local graphs = require "steps.kernels.graphs"
 
 local group = {}
@@ -21,6 +22,7 @@ local function own_tokens(batch, ranks) return batch.group_tokens * ranks / batc
 --- @param batch rooflua.Batch
 --- @param ranks integer of the group
 --- @param largest integer tokens of the largest graph
+--- @param whole_experts boolean whether ranks hold whole experts
 --- @return number rows that this rank runs
 --- @return number rows that all ranks run together
 function group.vllm(batch, ranks, largest)
@@ -30,15 +32,14 @@ function group.vllm(batch, ranks, largest)
   return padded, ranks * padded
 end
 
-function group.sglang(batch, ranks, largest)
-  local most = batch.group_max_tokens
+function group.sglang(batch, ranks, largest, whole_experts)
+  local most, sum = batch.group_max_tokens, own_tokens(batch, ranks)
   if batch.group_prefills == 0 and most <= largest then
     local padded = graphs.padded(most, largest)
-    return padded, ranks * padded
+    return padded, whole_experts and sum or ranks * padded
   end
-  local sum = own_tokens(batch, ranks)
   if batch.group_prefills > 0 or 2 * sum < most * ranks then return batch.tokens, sum end
-  return most, ranks * most
+  return most, whole_experts and sum or ranks * most
 end
 
 function group.none(batch, ranks, largest)
