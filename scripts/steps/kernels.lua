@@ -11,6 +11,7 @@
 --- the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
 --- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
 --- Experts cost at least the weights that they touch. Each layer has two all-reduces.
+--- Data-parallel ranks share the experts and pad their tokens to each other's (kernels/group.lua).
 --- The operations come from cost.layers(model, deployment). Their times come from the database, which falls back on
 --- modelled kernels where it has no table (evidence modelled).
 ---

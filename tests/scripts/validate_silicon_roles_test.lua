@@ -71,6 +71,11 @@ test("each role has its engines and its widths", function()
   test.equal(given.replicas[1].deployment.tp .. " " .. given.replicas[2].deployment.tp, "1 2")
 end)
 
+test("engines of vLLM get prompts in turn; ranks of its attention by their counts", function()
+  test.equal(scenario(with(llama, { engine = "vllm" })).router, "round_robin")
+  test.equal(scenario(with(deepseek, { engine = "vllm" })).router, "vllm_dp")
+end)
+
 test("heads move over a link per rank of the narrower side; every decode rank reads the whole latent", function()
   local function rate(row, widths)
     local network = scenario(with(row, { widths_tp_dp_moetp_moeep = widths })).network

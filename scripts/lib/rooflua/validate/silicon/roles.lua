@@ -44,7 +44,12 @@ end
 
 --- Prompts go round between engines, and in SGLang and TensorRT-LLM between the ranks of an engine, too; vLLM looks at
 --- the counts of its ranks.
-function roles.router(question) return question.engine == "vllm" and "vllm_dp" or "round_robin" end
+--- @param list table of roles.of
+function roles.router(list)
+  local ranks = list[1].mode ~= "pd"
+  for _, each in ipairs(list) do ranks = ranks or each.widths.dp > 1 end
+  return ranks and list[1].engine == "vllm" and "vllm_dp" or "round_robin"
+end
 
 --- The key `network` between prefill and decode. Heads are divided among the ranks of a TP group, and each rank has a
 --- link. The latent of MLA is whole on every rank, and every rank of the decode group reads all of it.

@@ -165,7 +165,7 @@ local function put_replicas(scenario, list, each_values, steps)
     own[i].role, own[i].count = role.role, role.engines
   end
   if #own > 1 or list[1].ranks > 1 then
-    scenario.replicas, scenario.router = own, roles.router(list[1])
+    scenario.replicas, scenario.router = own, roles.router(list)
     return
   end
   own[1].count = nil
