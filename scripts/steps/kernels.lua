@@ -104,7 +104,7 @@ local Kernels = policy.define {
     },
     largest_prefill_graph = {
       default = -1, unit = "tokens", min = -1, integer = true, source = "steps/kernels/engines.lua",
-      doc = "Largest CUDA graph for steps with prefill chunks, in pieces or whole; 0 = none; -1 = the engine's default.",
+      doc = "Largest CUDA graph for steps with prefill chunks, whole or piecewise; 0 = none; -1 = the engine's own.",
     },
     overlap = {
       default = 0.0, unit = "1", min = 0, max = 1, source = "upper bound of the time: no overlap was measured",
@@ -129,8 +129,8 @@ local Kernels = policy.define {
       doc = "MFU of the scan of state-space layers, which no table measures.",
     },
     experts_kernels = {
-      default = "", values = { "", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
-      doc = "Engine whose kernels run the routed experts; empty = the deployment's own.",
+      default = "own", values = { "own", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
+      doc = "Engine whose kernels run the routed experts; own = the deployment's engine.",
     },
     dp_padding = {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
@@ -185,7 +185,7 @@ end
 --- TRTLLM runs those that FlashInfer gives to vLLM and SGLang.
 function Kernels:bind_experts(budget)
   self.experts_database, self.experts_bounds = self.database, self.bounds
-  if self.experts_kernels == "" or self.experts_kernels == self.database.engine then return end
+  if self.experts_kernels == "own" or self.experts_kernels == self.database.engine then return end
   self.experts_database = self.database:of_engine(self.experts_kernels)
   self.experts_bounds = bounds.of(self.hardware, self.experts_database, budget)
 end

@@ -26,7 +26,7 @@ end
 
 local fp8 = { model = "llama-3.1-70b", tp = 4, deployment = { weights = "fp8", kv = "fp8" } }
 
-test("static FP8: the rows of vLLM's GEMMs contain the quantisation, which TensorRT-LLM fuses into the kernel in front", function()
+test("TensorRT-LLM fuses the quantisation with static FP8 scales, which the rows of GEMMs contain", function()
   local own, vllm = rows_of(of("trtllm", fp8), bound.decodes(8, 1000)), rows_of(of("vllm", fp8), bound.decodes(8, 1000))
   for _, name in ipairs { "qkv", "o", "gate_up", "down" } do
     local saved_s = vllm[name].time_s - own[name].time_s
@@ -110,12 +110,20 @@ test("db:of_engine", function()
   test.raises("thumb", function() mine_too:of_engine "vllm" end)
 end)
 
-test("a shape of the engine's own experts is nearer than the same shape in an engine with kernels of its own", function()
+test("another shape of the engine's experts is nearer than the shape itself with other kernels", function()
   local query = { op = "moe_layer", dtype = "fp8_block", hidden_size = 7168, intermediate_size = 2048, experts = 256,
     experts_per_token = 8, tp = 1, ep = 8, tokens = 16 }
   local _, estimate = tables_of "sglang":lookup(query)
   test.equal(estimate.evidence, "stand_in", "SGLang has no such row")
   test.check(estimate.note:find "moe_layer_fp8_block_sglang", "another shape of SGLang answers: " .. estimate.note)
+end)
+
+test("the last token of a prompt that came from another engine is absorbed, as a decode is", function()
+  local steps = of("vllm", { model = "deepseek-v3", tp = 8, deployment = { weights = "fp8_block", kv = "fp8" } })
+  local own = rows_of(steps, bound.prefill(1, 8191))
+  local two = rows_of(steps, bound.prefill(2, 8190))
+  test.check(two.kv_b and two.kv_b.time_s > 1e-6, "two tokens expand the context")
+  test.check(not own.kv_b, "one token does not")
 end)
 
 test.finish()

@@ -11,8 +11,9 @@ local mutations = {
     { "what the larger attention hides is the shorter", "min(prefill_s, beside_s)",
       "max(prefill_s, beside_s)" },
     { "the launch is not hidden twice", "decode_s - kind.layers * decode_paid_s", "decode_s" },
-    { "rows that a chunk expands", "rows = rows + prefills[i].new_tokens + prefills[i].context_tokens",
-      "rows = rows + prefills[i].new_tokens" },
+    { "rows that a chunk expands", "rows = rows + chunk.new_tokens + chunk.context_tokens",
+      "rows = rows + chunk.new_tokens" },
+    { "one token is absorbed", "if chunk.new_tokens > 1 then", "if true then" },
     { "expanded rows are priced", "time_s = time_s + self:expanded_time(batch, chunks)", "" },
     { "decodes pay no more launch than they take",
       "min(self.attention_launch_s, decode_s / kind.layers)",
@@ -21,8 +22,13 @@ local mutations = {
     { "sorted logits per request", "self.sampler_s + self.sorted_row_s * requests", "self.sampler_s" },
     { "the sampler", "time_s + attention_s + cost.record", "attention_s + 0 * time_s + cost.record" },
     { "kernels are counted", "self.kernel_count = self.kernel_count + op.count", "" },
-    { "the eager floor", "max(time_s, self.kernel_count * self.elementwise.eager_s)", "time_s" },
-    { "a graph has no eager floor", "if tokens <= self.graph_tokens then return time_s end", "" },
+    { "the eager floor", "return max(time_s, self.eager_s)", "return time_s" },
+    { "launches of the eager floor", "max(self.kernel_count * self.elementwise.eager_s,", "max(0," },
+    { "operations of the host", "engines.operations(layers) * self.host_operation_s", "0" },
+    { "graphs of decodes have no eager floor", "batch.tokens == requests and self.graph_tokens or", "false or" },
+    { "graphs with prompts have none", "self.prefill_graph_tokens) then", "0) then" },
+    { "one rank fuses no norm", "engine.fuses_norm and self.tp > 1", "engine.fuses_norm" },
+    { "experts of another engine", "self.database:of_engine(self.experts_kernels)", "self.database" },
     { "host time of requests", "self.host_step_s + self.host_request_s * batch.requests",
       "self.host_step_s - self.host_request_s * batch.requests" },
     { "host time per request", "self.host_request_s * batch.requests", "self.host_request_s" },
@@ -107,8 +113,8 @@ local mutations = {
     { "no index, no module", "or not kind.index.own then return nil end", "then return nil end" },
   },
   ["steps.kernels.elementwise"] = {
-    { "the node of a small kernel", "* steps.small_kernel_bandwidth) + self.node_s",
-      "* steps.small_kernel_bandwidth)" },
+    { "the node of a small kernel", "* steps.small_kernel_bandwidth) + node_s", "* steps.small_kernel_bandwidth)" },
+    { "a fused norm has no node", "fused and 0 or self.node_s", "self.node_s" },
     { "the bandwidth small kernels reach", "memory_bytes_per_s * steps.small_kernel_bandwidth", "memory_bytes_per_s" },
     { "weights of norms", "op.bytes_per_row * rows + op.weight_bytes", "op.bytes_per_row * rows" },
   },
@@ -136,10 +142,11 @@ dofile("tests/scripts/mutations.lua").check {
   module = function(name) return name end,
   tests = function(name)
     if name == "steps.kernels.modules" then return { "tests/scripts/modules_test.lua" } end
-    local out = { "tests/scripts/kernels_prices_test.lua", "tests/scripts/layer_kinds_test.lua" }
-    if name == "steps.kernels.recurrent" then out[3] = "tests/scripts/decode_bytes_test.lua" end
+    local out = { "tests/scripts/kernels_prices_test.lua", "tests/scripts/layer_kinds_test.lua",
+      "tests/scripts/engines_test.lua" }
+    if name == "steps.kernels.recurrent" then out[4] = "tests/scripts/decode_bytes_test.lua" end
     if name == "steps.kernels.attention" then
-      out[3], out[4] = "tests/scripts/modules_test.lua", "tests/scripts/kinds_law_test.lua"
+      out[4], out[5] = "tests/scripts/modules_test.lua", "tests/scripts/kinds_law_test.lua"
     end
     return out
   end,

@@ -100,8 +100,8 @@ end
 function elementwise:without_rows(op, bytes, rows)
   local steps = self.steps
   local fused = self:is_fused(op)
-  local launch_s = fused and 0 or self.node_s
-  local time_s = bytes / (steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth) + launch_s
+  local node_s = fused and 0 or self.node_s
+  local time_s = bytes / (steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth) + node_s
   local shape = cost.shapes_wanted() and ("rows=%.14g"):format(rows) or nil
   local note = fused and "bytes over bandwidth, in the kernel of the all-reduce"
     or self.node_evidence and "bytes over bandwidth, and a graph node (" .. self.node_evidence .. ")"

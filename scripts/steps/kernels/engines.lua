@@ -1,10 +1,10 @@
 --- What differs between serving engines beside their kernels.
 ---
----     eager_operation_s    host time of an operation outside of CUDA graphs: the Python code of the layers, and launches.
----                          Such a step takes at least the sum over its operations, because the GPU waits for the host.
+---     eager_operation_s    host time of an operation outside of CUDA graphs: Python code of the layers, and launches.
+---                          Such a step takes at least the sum over its operations: the GPU waits for the host.
 ---     graphs_with_prefill  whether steps with prefill chunks run in CUDA graphs, too, up to the largest one
 ---     fuses_static_fp8     whether the kernels in front of a GEMM write its input in FP8 where the scale is static
----     fuses_norm           whether the norm is part of the all-reduce in front of it, so that it has no launch of its own
+---     fuses_norm           whether the norm is part of the all-reduce in front of it, and has no launch of its own
 ---
 --- vLLM compiles its layers (torch.compile), so that no Python is left between their kernels.
 --- docs/VALIDATION.md, "Prefill outside of graphs", has the sources and the fit of eager_operation_s.

@@ -7,8 +7,8 @@
 ---              prefills or that would more than double the tokens
 ---     none     each rank runs the graph of its own tokens
 ---
---- Padded tokens are routed to experts like others, but not by SGLang where ranks hold whole experts. A batch that was made by hand knows of one rank: all others are
---- taken to have as many tokens.
+--- Padded tokens are routed to experts like others, but not by SGLang where ranks hold whole experts. A batch that was
+--- made by hand knows of one rank: all others are taken to have as many tokens.
 --- Source: vLLM v1/worker/dp_utils.py; SGLang layers/dp_attention.py (DpPaddingMode),
 --- model_executor/forward_batch_info.py (enable_num_token_non_padded).
 local graphs = require "steps.kernels.graphs"

@@ -102,8 +102,8 @@ end
 --- half of the clients would wait for an answer of 30 to 150 s, so that those servers had more seats.
 local function seats_of_128(question) return math.max(128, question.clients) end
 
---- moe_config.backend of the recipes for FP8 on Blackwell: TRTLLM, whose kernels FlashInfer gives to vLLM, where experts
---- are split; DEEPGEMM where they are whole.
+--- moe_config.backend of the recipes for FP8 on Blackwell: TRTLLM where experts are split, whose kernels FlashInfer
+--- gives to vLLM; DEEPGEMM where experts are whole.
 local function trtllm_experts(question) return question.widths.moe_tp > 1 and "vllm" or nil end
 
 local entries = {
@@ -129,8 +129,8 @@ local entries = {
   { export = false, engine = "sglang", values = { budget = prefill_budget, seats = clients, largest_graph = clients,
       mixed_chunk = true }, source = "aiconfigurator 043c66c5: rule_plugin/benchmark/sglang.rule" },
   { export = false, engine = "sglang", before = "0.5.3", values = { mixed_chunk = false },
-    source = "aiconfigurator 5dc6d4f9: backend_templates/sglang/cli_args.0.5.1.post1.j2 asks for enable-mix-chunk, which "
-      .. "its parameters do not have" },
+    source = "aiconfigurator 5dc6d4f9: backend_templates/sglang/cli_args.0.5.1.post1.j2 asks for enable-mix-chunk, "
+      .. "which its parameters do not have" },
   { export = false, engine = { "trtllm", "sglang", "vllm" }, format = { "fp8", "fp4" }, values = { kv = "fp8" },
     source = "aiconfigurator 095f58a5: sdk/models/helpers.py, keys and values in FP8 where weights are quantised" },
   -- InferenceX's client sends random tokens as text, which the server splits into tokens again.
@@ -192,7 +192,8 @@ local entries = {
     source = "benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp4_b200_trt_slurm.sh" },
   { export = true, engine = "trtllm", family = "deepseek-v3", values = { kv = "fp8", memory = { "free", 0.8 },
       budget = whole_prompt, largest_graph = graph_of_rank, largest_prefill_graph = deepseek_prefill_graph,
-      batch_wait = deepseek_wait, prompt_balance = { 60, 0 } }, source = "benchmarks/single_node/dsr1_fp4_b200_trt.sh, dsr1_fp8_b200_trt.sh" },
+      batch_wait = deepseek_wait, prompt_balance = { 60, 0 } },
+    source = "benchmarks/single_node/dsr1_fp4_b200_trt.sh, dsr1_fp8_b200_trt.sh" },
   { export = true, role = "every", engine = "trtllm", family = "deepseek-v3", format = "fp8",
     system = { "b200_sxm", "b300_sxm", "gb200", "gb300" }, values = { experts_kernels = trtllm_experts },
     source = "benchmarks/single_node/dsr1_fp8_b200_trt.sh; srt-slurm recipes/trtllm/b200-fp8/8k1k/stp" },
@@ -306,8 +307,8 @@ function settings.of(question, hardware, overrides)
 end
 
 --- Names of settings that --set silicon.NAME may replace.
-settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "frontend_token_s", "largest_graph", "recv_interval",
-  "reserve_full", "seats" }
+settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "frontend_token_s", "largest_graph",
+  "recv_interval", "reserve_full", "seats" }
 
 --- A name, or the names of a list, as text.
 local function names_of(given) return type(given) == "table" and core.join(given, " ") or tostring(given) end
