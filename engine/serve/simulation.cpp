@@ -22,6 +22,16 @@ void check(const Bindings& bindings, std::size_t replicas) {
   ROOFLUA_ASSERT(bindings.workload != nullptr);
 }
 
+/// By replica: the place of its group.
+std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::size_t replicas) {
+  std::vector<std::int32_t> out(replicas);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::int32_t index : groups[g].members)
+      out[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(g);
+  }
+  return out;
+}
+
 PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload) {
   if (!config.prefix_caching) return PrefixIndex::none;
   return config.real_blocks || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
@@ -34,7 +44,11 @@ bool wanted(const std::atomic<int>* stop) {
 }  // namespace
 
 Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
-    : config_(config), bindings_(bindings), signals_(config.replicas.size()) {
+    : config_(config),
+      bindings_(bindings),
+      groups_(rank_groups(config.replicas)),
+      group_of_(places_of(groups_, config.replicas.size())),
+      signals_(group_of_) {
   validate(config_);
   check(bindings_, config_.replicas.size());
   replicas_.reserve(config_.replicas.size());
@@ -43,16 +57,9 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
     replicas_.emplace_back(i, replica, index_of(replica, *bindings_.workload), requests_);
     (replica.role == Role::decode ? decode_candidates_ : open_candidates_).push_back(i);
   }
-  outstanding_.assign(replicas_.size(), 0);
   fruitless_preemptions_.assign(replicas_.size(), 0);
-  groups_ = rank_groups(config_.replicas);
-  group_of_.resize(replicas_.size());
   std::size_t most = 0;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    most = std::max(most, groups_[g].members.size());
-    for (const std::int32_t index : groups_[g].members)
-      group_of_[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(g);
-  }
+  for (const RankGroup& group : groups_) most = std::max(most, group.members.size());
   prices_.resize(most);
   operations_.resize(most);
   is_touched_.assign(groups_.size(), 0);
@@ -161,6 +168,7 @@ void Simulation::plan_steps() {
     const auto index = static_cast<std::size_t>(touched_[i]);
     is_touched_[index] = 0;
     fill_pipeline(groups_[index]);
+    for (const std::int32_t member : groups_[index].members) signals_.changed(member);
   }
   touched_.clear();
 }
@@ -182,6 +190,7 @@ bool Simulation::alarm_holds(const Alarm& alarm) const {
 }
 
 void Simulation::touch(std::int32_t index) {
+  signals_.changed(index);
   const std::int32_t group = group_of_[static_cast<std::size_t>(index)];
   char& mark = is_touched_[static_cast<std::size_t>(group)];
   if (mark != 0) return;

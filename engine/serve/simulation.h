@@ -87,9 +87,7 @@ class Simulation final : public RouteSource {
   std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override;
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;
-  std::int32_t outstanding(std::int32_t replica) const {
-    return outstanding_[static_cast<std::size_t>(replica)];
-  }
+  std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
   const ClusterConfig& config() const { return config_; }
 
   /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
@@ -158,6 +156,7 @@ class Simulation final : public RouteSource {
 
   void bind_router();
   void bind_groups();
+  bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
   SchedulerPolicy& scheduler(std::int32_t index) {
     return *bindings_.schedulers[static_cast<std::size_t>(index)];
@@ -183,7 +182,6 @@ class Simulation final : public RouteSource {
 
   // routing
   std::vector<std::int32_t> open_candidates_, decode_candidates_;  // replicas for each Stage
-  std::vector<std::int32_t> outstanding_;                          // by replica
   RouterSignals signals_;
   Picoseconds frontend_token_ = 0;
 

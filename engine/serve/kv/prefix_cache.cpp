@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/error.h"
 
@@ -43,11 +44,20 @@ Run run_at(const Request& request, const Progress& progress, std::size_t index,
 
 }  // namespace
 
-BlockMap::BlockMap(std::int32_t most_blocks) {
-  const std::size_t size = std::bit_ceil(2 * static_cast<std::size_t>(most_blocks) + 2);
+BlockMap::BlockMap() {
+  resize(16);
+}
+
+void BlockMap::resize(std::size_t size) {
+  const std::vector<std::uint64_t> hashes = std::move(hashes_);
+  const std::vector<std::int32_t> blocks = std::move(blocks_);
   hashes_.assign(size, 0);
   blocks_.assign(size, -1);
   shift_ = 64 - std::countr_zero(size);
+  count_ = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i] >= 0) set(hashes[i], blocks[i]);
+  }
 }
 
 std::int32_t BlockMap::find(std::uint64_t hash) const {
@@ -62,8 +72,10 @@ void BlockMap::set(std::uint64_t hash, std::int32_t block) {
   const std::size_t mask = hashes_.size() - 1;
   std::size_t i = place(hash);
   while (blocks_[i] >= 0 && hashes_[i] != hash) i = (i + 1) & mask;
+  count_ += blocks_[i] < 0;
   hashes_[i] = hash;
   blocks_[i] = block;
+  if (2 * count_ > hashes_.size()) resize(2 * hashes_.size());
 }
 
 void BlockMap::erase(std::uint64_t hash) {
@@ -71,6 +83,7 @@ void BlockMap::erase(std::uint64_t hash) {
   std::size_t hole = place(hash);
   while (blocks_[hole] >= 0 && hashes_[hole] != hash) hole = (hole + 1) & mask;
   if (blocks_[hole] < 0) return;
+  --count_;
   for (std::size_t i = (hole + 1) & mask; blocks_[i] >= 0; i = (i + 1) & mask) {
     if (((i - place(hashes_[i])) & mask) < ((i - hole) & mask))
       continue;  // an entry must not move to a place before its own
@@ -82,23 +95,38 @@ void BlockMap::erase(std::uint64_t hash) {
 }
 
 PrefixCache::PrefixCache(std::int32_t total_blocks, std::int32_t block_size)
-    : block_size_(block_size),
-      blocks_(static_cast<std::size_t>(total_blocks)),
-      index_(total_blocks) {
-  for (std::int32_t b = 0; b < total_blocks; ++b) push_tail(b);
+    : block_size_(block_size), total_blocks_(total_blocks) {
+  if (total_blocks == 0) return;
+  blocks_.emplace_back();
+  push_tail(0);
 }
 
 PrefixCache::Chain& PrefixCache::chain(std::int32_t slot) const {
-  if (static_cast<std::size_t>(slot) >= chains_.size())
-    chains_.resize(static_cast<std::size_t>(slot) + 1);
-  return chains_[static_cast<std::size_t>(slot)];
+  const auto at = static_cast<std::size_t>(slot);
+  if (at >= chain_of_.size()) chain_of_.resize(at + 1, -1);
+  std::int32_t& place = chain_of_[at];
+  if (place >= 0) return chains_[static_cast<std::size_t>(place)];
+  if (spare_chains_.empty()) {
+    place = static_cast<std::int32_t>(chains_.size());
+    return chains_.emplace_back();
+  }
+  place = spare_chains_.back();
+  spare_chains_.pop_back();
+  return chains_[static_cast<std::size_t>(place)];
 }
 
-void PrefixCache::extend_hashes(Chain& chain, const Request& request, const Progress& progress,
-                                std::int32_t blocks) const {
-  const auto known = static_cast<std::int64_t>(chain.hashes.size());
-  if (known >= blocks) return;
-  std::uint64_t hash = known > 0 ? chain.hashes.back() : 0x5EED;
+/// At least so many leading blocks' hashes.
+const std::vector<std::uint64_t>& PrefixCache::hashes(const Request& request,
+                                                      const Progress& progress,
+                                                      std::int32_t blocks) const {
+  std::vector<BlockHashes>& known_sizes = progress.block_hashes;
+  const auto same_size = [this](const BlockHashes& each) { return each.block_size == block_size_; };
+  auto found = std::find_if(known_sizes.begin(), known_sizes.end(), same_size);
+  if (found == known_sizes.end()) found = known_sizes.insert(found, BlockHashes{block_size_, {}});
+  std::vector<std::uint64_t>& out = found->hashes;
+  const auto known = static_cast<std::int64_t>(out.size());
+  if (known >= blocks) return out;
+  std::uint64_t hash = known > 0 ? out.back() : 0x5EED;
   std::int64_t position = known * block_size_;
   std::size_t index = 0;
   std::int64_t start = 0;
@@ -120,34 +148,43 @@ void PrefixCache::extend_hashes(Chain& chain, const Request& request, const Prog
       run = run_at(request, progress, ++index, start);
     }
     if (hash <= dead) hash += 2;
-    chain.hashes.push_back(hash);
+    out.push_back(hash);
   }
+  return out;
+}
+
+PrefixCache::Hit PrefixCache::peek(const Request& request, const Progress& progress,
+                                   std::int32_t tokens) const {
+  std::int32_t most = tokens / block_size_;
+  if (request.preemptions == 0) most = std::min(most, public_blocks(progress));
+  Hit hit;
+  if (most <= 0) return hit;
+  const std::vector<std::uint64_t>& known = hashes(request, progress, most);
+  for (; hit.blocks < most; ++hit.blocks) {
+    const std::int32_t block = index_.find(known[static_cast<std::size_t>(hit.blocks)]);
+    if (block < 0) break;
+    if (blocks_[static_cast<std::size_t>(block)].references == 0) ++hit.free;
+  }
+  return hit;
 }
 
 PrefixCache::Hit PrefixCache::lookup(std::int32_t slot, const Request& request,
                                      const Progress& progress, std::int32_t tokens) const {
   Chain& own = chain(slot);
   if (own.version == version_ && own.hit_tokens == tokens) return own.hit;
-  std::int32_t most = tokens / block_size_;
-  if (request.preemptions == 0) most = std::min(most, public_blocks(progress));
-  extend_hashes(own, request, progress, most);
-  Hit hit;
-  for (; hit.blocks < most; ++hit.blocks) {
-    const std::int32_t block = index_.find(own.hashes[static_cast<std::size_t>(hit.blocks)]);
-    if (block < 0) break;
-    if (blocks_[static_cast<std::size_t>(block)].references == 0) ++hit.free;
-  }
   own.version = version_;
   own.hit_tokens = tokens;
-  own.hit = hit;
-  return hit;
+  own.hit = peek(request, progress, tokens);
+  return own.hit;
 }
 
-void PrefixCache::seat(std::int32_t slot, std::int32_t hit_blocks, std::int32_t fresh) {
+void PrefixCache::seat(std::int32_t slot, const Request& request, const Progress& progress,
+                       std::int32_t hit_blocks, std::int32_t fresh) {
   Chain& own = chain(slot);
   ROOFLUA_ASSERT(own.blocks.empty());
+  const std::vector<std::uint64_t>& known = hashes(request, progress, hit_blocks);
   for (std::int32_t j = 0; j < hit_blocks; ++j) {
-    const std::int32_t block = index_.find(own.hashes[static_cast<std::size_t>(j)]);
+    const std::int32_t block = index_.find(known[static_cast<std::size_t>(j)]);
     ROOFLUA_ASSERT(block >= 0);
     Block& record = blocks_[static_cast<std::size_t>(block)];
     if (record.references++ == 0) leave_queue(block);
@@ -197,9 +234,9 @@ void PrefixCache::index_blocks(std::int32_t slot, const Request& request, const 
     own.blocks.push_back(loose_.back());
     loose_.pop_back();
   }
-  extend_hashes(own, request, progress, full);
+  const std::vector<std::uint64_t>& known = hashes(request, progress, full);
   for (std::int32_t j = own.remembered; j < full; ++j)
-    add_content(own.blocks[static_cast<std::size_t>(j)], own.hashes[static_cast<std::size_t>(j)]);
+    add_content(own.blocks[static_cast<std::size_t>(j)], known[static_cast<std::size_t>(j)]);
   own.remembered = full;
 }
 
@@ -234,21 +271,37 @@ std::int32_t PrefixCache::release(std::int32_t slot, const Request& request,
 }
 
 void PrefixCache::forget(std::int32_t slot) {
-  if (static_cast<std::size_t>(slot) >= chains_.size()) return;
-  Chain& own = chain(slot);
-  own.hashes.clear();
+  if (static_cast<std::size_t>(slot) >= chain_of_.size()) return;
+  const std::int32_t place = std::exchange(chain_of_[static_cast<std::size_t>(slot)], -1);
+  if (place < 0) return;
+  Chain& own = chains_[static_cast<std::size_t>(place)];
+  ROOFLUA_ASSERT(own.blocks.empty());
   own.version = -1;
   own.hit_tokens = -1;
+  spare_chains_.push_back(place);
 }
 
 std::int32_t PrefixCache::pop() {
   const std::int32_t block = head_;
   ROOFLUA_ASSERT(block >= 0);
+  if (static_cast<std::size_t>(block) + 1 == blocks_.size()) add_next_block(block);
   Block& record = blocks_[static_cast<std::size_t>(block)];
   if (record.hash != 0) drop_content(block);
   leave_queue(block);
   record.references = 1;
   return block;
+}
+
+/// The block behind `untouched`, which is the last that exists, in the queue too.
+void PrefixCache::add_next_block(std::int32_t untouched) {
+  if (untouched + 1 == total_blocks_) return;
+  const std::int32_t added = untouched + 1;
+  Block& record = blocks_.emplace_back();
+  Block& before = blocks_[static_cast<std::size_t>(untouched)];
+  record.previous = untouched;
+  record.next = before.next;
+  (before.next >= 0 ? blocks_[static_cast<std::size_t>(before.next)].previous : tail_) = added;
+  before.next = added;
 }
 
 void PrefixCache::push_head(std::int32_t block) {
