@@ -81,6 +81,8 @@ class DecodePool {
     return wheel_[static_cast<std::size_t>(index) & (wheel_.size() - 1)];
   }
   void put_on_wheel(std::int32_t slot);
+  void grow_wheel();
+  void link(std::int32_t slot);
   void take_off_wheel(std::int32_t slot);
   bool reach(std::int32_t slot);
   void use_up_blocks(std::int32_t slot);

@@ -2,12 +2,19 @@
 
 namespace rooflua {
 
-RouterSignals::RouterSignals(const std::vector<std::int32_t>& group_of)
+RouterSignals::RouterSignals(const std::vector<std::int32_t>& group_of,
+                             const std::vector<ReplicaConfig>& replicas)
     : signals_(group_of.size()), is_changed_(group_of.size(), 0) {
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(group_of.size()); ++i) {
-    at(i).group = group_of[static_cast<std::size_t>(i)];
-    changed(i);
+  std::array<std::int32_t, 2> counts{};
+  for (std::size_t i = 0; i < group_of.size(); ++i) {
+    const auto index = static_cast<std::int32_t>(i);
+    signals_[i].group = group_of[i];
+    signals_[i].role = replicas[i].role;
+    places_.push_back(counts[stage_of(index)]++);
+    changed(index);
   }
+  for (std::size_t stage = 0; stage < 2; ++stage)
+    least_[stage] = LeastIndex(static_cast<std::size_t>(counts[stage]));
 }
 
 void RouterSignals::take(const std::vector<Replica>& replicas) {

@@ -3,18 +3,21 @@
 // requests it has sent to each. The cost of a request does not grow with the number of replicas:
 // load is read again only of replicas that saw an event.
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "serve/cluster.h"
 #include "serve/replica.h"
+#include "serve/routing/least_index.h"
 
 namespace rooflua {
 
 class RouterSignals {
  public:
   /// @param group_of  by replica: the group that it steps with
-  explicit RouterSignals(const std::vector<std::int32_t>& group_of);
+  RouterSignals(const std::vector<std::int32_t>& group_of,
+                const std::vector<ReplicaConfig>& replicas);
 
   /// Signals are taken at 0, s, 2s, ... from now on. 0: whenever they are read.
   void set_staleness(Picoseconds staleness) { staleness_ = staleness; }
@@ -37,16 +40,32 @@ class RouterSignals {
 
   /// Requests that were sent to the replica and have not ended.
   std::int32_t outstanding(std::int32_t replica) const { return at(replica).outstanding; }
-  void add_outstanding(std::int32_t replica, std::int32_t more) { at(replica).outstanding += more; }
+  void add_outstanding(std::int32_t replica, std::int32_t more) {
+    at(replica).outstanding += more;
+    least_[stage_of(replica)].add(place_of(replica), more);
+  }
+  /// The place among the replicas that take prompts, or among those that take KV.
+  std::int32_t place_of(std::int32_t replica) const {
+    return places_[static_cast<std::size_t>(replica)];
+  }
+  /// The place of the one with the fewest outstanding requests; the first of equal ones.
+  std::int32_t least_outstanding(bool decode_stage) const {
+    return least_[decode_stage ? 1 : 0].least();
+  }
 
  private:
   void take(const std::vector<Replica>& replicas);
+  std::size_t stage_of(std::int32_t replica) const {
+    return at(replica).role == Role::decode ? 1 : 0;
+  }
   ReplicaSignals& at(std::int32_t index) { return signals_[static_cast<std::size_t>(index)]; }
   const ReplicaSignals& at(std::int32_t index) const {
     return signals_[static_cast<std::size_t>(index)];
   }
 
   std::vector<ReplicaSignals> signals_;
+  std::vector<std::int32_t> places_;   // by replica
+  std::array<LeastIndex, 2> least_;    // outstanding requests, by stage and place
   std::vector<std::int32_t> changed_;  // since the signals were taken
   std::vector<char> is_changed_;       // by replica
   Picoseconds staleness_ = 0, taken_at_ = 0, next_ = 0;

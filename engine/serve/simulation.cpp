@@ -1,6 +1,7 @@
 #include "serve/simulation.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -48,7 +49,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
       bindings_(bindings),
       groups_(rank_groups(config.replicas)),
       group_of_(places_of(groups_, config.replicas.size())),
-      signals_(group_of_) {
+      signals_(group_of_, config.replicas) {
   validate(config_);
   check(bindings_, config_.replicas.size());
   replicas_.reserve(config_.replicas.size());
@@ -64,6 +65,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   operations_.resize(most);
   is_touched_.assign(groups_.size(), 0);
   bind_groups();
+  bind_holders();
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
   read_ahead();
@@ -125,6 +127,7 @@ void Simulation::land_steps() {
   while (!alarms_.empty() && alarms_.front().time == now_) {
     const Alarm due = alarms_.pop();
     if (!alarm_holds(due)) continue;
+    prefetch_next();
     touch(due.replica);
     Replica& replica = at(due.replica);
     if (!replica.pipeline().executing()) continue;
@@ -139,6 +142,15 @@ void Simulation::land_steps() {
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
   }
+}
+
+/// Where there are many replicas, none of them is in the processor's cache when its step ends. The
+/// replica of the next alarm comes there while this one is planned.
+void Simulation::prefetch_next() const {
+  constexpr std::size_t few = 64, line_bytes = 64;
+  if (replicas_.size() <= few || alarms_.empty()) return;
+  const auto* bytes = reinterpret_cast<const char*>(&replica(alarms_.front().replica));
+  for (std::size_t at = 0; at < sizeof(Replica); at += line_bytes) __builtin_prefetch(bytes + at);
 }
 
 void Simulation::deliver() {
@@ -204,6 +216,21 @@ std::int32_t Simulation::cached_tokens(std::int32_t slot, std::int32_t index) co
   return replicas_[static_cast<std::size_t>(index)].cached_tokens(slot);
 }
 
+std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) const noexcept {
+  holding_places_.clear();
+  for (const std::int32_t index : of_each_block_size_) {
+    const std::uint64_t hash =
+        replica(index).kv().first_hash(requests_[view.slot], requests_.progress(view.slot));
+    if (hash == 0) continue;
+    for (const std::int32_t holder : holders_.of(hash)) {
+      if (is_decoder(holder) == (view.decode_stage != 0))
+        holding_places_.push_back(signals_.place_of(holder));
+    }
+  }
+  if (of_each_block_size_.size() > 1) std::sort(holding_places_.begin(), holding_places_.end());
+  return holding_places_;
+}
+
 std::int32_t Simulation::slot_of(std::int32_t id) const {
   for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
     if (requests_[slot].phase != Phase::absent && requests_[slot].id == id) return slot;
@@ -246,6 +273,17 @@ void Simulation::bind_groups() {
   }
 }
 
+/// The caches of several replicas tell which prompts they begin.
+void Simulation::bind_holders() {
+  of_each_block_size_.clear();
+  if (replicas_.size() < 2) return;
+  std::set<std::int32_t> known;
+  for (std::int32_t i = 0; i < replica_count(); ++i) {
+    at(i).tell(holders_);
+    if (known.insert(at(i).config().block_size).second) of_each_block_size_.push_back(i);
+  }
+}
+
 void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   at(index).rekey(policy);  // asks for keys, which may be an error
@@ -272,6 +310,7 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   for (Replica& replica : copy->replicas_) replica.rebind(copy->requests_);
   copy->bind_router();
   copy->bind_groups();
+  copy->bind_holders();
   return copy;
 }
 

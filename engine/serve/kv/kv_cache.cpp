@@ -44,6 +44,12 @@ KvCache::Hit KvCache::peek(const Request& request, const Progress& progress) con
   return {hit.blocks, hit.free};
 }
 
+std::uint64_t KvCache::first_hash(const Request& request, const Progress& progress) const {
+  if (index_ != PrefixIndex::shared) return 0;
+  return prefixes_.first_hash(request, progress,
+                              request.prompt_tokens + request.emitted_tokens - 1);
+}
+
 void KvCache::seat(std::int32_t slot, const Request& request, const Progress& progress, Hit hit,
                    std::int32_t fresh) {
   free_ -= hit.free + fresh;

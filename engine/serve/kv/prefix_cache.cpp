@@ -11,7 +11,8 @@ namespace rooflua {
 namespace {
 
 constexpr std::uint64_t private_prompt = 1ull << 63;
-constexpr std::uint64_t dead = 1;  // in place of a hash: no request will ask for the block
+constexpr std::int32_t prefetched = 8;  // entries of the index, ahead of the block at hand
+constexpr std::uint64_t dead = 1;       // in place of a hash: no request will ask for the block
 
 std::uint64_t mix(std::uint64_t x) {  // splitmix64
   x += 0x9E3779B97F4A7C15ull;
@@ -49,49 +50,45 @@ BlockMap::BlockMap() {
 }
 
 void BlockMap::resize(std::size_t size) {
-  const std::vector<std::uint64_t> hashes = std::move(hashes_);
-  const std::vector<std::int32_t> blocks = std::move(blocks_);
-  hashes_.assign(size, 0);
-  blocks_.assign(size, -1);
+  const std::vector<Entry> entries = std::move(entries_);
+  entries_.assign(size, Entry{});
   shift_ = 64 - std::countr_zero(size);
   count_ = 0;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i] >= 0) set(hashes[i], blocks[i]);
+  for (const Entry& each : entries) {
+    if (each.block >= 0) set(each.hash, each.block);
   }
 }
 
 std::int32_t BlockMap::find(std::uint64_t hash) const {
-  const std::size_t mask = hashes_.size() - 1;
-  for (std::size_t i = place(hash); blocks_[i] >= 0; i = (i + 1) & mask) {
-    if (hashes_[i] == hash) return blocks_[i];
+  const std::size_t mask = entries_.size() - 1;
+  for (std::size_t i = place(hash); entries_[i].block >= 0; i = (i + 1) & mask) {
+    if (entries_[i].hash == hash) return entries_[i].block;
   }
   return -1;
 }
 
 void BlockMap::set(std::uint64_t hash, std::int32_t block) {
-  const std::size_t mask = hashes_.size() - 1;
+  const std::size_t mask = entries_.size() - 1;
   std::size_t i = place(hash);
-  while (blocks_[i] >= 0 && hashes_[i] != hash) i = (i + 1) & mask;
-  count_ += blocks_[i] < 0;
-  hashes_[i] = hash;
-  blocks_[i] = block;
-  if (2 * count_ > hashes_.size()) resize(2 * hashes_.size());
+  while (entries_[i].block >= 0 && entries_[i].hash != hash) i = (i + 1) & mask;
+  count_ += entries_[i].block < 0;
+  entries_[i] = {hash, block};
+  if (2 * count_ > entries_.size()) resize(2 * entries_.size());
 }
 
 void BlockMap::erase(std::uint64_t hash) {
-  const std::size_t mask = hashes_.size() - 1;
+  const std::size_t mask = entries_.size() - 1;
   std::size_t hole = place(hash);
-  while (blocks_[hole] >= 0 && hashes_[hole] != hash) hole = (hole + 1) & mask;
-  if (blocks_[hole] < 0) return;
+  while (entries_[hole].block >= 0 && entries_[hole].hash != hash) hole = (hole + 1) & mask;
+  if (entries_[hole].block < 0) return;
   --count_;
-  for (std::size_t i = (hole + 1) & mask; blocks_[i] >= 0; i = (i + 1) & mask) {
-    if (((i - place(hashes_[i])) & mask) < ((i - hole) & mask))
+  for (std::size_t i = (hole + 1) & mask; entries_[i].block >= 0; i = (i + 1) & mask) {
+    if (((i - place(entries_[i].hash)) & mask) < ((i - hole) & mask))
       continue;  // an entry must not move to a place before its own
-    hashes_[hole] = hashes_[i];
-    blocks_[hole] = blocks_[i];
+    entries_[hole] = entries_[i];
     hole = i;
   }
-  blocks_[hole] = -1;
+  entries_[hole].block = -1;
 }
 
 PrefixCache::PrefixCache(std::int32_t total_blocks, std::int32_t block_size)
@@ -153,14 +150,27 @@ const std::vector<std::uint64_t>& PrefixCache::hashes(const Request& request,
   return out;
 }
 
+/// Leading blocks within `tokens` tokens that can be cached here.
+std::int32_t PrefixCache::askable_blocks(const Request& request, const Progress& progress,
+                                         std::int32_t tokens) const {
+  const std::int32_t whole = tokens / block_size_;
+  return request.preemptions > 0 ? whole : std::min(whole, public_blocks(progress));
+}
+
+std::uint64_t PrefixCache::first_hash(const Request& request, const Progress& progress,
+                                      std::int32_t tokens) const {
+  if (askable_blocks(request, progress, tokens) <= 0) return 0;
+  return hashes(request, progress, 1).front();
+}
+
 PrefixCache::Hit PrefixCache::peek(const Request& request, const Progress& progress,
                                    std::int32_t tokens) const {
-  std::int32_t most = tokens / block_size_;
-  if (request.preemptions == 0) most = std::min(most, public_blocks(progress));
+  const std::int32_t most = askable_blocks(request, progress, tokens);
   Hit hit;
   if (most <= 0) return hit;
   const std::vector<std::uint64_t>& known = hashes(request, progress, most);
   for (; hit.blocks < most; ++hit.blocks) {
+    index_.prefetch(known[static_cast<std::size_t>(std::min(hit.blocks + prefetched, most - 1))]);
     const std::int32_t block = index_.find(known[static_cast<std::size_t>(hit.blocks)]);
     if (block < 0) break;
     if (blocks_[static_cast<std::size_t>(block)].references == 0) ++hit.free;
@@ -235,8 +245,12 @@ void PrefixCache::index_blocks(std::int32_t slot, const Request& request, const 
     loose_.pop_back();
   }
   const std::vector<std::uint64_t>& known = hashes(request, progress, full);
-  for (std::int32_t j = own.remembered; j < full; ++j)
-    add_content(own.blocks[static_cast<std::size_t>(j)], known[static_cast<std::size_t>(j)]);
+  for (std::int32_t j = own.remembered; j < full; ++j) {
+    const auto ahead = static_cast<std::size_t>(std::min(j + prefetched, full - 1));
+    index_.prefetch(known[ahead]);
+    add_content(own.blocks[static_cast<std::size_t>(j)], known[static_cast<std::size_t>(j)],
+                j == 0);
+  }
   own.remembered = full;
 }
 
@@ -287,6 +301,11 @@ std::int32_t PrefixCache::pop() {
   if (static_cast<std::size_t>(block) + 1 == blocks_.size()) add_next_block(block);
   Block& record = blocks_[static_cast<std::size_t>(block)];
   if (record.hash != 0) drop_content(block);
+  if (record.next >= 0) {
+    const Block& behind = blocks_[static_cast<std::size_t>(record.next)];
+    if (behind.hash > dead) index_.prefetch(behind.hash);
+    if (behind.next >= 0) __builtin_prefetch(&blocks_[static_cast<std::size_t>(behind.next)]);
+  }
   leave_queue(block);
   record.references = 1;
   return block;
@@ -328,13 +347,17 @@ void PrefixCache::leave_queue(std::int32_t block) {
       record.previous;
 }
 
-void PrefixCache::add_content(std::int32_t block, std::uint64_t hash) {
+void PrefixCache::add_content(std::int32_t block, std::uint64_t hash, bool is_first) {
   Block& record = blocks_[static_cast<std::size_t>(block)];
   record.hash = hash;
+  record.is_first = is_first;
   record.twin = -1;
   ++version_;
   std::int32_t at = index_.find(hash);
-  if (at < 0) return index_.set(hash, block);
+  if (at < 0) {
+    if (is_first && holders_ != nullptr) holders_->add(hash, replica_);
+    return index_.set(hash, block);
+  }
   while (blocks_[static_cast<std::size_t>(at)].twin >= 0)
     at = blocks_[static_cast<std::size_t>(at)].twin;
   blocks_[static_cast<std::size_t>(at)].twin = block;
@@ -349,7 +372,12 @@ void PrefixCache::drop_content(std::int32_t block) {
   ++version_;
   std::int32_t at = index_.find(record.hash);
   if (at == block) {
-    record.twin >= 0 ? index_.set(record.hash, record.twin) : index_.erase(record.hash);
+    if (record.twin >= 0) {
+      index_.set(record.hash, record.twin);
+    } else {
+      index_.erase(record.hash);
+      if (record.is_first && holders_ != nullptr) holders_->remove(record.hash, replica_);
+    }
   } else {
     while (blocks_[static_cast<std::size_t>(at)].twin != block)
       at = blocks_[static_cast<std::size_t>(at)].twin;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "serve/request.h"
+#include "serve/routing/prefix_holders.h"
 
 namespace rooflua {
 
@@ -25,12 +26,17 @@ class BlockMap {
   std::int32_t find(std::uint64_t hash) const;  // -1: none
   void set(std::uint64_t hash, std::int32_t block);
   void erase(std::uint64_t hash);
+  /// Brings the entry into the processor's cache.
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&entries_[place(hash)]); }
 
  private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    std::int32_t block = -1;  // -1: empty
+  };
   std::size_t place(std::uint64_t hash) const { return (hash * 0x9E3779B97F4A7C15ull) >> shift_; }
   void resize(std::size_t size);
-  std::vector<std::uint64_t> hashes_;
-  std::vector<std::int32_t> blocks_;  // -1: empty
+  std::vector<Entry> entries_;
   std::size_t count_ = 0;
   int shift_ = 0;
 };
@@ -40,10 +46,21 @@ class PrefixCache {
   PrefixCache() = default;
   PrefixCache(std::int32_t total_blocks, std::int32_t block_size);
 
+  /// From now on `holders` knows which first blocks this replica has. @pre no block has content, or
+  /// `holders` is a copy of the index that knew them
+  void tell(PrefixHolders* holders, std::int32_t replica) {
+    holders_ = holders;
+    replica_ = replica;
+  }
+
   struct Hit {
     std::int32_t blocks = 0;
     std::int32_t free = 0;
   };
+  /// The first block's hash of a request's sequence; 0: no other request can have cached it, or the
+  /// sequence ends with this block.
+  std::uint64_t first_hash(const Request& request, const Progress& progress,
+                           std::int32_t tokens) const;
   /// Longest cached prefix within `tokens` tokens. The answer is remembered until forget().
   Hit lookup(std::int32_t slot, const Request& request, const Progress& progress,
              std::int32_t tokens) const;
@@ -63,8 +80,9 @@ class PrefixCache {
 
  private:
   struct Block {
-    std::uint64_t hash = 0;  // 0 = no content; 1 = content that no request will ask for
-    std::int32_t references = 0;
+    std::uint64_t hash = 0;          // 0 = no content; 1 = content that no request will ask for
+    std::uint32_t is_first : 1 = 0;  // of a sequence
+    std::uint32_t references : 31 = 0;
     std::int32_t next = -1, previous = -1;  // in the free queue
     std::int32_t twin = -1;                 // the next block with the same content
   };
@@ -79,6 +97,8 @@ class PrefixCache {
   void index_blocks(std::int32_t slot, const Request& request, const Progress& progress,
                     std::int32_t full);
   std::int32_t public_blocks(const Progress& progress) const;
+  std::int32_t askable_blocks(const Request& request, const Progress& progress,
+                              std::int32_t tokens) const;
   const std::vector<std::uint64_t>& hashes(const Request& request, const Progress& progress,
                                            std::int32_t blocks) const;
   std::int32_t pop();
@@ -86,13 +106,15 @@ class PrefixCache {
   void push_head(std::int32_t block);
   void push_tail(std::int32_t block);
   void leave_queue(std::int32_t block);
-  void add_content(std::int32_t block, std::uint64_t hash);
+  void add_content(std::int32_t block, std::uint64_t hash, bool is_first);
   void drop_content(std::int32_t block);
 
   std::int32_t block_size_ = 16;
   std::int32_t total_blocks_ = 0;
   std::int32_t head_ = -1, tail_ = -1;
   std::int64_t version_ = 0;
+  PrefixHolders* holders_ = nullptr;  // null: no router asks
+  std::int32_t replica_ = 0;          // what the holders call this one
   // Blocks that were never taken stand next to each other in the queue. The first of them is the
   // last of `blocks_`; the others do not exist yet.
   std::vector<Block> blocks_;

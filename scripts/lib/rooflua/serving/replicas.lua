@@ -10,11 +10,12 @@ local specs = require "rooflua.border.specs"
 
 local replicas = {}
 
---- What each replica says of itself, one table per replica; empty tables where only their number is given.
+--- What each replica says of itself, one table per replica. Replicas that are alike have the same table; it is empty
+--- where only their number is given.
 local function own_tables(reader, given)
-  local list = {}
+  local list, empty = {}, {}
   if type(given) == "number" then
-    for i = 1, reader:whole("replicas", given, 1) do list[i] = {} end
+    for i = 1, reader:whole("replicas", given, 1) do list[i] = empty end
     return list
   end
   if type(given) ~= "table" then
@@ -119,8 +120,11 @@ function replicas.bound_steps(prepared)
   return { steps = Prepared.steps(prepared), corrections = step_corrections(prepared), all = prepared.corrections }
 end
 
-local function build(reader, given, own)
+--- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.
+---@param before table? what prepared.of returned for that replica
+local function build(reader, given, own, before)
   local merged, scheduler, held, serving = merged_with(reader, given, own)
+  if before then merged.model, merged.hardware, merged.mfu = before.model, before.hardware, before.mfu end
   local prepared = Prepared.of(reader, merged)
   local deployment = prepared.deployment
   prepared.said = own.deployment or given.deployment
@@ -154,7 +158,8 @@ end
 
 --- Adds the ranks of one engine to a list. They share all but the scheduler.
 ---@param engine integer which engine of the scenario, from 1
-local function add_ranks(list, first, engine)
+---@param is_copy boolean the first rank has a scheduler of its own as well
+local function add_ranks(list, first, engine, is_copy)
   local count = first.deployment.dp
   for rank = 1, count do
     local each, config = copy(first), copy(first.config)
@@ -163,7 +168,7 @@ local function add_ranks(list, first, engine)
       config.group, config.group_sync_s = engine - 1, first.sync_s
       config.name = ("engine %d rank %d"):format(engine, rank)
     end
-    if rank > 1 then each.scheduler = policy.fresh(first.scheduler) end
+    if rank > 1 or is_copy then each.scheduler = policy.fresh(first.scheduler) end
     list[#list + 1] = each
   end
 end
@@ -181,11 +186,23 @@ local function check_stages(reader, list)
   end
 end
 
+--- Whether a further replica can have the step model of this one: a pure function of the batch. A correction or a
+--- method `summary` may tell replicas apart.
+local function can_share(prepared)
+  return #prepared.corrections == 0 and prepared.step_policy.summary == nil
+end
+
 --- Every replica of a scenario: {prepared, scheduler, steps, deployment, config, rank}. `rank` counts from 1 within an
---- engine; config.name is what reports call one of several ranks.
+--- engine; config.name is what reports call one of several ranks. Replicas that are alike share all but the scheduler.
 function replicas.of(reader, given)
-  local out = {}
-  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do add_ranks(out, build(reader, given, own), i) end
+  local out, made = {}, {}
+  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do
+    local before = made[own]
+    local is_copy = before ~= nil and can_share(before.prepared)
+    local first = is_copy and before or build(reader, given, own, before and before.prepared)
+    made[own] = first
+    add_ranks(out, first, i, is_copy)
+  end
   check_stages(reader, out)
   return out
 end
