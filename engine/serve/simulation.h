@@ -118,7 +118,7 @@ class Simulation final : public RouteSource {
   // the loop
   Picoseconds next_instant();
   void land_steps();
-  void prefetch_next() const;
+  void prefetch_next(int part) const;
   void deliver();
   void plan_steps();
   void fill_pipeline(RankGroup& group);

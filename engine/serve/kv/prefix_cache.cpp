@@ -207,7 +207,15 @@ void PrefixCache::seat(std::int32_t slot, const Request& request, const Progress
 
 void PrefixCache::grow(std::int32_t slot, std::int32_t more) {
   Chain& own = chain(slot);
-  for (; more > 0; --more) own.blocks.push_back(pop());
+  std::int32_t ahead = head_;  // whose content will be dropped, if it has any
+  for (std::int32_t i = 0; i < prefetched && ahead >= 0; ++i) ahead = next_of(ahead);
+  for (; more > 0; --more) {
+    if (ahead >= 0) {
+      index_.prefetch(blocks_[static_cast<std::size_t>(ahead)].hash);
+      ahead = next_of(ahead);
+    }
+    own.blocks.push_back(pop());
+  }
 }
 
 void PrefixCache::take(std::int32_t more) {
@@ -301,11 +309,6 @@ std::int32_t PrefixCache::pop() {
   if (static_cast<std::size_t>(block) + 1 == blocks_.size()) add_next_block(block);
   Block& record = blocks_[static_cast<std::size_t>(block)];
   if (record.hash != 0) drop_content(block);
-  if (record.next >= 0) {
-    const Block& behind = blocks_[static_cast<std::size_t>(record.next)];
-    if (behind.hash > dead) index_.prefetch(behind.hash);
-    if (behind.next >= 0) __builtin_prefetch(&blocks_[static_cast<std::size_t>(behind.next)]);
-  }
   leave_queue(block);
   record.references = 1;
   return block;

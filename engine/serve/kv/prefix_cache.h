@@ -101,6 +101,9 @@ class PrefixCache {
                               std::int32_t tokens) const;
   const std::vector<std::uint64_t>& hashes(const Request& request, const Progress& progress,
                                            std::int32_t blocks) const;
+  std::int32_t next_of(std::int32_t block) const {
+    return blocks_[static_cast<std::size_t>(block)].next;
+  }
   std::int32_t pop();
   void add_next_block(std::int32_t untouched);
   void push_head(std::int32_t block);
