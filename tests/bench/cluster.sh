@@ -28,8 +28,8 @@ slope() {
   for _ in $(seq "$repeats"); do
     for replicas in 16 1024; do
       read -r low _ < <(seconds $replicas 100000 --set router="$router" "$@")
-      read -r high _ < <(seconds $replicas 150000 --set router="$router" "$@")
-      awk -v low="$low" -v high="$high" 'BEGIN { print (high - low) / 50000 * 1e6 }' >>"$scratch/slope.$replicas"
+      read -r high _ < <(seconds $replicas 300000 --set router="$router" "$@")
+      awk -v low="$low" -v high="$high" 'BEGIN { print (high - low) / 200000 * 1e6 }' >>"$scratch/slope.$replicas"
     done
   done
   awk -v router="$router" -v few="$(median "$scratch/slope.16")" -v many="$(median "$scratch/slope.1024")" 'BEGIN {
