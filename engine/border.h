@@ -286,6 +286,8 @@ typedef struct rooflua_serve_border {
       BORDER_INIT(0);  // 0 no call is running; 1 a scheduler; 2 a router; 3 a look from outside
   int32_t change BORDER_INIT(0);       // grows whenever lists may have changed: positions are stale
   uint32_t batch_live BORDER_INIT(0);  // epoch of the batch that is priced; 0: none
+  const int32_t* holders BORDER_INIT(nullptr);  // places in route->candidates, once asked for
+  int32_t holder_count BORDER_INIT(-1);         // -1: not asked for in this call
 } rooflua_serve_border;
 
 /// The leaf functions that a plan consists of.
@@ -309,6 +311,8 @@ typedef struct rooflua_serve_table {
   const int32_t* (*decode_contexts)(rooflua_serve_border*);
   int32_t (*decode_blocks)(rooflua_serve_border*);
   int32_t (*shared_tokens)(rooflua_serve_border*, double slot, double other);
+  int32_t (*least_outstanding)(rooflua_serve_border*);  // a place in route->candidates, as below
+  int32_t (*find_holders)(rooflua_serve_border*);       // sets holders and holder_count
 } rooflua_serve_table;
 
 // cdef]

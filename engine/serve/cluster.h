@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "border.h"
@@ -80,6 +81,13 @@ class RouteSource {
   /// Tokens of the request in this slot that this replica has cached now, however stale the signals
   /// are.
   virtual std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept = 0;
+  /// The candidate with the fewest outstanding requests, as a place in view.candidates; the first
+  /// of equal ones.
+  virtual std::int32_t least_outstanding(const rooflua_route_view& view) const noexcept = 0;
+  /// Candidates that have some of the routed request cached, as increasing places in
+  /// view.candidates. Valid until the next call.
+  virtual std::span<const std::int32_t> prefix_holders(
+      const rooflua_route_view& view) const noexcept = 0;
 };
 
 /// What a router sees (border.h).

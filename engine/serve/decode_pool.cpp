@@ -9,7 +9,9 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::size_t wheel_size = 8192;  // a power of two; later entries share its lists
+// Lists of the wheel: a power of two; later entries share them. They become more where there are
+// many requests, so that a step visits few entries that are not due.
+constexpr std::size_t first_wheel_size = 256, lists_per_request = 8, largest_wheel = 8192;
 
 }  // namespace
 
@@ -18,7 +20,7 @@ DecodePool::DecodePool(Board& board, BoundedContexts bounded)
       bounded_(std::move(bounded)),
       block_size_(board.view.block_size),
       crossings_(static_cast<std::size_t>(board.view.block_size), 0),
-      wheel_(wheel_size, -1) {}
+      wheel_(first_wheel_size, -1) {}
 
 // --- blocks
 
@@ -55,6 +57,29 @@ std::vector<std::int32_t> DecodePool::filling() const {
 
 // --- the wheel
 
+/// More lists. Entries of one index keep their order.
+void DecodePool::grow_wheel() {
+  const std::vector<std::int32_t> before = std::move(wheel_);
+  wheel_.assign(2 * before.size(), -1);
+  std::vector<std::int32_t> slots;
+  for (const std::int32_t head : before) {
+    slots.clear();
+    for (std::int32_t slot = head; slot >= 0; slot = board_->progress(slot).wheel_next)
+      slots.push_back(slot);
+    for (; !slots.empty(); slots.pop_back()) link(slots.back());
+  }
+}
+
+/// In front of the list of its index.
+void DecodePool::link(std::int32_t slot) {
+  Progress& progress = board_->progress(slot);
+  std::int32_t& head = bucket(progress.event_at);
+  progress.wheel_previous = -1;
+  progress.wheel_next = head;
+  if (head >= 0) board_->progress(head).wheel_previous = slot;
+  head = slot;
+}
+
 /// The request's entry: where it ends, or where it uses up the blocks that it holds.
 void DecodePool::put_on_wheel(std::int32_t slot) {
   Progress& progress = board_->progress(slot);
@@ -65,11 +90,7 @@ void DecodePool::put_on_wheel(std::int32_t slot) {
                                  std::int64_t{progress.held_blocks} * block_size_;
     progress.event_at = std::min(used_up, progress.finish_at);
   }
-  std::int32_t& head = bucket(progress.event_at);
-  progress.wheel_previous = -1;
-  progress.wheel_next = head;
-  if (head >= 0) board_->progress(head).wheel_previous = slot;
-  head = slot;
+  link(slot);
 }
 
 void DecodePool::take_off_wheel(std::int32_t slot) {
@@ -122,6 +143,8 @@ void DecodePool::join(std::int32_t slot, bool shares_output) {
   put_on_wheel(slot);
   newcomers_.push_back(slot);
   ++board_->view.decodes;
+  const auto members = static_cast<std::size_t>(board_->view.decodes);
+  if (wheel_.size() < largest_wheel && wheel_.size() < lists_per_request * members) grow_wheel();
   board_->view.decode_context_tokens += request.context_tokens;
   if (bounded_.used()) bounded_.add(request.context_tokens);
 }

@@ -66,6 +66,11 @@ class DecodePool {
     return board_->progress(slot).token_from < index_;
   }
   std::span<const std::int32_t> newcomers() const { return newcomers_; }
+  /// Brings what the next step reads into the processor's cache.
+  void prefetch() const {
+    __builtin_prefetch(&wheel_[static_cast<std::size_t>(index_ + 1) & (wheel_.size() - 1)]);
+    __builtin_prefetch(&crossings_[at_phase()]);
+  }
 
   /// A step of all requests but `left_out`, which become newcomers.
   /// @returns the requests that reach Progress::finish_at; valid until the next step
@@ -81,6 +86,8 @@ class DecodePool {
     return wheel_[static_cast<std::size_t>(index) & (wheel_.size() - 1)];
   }
   void put_on_wheel(std::int32_t slot);
+  void grow_wheel();
+  void link(std::int32_t slot);
   void take_off_wheel(std::int32_t slot);
   bool reach(std::int32_t slot);
   void use_up_blocks(std::int32_t slot);

@@ -45,7 +45,7 @@ void Simulation::pull(std::int32_t slot) {
 void Simulation::let_go(std::int32_t slot) {
   const std::int32_t from = requests_.progress(slot).prefill_replica;
   at(from).release_kept(slot);
-  --outstanding_[static_cast<std::size_t>(from)];
+  signals_.add_outstanding(from, -1);
   touch(from);
   tell_blocks(from);
 }

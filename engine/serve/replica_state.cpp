@@ -70,9 +70,10 @@ void ReplicaState::rebind(Requests& requests) {
 
 std::int32_t ReplicaState::cached_tokens(std::int32_t slot) const noexcept {
   const Progress& progress = board_.progress(slot);
+  if (request(slot).replica != view().index)
+    return kv_.peek(request(slot), progress).blocks * config_.block_size;
   const KvCache::Hit hit = kv_.lookup(slot, request(slot), progress);
-  const bool here = request(slot).replica == view().index;
-  return std::max(hit.blocks * config_.block_size, here ? progress.remote_tokens : 0);
+  return std::max(hit.blocks * config_.block_size, progress.remote_tokens);
 }
 
 std::int32_t ReplicaState::shared_tokens(std::int32_t slot, std::int32_t other) const noexcept {
@@ -197,7 +198,7 @@ void ReplicaState::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t r
 }
 
 void ReplicaState::take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks) {
-  kv_.seat(slot, hit, blocks - hit.blocks);
+  kv_.seat(slot, request(slot), board_.progress(slot), hit, blocks - hit.blocks);
   kv_.take(config_.seat_blocks);
 }
 

@@ -42,6 +42,8 @@ class ReplicaState : public VisibleReplica {
   /// Blocks that the admission of a waiting request would take for its whole sequence.
   std::int32_t missing_blocks(std::int32_t slot) const noexcept;
 
+  /// Where routers look for cached prefixes.
+  void tell(PrefixHolders& holders) { kv_.tell(&holders, view().index); }
   /// What its scheduler reads of the ranks that step together; null: it steps alone.
   void see_group(const rooflua_group_view* group) { board_.view.group = group; }
 

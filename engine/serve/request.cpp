@@ -75,7 +75,10 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
 
   Progress& progress = this->progress(slot);
   std::vector<Segment> segments = std::move(progress.segments);
+  std::vector<BlockHashes> block_hashes = std::move(progress.block_hashes);
   progress = Progress{};
+  for (BlockHashes& each : block_hashes) each.hashes.clear();
+  progress.block_hashes = std::move(block_hashes);
   segments.assign(spec.segments.begin(), spec.segments.end());
   progress.segments = std::move(segments);
   progress.arrival = arrival;

@@ -40,6 +40,12 @@ struct RequestSpec {
 /// What policies and routers may read: the struct in border.h, which LuaJIT reads in place.
 using Request = rooflua_request;
 
+/// Hashes of the leading full blocks of a request's sequence, as far as they were asked for.
+struct BlockHashes {
+  std::int32_t block_size = 0;
+  std::vector<std::uint64_t> hashes;
+};
+
 /// What only the engine knows of a live request. Decode indices are those of decode_pool.h.
 struct Progress {
   Picoseconds arrival = 0;        // sent
@@ -68,6 +74,9 @@ struct Progress {
   std::int32_t filling = -1;   // the same, where it fills a block that others may ask for
   std::uint64_t output_content = 0;
   std::vector<Segment> segments;  // empty = private
+  /// Kept by the prefix caches (kv/prefix_cache.h), one entry per block size: it follows from the
+  /// request alone, so that all replicas read the same.
+  mutable std::vector<BlockHashes> block_hashes;
 };
 
 /// Tokens at the left that two prompts have in common; of private prompts none.

@@ -52,7 +52,7 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   const bool may_refuse = !decodes && router != nullptr && router->may_refuse();
   if (candidates.size() == 1 && !may_refuse) return candidates.front();
   RouteView view;
-  view.signals = signals_.read(now_, replicas_, outstanding_, group_of_);
+  view.signals = signals_.read(now_, replicas_);
   view.now_s = now_s();
   view.signals_s = seconds(signals_.taken_at());
   view.candidates = candidates.data();
@@ -63,7 +63,7 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   view.source = this;
   const std::int32_t chosen = bindings_.router->route(requests_[slot], view);
   if (chosen == Router::refused && may_refuse) return chosen;
-  if (std::find(candidates.begin(), candidates.end(), chosen) == candidates.end())
+  if (chosen < 0 || chosen >= replica_count() || is_decoder(chosen) != decodes)
     throw Error("router", "route: found replica " + std::to_string(chosen + 1) + " for request " +
                               std::to_string(requests_[slot].id) + "; " +
                               std::to_string(candidates.size()) + " of " +
@@ -77,7 +77,7 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
   Request& request = requests_[slot];
   Progress& progress = requests_.progress(slot);
   request.replica = index;
-  ++outstanding_[static_cast<std::size_t>(index)];
+  signals_.add_outstanding(index, 1);
   const std::int32_t room = config.max_model_len - request.prompt_tokens;
   if (config.max_model_len > 0 && room < 1) return finish(slot, Outcome::exceeds_max_model_len);
   if (!replica.could_hold(request.prompt_tokens)) return finish(slot, Outcome::exceeds_kv_cache);
@@ -145,8 +145,10 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
 void Simulation::finish(std::int32_t slot, Outcome outcome) {
   const RequestDone done = describe(slot, outcome);
   if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
-  for (Replica& replica : replicas_) replica.forget(slot);
-  if (done.replica >= 0) --outstanding_[static_cast<std::size_t>(done.replica)];
+  // No other replica knows the request: it was never in their queues.
+  if (done.replica >= 0) at(done.replica).forget(slot);
+  if (done.prefill_replica >= 0) at(done.prefill_replica).forget(slot);
+  if (done.replica >= 0) signals_.add_outstanding(done.replica, -1);
   requests_.close(slot);
   ++totals_.ended[static_cast<std::size_t>(outcome)];
   totals_.last_end = std::max(totals_.last_end, done.now);

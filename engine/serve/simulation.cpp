@@ -1,6 +1,7 @@
 #include "serve/simulation.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -22,6 +23,16 @@ void check(const Bindings& bindings, std::size_t replicas) {
   ROOFLUA_ASSERT(bindings.workload != nullptr);
 }
 
+/// By replica: the place of its group.
+std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::size_t replicas) {
+  std::vector<std::int32_t> out(replicas);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::int32_t index : groups[g].members)
+      out[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(g);
+  }
+  return out;
+}
+
 PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload) {
   if (!config.prefix_caching) return PrefixIndex::none;
   return config.real_blocks || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
@@ -34,7 +45,11 @@ bool wanted(const std::atomic<int>* stop) {
 }  // namespace
 
 Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
-    : config_(config), bindings_(bindings), signals_(config.replicas.size()) {
+    : config_(config),
+      bindings_(bindings),
+      groups_(rank_groups(config.replicas)),
+      group_of_(places_of(groups_, config.replicas.size())),
+      signals_(group_of_, config.replicas) {
   validate(config_);
   check(bindings_, config_.replicas.size());
   replicas_.reserve(config_.replicas.size());
@@ -43,20 +58,14 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
     replicas_.emplace_back(i, replica, index_of(replica, *bindings_.workload), requests_);
     (replica.role == Role::decode ? decode_candidates_ : open_candidates_).push_back(i);
   }
-  outstanding_.assign(replicas_.size(), 0);
   fruitless_preemptions_.assign(replicas_.size(), 0);
-  groups_ = rank_groups(config_.replicas);
-  group_of_.resize(replicas_.size());
   std::size_t most = 0;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    most = std::max(most, groups_[g].members.size());
-    for (const std::int32_t index : groups_[g].members)
-      group_of_[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(g);
-  }
+  for (const RankGroup& group : groups_) most = std::max(most, group.members.size());
   prices_.resize(most);
   operations_.resize(most);
   is_touched_.assign(groups_.size(), 0);
   bind_groups();
+  bind_holders();
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
   read_ahead();
@@ -118,6 +127,7 @@ void Simulation::land_steps() {
   while (!alarms_.empty() && alarms_.front().time == now_) {
     const Alarm due = alarms_.pop();
     if (!alarm_holds(due)) continue;
+    prefetch_next(0);
     touch(due.replica);
     Replica& replica = at(due.replica);
     if (!replica.pipeline().executing()) continue;
@@ -132,6 +142,27 @@ void Simulation::land_steps() {
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
   }
+}
+
+/// Where there are many replicas, none of them is in the processor's cache when its step ends. The
+/// replica of the next alarm comes there while this one is planned, in parts, because only a few
+/// lines can be on their way at a time.
+void Simulation::prefetch_next(int part) const {
+  constexpr std::size_t few = 64, line_bytes = 64, parts = 3;
+  constexpr std::size_t part_bytes = (sizeof(Replica) / parts / line_bytes + 1) * line_bytes;
+  if (replicas_.size() <= few || alarms_.empty()) return;
+  const auto index = static_cast<std::size_t>(alarms_.front().replica);
+  const RankGroup& group = groups_[static_cast<std::size_t>(group_of_[index])];
+  if (part == 0) __builtin_prefetch(&group);
+  if (part == 1) {
+    __builtin_prefetch(group.members.data());
+    __builtin_prefetch(bindings_.schedulers[index]);
+  }
+  const auto* bytes = reinterpret_cast<const char*>(&replicas_[index]);
+  const std::size_t first = static_cast<std::size_t>(part) * part_bytes;
+  for (std::size_t at = first; at < std::min(first + part_bytes, sizeof(Replica)); at += line_bytes)
+    __builtin_prefetch(bytes + at);
+  if (part == 2) replicas_[index].pool().prefetch();
 }
 
 void Simulation::deliver() {
@@ -161,6 +192,7 @@ void Simulation::plan_steps() {
     const auto index = static_cast<std::size_t>(touched_[i]);
     is_touched_[index] = 0;
     fill_pipeline(groups_[index]);
+    for (const std::int32_t member : groups_[index].members) signals_.changed(member);
   }
   touched_.clear();
 }
@@ -182,6 +214,7 @@ bool Simulation::alarm_holds(const Alarm& alarm) const {
 }
 
 void Simulation::touch(std::int32_t index) {
+  signals_.changed(index);
   const std::int32_t group = group_of_[static_cast<std::size_t>(index)];
   char& mark = is_touched_[static_cast<std::size_t>(group)];
   if (mark != 0) return;
@@ -193,6 +226,21 @@ void Simulation::touch(std::int32_t index) {
 
 std::int32_t Simulation::cached_tokens(std::int32_t slot, std::int32_t index) const noexcept {
   return replicas_[static_cast<std::size_t>(index)].cached_tokens(slot);
+}
+
+std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) const noexcept {
+  holding_places_.clear();
+  for (const std::int32_t index : of_each_block_size_) {
+    const std::uint64_t hash =
+        replica(index).kv().first_hash(requests_[view.slot], requests_.progress(view.slot));
+    if (hash == 0) continue;
+    for (const std::int32_t holder : holders_.of(hash)) {
+      if (is_decoder(holder) == (view.decode_stage != 0))
+        holding_places_.push_back(signals_.place_of(holder));
+    }
+  }
+  if (of_each_block_size_.size() > 1) std::sort(holding_places_.begin(), holding_places_.end());
+  return holding_places_;
 }
 
 std::int32_t Simulation::slot_of(std::int32_t id) const {
@@ -237,6 +285,17 @@ void Simulation::bind_groups() {
   }
 }
 
+/// The caches of several replicas tell which prompts they begin.
+void Simulation::bind_holders() {
+  of_each_block_size_.clear();
+  if (replicas_.size() < 2) return;
+  std::set<std::int32_t> known;
+  for (std::int32_t i = 0; i < replica_count(); ++i) {
+    at(i).tell(holders_);
+    if (known.insert(at(i).config().block_size).second) of_each_block_size_.push_back(i);
+  }
+}
+
 void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   at(index).rekey(policy);  // asks for keys, which may be an error
@@ -263,6 +322,7 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   for (Replica& replica : copy->replicas_) replica.rebind(copy->requests_);
   copy->bind_router();
   copy->bind_groups();
+  copy->bind_holders();
   return copy;
 }
 

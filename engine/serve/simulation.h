@@ -42,6 +42,7 @@
 #include "serve/ranks/group.h"
 #include "serve/replica.h"
 #include "serve/router_signals.h"
+#include "serve/routing/prefix_holders.h"
 
 namespace rooflua {
 
@@ -85,11 +86,13 @@ class Simulation final : public RouteSource {
   }
   const Requests& requests() const noexcept override { return requests_; }
   std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override;
+  std::int32_t least_outstanding(const RouteView& view) const noexcept override {
+    return signals_.least_outstanding(view.decode_stage != 0);
+  }
+  std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;
-  std::int32_t outstanding(std::int32_t replica) const {
-    return outstanding_[static_cast<std::size_t>(replica)];
-  }
+  std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
   const ClusterConfig& config() const { return config_; }
 
   /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
@@ -115,6 +118,7 @@ class Simulation final : public RouteSource {
   // the loop
   Picoseconds next_instant();
   void land_steps();
+  void prefetch_next(int part) const;
   void deliver();
   void plan_steps();
   void fill_pipeline(RankGroup& group);
@@ -158,6 +162,8 @@ class Simulation final : public RouteSource {
 
   void bind_router();
   void bind_groups();
+  void bind_holders();
+  bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
   SchedulerPolicy& scheduler(std::int32_t index) {
     return *bindings_.schedulers[static_cast<std::size_t>(index)];
@@ -183,8 +189,10 @@ class Simulation final : public RouteSource {
 
   // routing
   std::vector<std::int32_t> open_candidates_, decode_candidates_;  // replicas for each Stage
-  std::vector<std::int32_t> outstanding_;                          // by replica
   RouterSignals signals_;
+  PrefixHolders holders_;
+  std::vector<std::int32_t> of_each_block_size_;      // a replica for each
+  mutable std::vector<std::int32_t> holding_places_;  // what prefix_holders() returned
   Picoseconds frontend_token_ = 0;
 
   // one instant

@@ -20,6 +20,7 @@ void Simulation::starve_where(Picks picks) {
   std::sort(starved.begin(), starved.end());
   for (const auto& [id, slot] : starved) {
     at(requests_[slot].replica).evict(slot);
+    signals_.changed(requests_[slot].replica);
     finish(slot, Outcome::starved);
   }
 }

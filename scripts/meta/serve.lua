@@ -249,6 +249,9 @@ function Plan:wake_at(time_s) end
 ---@class rooflua.Candidates
 ---@field now_s number
 ---@field signals_s number when the signals were read
+---@field least_outstanding integer the replica with the fewest outstanding requests; ties to the first
+---@field prefix_holders integer how many replicas have some of the prompt cached
+---@field prefix_holder fun(self, k: integer): integer the k-th of them, in increasing order
 ---@field [integer] rooflua.Signals
 
 --- What a file of scripts/schedulers returns.

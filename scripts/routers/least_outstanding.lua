@@ -12,12 +12,7 @@ local LeastOutstanding = policy.define {
 
 ---@param replicas rooflua.Candidates
 function LeastOutstanding:route(_, replicas)
-  local best, fewest = 1, replicas[1].outstanding
-  for i = 2, #replicas do
-    local outstanding = replicas[i].outstanding
-    if outstanding < fewest then best, fewest = i, outstanding end
-  end
-  return best
+  return replicas.least_outstanding
 end
 
 return LeastOutstanding

@@ -17,16 +17,15 @@ local PrefixAffinity = policy.define {
 
 ---@param replicas rooflua.Candidates
 function PrefixAffinity:route(_, replicas)
-  local least, fewest = 1, math.huge
-  for i = 1, #replicas do
-    local outstanding = replicas[i].outstanding
-    if outstanding < fewest then least, fewest = i, outstanding end
-  end
-  local best, most = least, 0
-  for i = 1, #replicas do
-    local replica = replicas[i]
-    local hit = replica.prefix_hit_tokens
-    if hit > most and replica.outstanding <= fewest + self.slack then best, most = i, hit end
+  local best, most = replicas.least_outstanding, 0
+  local limit = replicas[best].outstanding + self.slack
+  for k = 1, replicas.prefix_holders do
+    local place = replicas:prefix_holder(k)
+    local replica = replicas[place]
+    if replica.outstanding <= limit then
+      local hit = replica.prefix_hit_tokens
+      if hit > most then best, most = place, hit end
+    end
   end
   return best
 end

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Same inputs, same bytes: [--quick] PROGRAM [OTHER PROGRAM]... Runs every scenario with every kind of output, prices
-# steps, draws from every distribution, validates a few measured cases where there are any. Programs of other
+# Same inputs, same bytes: [--quick] PROGRAM [OTHER PROGRAM]... Runs every scenario with every kind of output and every
+# router on 64 replicas, prices steps, draws from every distribution, validates a few measured cases where there are any. Programs of other
 # compilers and build types must write what the first writes. A program alone must write the same again: interpreted,
 # and with 2 and 4 jobs. --quick runs a few scenarios.
 set -eu
@@ -45,6 +45,12 @@ scenarios() { # PROGRAM DIR [OPTION]...
     esac
     # shellcheck disable=SC2086  # options and their values, or nothing
     keep "$to" "$program" run "$scenario" --quiet $set_tables "$@" --json "$to.json" --html "$to.html" $outputs
+  done
+  for file in scripts/routers/*.lua; do
+    router=$(basename "$file" .lua)
+    keep "$out/cluster.$router" "$program" run tests/bench/cluster.lua --quiet "$@" --set router="$router" \
+      --set replicas=64 --set workload.rate_per_s=1280 --set workload.num_requests=1000 \
+      --set workload.prefix_tokens=64 --set workload.prefix_groups=20 --json "$out/cluster.$router.json"
   done
   keep "$out/vllm" "$program" run scenarios/12_replay.lua --quiet "$@" --requests "$out/vllm.json"
   keep "$out/why" "$program" run scenarios/12_replay.lua --quiet "$@" --why 17

@@ -252,6 +252,23 @@ class NaiveCluster : public RouteSource {
   std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override {
     return engines_[static_cast<std::size_t>(replica)]->hit_tokens(slot);
   }
+  std::int32_t least_outstanding(const RouteView& view) const noexcept override {
+    std::int32_t best = 0;
+    for (std::int32_t place = 1; place < view.candidate_count; ++place) {
+      if (outstanding_of(view, place) < outstanding_of(view, best)) best = place;
+    }
+    return best;
+  }
+  std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override {
+    holders_.clear();
+    for (std::int32_t place = 0; place < view.candidate_count; ++place) {
+      if (cached_tokens(view.slot, view.candidates[place]) > 0) holders_.push_back(place);
+    }
+    return holders_;
+  }
+  static std::int32_t outstanding_of(const RouteView& view, std::int32_t place) {
+    return view.signals[view.candidates[place]].outstanding;
+  }
 
   // --- steps
 
@@ -384,6 +401,7 @@ class NaiveCluster : public RouteSource {
   std::vector<bool> running_, touched_;
   std::vector<Ps> wake_;
   std::vector<std::int32_t> outstanding_;
+  mutable std::vector<std::int32_t> holders_;  // what prefix_holders() returned
   std::vector<Parcel> parcels_;
   std::vector<bool> sent_;
   std::vector<Snapshot> past_;

@@ -62,6 +62,17 @@ bool mixed(const ClusterCase& cluster) {
   });
 }
 
+/// The same question to so many replicas, which step alone.
+ClusterCase widened(ClusterCase cluster, std::size_t count) {
+  for (ClusterReplica& each : cluster.replicas) {
+    each.group = -1;
+    if (each.policy == 3) each.policy = 1;  // it looks at the ranks of its group
+  }
+  for (std::size_t i = 0; cluster.replicas.size() < count; ++i)
+    cluster.replicas.push_back(ClusterReplica(cluster.replicas[i]));
+  return cluster;
+}
+
 /// What one router was asked.
 struct Asked {
   int clusters = 0, stale = 0, mixed = 0, sharing = 0, apart = 0, unlike_round_robin = 0,
@@ -122,6 +133,23 @@ TEST_CASE("every shipped router sends every request where the naive cluster does
     if (name != "round_robin") CHECK(asked.unlike_round_robin >= 15);
     if (reads_old_signals) CHECK(asked.unlike_fresh >= 5);
   }
+}
+
+TEST_CASE("every shipped router sends every request of 64 replicas where the naive cluster does") {
+  LuaPolicies lua;
+  const auto [first, last] = seeds(1, 6);
+  std::set<int> used;
+  for (const std::string& name : shipped_routers()) {
+    for (std::uint64_t seed = first; seed <= last; ++seed) {
+      const ClusterCase cluster = widened(draw_cluster(seed), 64);
+      const auto make = [&] { return lua.make_router(name, draw_parameters(name, cluster), seed); };
+      INFO(name << " { " << draw_parameters(name, cluster) << " }\n" << text(cluster));
+      const History expected = run_naive(cluster, *make());
+      REQUIRE(difference(expected, run_engine(cluster, *make())) == "");
+      for (const auto& [prefill, decode] : places(expected)) used.insert(decode);
+    }
+  }
+  CHECK(used.size() > 50);
 }
 
 }  // namespace rooflua::reference

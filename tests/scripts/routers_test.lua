@@ -15,6 +15,14 @@ local function replicas(list)
       each[field] = each[field] or 0
     end
   end
+  local holders = {}
+  list.least_outstanding = 1
+  for i, each in ipairs(list) do
+    if each.outstanding < list[list.least_outstanding].outstanding then list.least_outstanding = i end
+    if each.prefix_hit_tokens > 0 then holders[#holders + 1] = i end
+  end
+  list.prefix_holders = #holders
+  function list.prefix_holder(_, k) return holders[k] end
   return list
 end
 

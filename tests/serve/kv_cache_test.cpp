@@ -30,7 +30,8 @@ struct Shelf {
   void seat(std::int32_t slot) {
     const std::int32_t tokens = at(slot).request.prompt_tokens;
     const KvCache::Hit found = hit(slot);
-    cache.seat(slot, found, blocks_for(tokens, 4) - found.blocks);
+    cache.seat(slot, at(slot).request, at(slot).progress, found,
+               blocks_for(tokens, 4) - found.blocks);
     cache.remember(slot, at(slot).request, at(slot).progress, tokens / 4);
   }
   void release(std::int32_t slot, bool returns = false) {
@@ -142,7 +143,7 @@ TEST_CASE("what a preempted request left behind hits on its return, in both indi
 }
 
 TEST_CASE("a map of blocks finds what was put in, whatever was taken out") {
-  BlockMap map(64);
+  BlockMap map;
   std::vector<std::uint64_t> hashes;
   for (std::uint64_t i = 0; i < 64; ++i) hashes.push_back((i * 0x9E3779B97F4A7C15ull) ^ (i << 3));
   for (std::int32_t i = 0; i < 64; ++i) map.set(hashes[static_cast<std::size_t>(i)], i);

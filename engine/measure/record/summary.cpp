@@ -174,14 +174,27 @@ void SummaryObserver::Distributions::add(const Distributions& other) {
   queue.add(other.queue);
 }
 
-void SummaryObserver::describe_kept(Member member, std::int32_t index, GroupSummary& out) const {
+/// The places of the kept requests by class or by replica, in the order of their ends.
+std::vector<SummaryObserver::Places> SummaryObserver::places_by(
+    std::int32_t Completed::*group) const {
+  std::vector<Places> out;
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (kept_[i].*group < 0) continue;
+    const auto index = static_cast<std::size_t>(kept_[i].*group);
+    if (index >= out.size()) out.resize(index + 1);
+    out[index].push_back(static_cast<std::int32_t>(i));
+  }
+  return out;
+}
+
+void SummaryObserver::describe_kept(const Places* places, GroupSummary& out) const {
   std::vector<double> values;  // of one metric at a time
+  const std::size_t count = places != nullptr ? places->size() : kept_.size();
   const auto describe = [&](auto&& value_of) {
     values.clear();
-    for (const Completed& request : kept_) {
-      if (member == Member::klass && request.klass != index) continue;
-      if (member == Member::replica && request.replica != index) continue;
-      const std::optional<double> value_s = value_of(request);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto place = places != nullptr ? static_cast<std::size_t>((*places)[i]) : i;
+      const std::optional<double> value_s = value_of(kept_[place]);
       if (value_s) values.push_back(*value_s);
     }
     return statistics(values);
@@ -196,7 +209,7 @@ void SummaryObserver::describe_kept(Member member, std::int32_t index, GroupSumm
   });
 }
 
-GroupSummary SummaryObserver::describe(const Group& group, Member member, std::int32_t index,
+GroupSummary SummaryObserver::describe(const Group& group, const Places* places,
                                        const GroupSummary* all) const {
   if (all != nullptr && all->completed == group.counts.completed) {
     GroupSummary same = *all;  // every completed request is in this group
@@ -205,7 +218,7 @@ GroupSummary SummaryObserver::describe(const Group& group, Member member, std::i
   }
   GroupSummary out = group.counts;
   if (keeping_) {
-    describe_kept(member, index, out);
+    describe_kept(places, out);
   } else {
     out.ttft_s = group.distributions.ttft.statistics(1e-12);
     out.tpot_s = group.distributions.tpot.statistics(1e-12);
@@ -241,8 +254,10 @@ Picoseconds SummaryObserver::duration() const {
 std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& all) const {
   std::vector<GroupSummary> out;
   if (classes_.size() < 2 && options_.classes.empty()) return out;
+  std::vector<Places> places = places_by(&Completed::klass);
+  places.resize(classes_.size());
   for (std::size_t i = 0; i < classes_.size(); ++i) {
-    out.push_back(describe(classes_[i], Member::klass, static_cast<std::int32_t>(i), &all));
+    out.push_back(describe(classes_[i], &places[i], &all));
     out.back().name =
         i < options_.classes.size() ? options_.classes[i] : "class " + std::to_string(i);
   }
@@ -254,11 +269,13 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
   // A run that was stopped was busy after its last completion, too.
   const Picoseconds last = std::max(last_completion_, last_step_end_);
   const double seen_ps = last > first_arrival_ ? static_cast<double>(last - first_arrival_) : 0;
-  for (std::size_t i = 0; i < std::max(replicas_.size(), replica_counts_.size()); ++i) {
+  const std::size_t count = std::max(replicas_.size(), replica_counts_.size());
+  std::vector<Places> places = places_by(&Completed::replica);
+  places.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
     const ReplicaCount seen = i < replica_counts_.size() ? replica_counts_[i] : ReplicaCount{};
     ReplicaSummary replica;
-    replica.requests = describe(i < replicas_.size() ? replicas_[i] : Group{}, Member::replica,
-                                static_cast<std::int32_t>(i), &all);
+    replica.requests = describe(i < replicas_.size() ? replicas_[i] : Group{}, &places[i], &all);
     const bool named = i < options_.replicas.size() && !options_.replicas[i].empty();
     replica.requests.name = named ? options_.replicas[i] : std::to_string(i + 1);
     replica.steps = seen.steps;
@@ -287,7 +304,7 @@ std::optional<SessionSummary> SummaryObserver::session_summary() const {
 
 Summary SummaryObserver::summary() const {
   Summary out;
-  const GroupSummary all = describe(all_requests(), Member::any, 0, nullptr);
+  const GroupSummary all = describe(all_requests(), nullptr, nullptr);
   out.slo = options_.slo;
   out.requests = arrived_;
   out.completed = all.completed;

@@ -145,7 +145,7 @@ class SummaryObserver : public Observer {
     std::int64_t turns = 0;
     Picoseconds first = 0, last = 0;
   };
-  enum class Member { any, klass, replica };
+  using Places = std::vector<std::int32_t>;  // in kept_
 
   static Group& group_of(std::vector<Group>& groups, std::int32_t index);
   static void count(const RequestDone& done, bool is_good, GroupSummary& counts);
@@ -156,9 +156,10 @@ class SummaryObserver : public Observer {
 
   Picoseconds duration() const;
   Group all_requests() const;
-  GroupSummary describe(const Group& group, Member member, std::int32_t index,
-                        const GroupSummary* all) const;
-  void describe_kept(Member member, std::int32_t index, GroupSummary& out) const;
+  std::vector<Places> places_by(std::int32_t Completed::*group) const;
+  /// @param places  of the group's requests; null: every kept request
+  GroupSummary describe(const Group& group, const Places* places, const GroupSummary* all) const;
+  void describe_kept(const Places* places, GroupSummary& out) const;
   std::vector<GroupSummary> class_summaries(const GroupSummary& all) const;
   std::vector<ReplicaSummary> replica_summaries(const GroupSummary& all) const;
   std::optional<SessionSummary> session_summary() const;

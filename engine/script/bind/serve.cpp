@@ -51,8 +51,7 @@ void listen_metrics(lua_State* L, int index, Run& run) {
   run.listen(std::make_unique<LuaOwnMetrics>(run.asking));
 }
 
-/// Bytes of the index of a KV cache whose content is shared: an entry for every block, made at
-/// once.
+/// Bytes of the index of a KV cache whose content is shared, once every block was in use.
 std::size_t kv_index_bytes(const ClusterConfig& config, const Workload& workload) {
   constexpr std::size_t bytes_per_block = 64;
   if (!workload.shares_content()) return 0;

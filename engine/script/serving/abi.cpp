@@ -100,6 +100,20 @@ std::int32_t route_cached_tokens(ServeBorder* border, double replica) noexcept {
   return rooflua::cached_tokens(*border->route, index);
 }
 
+std::int32_t least_outstanding(ServeBorder* border) noexcept {
+  if (border->route == nullptr || border->route->source == nullptr) return 0;
+  return border->route->source->least_outstanding(*border->route);
+}
+
+std::int32_t find_holders(ServeBorder* border) noexcept {
+  std::span<const std::int32_t> places;
+  if (border->route != nullptr && border->route->source != nullptr)
+    places = border->route->source->prefix_holders(*border->route);
+  border->holders = places.data();
+  border->holder_count = static_cast<std::int32_t>(places.size());
+  return border->holder_count;
+}
+
 std::int32_t context_max(ServeBorder* border) noexcept {
   return decode_context_max(*border->batch);
 }
@@ -132,7 +146,9 @@ ServeTable serve_table(ServeState& state) {
           context_max,
           contexts,
           decode_blocks,
-          shared_tokens};
+          shared_tokens,
+          least_outstanding,
+          find_holders};
 }
 
 }  // namespace rooflua::script

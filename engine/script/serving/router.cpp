@@ -29,6 +29,8 @@ std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
   border_->view = nullptr;
   border_->replica = nullptr;
   border_->route = &view;
+  border_->holders = nullptr;
+  border_->holder_count = -1;
   call_route_.push(L);
   instance_.push(L);
   lua_pushinteger(L, view.slot);

@@ -37,9 +37,24 @@ KvCache::Hit KvCache::lookup(std::int32_t slot, const Request& request,
   return {covered, covered};
 }
 
-void KvCache::seat(std::int32_t slot, Hit hit, std::int32_t fresh) {
+KvCache::Hit KvCache::peek(const Request& request, const Progress& progress) const {
+  if (index_ != PrefixIndex::shared) return {};
+  const std::int32_t tokens = request.prompt_tokens + request.emitted_tokens;
+  const PrefixCache::Hit hit = prefixes_.peek(request, progress, tokens - 1);
+  return {hit.blocks, hit.free};
+}
+
+std::uint64_t KvCache::first_hash(const Request& request, const Progress& progress) const {
+  if (index_ != PrefixIndex::shared) return 0;
+  return prefixes_.first_hash(request, progress,
+                              request.prompt_tokens + request.emitted_tokens - 1);
+}
+
+void KvCache::seat(std::int32_t slot, const Request& request, const Progress& progress, Hit hit,
+                   std::int32_t fresh) {
   free_ -= hit.free + fresh;
-  if (index_ == PrefixIndex::shared) return prefixes_.seat(slot, hit.blocks, fresh);
+  if (index_ == PrefixIndex::shared)
+    return prefixes_.seat(slot, request, progress, hit.blocks, fresh);
   if (index_ == PrefixIndex::none) return;
   if (hit.blocks > 0) touch(slot, hit.blocks);
   pop(fresh);

@@ -46,9 +46,17 @@ class KvCache {
     std::int32_t free = 0;
   };
   Hit lookup(std::int32_t slot, const Request& request, const Progress& progress) const;
+  /// The same for a request that has not been at this replica. Leaves nothing to forget().
+  Hit peek(const Request& request, const Progress& progress) const;
+
+  /// For routers that look for cached prefixes; nothing but PrefixIndex::shared needs them.
+  void tell(PrefixHolders* holders, std::int32_t replica) { prefixes_.tell(holders, replica); }
+  /// PrefixCache::first_hash; 0 where requests share nothing.
+  std::uint64_t first_hash(const Request& request, const Progress& progress) const;
 
   /// Takes the hit blocks and `fresh` new ones for a request that is being seated.
-  void seat(std::int32_t slot, Hit hit, std::int32_t fresh);
+  void seat(std::int32_t slot, const Request& request, const Progress& progress, Hit hit,
+            std::int32_t fresh);
   /// `more` blocks for a seated request. @pre more <= free_blocks()
   void grow(std::int32_t slot, std::int32_t more);
   /// `more` blocks for decoding requests together; it makes no difference which request gets which.

@@ -15,22 +15,30 @@
 #include <vector>
 
 #include "serve/request.h"
+#include "serve/routing/prefix_holders.h"
 
 namespace rooflua {
 
-/// hash -> block that got this content first; open addressing.
+/// hash -> block that got this content first; open addressing. Grows with its entries.
 class BlockMap {
  public:
-  explicit BlockMap(std::int32_t most_blocks = 0);
+  BlockMap();
   std::int32_t find(std::uint64_t hash) const;  // -1: none
   void set(std::uint64_t hash, std::int32_t block);
   void erase(std::uint64_t hash);
+  /// Brings the entry into the processor's cache.
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&entries_[place(hash)]); }
 
  private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    std::int32_t block = -1;  // -1: empty
+  };
   std::size_t place(std::uint64_t hash) const { return (hash * 0x9E3779B97F4A7C15ull) >> shift_; }
-  std::vector<std::uint64_t> hashes_;
-  std::vector<std::int32_t> blocks_;  // -1: empty
-  int shift_ = 63;
+  void resize(std::size_t size);
+  std::vector<Entry> entries_;
+  std::size_t count_ = 0;
+  int shift_ = 0;
 };
 
 class PrefixCache {
@@ -38,14 +46,28 @@ class PrefixCache {
   PrefixCache() = default;
   PrefixCache(std::int32_t total_blocks, std::int32_t block_size);
 
+  /// From now on `holders` knows which first blocks this replica has. @pre no block has content, or
+  /// `holders` is a copy of the index that knew them
+  void tell(PrefixHolders* holders, std::int32_t replica) {
+    holders_ = holders;
+    replica_ = replica;
+  }
+
   struct Hit {
     std::int32_t blocks = 0;
     std::int32_t free = 0;
   };
-  /// Longest cached prefix within `tokens` tokens.
+  /// The first block's hash of a request's sequence; 0: no other request can have cached it, or the
+  /// sequence ends with this block.
+  std::uint64_t first_hash(const Request& request, const Progress& progress,
+                           std::int32_t tokens) const;
+  /// Longest cached prefix within `tokens` tokens. The answer is remembered until forget().
   Hit lookup(std::int32_t slot, const Request& request, const Progress& progress,
              std::int32_t tokens) const;
-  void seat(std::int32_t slot, std::int32_t hit_blocks, std::int32_t fresh);
+  /// The same, not remembered: for requests that may never come to this replica.
+  Hit peek(const Request& request, const Progress& progress, std::int32_t tokens) const;
+  void seat(std::int32_t slot, const Request& request, const Progress& progress,
+            std::int32_t hit_blocks, std::int32_t fresh);
   void grow(std::int32_t slot, std::int32_t more);
   void take(std::int32_t more);
   bool shares_output(const Request& request, const Progress& progress) const;
@@ -58,16 +80,16 @@ class PrefixCache {
 
  private:
   struct Block {
-    std::uint64_t hash = 0;  // 0 = no content; 1 = content that no request will ask for
-    std::int32_t references = 0;
+    std::uint64_t hash = 0;          // 0 = no content; 1 = content that no request will ask for
+    std::uint32_t is_first : 1 = 0;  // of a sequence
+    std::uint32_t references : 31 = 0;
     std::int32_t next = -1, previous = -1;  // in the free queue
     std::int32_t twin = -1;                 // the next block with the same content
   };
-  struct Chain {                        // per slot
-    std::vector<std::uint64_t> hashes;  // of its sequence's full blocks, as far as asked for
-    std::vector<std::int32_t> blocks;   // held, from the left; those of decodes are in loose_
-    std::int32_t remembered = 0;        // the first so many of `blocks` carry content
-    std::int64_t version = -1;          // of the index, for which `hit` holds
+  struct Chain {                       // of a request that is or was here
+    std::vector<std::int32_t> blocks;  // held, from the left; those of decodes are in loose_
+    std::int32_t remembered = 0;       // the first so many of `blocks` carry content
+    std::int64_t version = -1;         // of the index, for which `hit` holds
     std::int32_t hit_tokens = -1;
     Hit hit;
   };
@@ -75,21 +97,34 @@ class PrefixCache {
   void index_blocks(std::int32_t slot, const Request& request, const Progress& progress,
                     std::int32_t full);
   std::int32_t public_blocks(const Progress& progress) const;
-  void extend_hashes(Chain& chain, const Request& request, const Progress& progress,
-                     std::int32_t blocks) const;
+  std::int32_t askable_blocks(const Request& request, const Progress& progress,
+                              std::int32_t tokens) const;
+  const std::vector<std::uint64_t>& hashes(const Request& request, const Progress& progress,
+                                           std::int32_t blocks) const;
+  std::int32_t next_of(std::int32_t block) const {
+    return blocks_[static_cast<std::size_t>(block)].next;
+  }
   std::int32_t pop();
+  void add_next_block(std::int32_t untouched);
   void push_head(std::int32_t block);
   void push_tail(std::int32_t block);
   void leave_queue(std::int32_t block);
-  void add_content(std::int32_t block, std::uint64_t hash);
+  void add_content(std::int32_t block, std::uint64_t hash, bool is_first);
   void drop_content(std::int32_t block);
 
   std::int32_t block_size_ = 16;
+  std::int32_t total_blocks_ = 0;
   std::int32_t head_ = -1, tail_ = -1;
   std::int64_t version_ = 0;
+  PrefixHolders* holders_ = nullptr;  // null: no router asks
+  std::int32_t replica_ = 0;          // what the holders call this one
+  // Blocks that were never taken stand next to each other in the queue. The first of them is the
+  // last of `blocks_`; the others do not exist yet.
   std::vector<Block> blocks_;
   std::vector<std::int32_t> loose_;
-  mutable std::vector<Chain> chains_;  // cached: they follow from the index and the requests
+  mutable std::vector<Chain> chains_;
+  mutable std::vector<std::int32_t> spare_chains_;
+  mutable std::vector<std::int32_t> chain_of_;  // by slot; -1: none
   BlockMap index_;
 };
 

@@ -18,6 +18,7 @@ constexpr std::int64_t most_fruitless = 100'000;
 }  // namespace
 
 void Simulation::fill_pipeline(RankGroup& group) {
+  prefetch_next(1);
   const std::span<const std::int32_t> members = group.members;
   const Pipeline& pipeline = at(members.front()).pipeline();  // as full as each member's
   // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
@@ -122,6 +123,7 @@ void Simulation::commit(Replica& replica, const StepPrice& price,
   const StepPriced priced{replica,   replica.plan().serial(), now_, replica.planned_batch(), price,
                           operations};
   for (Observer* observer : bindings_.observers) observer->on_priced(priced);
+  prefetch_next(2);
   replica.commit(price, now_);
 }
 

@@ -51,13 +51,46 @@ local Signals = ffi.metatype("rooflua_replica_signals_handle", {
   __metatable = false,
 })
 
+local function need_signal(name)
+  if not readable[name] then not_declared(asked, name) end
+end
+
+--- The k-th replica that has some of the prompt cached.
+local function prefix_holder(_, k)
+  need_route()
+  need_signal "prefix_hit_tokens"
+  local count = B.holder_count
+  if count < 0 then count = C.find_holders(B) end
+  if type(k) ~= "number" or not (k >= 1 and k <= count) or k % 1 ~= 0 then
+    fail(("prefix_holder: expected a whole number from 1 to %d, found %s"):format(count, core.describe(k)))
+  end
+  return B.holders[k - 1] + 1
+end
+
+--- Indices of the engine. They are current, whatever the age of the signals.
+local indices = {
+  least_outstanding = function()
+    need_signal "outstanding"
+    return C.least_outstanding(B) + 1
+  end,
+  prefix_holders = function()
+    need_signal "prefix_hit_tokens"
+    return (C.find_holders(B))
+  end,
+  prefix_holder = function() return prefix_holder end,
+}
+
 ffi.metatype("rooflua_candidates_handle", {
   __len = function() return need_route().candidate_count end,
   __index = function(_, i)
     local route = need_route()
-    if i == "now_s" then return route.now_s end
-    if i == "signals_s" then return route.signals_s end
-    if type(i) ~= "number" or not (i >= 1 and i <= route.candidate_count) or i % 1 ~= 0 then return nil end
+    if type(i) ~= "number" then
+      if i == "now_s" then return route.now_s end
+      if i == "signals_s" then return route.signals_s end
+      local index = indices[i]
+      return index and (index()) or nil
+    end
+    if not (i >= 1 and i <= route.candidate_count) or i % 1 ~= 0 then return nil end
     return (Signals(route.candidates[i - 1]))
   end,
   __newindex = read_only("the list of replicas is"),

@@ -164,7 +164,8 @@ end
 
 --- Adds the ranks of one engine to a list. They share all but the scheduler.
 ---@param engine integer which engine of the scenario, from 1
-local function add_ranks(list, first, engine)
+---@param is_copy boolean the first rank has a scheduler of its own as well
+local function add_ranks(list, first, engine, is_copy)
   local count = first.deployment.dp
   for rank = 1, count do
     local each, config = copy(first), copy(first.config)
@@ -173,7 +174,7 @@ local function add_ranks(list, first, engine)
       config.group, config.group_sync_s = engine - 1, first.sync_s
       config.name = ("engine %d rank %d"):format(engine, rank)
     end
-    if rank > 1 then each.scheduler = policy.fresh(first.scheduler) end
+    if rank > 1 or is_copy then each.scheduler = policy.fresh(first.scheduler) end
     list[#list + 1] = each
   end
 end
@@ -191,14 +192,22 @@ local function check_stages(reader, list)
   end
 end
 
+--- Whether a further replica can have the step model of this one: a pure function of the batch. A correction or a
+--- method `summary` may tell replicas apart.
+local function can_share(prepared)
+  return #prepared.corrections == 0 and prepared.step_policy.summary == nil
+end
+
 --- Every replica of a scenario: {prepared, scheduler, steps, deployment, config, rank}. `rank` counts from 1 within an
---- engine; config.name is what reports call one of several ranks.
+--- engine; config.name is what reports call one of several ranks. Replicas that are alike share all but the scheduler.
 function replicas.of(reader, given)
-  local out, prepared_of = {}, {}
+  local out, made = {}, {}
   for i, own in ipairs(own_tables(reader, given.replicas or 1)) do
-    local built = build(reader, given, own, prepared_of[own])
-    prepared_of[own] = built.prepared
-    add_ranks(out, built, i)
+    local before = made[own]
+    local is_copy = before ~= nil and can_share(before.prepared)
+    local first = is_copy and before or build(reader, given, own, before and before.prepared)
+    made[own] = first
+    add_ranks(out, first, i, is_copy)
   end
   check_stages(reader, out)
   return out

@@ -1,0 +1,23 @@
+#pragma once
+// Which replicas have the first block of a prompt cached. A router that looks for cached prefixes
+// asks these alone: a replica without the first block has no prefix of the prompt.
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace rooflua {
+
+class PrefixHolders {
+ public:
+  /// Replicas that have it, by index. @param hash  of the first block (kv/prefix_cache.h)
+  std::span<const std::int32_t> of(std::uint64_t hash) const;
+  void add(std::uint64_t hash, std::int32_t replica);
+  void remove(std::uint64_t hash, std::int32_t replica);
+
+ private:
+  std::unordered_map<std::uint64_t, std::vector<std::int32_t>> holders_;  // never walked
+};
+
+}  // namespace rooflua
