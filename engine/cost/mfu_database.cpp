@@ -74,6 +74,7 @@ class Database final : public MfuDatabase {
   Database(DatabaseOptions options, std::shared_ptr<const TableStore> store, std::string lookup,
            UserLookup user)
       : options_(std::move(options)), store_(std::move(store)), name_(std::move(lookup)) {
+    check_engine(options_.engine);
     context_ = {store_, options_.hardware, options_.gpu, options_.default_mfu, options_.engine};
     const bool native = !user;
     lookup_ = user ? user_lookup(context_, name_, std::move(user)) : make_lookup(name_, context_);
@@ -144,7 +145,6 @@ class Database final : public MfuDatabase {
   std::shared_ptr<const MfuDatabase> of_engine(const std::string& engine) const override {
     if (!native_ && !reference_)
       throw Error("db:of_engine", "the lookup " + name_ + " is not ours");
-    check_engine(engine);
     DatabaseOptions options = options_;
     options.engine = engine;
     return std::make_shared<Database>(std::move(options), store_, name_, UserLookup());
@@ -353,7 +353,6 @@ std::shared_ptr<const MfuDatabase> MfuDatabase::open(const DatabaseOptions& give
   if (given.path.empty() && options.hardware && !fs::is_directory(options.path)) {
     return from_tables({}, options);  // a GPU made up in a script has no folder: all is modelled
   }
-  check_engine(options.engine);
   if (options.path.empty()) throw Error("mfu.open", "needs a path of tables, or a GPU");
   if (options.gpu.empty() && options.hardware) options.gpu = options.hardware->name;
   if (!options.hardware && options.layout == Layout::rooflua &&

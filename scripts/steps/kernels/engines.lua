@@ -7,7 +7,10 @@
 ---     fuses_norm           whether the norm is part of the all-reduce in front of it, and has no launch of its own
 ---
 --- vLLM compiles its layers (torch.compile), so that no Python is left between their kernels.
---- docs/VALIDATION.md, "Prefill outside of graphs", has the sources and the fit of eager_operation_s.
+--- Source: docs/VALIDATION.md, "Prefill outside of graphs" (eager_operation_s, fitted); TensorRT-LLM's
+--- AllReduceFusionOp.RESIDUAL_RMS_NORM and its variants with quantisation (pull request 9197; FlashInfer has them, too).
+--- That all four inputs of a layer's GEMMs are written in FP8 by the kernel before is inferred from measured closed
+--- loops of Llama-3.1-70B (docs/DECISIONS.md); of the norms it is documented.
 local engines = {
   vllm = { eager_operation_s = 0, graphs_with_prefill = true, fuses_static_fp8 = false, fuses_norm = false },
   sglang = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false },
