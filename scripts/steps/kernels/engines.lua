@@ -8,7 +8,7 @@
 ---
 --- vLLM compiles its layers (torch.compile), so that no Python is left between their kernels.
 --- Source: docs/VALIDATION.md, "Prefill outside of graphs" (eager_operation_s, fitted); TensorRT-LLM's
---- AllReduceFusionOp.RESIDUAL_RMS_NORM and its variants with quantisation (pull request 9197; FlashInfer has them, too).
+--- AllReduceFusionOp.RESIDUAL_RMS_NORM and its variants with quantisation (pull request 9197, and FlashInfer).
 --- That all four inputs of a layer's GEMMs are written in FP8 by the kernel before is inferred from measured closed
 --- loops of Llama-3.1-70B (docs/DECISIONS.md); of the norms it is documented.
 local engines = {
