@@ -106,10 +106,12 @@ test("vLLM runs a block of rows for every expert in block-scaled FP8 on Hopper",
   local bytes = 127 * 128 * (2 * 4096 + 2 * 2 * 2 * 384 + 384)
   test.near(empty.time_s, bytes / (4.8e12 * 0.7), 1e-6 * empty.time_s, "and the traffic of the empty rows")
   local _, of_rank = experts("vllm", 1, nil, "fp8_block", nil, 4)
-  test.near(of_rank.time_s, 127 * 32 * (2 * 4096 + 9 * 1536) / (4.8e12 * 0.7), 1e-6 * of_rank.time_s, "of a rank's experts")
+  test.near(of_rank.time_s, 127 * 32 * (2 * 4096 + 9 * 1536) / (4.8e12 * 0.7), 1e-6 * of_rank.time_s,
+            "of the experts of a rank")
   for _, other in ipairs { { "sglang" }, { "vllm", none }, { "vllm", nil, "bf16" }, { "vllm", nil, nil, "b200" } } do
     local few_s, no_empty = experts(other[1], 1, other[2], other[3] or "fp8_block", other[4])
-    test.check(no_empty == nil and few_s < 0.6 * one_s, ("no blocks: %s %s"):format(other[1], other[3] or other[4]))
+    test.check(no_empty == nil and few_s < 0.6 * one_s, 
+               ("no blocks: %s %s"):format(other[1], other[3] or other[4]))
   end
 end)
 

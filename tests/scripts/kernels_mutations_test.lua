@@ -51,7 +51,8 @@ local mutations = {
     { "empty rows of a rank", "moe.experts / steps.ep\n", "moe.experts\n" },
     { "full rows are not empty", "(steps.block_rows - 1) * moe.experts", "steps.block_rows * moe.experts" },
     { "traffic of the output", "2 * width + (2 * 2", "(2 * 2" },
-    { "traffic of a rank's intermediate values", "moe.intermediate_size / steps.moe_tp)\n", "moe.intermediate_size)\n" },
+    { "traffic of a rank's intermediate values",
+      "moe.intermediate_size / steps.moe_tp)\n", "moe.intermediate_size)\n" },
   },
   ["steps.kernels.ops"] = {
     { "the exchange", "op.rows == \"group_tokens\" and steps.ranks or steps.tp", "steps.tp" },

@@ -302,7 +302,8 @@ end)
 
 test("options that mean nothing here are errors, and settings of the run are checked", function()
   for part, more in pairs {
-    ["--intervals: measured closed loops have none"] = { intervals = 2 },
+    ["--intervals: intervals of closed loops are those of the step model kernels"] =
+      { intervals = 2, set = { "host_step_s=0.05" } },
     ["--html: measured closed loops have no page"] = { page = true },
     ["--tables: measured closed loops use the shipped tables"] = { tables = "somewhere" },
     ["--steps: measured closed loops are compared with one step model"] = { steps = { "kernels", "roofline_v1" } },
