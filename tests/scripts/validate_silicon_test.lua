@@ -310,7 +310,7 @@ test("vLLM before 0.16 sorts logits where the model's own sampling asks for it, 
   test.equal(sorts(with(qwen, { engine_version = "0.16.0" })), false, "from 0.16 on nothing is sorted")
   test.equal(sorts(with(qwen, { engine = "sglang", engine_version = "0.5.9" })), false, "another engine")
   test.equal(sorts(with(qwen, { family = "llama-3.1-70b" })), false, "a model without sampling of its own")
-  test.equal(sorts(with(qwen, { source = "silicon_source_file=2026-04-06.csv" })), false, "InferenceX's client is greedy")
+  test.equal(sorts(with(qwen, { source = "source_file=2026-04-06.csv" })), false, "InferenceX's client is greedy")
   test.equal(sorts(with(qwen, { mode = "pd", workers = "1P1D", widths_tp_dp_moetp_moeep = "8,1,8,1;8,1,8,1" })), false,
              "prefill and decode apart: the router is not vLLM's own server")
 end)
