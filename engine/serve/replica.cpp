@@ -32,7 +32,7 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
   plan_.end();
   const PlanView& made = plan_.view();
   if (made.wake_s >= 0) wake_ = picoseconds(made.wake_s, "scheduler: wake_at");
-  repeatable_ = plan_.is_decode_all();
+  repeatable_ = plan_.is_decode_all() && !policy.every_step();
   if (made.preempted > 0 || made.rejected > 0) changed_ = true;
   return plan_;
 }
@@ -71,8 +71,9 @@ const Batch& Replica::batch_of_plan() {
 
 const std::int32_t* Replica::planned_decode_contexts() const {
   contexts_.clear();
+  const bool all = plan_.decodes_everyone();
   for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
-    if (request(slot).phase == Phase::decoding && plan_.holds(slot))
+    if (request(slot).phase == Phase::decoding && (all || plan_.holds(slot)))
       contexts_.push_back(context_tokens(view(), request(slot)));
   }
   return contexts_.data();
@@ -80,8 +81,9 @@ const std::int32_t* Replica::planned_decode_contexts() const {
 
 std::vector<std::int32_t> Replica::planned_decode_ids() const {
   std::vector<std::int32_t> ids;
+  const bool all = plan_.decodes_everyone();
   for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
-    if (request(slot).phase == Phase::decoding && plan_.holds(slot))
+    if (request(slot).phase == Phase::decoding && (all || plan_.holds(slot)))
       ids.push_back(request(slot).id);
   }
   return ids;
@@ -131,6 +133,8 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
     });
   }
   if (!step.prefills.empty()) changed_ = true;
+  step.plain = plan_.decodes_everyone() && step.own_gaps.empty() && step.stamps.empty() &&
+               step.ending.empty() && step.fills.empty() && step.prefills.empty();
 }
 
 /// All decoding requests advance, without those that decode_all did not reach.
@@ -218,12 +222,17 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
     changed_ = true;
   }
   land_fills(pipeline_.front());
-  const Step& step = pipeline_.retire();
+  StepDone done = describe(pipeline_.retire(), common);
+  done.other_gaps = gaps;
+  return done;
+}
+
+StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
   return {.replica = view().index,
           .serial = step.serial,
           .planned = step.planned,
           .start = step.start,
-          .end = now,
+          .end = step.end,
           .batch = &step.batch,
           .price = &step.price,
           .waiting = step.waiting,
@@ -235,7 +244,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
           .max_num_batched_tokens = view().max_num_batched_tokens,
           .common_gap = common.gap,
           .common_gaps = common.count,
-          .other_gaps = gaps,
+          .other_gaps = {},
           .discarded = step.discarded,
           .prefills = step.prefills,
           .skipped = step.skipped,
