@@ -66,6 +66,8 @@ class DecodePool {
     return board_->progress(slot).token_from < index_;
   }
   std::span<const std::int32_t> newcomers() const { return newcomers_; }
+  /// Where requests come and go with every step, there is no common pace to be away from.
+  void forget_newcomers() { newcomers_.clear(); }
   /// Brings what the next step reads into the processor's cache.
   void prefetch() const {
     __builtin_prefetch(&wheel_[static_cast<std::size_t>(index_ + 1) & (wheel_.size() - 1)]);

@@ -55,7 +55,7 @@ class Journal : public Observer {
   std::map<std::int32_t, WhyObserver> live_;  // by id
   std::vector<Why> ended_;
   std::vector<EndedStep> steps_;
-  std::map<std::int32_t, std::deque<StepWork>> planned_;  // by replica; the pipeline is two deep
+  std::map<std::int32_t, std::deque<StepWork>> planned_;  // by replica; those under way
   std::map<std::int32_t, StepWork> last_;
 };
 
