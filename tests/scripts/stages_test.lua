@@ -1,5 +1,4 @@
 -- Layers in stages (deployment.pp): what is refused, what a priced step says, and what a run shows.
-local rooflua = require "rooflua"
 local measure = require "rooflua.measure"
 local notes = require "rooflua.scenario.notes"
 local Prepared = require "rooflua.scenario.prepared"
