@@ -55,7 +55,7 @@ return {
         doc = "ranks that divide the width of each expert; default tp * dp / ep" },
       { name = "pp", type = "integer", unit = "stages", default = 1, range = { min = 1, integer = true },
         doc = "pipeline parallel stages: each has some of the layers, on tp GPUs of its own" },
-      { name = "pp_batches", type = "integer", unit = "steps", range = { min = 1, integer = true }, example = "5",
+      { name = "pp_batches", type = "integer", unit = "steps", range = { min = 1, integer = true }, example = "1",
         kinds = served, read_by = "serving.replicas",
         doc = "steps that are under way at once in the stages of pp; default pp" },
       { name = "pp_send_s", type = "number", unit = "s", default = 10e-6, range = { min = 0 }, long_s = 1,

@@ -96,7 +96,9 @@ local function divided(reader, given, parameters)
   end
   if serving.pp_batches ~= nil then
     inside:whole("pp_batches", serving.pp_batches, 1, most_batches)
-    if (options.pp or 1) == 1 then inside:fail("pp_batches", "there is one stage; give pp as well, or leave it out") end
+    if serving.pp_batches > 1 and (options.pp or 1) == 1 then
+      inside:fail("pp_batches", "there is one stage; give pp as well, or leave it out")
+    end
   end
   return serving, options
 end
