@@ -29,9 +29,12 @@ std::vector<std::int32_t> decode_ids(const Batch& batch);
 /// time_s and the shares are those of the slowest rank and the synchronisation (ranks/group.h).
 struct StepPrice {
   double time_s = 0;
-  double own_s = 0;  // of it, the rank's own work; the rest waits for the ranks of its group
+  // Of it, the rank's own work; the rest waits for the ranks of its group, or moves activations
+  // from stage to stage.
+  double own_s = 0;
   double evidence_s[evidence_count] = {};
-  std::int32_t bound = 0;  // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
+  std::int32_t bound = 0;   // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
+  std::int32_t stages = 1;  // that the step passes, one behind the other (stages/stage_clock.h)
 };
 
 /// How much a step model says about a price. Each level includes the ones before it and is slower.

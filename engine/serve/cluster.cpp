@@ -40,6 +40,29 @@ void check_groups(const std::vector<ReplicaConfig>& replicas) {
   }
 }
 
+/// Shares and links of a replica's stages.
+void check_stages(const ReplicaConfig& replica, const std::string& where) {
+  const StageConfig& stages = replica.stages;
+  at_least(stages.batches, 0, where + "stages.batches");
+  if (!stages.several()) return;
+  if (replica.group >= 0)
+    throw Error(where + "stages", "ranks that step together have one stage each");
+  double sum = 0;
+  for (const double share : stages.shares) {
+    not_negative(share, (where + "stages.shares").c_str());
+    sum += share;
+  }
+  if (std::abs(sum - 1) > 1e-9)
+    throw Error(where + "stages.shares", "they add up to " + std::to_string(sum) + "; 1 is right");
+  if (stages.links.size() + 1 != stages.shares.size())
+    throw Error(where + "stages.links", "found " + std::to_string(stages.links.size()) +
+                                            "; one fewer than stages is right");
+  for (const StageLink& link : stages.links) {
+    not_negative(link.latency_s, (where + "stages.links.latency_s").c_str());
+    not_negative(link.s_per_token, (where + "stages.links.s_per_token").c_str());
+  }
+}
+
 }  // namespace
 
 void validate(const ClusterConfig& config) {
@@ -65,6 +88,7 @@ void validate(const ClusterConfig& config) {
     if (replica.async_depth != 1 && replica.async_depth != 2)
       throw Error(where + "async_depth",
                   "found " + std::to_string(replica.async_depth) + "; 1 or 2 is right");
+    check_stages(replica, where);
     prefills = prefills || replica.role == Role::prefill;
     decodes = decodes || replica.role == Role::decode;
     both = both || replica.role == Role::both;

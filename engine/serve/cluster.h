@@ -11,6 +11,7 @@
 #include "serve/clock.h"
 #include "serve/kv/kv_cache.h"
 #include "serve/request.h"
+#include "serve/stages/stage_clock.h"
 
 namespace rooflua {
 
@@ -35,6 +36,7 @@ struct ReplicaConfig {
   Role role = Role::both;
   std::int32_t group = -1;  // replicas with the same number step together; -1: this one alone
   double group_sync_s = 0;  // that each step of a group of several takes besides
+  StageConfig stages;       // of its layers; seats, blocks and budget are those of all of them
 };
 
 /// Time from the end of the prefill to the KV being at the other replica: alpha + bytes(prompt) /

@@ -71,7 +71,8 @@ class Plan {
 
   /// Seat, blocks and the first chunk, or nothing at all. Prefix hits (KV that is cached or came
   /// from another replica) are taken first; tokens count what is computed beyond them. False if
-  /// the request was preempted by this plan, there is no seat, or
+  /// the request was preempted by this plan, a token of it is on its way through stages, there is
+  /// no seat, or
   ///     ceil(max(held, fit) / block_size) - hit_blocks + hit_blocks_in_free_queue
   ///         + seat_blocks + spare_blocks > free_blocks
   /// where the replica's seat_blocks are taken besides, for windows and recurrent states.

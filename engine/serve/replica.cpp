@@ -109,7 +109,24 @@ std::int32_t decode_context_max(const Batch& batch) noexcept {
 // --- commit
 
 void Replica::commit(const StepPrice& price, Picoseconds now) {
+  if (flight_) return send_off(price, now);
   Step& step = pipeline_.append();
+  describe(step, price, now);
+  if (plan_.view().tokens == 0) return;
+  if (plan_.decodes_everyone() || plan_.walked()) {
+    advance_all(step);
+  } else if (!plan_.singles().empty()) {
+    advance_singles(step);
+  }
+  advance_prefills(step);
+  by_admission(step.ending);
+  if (!step.prefills.empty()) changed_ = true;
+  step.plain = plan_.decodes_everyone() && step.own_gaps.empty() && step.stamps.empty() &&
+               step.ending.empty() && step.fills.empty() && step.prefills.empty();
+}
+
+/// What the step consists of, as the plan says.
+void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   plan_.move_prefills(step.prefills);
   step.serial = plan_.serial();
   step.planned = now;
@@ -120,21 +137,13 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   step.waiting = view().waiting;
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
-  if (plan_.view().tokens == 0) return;
-  if (plan_.decodes_everyone() || plan_.walked()) {
-    advance_all(step);
-  } else if (!plan_.singles().empty()) {
-    advance_singles(step);
-  }
-  advance_prefills(step);
-  if (step.ending.size() > 1) {
-    std::sort(step.ending.begin(), step.ending.end(), [this](std::int32_t a, std::int32_t b) {
-      return board_.progress(a).seat < board_.progress(b).seat;
-    });
-  }
-  if (!step.prefills.empty()) changed_ = true;
-  step.plain = plan_.decodes_everyone() && step.own_gaps.empty() && step.stamps.empty() &&
-               step.ending.empty() && step.fills.empty() && step.prefills.empty();
+}
+
+void Replica::by_admission(std::vector<std::int32_t>& slots) const {
+  if (slots.size() < 2) return;
+  std::sort(slots.begin(), slots.end(), [this](std::int32_t a, std::int32_t b) {
+    return board_.progress(a).seat < board_.progress(b).seat;
+  });
 }
 
 /// All decoding requests advance, without those that decode_all did not reach.
@@ -222,6 +231,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
     changed_ = true;
   }
   land_fills(pipeline_.front());
+  if (flight_) come_back(pipeline_.front());
   StepDone done = describe(pipeline_.retire(), common);
   done.other_gaps = gaps;
   return done;
@@ -256,6 +266,7 @@ void Replica::end(std::int32_t slot, bool keep_blocks) {
   switch (request(slot).phase) {
     case Phase::decoding:
     case Phase::finishing:
+    case Phase::in_flight:
       leave_seat(slot);
       if (request(slot).emitted_tokens > board_.progress(slot).stop_at) discard_row(slot);
       if (!keep_blocks) release_blocks(slot, 0, false);

@@ -37,6 +37,12 @@ class Replica final : public ReplicaState {
   /// without tokens becomes an empty step, beside those of other ranks.
   void commit(const StepPrice& price, Picoseconds now);
   void start_front(Picoseconds now, Picoseconds end) { pipeline_.start(now, end); }
+  /// With stages: the front step is the next one that is under way. False: there is none.
+  bool bring_forward();
+  /// @pre has_stages()
+  bool has_room() const;
+  /// Steps that are planned and not over.
+  std::int32_t planned_steps() const;
   /// The running step is over: tokens land, finished requests give back seat and blocks (blocks
   /// only if not `keep_blocks`: release_kept does that). `gaps` gets the gaps that are not common.
   StepDone land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks);
@@ -63,6 +69,8 @@ class Replica final : public ReplicaState {
   std::vector<std::int32_t> planned_decode_ids() const;
 
  private:
+  void describe(Step& step, const StepPrice& price, Picoseconds now);
+  void by_admission(std::vector<std::int32_t>& slots) const;
   void advance_all(Step& step);
   void advance_singles(Step& step);
   void advance_prefills(Step& step);
@@ -72,6 +80,13 @@ class Replica final : public ReplicaState {
   void discard_row(std::int32_t slot);
   void land_fills(const Step& step);
   StepDone describe(const Step& step, Pipeline::CommonGap common) const;
+
+  // with stages (stages/replica_lanes.cpp)
+  void send_off(const StepPrice& price, Picoseconds now);
+  void depart_decodes(Step& step);
+  void depart_prefills(Step& step);
+  void depart(std::int32_t slot, Step& step);
+  void come_back(const Step& step);
 
   StepPlan plan_;
   Batch batch_;  // of the plan at hand

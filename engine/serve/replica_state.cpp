@@ -56,7 +56,9 @@ ReplicaState::ReplicaState(std::int32_t index, const ReplicaConfig& config, Pref
       queue_(board_),
       seats_(board_),
       pool_(board_, bounded_contexts(config)),
-      pipeline_(config.async_depth) {}
+      pipeline_(config.async_depth) {
+  if (config.stages.several()) flight_.emplace(config.stages);
+}
 
 void ReplicaState::rebind(Requests& requests) {
   board_.requests = &requests;
@@ -92,6 +94,10 @@ ReplicaSignals ReplicaState::signals() const {
   signals.free_blocks = kv_.free_blocks();
   signals.total_blocks = kv_.total_blocks();
   signals.role = config_.role;
+  if (flight_) {
+    signals.decodes += view().in_flight;
+    signals.context_tokens += flight_->context_tokens;
+  }
   return signals;
 }
 
@@ -233,6 +239,8 @@ void ReplicaState::leave_seat(std::int32_t slot) {
   if (request(slot).phase == Phase::decoding) {
     leave_common_pace(slot);
     pool_.leave(slot);
+  } else if (request(slot).phase == Phase::in_flight) {
+    not_in_flight(slot);
   }
   seats_.leave(slot);
 }
@@ -294,7 +302,7 @@ void ReplicaState::grant_decode(std::int32_t slot) {
 /// carries content from now on; if that token is in flight, from when it lands.
 void ReplicaState::fill_block(std::int32_t slot) {
   const Progress& progress = board_.progress(slot);
-  if (pipeline_.last_step_lands(slot, progress)) {
+  if (!flight_ && pipeline_.last_step_lands(slot, progress)) {
     pipeline_.last().fills.push_back(slot);
     pipeline_.last().plain = false;
   } else {

@@ -9,6 +9,7 @@
 // They are taken and given back with the blocks of the KV, and never carry content.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "serve/cluster.h"
@@ -17,6 +18,7 @@
 #include "serve/pipeline.h"
 #include "serve/policy.h"
 #include "serve/seats.h"
+#include "serve/stages/flight.h"
 #include "serve/visible_replica.h"
 #include "serve/waiting_queue.h"
 
@@ -68,7 +70,15 @@ class ReplicaState : public VisibleReplica {
     std::int32_t slot = -1;
     Outcome outcome = Outcome::exceeds_kv_cache;
   };
-  std::vector<Failing>& failing() { return failing_; }
+  const std::vector<Failing>& failing() const { return failing_; }
+  /// Those of which no token is in flight; they are failing no longer.
+  std::vector<Failing> take_failing();
+
+  /// Whether the layers are in several stages.
+  bool has_stages() const { return flight_.has_value(); }
+  /// Whether a token of the request is on its way through the stages: then it is not planned,
+  /// admitted or ended before that token lands. Without stages the order of plans sees to that.
+  bool awaits_token(std::int32_t slot) const noexcept;
 
   // --- for the plan: each is carried out at once. @pre blocks and seats suffice
 
@@ -94,6 +104,8 @@ class ReplicaState : public VisibleReplica {
   void leave_queue(std::int32_t slot);
   void leave_common_pace(std::int32_t slot);
   void release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns);
+  /// The numbers of requests in phase in_flight, without this one.
+  void not_in_flight(std::int32_t slot);
 
   ReplicaConfig config_;
   KvCache kv_;
@@ -103,6 +115,7 @@ class ReplicaState : public VisibleReplica {
   Pipeline pipeline_;
   bool changed_ = true;  // since the scheduler was asked
   std::vector<Failing> failing_;
+  std::optional<Flight> flight_;  // where there are several stages
 
  private:
   void join_queue(std::int32_t slot, SchedulerPolicy& policy);

@@ -159,7 +159,7 @@ void Simulation::finish(std::int32_t slot, Outcome outcome) {
 
 void Simulation::end_failing(Replica& replica) {
   if (replica.failing().empty()) return;
-  const std::vector<Replica::Failing> failing = std::exchange(replica.failing(), {});
+  const std::vector<Replica::Failing> failing = replica.take_failing();
   for (const Replica::Failing& each : failing) finish(each.slot, each.outcome);
 }
 

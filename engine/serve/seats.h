@@ -15,7 +15,7 @@ namespace rooflua {
 
 /// Whether a request in this phase has a seat.
 constexpr bool seated(Phase phase) {
-  return phase == Phase::prefilling || phase == Phase::decoding || phase == Phase::finishing;
+  return phase >= Phase::prefilling;
 }
 
 class Seats {

@@ -20,6 +20,9 @@
 //      made. So with async_depth 2 plan k+1 is made when step k starts and sees the state after
 //      step k-1: what arrives during step k can run in step k+2 at the earliest. An idle group
 //      plans twice at one instant. While a step is running, arrivals only queue.
+//      A replica with several stages has as many steps under way as ReplicaConfig::stages says, in
+//      place of async_depth. Each starts when it is planned, or when the first stage is free; plans
+//      are made when the oldest one lands, or when none is under way (stages/flight.h).
 //   5. a replica that preempted 100,000 times without a token that landed: its requests that have
 //      or had a seat fail: starved
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
@@ -28,9 +31,10 @@
 // A step that decodes the same requests as the one before takes a short way through 1 and 4
 // (runs/plain_step.cpp), and its price may have been asked for ahead (runs/priced_run.h).
 //
-// The functions of Simulation are in six files: simulation.cpp (the loop), ranks/step.cpp (4),
-// request_path.cpp (a request from sent to done), kv_transfer.cpp (prompts that one replica
-// computes and another one decodes), starvation.cpp (5 and 6), runs/plain_step.cpp.
+// The functions of Simulation are in seven files: simulation.cpp (the loop), ranks/step.cpp and
+// stages/step.cpp (4), request_path.cpp (a request from sent to done), kv_transfer.cpp (prompts
+// that one replica computes and another one decodes), starvation.cpp (5 and 6),
+// runs/plain_step.cpp.
 
 #include <array>
 #include <atomic>
@@ -129,6 +133,9 @@ class Simulation final : public RouteSource {
   void deliver();
   void plan_steps();
   void fill_pipeline(RankGroup& group);
+  void fill_stages(RankGroup& group);
+  void price_stages(Replica& replica);
+  bool preempts_in_vain(std::int32_t index) const;
   void look_at_ranks(RankGroup& group);
   std::int32_t plan(Replica& replica);
   void price_and_commit(RankGroup& group);

@@ -178,6 +178,7 @@ std::int32_t StepPlan::try_admit(std::int32_t slot, const Admission& wish) noexc
   Progress& progress = on_->progress(slot);
   if (request.phase != Phase::waiting) return refuse("admit", Refusal::not_waiting, slot);
   if (progress.preempted == serial_) return 0;
+  if (request.preemptions > 0 && on_->awaits_token(slot)) return 0;
   if (wish.tokens < 1) return refuse("admit", Refusal::no_tokens, slot);
   const std::int32_t block_size = on_->view().block_size;
   const std::int32_t held = progress.held_blocks;  // if its KV was sent here

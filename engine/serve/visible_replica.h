@@ -30,9 +30,9 @@ inline std::int32_t emitted_tokens(const ReplicaView& view, const Request& r) {
          (r.phase == Phase::decoding ? static_cast<std::int32_t>(view.decode_index - r.joined) : 0);
 }
 /// Tokens of the sequence without KV: prompt + emitted - context; 1 while decoding, 0 while
-/// finishing.
+/// finishing or in flight.
 inline std::int32_t pending_tokens(const ReplicaView& view, const Request& r) {
-  if (r.phase == Phase::finishing) return 0;
+  if (r.phase >= Phase::finishing) return 0;
   return r.prompt_tokens + emitted_tokens(view, r) - context_tokens(view, r);
 }
 

@@ -8,7 +8,15 @@
 
 namespace rooflua {
 
-enum class Phase : std::int32_t { absent, pending, waiting, prefilling, decoding, finishing };
+enum class Phase : std::int32_t {
+  absent,
+  pending,
+  waiting,
+  prefilling,  // this one and those behind it have a seat
+  decoding,
+  finishing,
+  in_flight,
+};
 
 struct PhaseWord {
   Phase value;
@@ -29,6 +37,10 @@ inline constexpr PhaseWord phase_words[] = {
     {Phase::decoding, "decode", "seated; one token per step", "decoding"},
     {Phase::finishing, "finishing",
      "its last token is in flight; it keeps seat and blocks until the token lands", "finishing"},
+    {Phase::in_flight, "in_flight",
+     "seated; its token is on its way through the stages of a pipeline, and it decodes again when "
+     "that lands",
+     "waiting for a token that is in flight"},
 };
 static_assert(in_order(phase_words));
 constexpr const PhaseWord& words_of(Phase phase) {

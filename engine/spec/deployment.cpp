@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "spec/layer_kinds.h"
+#include "spec/pipeline/stages.h"
 #include "spec/ranges.h"
 #include "spec/weights.h"
 
@@ -69,7 +70,17 @@ Widths widths_of(const Model& model, const DeploymentOptions& options) {
     throw Error("deployment.dp",
                 model.name + " has no experts: its data-parallel ranks are replicas of their own");
   }
+  if (options.pp > 1 && options.dp > 1) {
+    throw Error("deployment.pp",
+                "with dp > 1: stages are not combined with ranks that step together; divide by tp "
+                "and pp, or by tp, dp and ep");
+  }
   return widths;
+}
+
+/// The part of all layers that a stage holds.
+double part_of(const Model& model, const std::vector<int>& stages, std::size_t stage) {
+  return stages.size() > 1 ? double(stages[stage]) / model.layers : 1.0;
 }
 
 void check(const DeploymentOptions& options) {
@@ -80,6 +91,7 @@ void check(const DeploymentOptions& options) {
   range(options.tp, "tp");
   range(options.dp, "dp");
   range(options.ep, "ep");
+  range(options.pp, "pp");
   if (options.moe_tp != 0) range(options.moe_tp, "moe_tp");
   range(options.max_num_seqs, "max_num_seqs");
   range(options.max_num_batched_tokens, "max_num_batched_tokens");
@@ -119,15 +131,18 @@ WeightFormats formats_on(const Hardware& hardware, WeightFormats formats) {
   return formats;
 }
 
-Balance balance_of(const Model& model, const Hardware& hardware, const DeploymentOptions& options) {
+Balance balance_of(const Model& model, const Hardware& hardware, const DeploymentOptions& options,
+                   const std::vector<int>& stages, std::size_t stage) {
   Balance balance;
   const Widths widths = widths_of(model, options);
-  balance.weights =
-      weight_bytes(weights_per_rank(model, widths), model, weight_formats(model, options.weights));
+  WeightParts parts = weights_per_rank(model, widths);
+  if (stages.size() > 1) parts = weights_of_stage(parts, model, stages, stage);
+  balance.weights = weight_bytes(parts, model, weight_formats(model, options.weights));
   balance.activations = options.activations.value_or(
       activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
-  balance.runtime = options.runtime.value_or(runtime_estimate(widths.ranks()));
-  balance.seat = seat_bytes(model, options, kv_dtype_of(model, options));
+  balance.runtime = options.runtime.value_or(runtime_estimate(widths.ranks() * options.pp));
+  balance.seat =
+      seat_bytes(model, options, kv_dtype_of(model, options)) * part_of(model, stages, stage);
   balance.requested =
       std::ceil(hardware.usable_memory.in_base_units() * options.memory_utilization) * unit::byte;
   return balance;
@@ -135,9 +150,13 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
 
 bool fits(const Model& model, const Hardware& hardware, const DeploymentOptions& options) {
   try {
-    const Balance balance = balance_of(model, hardware, options);
-    // A request fits, and something is left for its KV.
-    return balance.needed() + balance.seat + unit::GiB <= balance.requested;
+    const std::vector<int> stages = stage_layers(model, options.pp);
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      const Balance balance = balance_of(model, hardware, options, stages, stage);
+      // A request fits, and something is left for its KV.
+      if (balance.needed() + balance.seat + unit::GiB > balance.requested) return false;
+    }
+    return true;
   } catch (const Error&) {
     return false;  // does not divide
   }
@@ -171,8 +190,9 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
                                const DeploymentOptions& options, const Balance& balance,
                                Bytes short_by) {
   std::string text = model.name + " does not fit on " + hardware.name +
-                     " with tp = " + std::to_string(options.tp) + ": " + gib(short_by) +
-                     " too much. Per GPU " + gib(balance.weights) + " of " +
+                     " with tp = " + std::to_string(options.tp) +
+                     (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") + ": " +
+                     gib(short_by) + " too much. Per GPU " + gib(balance.weights) + " of " +
                      std::string(name(weight_dtype_of(model, options))) + " weights, " +
                      gib(balance.activations) + " activations, " + gib(balance.runtime) +
                      " runtime";
@@ -206,14 +226,63 @@ Bytes runtime_estimate(int tp) {
   return (tp > 1 ? 0.25 + 0.45 : 0.25) * unit::GiB;
 }
 
+namespace {
+
+/// What one stage has room for.
+struct Room {
+  std::size_t stage = 0;
+  Balance balance;
+  Bytes block;            // in the layers of the stage
+  std::int64_t seat = 0;  // blocks
+  double blocks = 0;      // computed, without a limit
+  Bytes available() const { return balance.requested - balance.needed(); }
+};
+
+Room room_of(const Model& model, const Hardware& hardware, const DeploymentOptions& options,
+             const std::vector<int>& stages, std::size_t stage) {
+  Room room;
+  room.stage = stage;
+  room.balance = balance_of(model, hardware, options, stages, stage);
+  room.block = block_bytes(model, options.tp, options.block_size, kv_dtype_of(model, options));
+  if (stages.size() > 1) room.block = room.block * part_of(model, stages, stage);
+  room.seat = seat_blocks(room.balance.seat, room.block);
+  if (room.block == Bytes(0)) return room;
+  // Kinds of growing layers are allocated together; layers that are all alike, one by one.
+  double layers = model.attentions.empty() ? model.full_attention_layers() : 1;
+  if (stages.size() > 1) layers = layers == model.layers ? stages[stage] : 1;
+  room.blocks = std::floor(std::floor(room.available() / (room.block / layers)) / layers) - 1;
+  return room;
+}
+
+/// The stage with the fewest blocks.
+Room least_room(const Model& model, const Hardware& hardware, const DeploymentOptions& options,
+                const std::vector<int>& stages) {
+  Room least = room_of(model, hardware, options, stages, 0);
+  for (std::size_t stage = 1; stage < stages.size(); ++stage) {
+    const Room room = room_of(model, hardware, options, stages, stage);
+    if (room.blocks < least.blocks) least = room;
+  }
+  return least;
+}
+
+}  // namespace
+
 Deployment deploy(const Model& model, const Hardware& hardware, const DeploymentOptions& options) {
   check(options);
-  const Balance balance = balance_of(model, hardware, options);
   Deployment out;
+  out.widths = widths_of(model, options);
+  out.stage_layers = stage_layers(model, options.pp);
+  const Room room = least_room(model, hardware, options, out.stage_layers);
   out.model = model;
   out.hardware = hardware;
   out.tp = options.tp;
-  out.widths = widths_of(model, options);
+  out.stage = static_cast<int>(room.stage);
+  out.stage_shares = {1.0};
+  if (options.pp > 1) {
+    out.stage_shares = stage_shares(model, out.stage_layers);
+    out.stage_seconds_per_token =
+        stage_seconds_per_token(model, hardware, out.widths.ranks(), options.pp);
+  }
   out.weight_dtype = weight_dtype_of(model, options);
   out.formats = formats_on(hardware, weight_formats(model, options.weights));
   out.kv_dtype = kv_dtype_of(model, options);
@@ -221,14 +290,12 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.max_num_seqs = options.max_num_seqs;
   out.max_num_batched_tokens = options.max_num_batched_tokens;
   out.block_size = options.block_size;
-  out.weight_bytes = balance.weights;
-  out.activation_bytes = balance.activations;
-  out.runtime_bytes = balance.runtime;
-  out.seat_bytes = balance.seat;
-  out.kv_bytes_per_block = block_bytes(model, options.tp, options.block_size, out.kv_dtype);
-  out.seat_blocks = seat_blocks(balance.seat, out.kv_bytes_per_block);
-  // Kinds of growing layers are allocated together; layers that are all alike, one by one.
-  const double layers = model.attentions.empty() ? model.full_attention_layers() : 1;
+  out.weight_bytes = room.balance.weights;
+  out.activation_bytes = room.balance.activations;
+  out.runtime_bytes = room.balance.runtime;
+  out.seat_bytes = room.balance.seat;
+  out.kv_bytes_per_block = room.block;
+  out.seat_blocks = room.seat;
   if (options.kv_blocks) {
     out.kv_blocks = *options.kv_blocks;
   } else if (out.kv_bytes_per_block == Bytes(0)) {
@@ -236,14 +303,13 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
                                   " has no layer whose KV cache grows, so its memory does "
                                   "not say how many blocks there are; give kv_blocks");
   } else {
-    const Bytes available = balance.requested - balance.needed();
-    const double blocks =
-        std::floor(std::floor(available / (out.kv_bytes_per_block / layers)) / layers) - 1;
-    if (blocks >= 1) check_range("deployment.kv_blocks", blocks, "deployment.kv_blocks, computed");
-    out.kv_blocks = static_cast<std::int64_t>(blocks);
+    if (room.blocks >= 1)
+      check_range("deployment.kv_blocks", room.blocks, "deployment.kv_blocks, computed");
+    out.kv_blocks = static_cast<std::int64_t>(room.blocks);
     if (out.kv_blocks < 1 + out.seat_blocks) {
       const double least = 2.0 + static_cast<double>(out.seat_blocks);  // and the null block
-      does_not_fit(model, hardware, options, balance, least * out.kv_bytes_per_block - available);
+      does_not_fit(model, hardware, options, room.balance,
+                   least * out.kv_bytes_per_block - room.available());
     }
   }
   out.kv_capacity = static_cast<double>(out.kv_blocks) * out.kv_bytes_per_block;

@@ -7,6 +7,9 @@
 //                  latent attention: block_size * (kv_lora_rank + qk_rope_head_dim) * dtype, on
 //                  every rank
 //
+// With pipeline parallelism (pipeline/stages.h) these are the layers and weights of one stage;
+// every stage holds KV of all sequences, and the stage with the fewest blocks decides.
+//
 // These blocks hold tokens of the layers whose cache grows. The other layers (windows, chunks,
 // recurrent states) take a fixed number of the same blocks for each request that has KV:
 //
@@ -26,6 +29,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/units.h"
 #include "spec/hardware.h"
@@ -39,6 +43,7 @@ struct DeploymentOptions {
   int dp = 1;      // groups of tp ranks, each with requests of its own; experts go over all ranks
   int ep = 1;      // ranks that hold whole experts; the rest of tp * dp divides their width
   int moe_tp = 0;  // ranks that divide an expert's width; 0: tp * dp / ep
+  int pp = 1;      // stages of layers, one behind the other, each on GPUs of its own
   std::optional<Dtype> weights = {};  // of linear layers, or a release; default: the model's
   std::optional<Dtype> kv = {};       // default: as released, else the model's activation dtype
   double memory_utilization = 0.92;   // share of usable memory that the engine takes
@@ -55,7 +60,11 @@ struct Deployment {
   Model model;
   Hardware hardware;
   int tp = 1;
-  Widths widths;
+  Widths widths;                                // of one stage
+  std::vector<int> stage_layers;                // of each stage; one where nothing is divided
+  std::vector<double> stage_shares;             // of a step's time; they sum to 1
+  std::vector<double> stage_seconds_per_token;  // from each stage to the next
+  int stage = 0;  // the one that decides on kv_blocks, whose bytes are given here
   Dtype weight_dtype = Dtype::bf16;  // what was asked for, else the format of most weights
   WeightFormats formats;             // of each class of weights, as this GPU runs them
   Dtype kv_dtype = Dtype::bf16;

@@ -103,6 +103,12 @@ Hardware hardware_from_table(const Json& table, const std::string& name, const s
   hardware.memory = figure(fields, "memory_gb") * unit::GB;
   hardware.usable_memory = figure(fields, "usable_memory_gib") * unit::GiB;
   hardware.link_bandwidth = figure(fields, "link_gb_per_s") * unit::GB / unit::s;
+  if (fields.has("network_gb_per_s"))
+    hardware.network_bandwidth = figure(fields, "network_gb_per_s") * unit::GB / unit::s;
+  if (const auto gpus = fields.small_integer("domain_gpus")) {
+    check_range("hardware.domain_gpus", *gpus, fields.where("domain_gpus"));
+    hardware.domain_gpus = *gpus;
+  }
   hardware.sms = fields.need_integer("sms");
   check_range("hardware.sms", hardware.sms, fields.where("sms"));
   hardware.clock_hz = figure(fields, "clock_mhz") * 1e6;

@@ -26,11 +26,13 @@ struct Hardware {
   Bytes memory;                   // bytes as sold: 141 GB = 141e9
   Bytes usable_memory;            // what the driver reports (GiB-based), for KV capacity
   BytesPerSecond link_bandwidth;  // one direction, to the peers of one node
-  int sms = 0;                    // streaming multiprocessors
-  double clock_hz = 0;            // boost clock
-  Bytes l2;                       // last-level cache
-  std::string tables_from;        // borrow utilisation from this GPU ("" = none)
-  std::map<std::string, std::string> sources;  // key -> where the figure was published
+  int domain_gpus = 8;            // that reach each other over the link
+  std::optional<BytesPerSecond> network_bandwidth;  // one direction and GPU, beyond them
+  int sms = 0;                                      // streaming multiprocessors
+  double clock_hz = 0;                              // boost clock
+  Bytes l2;                                         // last-level cache
+  std::string tables_from;                          // borrow utilisation from this GPU ("" = none)
+  std::map<std::string, std::string> sources;       // key -> where the figure was published
   Family family;  // constants of kernels that are modelled, and on which GPUs they were fitted
 
   /// Of a format of scaled blocks it is the peak of an element's format.

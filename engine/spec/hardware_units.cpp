@@ -31,9 +31,10 @@ constexpr std::array<Unit, 3> caches{{{"MiB", MiB}, {"GiB", GiB}, {"bytes", 1}}}
 
 constexpr Unit GB_per_s{"GB/s", 1e9}, GB{"GB", 1e9};
 
-const std::array<Figure, 8> figures{{
+const std::array<Figure, 9> figures{{
     {"memory_gb_per_s", GB_per_s, "memory_bytes_per_s", "bytes/s", 2e10, 1e15, bandwidths},
     {"link_gb_per_s", GB_per_s, "link_bytes_per_s", "bytes/s", 1e9, 1e14, bandwidths},
+    {"network_gb_per_s", GB_per_s, "network_bytes_per_s", "bytes/s", 1e8, 1e13, bandwidths},
     {"memory_gb", GB, "memory_bytes", "bytes", 1e9, 1e15, sizes},
     {"usable_memory_gib", {"GiB", GiB}, "usable_memory_bytes", "bytes", 9e8, 1e15, sizes},
     {"clock_mhz", {"MHz", 1e6}, "clock_hz", "Hz", 1e8, 1e10, clocks},

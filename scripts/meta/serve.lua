@@ -51,6 +51,9 @@ local serve = {}
 ---@field dp_sync_s number? s; default 5e-05; what the ranks of dp take in each step to agree on it; assumed
 ---@field ep integer? GPUs; default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
 ---@field moe_tp integer? GPUs; ranks that divide the width of each expert; default tp * dp / ep
+---@field pp integer? stages; default 1; pipeline parallel stages: each has some of the layers, on tp GPUs of its own
+---@field pp_batches integer? steps; steps that are under way at once in the stages of pp; default pp
+---@field pp_send_s number? s; default 1e-05; what a transfer from stage to stage takes beside its bytes; assumed
 ---@field weights string? number format of the weights; default the model's
 ---@field kv string? number format of the KV cache; default the model's
 ---@field memory_utilization number? default 0.92; share of memory in (0, 1] that the engine takes
@@ -125,7 +128,7 @@ local Live = {}
 --- A request as policies see it. Policies do not see the true output length.
 ---@class rooflua.Request
 ---@field id integer
----@field phase string "waiting", "prefill", "decode" or "finishing"
+---@field phase string "waiting", "prefill", "decode", "finishing" or "in_flight"
 ---@field arrival_s number
 ---@field prompt_tokens integer
 ---@field cached_tokens integer found in the prefix cache; known before admission
@@ -145,12 +148,13 @@ local Live = {}
 ---@class rooflua.Replica
 ---@field now_s number
 ---@field index integer
----@field decodes integer
+---@field decodes integer that can get a token now
 ---@field decode_context_tokens number
 ---@field decode_steps integer planned so far
 ---@field decode_blocks integer that decode_all would take now
 ---@field seats integer in use
 ---@field finishing integer
+---@field in_flight integer that decode again when their token lands; 0 without stages (deployment.pp)
 ---@field free_blocks integer
 ---@field total_blocks integer
 ---@field seat_blocks integer that a request holds beside the blocks of its tokens; admit() takes them

@@ -116,6 +116,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field memory_bytes number as sold
 ---@field usable_memory_bytes number as the driver reports
 ---@field link_bytes_per_s number one direction, to the peers of one node
+---@field domain_gpus integer GPUs that reach each other over the link
+---@field network_bytes_per_s number one direction and GPU, beyond them; 0 = not stated
 ---@field sms integer
 ---@field clock_hz number
 ---@field l2_bytes number
@@ -124,6 +126,11 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field constants table<string, number> of modelled kernels and collectives, by name: help "mfu.model"
 ---@field fit_note string says that these were fitted on another family; "" = on its own
 
+---@class rooflua.Stage
+---@field layers integer
+---@field share number of a step's time; the shares of all stages sum to 1
+---@field send_s_per_token number? that the activations of a token take from the stage before
+
 ---@class rooflua.Deployment
 ---@field model rooflua.Model
 ---@field hardware rooflua.Hardware
@@ -131,6 +138,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field dp integer groups of tp ranks, each with requests of its own
 ---@field ep integer ranks that hold whole experts
 ---@field moe_tp integer ranks that divide the width of each expert
+---@field pp integer stages of layers, one behind the other
+---@field stages rooflua.Stage[] one where nothing is divided
 ---@field weights string dtype, also weight_dtype
 ---@field formats table<string, string> dtype of each class of weights, as this GPU runs them
 ---@field kv string dtype, also kv_dtype

@@ -82,7 +82,7 @@ function Trtllm:reserved_blocks(replica)
     local request, phase = running[i], running[i].phase
     if phase == "prefill" then -- the request holds the blocks of its whole prompt
       blocks = blocks + self:blocks_beyond(request, request.sequence_tokens, size)
-    elseif phase == "decode" then
+    elseif phase == "decode" or phase == "in_flight" then
       blocks = blocks + self:blocks_beyond(request, request.context_tokens, size)
     end
   end
@@ -181,7 +181,7 @@ end
 --- Whether the prompts of this step wait for others, as PyExecutor's _waiting_requests says. The plan is then asked
 --- again in the next step.
 function Trtllm:waits(contexts, replica, plan)
-  if self.batch_wait_timeout_iters == 0 or replica.decodes == 0 then return false end
+  if self.batch_wait_timeout_iters == 0 or replica.decodes + replica.in_flight == 0 then return false end
   local tokens = plan.tokens
   for _, each in ipairs(contexts) do tokens = tokens + each.tokens end
   if tokens == plan.tokens then return false end

@@ -74,7 +74,7 @@ function VllmV1:run_in_order(replica, plan)
   while i <= #running and plan.tokens < self.max_num_batched_tokens do
     local request = running[i]
     local phase = request.phase
-    if phase ~= "finishing" then
+    if phase == "decode" or phase == "prefill" then
       if not self:run_one(request, replica, plan) then return end
       -- A preempted request that stood before this one in the list has moved this one up.
       while i > 1 and (i > #running or running[i] ~= request) do i = i - 1 end

@@ -68,6 +68,10 @@ TEST_CASE("imbalance of experts costs less than its rows", "[golden]") {
   compare_with_golden("19_expert_imbalance", "");
 }
 
+TEST_CASE("over two nodes, a pipeline serves many and tensor parallelism serves one", "[golden]") {
+  compare_with_golden("20_pipeline", "");
+}
+
 TEST_CASE("two GPUs have a capacity under an SLO, and it is what the scenario expects",
           "[golden]") {
   compare_with_golden("16_capacity_planning", "--jobs 2");

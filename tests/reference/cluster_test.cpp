@@ -71,4 +71,35 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
   for (const int each : routers) CHECK(each >= 40);
 }
 
+TEST_CASE("the engine and a naive cluster agree where some replicas have stages") {
+  Coverage coverage;
+  int apart = 0, waited = 0, prefill_stages = 0;
+  const auto [first, last] = seeds(1, 300);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    ClusterCase cluster = draw_cluster(seed);
+    int with_stages = 0;
+    for (std::size_t i = 0; i < cluster.replicas.size(); ++i) {
+      ClusterReplica& each = cluster.replicas[i];
+      if (each.group >= 0 || (seed + i) % 3 == 0) continue;
+      each.config.stages = draw_stages(seed + 17 * i);
+      ++with_stages;
+      prefill_stages += each.role == Role::prefill;
+    }
+    if (with_stages == 0) continue;
+    INFO("seed " << seed << "\n" << text(cluster));
+    const History expected = run_naive(cluster);
+    REQUIRE(difference(expected, run_engine(cluster)) == "");
+    coverage.add(expected);
+    apart += cluster.apart();
+    waited += expected.held_back > 0;
+  }
+  coverage.print("clusters with stages", first, last);
+  CHECK(coverage.questions >= 150);
+  CHECK(coverage.with_preemption >= 50);
+  CHECK(coverage.with_prefix_hits >= 30);
+  CHECK(apart >= 40);
+  CHECK(waited >= 15);
+  CHECK(prefill_stages >= 30);
+}
+
 }  // namespace rooflua::reference

@@ -90,6 +90,10 @@ ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool rea
   replica.real_blocks = real_blocks;
   replica.context_caps = tariff.caps;
   replica.context_chunk = tariff.chunk;
+  if (c.stages.several()) replica.stages.shares = c.stages.shares;
+  for (std::size_t i = 0; i + 1 < c.stages.shares.size(); ++i)
+    replica.stages.links.push_back({seconds(c.stages.latency[i]), seconds(c.stages.per_token[i])});
+  replica.stages.batches = c.stages.batches;
   return replica;
 }
 

@@ -49,6 +49,49 @@ TEST_CASE("every shipped scheduler gives the same times on the engine and on the
   }
 }
 
+TEST_CASE("with stages, every shipped scheduler gives the same times on both simulators") {
+  LuaPolicies lua;
+  const auto [first, last] = seeds(1, 60);
+  for (const Trial& trial : trials()) {
+    Coverage coverage;
+    int several = 0;
+    const Check check = [&](const ServingCase& question) {
+      const std::string parameters = trial.parameters(question);
+      const History expected = run_naive(question, *lua.make(trial.scheduler, parameters));
+      return difference(expected, run_engine(question, *lua.make(trial.scheduler, parameters)));
+    };
+    for (std::uint64_t seed = first; seed <= last; ++seed) {
+      ServingCase question = question_for(trial, seed);
+      question.config.stages = draw_stages(seed);
+      INFO(trial.scheduler << " { " << trial.parameters(question) << " }");
+      if (fails(question, check)) FAIL(minimal_failure(question, check));
+      const History history =
+          run_naive(question, *lua.make(trial.scheduler, trial.parameters(question)));
+      coverage.add(history);
+      several += history.most_under_way > 1;
+    }
+    coverage.print((trial.scheduler + " in stages").c_str(), first, last);
+    CHECK(coverage.unfinished * 4 < coverage.questions);
+    // These two run all that there is in one step, if they may.
+    if (trial.scheduler != "static_batch" && trial.scheduler != "orca") CHECK(several >= 10);
+  }
+}
+
+TEST_CASE("with stages, vllm_v1.lua and priority.lua do what a literal vLLM V1 does") {
+  LuaPolicies lua;
+  const Check check = [&](const ServingCase& question) {
+    const History expected = run_vllm_v1(question.config, question.requests(), question.tariff);
+    const std::string name = question.config.by_priority ? "priority" : "vllm_v1";
+    const auto scheduler = lua.make(name, vllm_parameters(question.config));
+    return difference(expected, run_engine(question, *scheduler));
+  };
+  const auto [first, last] = seeds(1, 300);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const ServingCase question = in_stages(draw_case(seed, Range{}));
+    if (fails(question, check)) FAIL(minimal_failure(question, check));
+  }
+}
+
 TEST_CASE("schedulers/vllm_v1.lua and priority.lua do what a literal vLLM V1 does") {
   LuaPolicies lua;
   const Check check = [&](const ServingCase& question) {

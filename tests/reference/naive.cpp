@@ -120,6 +120,9 @@ Rows NaiveReplica::schedule(Ps now) {
     if (!completes) continue;
     r->output += 1;
     r->phase = r->output >= longest_output(*r) ? Phase::finishing : Phase::decoding;
+    if (!config_.stages.several()) continue;
+    ++r->under_way;
+    if (r->phase == Phase::decoding) r->phase = Phase::in_flight;
   }
   if (plan_.decoded_together() && !rows.empty()) ++decode_steps_;
   return rows;
@@ -131,6 +134,8 @@ void NaiveReplica::update(const Rows& rows) {
     NaiveRequest& r = requests_[static_cast<std::size_t>(row.id)];
     if (!row.samples || r.landed == stop_at(r)) continue;  // it had ended: nothing of it lands
     ++r.landed;
+    if (config_.stages.several()) --r.under_way;
+    if (r.phase == Phase::in_flight) r.phase = Phase::decoding;
     const bool ends = r.landed == stop_at(r);
     const auto seat = std::find(running_.begin(), running_.end(), &r);
     // What is computed behind an end token is no content.
@@ -177,7 +182,7 @@ ReplicaSignals NaiveReplica::signals() const {
   for (const NaiveRequest* r : waiting_) out.waiting_tokens += r->sequence();
   for (const NaiveRequest* r : running_) {
     out.prefilling += r->phase == Phase::prefilling;
-    if (r->phase != Phase::decoding) continue;
+    if (r->phase != Phase::decoding && r->phase != Phase::in_flight) continue;
     ++out.decodes;
     out.context_tokens += r->computed;
   }
@@ -306,7 +311,7 @@ std::int32_t NaiveBoard::decode_blocks() const noexcept {
 void NaiveReplica::show() {
   ReplicaView& view = board_.numbers();
   std::vector<NaiveRequest*> prefilling;
-  view.decodes = view.finishing = 0;
+  view.decodes = view.finishing = view.in_flight = 0;
   view.decode_context_tokens = view.waiting_tokens = 0;
   for (NaiveRequest& r : requests_)
     if (r.phase != Phase::absent) show_request(r);
@@ -314,6 +319,7 @@ void NaiveReplica::show() {
   for (NaiveRequest* r : running_) {
     if (r->phase == Phase::prefilling) prefilling.push_back(r);
     if (r->phase == Phase::finishing) ++view.finishing;
+    if (r->phase == Phase::in_flight) ++view.in_flight;
     if (r->phase != Phase::decoding) continue;
     ++view.decodes;
     view.decode_context_tokens += r->computed;
@@ -367,6 +373,8 @@ void NaiveReplica::show_request(NaiveRequest& r) {
 
 History run_naive(const ServingCase& question, SchedulerPolicy& scheduler) {
   NaiveReplica engine(question, scheduler);
+  const Stages& stages = question.config.stages;
+  if (stages.several()) return run_stages(engine, question.requests(), stages, question.tariff);
   return run(engine, question.requests(), question.config.async_depth, question.tariff);
 }
 

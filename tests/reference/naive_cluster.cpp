@@ -276,11 +276,14 @@ class NaiveCluster : public RouteSource {
   void start_front(const std::vector<std::size_t>& group) {
     for (const std::size_t i : group) {
       StepLog& step = planned_[i].front();
+      running_[i] = true;
+      if (stages_of(i).several()) continue;  // it is on its way since it was planned
       step.start = now_;
       step.end += now_;
-      running_[i] = true;
     }
   }
+
+  const Stages& stages_of(std::size_t i) const { return cluster_.replicas[i].config.stages; }
 
   /// The next plan of one replica, after those that only took away.
   StepLog next_plan(std::size_t i) {
@@ -338,8 +341,10 @@ class NaiveCluster : public RouteSource {
       return;
     if (running_[first]) return;  // while a step runs, arrivals only queue
     if (!planned_[first].empty()) start_front(group);
-    const auto depth = static_cast<std::size_t>(cluster_.replicas[first].config.async_depth);
-    while (planned_[first].size() < depth) {
+    const Stages& stages = stages_of(first);
+    const int depth =
+        stages.several() ? stages.batches : cluster_.replicas[first].config.async_depth;
+    while (static_cast<int>(planned_[first].size()) < depth) {
       std::vector<StepLog> steps;
       look_at_ranks(group);
       for (const std::size_t i : group) steps.push_back(next_plan(i));
@@ -349,6 +354,7 @@ class NaiveCluster : public RouteSource {
       note_step(steps);
       for (StepLog& step : steps) {
         step.end = lasts;
+        if (stages.several()) send_through(step, stages, lasts, left_[first]);
         history_.empty_steps += step.rows.empty();
         planned_[static_cast<std::size_t>(step.replica)].push_back(std::move(step));
       }
@@ -398,6 +404,7 @@ class NaiveCluster : public RouteSource {
   std::vector<std::vector<std::size_t>> groups_;  // by their first replica
   std::map<std::size_t, GroupView> group_views_;  // by first replica
   std::vector<std::deque<StepLog>> planned_;      // by replica; the front is running, if any is
+  std::map<std::size_t, std::vector<Ps>> left_;   // by replica with stages
   std::vector<bool> running_, touched_;
   std::vector<Ps> wake_;
   std::vector<std::int32_t> outstanding_;

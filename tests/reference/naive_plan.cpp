@@ -131,7 +131,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   NaiveRequest* r = naive_->at_slot(slot);
   if (r == nullptr) return refuse("admit", Refusal::no_such_request, slot);
   if (r->phase != Phase::waiting) return refuse("admit", Refusal::not_waiting, slot);
-  if (r->taken) return 0;
+  if (r->taken || r->under_way > 0) return 0;
   if (wish.tokens < 1) return refuse("admit", Refusal::no_tokens, slot);
   const VllmConfig& config = naive_->config_;
   BlockPool& pool = naive_->pool_;

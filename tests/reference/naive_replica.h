@@ -22,6 +22,7 @@ struct NaiveRequest {
   int computed = 0;  // KV, in flight included
   int output = 0;    // tokens, in flight included
   int landed = 0;
+  int under_way = 0;   // tokens that are not landed; counted with stages
   int planned = 0;     // tokens in the plan at hand
   bool taken = false;  // preempted in the plan at hand
   bool fresh = false;  // admitted in the plan at hand

@@ -1,6 +1,7 @@
 #include "tests/reference/pipeline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <sstream>
 #include <stdexcept>
@@ -73,6 +74,62 @@ History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth
       note_scheduled(step, history);
       planned.push_back(std::move(step));
       if (!running) start_front();
+    }
+  }
+  engine.report(history);
+  return history;
+}
+
+void send_through(StepLog& step, const Stages& stages, Ps duration, std::vector<Ps>& left) {
+  left.resize(stages.shares.size(), 0);
+  int tokens = 0;
+  for (const Row& row : step.rows) tokens += row.tokens;
+  Ps at = step.planned, done = 0;
+  double until = 0;
+  for (std::size_t s = 0; s < stages.shares.size(); ++s) {
+    const bool last = s + 1 == stages.shares.size();
+    if (s > 0) at += stages.latency[s - 1] + tokens * stages.per_token[s - 1];
+    at = std::max(at, left[s]);
+    if (s == 0) step.start = at;
+    until = last ? 1 : until + stages.shares[s];
+    const Ps done_until = std::llround(static_cast<double>(duration) * until);
+    at += std::max<Ps>(1, done_until - done);
+    done = done_until;
+    left[s] = at;
+  }
+  step.end = at;
+}
+
+History run_stages(Engine& engine, const std::vector<PlainRequest>& requests, const Stages& stages,
+                   const Price& price) {
+  History history;
+  for (const PlainRequest& request : requests)
+    history.requests.push_back({.arrival = request.arrival});
+  std::deque<StepLog> under_way;
+  std::vector<Ps> left;
+  std::size_t next = 0;
+  while (!under_way.empty() || next < requests.size()) {
+    const bool ends = !under_way.empty() &&
+                      (next == requests.size() || under_way.front().end <= requests[next].arrival);
+    const Ps now = ends ? under_way.front().end : requests[next].arrival;
+    if (ends) {
+      land(under_way.front(), requests, history);
+      engine.update(under_way.front().rows);
+      history.steps.push_back(std::move(under_way.front()));
+      if (history.steps.size() > most_steps) throw std::runtime_error("no end in sight");
+      under_way.pop_front();
+    }
+    for (; next < requests.size() && requests[next].arrival == now; ++next)
+      engine.arrive(static_cast<int>(next));
+    if (!ends && !under_way.empty()) continue;  // it waits for the oldest step
+    while (static_cast<int>(under_way.size()) < stages.batches) {
+      StepLog step{now, 0, 0, engine.schedule(now)};
+      if (step.rows.empty() && engine.took_away() && under_way.empty()) continue;
+      if (step.rows.empty()) break;
+      note_scheduled(step, history);
+      send_through(step, stages, std::max<Ps>(1, price(step.rows)), left);
+      under_way.push_back(std::move(step));
+      history.most_under_way = std::max(history.most_under_way, static_cast<int>(under_way.size()));
     }
   }
   engine.report(history);

@@ -8,6 +8,11 @@
 //   nothing is running: an arrival is scheduled at once; an empty plan is asked again when a step
 //   ends or, with nothing running, when a request arrives; after an empty plan that preempted or
 //   rejected, the scheduler is asked again at once if no other step is planned
+//
+// With stages, `batches` steps are under way at once. One that is planned goes on its way at once:
+// it enters a stage when it has come from the stage before and the step before it has left. When
+// the oldest step has left the last stage, or none is under way, steps are planned while there is
+// room and something to plan.
 
 #include "tests/reference/plain.h"
 
@@ -30,5 +35,10 @@ class Engine {
 /// @param requests  in order of arrival; a request's id is its index
 History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth,
             const Price& price);
+/// When the first stage has a planned step, and when it leaves the last one. `left`: when each
+/// stage was left before; empty at first.
+void send_through(StepLog& step, const Stages& stages, Ps duration, std::vector<Ps>& left);
+History run_stages(Engine& engine, const std::vector<PlainRequest>& requests, const Stages& stages,
+                   const Price& price);
 
 }  // namespace rooflua::reference

@@ -41,6 +41,14 @@ struct Row {
 };
 using Rows = std::vector<Row>;
 
+/// Layers in several stages, one behind the other; fewer than two shares: they are in one.
+struct Stages {
+  std::vector<double> shares;          // of a step's duration; they sum to 1
+  std::vector<Ps> latency, per_token;  // of the way to each stage but the first
+  int batches = 0;                     // steps under way at once
+  bool several() const { return shares.size() > 1; }
+};
+
 /// Duration of a step; >= 1.
 using Price = std::function<Ps(const Rows&)>;
 
@@ -66,12 +74,13 @@ struct History {
   std::vector<Served> requests;
   std::vector<StepLog> steps;
   int preemptions = 0;
-  int resume_hits = 0;    // re-admissions of preempted requests that found part of their KV
-  int discarded = 0;      // rows of requests whose end token landed while they were planned
-  int ended_waiting = 0;  // requests that lost their seat while their end token was in flight
-  int empty_steps = 0;    // of ranks without tokens, beside others of their group
-  int held_back = 0;      // prompts whose KV found no room at its decode replica at first
-  bool finished = true;   // false: requests were left and nothing could run
+  int resume_hits = 0;     // re-admissions of preempted requests that found part of their KV
+  int discarded = 0;       // rows of requests whose end token landed while they were planned
+  int ended_waiting = 0;   // requests that lost their seat while their end token was in flight
+  int empty_steps = 0;     // of ranks without tokens, beside others of their group
+  int most_under_way = 0;  // steps at once, with stages
+  int held_back = 0;       // prompts whose KV found no room at its decode replica at first
+  bool finished = true;    // false: requests were left and nothing could run
 };
 
 std::string text(const Served& served);

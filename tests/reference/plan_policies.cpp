@@ -65,7 +65,9 @@ bool VllmThroughPlan::run_one(const VisibleReplica& replica, Plan& plan, std::in
 void VllmThroughPlan::run_in_order(const VisibleReplica& replica, Plan& plan) {
   std::int32_t slot = replica.view().running_head;
   while (slot >= 0 && budget_left(config_, plan) > 0) {
-    if (replica.request(slot).phase != Phase::finishing && !run_one(replica, plan, slot)) return;
+    const Phase phase = replica.request(slot).phase;
+    const bool under_way = phase == Phase::finishing || phase == Phase::in_flight;
+    if (!under_way && !run_one(replica, plan, slot)) return;
     slot = replica.request(slot).next;
   }
 }

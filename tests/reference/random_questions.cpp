@@ -42,4 +42,31 @@ ServingCase for_sglang(ServingCase question) {
   return question;
 }
 
+Stages draw_stages(std::uint64_t seed) {
+  Dice dice(seed * 2685821657736338717ull + 11);
+  Stages stages;
+  const int count = dice.between(2, 4);
+  const bool equal = dice.chance(50), near = dice.chance(30);
+  int total = 0;
+  std::vector<int> parts;
+  for (int s = 0; s < count; ++s) total += parts.emplace_back(equal ? 1 : dice.between(1, 9));
+  for (int s = 0; s < count; ++s) {
+    stages.shares.push_back(static_cast<double>(parts[static_cast<std::size_t>(s)]) / total);
+    if (s == 0) continue;
+    stages.latency.push_back(near ? 0 : dice.between(0, 400));
+    stages.per_token.push_back(near ? 0 : dice.between(0, 20));
+  }
+  stages.batches = dice.chance(70) ? count : dice.between(1, count + 2);
+  return stages;
+}
+
+ServingCase in_stages(ServingCase question) {
+  Dice dice(question.seed * 4101842887655102017ull + 13);
+  VllmConfig& c = question.config;
+  c.stages = draw_stages(question.seed);
+  // Small budgets make several lanes.
+  if (c.chunked_prefill && dice.chance(50)) c.max_num_batched_tokens = dice.between(16, 80);
+  return question;
+}
+
 }  // namespace rooflua::reference

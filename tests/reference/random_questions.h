@@ -16,5 +16,9 @@ std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t first, std::uint64_t
 SglangConfig sglang_config(const ServingCase& question);
 /// A question for SGLang: pages of one token, no radix cache, no budget of the engine's own.
 ServingCase for_sglang(ServingCase question);
+/// 2 to 4 stages, of equal shares half of the time.
+Stages draw_stages(std::uint64_t seed);
+/// The same question to a replica with such stages.
+ServingCase in_stages(ServingCase question);
 
 }  // namespace rooflua::reference

@@ -253,6 +253,11 @@ std::string text(const ServingCase& question) {
       << t.prefill_pair << " " << t.request << " " << t.sampled << "; caps";
   for (std::size_t i = 0; i < t.caps.size(); ++i) out << " " << t.caps[i] << " x " << t.bounded[i];
   out << ", chunk " << t.chunk << " x " << t.chunked << "\n";
+  if (c.stages.several()) out << "  " << c.stages.batches << " steps in stages";
+  for (const double share : c.stages.shares) out << " " << share;
+  for (const Ps latency : c.stages.latency) out << ", latency " << latency;
+  for (const Ps per_token : c.stages.per_token) out << ", per token " << per_token;
+  if (c.stages.several()) out << "\n";
   for (std::size_t id = 0; id < question.prompts.size(); ++id) {
     const Prompt& prompt = question.prompts[id];
     out << "  request " << id << " at " << prompt.plain.arrival << ": " << prompt.plain.prompt

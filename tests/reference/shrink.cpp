@@ -92,6 +92,10 @@ void simplify(ServingCase& question, const Check& check) {
   });
   keep(question, check, [](ServingCase& q) { q.config.prefix_caching = false; });
   keep(question, check, [](ServingCase& q) { q.config.async_depth = 1; });
+  keep(question, check, [](ServingCase& q) {
+    q.config.stages.latency.assign(q.config.stages.latency.size(), 0);
+    q.config.stages.per_token.assign(q.config.stages.per_token.size(), 0);
+  });
   keep(question, check, [](ServingCase& q) { q.config.long_prefill_token_threshold = 0; });
   keep(question, check, [](ServingCase& q) { q.config.watermark = 0; });
   keep(question, check, [](ServingCase& q) { q.config.seat_blocks = 0; });

@@ -19,6 +19,7 @@ struct Request {
   int output = 0;        // tokens that landed
   int computed = 0;      // KV that exists or is in flight
   int placeholders = 0;  // async only: sampled tokens in flight
+  int under_way = 0;     // with stages only: the same
   std::vector<int> blocks;
   std::vector<int> seat;    // blocks beside those of its tokens
   int hashed = 0;           // blocks of it that carry content
@@ -65,7 +66,7 @@ class VllmV1 : public Engine {
 
  private:
   Request& at(int id) { return requests_[static_cast<std::size_t>(id)]; }
-  bool async() const { return config_.async_depth == 2; }
+  bool async() const { return config_.async_depth == 2 && !config_.stages.several(); }
   int ceil_blocks(int tokens) const {
     return (tokens + config_.block_size - 1) / config_.block_size;
   }
@@ -117,6 +118,7 @@ Rows VllmV1::schedule(Ps) {
     row.samples = r.computed == r.num_tokens() + r.placeholders;
     if (row.samples) r.prefilling = false;
     if (row.samples && async()) r.placeholders += 1;
+    if (row.samples && config_.stages.several()) r.under_way += 1;
   }
   return scheduled_;
 }
@@ -166,6 +168,7 @@ void VllmV1::schedule_waiting() {
   while (!waiting_.empty() && budget_ > 0) {
     if (static_cast<int>(running_.size()) >= config_.max_num_seqs) break;
     Request& r = *waiting_.front();
+    if (r.under_way > 0) break;
     const std::vector<int> hits = lookup(r);
     const int hit_tokens = static_cast<int>(hits.size()) * config_.block_size;
     int tokens = r.num_tokens() - hit_tokens;
@@ -233,11 +236,12 @@ void VllmV1::preempt(Request& r) {
   r.computed = 0;
   r.prefilling = false;
   r.status = Status::preempted;
-  const int in_flight = r.output + r.placeholders;
+  const int in_flight = r.output + r.placeholders + r.under_way;
   const bool done_anyway =
       in_flight >= r.given->max_new || r.given->prompt + in_flight >= config_.max_model_len;
   if (!done_anyway) r.preemptions += 1;
   preempted_somebody_ = true;
+  if (done_anyway && config_.stages.several()) return;  // its last token lands without a seat
   waiting_.push_front(&r);
   sort_waiting();
 }
@@ -308,6 +312,7 @@ void VllmV1::update(const Rows& rows) {
     Request& r = at(row.id);
     if (r.status == Status::finished) continue;  // while this step was planned or ran
     r.output += 1;
+    if (config_.stages.several()) r.under_way -= 1;
     if (async()) r.placeholders -= 1;
     const bool stopped = r.output >= r.given->output || r.num_tokens() >= config_.max_model_len;
     // async: the token is known only now; nothing behind an end token counts
@@ -318,7 +323,8 @@ void VllmV1::update(const Rows& rows) {
       running_.erase(std::find(running_.begin(), running_.end(), &r));
       free_blocks(r);
     } else {
-      waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &r));
+      const auto place = std::find(waiting_.begin(), waiting_.end(), &r);
+      if (place != waiting_.end()) waiting_.erase(place);
       ended_waiting_ += r.output < r.given->max_new;
     }
     r.status = Status::finished;
@@ -330,6 +336,7 @@ void VllmV1::update(const Rows& rows) {
 History run_vllm_v1(const VllmConfig& config, const std::vector<PlainRequest>& requests,
                     const Price& price) {
   VllmV1 engine(config, requests);
+  if (config.stages.several()) return run_stages(engine, requests, config.stages, price);
   return run(engine, requests, config.async_depth, price);
 }
 

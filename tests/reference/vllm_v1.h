@@ -9,6 +9,8 @@
 //     original waits until the request is scheduled again, or ends
 //   - windows and states are not groups of blocks that grow up to a bound: a request takes all
 //     of seat_blocks when it is admitted
+//   - with stages, a victim whose token is in flight is not admitted again before that token lands;
+//     the original may compute the token twice
 //   - a chunk that is given back (its request fell victim in the step that scheduled it) leaves no
 //     content behind: the original keeps hashes of blocks that are never computed
 
@@ -32,6 +34,7 @@ struct VllmConfig {
   double watermark = 0;
   bool prefix_caching = true;
   bool by_priority = false;
+  Stages stages;
 };
 
 History run_vllm_v1(const VllmConfig& config, const std::vector<PlainRequest>& requests,

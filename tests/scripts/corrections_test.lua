@@ -39,6 +39,21 @@ test("tp_scaling slows down by tp to what the exponent leaves", function()
   test.near(correction:step(decode, 1.0), 1.0, 1e-12)
 end)
 
+test("network adds the way between nodes to all-reduces over several of them", function()
+  local function changed_s(ranks, hardware)
+    local correction = require "corrections.network" { latency_s = 1.0 }
+    correction:bind { hardware = rooflua.spec.hardware(hardware), deployment = { tp = ranks, dp = 1 } }
+    local message = { name = "mlp_all_reduce", kind = "all_reduce", bound = "link", bytes = 800e9 }
+    test.equal(correction:op(op "gemm", 5.0), 5.0)
+    return correction:op(message, 5.0) - 5.0
+  end
+  test.equal(changed_s(8, "h100"), 0)
+  test.near(changed_s(16, "h100"), 1.0 + 2.0, 1e-9) -- 2 * 1/2 of 100 GB at 50 GB/s
+  test.near(changed_s(32, "h100"), 1.0 + 3.0, 1e-9) -- 2 * 3/4
+  test.equal(changed_s(16, "gb200"), 0) -- 72 GPUs are in one domain
+  test.raises("states no network", function() changed_s(16, "l40s") end)
+end)
+
 test("a correction reads the same texts of shapes in a run as in an explanation", function()
   local Seen = rooflua.policy.define { name = "seen", doc = "Collects the shapes that it is given." }
   local shapes

@@ -110,7 +110,7 @@ test("vLLM runs a block of rows for every expert in block-scaled FP8 on Hopper",
             "of the experts of a rank")
   for _, other in ipairs { { "sglang" }, { "vllm", none }, { "vllm", nil, "bf16" }, { "vllm", nil, nil, "b200" } } do
     local few_s, no_empty = experts(other[1], 1, other[2], other[3] or "fp8_block", other[4])
-    test.check(no_empty == nil and few_s < 0.6 * one_s, 
+    test.check(no_empty == nil and few_s < 0.6 * one_s,
                ("no blocks: %s %s"):format(other[1], other[3] or other[4]))
   end
 end)

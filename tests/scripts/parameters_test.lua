@@ -117,11 +117,13 @@ local own_keys = {
   ["network.alpha_s"] = { 0, 0.5 }, ["network.bytes_per_s"] = { 1e300, 2 ^ 53 },
   ["network.bytes_per_token"] = { 0, 0.5, 2 ^ 53 },
   ["deployment.tp"] = {}, ["deployment.dp"] = {}, ["deployment.ep"] = {}, ["deployment.moe_tp"] = {},
+  ["deployment.pp"] = {}, ["deployment.pp_batches"] = {}, ["deployment.pp_send_s"] = { 0, 0.5 },
   ["deployment.kv_blocks"] = {}, ["deployment.memory_utilization"] = { 0.5 },
   ["deployment.max_num_seqs"] = {}, ["deployment.max_num_batched_tokens"] = {}, ["deployment.block_size"] = {},
   ["deployment.max_model_len"] = { 0 }, ["deployment.dp_sync_s"] = { 0, 0.5 },
   ["hardware.memory_bytes_per_s"] = {}, ["hardware.memory_bytes"] = {}, ["hardware.usable_memory_bytes"] = {},
-  ["hardware.link_bytes_per_s"] = {}, ["hardware.clock_hz"] = {}, ["hardware.l2_bytes"] = {}, ["hardware.sms"] = {},
+  ["hardware.link_bytes_per_s"] = {}, ["hardware.domain_gpus"] = {}, ["hardware.network_bytes_per_s"] = { 0 },
+  ["hardware.clock_hz"] = {}, ["hardware.l2_bytes"] = {}, ["hardware.sms"] = {},
   ["hardware.peak_flop_per_s.bf16"] = { 2 ^ 53 },
 }
 

@@ -70,7 +70,7 @@ class Journal : public Observer {
   std::map<std::int32_t, std::vector<PassedStep>> passed_;  // by replica
   std::vector<Why> ended_;
   std::vector<EndedStep> steps_;
-  std::map<std::int32_t, std::deque<StepWork>> planned_;  // by replica; the pipeline is two deep
+  std::map<std::int32_t, std::deque<StepWork>> planned_;  // by replica; those under way
   std::map<std::int32_t, StepWork> last_;
 };
 

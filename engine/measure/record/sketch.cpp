@@ -139,13 +139,16 @@ void Sketch::on_arrival(const Request&, Picoseconds now) {
 }
 
 void Sketch::on_step(const StepDone& step) {
-  const Picoseconds from = step.start - origin_, to = step.end - origin_;
+  const auto index = static_cast<std::size_t>(step.replica);
+  if (index >= blocks_.size()) blocks_.resize(index + 1);
+  // With stages, steps overlap: each counts from the end of the one before it.
+  const Picoseconds from = std::max(step.start, blocks_[index].until) - origin_;
+  const Picoseconds to = step.end - origin_;
+  blocks_[index].until = step.end;
   waiting_.add(from, to, step.waiting);
   running_.add(from, to, step.running);
   tokens_.add(from, to, step.batch->tokens);
   busy_.add(from, to, 1);
-  const auto index = static_cast<std::size_t>(step.replica);
-  if (index >= blocks_.size()) blocks_.resize(index + 1);
   blocks_[index].total = step.total_blocks;
   blocks_[index].used.add(from, to, step.used_blocks);
   output_.add_at(to, step.tokens_landed());

@@ -86,6 +86,7 @@ class Sketch : public Observer {
 
  private:
   struct Blocks {
+    Picoseconds until = 0;  // end of the replica's last step
     TimeBins used;
     std::int32_t total = 0;
   };

@@ -62,8 +62,11 @@ void SummaryObserver::on_preempt(const Request& request, Picoseconds) {
 void SummaryObserver::on_step(const StepDone& step) {
   ReplicaCount& count = count_of(step.replica);
   ++count.steps;
-  count.busy += step.end - step.start;
-  count.loaded_ps += fill_of_step(step) * static_cast<double>(step.end - step.start);
+  // With stages, steps overlap: each counts from the end of the one before it.
+  const Picoseconds from = std::max(step.start, count.until);
+  count.until = step.end;
+  count.busy += step.end - from;
+  count.loaded_ps += fill_of_step(step) * static_cast<double>(step.end - from);
   if (step.batch->group_ranks > 1) {
     count.grouped = true;
     count.waited_s += step.price->time_s - step.price->own_s;

@@ -136,8 +136,8 @@ class SummaryObserver : public Observer {
   };
   struct ReplicaCount {
     std::int64_t steps = 0, decode_steps = 0, decodes = 0, preemptions = 0;
-    Picoseconds busy = 0;
-    double loaded_ps = 0;  // time of steps, each times its fill
+    Picoseconds busy = 0, until = 0;  // until: the end of the last step
+    double loaded_ps = 0;             // time of steps, each times its fill
     double kv_used_frac_max = 0;
     double waited_s = 0;   // for slower ranks, synchronisation included
     bool grouped = false;  // it steps with other ranks

@@ -80,7 +80,7 @@ LatencyHeading WhyObserver::during(const StepDone& step, const Planned* planned)
       return LatencyHeading::prefill_stalled;
     case Phase::decoding: {
       const bool skipped =
-          step.batch->decodes == 0 ||
+          step.batch->decodes == 0 || step.price->stages > 1 ||
           std::find(step.skipped.begin(), step.skipped.end(), request_) != step.skipped.end();
       if (skipped) return LatencyHeading::decode_stalled;
       return step.prefills.empty() ? LatencyHeading::decode : LatencyHeading::decode_mixed;
@@ -105,8 +105,11 @@ std::optional<WhyObserver::Planned> WhyObserver::landed(std::int32_t replica) {
 void WhyObserver::on_step(const StepDone& step) {
   const std::optional<Planned> planned = landed(step.replica);
   if (step.replica != replica_ || phase_ == Phase::away || step.end <= since_) return;
+  const bool in_stages = step.price->stages > 1;
+  const bool works = planned && planned->works;
+  if (in_stages && !works && is_under_way()) return;  // its own step is in another stage
   pass(phase_ == Phase::preempted ? LatencyHeading::preempted : LatencyHeading::queue_idle,
-       step.start);
+       in_stages && works ? step.planned : step.start);
   const LatencyHeading heading = during(step, planned ? &*planned : nullptr);
   ++why_.steps[static_cast<std::size_t>(heading)];
   const Picoseconds part = step.end - since_;
@@ -121,8 +124,9 @@ void WhyObserver::on_step(const StepDone& step) {
   if (planned && waits(heading)) count_waiting(step, *planned, part);
   if (!worked(heading)) return;
   if (planned) {
+    const Picoseconds waited = in_stages ? count_stages(step, heading, part) : 0;
     divide(
-        part, planned->ops, [](const OpTime& op) { return op.time_s; },
+        part - waited, planned->ops, [](const OpTime& op) { return op.time_s; },
         [&](const OpTime& op, Picoseconds time) {
           why_.ops[{heading, op.name, op.evidence}] += time;
         });
@@ -172,6 +176,26 @@ void WhyObserver::on_passed(std::span<const PassedStep> steps) {
           whole ? step.evidence_s[i] : step.price.evidence_s[i] * (part_s / step.price.time_s);
     }
   }
+}
+
+/// Whether a step of several stages that works for the request has not ended.
+bool WhyObserver::is_under_way() const {
+  const auto found = planned_.find(replica_);
+  return found != planned_.end() && std::any_of(found->second.begin(), found->second.end(),
+                                                [](const Planned& each) { return each.works; });
+}
+
+/// What the step waited for stages that were busy with other steps, with the evidence that most of
+/// its own time has.
+Picoseconds WhyObserver::count_stages(const StepDone& step, LatencyHeading heading,
+                                      Picoseconds part) {
+  const StepPrice& price = *step.price;
+  const Picoseconds waited = part - picoseconds(price.time_s, "step");
+  if (waited <= 0) return 0;
+  const auto most = std::max_element(std::begin(price.evidence_s), std::end(price.evidence_s));
+  const auto evidence = static_cast<Evidence>(most - std::begin(price.evidence_s));
+  why_.ops[{heading, "wait_for_stages", evidence}] += waited;
+  return waited;
 }
 
 void WhyObserver::note_first_token() {

@@ -124,6 +124,8 @@ class WhyObserver : public Observer {
   void pass(LatencyHeading heading, Picoseconds until);
   bool works_for_it(const Batch& batch) const;
   void find_holders(const StepPriced& step, Planned& out) const;
+  bool is_under_way() const;
+  Picoseconds count_stages(const StepDone& step, LatencyHeading heading, Picoseconds part);
   void note_first_token();
   void count_waiting(const StepDone& step, const Planned& planned, Picoseconds part);
   std::optional<Planned> landed(std::int32_t replica);

@@ -51,8 +51,10 @@ Timeline::Timeline(std::ostream& out, std::string name, TimelineOptions options)
        << ",\"args\":{\"name\":\"requests\"}}";
 }
 
-void Timeline::open_event(const char* phase, std::int64_t process, Picoseconds time) {
-  out_ << ",\n{\"ph\":\"" << phase << "\",\"pid\":" << process << ",\"tid\":0,\"ts\":";
+void Timeline::open_event(const char* phase, std::int64_t process, Picoseconds time,
+                          std::size_t track) {
+  out_ << ",\n{\"ph\":\"" << phase << "\",\"pid\":" << process << ",\"tid\":" << track
+       << ",\"ts\":";
   out_.decimal(time, microsecond_digits);
 }
 
@@ -106,6 +108,23 @@ void Timeline::resume(const StepDone& step) {
   }
 }
 
+/// Steps of several stages overlap: each goes to the first track that is free.
+std::size_t Timeline::track_of(const StepDone& step) {
+  std::vector<Picoseconds>& tracks = replica(step.replica).tracks;
+  const auto free = std::find_if(tracks.begin(), tracks.end(),
+                                 [&](Picoseconds end) { return end <= step.start; });
+  const auto track = static_cast<std::size_t>(free - tracks.begin());
+  if (track == tracks.size()) {
+    tracks.push_back(0);
+    if (track > 0) {
+      out_ << ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":" << process_of(step.replica)
+           << ",\"tid\":" << track << ",\"args\":{\"name\":\"steps beside it\"}}";
+    }
+  }
+  tracks[track] = step.end;
+  return track;
+}
+
 void Timeline::on_step(const StepDone& step) {
   resume(step);
   if (++steps_ > options_.steps) return;
@@ -117,7 +136,8 @@ void Timeline::on_step(const StepDone& step) {
   counter(step.replica, step.start, "running", step.running, counters.running);
   counter(step.replica, step.start, "batch tokens", step.batch->tokens, counters.tokens);
   counter(step.replica, step.start, "KV blocks", step.used_blocks, counters.blocks);
-  open_event("X", process_of(step.replica), step.start);
+  const std::size_t track = step.price->stages > 1 ? track_of(step) : 0;
+  open_event("X", process_of(step.replica), step.start, track);
   out_ << ",\"dur\":";
   out_.decimal(step.end - step.start, microsecond_digits);
   out_ << ",\"name\":\"" << step_name(step) << "\",\"cname\":\"" << step_colour(step)

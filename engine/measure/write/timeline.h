@@ -49,12 +49,14 @@ class Timeline : public Observer {
     std::int64_t queue = -1, running = -1, tokens = -1, blocks = -1;
     Picoseconds end = 0;  // of its last step
     std::int64_t left_blocks = 0;
+    std::vector<Picoseconds> tracks;  // ends of the last steps, where steps overlap
   };
 
   Counters& replica(std::int32_t index);
   void rest(std::int32_t index);
   void resume(const StepDone& step);
-  void open_event(const char* phase, std::int64_t process, Picoseconds time);
+  std::size_t track_of(const StepDone& step);
+  void open_event(const char* phase, std::int64_t process, Picoseconds time, std::size_t track = 0);
   void name_process(std::int64_t process, const std::string& name);
   void counter(std::int32_t index, Picoseconds time, const char* name, std::int64_t value,
                std::int64_t& last);

@@ -142,7 +142,11 @@ int serve_replica(lua_State* L, Run& run) {
   out["total_blocks"] = view.total_blocks;
   out["block_size"] = view.block_size;
   out["decode_context_tokens"] = view.decode_context_tokens;
-  out["planned_steps"] = replica.pipeline().planned();
+  out["planned_steps"] = replica.planned_steps();
+  if (replica.has_stages()) {
+    out["stages"] = static_cast<double>(replica.config().stages.shares.size());
+    out["in_flight"] = view.in_flight;
+  }
   out["outstanding"] = simulation.outstanding(static_cast<std::int32_t>(index) - 1);
   out["waiting"] = describe_list(replica, view.waiting_head);
   out["running"] = describe_list(replica, view.running_head);

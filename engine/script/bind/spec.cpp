@@ -140,6 +140,7 @@ int open_deployment(lua_State* L) {
   options.dp = whole(L, 3, "dp", options.dp);
   options.ep = whole(L, 3, "ep", options.ep);
   options.moe_tp = whole(L, 3, "moe_tp", options.moe_tp);
+  options.pp = whole(L, 3, "pp", options.pp);
   options.weights = dtype_field(L, 3, "weights");
   options.kv = dtype_field(L, 3, "kv");
   options.max_num_seqs = whole(L, 3, "max_num_seqs", options.max_num_seqs);

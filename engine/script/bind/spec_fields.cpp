@@ -206,6 +206,9 @@ Json fields_of(const Hardware& hardware) {
   out["memory_bytes"] = hardware.memory.in_base_units();
   out["usable_memory_bytes"] = hardware.usable_memory.in_base_units();
   out["link_bytes_per_s"] = hardware.link_bandwidth.in_base_units();
+  out["domain_gpus"] = hardware.domain_gpus;
+  out["network_bytes_per_s"] =
+      hardware.network_bandwidth.value_or(BytesPerSecond{}).in_base_units();
   out["sms"] = hardware.sms;
   out["clock_hz"] = hardware.clock_hz;
   out["l2_bytes"] = hardware.l2.in_base_units();
@@ -227,6 +230,16 @@ Json fields_of(const Deployment& deployment) {
   out["dp"] = deployment.widths.dp;
   out["ep"] = deployment.widths.ep;
   out["moe_tp"] = deployment.widths.moe_tp;
+  out["pp"] = static_cast<double>(deployment.stage_layers.size());
+  Json stages = Json::array();
+  for (std::size_t s = 0; s < deployment.stage_layers.size(); ++s) {
+    Json stage = Json::object();
+    stage["layers"] = deployment.stage_layers[s];
+    stage["share"] = deployment.stage_shares[s];
+    if (s > 0) stage["send_s_per_token"] = deployment.stage_seconds_per_token[s - 1];
+    stages.push_back(stage);
+  }
+  out["stages"] = stages;
   out["formats"] = fields_of(deployment.formats);
   out["weights"] = dtype_text(deployment.weight_dtype);
   out["kv"] = dtype_text(deployment.kv_dtype);

@@ -43,6 +43,21 @@ double seconds_at(const Json& table, const char* group, const char* key) {
   return inner != nullptr ? seconds_at(*inner, key) : 0.0;
 }
 
+/// {batches, shares, links = {{latency_s, s_per_token}}}
+StageConfig stage_config(const Json& given, const std::string& where) {
+  StageConfig stages;
+  const auto part = [&](const char* key) -> const Json& {
+    const Json* found = given.find(key);
+    if (found == nullptr) throw Error(where + "." + key, "is missing");
+    return *found;
+  };
+  stages.batches = whole(part("batches"), where + ".batches");
+  for (const Json& share : part("shares").items()) stages.shares.push_back(share.number());
+  for (const Json& link : part("links").items())
+    stages.links.push_back({seconds_at(link, "latency_s"), seconds_at(link, "s_per_token")});
+  return stages;
+}
+
 ReplicaConfig replica_config(const Json& value, const std::string& where) {
   const auto number = [&](const char* key, std::int32_t otherwise) {
     const Json* found = value.find(key);
@@ -61,6 +76,8 @@ ReplicaConfig replica_config(const Json& value, const std::string& where) {
     read_caps(*caps, where + ".context_caps", config);
   config.context_chunk = number("context_chunk", 0);
   config.group = number("group", -1);
+  if (const Json* stages = value.find("stages"); stages != nullptr && !stages->is_null())
+    config.stages = stage_config(*stages, where + ".stages");
   config.group_sync_s = seconds_at(value, "group_sync_s");
   if (const Json* caching = value.find("prefix_caching"))
     config.prefix_caching = caching->boolean();

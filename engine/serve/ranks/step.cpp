@@ -20,12 +20,14 @@ constexpr std::int64_t most_fruitless = 100'000;
 void Simulation::fill_pipeline(RankGroup& group) {
   prefetch_next(1);
   const std::span<const std::int32_t> members = group.members;
-  const Pipeline& pipeline = at(members.front()).pipeline();  // as full as each member's
+  const Replica& first = at(members.front());
+  const Pipeline& pipeline = first.pipeline();  // as full as each member's
   // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
   if (pipeline.executing()) return;
+  if (first.has_stages()) return fill_stages(group);
   if (pipeline.planned() > 0) start(group);
   for (const std::int32_t index : members) {
-    if (fruitless_preemptions_[static_cast<std::size_t>(index)] <= most_fruitless) continue;
+    if (!preempts_in_vain(index)) continue;
     if (pipeline.planned() > 0) return;  // what is in flight lands first
     starve_contenders(at(index));
   }
@@ -39,6 +41,11 @@ void Simulation::fill_pipeline(RankGroup& group) {
     idle_asks_ = 0;
   }
   if (!pipeline.executing()) wake(group);
+}
+
+/// Whether no token of that replica landed during very many preemptions.
+bool Simulation::preempts_in_vain(std::int32_t index) const {
+  return fruitless_preemptions_[static_cast<std::size_t>(index)] > most_fruitless;
 }
 
 /// What the schedulers of the group will see of it.

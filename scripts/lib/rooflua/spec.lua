@@ -35,7 +35,8 @@ end
 -- A table in the units of the library: what a Hardware object shows.
 local si_fields = { "name", "from", "architecture", "peak_flop_per_s", "memory_bytes_per_s",
   "memory_bytes",
-  "usable_memory_bytes", "link_bytes_per_s", "sms", "clock_hz", "l2_bytes", "tables_from" }
+  "usable_memory_bytes", "link_bytes_per_s", "domain_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes",
+  "tables_from" }
 
 --- A figure of a GPU: positive, and not in another unit.
 local function figure(value, key)
@@ -66,7 +67,7 @@ local function toml_form(given)
       peaks[dtype] = figure(rate, "peak_flop_per_s." .. tostring(dtype)) / 1e12
     end
   end
-  local memory_bytes = need "memory_bytes"
+  local memory_bytes, network = need "memory_bytes", take "network_bytes_per_s"
   return {
     name = given.name or (base.name and base.name .. "+") or "hardware",
     architecture = take "architecture" or "unknown",
@@ -76,6 +77,8 @@ local function toml_form(given)
     usable_memory_gib = figure(given.usable_memory_bytes or base.usable_memory_bytes or memory_bytes,
       "usable_memory_bytes") / 2^30,
     link_gb_per_s = need "link_bytes_per_s" / 1e9,
+    domain_gpus = take "domain_gpus",
+    network_gb_per_s = network and network ~= 0 and figure(network, "network_bytes_per_s") / 1e9 or nil,
     sms = need "sms", clock_mhz = need "clock_hz" / 1e6, l2_mib = need "l2_bytes" / 2^20,
     tables_from = given.tables_from or (given.from and base.name) or nil,
   }

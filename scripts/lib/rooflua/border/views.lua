@@ -26,7 +26,7 @@ local C = border.table_at("rooflua_serve_table", native.serve_table())
 local B = C.border
 
 local phase_names, phases = words.by_code "phase", words.codes "phase"
-local WAITING, DECODE, FINISHING = phases.waiting, phases.decode, phases.finishing
+local WAITING, DECODE, FINISHING, IN_FLIGHT = phases.waiting, phases.decode, phases.finishing, phases.in_flight
 local HITS_OF_PREEMPTED, HITS_OF_ANY = 1, 2 -- CacheHits of serve/visible_replica.h; 0: no request has any
 
 --- Errors point at the policy's line.
@@ -99,7 +99,7 @@ local request_fields = {
   pending_tokens = function(r, handle)
     local phase = r.phase
     if phase == DECODE then return 1 end
-    if phase == FINISHING then return 0 end
+    if phase == FINISHING or phase == IN_FLIGHT then return 0 end
     local pending = r.prompt_tokens + r.emitted_tokens - r.context_tokens
     if is_keyed() then return pending - r.cached_tokens end
     if phase ~= WAITING or not may_hit(r) then return pending end
@@ -216,10 +216,11 @@ local replica_fields = {
   index = function(v) return v.index + 1 end,
   decodes = function(v) return v.decodes end,
   decode_context_tokens = function(v) return v.decode_context_tokens end,
-  decode_steps = function(v) return v.decode_index end,
+  decode_steps = function(v) return v.decode_index + v.lane_steps end,
   decode_blocks = function() return (C.decode_blocks(B)) end,
   seats = function(v) return v.seats end,
   finishing = function(v) return v.finishing end,
+  in_flight = function(v) return v.in_flight end,
   free_blocks = function(v) return v.free_blocks end,
   total_blocks = function(v) return v.total_blocks end,
   seat_blocks = function(v) return v.seat_blocks end,

@@ -48,6 +48,15 @@ local function add_of_ranks(sentences, prepared)
     .. "not there: its experts see those of one rank"):format(tostring(steps.name), deployment.dp)
 end
 
+--- Says that the stages of a pipeline are taken to hold the same mixture of layers.
+local function add_of_stages(sentences, prepared)
+  local deployment, model = prepared.deployment, prepared.model
+  if not deployment or deployment.pp == 1 then return end
+  if #core.plain(model.attention) + #core.plain(model.mlp) == 2 then return end
+  sentences[#sentences + 1] = ("%s has layers of several kinds; they are taken to be spread evenly over the %d stages "
+    .. "of deployment.pp"):format(model.name, deployment.pp)
+end
+
 --- Notes of one run.
 --- @param prepared table[] what scenario.prepare() made, one per replica
 --- @param evidence table? share of time per kind of evidence; without it the time may rest on anything
@@ -59,6 +68,7 @@ function notes.of(prepared, evidence, first)
     add_of_model(sentences, each.model)
     add_of_steps(sentences, each)
     add_of_ranks(sentences, each)
+    add_of_stages(sentences, each)
   end
   if not evidence or (evidence.modelled or 0) > 0 then
     for _, each in ipairs(prepared) do sentences[#sentences + 1] = each.hardware.fit_note end

@@ -6,6 +6,7 @@ local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
+local stages = require "rooflua.scenario.stages"
 
 local prepared = {}
 
@@ -77,7 +78,7 @@ function prepared.steps(all, method)
   return prepared.bind(all, all.step_policy, "steps")
 end
 
---- {reader, given, model, hardware, deployment, mfu, async_depth, context_caps, context_chunk, step_policy,
+--- {reader, given, model, hardware, deployment, stages, mfu, async_depth, context_caps, context_chunk, step_policy,
 --- corrections} of one variant.
 function prepared.of(reader, given)
   local out = { given = given, reader = reader }
@@ -87,6 +88,7 @@ function prepared.of(reader, given)
   if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
   out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware)
   local serving = not specs.is(given.deployment, "Deployment") and core.plain(given.deployment or {}) or {}
+  out.stages = stages.of(reader, out.deployment, serving)
   out.mfu = tables_of(reader, given.mfu, out.hardware, serving.engine)
   out.async_depth = given.async_depth or schema.entry("async_depth").default
   if out.async_depth ~= 1 and out.async_depth ~= 2 then

@@ -6,6 +6,7 @@ local fits = require "rooflua.scenario.fits"
 local json = require "rooflua.json"
 local notes = require "rooflua.scenario.notes"
 local Prepared = require "rooflua.scenario.prepared"
+local stages = require "rooflua.scenario.stages"
 
 local prices = {}
 
@@ -72,6 +73,9 @@ local function price_one(prepared, steps, item)
   time_s = step_corrections(prepared, item, time_s, rows)
   local evidence = tree.evidence
   if next(evidence) == nil and time_s > 0 then evidence = { assumed = 1 } end
+  if prepared.stages then
+    time_s, evidence = stages.add_sends(prepared.stages, item.tokens, rows, evidence, time_s)
+  end
   return { time_s = time_s, evidence = evidence, rows = rows, tokens = item.tokens, requests = item.requests,
     noted_frac = notes.share(prepared.model, item, rows, time_s) }
 end

@@ -43,6 +43,7 @@ local function own_tables(reader, given)
 end
 
 local longest_s = 9.2e6 -- the clock shows 106 days
+local most_batches = 4096
 local limits = { "max_num_seqs", "max_num_batched_tokens" }
 
 --- The scheduler under the limits of the deployment. It takes those that it leaves open; one that asks for more is
@@ -94,6 +95,12 @@ local function divided(reader, given, parameters)
       inside:fail("dp_sync_s", "expected at most %g s, found %.14g", longest_s, serving.dp_sync_s)
     end
   end
+  if serving.pp_batches ~= nil then
+    inside:whole("pp_batches", serving.pp_batches, 1, most_batches)
+    if serving.pp_batches > 1 and (options.pp or 1) == 1 then
+      inside:fail("pp_batches", "there is one stage; give pp as well, or leave it out")
+    end
+  end
   return serving, options
 end
 
@@ -129,6 +136,12 @@ function replicas.bound_steps(prepared)
            runs = runs.may_price(steps, prepared.corrections) }
 end
 
+--- The stages as the engine is told of them.
+local function stages_of(stages, batches)
+  if not stages then return nil end
+  return { batches = batches or #stages.shares, shares = stages.shares, links = stages.links }
+end
+
 --- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.
 ---@param before table? what prepared.of returned for that replica
 local function build(reader, given, own, before)
@@ -154,6 +167,7 @@ local function build(reader, given, own, before)
       context_chunk = prepared.context_chunk,
       prefix_caching = serving.prefix_caching ~= false,
       role = own.role or "both",
+      stages = stages_of(prepared.stages, serving.pp_batches),
     },
     sync_s = serving.dp_sync_s or schema.entry("deployment.dp_sync_s").default,
   }
