@@ -246,6 +246,18 @@ typedef struct rooflua_batch {
   int32_t group_prefills BORDER_INIT(0);     // ranks that prefill
 } rooflua_batch;
 
+/// A step of a run: its time (-1: it has none), and the account of its step (rooflua_ledger).
+typedef struct rooflua_run_step {
+  double time_s BORDER_INIT(-1);
+  double seconds[rooflua_evidence_count] BORDER_INIT({});
+} rooflua_run_step;
+
+/// Steps that are priced in one call: each context is longer by one token from each to the next.
+typedef struct rooflua_step_run {
+  rooflua_run_step* out BORDER_INIT(nullptr);
+  int32_t steps BORDER_INIT(0);  // to be priced; 0: the step at hand is priced alone
+} rooflua_step_run;
+
 /// Load of one replica as a router may see it.
 typedef struct rooflua_signals {
   double waiting_tokens BORDER_INIT(0);  // prompt + emitted over waiting requests
@@ -295,6 +307,7 @@ typedef struct rooflua_serve_table {
   uint32_t size;  // of this struct
   rooflua_serve_border* border;
   const rooflua_batch* batch;
+  rooflua_step_run* run;
   int32_t (*decode_all)(rooflua_serve_border*, double limit);
   int32_t (*shed)(rooflua_serve_border*, double slot);
   int32_t (*decode)(rooflua_serve_border*, double slot);

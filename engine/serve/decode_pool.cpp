@@ -215,6 +215,16 @@ std::span<const std::int32_t> DecodePool::advance(std::span<const std::int32_t> 
   return due_;
 }
 
+bool DecodePool::is_steady() const {
+  if (!newcomers_.empty() || any_filling()) return false;
+  const std::int64_t next = index_ + tokens_per_step;
+  std::int32_t slot = wheel_[static_cast<std::size_t>(next) & (wheel_.size() - 1)];
+  for (; slot >= 0; slot = board_->progress(slot).wheel_next) {
+    if (board_->progress(slot).event_at == next) return false;
+  }
+  return true;
+}
+
 bool DecodePool::advance_alone(std::int32_t slot) {
   if (at_common_pace(slot)) newcomers_.push_back(slot);
   shift(slot, tokens_per_step);

@@ -66,6 +66,9 @@ class DecodePool {
     return board_->progress(slot).token_from < index_;
   }
   std::span<const std::int32_t> newcomers() const { return newcomers_; }
+  /// Whether a step of all requests changes nothing but their contexts, and takes blocks that
+  /// carry no content: no request ends, uses up its blocks, or is at another pace.
+  bool is_steady() const;
   /// Brings what the next step reads into the processor's cache.
   void prefetch() const {
     __builtin_prefetch(&wheel_[static_cast<std::size_t>(index_ + 1) & (wheel_.size() - 1)]);

@@ -45,6 +45,24 @@ class EventHeap {
     events_.push_back(event);
     std::push_heap(events_.begin(), events_.end(), later);
   }
+  /// Whether another event may be equally early: none of those behind the front one is later than
+  /// `time`. @pre not empty
+  bool is_tied(Picoseconds time) const {
+    return (events_.size() > 1 && events_[1].time <= time) ||
+           (events_.size() > 2 && events_[2].time <= time);
+  }
+  /// The front event goes, and this one comes. @pre not empty
+  void replace_front(const Event& event) {
+    const std::size_t count = events_.size();
+    std::size_t place = 0;
+    for (std::size_t child = 1; child < count; child = 2 * place + 1) {
+      if (child + 1 < count && later(events_[child], events_[child + 1])) ++child;
+      if (!later(event, events_[child])) break;
+      events_[place] = events_[child];
+      place = child;
+    }
+    events_[place] = event;
+  }
   Event pop() {
     std::pop_heap(events_.begin(), events_.end(), later);
     const Event event = events_.back();

@@ -98,6 +98,9 @@ class Observer {
   virtual void on_arrival(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_queued(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_preempt(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  /// Whether wanted_detail() and on_priced() must be called. An observer that overrides neither of
+  /// them says false, so that steps that repeat the one before cost less.
+  virtual bool reads_prices() const { return true; }
   /// What this observer wants to know about the price of a step, asked before it is priced. The
   /// price itself is the same whatever is asked.
   virtual PriceDetail wanted_detail(const Batch& batch) const {

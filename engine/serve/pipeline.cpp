@@ -16,7 +16,17 @@ Step& Pipeline::append() {
   step.fills.clear();
   step.prefills.clear();
   step.discarded = 0;
+  step.plain = false;
   step.decode_index = -1;
+  return step;
+}
+
+Step& Pipeline::replace_plain() {
+  const Step& like = steps_[static_cast<std::size_t>(first_ ^ 1)];
+  const bool is_own = &like == &at(planned_);
+  Step& step = is_own ? at(planned_++) : append();
+  if (!is_own) step.batch = like.batch;
+  step.plain = true;
   return step;
 }
 
@@ -36,6 +46,12 @@ const Step& Pipeline::retire() {
   --planned_;
   executing_ = false;
   return step;
+}
+
+Pipeline::CommonGap Pipeline::stamp_plain(Picoseconds now) {
+  const CommonGap common{now - common_token_, front().batch.decodes};
+  common_token_ = now;
+  return common;
 }
 
 Pipeline::CommonGap Pipeline::stamp_decodes(Requests& requests, Picoseconds now,
@@ -81,6 +97,7 @@ void Pipeline::leave_common_pace(std::int32_t slot, Progress& progress) {
     Step& step = at(place);
     if (step.decode_index < progress.token_from) continue;
     step.stamps.push_back(slot);
+    step.plain = false;
     return;
   }
   progress.last_token = common_token_;
@@ -91,6 +108,7 @@ void Pipeline::discard_behind(std::int32_t slot) {
   std::erase(behind.own_gaps, slot);
   std::erase(behind.stamps, slot);
   ++behind.discarded;
+  behind.plain = false;
 }
 
 }  // namespace rooflua

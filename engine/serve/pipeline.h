@@ -27,6 +27,8 @@ struct Step {
   std::int64_t decode_index = -1;  // DecodePool::index() before it; -1: no step of all decodes
   std::int32_t waiting = 0, running = 0, used_blocks = 0;  // right after the plan
   std::int32_t discarded = 0;  // decodes of requests that ended while it was planned
+  /// Nothing but a step of all decodes: the vectors below are empty, and nothing is discarded.
+  bool plain = false;
   std::vector<PrefillWork> prefills;
   std::vector<std::int32_t> own_gaps;  // slots whose gap is counted from their own last token
   std::vector<std::int32_t> stamps;    // slots whose Progress::last_token is this step's end
@@ -55,6 +57,8 @@ class Pipeline {
   Step& last() { return at(planned_ - 1); }
   /// An empty step behind the others. @pre not full()
   Step& append();
+  /// The same with the batch of the front step, which is plain and ran: it has left.
+  Step& replace_plain();
   /// The front step runs until `end`. @pre it is planned and none runs
   void start(Picoseconds now, Picoseconds end);
   /// The running step is over: its tokens get their times. It leaves with retire().
@@ -64,6 +68,7 @@ class Pipeline {
     Picoseconds gap = 0;
     std::int32_t count = 0;
   };
+  CommonGap stamp_plain(Picoseconds now);  // of a plain step
   CommonGap stamp_decodes(Requests& requests, Picoseconds now, std::vector<Picoseconds>& gaps);
   void stamp_prefills(Requests& requests, Picoseconds now, std::vector<Picoseconds>& gaps);
   /// The front step, which ran, leaves. The reference holds until the next append().

@@ -3,6 +3,7 @@
 // them. Policies read plain structs and act only through the plan.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "serve/batch.h"
@@ -39,6 +40,13 @@ class SchedulerPolicy {
   virtual bool every_step() const { return false; }
 };
 
+/// By how much the sums of a batch grow from one step to the next while the same requests decode.
+struct BatchGrowth {
+  double decode_context_tokens = 0;
+  double bounded_tokens[4] = {};
+  double chunk_tokens = 0;
+};
+
 /// What a step costs. One instance per replica; a pure function of the batch.
 class StepModel {
  public:
@@ -55,6 +63,16 @@ class StepModel {
                        std::vector<OpTime>& operations) {
     (void)detail, (void)operations;
     this->price(batch, price);
+  }
+
+  /// Prices of as many steps as `prices` has, in one call: of `first`, which only decodes, and of
+  /// the batches that follow when its sums grow. Each is what price() would say of that batch, bit
+  /// for bit. Contexts of single requests are not there. Some of these steps may never run.
+  /// @returns how many were priced, from the first on; 0: this model prices step by step
+  virtual std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
+                                 std::span<StepPrice> prices) {
+    (void)first, (void)growth, (void)prices;
+    return 0;
   }
 };
 

@@ -32,7 +32,7 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
   plan_.end();
   const PlanView& made = plan_.view();
   if (made.wake_s >= 0) wake_ = picoseconds(made.wake_s, "scheduler: wake_at");
-  repeatable_ = plan_.is_decode_all();
+  repeatable_ = plan_.is_decode_all() && !policy.every_step();
   if (made.preempted > 0 || made.rejected > 0) changed_ = true;
   return plan_;
 }
@@ -131,6 +131,8 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
     });
   }
   if (!step.prefills.empty()) changed_ = true;
+  step.plain = plan_.decodes_everyone() && step.own_gaps.empty() && step.stamps.empty() &&
+               step.ending.empty() && step.fills.empty() && step.prefills.empty();
 }
 
 /// All decoding requests advance, without those that decode_all did not reach.
@@ -218,12 +220,17 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
     changed_ = true;
   }
   land_fills(pipeline_.front());
-  const Step& step = pipeline_.retire();
+  StepDone done = describe(pipeline_.retire(), common);
+  done.other_gaps = gaps;
+  return done;
+}
+
+StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
   return {.replica = view().index,
           .serial = step.serial,
           .planned = step.planned,
           .start = step.start,
-          .end = now,
+          .end = step.end,
           .batch = &step.batch,
           .price = &step.price,
           .waiting = step.waiting,
@@ -235,7 +242,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
           .max_num_batched_tokens = view().max_num_batched_tokens,
           .common_gap = common.gap,
           .common_gaps = common.count,
-          .other_gaps = gaps,
+          .other_gaps = {},
           .discarded = step.discarded,
           .prefills = step.prefills,
           .skipped = step.skipped,

@@ -7,6 +7,7 @@
 
 #include "serve/observer.h"
 #include "serve/replica_state.h"
+#include "serve/runs/priced_run.h"
 #include "serve/step_plan.h"
 
 namespace rooflua {
@@ -40,6 +41,18 @@ class Replica final : public ReplicaState {
   /// only if not `keep_blocks`: release_kept does that). `gaps` gets the gaps that are not common.
   StepDone land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks);
 
+  // --- the same for a step that repeats the one before it (runs/plain_step.cpp)
+
+  /// Whether the step that ends now only lands decodes, and the next plan is the same again, after
+  /// which nothing changes but contexts.
+  bool repeats(Picoseconds now) const;
+  /// The price of the next plan, if `run` has it. @pre repeats()
+  const StepPrice* price_of_repeat(PricedRun& run);
+  /// land() of such a step.
+  StepDone land_plain(Picoseconds now);
+  /// repeat_plan() and commit() behind it.
+  void repeat(const StepPrice& price, Picoseconds now);
+
   const Pipeline& pipeline() const { return pipeline_; }
   Picoseconds wake() const { return wake_; }
   void wake_at(Picoseconds time) { wake_ = time; }
@@ -58,6 +71,7 @@ class Replica final : public ReplicaState {
   void end(std::int32_t slot, bool keep_blocks);
   void discard_row(std::int32_t slot);
   void land_fills(const Step& step);
+  StepDone describe(const Step& step, Pipeline::CommonGap common) const;
 
   StepPlan plan_;
   Batch batch_;  // of the plan at hand

@@ -296,6 +296,7 @@ void ReplicaState::fill_block(std::int32_t slot) {
   const Progress& progress = board_.progress(slot);
   if (pipeline_.last_step_lands(slot, progress)) {
     pipeline_.last().fills.push_back(slot);
+    pipeline_.last().plain = false;
   } else {
     const std::int32_t tokens = context_tokens(view(), request(slot)) + DecodePool::tokens_per_step;
     kv_.remember(slot, request(slot), progress, tokens / config_.block_size);

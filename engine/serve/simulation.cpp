@@ -61,6 +61,8 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   fruitless_preemptions_.assign(replicas_.size(), 0);
   std::size_t most = 0;
   for (const RankGroup& group : groups_) most = std::max(most, group.members.size());
+  runs_.resize(replicas_.size());
+  look_at_observers();
   prices_.resize(most);
   operations_.resize(most);
   is_touched_.assign(groups_.size(), 0);
@@ -81,6 +83,7 @@ bool Simulation::advance() {
   if (time == never) return starve();
   signals_.pass_time(time, replicas_);
   now_ = time;
+  if (step_plainly()) return true;
   land_steps();
   deliver();
   plan_steps();
@@ -308,6 +311,7 @@ void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
 void Simulation::set_steps(std::int32_t index, StepModel& model) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   bindings_.steps[static_cast<std::size_t>(index)] = &model;
+  runs_[static_cast<std::size_t>(index)].forget();
 }
 
 void Simulation::set_router(Router& router) {
@@ -319,6 +323,8 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   check(bindings, replicas_.size());
   std::unique_ptr<Simulation> copy(new Simulation(*this));
   copy->bindings_ = bindings;
+  copy->look_at_observers();
+  for (PricedRun& run : copy->runs_) run.forget();
   for (Replica& replica : copy->replicas_) replica.rebind(copy->requests_);
   copy->bind_router();
   copy->bind_groups();

@@ -25,9 +25,12 @@
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
 // Signals of a router with staleness s are those before the first event at or after k*s.
 //
-// The functions of Simulation are in five files: simulation.cpp (the loop), ranks/step.cpp (4),
+// A step that decodes the same requests as the one before takes a short way through 1 and 4
+// (runs/plain_step.cpp), and its price may have been asked for ahead (runs/priced_run.h).
+//
+// The functions of Simulation are in six files: simulation.cpp (the loop), ranks/step.cpp (4),
 // request_path.cpp (a request from sent to done), kv_transfer.cpp (prompts that one replica
-// computes and another one decodes), starvation.cpp (5 and 6).
+// computes and another one decodes), starvation.cpp (5 and 6), runs/plain_step.cpp.
 
 #include <array>
 #include <atomic>
@@ -43,6 +46,7 @@
 #include "serve/replica.h"
 #include "serve/router_signals.h"
 #include "serve/routing/prefix_holders.h"
+#include "serve/runs/priced_run.h"
 
 namespace rooflua {
 
@@ -104,7 +108,10 @@ class Simulation final : public RouteSource {
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
   /// Told from now on, after those before it.
-  void add_observer(Observer& observer) { bindings_.observers.push_back(&observer); }
+  void add_observer(Observer& observer) {
+    bindings_.observers.push_back(&observer);
+    look_at_observers();
+  }
 
   /// An independent copy of the whole state with policies of its own (bindings.workload must be a
   /// fork of this one's). Same policies, same future, byte for byte.
@@ -134,6 +141,8 @@ class Simulation final : public RouteSource {
   void tell_preemptions(Replica& replica);
   bool alarm_holds(const Alarm& alarm) const;
   void touch(std::int32_t replica);
+  bool step_plainly();
+  void look_at_observers();
 
   // a request's path
   void read_ahead();
@@ -200,6 +209,8 @@ class Simulation final : public RouteSource {
   std::vector<char> is_touched_;
   std::vector<Picoseconds> gaps_;
   std::vector<std::int32_t> ending_;
+  std::vector<PricedRun> runs_;                  // by replica
+  bool unread_prices_ = false;                   // no observer reads prices before their steps end
   std::vector<StepPrice> prices_;                // of the ranks of a group
   std::vector<std::vector<OpTime>> operations_;  // of the same ranks
 

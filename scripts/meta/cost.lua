@@ -10,6 +10,19 @@ local cost = {}
 ---@return rooflua.Evidence[] names
 function cost.evidence_names() end
 
+--- The number of each evidence, by its name: for run:add.
+---@return table<rooflua.Evidence, integer>
+function cost.evidence_codes() end
+
+--- The next steps of the same decodes, which a step model's method run prices. Steps count from 1.
+---@class rooflua.StepRun
+---@field steps fun(run: rooflua.StepRun): integer
+---@field keep fun(run: rooflua.StepRun) what is recorded so far belongs to every step
+---@field add fun(run: rooflua.StepRun, i: integer, code: integer, time_s: number) seconds of step i, by evidence
+---@field note fun(run: rooflua.StepRun, fn: function, x: any): number what fn(x) records, for add_noted
+---@field add_noted fun(run: rooflua.StepRun, i: integer)
+---@field put fun(run: rooflua.StepRun, i: integer, time_s: number) the time of step i
+
 -- generated: words
 ---@alias rooflua.Evidence "measured"|"interpolated"|"extrapolated"|"stand_in"|"modelled"|"assumed"
 ---@alias rooflua.Bound "compute"|"memory"|"link"

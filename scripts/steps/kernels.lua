@@ -24,6 +24,7 @@ local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
 local attention = require "steps.kernels.attention"
 local bounds = require "steps.kernels.bounds"
+local decode_run = require "steps.kernels.decode_run"
 local elementwise = require "steps.kernels.elementwise"
 local engines = require "steps.kernels.engines"
 local graphs = require "steps.kernels.graphs"
@@ -307,17 +308,22 @@ function Kernels:ranks_time(batch)
   return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens
 end
 
---- Time of the step on the GPU.
-function Kernels:gpu_time(batch)
-  local chunks, decodes, tokens, requests = #batch.prefills, batch.decodes, batch.tokens, batch.requests
-  local time_s
+--- Time of what sees rows and no contexts: layers, experts and the head. Returns also the tokens of the fullest rank.
+function Kernels:rows_time(batch)
+  local tokens, requests = batch.tokens, batch.requests
   if self.dp == 1 then
-    time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens))
-  else
-    time_s, tokens = self:ranks_time(batch)
+    return self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(requests), tokens
   end
-  time_s = time_s + self.head_time(requests)
-  local decode_s = 0
+  local time_s, most = self:ranks_time(batch)
+  return time_s + self.head_time(requests), most
+end
+
+--- Time of the step on the GPU.
+--- @param rows_s number rows_time of the batch
+--- @param fullest integer tokens of the fullest rank
+function Kernels:gpu_time(batch, rows_s, fullest)
+  local chunks, decodes, requests = #batch.prefills, batch.decodes, batch.requests
+  local time_s, decode_s = rows_s, 0
   if decodes > 0 then
     decode_s = self.attention:decode(decodes, batch.decode_context_tokens, batch)
     if self.decode_rows_time then time_s = time_s + self.decode_rows_time(decodes) end
@@ -330,19 +336,29 @@ function Kernels:gpu_time(batch)
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * requests
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
-  if tokens <= (batch.tokens == requests and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
+  if fullest <= (batch.tokens == requests and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
   return max(time_s, self.eager_s)
+end
+
+--- Time of the step on the GPU and, where it is longer, on the host.
+function Kernels:period(batch, rows_s, fullest)
+  local host_s = self.host_step_s + self.host_request_s * batch.requests
+  local gpu_s = self:gpu_time(batch, rows_s, fullest)
+  if not self.asynchronous then return gpu_s + cost.record("host", host_s, "assumed") end
+  if host_s <= gpu_s then return gpu_s end
+  return gpu_s + cost.record("host", host_s - gpu_s, "assumed")
 end
 
 ---@param batch rooflua.Batch
 ---@return number time_s from the start of this step to the start of the next
 function Kernels:time(batch)
   if batch.tokens == 0 then return 0 end
-  local host_s = self.host_step_s + self.host_request_s * batch.requests
-  local gpu_s = self:gpu_time(batch)
-  if not self.asynchronous then return gpu_s + cost.record("host", host_s, "assumed") end
-  if host_s <= gpu_s then return gpu_s end
-  return gpu_s + cost.record("host", host_s - gpu_s, "assumed")
+  return self:period(batch, self:rows_time(batch))
 end
+
+--- The next steps of the same decodes (kernels/decode_run.lua).
+---@param batch rooflua.Batch the first one
+---@param run rooflua.StepRun
+function Kernels:run(batch, run) return decode_run.price(self, batch, run) end
 
 return Kernels

@@ -7,7 +7,7 @@
 
 namespace rooflua::reference {
 
-void TariffSteps::price(const Batch& batch, StepPrice& price) {
+double TariffSteps::time_s(const Batch& batch) const {
   Ps ps = tariff_.step + tariff_.token * batch.tokens + tariff_.request * batch.requests +
           tariff_.sampled * batch.sampled +
           tariff_.decode_context * static_cast<Ps>(batch.decode_context_tokens);
@@ -21,9 +21,30 @@ void TariffSteps::price(const Batch& batch, StepPrice& price) {
   ps += tariff_.group_token * batch.group_tokens +
         tariff_.group_max_token * batch.group_max_tokens +
         tariff_.group_prefill * batch.group_prefills;
+  return seconds(ps);
+}
+
+void TariffSteps::price(const Batch& batch, StepPrice& price) {
   const std::string wrong = test::wrong_bounds(batch, {tariff_.caps.data(), tariff_.chunk});
   if (!wrong.empty()) throw std::logic_error(wrong);
-  price.time_s = seconds(ps);
+  price.time_s = time_s(batch);
+}
+
+/// Every fifth run is refused, and every third one is shorter than asked.
+std::int32_t TariffSteps::price_run(const Batch& first, const BatchGrowth& growth,
+                                    std::span<StepPrice> prices) {
+  if (first.prefill_count > 0 || first.decodes == 0)
+    throw std::logic_error("a run is more than decodes");
+  if (++runs_ % 5 == 0) return 0;
+  Batch batch = first;
+  const std::size_t count = runs_ % 3 == 0 ? (prices.size() + 1) / 2 : prices.size();
+  for (StepPrice& price : prices.first(count)) {
+    price.time_s = time_s(batch);
+    batch.decode_context_tokens += growth.decode_context_tokens;
+    for (int i = 0; i < 4; ++i) batch.bounded_tokens[i] += growth.bounded_tokens[i];
+    batch.chunk_tokens += growth.chunk_tokens;
+  }
+  return static_cast<std::int32_t>(count);
 }
 
 void Scribe::on_step(const StepDone& step) {

@@ -11,9 +11,15 @@ class TariffSteps : public StepModel {
  public:
   explicit TariffSteps(const Tariff& tariff) : tariff_(tariff) {}
   void price(const Batch& batch, StepPrice& price) override;
+  /// Sums only: contexts of a run cannot be walked.
+  std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
+                         std::span<StepPrice> prices) override;
 
  private:
+  double time_s(const Batch& batch) const;
+
   Tariff tariff_;
+  int runs_ = 0;
 };
 
 /// Writes a History. The decodes of a step are one row, because the engine tells only their number
@@ -21,6 +27,7 @@ class TariffSteps : public StepModel {
 class Scribe : public Observer {
  public:
   explicit Scribe(std::size_t requests) { history.requests.resize(requests); }
+  bool reads_prices() const override { return false; }
   void on_step(const StepDone& step) override;
   void on_transfer(const TransferStarted& transfer) override;
   void on_done(const RequestDone& done) override;

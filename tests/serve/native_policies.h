@@ -105,6 +105,7 @@ class LinearSteps : public StepModel {
 /// waiting; used blocks)
 class Recorder : public Observer {
  public:
+  bool reads_prices() const override { return false; }
   std::vector<std::string> steps;
   std::vector<RequestDone> done;
   std::vector<std::string> preempted;

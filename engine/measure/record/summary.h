@@ -110,6 +110,7 @@ class SummaryObserver : public Observer {
  public:
   explicit SummaryObserver(SummaryOptions options = {});
 
+  bool reads_prices() const override { return false; }
   void on_arrival(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_step(const StepDone& step) override;

@@ -14,6 +14,7 @@ class ProgressBar : public Observer {
   /// @param total  expected number of ends; 0: not known, so only the count is shown
   ProgressBar(std::string title, std::int64_t total, bool quiet = false);
   ~ProgressBar() override;
+  bool reads_prices() const override { return false; }
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 

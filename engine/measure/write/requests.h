@@ -1,6 +1,6 @@
 #pragma once
-// One row per request: our CSV, which is also a trace to replay (serve/traces/read.h), and the result
-// file of vLLM's serving benchmark.
+// One row per request: our CSV, which is also a trace to replay (serve/traces/read.h), and the
+// result file of vLLM's serving benchmark.
 
 #include <map>
 #include <optional>
@@ -22,6 +22,7 @@ namespace rooflua {
 class RequestsCsv : public Observer {
  public:
   RequestsCsv(std::ostream& out, std::string name, std::vector<std::string> classes = {});
+  bool reads_prices() const override { return false; }
   void on_done(const RequestDone& done) override;
   /// @throws Error if something could not be written
   void finish() { out_.flush(); }
@@ -34,6 +35,7 @@ class RequestsCsv : public Observer {
 /// Every request that ended, as columns in order of arrival: for comparing runs.
 class KeptRequests : public Observer {
  public:
+  bool reads_prices() const override { return false; }
   void on_done(const RequestDone& done) override { done_.push_back(done); }
   /// {input_lens, output_lens, start_times, ttfts, e2els, errors}: the names of vLLM's benchmark,
   /// seconds; "" is no error.
@@ -58,6 +60,7 @@ struct VllmBenchOptions {
 /// order of arrival. Keeps about 130 bytes per request and 8 per token.   @source SERVING A4
 class VllmBench : public Observer {
  public:
+  bool reads_prices() const override { return false; }
   void on_queued(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_step(const StepDone& step) override;

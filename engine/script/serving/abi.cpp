@@ -132,6 +132,7 @@ ServeTable serve_table(ServeState& state) {
   return {sizeof(ServeTable),
           &state.border,
           &state.batch,
+          &state.run,
           decode_all,
           shed,
           decode,

@@ -19,6 +19,8 @@ using ServeTable = rooflua_serve_table;
 struct ServeState {
   ServeBorder border;
   Batch batch;
+  rooflua_step_run run;
+  rooflua_run_step run_steps[256];
 };
 
 /// The function table over a state that outlives it.

@@ -20,6 +20,7 @@ class LuaOwnMetrics : public Observer {
   /// @param asking  of the simulation that they listen to
   explicit LuaOwnMetrics(Asking& asking);
   /// @throws Error if a metric's on_step raises one, as on_done and values do
+  bool reads_prices() const override { return false; }
   void on_step(const StepDone& step) override;
   void on_done(const RequestDone& done) override;
   /// What each metric gives now, in the order of its name.

@@ -3,19 +3,38 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
 
+namespace {
+
+/// Shares of what was recorded, scaled to the step; a step that records nothing is an assumption.
+void share_evidence(const double* recorded_s, StepPrice& price) {
+  double recorded = 0;
+  for (int i = 0; i < evidence_count; ++i) recorded += recorded_s[i];
+  for (int i = 0; i < evidence_count; ++i) {
+    price.evidence_s[i] = recorded > 0 ? price.time_s * (recorded_s[i] / recorded) : 0;
+  }
+  if (!(recorded > 0)) price.evidence_s[static_cast<int>(Evidence::assumed)] = price.time_s;
+}
+
+}  // namespace
+
 LuaStepModel::LuaStepModel(Asking& asking, ServeState& state)
     : asking_(&asking), state_(&state), evidence_s_(context_of(asking.L).ledger.account.seconds) {
   lua_State* L = asking.L;
+  lua_getfield(L, -1, "runs");
+  has_run_ = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
   instance_ = LuaReference(L);
   call_price_ = library_function(L, "rooflua.border.pricing", "price");
   call_bounded_ = library_function(L, "rooflua.border.pricing", "bounded");
   call_explain_ = library_function(L, "rooflua.border.pricing", "explain");
+  call_run_ = library_function(L, "rooflua.border.pricing", "run");
 }
 
 /// Leaves `results` values on the stack.
@@ -62,6 +81,29 @@ void LuaStepModel::explain(const Batch& batch, PriceDetail detail, StepPrice& pr
   }
 }
 
+std::int32_t LuaStepModel::price_run(const Batch& first, const BatchGrowth&,
+                                     std::span<StepPrice> prices) {
+  if (!has_run_ || first.bounds != nullptr) return 0;
+  const std::size_t count = std::min(prices.size(), std::size(state_->run_steps));
+  rooflua_step_run& run = state_->run;
+  run.out = state_->run_steps;
+  std::fill_n(run.out, count, rooflua_run_step{});
+  run.steps = static_cast<std::int32_t>(count);
+  bool good = true;
+  try {
+    call(call_run_, first, 0);
+  } catch (const Error&) {
+    good = false;  // perhaps in a step that will never run: price() tells the user if it does
+  }
+  run.steps = 0;
+  std::int32_t priced = 0;
+  for (std::size_t i = 0; good && i < count && run.out[i].time_s >= 0; ++i, ++priced) {
+    prices[i].time_s = run.out[i].time_s;
+    share_evidence(run.out[i].seconds, prices[i]);
+  }
+  return priced;
+}
+
 /// The time at that place of the stack, and the ledger. On an error everything from there on is
 /// popped.
 void LuaStepModel::read_price(int index, StepPrice& price) const {
@@ -73,13 +115,7 @@ void LuaStepModel::read_price(int index, StepPrice& price) const {
     throw Error("steps", "time(batch) must return seconds, finite and >= 0; found " +
                              (number ? json_number(price.time_s) : std::string("another type")));
   }
-  double recorded = 0;
-  for (int i = 0; i < evidence_count; ++i) recorded += evidence_s_[i];
-  // Shares of what was recorded, scaled to the step; a step that records nothing is an assumption.
-  for (int i = 0; i < evidence_count; ++i) {
-    price.evidence_s[i] = recorded > 0 ? price.time_s * (evidence_s_[i] / recorded) : 0;
-  }
-  if (!(recorded > 0)) price.evidence_s[static_cast<int>(Evidence::assumed)] = price.time_s;
+  share_evidence(evidence_s_, price);
 }
 
 }  // namespace rooflua::script

@@ -17,6 +17,9 @@ class LuaStepModel : public StepModel {
   void price(const Batch& batch, StepPrice& price) override;
   void explain(const Batch& batch, PriceDetail detail, StepPrice& price,
                std::vector<OpTime>& operations) override;
+  /// By the script's method `run`, where rooflua.border.pricing says that it may be used.
+  std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
+                         std::span<StepPrice> prices) override;
 
  private:
   void call(const LuaReference& function, const Batch& batch, int results);
@@ -24,8 +27,9 @@ class LuaStepModel : public StepModel {
 
   Asking* asking_;
   ServeState* state_;
-  LuaReference instance_, call_price_, call_bounded_, call_explain_;
+  LuaReference instance_, call_price_, call_bounded_, call_explain_, call_run_;
   double* evidence_s_;  // the ledger's accumulator
+  bool has_run_ = false;
 };
 
 }  // namespace rooflua::script

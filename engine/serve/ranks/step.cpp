@@ -108,13 +108,11 @@ StepPrice Simulation::price(const Batch& batch, std::vector<OpTime>& operations)
   PriceDetail detail = PriceDetail::time;
   for (const Observer* observer : bindings_.observers)
     detail = std::max(detail, observer->wanted_detail(batch));
-  StepModel& model = *bindings_.steps[static_cast<std::size_t>(batch.replica)];
+  const auto index = static_cast<std::size_t>(batch.replica);
+  StepModel& model = *bindings_.steps[index];
+  if (detail == PriceDetail::time) return runs_[index].price(model, batch);
   StepPrice price;
-  if (detail == PriceDetail::time) {
-    model.price(batch, price);
-  } else {
-    model.explain(batch, detail, price, operations);
-  }
+  model.explain(batch, detail, price, operations);
   return price;
 }
 

@@ -39,6 +39,13 @@ end
 --- The names of evidence, from good to bad.
 function cost.evidence_names() return require("rooflua.base.words").names "evidence" end
 
+--- The number of each evidence, by its name: for run:add.
+function cost.evidence_codes()
+  local out = {}
+  for _, name in ipairs(cost.evidence_names()) do out[name] = ledger.code(name, "cost.evidence_codes") end
+  return out
+end
+
 --- Calls fn(...) and returns its results. A trace of the compiler ends here and a new one begins after it, so that
 --- code that runs once, such as the miss of a memo, does not become part of code that runs often.
 cost.apart = native.call_apart

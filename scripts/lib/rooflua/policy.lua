@@ -201,6 +201,13 @@ function policy.parameters(instance)
   return out
 end
 
+--- Whether the class of an instance defines this method itself, and does not inherit it.
+function policy.has_own(instance, method)
+  local class = record_of(instance, "policy.has_own").class
+  local parent = classes[class].parent
+  return type(class[method]) == "function" and not (parent and parent[method] == class[method])
+end
+
 --- {name, doc, source, params, presets} of a class or instance.
 function policy.describe(value)
   local definition = classes[value] or classes[record_of(value, "policy.describe").class]
@@ -326,7 +333,7 @@ function policy.define(given)
   class.presets = core.readonly(class.presets, name .. ".presets")
   classes[class] = {
     name = name, doc = given.doc, source = given.source, params = params, presets = presets,
-      frozen = false,
+    parent = parent, frozen = false,
     instance_meta = {
       __index = class, __metatable = false,
       __tostring = function(instance)

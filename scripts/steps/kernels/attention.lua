@@ -31,7 +31,7 @@ end
 --- @param op table the decode operation of cost.layers
 --- @param kind table one of model.attention
 function attention.of(steps, op, kind, deployment)
-  local self = setmetatable({ steps = steps, op = op, layers = op.count }, attention)
+  local self = setmetatable({ steps = steps, op = op, layers = op.count, block = attention_block }, attention)
   self.database, self.bounds = steps.database, steps.bounds
   local suffix = op.name:match "@.*$" or ""
   self.decode_name, self.prefill_name = "attention_decode" .. suffix, "attention_prefill" .. suffix

@@ -44,15 +44,21 @@ local requests, tokens = axis(most_requests), axis(most_tokens)
 local powers = {}
 for e = 0, 62 do powers[e] = 2 ^ e end
 
---- The place of x on an axis: the index of the point at or before x, and the part of the way to the next point.
---- The result is exact: the logarithm only finds the octave, which is corrected where the logarithm was rounded.
+--- The largest e with 2^e <= x: the logarithm finds it, and is corrected where it was rounded.
+local function octave(x)
+  local e = math.floor(math.log(x) * 1.4426950408889634)
+  if powers[e] > x then return e - 1 elseif powers[e + 1] <= x then return e + 1 end
+  return e
+end
+
+--- The place of x on an axis: the index of the point at or before x, and the part of the way to the next point. The
+--- result is exact.
 local function place(x)
   if x < 4 then
     local i = math.floor(x)
     return i, x - i
   end
-  local e = math.floor(math.log(x) * 1.4426950408889634)
-  if powers[e] > x then e = e - 1 elseif powers[e + 1] <= x then e = e + 1 end
+  local e = octave(x)
   local quarters = (x / powers[e] - 1) * 4
   local k = math.floor(quarters)
   return 4 * (e - 1) + k, quarters - k
@@ -114,6 +120,14 @@ function monotone:ask()
   self.times[#requests + 1], self.worst[#requests + 1] = self.times[#requests], self.worst[#requests]
 end
 
+--- Bilinear between four points: few requests and many, few tokens and many.
+--- @param u number of the way to many requests
+--- @param v number of the way to many tokens
+local function between(few_few, few_many, many_few, many_many, u, v)
+  local few_s, many_s = few_few + (few_many - few_few) * v, many_few + (many_many - many_few) * v
+  return few_s + (many_s - few_s) * u
+end
+
 --- @param n number requests, 1 or more
 --- @param computed number tokens of KV, at least a block for each request
 --- @return number latency_s
@@ -126,9 +140,22 @@ function monotone:at(n, computed)
   local i, u = place(n)
   local j, v = place(computed)
   local few, many = self.times[i], self.times[i + 1]
-  local few_s = few[j] + (few[j + 1] - few[j]) * v
-  local many_s = many[j] + (many[j + 1] - many[j]) * v
-  return beyond * (few_s + (many_s - few_s) * u), worse(self.worst, i, j, u, v)
+  return beyond * between(few[j], few[j + 1], many[j], many[j + 1], u, v), worse(self.worst, i, j, u, v)
+end
+
+--- Writes the grid around a place to `into`, for steps whose tokens grow. While they stay below `next_tokens`, the
+--- latency is between(a, b, c, d, u, (tokens / power - 1) * 4 - quarter). The evidence is that of the place.
+--- @param computed number 4 or more; where it is more than the most tokens, the latency is proportional to it
+function monotone:around(n, computed, into)
+  if not self.times then self:ask() end
+  computed = math.min(computed, most_tokens)
+  local i, u = place(math.min(n, most_requests))
+  local j, v = place(computed)
+  into.evidence = worse(self.worst, i, j, u, v)
+  local e = octave(computed)
+  into.power, into.quarter, into.next_tokens, into.u = powers[e], j - 4 * (e - 1), tokens[j + 1], u
+  local few, many = self.times[i], self.times[i + 1]
+  into.a, into.b, into.c, into.d = few[j], few[j + 1], many[j], many[j + 1]
 end
 
 --- The note that --explain shows beside a price.
@@ -142,6 +169,6 @@ end
 
 -- monotone_prefill.lua has the same kind of grid.
 monotone.axis, monotone.place, monotone.rank, monotone.worse = axis, place, rank, worse
-monotone.requests = requests
+monotone.requests, monotone.most_tokens, monotone.between = requests, most_tokens, between
 
 return monotone

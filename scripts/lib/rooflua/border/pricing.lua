@@ -1,14 +1,16 @@
---- Prices the batch that the engine is about to run: the step model, then the step corrections.
+--- Prices the batch that the engine is about to run: the step model, then the step corrections. A step model that has a
+--- method `run` prices the next steps of the same decodes in one call (rooflua.border.runs).
 local answers = require "rooflua.border.answers"
 local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local ledger = require "rooflua.border.ledger"
+local runs = require "rooflua.border.runs"
 local serving = require "rooflua.border.views"
 
 local C, B = serving.functions, serving.border
 
-batch.attach(C.batch, function() return C.decode_context_max(B) end,
-  function() return C.decode_contexts(B) end)
+batch.attach(C.batch, function() return runs.alone() and C.decode_context_max(B) end,
+  function() return runs.alone() and C.decode_contexts(B) end)
 
 local pricing = {}
 local live, apply = batch.live, ledger.apply
@@ -55,6 +57,12 @@ function pricing.price(bound)
     time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
   end
   return time_s
+end
+
+--- The next steps of the same decodes. What they cost is in rooflua_step_run.
+function pricing.run(bound)
+  apply(bound.all)
+  bound.steps:run(live(), runs.run)
 end
 
 local bound_codes = require("rooflua.base.words").codes "bound" -- "unknown" is 0

@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Prepared = require "rooflua.scenario.prepared"
+local runs = require "rooflua.border.runs"
 local schema = require "rooflua.scenario.schema"
 local specs = require "rooflua.border.specs"
 
@@ -123,7 +124,9 @@ end
 
 --- What rooflua.border.pricing is called with.
 function replicas.bound_steps(prepared)
-  return { steps = Prepared.steps(prepared), corrections = step_corrections(prepared), all = prepared.corrections }
+  local steps = Prepared.steps(prepared)
+  return { steps = steps, corrections = step_corrections(prepared), all = prepared.corrections,
+           runs = runs.may_price(steps, prepared.corrections) }
 end
 
 --- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.

@@ -1,0 +1,45 @@
+#pragma once
+// Prices of steps ahead, for one replica. While the same requests decode and nothing else happens,
+// each batch differs from the one before by the same growth of its sums. A step model that can
+// (StepModel::price_run) prices the next of them in one call. A price is used only for a batch that
+// has exactly the sums for which it was computed, so that it does not matter why a run ends:
+// a request that comes, ends or waits for blocks, or a context that reaches a bound.
+//
+// A run is asked for at the third batch that grows as the ones before. Its length doubles with
+// every run that was used up, from `first_steps` to `most_steps`. A model that prices none is asked
+// again later and later.
+
+#include <cstdint>
+#include <vector>
+
+#include "serve/policy.h"
+
+namespace rooflua {
+
+class PricedRun {
+ public:
+  static constexpr std::int32_t first_steps = 8, most_steps = 256, most_patience = 1 << 20;
+
+  /// The price of the batch: from the run, from a run that begins here, or of this step alone.
+  StepPrice price(StepModel& model, const Batch& batch);
+  /// The price of the next batch of the run, if the run has one and the decodes are these. Sums
+  /// under bounds are compared where `bounded` is given. Null: ask price().
+  const StepPrice* next(std::int32_t decodes, double context_tokens, const Batch* bounded);
+  /// Another step model, or another simulation: nothing is known.
+  void forget() { *this = PricedRun{}; }
+
+ private:
+  bool expects(const Batch& batch) const;
+  void look_ahead(const Batch& batch);
+  const StepPrice& use();
+
+  std::vector<StepPrice> prices_;
+  std::size_t used_ = 0;     // of prices_
+  std::int32_t length_ = 0;  // of the run that was asked for last; 0: none for these decodes
+  bool steady_ = false;      // expected_ is what the last two batches lead to
+  std::int32_t waits_ = 0, patience_ = 1;  // steps until the model is asked for a run again
+  Batch expected_;  // the sums of the next batch; before it is steady_: of the last one
+  BatchGrowth growth_;
+};
+
+}  // namespace rooflua

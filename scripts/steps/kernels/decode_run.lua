@@ -1,0 +1,98 @@
+--- The next steps of the same decodes, whose contexts grow by a token each, priced in one call. Every sum is that of
+--- Kernels:time, in the same order, so that the bits are the same (tests/scripts/runs_test.lua).
+---
+--- Between two points of the monotone grid the latency of attention is linear in the tokens: such a stretch is a loop
+--- of a few lines. Models whose attention has bounds, an index, further kinds or recurrent layers are priced step by step.
+local cost = require "rooflua.cost"
+local monotone = require "steps.kernels.monotone"
+
+local between, ceil, floor, max, min = monotone.between, math.ceil, math.floor, math.max, math.min
+
+local most_tokens = monotone.most_tokens
+local decode_run = {}
+
+local code_of = cost.evidence_codes()
+local modelled, assumed = code_of.modelled, code_of.assumed
+
+--- Prices the steps from `first` to `last`, whose tokens stay between two points of the grid. What they have in common
+--- is in a table: numbers that are alive across many calls keep the compiler from joining its traces.
+local function price_between(same, grid, run, first, last)
+  local n, all, least, rows_s, host_s = same.n, same.all, same.least, same.rows_s, same.host_s
+  local sampler_s, eager_s, layers = same.sampler_s, same.eager_s, same.layers
+  local peak, bandwidth, pair_flop, kv_bytes = same.peak, same.bandwidth, same.pair_flop, same.kv_bytes
+  local asynchronous, noted = same.asynchronous, same.noted
+  local a, b, c, d, u, power, quarter = grid.a, grid.b, grid.c, grid.d, grid.u, grid.power, grid.quarter
+  local attention, add, put = code_of[grid.evidence], run.add, run.put
+  for i = first, last do
+    local tokens = all + i * n
+    local computed, beyond = tokens > least and tokens or least, 1
+    if computed > most_tokens then computed, beyond = most_tokens, computed / most_tokens end
+    local time_s = beyond * between(a, b, c, d, u, (computed / power - 1) * 4 - quarter) * layers
+    add(run, i, attention, time_s)
+    local floor_s, gpu_s = layers * max(tokens * pair_flop / peak, tokens * kv_bytes / bandwidth), rows_s
+    if time_s < floor_s then
+      local missing_s = (floor_s - time_s) / layers * layers
+      add(run, i, modelled, missing_s)
+      time_s = time_s + missing_s
+    end
+    if noted then run:add_noted(i) end
+    add(run, i, assumed, sampler_s)
+    gpu_s = max(gpu_s + time_s + sampler_s, eager_s)
+    local more_s = asynchronous and max(host_s - gpu_s, 0) or host_s
+    add(run, i, assumed, more_s)
+    put(run, i, gpu_s + more_s)
+  end
+end
+
+--- The last step that is between the same points of the grid as the first one. The evidence of a point is its own, so
+--- that steps at a point stand for themselves.
+local function last_beside(same, grid, first)
+  local n, least, tokens = same.n, same.least, same.all + first * same.n
+  local computed = max(tokens, least)
+  if computed >= most_tokens then return same.count end
+  if (computed / grid.power - 1) * 4 ~= grid.quarter then
+    return min(same.count, first + ceil((grid.next_tokens - tokens) / n) - 1)
+  end
+  return tokens < least and min(same.count, first + floor((least - tokens) / n)) or first
+end
+
+--- Whether the attention of a step model, all of it, is full attention priced on a monotone grid.
+local function is_plain(steps)
+  local kind = steps.attention
+  return not (steps.has_more or kind.tokens or kind.own_window or kind.index or kind.module)
+end
+
+--- Writes what all steps of the run have in common.
+local function gather(same, steps, batch, run)
+  local kind, n, requests = steps.attention, batch.decodes, batch.requests
+  same.n, same.all, same.least, same.count = n, batch.decode_context_tokens, n * kind.block, run:steps()
+  same.host_s, same.sampler_s = steps.host_step_s + steps.host_request_s * requests,
+    steps.sampler_s + steps.sorted_row_s * requests
+  same.asynchronous, same.layers, same.pair_flop = steps.asynchronous, kind.layers, kind.decode_pair_flop
+  same.kv_bytes, same.peak = kind.kv_bytes_per_token, kind.bounds:peak(steps.dtype)
+  same.bandwidth = kind.bounds.bytes_per_s
+  local rows_s, fullest = steps:rows_time(batch)
+  run:keep()
+  same.noted = steps.decode_rows_time ~= false
+  if same.noted then rows_s = rows_s + run:note(steps.decode_rows_time, n) end
+  same.rows_s, same.eager_s = rows_s, fullest <= steps.graph_tokens and 0 or steps.eager_s
+end
+
+local same, grid = {}, {}  -- of the run at hand
+
+--- @param steps steps.Kernels
+--- @param batch rooflua.Batch the first one
+--- @param run rooflua.StepRun
+function decode_run.price(steps, batch, run)
+  if not is_plain(steps) then return end
+  gather(same, steps, batch, run)
+  local first = 1
+  while first <= same.count do
+    steps.attention.decode_calls:around(same.n, max(same.all + first * same.n, same.least), grid)
+    local last = last_beside(same, grid, first)
+    price_between(same, grid, run, first, last)
+    first = last + 1
+  end
+end
+
+return decode_run

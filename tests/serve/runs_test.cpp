@@ -1,0 +1,137 @@
+// Prices of steps ahead, and the short way of a step that repeats the one before it.
+
+#include "serve/runs/priced_run.h"
+#include "tests/catch.h"
+#include "tests/serve/native_policies.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+/// One second, and one more per million tokens of context; counts what it is asked.
+class CountedSteps : public StepModel {
+ public:
+  explicit CountedSteps(bool prices_runs) : prices_runs_(prices_runs) {}
+  int alone = 0, runs = 0, steps_of_runs = 0;
+
+  static double time_s(double context_tokens) { return 1 + context_tokens / 1e6; }
+  void price(const Batch& batch, StepPrice& price) override {
+    ++alone;
+    price.time_s = time_s(batch.decode_context_tokens);
+  }
+  std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
+                         std::span<StepPrice> prices) override {
+    if (!prices_runs_) return 0;
+    ++runs;
+    double tokens = first.decode_context_tokens;
+    for (StepPrice& price : prices) {
+      price.time_s = time_s(tokens);
+      tokens += growth.decode_context_tokens;
+      ++steps_of_runs;
+    }
+    return static_cast<std::int32_t>(prices.size());
+  }
+
+ private:
+  bool prices_runs_;
+};
+
+Batch decodes(std::int32_t count, double context_tokens) {
+  Batch batch;
+  batch.decodes = batch.tokens = batch.requests = batch.sampled = count;
+  batch.decode_context_tokens = context_tokens;
+  return batch;
+}
+
+/// Everything that a run tells, with a recorder that reads prices (the long way) or does not.
+struct Told : Recorder {
+  explicit Told(bool reads) : reads(reads) {}
+  bool reads;
+  bool reads_prices() const override { return reads; }
+};
+
+struct Outcomes {
+  std::vector<std::string> steps;
+  std::vector<Picoseconds> gaps, ends;
+  Totals totals;
+};
+
+Outcomes run(bool reads_prices, bool prices_runs, std::int32_t depth, std::int32_t kv_blocks) {
+  std::vector<RequestSpec> specs;
+  for (int i = 0; i < 12; ++i) specs.push_back(spec(13.5 * i, 5 + 3 * i, 40 + 7 * i));
+  Bench bench(kv_blocks, 64);
+  bench.replica().async_depth = depth;
+  bench.replica().max_num_seqs = 6;
+  CountedSteps steps(prices_runs);
+  ListedWorkload workload(specs);
+  Told told(reads_prices);
+  Bindings bindings = bench.bindings(workload);
+  bindings.steps = {&steps};
+  bindings.observers = {&told};
+  Simulation simulation(bench.cluster, bindings);
+  simulation.run();
+  Outcomes out{told.steps, told.gaps, {}, simulation.totals()};
+  for (const RequestDone& done : told.done) out.ends.push_back(done.last_token);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the third batch of a steady growth begins a run, whose length doubles") {
+  CountedSteps steps(true);
+  PricedRun run;
+  double context = 100;
+  for (int i = 0; i < 2 + 8 + 16; ++i, context += 4)
+    CHECK(run.price(steps, decodes(4, context)).time_s == CountedSteps::time_s(context));
+  CHECK(steps.alone == 2);
+  CHECK(steps.runs == 2);
+  CHECK(steps.steps_of_runs == 8 + 16);
+}
+
+TEST_CASE("a batch that is not the next one of the run is priced alone") {
+  CountedSteps steps(true);
+  PricedRun run;
+  for (int i = 0; i < 5; ++i) run.price(steps, decodes(4, 100 + 4 * i));
+  CHECK(steps.alone == 2);
+  CHECK(run.price(steps, decodes(4, 1000)).time_s == CountedSteps::time_s(1000));
+  CHECK(run.price(steps, decodes(3, 1003)).time_s == CountedSteps::time_s(1003));
+  CHECK(steps.alone == 4);
+  CHECK(run.next(4, 120, nullptr) == nullptr);
+}
+
+TEST_CASE("nothing is known of another step model") {
+  CountedSteps steps(true);
+  PricedRun run;
+  for (int i = 0; i < 5; ++i) run.price(steps, decodes(1, 10 + i));
+  REQUIRE(run.next(1, 15, nullptr) != nullptr);
+  run.forget();
+  CHECK(run.next(1, 16, nullptr) == nullptr);
+}
+
+TEST_CASE("a model that prices no runs is asked for one less and less often") {
+  CountedSteps steps(false);
+  PricedRun run;
+  for (int i = 0; i < 100; ++i)
+    CHECK(run.price(steps, decodes(1, i)).time_s == CountedSteps::time_s(i));
+  CHECK(steps.alone == 100);
+}
+
+TEST_CASE("the short way of a step tells the same as the long one, with and without runs") {
+  for (const std::int32_t depth : {1, 2}) {
+    for (const std::int32_t kv_blocks : {200, 30}) {
+      CAPTURE(depth, kv_blocks);
+      const Outcomes plain = run(true, false, depth, kv_blocks);
+      for (const bool prices_runs : {false, true}) {
+        const Outcomes fast = run(false, prices_runs, depth, kv_blocks);
+        CHECK(fast.steps == plain.steps);
+        CHECK(fast.gaps == plain.gaps);
+        CHECK(fast.ends == plain.ends);
+        CHECK(fast.totals.plans_asked == plain.totals.plans_asked);
+        CHECK(fast.totals.steps == plain.totals.steps);
+        CHECK(fast.totals.output_tokens == plain.totals.output_tokens);
+        CHECK(fast.totals.preemptions == plain.totals.preemptions);
+      }
+    }
+  }
+}
