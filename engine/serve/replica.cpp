@@ -71,8 +71,9 @@ const Batch& Replica::batch_of_plan() {
 
 const std::int32_t* Replica::planned_decode_contexts() const {
   contexts_.clear();
+  const bool all = plan_.decodes_everyone();
   for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
-    if (request(slot).phase == Phase::decoding && plan_.holds(slot))
+    if (request(slot).phase == Phase::decoding && (all || plan_.holds(slot)))
       contexts_.push_back(context_tokens(view(), request(slot)));
   }
   return contexts_.data();
@@ -80,8 +81,9 @@ const std::int32_t* Replica::planned_decode_contexts() const {
 
 std::vector<std::int32_t> Replica::planned_decode_ids() const {
   std::vector<std::int32_t> ids;
+  const bool all = plan_.decodes_everyone();
   for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
-    if (request(slot).phase == Phase::decoding && plan_.holds(slot))
+    if (request(slot).phase == Phase::decoding && (all || plan_.holds(slot)))
       ids.push_back(request(slot).id);
   }
   return ids;

@@ -15,15 +15,32 @@ local LeastKv = policy.define {
   },
 }
 
+--- The replicas with the lowest share of KV blocks in use.
+local function emptiest(replicas)
+  local places, lowest = {}, math.huge
+  for i = 1, #replicas do
+    local used = replicas[i].kv_used_frac
+    if used < lowest then places, lowest = {}, used end
+    if used == lowest then places[#places + 1] = i end
+  end
+  return places
+end
+
 ---@param replicas rooflua.Candidates
 function LeastKv:route(_, replicas)
-  local best, lowest = 1, math.huge
-  for i = 1, #replicas do
-    local replica = replicas[i]
-    local used = replica.kv_used_frac
-    if used < lowest or (used == lowest and replica.outstanding < replicas[best].outstanding) then
-      best, lowest = i, used
-    end
+  local of_first = replicas[1].index -- replicas for prompts and those for decodes are looked at apart
+  self.known = self.known or {}
+  local known = self.known[of_first]
+  if not known or known.taken_s ~= replicas.signals_s or self.staleness_s == 0 then
+    known = { taken_s = replicas.signals_s, places = emptiest(replicas) }
+    self.known[of_first] = known
+  end
+  local places = known.places
+  local best = places[1]
+  local fewest = replicas[best].outstanding
+  for k = 2, #places do
+    local outstanding = replicas[places[k]].outstanding
+    if outstanding < fewest then best, fewest = places[k], outstanding end
   end
   return best
 end

@@ -5,6 +5,7 @@
 --- The counts come from the engine at most every 100 ms. In between, each request that the front-end sends counts as
 --- one that waits. Several engines, each with a front-end, get requests in turn.
 local policy = require "rooflua.policy"
+local lowest = require "routers.engines.lowest"
 local turn = require "routers.engines.turn"
 
 ---@class routers.VllmDp: rooflua.Router
@@ -38,23 +39,32 @@ local function begin(self, engine, count)
   return place % count
 end
 
+local function score_of(self, rank)
+  return self.waiting_weight * (rank.waiting + (self.added[rank.index] or 0)) + rank.running
+end
+
+local function scores_of(self, ranks, replicas)
+  local scores = {}
+  for i = 1, #ranks do scores[i] = score_of(self, replicas[ranks[i]]) end
+  return lowest.of(scores)
+end
+
 ---@param replicas rooflua.Candidates
 function VllmDp:route(_, replicas)
-  if not self.added or self.taken_s ~= replicas.signals_s or self.staleness_s == 0 then
-    self.added, self.taken_s = {}, replicas.signals_s
+  if not self.scores or self.taken_s ~= replicas.signals_s or self.staleness_s == 0 then
+    self.scores, self.added, self.taken_s = {}, {}, replicas.signals_s
   end
   local ranks, engine = turn.next(self, replicas)
-  local best, lowest, added = ranks[1], math.huge, self.added
-  local from = begin(self, engine, #ranks)
-  for i = 1, #ranks do
-    local place = ranks[(from + i - 1) % #ranks + 1]
-    local rank = replicas[place]
-    local score = self.waiting_weight * (rank.waiting + (added[rank.index] or 0)) + rank.running
-    if score < lowest then best, lowest = place, score end
+  local scores = self.scores[engine]
+  if not scores then
+    scores = scores_of(self, ranks, replicas)
+    self.scores[engine] = scores
   end
-  local index = replicas[best].index
-  added[index] = (added[index] or 0) + 1
-  return best
+  local best = lowest.place(scores, begin(self, engine, #ranks) + 1)
+  local rank = replicas[ranks[best]]
+  self.added[rank.index] = (self.added[rank.index] or 0) + 1
+  lowest.set(scores, best, score_of(self, rank))
+  return ranks[best]
 end
 
 return VllmDp

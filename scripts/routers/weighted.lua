@@ -9,7 +9,7 @@ local policy = require "rooflua.policy"
 ---@field prefix number
 local Weighted = policy.define {
   name = "weighted",
-  doc = "Weighted sum of scorers; ties to the first. Scorers are the fields of Weighted.scorers.",
+  doc = "Weighted sum of scorers; ties to the first. A scorer is 1 for the best replica.",
   source = "gateway-api-inference-extension and llm-d: weighted scorers",
   signals = { "waiting", "kv_used_frac", "running", "outstanding", "prefix_hit_tokens" },
   params = {
@@ -26,39 +26,69 @@ local Weighted = policy.define {
 }
 
 --- Scorer that prefers small values: 1 for the smallest among the replicas, 0 for the largest.
-local function prefer_small(field)
-  return function(_, replica, replicas)
-    local low, high = math.huge, -math.huge
-    for i = 1, #replicas do
-      local value = replicas[i][field]
-      if value < low then low = value end
-      if value > high then high = value end
-    end
-    if high == low then return 1 end
-    return (high - replica[field]) / (high - low)
-  end
+local function prefer_small(value, low, high)
+  if high == low then return 1 end
+  return (high - value) / (high - low)
 end
 
-Weighted.scorers = {
-  queue = prefer_small("waiting"),
-  running = prefer_small("running"),
-  outstanding = prefer_small("outstanding"),
-  kv = function(_, replica) return 1 - replica.kv_used_frac end,
-  prefix = function(request, replica) return replica.prefix_hit_tokens / request.prompt_tokens end,
+--- Scorers of load, in the order in which they are added: a name, the signal, and whether its range is needed.
+local order = {
+  { "queue", "waiting", prefer_small }, { "kv", "kv_used_frac", function(used) return 1 - used end },
+  { "running", "running", prefer_small }, { "outstanding", "outstanding", prefer_small },
 }
-local order = { "queue", "kv", "running", "outstanding", "prefix" }
+
+--- The least and the largest value of a signal.
+local function range_of(replicas, signal)
+  local low, high = math.huge, -math.huge
+  for i = 1, #replicas do
+    local value = replicas[i][signal]
+    if value < low then low = value end
+    if value > high then high = value end
+  end
+  return low, high
+end
+
+--- Scores of all replicas by their load, and the first replica with the highest one.
+local function score_loads(self, replicas)
+  local scores = {}
+  for i = 1, #replicas do scores[i] = 0 end
+  for _, each in ipairs(order) do
+    local weight, signal, scorer = self[each[1]], each[2], each[3]
+    if weight > 0 then
+      local low, high = range_of(replicas, signal)
+      for i = 1, #replicas do scores[i] = scores[i] + weight * scorer(replicas[i][signal], low, high) end
+    end
+  end
+  local best = 1
+  for i = 2, #replicas do
+    if scores[i] > scores[best] then best = i end
+  end
+  return scores, best
+end
+
+--- The scores hold until the signals are taken again, unless they depend on a signal that is always fresh.
+local function known_loads(self, replicas)
+  local of_first = replicas[1].index -- replicas for prompts and those for decodes are scored apart
+  self.known = self.known or {}
+  local known = self.known[of_first]
+  if not known or known.taken_s ~= replicas.signals_s or self.staleness_s == 0 or self.outstanding > 0 then
+    known = { taken_s = replicas.signals_s }
+    known.scores, known.best = score_loads(self, replicas)
+    self.known[of_first] = known
+  end
+  return known.scores, known.best
+end
 
 ---@param request rooflua.Request
 ---@param replicas rooflua.Candidates
 function Weighted:route(request, replicas)
-  local best, highest = 1, -1
-  for i = 1, #replicas do
-    local score = 0
-    for j = 1, #order do
-      local weight = self[order[j]]
-      if weight > 0 then score = score + weight * Weighted.scorers[order[j]](request, replicas[i], replicas) end
-    end
-    if score > highest then best, highest = i, score end
+  local scores, best = known_loads(self, replicas)
+  if self.prefix == 0 then return best end
+  local highest = scores[best]
+  for k = 1, replicas.prefix_holders do -- the others have nothing of the prompt cached
+    local place = replicas:prefix_holder(k)
+    local score = scores[place] + self.prefix * (replicas[place].prefix_hit_tokens / request.prompt_tokens)
+    if score > highest or score == highest and place < best then best, highest = place, score end
   end
   return best
 end

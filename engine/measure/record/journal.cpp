@@ -1,33 +1,93 @@
 #include "measure/record/journal.h"
 
+#include <span>
+#include <utility>
+
+#include "serve/replica.h"
+
 namespace rooflua {
+
+namespace {
+
+/// Whether the step decodes the requests of the step that was planned before it, and no others:
+/// only a prompt that is computed adds a request to those that decode.
+bool repeats(const StepPriced& step, const StepWork& before) {
+  const Batch& batch = step.batch;
+  return batch.prefill_count == 0 && before.prefills.empty() && batch.decodes > 0 &&
+         batch.decodes == step.replica.view().decodes &&
+         static_cast<std::size_t>(batch.decodes) == before.decode_ids.size();
+}
+
+}  // namespace
 
 void Journal::on_priced(const StepPriced& step) {
   const Batch& batch = step.batch;
+  std::deque<StepWork>& planned = planned_[batch.replica];
+  const StepWork* before = planned.empty() ? last_step(batch.replica) : &planned.back();
   StepWork work;
   work.time_s = step.price.time_s;
   work.own_s = step.price.own_s;
   work.group = GroupWork::of(batch);
+  work.all_decode = batch.decodes == step.replica.view().decodes;
   work.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
-  work.decode_ids = decode_ids(batch);
-  if (const std::int32_t* contexts = decode_contexts(batch)) {
-    work.decode_contexts.assign(contexts, contexts + batch.decodes);
+  if (before != nullptr && before->all_decode && repeats(step, *before)) {
+    work.decode_ids = before->decode_ids;
+    work.decode_contexts = before->decode_contexts;
+    for (std::int32_t& context : work.decode_contexts) ++context;
+  } else {
+    work.decode_ids = decode_ids(batch);
+    if (const std::int32_t* contexts = decode_contexts(batch))
+      work.decode_contexts.assign(contexts, contexts + batch.decodes);
   }
-  planned_[batch.replica].push_back(std::move(work));
+  planned.push_back(std::move(work));
+}
+
+// --- live requests
+
+Journal::Live* Journal::find_live(std::int32_t id) {
+  const auto found = live_.find(id);
+  return found == live_.end() ? nullptr : &found->second;
+}
+
+void Journal::catch_up(Live& live) {
+  if (live.replica < 0) return;
+  const std::vector<PassedStep>& passed = passed_[live.replica];
+  live.why.on_passed(std::span(passed).subspan(live.seen));
+  live.seen = passed.size();
+}
+
+void Journal::move_to(Live& live, std::int32_t replica) {
+  live.replica = replica;
+  live.seen = passed_[replica].size();
 }
 
 void Journal::on_arrival(const Request& request, Picoseconds now) {
-  live_.emplace(request.id, WhyObserver(request.id)).first->second.on_arrival(request, now);
+  Live live{WhyObserver(request.id)};
+  live_.emplace(request.id, std::move(live)).first->second.why.on_arrival(request, now);
 }
 
 void Journal::on_queued(const Request& request, Picoseconds now) {
-  if (const auto found = live_.find(request.id); found != live_.end())
-    found->second.on_queued(request, now);
+  Live* live = find_live(request.id);
+  if (live == nullptr) return;
+  catch_up(*live);
+  live->why.on_queued(request, now);
+  move_to(*live, request.replica);
 }
 
 void Journal::on_preempt(const Request& request, Picoseconds now) {
-  if (const auto found = live_.find(request.id); found != live_.end())
-    found->second.on_preempt(request, now);
+  Live* live = find_live(request.id);
+  if (live == nullptr) return;
+  catch_up(*live);
+  live->why.on_preempt(request, now);
+}
+
+/// The step that ends now has a chunk of this request, or skipped it.
+void Journal::tell_alone(const StepDone& step, std::int32_t id) {
+  Live* live = find_live(id);
+  if (live == nullptr || live->replica != step.replica) return;
+  catch_up(*live);
+  live->why.on_step(step);
+  ++live->seen;  // it is noted next
 }
 
 void Journal::on_step(const StepDone& step) {
@@ -43,7 +103,18 @@ void Journal::on_step(const StepDone& step) {
   sample.used_blocks = step.used_blocks;
   sample.total_blocks = step.total_blocks;
   steps_.push_back(sample);
-  for (auto& [id, request] : live_) request.on_step(step);
+  for (const PrefillWork& prefill : step.prefills) tell_alone(step, prefill.id);
+  for (const std::int32_t id : step.skipped) tell_alone(step, id);
+  std::vector<PassedStep>& passed = passed_[step.replica];
+  passed.emplace_back(step);
+  if (passed.size() == most_missed) {
+    for (auto& [id, live] : live_) {
+      if (live.replica != step.replica) continue;
+      catch_up(live);
+      live.seen = 0;
+    }
+    passed.clear();
+  }
   std::deque<StepWork>& planned = planned_[step.replica];
   if (planned.empty()) return;  // the step was planned before the journal began
   planned.front().sample = sample;
@@ -52,16 +123,20 @@ void Journal::on_step(const StepDone& step) {
 }
 
 void Journal::on_transfer(const TransferStarted& transfer) {
-  if (const auto found = live_.find(transfer.id); found != live_.end())
-    found->second.on_transfer(transfer);
+  Live* live = find_live(transfer.id);
+  if (live == nullptr) return;
+  catch_up(*live);
+  live->why.on_transfer(transfer);
+  move_to(*live, transfer.to);
 }
 
 void Journal::on_done(const RequestDone& done) {
-  const auto found = live_.find(done.id);
-  if (found == live_.end()) return;
-  found->second.on_done(done);
-  if (found->second.why()) ended_.push_back(*found->second.why());
-  live_.erase(found);
+  Live* live = find_live(done.id);
+  if (live == nullptr) return;
+  catch_up(*live);
+  live->why.on_done(done);
+  if (live->why.why()) ended_.push_back(*live->why.why());
+  live_.erase(done.id);
 }
 
 const Why* Journal::find(std::int32_t id) const {

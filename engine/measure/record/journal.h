@@ -25,14 +25,17 @@ struct EndedStep {
 /// What a step consisted of: enough to price it again.
 struct StepWork {
   EndedStep sample;
-  double time_s = 0;  // as priced; the step lasts this, rounded to whole picoseconds
-  double own_s = 0;   // StepPrice::own_s
-  GroupWork group;    // over the ranks that step together
+  double time_s = 0;        // as priced; the step lasts this, rounded to whole picoseconds
+  double own_s = 0;         // StepPrice::own_s
+  GroupWork group;          // over the ranks that step together
+  bool all_decode = false;  // every decoding request got a token
   std::vector<PrefillWork> prefills;
   std::vector<std::int32_t> decode_ids, decode_contexts;  // contexts as before the step
 };
 
-/// Copyable, so that a fork of a live run has its own. Costs O(live requests) per step.
+/// Copyable, so that a fork of a live run has its own. A step adds the same to all live requests of
+/// its replica but those with a chunk of their own. So it is noted once, and a request takes what
+/// it has missed when something of its own happens, or when `most_missed` steps have been noted.
 class Journal : public Observer {
  public:
   void on_arrival(const Request& request, Picoseconds now) override;
@@ -52,7 +55,19 @@ class Journal : public Observer {
   const StepWork* last_step(std::int32_t replica) const;
 
  private:
-  std::map<std::int32_t, WhyObserver> live_;  // by id
+  static constexpr std::size_t most_missed = 128;
+  struct Live {
+    WhyObserver why;
+    std::int32_t replica = -1;  // where it was queued, or its KV went
+    std::size_t seen = 0;       // steps of passed_[replica] that it knows
+  };
+  Live* find_live(std::int32_t id);
+  void catch_up(Live& live);
+  void move_to(Live& live, std::int32_t replica);
+  void tell_alone(const StepDone& step, std::int32_t id);
+
+  std::map<std::int32_t, Live> live_;                       // by id
+  std::map<std::int32_t, std::vector<PassedStep>> passed_;  // by replica
   std::vector<Why> ended_;
   std::vector<EndedStep> steps_;
   std::map<std::int32_t, std::deque<StepWork>> planned_;  // by replica; the pipeline is two deep

@@ -18,6 +18,11 @@ bool waits(LatencyHeading w) {
          w == LatencyHeading::preempted;
 }
 
+std::size_t bound_of(const StepPrice& price) {
+  const auto bound = static_cast<std::size_t>(price.bound);
+  return bound < bound_count ? bound : 0;
+}
+
 /// Divides `whole` by weights; the parts add up to it exactly.
 template <class Weights, class Weight, class Give>
 void divide(Picoseconds whole, const Weights& weights, Weight weight, Give give) {
@@ -124,10 +129,48 @@ void WhyObserver::on_step(const StepDone& step) {
   }
   if (heading == LatencyHeading::decode || heading == LatencyHeading::decode_mixed) ++reached_;
   const StepPrice& price = *step.price;
-  const auto bound = static_cast<std::size_t>(price.bound);
-  why_.bound_s[bound < why_.bound_s.size() ? bound : 0] += part_s;
+  why_.bound_s[bound_of(price)] += part_s;
   for (int i = 0; i < evidence_count && price.time_s > 0; ++i) {
     why_.evidence.seconds[i] += price.evidence_s[i] * (part_s / price.time_s);
+  }
+}
+
+PassedStep::PassedStep(const StepDone& step)
+    : start(step.start), end(step.end), bound(bound_of(*step.price)), price(*step.price) {
+  const bool alone = step.prefills.empty();
+  waiting = alone ? LatencyHeading::queue_decode : LatencyHeading::queue_prefill;
+  if (step.empty()) waiting = LatencyHeading::queue_ranks;
+  decoding = alone ? LatencyHeading::decode : LatencyHeading::decode_mixed;
+  if (step.batch->decodes == 0) decoding = LatencyHeading::decode_stalled;
+  part_s = seconds(end - start);
+  for (int i = 0; i < evidence_count && price.time_s > 0; ++i)
+    evidence_s[i] = price.evidence_s[i] * (part_s / price.time_s);
+}
+
+LatencyHeading WhyObserver::during(const PassedStep& step) const {
+  if (phase_ == Phase::decoding) return step.decoding;
+  if (phase_ == Phase::seated) return LatencyHeading::prefill_stalled;
+  return phase_ == Phase::preempted ? LatencyHeading::preempted : step.waiting;
+}
+
+void WhyObserver::on_passed(std::span<const PassedStep> steps) {
+  if (phase_ == Phase::away) return;
+  for (const PassedStep& step : steps) {
+    if (step.end <= since_) continue;
+    pass(phase_ == Phase::preempted ? LatencyHeading::preempted : LatencyHeading::queue_idle,
+         step.start);
+    const LatencyHeading heading = during(step);
+    ++why_.steps[static_cast<std::size_t>(heading)];
+    const bool whole = since_ == step.start;
+    const double part_s = whole ? step.part_s : seconds(step.end - since_);
+    pass(heading, step.end);
+    if (!worked(heading)) continue;
+    ++reached_;
+    why_.bound_s[step.bound] += part_s;
+    for (int i = 0; i < evidence_count && step.price.time_s > 0; ++i) {
+      why_.evidence.seconds[i] +=
+          whole ? step.evidence_s[i] : step.price.evidence_s[i] * (part_s / step.price.time_s);
+    }
   }
 }
 

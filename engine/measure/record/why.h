@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -74,6 +75,18 @@ struct Why {
   std::map<std::int32_t, Picoseconds> behind;
 };
 
+/// A step as it looks to a request that has no chunk in it and was not skipped: the numbers that
+/// all of these add to their own.
+struct PassedStep {
+  explicit PassedStep(const StepDone& step);
+  Picoseconds start = 0, end = 0;
+  LatencyHeading waiting, decoding;  // for a request that waits, and for one that decodes
+  std::size_t bound = 0;
+  StepPrice price;
+  double part_s = 0;                       // of the whole step
+  double evidence_s[evidence_count] = {};  // of the whole step
+};
+
 /// Follows one request through a run.
 class WhyObserver : public Observer {
  public:
@@ -86,6 +99,9 @@ class WhyObserver : public Observer {
   PriceDetail wanted_detail(const Batch& batch) const override;
   void on_priced(const StepPriced& step) override;
   void on_step(const StepDone& step) override;
+  /// The same for steps of its replica in which the request has no chunk and was not skipped, where
+  /// on_priced() is not called.
+  void on_passed(std::span<const PassedStep> steps);
   void on_transfer(const TransferStarted& transfer) override;
   void on_done(const RequestDone& done) override;
 
@@ -104,6 +120,7 @@ class WhyObserver : public Observer {
   };
 
   LatencyHeading during(const StepDone& step, const Planned* planned) const;
+  LatencyHeading during(const PassedStep& step) const;
   void pass(LatencyHeading heading, Picoseconds until);
   bool works_for_it(const Batch& batch) const;
   void find_holders(const StepPriced& step, Planned& out) const;

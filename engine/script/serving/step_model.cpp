@@ -17,7 +17,8 @@ void share_evidence(const double* recorded_s, StepPrice& price) {
   double recorded = 0;
   for (int i = 0; i < evidence_count; ++i) recorded += recorded_s[i];
   for (int i = 0; i < evidence_count; ++i) {
-    price.evidence_s[i] = recorded > 0 ? price.time_s * (recorded_s[i] / recorded) : 0;
+    const bool some = recorded > 0 && recorded_s[i] != 0;
+    price.evidence_s[i] = some ? price.time_s * (recorded_s[i] / recorded) : 0;
   }
   if (!(recorded > 0)) price.evidence_s[static_cast<int>(Evidence::assumed)] = price.time_s;
 }

@@ -2,7 +2,8 @@
 --- Kernels:time, in the same order, so that the bits are the same (tests/scripts/runs_test.lua).
 ---
 --- Between two points of the monotone grid the latency of attention is linear in the tokens: such a stretch is a loop
---- of a few lines. Models whose attention has bounds, an index, further kinds or recurrent layers are priced step by step.
+--- of a few lines. Models whose attention has bounds, an index, further kinds or recurrent layers are priced step by
+--- step.
 local cost = require "rooflua.cost"
 local monotone = require "steps.kernels.monotone"
 

@@ -83,7 +83,8 @@ function runs.alone()
 end
 
 --- Whether the engine may price runs with a bound step model: its class has a method `run` of its own, it counts
---- nothing (summary), and no correction changes its times. A class that inherits the method may have changed what it computes.
+--- nothing (summary), and no correction changes its times. A class that inherits the method may have changed what it
+--- computes.
 --- @param steps table a bound step policy
 --- @param corrections table those of the scenario
 function runs.may_price(steps, corrections)
