@@ -8,9 +8,14 @@ local random = require "rooflua.random"
 local Second = policy.define { name = "second", doc = "Every step takes one second.", params = {} }
 function Second:time() return 1 end
 
---- The candidates that a router sees, as plain tables.
+local lists = 0
+
+--- The candidates that a router sees, as plain tables. The signals of each list are newer than those of the one before.
 local function replicas(list)
-  for _, each in ipairs(list) do
+  lists = lists + 1
+  list.signals_s = lists
+  for i, each in ipairs(list) do
+    each.index = each.index or i
     for _, field in ipairs { "outstanding", "waiting", "running", "kv_used_frac", "prefix_hit_tokens" } do
       each[field] = each[field] or 0
     end
@@ -209,6 +214,26 @@ test("prefix_affinity sends requests that begin alike to one replica", function(
   -- B goes to the empty replica; C begins like A and D like B, although both would be tied or go to 1
   test.equal(routed(require "routers.prefix_affinity" {}, { { 0, 12, 9, begins(1) }, { 0.1, 12, 9, begins(2) },
     { 1.5, 12, 9, begins(2) }, { 1.6, 12, 9, begins(2) }, { 1.7, 12, 9, begins(1) } }), "1 2 2 2 1")
+end)
+
+test("vllm_dp takes the lowest score, ties from a rank that moves on, as a search of all ranks does", function()
+  local streams = random.streams(5):stream "ranks"
+  local lowest = require "routers.engines.lowest"
+  for count = 1, 40 do
+    local scores = {}
+    for i = 1, count do scores[i] = streams:integer(0, 5) end
+    local tree = lowest.of(scores)
+    for _ = 1, 60 do
+      local from, best = streams:integer(1, count), nil
+      for k = 0, count - 1 do
+        local i = (from - 1 + k) % count + 1
+        if not best or scores[i] < scores[best] then best = i end
+      end
+      test.equal(lowest.place(tree, from), best)
+      scores[best] = scores[best] + streams:integer(0, 3)
+      lowest.set(tree, best, scores[best])
+    end
+  end
 end)
 
 test("weighted sums its scores", function()
