@@ -69,11 +69,8 @@ class DecodePool {
   /// Whether a step of all requests changes nothing but their contexts, and takes blocks that
   /// carry no content: no request ends, uses up its blocks, or is at another pace.
   bool is_steady() const;
-<<<<<<< HEAD
   /// Where requests come and go with every step, there is no common pace to be away from.
   void forget_newcomers() { newcomers_.clear(); }
-=======
->>>>>>> 09af9919e2e70e04e3d47be37aef9e11b320c4e0
   /// Brings what the next step reads into the processor's cache.
   void prefetch() const {
     __builtin_prefetch(&wheel_[static_cast<std::size_t>(index_ + 1) & (wheel_.size() - 1)]);

@@ -137,7 +137,6 @@ void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   step.waiting = view().waiting;
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
-<<<<<<< HEAD
 }
 
 void Replica::by_admission(std::vector<std::int32_t>& slots) const {
@@ -145,23 +144,6 @@ void Replica::by_admission(std::vector<std::int32_t>& slots) const {
   std::sort(slots.begin(), slots.end(), [this](std::int32_t a, std::int32_t b) {
     return board_.progress(a).seat < board_.progress(b).seat;
   });
-=======
-  if (plan_.view().tokens == 0) return;
-  if (plan_.decodes_everyone() || plan_.walked()) {
-    advance_all(step);
-  } else if (!plan_.singles().empty()) {
-    advance_singles(step);
-  }
-  advance_prefills(step);
-  if (step.ending.size() > 1) {
-    std::sort(step.ending.begin(), step.ending.end(), [this](std::int32_t a, std::int32_t b) {
-      return board_.progress(a).seat < board_.progress(b).seat;
-    });
-  }
-  if (!step.prefills.empty()) changed_ = true;
-  step.plain = plan_.decodes_everyone() && step.own_gaps.empty() && step.stamps.empty() &&
-               step.ending.empty() && step.fills.empty() && step.prefills.empty();
->>>>>>> 09af9919e2e70e04e3d47be37aef9e11b320c4e0
 }
 
 /// All decoding requests advance, without those that decode_all did not reach.
@@ -249,10 +231,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
     changed_ = true;
   }
   land_fills(pipeline_.front());
-<<<<<<< HEAD
   if (flight_) come_back(pipeline_.front());
-=======
->>>>>>> 09af9919e2e70e04e3d47be37aef9e11b320c4e0
   StepDone done = describe(pipeline_.retire(), common);
   done.other_gaps = gaps;
   return done;

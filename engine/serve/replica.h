@@ -80,7 +80,6 @@ class Replica final : public ReplicaState {
   void discard_row(std::int32_t slot);
   void land_fills(const Step& step);
   StepDone describe(const Step& step, Pipeline::CommonGap common) const;
-<<<<<<< HEAD
 
   // with stages (stages/replica_lanes.cpp)
   void send_off(const StepPrice& price, Picoseconds now);
@@ -88,8 +87,6 @@ class Replica final : public ReplicaState {
   void depart_prefills(Step& step);
   void depart(std::int32_t slot, Step& step);
   void come_back(const Step& step);
-=======
->>>>>>> 09af9919e2e70e04e3d47be37aef9e11b320c4e0
 
   StepPlan plan_;
   Batch batch_;  // of the plan at hand

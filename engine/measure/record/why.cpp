@@ -178,7 +178,6 @@ void WhyObserver::on_passed(std::span<const PassedStep> steps) {
   }
 }
 
-<<<<<<< HEAD
 /// Whether a step of several stages that works for the request has not ended.
 bool WhyObserver::is_under_way() const {
   const auto found = planned_.find(replica_);
@@ -199,8 +198,6 @@ Picoseconds WhyObserver::count_stages(const StepDone& step, LatencyHeading headi
   return waited;
 }
 
-=======
->>>>>>> 09af9919e2e70e04e3d47be37aef9e11b320c4e0
 void WhyObserver::note_first_token() {
   first_token_ = since_;
   why_.time_to_first = why_.time;

@@ -14,11 +14,7 @@ bool Replica::repeats(Picoseconds now) const {
     return false;
   const Step& landing = pipeline_.front();
   return landing.plain && landing.batch.decodes == view().decodes && view().decodes > 0 &&
-<<<<<<< HEAD
          view().group == nullptr && flight_ == nullptr && failing_.empty() &&
-=======
-         view().group == nullptr && failing_.empty() &&
->>>>>>> 09af9919e2e70e04e3d47be37aef9e11b320c4e0
          pool_.blocks_needed() <= kv_.free_blocks() && pool_.is_steady();
 }
 

@@ -134,15 +134,12 @@ function replicas.bound_steps(prepared)
   local steps = Prepared.steps(prepared)
   return { steps = steps, corrections = step_corrections(prepared), all = prepared.corrections,
            runs = runs.may_price(steps, prepared.corrections) }
-<<<<<<< HEAD
 end
 
 --- The stages as the engine is told of them.
 local function stages_of(stages, batches)
   if not stages then return nil end
   return { batches = batches or #stages.shares, shares = stages.shares, links = stages.links }
-=======
->>>>>>> 09af9919e2e70e04e3d47be37aef9e11b320c4e0
 end
 
 --- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.
