@@ -244,6 +244,11 @@ typedef struct rooflua_batch {
   int32_t group_tokens BORDER_INIT(0);       // sum over the ranks that step together
   int32_t group_max_tokens BORDER_INIT(0);   // of the rank with most
   int32_t group_prefills BORDER_INIT(0);     // ranks that prefill
+  int32_t decode_tokens BORDER_INIT(0);      // sum over decodes of 1 + drafts; 0: without drafts
+  double decode_pairs BORDER_INIT(0);        // query-key pairs of the decodes; 0: without drafts
+  int32_t draft_rows BORDER_INIT(0);         // requests that bring drafts to the next plan
+  int32_t draft_tokens BORDER_INIT(0);       // these drafts together
+  int32_t draft_passes BORDER_INIT(0);       // the most of one of them
 } rooflua_batch;
 
 /// Load of one replica as a router may see it.

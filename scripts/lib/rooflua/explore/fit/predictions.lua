@@ -44,9 +44,10 @@ end
 
 -- Observations ---------------------------------------------------------------------------------------------
 
-local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts", "decode_context_max" }
+local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts", "decode_context_max",
+  "decode_drafts", "next_drafts" }
 local step_keys = { "batch", "time_s", "group", "set", "name", "prefills", "decodes", "decode_context_tokens",
-  "decode_contexts", "decode_context_max" }
+  "decode_contexts", "decode_context_max", "decode_drafts", "next_drafts" }
 local run_keys = { "metrics", "group", "set", "name" }
 
 local function measured(value, where)
