@@ -1,5 +1,6 @@
---- Recorded rounds: the tokens that landed in each round of a request. Request number i replays row i of the recording,
---- which is repeated where it ends; a row is repeated where the answer is longer. A round lands at most its drafts and one.
+--- Recorded rounds: the tokens that landed in each round of a request. Request number i replays row i of the
+--- recording, which is repeated where it ends; a row is repeated where the answer is longer. A round lands at most its
+--- drafts and one.
 local policy = require "rooflua.policy"
 local trace = require "rooflua.trace"
 

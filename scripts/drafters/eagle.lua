@@ -1,8 +1,8 @@
 --- EAGLE-3: one layer of the target's width that reads hidden states of the target beside the last token's embedding,
 --- and an LM head over a reduced vocabulary.
 ---
----     first pass    all tokens of the step: one GEMM makes a hidden state of three of the target's; then the layer, whose
----                   q, k and v read that state and the embedding side by side
+---     first pass    all tokens of the step: one GEMM makes a hidden state of three of the target's; then the layer,
+---                   whose q, k and v read that state and the embedding side by side
 ---     later passes  the layer and the LM head, one token per request
 ---
 --- Every pass takes `pass_s` beside its kernels. Where steps are not planned ahead (async_depth 1), the host prepares
@@ -30,7 +30,8 @@ local Eagle = policy.define {
     layers = { default = 1, unit = "layers", min = 1, max = 100, integer = true, doc = "Layers of the drafter.",
       source = "1 in every published EAGLE-3" },
     vocab_size = { default = 32000, unit = "tokens", min = 0, max = 1e6, integer = true,
-      doc = "Rows of its LM head; 0 = the target's vocabulary.", source = "draft_vocab_size of published EAGLE-3 heads" },
+      doc = "Rows of its LM head; 0 = the target's vocabulary.",
+      source = "draft_vocab_size of published EAGLE-3 heads: 32,000 for Llama 3.1 and gpt-oss (SpecForge)" },
     heads = { default = 0, unit = "heads", min = 0, max = 1024, integer = true,
       doc = "Query heads; 0 = the target's.", source = "published heads repeat the target's" },
     kv_heads = { default = 0, unit = "heads", min = 0, max = 1024, integer = true,

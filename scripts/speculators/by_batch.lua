@@ -27,8 +27,7 @@ local function most_drafts(ranges)
     local low, high, drafts
     if type(range) == "table" then low, high, drafts = range[1], range[2], range[3] end
     if not (is_count(low, 1) and is_count(high, 1) and is_count(drafts, 0)) or drafts > 64 then
-      error(("by_batch.ranges[%d]: expected {low, high, drafts}: two numbers of requests, and 0 to 64 drafts"):format(i),
-        0)
+      error(("by_batch.ranges[%d]: expected {low, high, drafts}: numbers of requests, and 0 to 64 drafts"):format(i), 0)
     end
     if low <= before or high < low then
       error(("by_batch.ranges[%d]: expected ranges in ascending order that do not overlap, found %d to %d behind %d")

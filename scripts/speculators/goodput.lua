@@ -3,8 +3,8 @@
 ---     k = argmax E[T(k)] / C(n, k),     E[T(k)] = 1 + S_1 + .. + S_k
 ---
 --- C is the price of a step of n decodes with k drafts each, drafter included, at the mean context. S_j comes from
---- running means of the share of drafts j that were accepted where drafts up to j - 1 were. Before the first drafts land,
---- each share is `prior`. A draft that is never tried keeps its share. Prompts in the step are left out of C.
+--- running means of the share of drafts j that were accepted where drafts up to j - 1 were. Before the first drafts
+--- land, each share is `prior`. A draft that is never tried keeps its share. Prompts in the step are left out of C.
 local policy = require "rooflua.policy"
 
 ---@class speculators.Goodput: rooflua.Speculator
@@ -27,7 +27,8 @@ local Goodput = policy.define {
       doc = "Share of drafts that are accepted at each place, before any was seen.",
       source = "0.5 to 0.7 at place 1 in published runs" },
     weight = { default = 0.0005, unit = "1/request", exclusive_min = true, min = 0, max = 1,
-      doc = "Weight of one round of one request in the running means.", source = "2,000 rounds: two seconds at 32 requests" },
+      doc = "Weight of one round of one request in the running means.",
+      source = "2,000 rounds: a second or two at 32 requests" },
     switch_gain = { default = 0.02, unit = "1", min = 0, max = 1,
       doc = "How much better another number must be.", source = "keeps two equal numbers from taking turns" },
   },

@@ -4,9 +4,9 @@
 ---                   step's own, LM head over the rows that draft
 ---     later passes  one token for each row that drafts
 ---
---- Contexts of the rows that draft are those of the decodes; of prompts that complete, the whole prompt. Every pass pays
---- `pass_s` beside its kernels. Where steps are not planned ahead, the host prepares every request of the step on the
---- critical path (`host_row_s`).
+--- Contexts of the rows that draft are those of the decodes; of prompts that complete, the whole prompt. Every pass
+--- pays `pass_s` beside its kernels. Where steps are not planned ahead, the host prepares every request of the step on
+--- the critical path (`host_row_s`).
 --- Source: vLLM v1/spec_decode/eagle.py (propose).
 local cost = require "rooflua.cost"
 local policy = require "rooflua.policy"
@@ -49,7 +49,8 @@ end
 local function fusing(states, model, tp)
   local k, n = states * model.hidden_size, model.hidden_size / tp
   return { name = "fuse", op = "gemm", groups = 1, count = 1, k = k, n = n, dtype = model.dtype,
-    flop_per_row = 2 * k * n, weight_bytes = 2 * k * n, bytes_per_row = 2 * (k + n), rows = "tokens", rows_per_token = 1 }
+    flop_per_row = 2 * k * n, weight_bytes = 2 * k * n, bytes_per_row = 2 * (k + n), rows = "tokens",
+    rows_per_token = 1 }
 end
 
 --- @param context table {model, deployment, hardware, mfu, async_depth, draft_depth} as :bind gets it
@@ -92,7 +93,8 @@ function decoder:first_pass(batch, more, heads)
     if kernels.decode_rows_time then time_s = time_s + kernels.decode_rows_time(batch.decode_tokens) end
   end
   if chunks == 0 then return time_s + decode_s end
-  return time_s + kernels:attention_time(kernels.attention, batch, chunks, decode_s) + kernels:expanded_time(batch, chunks)
+  return time_s + kernels:attention_time(kernels.attention, batch, chunks, decode_s)
+    + kernels:expanded_time(batch, chunks)
 end
 
 --- A pass with one token for each of `rows` requests.

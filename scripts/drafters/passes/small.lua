@@ -7,7 +7,8 @@ local function own(value, otherwise) return value and value > 0 and value or oth
 
 --- The width of the MLP where none is given.
 local function mlp_width(target)
-  if not target.moe and target.intermediate_size and target.intermediate_size > 0 then return target.intermediate_size end
+  local width = target.intermediate_size
+  if not target.moe and width and width > 0 then return width end
   return 6 * target.hidden_size
 end
 

@@ -144,7 +144,8 @@ local function chunk_tokens(handle, chunk)
 end
 
 local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts",
-  "decode_pairs", "decode_tokens", "decodes", "draft_passes", "draft_rows", "draft_tokens", "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled",
+  "decode_pairs", "decode_tokens", "decodes", "draft_passes", "draft_rows", "draft_tokens", "group_max_tokens",
+  "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled",
   "tokens" }
 
 Batch = ffi.metatype("rooflua_batch_handle", {
