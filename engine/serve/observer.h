@@ -71,7 +71,13 @@ struct StepDone {
   /// Decodes of requests that had ended when the step ran: their end token was in flight when it
   /// was planned. They cost what the batch says, and no token of theirs lands.
   std::int32_t discarded = 0;
-  std::int32_t tokens_landed() const { return batch->sampled - discarded; }
+  std::int32_t tokens_landed() const { return batch->sampled - discarded + accepted - overshoot; }
+  /// Where the replica speculates: the decodes, those that are discarded among them. The numbers
+  /// are those of rows that land: drafts that they verified; drafts accepted; of these, drafts
+  /// behind the end of an answer; how many rows accepted draft 1, 2, ...
+  std::span<const Row> rows;
+  std::int32_t drafted = 0, accepted = 0, overshoot = 0;
+  std::span<const std::int32_t> accepted_at;
   std::span<const PrefillWork> prefills;
   std::span<const std::int32_t> skipped;   // ids of decoding requests that got no token
   std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order

@@ -28,6 +28,7 @@ struct Step {
   std::int32_t waiting = 0, running = 0, used_blocks = 0;  // right after the plan
   std::int32_t discarded = 0;  // decodes of requests that ended while it was planned
   std::vector<PrefillWork> prefills;
+  std::vector<Row> rows;               // decodes, where the replica speculates; in admission order
   std::vector<std::int32_t> own_gaps;  // slots whose gap is counted from their own last token
   std::vector<std::int32_t> stamps;    // slots whose Progress::last_token is this step's end
   std::vector<std::int32_t> ending;    // slots whose last token lands, in admission order

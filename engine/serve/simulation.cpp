@@ -18,6 +18,10 @@ void check(const Bindings& bindings, std::size_t replicas) {
   };
   one_each(bindings.schedulers.size(), "schedulers");
   one_each(bindings.steps.size(), "steps");
+  if (!bindings.speculators.empty()) {
+    one_each(bindings.speculators.size(), "speculators");
+    one_each(bindings.acceptances.size(), "acceptances");
+  }
   for (std::size_t i = 0; i < replicas; ++i)
     ROOFLUA_ASSERT(bindings.schedulers[i] != nullptr && bindings.steps[i] != nullptr);
   ROOFLUA_ASSERT(bindings.workload != nullptr);
@@ -52,6 +56,8 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
       signals_(group_of_, config.replicas) {
   validate(config_);
   check(bindings_, config_.replicas.size());
+  for (std::size_t i = 0; i < bindings_.speculators.size(); ++i)
+    config_.replicas[i].ragged |= bindings_.speculators[i] != nullptr;
   replicas_.reserve(config_.replicas.size());
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(config_.replicas.size()); ++i) {
     const ReplicaConfig& replica = config_.replicas[static_cast<std::size_t>(i)];
@@ -66,6 +72,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   is_touched_.assign(groups_.size(), 0);
   bind_groups();
   bind_holders();
+  bind_speculation();
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
   read_ahead();
@@ -285,6 +292,13 @@ void Simulation::bind_groups() {
   }
 }
 
+void Simulation::bind_speculation() {
+  for (std::size_t i = 0; i < bindings_.speculators.size(); ++i) {
+    if (replicas_[i].is_ragged())
+      replicas_[i].speculate_by(bindings_.speculators[i], bindings_.acceptances[i]);
+  }
+}
+
 /// The caches of several replicas tell which prompts they begin.
 void Simulation::bind_holders() {
   of_each_block_size_.clear();
@@ -323,6 +337,7 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   copy->bind_router();
   copy->bind_groups();
   copy->bind_holders();
+  copy->bind_speculation();
   return copy;
 }
 

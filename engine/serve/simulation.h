@@ -163,6 +163,7 @@ class Simulation final : public RouteSource {
   void bind_router();
   void bind_groups();
   void bind_holders();
+  void bind_speculation();
   bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
   SchedulerPolicy& scheduler(std::int32_t index) {

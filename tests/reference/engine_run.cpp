@@ -67,6 +67,7 @@ ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool rea
   replica.async_depth = c.async_depth;
   replica.prefix_caching = c.prefix_caching;
   replica.real_blocks = real_blocks;
+  replica.ragged = c.ragged;
   replica.context_caps = tariff.caps;
   replica.context_chunk = tariff.chunk;
   return replica;

@@ -91,12 +91,13 @@ std::int32_t NaivePlan::try_shed(std::int32_t slot) noexcept {
   return given_;
 }
 
-std::int32_t NaivePlan::try_decode(std::int32_t slot) noexcept {
+std::int32_t NaivePlan::try_decode(std::int32_t slot, std::int32_t tokens) noexcept {
   if (waits_for_victim()) return refuse("decode", Refusal::victim_expected, slot);
   NaiveRequest* r = naive_->at_slot(slot);
   if (r == nullptr) return refuse("decode", Refusal::no_such_request, slot);
   if (r->phase != Phase::decoding) return refuse("decode", Refusal::not_decoding, slot);
   if (r->planned > 0 || all_asked_) return refuse("decode", Refusal::planned_already, slot);
+  if (tokens > 1) return refuse("decode", Refusal::too_many_tokens, slot);
   if (bursts(1)) return refuse("decode", Refusal::over_budget, slot);
   if (!give_token(*r)) return 0;
   naive_->show();

@@ -62,7 +62,7 @@ class NaivePlan : public Plan {
 
   std::int32_t try_decode_all(std::int32_t limit) noexcept override;
   std::int32_t try_shed(std::int32_t victim) noexcept override;
-  std::int32_t try_decode(std::int32_t slot) noexcept override;
+  std::int32_t try_decode(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_prefill(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept override;
   std::int32_t try_preempt(std::int32_t slot) noexcept override;

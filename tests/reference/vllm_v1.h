@@ -32,6 +32,7 @@ struct VllmConfig {
   double watermark = 0;
   bool prefix_caching = true;
   bool by_priority = false;
+  bool ragged = false;  // the engine visits its decodes one by one
 };
 
 History run_vllm_v1(const VllmConfig& config, const std::vector<PlainRequest>& requests,

@@ -1,5 +1,6 @@
 #include "script/serving/abi.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -44,8 +45,10 @@ std::int32_t shed(ServeBorder* border, double slot) noexcept {
   return shedding(border, [&] { return border->plan->try_shed(whole(slot)); });
 }
 
-std::int32_t decode(ServeBorder* border, double slot) noexcept {
-  return border->plan->try_decode(whole(slot));
+std::int32_t decode(ServeBorder* border, double slot, double tokens) noexcept {
+  if (tokens == Plan::all_tokens) return border->plan->try_decode(whole(slot), Plan::all_tokens);
+  // What is no count must be refused, as no tokens are.
+  return border->plan->try_decode(whole(slot), std::max(0, whole(tokens)));
 }
 
 std::int32_t prefill(ServeBorder* border, double slot, double tokens) noexcept {

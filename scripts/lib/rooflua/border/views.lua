@@ -294,9 +294,9 @@ local plan_methods = {
     if count < 0 then fail(ffi.string(C.refusal(B))) end
     return count
   end,
-  decode = function(_, request)
+  decode = function(_, request, tokens)
     need_plan()
-    return (settle(C.decode(B, slot_of(request, "decode"))))
+    return (settle(C.decode(B, slot_of(request, "decode"), tokens == nil and -1 or whole(tokens, "decode", "tokens"))))
   end,
   prefill = function(_, request, tokens)
     need_plan()
