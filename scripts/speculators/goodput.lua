@@ -5,6 +5,7 @@
 --- C is the price of a step of n decodes with k drafts each, drafter included, at the mean context. S_j comes from
 --- running means of the share of drafts j that were accepted where drafts up to j - 1 were. Before the first drafts
 --- land, each share is `prior`. A draft that is never tried keeps its share. Prompts in the step are left out of C.
+local cost = require "rooflua.cost"
 local policy = require "rooflua.policy"
 
 ---@class speculators.Goodput: rooflua.Speculator
@@ -12,7 +13,8 @@ local policy = require "rooflua.policy"
 ---@field prior number
 ---@field weight number
 ---@field switch_gain number
----@field price fun(requests: integer, context_tokens: number, drafts: integer): number
+---@field steps table a bound step model
+---@field drafter table? a bound drafter
 ---@field shares number[]
 ---@field current integer
 ---@field prices table
@@ -37,9 +39,10 @@ local Goodput = policy.define {
 ---@return integer
 function Goodput:depth() return self.draft_tokens end
 
---- @param context table as a step model's, and price(requests, context_tokens, drafts) in seconds
+--- @param context table as a step model's, and the bound `steps` and `drafter`
 function Goodput:bind(context)
-  self.price, self.prices, self.shares, self.current = context.price, {}, {}, self.draft_tokens
+  self.steps, self.drafter = context.steps, context.drafter
+  self.prices, self.shares, self.current = {}, {}, self.draft_tokens
   for j = 1, self.draft_tokens do self.shares[j] = self.prior end
 end
 
@@ -50,13 +53,23 @@ local function rounded(n)
   return math.ceil(n / step) * step
 end
 
+--- The price of a step that nobody pays.
+function Goodput:price(n, context_tokens, k)
+  local batch = cost.batch { decodes = n, decode_context_tokens = context_tokens, decode_tokens = n * (1 + k),
+    draft_rows = k > 0 and n or 0, draft_tokens = n * k, draft_passes = k }
+  return cost.explain(function()
+    local time_s = self.steps:time(batch)
+    return self.drafter and time_s + self.drafter:time(batch) or time_s
+  end).time_s
+end
+
 function Goodput:step_s(n, context, k)
   local octave = math.ceil(math.log(math.max(context / n, 128)) / math.log(2))
   local requests = rounded(n)
   local key = (requests * 64 + octave) * 32 + k
   local known = self.prices[key]
   if not known then
-    known = self.price(requests, requests * 2 ^ octave, k)
+    known = self:price(requests, requests * 2 ^ octave, k)
     self.prices[key] = known
   end
   return known

@@ -4,8 +4,8 @@
 ---     pairs of a request = q c + q (q + 1) / 2
 ---
 --- The cache of a request is read once for its q queries: these share a tile of the kernel with the heads that share
---- keys, up to 128 rows. A request reads its cached tokens and the q new ones. Under a window w it reads
---- min(c + 1, w) + q - 1. Sparse attention selects tokens for each query: it costs what as many decodes cost.
+--- keys, up to 128 rows. A request reads its cached tokens and the q new ones; under a window w it reads
+--- min(c + q, w + q - 1). Sparse attention selects tokens for each query: it costs what as many decodes cost.
 --- With q = 1 the first term is the price of a decode, and the second is left out.
 --- No table has rows of such widths: the evidence is assumed.
 --- Source: FlashAttention-3 with a packed query group; vLLM v1/attention, reorder_batch_threshold.
@@ -15,7 +15,7 @@ local ops = require "steps.kernels.ops"
 
 local verify = {}
 
-local max = math.max
+local max, min = math.max, math.min
 local attention_block = 128   -- keys that a kernel loads at once, as in attention.lua
 local chunk, behind = 1024, 7168  -- the prompt whose MFU stands for arithmetic: long enough that nothing else counts
 
@@ -38,7 +38,7 @@ local function read_tokens(attention, n, context, batch, queries)
   if not attention.tokens then return context + queries, n, true end
   local tokens, exact = attention.tokens(batch)
   if selects(attention) then return tokens * queries / n, queries, exact end
-  return tokens + queries - n, n, exact
+  return min(tokens + queries - n, context + queries), n, exact
 end
 
 --- Time of all layers of a kind. It is a method of steps.kernels.Attention.
@@ -50,7 +50,9 @@ function verify.time(attention, n, context, batch)
   local tokens, rows, exact = read_tokens(attention, n, context, batch, queries)
   local computed = max(tokens, rows * attention_block)
   local latency_s = attention.decode_calls:at(rows, computed)
-  if attention.own_window then tokens = batch:bounded_tokens(attention.own_window) + queries - n end
+  if attention.own_window then
+    tokens = min(batch:bounded_tokens(attention.own_window) + queries - n, context + queries)
+  end
   local pairs = rows == queries and tokens or attention.tokens and tokens * queries / n or batch.decode_pairs
   if rows == n then latency_s = max(latency_s, arithmetic_s(attention, pairs)) end
   local flop, bytes = pairs * attention.decode_pair_flop, tokens * attention.kv_bytes_per_token

@@ -144,8 +144,7 @@ local function chunk_tokens(handle, chunk)
 end
 
 local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts",
-  "decode_pairs", "decode_tokens", "decodes", "draft_passes", "draft_rows", "draft_tokens", "group_max_tokens",
-  "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled",
+  "decodes", "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled",
   "tokens" }
 
 Batch = ffi.metatype("rooflua_batch_handle", {
@@ -159,17 +158,6 @@ Batch = ffi.metatype("rooflua_batch_handle", {
     if key == "prefills" then return (Prefills(handle.slot, handle.epoch)) end
     if key == "decode_contexts" then return (Contexts(handle.slot, handle.epoch)) end
     if key == "decode_context_max" then return (details[handle.slot].max()) end
-    if key == "decode_tokens" then
-      if data.decode_tokens > 0 then return data.decode_tokens end
-      return data.decodes
-    end
-    if key == "decode_pairs" then
-      if data.decode_pairs > 0 then return data.decode_pairs end
-      return data.decode_context_tokens + data.decodes
-    end
-    if key == "draft_rows" then return data.draft_rows end
-    if key == "draft_tokens" then return data.draft_tokens end
-    if key == "draft_passes" then return data.draft_passes end
     if key == "group_tokens" then return data.group_tokens end
     if key == "group_max_tokens" then return data.group_max_tokens end
     if key == "group_ranks" then return data.group_ranks end
@@ -206,7 +194,7 @@ function batch.live()
 end
 
 local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts",
-  "decode_context_max", "decode_drafts", "next_drafts", "group", "name" }
+  "decode_context_max", "group", "name" }
 local group_keys = { "ranks", "tokens", "max_tokens", "prefills" }
 local prefill_keys = { "new_tokens", "context_tokens", "completes" }
 
@@ -252,30 +240,6 @@ local function read_group(data, given, what)
   data.group_ranks, data.group_tokens, data.group_max_tokens, data.group_prefills = ranks, all, most, prefilling
 end
 
---- Drafts: `decode_drafts` of every decode in this step, one number or a list beside decode_contexts; `next_drafts` of
---- every request that samples, for the step after it.
-local function read_drafts(data, given, contexts, what)
-  local drafts, n = given.decode_drafts or 0, data.decodes
-  local tokens, pairs_sum = 0, 0
-  if type(drafts) == "table" then
-    if not contexts or #drafts ~= n then
-      fail("%s: decode_drafts: a list has one number for each of decode_contexts", what)
-    end
-    for i, value in ipairs(drafts) do
-      local width = 1 + core.whole(value, what .. ": decode_drafts[" .. i .. "]")
-      tokens, pairs_sum = tokens + width, pairs_sum + width * contexts[i - 1] + width * (width + 1) / 2
-    end
-  else
-    local width = 1 + core.whole(drafts, what .. ": decode_drafts")
-    tokens, pairs_sum = n * width, width * data.decode_context_tokens + n * width * (width + 1) / 2
-  end
-  data.decode_tokens, data.decode_pairs = tokens, pairs_sum
-  data.tokens = data.tokens + tokens - n
-  local next_drafts = core.whole(given.next_drafts or 0, what .. ": next_drafts")
-  data.draft_rows = next_drafts > 0 and data.sampled or 0
-  data.draft_tokens, data.draft_passes = data.draft_rows * next_drafts, data.draft_rows > 0 and next_drafts or 0
-end
-
 --- A batch as the engine would give it, for tests and for kind = "price".
 --- {prefills = {{new_tokens=, context_tokens=}, ...}, decode_contexts = {c1, c2, ...}} or, instead of
 --- the contexts, decodes = n and decode_context_tokens = sum. group = {ranks=, tokens=, max_tokens=, prefills=} says
@@ -305,7 +269,6 @@ function batch.new(given)
   data.decode_context_tokens, data.prefills, data.contexts = sum, rows, contexts
   data.prefill_count, data.decodes, data.tokens = prefill_count, decodes, tokens + decodes
   data.requests, data.sampled = prefill_count + decodes, sampled + decodes
-  read_drafts(data, given, contexts, what)
   read_group(data, given.group, what)
   local slot = #details + 1
   datas[slot], epochs[slot] = ffi.cast("const rooflua_batch *", data), 1
