@@ -33,7 +33,7 @@ function setup.model(case) return spec.model(case.model) end
 
 local function steps_of(case, steps, model, engine)
   if steps.name ~= "kernels" then return steps end
-  local own = sampling.parameters(nil, model, engine) or {}
+  local own = sampling.parameters(case.sampling or "plain", model, engine) or {}
   own.largest_graph = case.graph_max_tokens
   if case.weights:find "MARLIN" then own.experts_kernels = "marlin" end
   for name in pairs(own) do
