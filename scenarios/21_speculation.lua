@@ -5,11 +5,11 @@
 --- Method    2 to 256 clients, each with one request at a time; 10 requests per client, at least 60. Fixed numbers of
 ---           drafts beside three rules: a table by batch size, SGLang's running mean, and the most tokens per second.
 --- Measures  Output tokens per second by clients and rule; tokens per round, and how much of what was verified is lost.
---- Expect    With few clients a step reads weights, and drafts are nearly free: five of them are the fastest. A draft
----           costs a verified token, and from some tens of clients on tokens are what a step costs. Then one draft is
+--- Expect    With few clients a step reads weights, and drafts are nearly free: five of them are the fastest. From some
+---           tens of clients on tokens are what a step costs, and a rejected draft is one in vain. Then one draft is
 ---           the best number, and at last none. A rule that adapts follows the best fixed number.
---- Limits    Acceptance is the same for all requests and at all loads, and drafts of a row touch weights as other tokens
----           do. The times of passes beside their kernels are assumed.
+--- Limits    Acceptance is the same for all requests and at all loads. The times of passes beside their kernels are
+---           assumed.
 local function speculation(speculator)
   return {
     speculator = speculator,

@@ -1,13 +1,12 @@
 --- What does the multi-token prediction of DeepSeek-V3 bring, at which batch?
 ---
---- Setup     DeepSeek-V3, FP8, on 8 H200, tensor parallel. Its own extra layer makes 1 to 3 drafts; 85 % of rounds accept
----           the first (technical report), 60 and 40 % the second and third (assumed).
---- Method    Closed loops of 4, 32 and 128 clients; prompts of 1,000 tokens, answers of 400. A second list prices one
----           round of 1 to 128 requests.
+--- Setup     DeepSeek-V3, FP8, on 8 H200, tensor parallel. Its own extra layer makes 1 to 3 drafts; 85 % of rounds
+---           accept the first (technical report), 60 and 40 % the second and third (assumed).
+--- Method    Closed loops of 4, 32 and 128 clients; prompts of 1,000 tokens, answers of 400.
 --- Measures  Output tokens per second, TPOT, and the part of a step that drafting takes.
---- Expect    Experts are what a step reads. Few requests touch few of them, and a draft touches others: with 4 clients a
----           draft costs nearly half a token. With 128 clients every expert is read anyway, but their rows and the latent
----           attention, whose arithmetic grows with every query, begin to count. One draft always pays, a third hardly.
+--- Expect    Experts are what a step reads. Few requests touch few of them, and a draft touches others: with 4 clients
+---           drafts are not free. With 128 clients every expert is read anyway, but its rows and the latent attention,
+---           whose arithmetic grows with every query, begin to count. One draft always pays, a third hardly.
 --- Limits    The layer is priced as a usual one, with experts of its own; its published weights are 14 GB. Experts of
 ---           drafts are as independent as those of other tokens: real drafts of a request share some.
 local function speculation(k)

@@ -6,9 +6,9 @@
 ---
 --- M is the number of tokens in the step, padded to the size of the CUDA graph that runs it; attention is never
 --- padded. GEMMs are looked up in the shape that the engine runs: q, k and v in one GEMM, gate and up in one GEMM,
---- sharded over the ranks, in the number format of their weights. The LM head has one row per request and draft. A prefill
---- chunk of t new tokens after p cached ones costs t p + t (t+1) / 2 query-key pairs. Decodes cost the KV bytes of
---- the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
+--- sharded over the ranks, in the number format of their weights. The LM head has a row per request and draft. A
+--- prefill chunk of t new tokens after p cached ones costs t p + t (t+1) / 2 query-key pairs. Decodes cost the KV bytes
+--- of the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
 --- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
 --- Experts cost at least the weights that they touch. Each layer has two all-reduces.
 --- Data-parallel ranks share the experts and pad their tokens to each other's (kernels/group.lua).

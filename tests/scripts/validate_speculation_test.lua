@@ -1,4 +1,4 @@
--- `rooflua validate FILE.csv` with measured runs of speculative decoding: which files, how rows are read, and the scores.
+-- `rooflua validate FILE.csv` with measured runs of speculative decoding: which files, rows, scenarios and scores.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local chunks = require "rooflua.sandbox.chunks"

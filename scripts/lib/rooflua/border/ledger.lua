@@ -238,7 +238,8 @@ function ledger.name_with(text) prefix = text end
 --- Takes the rows, the corrections and the corrected operation away, for a simulation inside this one. Its account is
 --- empty already.
 function ledger.set_aside()
-  local kept = { rows = rows, corrections = corrections, count = correction_count, applied = applied, prefix = prefix, op = {} }
+  local kept = { rows = rows, corrections = corrections, count = correction_count, applied = applied, prefix = prefix,
+    op = {} }
   for _, name in ipairs(op_fields) do kept.op[name] = rawget(op, name) end
   rows, prefix = nil, false
   ledger.set_corrections {}

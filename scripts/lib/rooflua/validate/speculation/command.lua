@@ -56,7 +56,7 @@ local function steps_of(names, of_steps)
 end
 
 local function check_options(options)
-  if (options.tables or "") ~= "" then core.fail "--tables: measured speculation uses the shipped tables of its GPUs" end
+  if (options.tables or "") ~= "" then core.fail "--tables: measured speculation uses the shipped tables" end
   if (options.intervals or 0) > 0 then core.fail "--intervals: measured speculation has none" end
   if options.page then core.fail "--html: measured speculation has no page; --json has all figures" end
 end

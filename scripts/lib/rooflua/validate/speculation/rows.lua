@@ -119,8 +119,8 @@ local function case_of(row, where)
     out[name] = positive(row, name, where)
   end
   out.kv_blocks, out.prefix_caching = number(row, "kv_blocks"), row.prefix_caching == "on"
-  out.measured = { tpot = 1e-3 * positive(row, "tpot_mean_ms", where), ttft = 1e-3 * positive(row, "ttft_mean_ms", where),
-    throughput = positive(row, "output_tok_s", where) }
+  out.measured = { tpot = 1e-3 * positive(row, "tpot_mean_ms", where),
+    ttft = 1e-3 * positive(row, "ttft_mean_ms", where), throughput = positive(row, "output_tok_s", where) }
   return out
 end
 
