@@ -92,10 +92,10 @@ void check(const DeploymentOptions& options) {
 
 /// What a rank needs before the first KV block, and what it has.
 struct Balance {
-  Bytes weights, activations, runtime;
+  Bytes weights, drafter, activations, runtime;
   Bytes seat;  // taken from the KV blocks by each request
   Bytes requested;
-  Bytes needed() const { return weights + activations + runtime; }
+  Bytes needed() const { return weights + drafter + activations + runtime; }
 };
 
 /// What was asked for, else the format of the class with most weights: experts, else MLPs.
@@ -124,6 +124,7 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
   const Widths widths = widths_of(model, options);
   balance.weights =
       weight_bytes(weights_per_rank(model, widths), model, weight_formats(model, options.weights));
+  balance.drafter = options.drafter_weights;
   balance.activations = options.activations.value_or(
       activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
   balance.runtime = options.runtime.value_or(runtime_estimate(widths.ranks()));
@@ -170,12 +171,12 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
 [[noreturn]] void does_not_fit(const Model& model, const Hardware& hardware,
                                const DeploymentOptions& options, const Balance& balance,
                                Bytes short_by) {
-  std::string text = model.name + " does not fit on " + hardware.name +
-                     " with tp = " + std::to_string(options.tp) + ": " + gib(short_by) +
-                     " too much. Per GPU " + gib(balance.weights) + " of " +
-                     std::string(name(weight_dtype_of(model, options))) + " weights, " +
-                     gib(balance.activations) + " activations, " + gib(balance.runtime) +
-                     " runtime";
+  std::string text =
+      model.name + " does not fit on " + hardware.name +
+      " with tp = " + std::to_string(options.tp) + ": " + gib(short_by) + " too much. Per GPU " +
+      gib(balance.weights) + " of " + std::string(name(weight_dtype_of(model, options))) +
+      " weights, " + (balance.drafter > Bytes(0) ? gib(balance.drafter) + " of a drafter, " : "") +
+      gib(balance.activations) + " activations, " + gib(balance.runtime) + " runtime";
   if (balance.seat > Bytes(0))
     text += ", " + gib(balance.seat) + " for windows and states of one request";
   text += "; available " + gib(balance.requested) + " (" + json_number(options.memory_utilization) +
@@ -222,10 +223,12 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.max_num_batched_tokens = options.max_num_batched_tokens;
   out.block_size = options.block_size;
   out.weight_bytes = balance.weights;
+  out.drafter_bytes = balance.drafter;
   out.activation_bytes = balance.activations;
   out.runtime_bytes = balance.runtime;
   out.seat_bytes = balance.seat;
-  out.kv_bytes_per_block = block_bytes(model, options.tp, options.block_size, out.kv_dtype);
+  out.kv_bytes_per_block = block_bytes(model, options.tp, options.block_size, out.kv_dtype) +
+                           double(options.block_size) * options.drafter_kv_per_token;
   out.seat_blocks = seat_blocks(balance.seat, out.kv_bytes_per_block);
   // Kinds of growing layers are allocated together; layers that are all alike, one by one.
   const double layers = model.attentions.empty() ? model.full_attention_layers() : 1;

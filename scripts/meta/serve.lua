@@ -276,6 +276,36 @@ function Plan:wake_at(time_s) end
 ---@field on_done? fun(self, request: rooflua.EndedRequest) after every request that ended
 ---@field summary? fun(self): table what it tells at the end of a run, for result.policies
 
+--- What a file of scripts/speculators returns.
+---@class rooflua.Speculator: rooflua.PolicyClass
+---@field depth integer|fun(self): integer the most drafts that it asks for
+---@field drafts fun(self, batch: rooflua.Batch, replica: rooflua.Replica): integer drafts of every request that samples
+---@field draft? fun(self, request: rooflua.Request, k: integer): integer of one of them
+---@field landed? fun(self, seen: rooflua.SpecSeen)
+
+--- Rows that landed together.
+---@class rooflua.SpecSeen
+---@field now_s number
+---@field rows integer decodes that landed
+---@field drafted integer
+---@field accepted integer
+---@field accepted_at integer[] rows that accepted draft 1, 2, ...
+---@field decodes integer decoding requests now
+
+--- What a file of scripts/acceptance returns.
+---@class rooflua.Acceptance: rooflua.PolicyClass
+---@field scope? "request"|"step"
+---@field curve fun(self, request: rooflua.Request, rng: rooflua.RandomStream): number[] a_1, a_2, ...; or { rounds = }
+---@field accept? fun(self, request: rooflua.Request, drafted: integer, emitted: integer, u: function): integer
+
+--- What a file of scripts/drafters returns.
+---@class rooflua.Drafter: rooflua.PolicyClass
+---@field lookahead? integer|"k" tokens for which blocks are held ahead
+---@field reserve? integer|"k"|"k-1" slots per seat that drafting takes of the token budget
+---@field drops_last_hit? boolean
+---@field time fun(self, batch: rooflua.Batch): number seconds, added to the step model's
+---@field memory? fun(self): number, number weight_bytes and kv_bytes_per_token of one rank
+
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream

@@ -6,9 +6,9 @@
 ---
 --- M is the number of tokens in the step, padded to the size of the CUDA graph that runs it; attention is never
 --- padded. GEMMs are looked up in the shape that the engine runs: q, k and v in one GEMM, gate and up in one GEMM,
---- sharded over the ranks, in the number format of their weights. The LM head has one row per request. A prefill
---- chunk of t new tokens after p cached ones costs t p + t (t+1) / 2 query-key pairs. Decodes cost the KV bytes of
---- the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
+--- sharded over the ranks, in the number format of their weights. The LM head has a row per request and draft. A
+--- prefill chunk of t new tokens after p cached ones costs t p + t (t+1) / 2 query-key pairs. Decodes cost the KV bytes
+--- of the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
 --- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
 --- Experts cost at least the weights that they touch. Each layer has two all-reduces.
 --- Data-parallel ranks share the experts and pad their tokens to each other's (kernels/group.lua).
@@ -18,7 +18,8 @@
 --- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
 --- tokens never make a step cheaper, up to rounding (tests/scripts/kernels_law_test.lua).
 --- Idioms that keep the code compiled: docs/LUA_API.md, "Hot paths".
---- Not in it: pipeline parallelism, speculative decoding, prefix-shared attention.
+--- A decode that brings drafts has several tokens: docs/SPECULATION.md. The drafter is not in this price.
+--- Not in it: pipeline parallelism, prefix-shared attention.
 --- Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
@@ -129,8 +130,8 @@ local Kernels = policy.define {
       doc = "MFU of the scan of state-space layers, which no table measures.",
     },
     experts_kernels = {
-      default = "own", values = { "own", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
-      doc = "Engine whose kernels run the routed experts; own = the deployment's engine.",
+      default = "own", values = { "own", "marlin", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
+      doc = "Engine whose kernels run the routed experts; own = the deployment's; marlin = four bits, expanded.",
     },
     dp_padding = {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
@@ -160,7 +161,8 @@ function Kernels:bind(context)
   self:bind_experts(deployment.max_num_batched_tokens)
   self.elementwise = elementwise.of(self)
   self.whole_moe_layers = {}
-  self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens)
+  self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens,
+    context.draft_depth)
   self:bind_engine(engines[self.database.engine])
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
@@ -185,7 +187,8 @@ end
 --- TRTLLM runs those that FlashInfer gives to vLLM and SGLang.
 function Kernels:bind_experts(budget)
   self.experts_database, self.experts_bounds = self.database, self.bounds
-  if self.experts_kernels == "own" or self.experts_kernels == self.database.engine then return end
+  local kernels = self.experts_kernels
+  if kernels == "own" or kernels == "marlin" or kernels == self.database.engine then return end
   self.experts_database = self.database:of_engine(self.experts_kernels)
   self.experts_bounds = bounds.of(self.hardware, self.experts_database, budget)
 end
@@ -302,18 +305,20 @@ end
 
 --- Time of the step on the GPU.
 function Kernels:gpu_time(batch)
-  local chunks, decodes, tokens, requests = #batch.prefills, batch.decodes, batch.tokens, batch.requests
+  local chunks, decodes, tokens = #batch.prefills, batch.decodes, batch.tokens
+  local drafts = batch.decode_tokens - decodes
+  local rows = batch.requests + drafts  -- a draft is sampled, too
   local time_s
   if self.dp == 1 then
     time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens))
   else
     time_s, tokens = self:ranks_time(batch)
   end
-  time_s = time_s + self.head_time(requests)
+  time_s = time_s + self.head_time(rows)
   local decode_s = 0
   if decodes > 0 then
     decode_s = self.attention:decode(decodes, batch.decode_context_tokens, batch)
-    if self.decode_rows_time then time_s = time_s + self.decode_rows_time(decodes) end
+    if self.decode_rows_time then time_s = time_s + self.decode_rows_time(decodes + drafts) end
   end
   local attention_s = decode_s
   if chunks > 0 then
@@ -321,9 +326,9 @@ function Kernels:gpu_time(batch)
     time_s = time_s + self:expanded_time(batch, chunks)
   end
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
-  local sampler_s = self.sampler_s + self.sorted_row_s * requests
+  local sampler_s = self.sampler_s + self.sorted_row_s * rows
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
-  if tokens <= (batch.tokens == requests and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
+  if tokens <= (batch.tokens == rows and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
   return max(time_s, self.eager_s)
 end
 

@@ -1,6 +1,7 @@
 --- The price of each operation of a forward pass as a function of its rows. An operation is an entry of
 --- cost.layers: its shape on one rank, how often it runs, and which rows of the batch it sees.
 local cost = require "rooflua.cost"
+local marlin = require "steps.kernels.marlin"
 
 local ops = {}
 
@@ -98,6 +99,7 @@ end
 --- time.
 function ops.grouped_gemm(steps, op, rows)
   local moe = experts_of(steps, op)
+  if steps.experts_kernels == "marlin" and marlin.runs[op.dtype] then return marlin.price(steps, op, moe, rows) end
   local whole = ops.is_whole_layer(steps, op)
   local query = whole and layer_query(steps, op) or grouped_query(steps, op)
   local most = rows * steps.fullest
