@@ -121,6 +121,7 @@ typedef struct rooflua_random_table {
   double (*pareto)(rooflua_random_stream*, double, double);
   double (*poisson)(rooflua_random_stream*, double);
   double (*integer)(rooflua_random_stream*, double, double);
+  double (*uniform_at)(const rooflua_random_stream*, double i);  // i: a whole number to 2^53
 } rooflua_random_table;
 
 // Serving: what a policy reads in place ---------------------------------------------------------
@@ -327,6 +328,7 @@ typedef struct rooflua_serve_table {
   int32_t (*route_cached_tokens)(rooflua_serve_border*, double replica);
   int32_t (*decode_context_max)(rooflua_serve_border*);
   const int32_t* (*decode_contexts)(rooflua_serve_border*);
+  const int32_t* (*decode_widths)(rooflua_serve_border*);
   int32_t (*decode_blocks)(rooflua_serve_border*);
   int32_t (*shared_tokens)(rooflua_serve_border*, double slot, double other);
   int32_t (*least_outstanding)(rooflua_serve_border*);  // a place in route->candidates, as below

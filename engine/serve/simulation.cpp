@@ -324,6 +324,15 @@ void Simulation::set_steps(std::int32_t index, StepModel& model) {
   bindings_.steps[static_cast<std::size_t>(index)] = &model;
 }
 
+void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculator,
+                                 AcceptanceModel& acceptance) {
+  const auto place = static_cast<std::size_t>(index);
+  ROOFLUA_ASSERT(place < bindings_.speculators.size());
+  bindings_.speculators[place] = &speculator;
+  bindings_.acceptances[place] = &acceptance;
+  bind_speculation();
+}
+
 void Simulation::set_router(Router& router) {
   signals_.set_staleness(picoseconds(router.staleness_s(), "router: staleness_s"));
   bindings_.router = &router;

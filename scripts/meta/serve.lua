@@ -23,6 +23,7 @@ local serve = {}
 ---@field corrections table[]|nil factors and delays, applied in order
 --- default vllm_v1; which requests run in a step; its max_num_seqs and max_num_batched_tokens become the deployment's
 ---@field scheduler table|string|nil
+---@field speculation rooflua.ScenarioSpeculation? several tokens per step: drafts that a step verifies; default none
 ---@field router table|string|nil default round_robin; which replica gets a request, where there is more than one
 --- default 1; how many, or each of them with what it has of its own
 ---@field replicas integer|rooflua.ScenarioReplica[]|nil
@@ -63,6 +64,11 @@ local serve = {}
 --- tokens; longer requests are refused; default none. A priced batch with a longer one is noted; default the model's
 ---@field max_model_len integer?
 
+---@class rooflua.ScenarioSpeculation
+---@field speculator table|string|nil how many drafts requests bring to a step; required
+---@field acceptance table|string|nil which drafts are accepted; required
+---@field drafter table|string|nil what drafting costs; default nothing
+
 ---@class rooflua.ScenarioReplica
 ---@field hardware string|table|rooflua.Hardware|nil of this replica; default the scenario's `hardware`
 ---@field model string|table|rooflua.Model|nil of this replica; default the scenario's `model`
@@ -71,6 +77,7 @@ local serve = {}
 ---@field mfu string|table|rooflua.Database|nil of this replica; default the scenario's `mfu`
 ---@field steps table|string|nil of this replica; default the scenario's `steps`
 ---@field scheduler table|string|nil of this replica; default the scenario's `scheduler`
+---@field speculation rooflua.ScenarioSpeculation? of this replica; default the scenario's `speculation`
 ---@field role "both"|"prefill"|"decode"|nil default "both"; what this replica does for a request
 ---@field count integer? default 1; how many replicas are like this; each has deployment.dp ranks
 

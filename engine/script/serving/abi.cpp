@@ -129,6 +129,10 @@ const std::int32_t* contexts(ServeBorder* border) noexcept {
   return decode_contexts(*border->batch);
 }
 
+const std::int32_t* widths(ServeBorder* border) noexcept {
+  return decode_widths(*border->batch);
+}
+
 }  // namespace
 
 ServeTable serve_table(ServeState& state) {
@@ -148,6 +152,7 @@ ServeTable serve_table(ServeState& state) {
           route_cached_tokens,
           context_max,
           contexts,
+          widths,
           decode_blocks,
           shared_tokens,
           least_outstanding,

@@ -66,14 +66,21 @@ std::int32_t Replica::checked_drafts(int found, int most, const char* where) con
 void Replica::ask_for_drafts() {
   prompt_drafts_.assign(plan_.prefills().size(), 0);
   if (speculator_ == nullptr || batch_.sampled == 0) return;
+  board_.view.requests = board_.requests->data();
+  board_.view.slots = board_.requests->slots();
   Batch seen = batch_;
   seen.origin = nullptr;
+  seen.bounds = nullptr;
   seen.decode_context_tokens = seen.decode_pairs = 0;
+  contexts_.clear();
   for (const Row& row : plan_.rows()) {
     const double context = request(row.slot).context_tokens, tokens = row.tokens();
+    contexts_.push_back(request(row.slot).context_tokens);
     seen.decode_context_tokens += context;
     seen.decode_pairs += tokens * context + tokens * (tokens + 1) / 2;
   }
+  seen.contexts = contexts_.data();
+  seen.widths = planned_decode_widths();
   const int k = checked_drafts(speculator_->drafts(seen, view()), speculator_->depth(), "drafts");
   const auto give = [&](std::int32_t slot) {
     std::int32_t drafts = k;

@@ -75,7 +75,7 @@ function live.begin(reader, given, options)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
   local metrics = own_metrics.start(all.metrics, policy.fresh, router)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
-    router, source, metrics.observer)
+    router, source, metrics.observer, swaps.speculations(list))
   return adopt { run = run, file = reader.file, given = given, replicas = list, router = router, metrics = metrics,
     journal = config.journal, history = {} }
 end

@@ -48,6 +48,7 @@ local function rebind(list, steps_of)
     if not known[before] then
       local prepared = with_steps(before, steps_of(each))
       known[before] = { prepared = prepared, steps = replicas.bound_steps(prepared) }
+      known[before].steps.drafter = each.steps.drafter
     end
     each.prepared, each.steps = known[before].prepared, known[before].steps
   end
@@ -94,30 +95,61 @@ function swaps.replace(state, successor)
   for _, each in ipairs(list) do
     each.scheduler = successor(each.scheduler) or each.scheduler
     each.steps.all = list[1].prepared.corrections
+    if each.speculation then
+      local own = twin_speculation(each.speculation)
+      own.speculator, own.acceptance = successor(own.speculator) or own.speculator,
+        successor(own.acceptance) or own.acceptance
+      each.speculation = own
+    end
   end
   local router = state.router and (successor(state.router) or state.router)
-  native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router)
+  native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
+    swaps.speculations(list))
   if state.metrics.router then state.metrics.router.instance = router end
   note(state, list, router)
 end
 
---- The same policy with a copy of its own fields: counts, random streams, tables.
+--- The same policy with a copy of its own fields: counts, random streams, tables. Policies that it was bound to are
+--- shared.
 local function twin(instance)
   local copy = policy.fresh(instance)
   for key, value in pairs(instance) do
-    if not policy.is_instance(value) then copy[key] = views.copy(value) end
+    if not policy.is_instance(value) then
+      copy[key] = views.copy(value)
+    elseif rawget(copy, key) == nil then
+      copy[key] = value
+    end
   end
   return copy
+end
+
+--- What the engine is told of the speculation of each replica; nil where none speculates.
+function swaps.speculations(list)
+  local out, any = {}, false
+  for i, each in ipairs(list) do
+    out[i], any = each.speculation or false, any or each.speculation
+  end
+  return any and out or nil
+end
+
+local function twin_speculation(own)
+  if not own then return own end
+  local out = {}
+  for key, value in pairs(own) do out[key] = value end
+  out.speculator, out.acceptance = twin(own.speculator), twin(own.acceptance)
+  return out
 end
 
 --- The state of a fork: the same simulation, whose scheduler, router and metrics go on independently.
 function swaps.fork(state)
   local list = copies(state.replicas)
-  for _, each in ipairs(list) do each.scheduler = twin(each.scheduler) end
+  for _, each in ipairs(list) do
+    each.scheduler, each.speculation = twin(each.scheduler), twin_speculation(each.speculation)
+  end
   local router = state.router and twin(state.router)
   local metrics = own_metrics.start(state.metrics, twin, router)
   local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    metrics.observer)
+    metrics.observer, swaps.speculations(list))
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,
     journal = state.journal, history = { core.unpack(state.history) } }
 end
