@@ -74,7 +74,8 @@ function prepared.bind(all, instance, key)
   if type(own.bind) == "function" then
     all.reader:at(key, function()
       own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
-        async_depth = all.async_depth, draft_depth = all.draft_depth, context_caps = caps_of(all.model), context_chunk = all.context_chunk }
+        async_depth = all.async_depth, draft_depth = all.draft_depth,
+        context_caps = caps_of(all.model), context_chunk = all.context_chunk }
     end)
   end
   return own

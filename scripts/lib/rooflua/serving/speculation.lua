@@ -97,7 +97,7 @@ function speculation.of(reader, given, prepared, steps, role)
     local acceptance = bound(reader, "speculation.acceptance", chosen.acceptance, known)
     known.acceptance = acceptance
     local out = { speculator = bound(reader, "speculation.speculator", chosen.speculator, known),
-      acceptance = acceptance, drafter = drafter, again = nil }
+      acceptance = acceptance, drafter = drafter, known = known, again = nil }
     out.depth = declared(reader, "speculation.speculator", out.speculator, "depth", most_drafts)
     out.lookahead = of_depth(reader, drafter, "lookahead", out.depth)
     out.reserve = of_depth(reader, drafter, "reserve", out.depth)
@@ -106,6 +106,21 @@ function speculation.of(reader, given, prepared, steps, role)
   end
   local out = make()
   out.again = make
+  return out
+end
+
+--- The same speculation with another speculator, for a simulation that runs: its rows stay within the old depth.
+---@param given any a speculator, its class or its name
+function speculation.with_speculator(reader, own, given)
+  local out = {}
+  for key, value in pairs(own) do out[key] = value end
+  local chosen = policies.with_method(reader, "speculation.speculator", given, "drafts")
+  out.speculator = bound(reader, "speculation.speculator", chosen, own.known)
+  local depth = declared(reader, "speculation.speculator", out.speculator, "depth", most_drafts)
+  if depth > own.depth then
+    reader:fail("speculation.speculator", "%s asks for up to %d drafts, and this simulation was opened with %d",
+      tostring(chosen.name), depth, own.depth)
+  end
   return out
 end
 
