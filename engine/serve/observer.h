@@ -31,6 +31,8 @@ struct RequestDone {
   std::int32_t output_tokens = 0;  // that landed
   std::int32_t cached_tokens = 0;  // prefix hits at the first admission
   std::int32_t preemptions = 0;
+  std::int32_t rounds = 0;  // decodes that landed, where it was speculated for; drafts of these
+  std::int32_t drafted_tokens = 0, accepted_tokens = 0;
   std::int32_t priority = 0;
   std::int32_t klass = 0;
   std::int32_t session = -1;

@@ -39,7 +39,9 @@ std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::s
 
 PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload) {
   if (!config.prefix_caching) return PrefixIndex::none;
-  return config.real_blocks || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
+  // A hit that loses a block leaves a second copy behind, and the order of copies counts.
+  const bool real = config.real_blocks || config.drops_last_hit;
+  return real || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
 }
 
 bool wanted(const std::atomic<int>* stop) {
