@@ -1,7 +1,7 @@
 --- Declarations of parameters that several drafters have.
 local parameters = {}
 
-local source_of_host = "fitted to Llama-3.1-8B on H100, 4 drafts, vLLM 0.11, at 1 and 104 requests/s, leaving out 18, 87"
+local source_of_host = "fitted to Llama-3.1-8B on H100, 4 drafts, vLLM 0.11, 1 and 104 requests/s, leaving out 18, 87"
 
 function parameters.pass_s()
   return { default = 0.2e-3, unit = "s", min = 0, max = 1,

@@ -6,10 +6,10 @@
 ---
 --- The kernel pads the hidden size to 256 and the width of an expert on its rank to 128. Measured rows of it exist for
 --- one shape of each format: MXFP4 with 896 experts of which 16 per token, INT4 with 384 of which 8, on H200 with
---- skewed routing. Their times per byte of weights are similar functions of the rows per expert: below one row, the experts
---- that are touched are read; from about ten rows on, expanding and multiplying count. Evidence is stand_in, because
---- the rows are of other shapes. On another GPU the points are scaled with the bandwidth up to ten rows per expert, and
---- with the peak above.
+--- skewed routing. Their times per byte of weights are similar functions of the rows per expert: below one row, the
+--- experts that are touched are read; from about ten rows on, expanding and multiplying count. Evidence is stand_in,
+--- because the rows are of other shapes. On another GPU the points are scaled with the bandwidth up to ten rows per
+--- expert, and with the peak above.
 --- Source: bench_data/h200-sxm, moe_layer_mxfp4_vllm (hidden_size 3584), moe_layer_int4_wo_vllm, power_law_1.01;
 --- padding: vLLM quantization/mxfp4.py.
 local cost = require "rooflua.cost"
