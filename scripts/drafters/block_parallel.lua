@@ -10,6 +10,7 @@ local small = require "drafters.passes.small"
 ---@field vocab_size integer
 ---@field intermediate_size integer
 ---@field pass_s number
+---@field host_pass_s number
 ---@field host_row_s number
 local BlockParallel = policy.define {
   name = "block_parallel",
@@ -22,6 +23,7 @@ local BlockParallel = policy.define {
       doc = "Rows of its LM head; 0 = the target's vocabulary.", source = "DFlash shares the target's" },
     intermediate_size = parameters.intermediate_size(),
     pass_s = parameters.pass_s(),
+    host_pass_s = parameters.host_pass_s(),
     host_row_s = parameters.host_row_s(),
   },
 }
@@ -34,7 +36,7 @@ function BlockParallel:bind(context)
   local model = small.model(context.model, self)
   local deployment = decoder.deployment(model, context, 0)
   self.decoder = decoder.of(context, { model = model, deployment = deployment,
-    operations = decoder.two_inputs(model, deployment), fuses = 3, pass_s = self.pass_s, host_row_s = self.host_row_s })
+    operations = decoder.two_inputs(model, deployment), fuses = 3, beside = self })
 end
 
 ---@param batch rooflua.Batch

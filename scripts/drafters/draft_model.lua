@@ -9,6 +9,7 @@ local spec = require "rooflua.spec"
 ---@class drafters.DraftModel: rooflua.Drafter
 ---@field model any
 ---@field pass_s number
+---@field host_pass_s number
 ---@field host_row_s number
 ---@field tp integer
 local DraftModel = policy.define {
@@ -19,6 +20,7 @@ local DraftModel = policy.define {
     model = { default = "qwen2.5-1.5b", type = "any", doc = "The drafter: a shipped name, a file or its keys.",
       source = "no default; the smallest shipped one" },
     pass_s = parameters.pass_s(),
+    host_pass_s = parameters.host_pass_s(),
     host_row_s = parameters.host_row_s(),
     tp = parameters.tp(),
   },
@@ -31,7 +33,7 @@ function DraftModel:bind(context)
   local model = spec.model(self.model)
   local deployment = decoder.deployment(model, context, self.tp)
   self.decoder = decoder.of(context, { model = model, deployment = deployment,
-    operations = cost.layers(model, deployment), pass_s = self.pass_s, host_row_s = self.host_row_s })
+    operations = cost.layers(model, deployment), beside = self })
   self.bytes = deployment.weight_bytes
 end
 

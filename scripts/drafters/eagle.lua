@@ -20,6 +20,7 @@ local small = require "drafters.passes.small"
 ---@field head_dim integer
 ---@field intermediate_size integer
 ---@field pass_s number
+---@field host_pass_s number
 ---@field host_row_s number
 ---@field tp integer
 local Eagle = policy.define {
@@ -40,6 +41,7 @@ local Eagle = policy.define {
       doc = "Width of a head; 0 = the target's.", source = "published heads repeat the target's" },
     intermediate_size = parameters.intermediate_size(),
     pass_s = parameters.pass_s(),
+    host_pass_s = parameters.host_pass_s(),
     host_row_s = parameters.host_row_s(),
     tp = parameters.tp(),
   },
@@ -52,7 +54,7 @@ function Eagle:bind(context)
   local model = small.model(context.model, self)
   local deployment = decoder.deployment(model, context, self.tp)
   self.decoder = decoder.of(context, { model = model, deployment = deployment,
-    operations = decoder.two_inputs(model, deployment), fuses = 3, pass_s = self.pass_s, host_row_s = self.host_row_s })
+    operations = decoder.two_inputs(model, deployment), fuses = 3, beside = self })
 end
 
 ---@param batch rooflua.Batch

@@ -9,6 +9,7 @@ local last_layer = require "drafters.passes.last_layer"
 
 ---@class drafters.Mtp: rooflua.Drafter
 ---@field pass_s number
+---@field host_pass_s number
 ---@field host_row_s number
 local Mtp = policy.define {
   name = "mtp",
@@ -16,6 +17,7 @@ local Mtp = policy.define {
   source = "DeepSeek-V3 technical report, arXiv 2412.19437, 2.2; vLLM v1/spec_decode/eagle.py",
   params = {
     pass_s = parameters.pass_s(),
+    host_pass_s = parameters.host_pass_s(),
     host_row_s = parameters.host_row_s(),
   },
 }
@@ -26,7 +28,7 @@ Mtp.drops_last_hit = true
 function Mtp:bind(context)
   local model, deployment = context.model, context.deployment
   self.decoder = decoder.of(context, { model = model, deployment = deployment, fuses = 2,
-    operations = last_layer.operations(model, deployment), pass_s = self.pass_s, host_row_s = self.host_row_s })
+    operations = last_layer.operations(model, deployment), beside = self })
 end
 
 ---@param batch rooflua.Batch

@@ -371,7 +371,7 @@ function Live:explain(index) end
 ---@return table? document
 function Live:why(id) end
 --- Sets other policies from the next plan on. A scheduler given by name takes over the limits of the old one.
----@param changes {scheduler: table|string?, steps: table|string?}
+---@param changes {scheduler: table|string?, steps: table|string?, speculator: table|string?}
 function Live:set(changes) end
 --- An independent copy of the simulation.
 ---@return rooflua.Live

@@ -53,6 +53,7 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field state_space_mfu number
 ---@field experts_kernels string
 ---@field dp_padding string
+---@field draft_overlap number
 ---@field expert_imbalance number
 local Kernels = policy.define {
   name = "kernels",
@@ -137,6 +138,11 @@ local Kernels = policy.define {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
       doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
     },
+    draft_overlap = {
+      default = 0.4, unit = "1", min = 0, max = 1,
+      source = "fitted to gpt-oss-120b on H200 with 1 and 3 drafts, leaving out 7 (docs/SPECULATION.md)",
+      doc = "Part of the experts of a draft that other tokens of its request touch anyway.",
+    },
     expert_imbalance = {
       default = 1.0, unit = "1", min = 1, source = "1: as the rows were measured; GEMMs alone are balanced",
       doc = "Rows of the fullest rank over those of a balanced one, where ranks hold whole experts (deployment.ep).",
@@ -214,6 +220,7 @@ function Kernels:bind_operations(layers, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
   self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)
   self.head_time = self:sum_of(seen.requests)
+  self.drafts_time = self:sum_with_drafts(seen.tokens)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
 end
@@ -244,6 +251,15 @@ function Kernels:sum_of(list)
   return cost.memoize(function(rows)
     local time_s = 0
     for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows) end
+    return time_s
+  end)
+end
+
+--- The same for tokens of which some are drafts, which touch fewer experts than others do; it pads them.
+function Kernels:sum_with_drafts(list)
+  return cost.memoize2(function(tokens, drafts)
+    local time_s, rows = 0, graphs.padded(tokens, self.graph_tokens)
+    for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows, drafts, tokens) end
     return time_s
   end)
 end
@@ -309,7 +325,9 @@ function Kernels:gpu_time(batch)
   local drafts = batch.decode_tokens - decodes
   local rows = batch.requests + drafts  -- a draft is sampled, too
   local time_s
-  if self.dp == 1 then
+  if self.dp == 1 and drafts > 0 then
+    time_s = self.drafts_time(tokens, drafts)
+  elseif self.dp == 1 then
     time_s = self.layers_time(graphs.padded(tokens, self.graph_tokens))
   else
     time_s, tokens = self:ranks_time(batch)

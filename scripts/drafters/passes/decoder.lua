@@ -5,8 +5,8 @@
 ---     later passes  one token for each row that drafts
 ---
 --- Contexts of the rows that draft are those of the decodes; of prompts that complete, the whole prompt. Every pass
---- pays `pass_s` beside its kernels. Where steps are not planned ahead, the host prepares every request of the step on
---- the critical path (`host_row_s`).
+--- pays `pass_s` beside its kernels. Where steps are not planned ahead, the host launches every pass and prepares every
+--- request of the step on the critical path (`host_pass_s`, `host_row_s`).
 --- Source: vLLM v1/spec_decode/eagle.py (propose).
 local cost = require "rooflua.cost"
 local policy = require "rooflua.policy"
@@ -54,15 +54,17 @@ local function fusing(states, model, tp)
 end
 
 --- @param context table {model, deployment, hardware, mfu, async_depth, draft_depth} as :bind gets it
---- @param given table {model, deployment, operations, pass_s, host_row_s, fuses = hidden states that one GEMM joins in
----   front of the first pass}
+--- @param given table {model, deployment, operations, beside = {pass_s, host_pass_s, host_row_s}, fuses = hidden states
+---   that one GEMM joins in front of the first pass}
 function decoder.of(context, given)
   local kernels = policy.fresh(Kernels { host_step_s = 0, host_request_s = 0, sampler_s = 0 })
   kernels:bind { model = given.model, deployment = given.deployment, hardware = context.hardware, mfu = context.mfu,
     async_depth = 2, draft_depth = context.draft_depth }
   kernels:bind_operations(given.operations, given.deployment)
-  local self = setmetatable({ kernels = kernels, operations = given.operations, pass_s = given.pass_s,
-    host_row_s = context.async_depth == 1 and given.host_row_s or 0, fuse_time = false }, decoder)
+  local waits, beside = context.async_depth == 1, given.beside
+  local self = setmetatable({ kernels = kernels, operations = given.operations, pass_s = beside.pass_s,
+    host_pass_s = waits and beside.host_pass_s or 0, host_row_s = waits and beside.host_row_s or 0,
+    fuse_time = false }, decoder)
   if given.fuses then
     self.fuse = fusing(given.fuses, given.model, given.deployment.tp)
     self.fuse_time = kernels:sum_of { self.fuse }
@@ -119,7 +121,8 @@ end
 --- Time of the passes that have no kernels, and of the host.
 local function beside(self, batch, passes)
   local time_s = cost.record("pass", self.pass_s, "assumed", passes)
-  if self.host_row_s > 0 then time_s = time_s + cost.record("host", self.host_row_s * batch.requests, "assumed") end
+  local host_s = self.host_pass_s * passes + self.host_row_s * batch.requests
+  if host_s > 0 then time_s = time_s + cost.record("host", host_s, "assumed") end
   return time_s
 end
 

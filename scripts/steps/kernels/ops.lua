@@ -5,6 +5,8 @@ local marlin = require "steps.kernels.marlin"
 
 local ops = {}
 
+local max = math.max
+
 function ops.elementwise(steps, op, rows) return steps.elementwise:price(op, rows) end
 
 --- Data-parallel ranks gather the tokens of all ranks in front of the experts, and scatter the results: together these
@@ -94,28 +96,57 @@ function ops.is_whole_layer(steps, op)
   return known
 end
 
+--- The price of tokens without drafts over that of all: the share below which drafts would make a step cheaper.
+local function least_share(steps, op, query, all, without)
+  local bounds = steps.experts_bounds
+  return bounds:latency(op, bounds:rows_to_run(op, without, query), query) / bounds:latency(op, all, query)
+end
+
 --- Routed experts. They cost at least the weights of the experts that the tokens touch. Experts see the tokens of all
 --- data-parallel ranks. A rank of whole experts gets its share of the rows; the fullest rank gets more and sets the
---- time.
-function ops.grouped_gemm(steps, op, rows)
+--- time. Drafts touch some experts that other tokens of their requests touch, too.
+--- @param drafts integer? how many of the rows are drafts
+--- @param unpadded integer? rows that are tokens, where there are drafts
+function ops.grouped_gemm(steps, op, rows, drafts, unpadded)
   local moe = experts_of(steps, op)
-  if steps.experts_kernels == "marlin" and marlin.runs[op.dtype] then return marlin.price(steps, op, moe, rows) end
+  local share, without = 1, rows
+  if drafts and steps.draft_overlap > 0 then
+    share, without = ops.touched_share(steps, moe, rows, drafts, unpadded), unpadded - drafts
+  end
+  if steps.experts_kernels == "marlin" and marlin.runs[op.dtype] then
+    return marlin.price(steps, op, moe, rows, share, without)
+  end
   local whole = ops.is_whole_layer(steps, op)
   local query = whole and layer_query(steps, op) or grouped_query(steps, op)
   local most = rows * steps.fullest
-  local tokens = whole and most or math.max(1, most / steps.ep)
-  query.tokens = steps.experts_bounds:rows_to_run(op, tokens, query)
-  local time_s = cost.lookup(steps.experts_database, query, op.count, op.name)
-  local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
+  local tokens = whole and most or max(1, most / steps.ep)
+  local run = steps.experts_bounds:rows_to_run(op, tokens, query)
+  if share < 1 then share = max(share, least_share(steps, op, query, run, tokens * without / rows)) end
+  query.tokens = run
+  local time_s = cost.lookup(steps.experts_database, query, op.count * share, op.name)
+  local touched = share * cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
   return steps.experts_bounds:at_least(time_s, op.flop_per_row * most * op.rows_per_token / steps.ep,
                                 op.weight_bytes * touched, op.dtype, op.count, op.name)
 end
 
+--- Experts that a batch with drafts touches, over those that as many independent tokens touch as its rows are:
+---
+---     touched(tokens - overlap x drafts) / touched(rows),     touched(t) = E (1 - (1 - top / E)^t)
+---
+--- It is 1 where every expert is touched anyway, so that arithmetic is not made cheaper.
+function ops.touched_share(steps, moe, rows, drafts, tokens)
+  local touched = cost.bytes.touched_experts
+  return touched(moe.experts, moe.experts_per_token, tokens - steps.draft_overlap * drafts)
+    / touched(moe.experts, moe.experts_per_token, rows)
+end
+
 --- Time of an operation over `rows`, with padding where the step has any.
-function ops.price(steps, op, rows)
+--- @param drafts integer? how many of the rows are drafts
+--- @param tokens integer? rows without padding, where there are drafts
+function ops.price(steps, op, rows, drafts, tokens)
   local price = ops[op.op]
   if not price then error("steps.kernels: no price for operation " .. op.op, 0) end
-  return price(steps, op, rows)
+  return price(steps, op, rows, drafts, tokens)
 end
 
 -- Attention queries: heads of the whole model, because the lookup divides them by tp -------------------------

@@ -26,7 +26,9 @@ function pricing.draft_s() return draft_s end
 
 --- What drafting takes behind the step model's time.
 local function drafter_time(drafter, now)
+  ledger.name_with "draft."
   local time_s = drafter:time(now)
+  ledger.name_with(false)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
     refuse("drafter", "time", "time(batch)", drafter, time_s)
   end

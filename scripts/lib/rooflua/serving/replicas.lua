@@ -140,10 +140,11 @@ local function build(reader, given, own, before)
   local merged, scheduler, held, serving = merged_with(reader, given, own)
   if before then merged.model, merged.hardware, merged.mfu = before.model, before.hardware, before.mfu end
   local prepared = Prepared.of(reader, merged)
-  local deployment = prepared.deployment
   prepared.said = own.deployment or given.deployment
+  prepared.draft_depth = speculation.depth(reader, merged.speculation, own.role)
   local steps = replicas.bound_steps(prepared)
   local speculates = speculation.of(reader, merged.speculation, prepared, steps.steps, own.role)
+  local deployment = prepared.deployment
   steps.drafter = speculates and speculates.drafter
   local budget = speculation.budget(reader, speculates, held)
   if budget ~= held.max_num_batched_tokens then scheduler = within_budget(scheduler, budget) end

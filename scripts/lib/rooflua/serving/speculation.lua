@@ -2,6 +2,7 @@
 local core = require "rooflua.base.core"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local Prepared = require "rooflua.scenario.prepared"
 local schema = require "rooflua.scenario.schema"
 
 local speculation = {}
@@ -56,6 +57,28 @@ local function read(reader, given)
   return out
 end
 
+--- The most drafts that requests of a replica bring to a step; nil where it does not speculate.
+function speculation.depth(reader, given, role)
+  if given == nil or role == "prefill" then return nil end
+  return declared(reader, "speculation.speculator", read(reader, given).speculator, "depth", most_drafts)
+end
+
+--- Weights and cache of a drafter leave fewer KV blocks.
+local function hold_memory(reader, prepared, drafter)
+  local weight_bytes, kv_bytes = drafter:memory()
+  for name, bytes in pairs { weight_bytes = weight_bytes, kv_bytes_per_token = kv_bytes } do
+    if type(bytes) ~= "number" or not (bytes >= 0 and bytes < 1e15) then
+      reader:fail("speculation.drafter", "%s:memory() returned %s as %s; expected bytes", tostring(drafter.name),
+        core.describe(bytes), name)
+    end
+  end
+  if type(weight_bytes) ~= "number" or type(kv_bytes) ~= "number" then
+    reader:fail("speculation.drafter", "%s:memory() returns weight_bytes and kv_bytes_per_token; found %s and %s",
+      tostring(drafter.name), core.describe(weight_bytes), core.describe(kv_bytes))
+  end
+  Prepared.hold_drafter(prepared, weight_bytes, kv_bytes)
+end
+
 --- The speculation of a replica: {speculator, acceptance, drafter, depth, lookahead, reserve, drops_last_hit, again}.
 --- again() makes the same for a replica that is alike. nil without the key, and for a replica that only prefills.
 ---@param given any the scenario's `speculation`
@@ -66,14 +89,15 @@ function speculation.of(reader, given, prepared, steps, role)
   local chosen = read(reader, given)
   if role == "prefill" then return nil end
   local known = { model = prepared.model, deployment = prepared.deployment, hardware = prepared.hardware,
-    mfu = prepared.mfu, async_depth = prepared.async_depth, steps = steps }
+    mfu = prepared.mfu, async_depth = prepared.async_depth, draft_depth = prepared.draft_depth, steps = steps }
   local drafter = chosen.drafter and bound(reader, "speculation.drafter", chosen.drafter, known)
+  if drafter and type(drafter.memory) == "function" then hold_memory(reader, prepared, drafter) end
   known.drafter = drafter
   local function make()
     local acceptance = bound(reader, "speculation.acceptance", chosen.acceptance, known)
     known.acceptance = acceptance
     local out = { speculator = bound(reader, "speculation.speculator", chosen.speculator, known),
-      acceptance = acceptance, drafter = drafter, again = nil }
+      acceptance = acceptance, drafter = drafter, known = known, again = nil }
     out.depth = declared(reader, "speculation.speculator", out.speculator, "depth", most_drafts)
     out.lookahead = of_depth(reader, drafter, "lookahead", out.depth)
     out.reserve = of_depth(reader, drafter, "reserve", out.depth)
@@ -82,6 +106,21 @@ function speculation.of(reader, given, prepared, steps, role)
   end
   local out = make()
   out.again = make
+  return out
+end
+
+--- The same speculation with another speculator, for a simulation that runs: its rows stay within the old depth.
+---@param given any a speculator, its class or its name
+function speculation.with_speculator(reader, own, given)
+  local out = {}
+  for key, value in pairs(own) do out[key] = value end
+  local chosen = policies.with_method(reader, "speculation.speculator", given, "drafts")
+  out.speculator = bound(reader, "speculation.speculator", chosen, own.known)
+  local depth = declared(reader, "speculation.speculator", out.speculator, "depth", most_drafts)
+  if depth > own.depth then
+    reader:fail("speculation.speculator", "%s asks for up to %d drafts, and this simulation was opened with %d",
+      tostring(chosen.name), depth, own.depth)
+  end
   return out
 end
 

@@ -6,6 +6,7 @@ local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local replicas = require "rooflua.serving.replicas"
+local speculation = require "rooflua.serving.speculation"
 local views = require "rooflua.border.views"
 
 local swaps = {}
@@ -70,9 +71,20 @@ local function note(state, list, router, changes)
   state.history[#state.history + 1] = { at_s = native.serve_now(state.run), changes = changes }
 end
 
---- Other policies from the next plan on, for every replica. changes: {scheduler, steps}.
+--- Another speculator for every replica that speculates.
+local function respeculate(list, given)
+  local any = false
+  for _, each in ipairs(list) do
+    if each.speculation then
+      each.speculation, any = speculation.with_speculator(reader, each.speculation, given), true
+    end
+  end
+  if not any then fail("set: speculator: this simulation does not speculate; it was opened without `speculation`") end
+end
+
+--- Other policies from the next plan on, for every replica. changes: {scheduler, steps, speculator}.
 function swaps.set(state, changes)
-  core.check_keys(core.table(changes, "set"), { "scheduler", "steps" }, "set")
+  core.check_keys(core.table(changes, "set"), { "scheduler", "steps", "speculator" }, "set")
   local list = copies(state.replicas)
   if changes.scheduler then
     for _, each in ipairs(list) do each.scheduler = within_limits(changes.scheduler, each.config) end
@@ -80,33 +92,11 @@ function swaps.set(state, changes)
   if changes.steps then
     rebind(list, function() return policies.with_method(reader, "steps", changes.steps, "time") end)
   end
+  if changes.speculator then respeculate(list, changes.speculator) end
   native.serve_set(state.run, changes.scheduler and replicas.each(list, "scheduler"),
-    changes.steps and replicas.each(list, "steps"))
-  note(state, list, state.router, { scheduler = changes.scheduler, steps = changes.steps })
-end
-
---- Replaces policies whose files were read again. successor(instance) is the one that follows it; nil keeps it.
-function swaps.replace(state, successor)
-  if type(successor) ~= "function" then
-    fail("serve.replace_policies: expected a function, found %s", core.describe(successor))
-  end
-  local list = copies(state.replicas)
-  rebind(list, function(each) return successor(each.prepared.step_policy) or each.prepared.step_policy end)
-  for _, each in ipairs(list) do
-    each.scheduler = successor(each.scheduler) or each.scheduler
-    each.steps.all = list[1].prepared.corrections
-    if each.speculation then
-      local own = twin_speculation(each.speculation)
-      own.speculator, own.acceptance = successor(own.speculator) or own.speculator,
-        successor(own.acceptance) or own.acceptance
-      each.speculation = own
-    end
-  end
-  local router = state.router and (successor(state.router) or state.router)
-  native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    swaps.speculations(list))
-  if state.metrics.router then state.metrics.router.instance = router end
-  note(state, list, router)
+    changes.steps and replicas.each(list, "steps"), nil, changes.speculator and swaps.speculations(list) or nil)
+  note(state, list, state.router,
+    { scheduler = changes.scheduler, steps = changes.steps, speculator = changes.speculator })
 end
 
 --- The same policy with a copy of its own fields: counts, random streams, tables. Policies that it was bound to are
@@ -138,6 +128,30 @@ local function twin_speculation(own)
   for key, value in pairs(own) do out[key] = value end
   out.speculator, out.acceptance = twin(own.speculator), twin(own.acceptance)
   return out
+end
+
+--- Replaces policies whose files were read again. successor(instance) is the one that follows it; nil keeps it.
+function swaps.replace(state, successor)
+  if type(successor) ~= "function" then
+    fail("serve.replace_policies: expected a function, found %s", core.describe(successor))
+  end
+  local list = copies(state.replicas)
+  rebind(list, function(each) return successor(each.prepared.step_policy) or each.prepared.step_policy end)
+  for _, each in ipairs(list) do
+    each.scheduler = successor(each.scheduler) or each.scheduler
+    each.steps.all = list[1].prepared.corrections
+    if each.speculation then
+      local own = twin_speculation(each.speculation)
+      own.speculator, own.acceptance = successor(own.speculator) or own.speculator,
+        successor(own.acceptance) or own.acceptance
+      each.speculation = own
+    end
+  end
+  local router = state.router and (successor(state.router) or state.router)
+  native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
+    swaps.speculations(list))
+  if state.metrics.router then state.metrics.router.instance = router end
+  note(state, list, router)
 end
 
 --- The state of a fork: the same simulation, whose scheduler, router and metrics go on independently.

@@ -41,14 +41,15 @@ local function send(state, not_before_s)
 end
 
 local function next_request(state)
-  if state.policy.in_flight > 0 and state.sent >= state.policy.in_flight then return nil end
+  if state.policy.in_flight > 0 and state.started >= state.policy.in_flight then return nil end
+  state.started = state.started + 1
   return send(state, 0)
 end
 
 local function answered(state, now_s) return send(state, now_s) end
 
 function Capped:requests()
-  return { next = next_request, done = self.in_flight > 0 and answered or nil, policy = self, sent = 0,
+  return { next = next_request, done = self.in_flight > 0 and answered or nil, policy = self, sent = 0, started = 0,
     shares_content = self.shared_tokens > 0 }
 end
 
