@@ -31,7 +31,8 @@ std::vector<std::int32_t> decode_ids(const Batch& batch);
 /// time_s and the shares are those of the slowest rank and the synchronisation (ranks/group.h).
 struct StepPrice {
   double time_s = 0;
-  double own_s = 0;  // of it, the rank's own work; the rest waits for the ranks of its group
+  double own_s = 0;    // of it, the rank's own work; the rest waits for the ranks of its group
+  double draft_s = 0;  // of it, what drafts the tokens of the next step
   double evidence_s[evidence_count] = {};
   std::int32_t bound = 0;  // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
 };

@@ -77,6 +77,7 @@ struct StepDone {
   /// Where the replica speculates: the decodes, those that are discarded among them. The numbers
   /// are those of rows that land: drafts that they verified; drafts accepted; of these, drafts
   /// behind the end of an answer; how many rows accepted draft 1, 2, ...
+  bool speculates = false;
   std::span<const Row> rows;
   std::int32_t drafted = 0, accepted = 0, overshoot = 0;
   std::span<const std::int32_t> accepted_at;

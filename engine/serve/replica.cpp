@@ -269,6 +269,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
           .common_gaps = common.count,
           .other_gaps = gaps,
           .discarded = step.discarded,
+          .speculates = speculator_ != nullptr,
           .rows = step.rows,
           .drafted = drafted_,
           .accepted = accepted_,

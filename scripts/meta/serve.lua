@@ -117,6 +117,9 @@ local serve = {}
 ---@class rooflua.ScenarioMetrics
 --- requests; default 1048576; with more completed requests, quantiles come from histograms
 ---@field exact_requests integer?
+--- default "chunk"; itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token,
+--- 0 but for the first
+---@field itl "chunk"|"token"|nil
 
 ---@class rooflua.ScenarioNetwork
 ---@field alpha_s number? s; default 0; before the first byte

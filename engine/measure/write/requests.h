@@ -1,6 +1,6 @@
 #pragma once
-// One row per request: our CSV, which is also a trace to replay (serve/traces/read.h), and the result
-// file of vLLM's serving benchmark.
+// One row per request: our CSV, which is also a trace to replay (serve/traces/read.h), and the
+// result file of vLLM's serving benchmark.
 
 #include <map>
 #include <optional>

@@ -104,6 +104,8 @@ int serve_open(lua_State* L) {
   if (const Json* kept = given.find("exact_requests"); kept != nullptr && kept->is_number()) {
     options.exact_requests = kept->integer();
   }
+  if (const Json* gaps = given.find("gap_per_token"); gaps != nullptr && gaps->is_boolean())
+    options.gap_per_token = gaps->boolean();
   run->classes = options.classes;
   run->summary = run->listen(std::make_unique<SummaryObserver>(std::move(options)));
   run->open_listeners(given);

@@ -12,10 +12,12 @@ namespace rooflua::script {
 LuaStepModel::LuaStepModel(Asking& asking, ServeState& state)
     : asking_(&asking), state_(&state), evidence_s_(context_of(asking.L).ledger.account.seconds) {
   lua_State* L = asking.L;
+  const bool drafts = has_field(L, "drafter");
   instance_ = LuaReference(L);
   call_price_ = library_function(L, "rooflua.border.pricing", "price");
   call_bounded_ = library_function(L, "rooflua.border.pricing", "bounded");
   call_explain_ = library_function(L, "rooflua.border.pricing", "explain");
+  if (drafts) call_draft_s_ = library_function(L, "rooflua.border.pricing", "draft_s");
 }
 
 /// Leaves `results` values on the stack.
@@ -72,6 +74,12 @@ void LuaStepModel::read_price(int index, StepPrice& price) const {
     lua_pop(L, -index);
     throw Error("steps", "time(batch) must return seconds, finite and >= 0; found " +
                              (number ? json_number(price.time_s) : std::string("another type")));
+  }
+  if (call_draft_s_) {
+    call_draft_s_.push(L);
+    lua_call(L, 0, 1);
+    price.draft_s = lua_tonumber(L, -1);
+    lua_pop(L, 1);
   }
   double recorded = 0;
   for (int i = 0; i < evidence_count; ++i) recorded += evidence_s_[i];

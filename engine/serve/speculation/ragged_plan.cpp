@@ -62,6 +62,7 @@ void StepPlan::add_row(std::int32_t slot, std::int32_t tokens, std::int32_t bloc
   on_->progress(slot).planned = serial_;
   Row row;
   row.slot = slot;
+  row.id = on_->request(slot).id;
   row.drafts = tokens - 1;
   rows_.push_back(row);
   view_.tokens += tokens;

@@ -10,6 +10,7 @@ struct Curve;
 
 struct Row {
   std::int32_t slot = -1;
+  std::int32_t id = -1;          // of the request
   std::int32_t drafts = 0;       // k; the row has 1 + k tokens
   std::int32_t accepted = 0;     // of them; resolved when the step is planned, and hidden until it
                                  // lands

@@ -19,6 +19,11 @@ local function refuse(kind, method, call, instance, time_s)
     core.describe(time_s))
 end
 
+local draft_s = 0 -- of the step that was priced last
+
+--- The drafter's part of the price of the step that was priced last, where there is a drafter.
+function pricing.draft_s() return draft_s end
+
 --- What drafting takes behind the step model's time.
 local function drafter_time(drafter, now)
   ledger.name_with "draft."
@@ -27,6 +32,7 @@ local function drafter_time(drafter, now)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
     refuse("drafter", "time", "time(batch)", drafter, time_s)
   end
+  draft_s = time_s
   return time_s
 end
 

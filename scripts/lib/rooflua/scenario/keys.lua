@@ -211,6 +211,9 @@ return {
     fields = {
       { name = "exact_requests", type = "integer", unit = "requests", default = 1048576, checked = false,
         doc = "with more completed requests, quantiles come from histograms" },
+      { name = "itl", type = "choice", values = { "chunk", "token" }, default = "chunk", checked = false,
+        doc = "itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token, 0 but "
+          .. "for the first" },
     } },
   { name = "network", type = "table", class = "rooflua.ScenarioNetwork", kinds = served, read_by = "serving.pieces",
     doc = "KV transfer between replicas",
