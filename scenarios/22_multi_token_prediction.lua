@@ -6,7 +6,8 @@
 --- Measures  Output tokens per second, TPOT, and the part of a step that drafting takes.
 --- Expect    Experts are what a step reads. Few requests touch few of them, and a draft touches others: with 4 clients
 ---           drafts are not free. With 128 clients every expert is read anyway, but its rows and the latent attention,
----           whose arithmetic grows with every query, begin to count. One draft always pays, a third hardly.
+---           whose arithmetic grows with every query, begin to count. One draft brings less there, a third little
+---           anywhere.
 --- Limits    The layer is priced as a usual one, with experts of its own; its published weights are 14 GB. Experts of
 ---           drafts are as independent as those of other tokens: real drafts of a request share some.
 local function speculation(k)

@@ -68,6 +68,11 @@ TEST_CASE("imbalance of experts costs less than its rows", "[golden]") {
   compare_with_golden("19_expert_imbalance", "");
 }
 
+TEST_CASE("drafts pay up to a load, and rules that adapt find it", "[golden]") {
+  compare_with_golden("21_speculation", "--jobs 2");
+  compare_with_golden("22_multi_token_prediction", "--jobs 2");
+}
+
 TEST_CASE("two GPUs have a capacity under an SLO, and it is what the scenario expects",
           "[golden]") {
   compare_with_golden("16_capacity_planning", "--jobs 2");
