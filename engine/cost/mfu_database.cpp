@@ -156,9 +156,18 @@ class Database final : public MfuDatabase {
   const std::string& engine() const override { return options_.engine; }
   bool includes(Op op, Dtype format, std::string_view part) const override {
     const std::vector<Choice> choices = choices_of(*store_, op, format, options_.engine);
-    if (choices.empty()) return donor() != nullptr && donor()->includes(op, format, part);
+    if (choices.empty() || !choices.front().format.alike) {
+      const bool borrows =
+          donor() != nullptr && (choices.empty() || donor()->holds_format(op, format));
+      if (borrows) return donor()->includes(op, format, part);
+      if (choices.empty()) return false;
+    }
     const TableFile& file = store_->files()[choices.front().files.front()];
     return std::find(file.includes.begin(), file.includes.end(), part) != file.includes.end();
+  }
+  bool holds_format(Op op, Dtype format) const override {
+    const std::vector<Choice> choices = choices_of(*store_, op, format, options_.engine);
+    return !choices.empty() && choices.front().format.alike;
   }
   const std::vector<const KernelTable*>& tables() const override {
     if (tables_.empty()) {

@@ -107,8 +107,12 @@ class MfuDatabase {
   /// The engine whose rows are taken before those of others.
   virtual const std::string& engine() const = 0;
   /// Whether the rows that answer for an op in a format contain a part of another op, as
-  /// tables.toml says ("quantize", "kv_write"): of the first table that may answer. Reads no table.
+  /// tables.toml says ("quantize", "kv_write"): of the first table that may answer, which is the
+  /// lender's where only that GPU was measured in this very format. Reads no table.
   virtual bool includes(Op op, Dtype format, std::string_view part) const = 0;
+  /// Whether tables of this op are of this very format, or of one with the same kernels and speed.
+  /// Reads no table.
+  virtual bool holds_format(Op op, Dtype format) const = 0;
   /// Loads everything and lists it.
   virtual const std::vector<const KernelTable*>& tables() const = 0;
   /// How many tables have been read so far.

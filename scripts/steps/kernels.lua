@@ -52,6 +52,7 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field module_eager_s number
 ---@field state_space_mfu number
 ---@field experts_kernels string
+---@field expert_block integer
 ---@field dp_padding string
 ---@field draft_overlap number
 ---@field expert_imbalance number
@@ -134,6 +135,10 @@ local Kernels = policy.define {
       default = "own", values = { "own", "marlin", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
       doc = "Engine whose kernels run the routed experts; own = the deployment's; marlin = four bits, expanded.",
     },
+    expert_block = {
+      default = -1, unit = "rows", min = -1, integer = true, source = "steps/kernels/engines.lua",
+      doc = "Rows of a block of experts in block-scaled FP8, run for every expert; 0 = none; -1 = the engine's own.",
+    },
     dp_padding = {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
       doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
@@ -184,6 +189,8 @@ function Kernels:bind_engine(engine)
   if largest < 0 then largest = engine.graphs_with_prefill and self.graph_tokens or 0 end
   self.prefill_graph_tokens = largest
   self.fuses_norm = engine.fuses_norm and self.tp > 1
+  self.block_rows = self.expert_block
+  if self.block_rows < 0 then self.block_rows = engine.expert_block[self.hardware.architecture] or 0 end
   self.host_operation_s = self.eager_operation_s >= 0 and self.eager_operation_s or engine.eager_operation_s
   self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")
     and elementwise.quantize_query or nil

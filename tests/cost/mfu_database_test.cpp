@@ -302,6 +302,25 @@ TEST_CASE("a donor lends utilisation, never latency, and a table of the GPU itse
   CHECK(own->estimate(gemm(4096, 4096, 4096)).evidence == Evidence::measured);
 }
 
+TEST_CASE("a part that rows contain is the lender's, where only the lender has the format") {
+  KernelTable lent = table(Op::gemm, {{10, 1, 4096, 4096}});
+  lent.dtype = Dtype::fp8_block, lent.includes = {"quantize"};
+  KernelTable mine = table(Op::gemm, {{10, 1, 4096, 4096}});  // of another format
+  DatabaseOptions lender, options;
+  lender.hardware = plain_gpu("donor", 200, 4);
+  options.hardware = plain_gpu("borrower", 100, 1);
+  options.donor = MfuDatabase::from_tables({lent}, lender);
+  const auto other = MfuDatabase::from_tables({mine}, options);
+  CHECK(other->includes(Op::gemm, Dtype::fp8_block, "quantize"));
+  CHECK(!other->includes(Op::gemm, Dtype::bf16, "quantize"));
+  CHECK(MfuDatabase::from_tables({}, options)->includes(Op::gemm, Dtype::fp8_block, "quantize"));
+  mine.dtype = Dtype::fp8_block;  // own rows of the format answer, and have no such part
+  CHECK(
+      !MfuDatabase::from_tables({mine}, options)->includes(Op::gemm, Dtype::fp8_block, "quantize"));
+  options.donor = MfuDatabase::from_tables({mine}, lender);
+  CHECK(!MfuDatabase::from_tables({}, options)->includes(Op::gemm, Dtype::fp8_block, "quantize"));
+}
+
 TEST_CASE("without a table the modelled kernel answers, and says so") {
   const auto database = open({});
   const Estimate e = database->estimate(gemm(4096, 4096, 4096));

@@ -9,8 +9,8 @@ local Kernels = require "steps.kernels"
 
 local function tables_of(engine, gpu) return mfu.open { gpu = gpu or "b200", engine = engine } end
 
-local function of(engine, given, parameters)
-  given.hardware, given.mfu = "b200", tables_of(engine)
+local function of(engine, given, parameters, gpu)
+  given.hardware, given.mfu = gpu or "b200", tables_of(engine, gpu)
   return bound.bind(Kernels(parameters or {}), given)
 end
 
@@ -90,6 +90,29 @@ test("TensorRT-LLM with the MoE backend TRTLLM runs the experts that vLLM and SG
   test.equal(theirs.time_s, vllm.time_s, "experts of vLLM's rows")
   test.check(theirs.time_s < 0.7 * own.time_s, "which are faster than TensorRT-LLM's DeepGEMM")
   test.raises("experts_kernels", function() Kernels { experts_kernels = "vlm" } end)
+end)
+
+test("vLLM runs a block of rows for every expert in block-scaled FP8 on Hopper", function()
+  local function experts(engine, tokens, parameters, weights, gpu, ep)
+    local rows = rows_of(of(engine, { model = "qwen3-235b-a22b", tp = 4, deployment = { weights = weights, ep = ep } },
+                            parameters, gpu or "h200-sxm"), bound.decodes(tokens, 1000))
+    return rows.experts.time_s, rows.experts_empty_rows
+  end
+  local none = { expert_block = 0 }
+  local one_s, empty = experts("vllm", 1, nil, "fp8_block")
+  local all_s = experts("vllm", 64, none, "fp8_block")
+  test.near(one_s, all_s, 1e-12, "one token costs what reaches every expert")
+  -- 127 rows of 128 experts: output of 4,096 values, 384 of gate and of up written and read, 384 in FP8 written.
+  local bytes = 127 * 128 * (2 * 4096 + 2 * 2 * 2 * 384 + 384)
+  test.near(empty.time_s, bytes / (4.8e12 * 0.7), 1e-6 * empty.time_s, "and the traffic of the empty rows")
+  local _, of_rank = experts("vllm", 1, nil, "fp8_block", nil, 4)
+  test.near(of_rank.time_s, 127 * 32 * (2 * 4096 + 9 * 1536) / (4.8e12 * 0.7), 1e-6 * of_rank.time_s,
+            "of the experts of a rank")
+  for _, other in ipairs { { "sglang" }, { "vllm", none }, { "vllm", nil, "bf16" }, { "vllm", nil, nil, "b200" } } do
+    local few_s, no_empty = experts(other[1], 1, other[2], other[3] or "fp8_block", other[4])
+    test.check(no_empty == nil and few_s < 0.6 * one_s, 
+               ("no blocks: %s %s"):format(other[1], other[3] or other[4]))
+  end
 end)
 
 test("db:of_engine", function()

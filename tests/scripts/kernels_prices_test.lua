@@ -176,6 +176,8 @@ test("a step of latent attention is these operations", function()
     experts = { 58, price.ask { op = "grouped_gemm", dtype = "fp8_block", experts = 256, experts_per_token = 8,
                                 hidden_size = 7168, intermediate_size = 2048, tp = 8,
                                 ranks = 8, tokens = 128, decode = true } },
+    -- 256 experts of 127 empty rows: their output, gate and up written and read, the product in FP8
+    experts_empty_rows = { 58, 256 * 127 * (2 * 7168 + 9 * 256) / (0.7 * bandwidth) },
     quantize_shared_gate_up = { 58, price.quantize(128, 7168) },
     shared_gate_up = { 58, price.gemm(128, 7168, 2 * 256, "fp8_block") },
     shared_activation = { 58, price.small(3 * 256 * 2 * 128) },

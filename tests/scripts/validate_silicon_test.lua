@@ -298,11 +298,29 @@ test("SGLang's share holds weights and cache; TensorRT-LLM's is of what is free"
   test.near(share, 0.85, 0.01)
 end)
 
+test("vLLM before 0.16 sorts logits where the model's own sampling asks for it, and the client for nothing", function()
+  local function sorts(row)
+    local given = setup.scenario(rows.read(write { row })[1], steps(), setup.options)
+    local own = given.replicas and given.replicas[#given.replicas].steps or given.steps
+    return own.sorted_logit_s > 0
+  end
+  local qwen = { family = "qwen3-32b", engine = "vllm", engine_version = "0.12.0", source = "gap.csv",
+    widths_tp_dp_moetp_moeep = "8,1,8,1" }
+  test.equal(sorts(qwen), true)
+  test.equal(sorts(with(qwen, { engine_version = "0.16.0" })), false, "from 0.16 on nothing is sorted")
+  test.equal(sorts(with(qwen, { engine = "sglang", engine_version = "0.5.9" })), false, "another engine")
+  test.equal(sorts(with(qwen, { family = "llama-3.1-70b" })), false, "a model without sampling of its own")
+  test.equal(sorts(with(qwen, { source = "source_file=2026-04-06.csv" })), false, "InferenceX's client is greedy")
+  test.equal(sorts(with(qwen, { mode = "pd", workers = "1P1D", widths_tp_dp_moetp_moeep = "8,1,8,1;8,1,8,1" })), false,
+             "prefill and decode apart: the router is not vLLM's own server")
+end)
+
 -- Options ----------------------------------------------------------------------------------------------------------
 
 test("options that mean nothing here are errors, and settings of the run are checked", function()
   for part, more in pairs {
-    ["--intervals: measured closed loops have none"] = { intervals = 2 },
+    ["--intervals: intervals of closed loops are those of the step model kernels"] =
+      { intervals = 2, set = { "host_step_s=0.05" } },
     ["--html: measured closed loops have no page"] = { page = true },
     ["--tables: measured closed loops use the shipped tables"] = { tables = "somewhere" },
     ["--steps: measured closed loops are compared with one step model"] = { steps = { "kernels", "roofline_v1" } },

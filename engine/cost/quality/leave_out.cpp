@@ -32,19 +32,37 @@ Key key_of(const KernelTable& table, int row, Leave leave) {
   return key;
 }
 
-/// The table without the rows that share a key with those that a question is about.
-KernelTable without(const KernelTable& table, const Question& question, Leave leave) {
-  KernelTable rest = table;
+std::vector<Key> keys_of(const KernelTable& table, Leave leave) {
+  std::vector<Key> keys;
+  keys.reserve(table.rows.size());
+  for (int row = 0; row < static_cast<int>(table.rows.size()); ++row)
+    keys.push_back(key_of(table, row, leave));
+  return keys;
+}
+
+/// The table with no row.
+KernelTable frame_of(const KernelTable& table) {
+  KernelTable frame = table;
   // Alone, the variant of a kernel must answer too. Variants that say how rows are read are kept.
-  if (table.variant != "single" && table.op != Op::all_reduce) rest.variant.clear();
-  rest.rows.clear();
-  rest.parts.clear();
+  if (table.variant != "single" && table.op != Op::all_reduce) frame.variant.clear();
+  frame.rows.clear();
+  frame.parts.clear();
+  frame.rows.shrink_to_fit();
+  frame.parts.shrink_to_fit();
+  return frame;
+}
+
+/// The table without the rows that share a key with those that a question is about.
+/// @param frame  of the table
+KernelTable without(const KernelTable& table, const KernelTable& frame, const Question& question,
+                    const std::vector<Key>& keys) {
+  KernelTable rest = frame;
+  rest.rows.reserve(table.rows.size());
   const std::size_t width = table.part_names.size();
-  const Key gone = key_of(table, question.row, leave);
-  const Key other = question.also < 0 ? gone : key_of(table, question.also, leave);
+  const Key& gone = keys[static_cast<std::size_t>(question.row)];
+  const Key& other = question.also < 0 ? gone : keys[static_cast<std::size_t>(question.also)];
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const Key key = key_of(table, static_cast<int>(i), leave);
-    if (key == gone || key == other) continue;
+    if (keys[i] == gone || keys[i] == other) continue;
     rest.rows.push_back(table.rows[i]);
     for (std::size_t part = 0; part < width; ++part) rest.parts.push_back(table.part(i, part));
   }
@@ -81,21 +99,37 @@ std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& look
   const std::vector<Question> questions = questions_of(table);
   const std::size_t most = static_cast<std::size_t>(std::max(1, most_rows));
   const std::size_t stride = std::max<std::size_t>(1, (questions.size() + most - 1) / most);
-  std::map<Key, std::shared_ptr<const MfuDatabase>> databases;  // of a shape, asked more than once
+  // Questions that leave out the same rows share a database. One is kept at a time: each is a copy
+  // of the table.
+  const std::vector<Key> keys = keys_of(table, leave);
+  const KernelTable frame = frame_of(table);
+  std::vector<std::vector<std::size_t>> groups;
+  std::map<Key, std::size_t> group_of;
   for (std::size_t i = 0; i < questions.size(); i += stride) {
-    const Question& question = questions[i];
-    if (times[point_of(table.rows[static_cast<std::size_t>(question.row)])] > 1) continue;
-    std::shared_ptr<const MfuDatabase> database;
-    std::shared_ptr<const MfuDatabase>& known =
-        leave == Leave::shape ? databases[key_of(table, question.row, leave)] : database;
-    if (known == nullptr) {
-      KernelTable rest = without(table, question, leave);
-      if (rest.rows.empty()) continue;
-      known = MfuDatabase::from_tables({std::move(rest)}, options);
+    const int row = questions[i].row;
+    if (times[point_of(table.rows[static_cast<std::size_t>(row)])] > 1) continue;
+    const std::size_t next = groups.size();
+    const std::size_t at =
+        leave == Leave::row
+            ? next
+            : group_of.try_emplace(keys[static_cast<std::size_t>(row)], next).first->second;
+    if (at == next) groups.emplace_back();
+    groups[at].push_back(i);
+  }
+  std::map<std::size_t, LeftOut> answers;  // by question, so that their order is the table's
+  for (const std::vector<std::size_t>& group : groups) {
+    std::vector<KernelTable> rest;
+    rest.push_back(without(table, frame, questions[group.front()], keys));
+    if (rest.front().rows.empty()) continue;
+    const auto database = MfuDatabase::from_tables(std::move(rest), options);
+    for (const std::size_t i : group) {
+      const Question& question = questions[i];
+      const Estimate estimate = database->estimate(question.query);
+      answers[i] = {question.row, question.measured_s, estimate.latency_s, estimate.distance,
+                    estimate.evidence};
     }
-    const Estimate estimate = known->estimate(question.query);
-    const LeftOut found{question.row, question.measured_s, estimate.latency_s, estimate.distance,
-                        estimate.evidence};
+  }
+  for (const auto& [question, found] : answers) {
     if (std::isfinite(found.error())) result.push_back(found);
   }
   return result;

@@ -5,6 +5,7 @@
 ---     graphs_with_prefill  whether steps with prefill chunks run in CUDA graphs, too, up to the largest one
 ---     fuses_static_fp8     whether the kernels in front of a GEMM write its input in FP8 where the scale is static
 ---     fuses_norm           whether the norm is part of the all-reduce in front of it, and has no launch of its own
+---     expert_block         rows of a block of experts in block-scaled FP8, by the GPU's architecture (experts.lua)
 ---
 --- vLLM compiles its layers (torch.compile), so that no Python is left between their kernels.
 --- Source: docs/VALIDATION.md, "Prefill outside of graphs" (eager_operation_s, fitted); TensorRT-LLM's
@@ -12,9 +13,12 @@
 --- That all four inputs of a layer's GEMMs are written in FP8 by the kernel before is inferred from measured closed
 --- loops of Llama-3.1-70B (docs/DECISIONS.md); of the norms it is documented.
 local engines = {
-  vllm = { eager_operation_s = 0, graphs_with_prefill = true, fuses_static_fp8 = false, fuses_norm = false },
-  sglang = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false },
-  trtllm = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = true, fuses_norm = true },
+  vllm = { eager_operation_s = 0, graphs_with_prefill = true, fuses_static_fp8 = false, fuses_norm = false,
+    expert_block = { hopper = 128 } },
+  sglang = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false,
+    expert_block = {} },
+  trtllm = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = true, fuses_norm = true,
+    expert_block = {} },
 }
 
 --- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts: routing,

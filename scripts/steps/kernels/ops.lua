@@ -1,11 +1,9 @@
 --- The price of each operation of a forward pass as a function of its rows. An operation is an entry of
 --- cost.layers: its shape on one rank, how often it runs, and which rows of the batch it sees.
 local cost = require "rooflua.cost"
-local marlin = require "steps.kernels.marlin"
+local experts = require "steps.kernels.experts"
 
-local ops = {}
-
-local max = math.max
+local ops = { grouped_gemm = experts.price }
 
 function ops.elementwise(steps, op, rows) return steps.elementwise:price(op, rows) end
 
@@ -48,96 +46,6 @@ end
 function ops.gemm(steps, op, rows)
   if op.groups > 1 then return ops.batched_gemm(steps, op, rows) end
   return steps.bounds:gemm(op, rows)
-end
-
---- The experts of a kind of MLPs. Latent experts see tokens of their own width.
-local function experts_of(steps, op)
-  local moe = steps.model.mlp[op.kind].moe
-  return moe, moe.latent_size or steps.model.hidden_size
-end
-
---- The query for routed experts: the GEMMs of one rank. A rank of whole experts (ep) has all tokens.
-local function grouped_query(steps, op)
-  local moe, width = experts_of(steps, op)
-  return {
-    op = "grouped_gemm", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
-    hidden_size = width, intermediate_size = moe.intermediate_size,
-    tp = steps.moe_tp, ranks = steps.moe_tp * steps.ep, tokens = 1, decode = true,
-  }
-end
-
---- The query for routed experts that are measured as a whole layer. Its tokens are those of all ranks.
-local function layer_query(steps, op)
-  local moe, width = experts_of(steps, op)
-  return {
-    op = "moe_layer", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
-    hidden_size = width, intermediate_size = moe.intermediate_size, tp = steps.moe_tp, ep = steps.ep, tokens = 1,
-  }
-end
-
---- Whether whole MoE layers of this shape, or of one near it, were measured, and their GEMMs alone were not or worse.
-local function measured_whole(steps, op)
-  if not steps.experts_database:measures "moe_layer" then return false end
-  local _, estimate = steps.experts_database:lookup(layer_query(steps, op))
-  local whole = estimate.evidence
-  if whole == "modelled" then return false end
-  if not steps.experts_database:measures "grouped_gemm" then return true end
-  _, estimate = steps.experts_database:lookup(grouped_query(steps, op))
-  return whole ~= estimate.evidence and cost.mixed(whole, estimate.evidence) == estimate.evidence
-end
-
---- Whether an operation is priced as a whole MoE layer; decided once.
-function ops.is_whole_layer(steps, op)
-  local known = steps.whole_moe_layers[op]
-  if known == nil then
-    known = measured_whole(steps, op)
-    steps.whole_moe_layers[op] = known
-  end
-  return known
-end
-
---- The price of tokens without drafts over that of all: the share below which drafts would make a step cheaper.
-local function least_share(steps, op, query, all, without)
-  local bounds = steps.experts_bounds
-  return bounds:latency(op, bounds:rows_to_run(op, without, query), query) / bounds:latency(op, all, query)
-end
-
---- Routed experts. They cost at least the weights of the experts that the tokens touch. Experts see the tokens of all
---- data-parallel ranks. A rank of whole experts gets its share of the rows; the fullest rank gets more and sets the
---- time. Drafts touch some experts that other tokens of their requests touch, too.
---- @param drafts integer? how many of the rows are drafts
---- @param unpadded integer? rows that are tokens, where there are drafts
-function ops.grouped_gemm(steps, op, rows, drafts, unpadded)
-  local moe = experts_of(steps, op)
-  local share, without = 1, rows
-  if drafts and steps.draft_overlap > 0 then
-    share, without = ops.touched_share(steps, moe, rows, drafts, unpadded), unpadded - drafts
-  end
-  if steps.experts_kernels == "marlin" and marlin.runs[op.dtype] then
-    return marlin.price(steps, op, moe, rows, share, without)
-  end
-  local whole = ops.is_whole_layer(steps, op)
-  local query = whole and layer_query(steps, op) or grouped_query(steps, op)
-  local most = rows * steps.fullest
-  local tokens = whole and most or max(1, most / steps.ep)
-  local run = steps.experts_bounds:rows_to_run(op, tokens, query)
-  if share < 1 then share = max(share, least_share(steps, op, query, run, tokens * without / rows)) end
-  query.tokens = run
-  local time_s = cost.lookup(steps.experts_database, query, op.count * share, op.name)
-  local touched = share * cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
-  return steps.experts_bounds:at_least(time_s, op.flop_per_row * most * op.rows_per_token / steps.ep,
-                                op.weight_bytes * touched, op.dtype, op.count, op.name)
-end
-
---- Experts that a batch with drafts touches, over those that as many independent tokens touch as its rows are:
----
----     touched(tokens - overlap x drafts) / touched(rows),     touched(t) = E (1 - (1 - top / E)^t)
----
---- It is 1 where every expert is touched anyway, so that arithmetic is not made cheaper.
-function ops.touched_share(steps, moe, rows, drafts, tokens)
-  local touched = cost.bytes.touched_experts
-  return touched(moe.experts, moe.experts_per_token, tokens - steps.draft_overlap * drafts)
-    / touched(moe.experts, moe.experts_per_token, rows)
 end
 
 --- Time of an operation over `rows`, with padding where the step has any.

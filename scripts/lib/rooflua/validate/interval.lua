@@ -43,39 +43,44 @@ local function region_name(evidence, distance)
   return evidence .. "/" .. distance_bin(distance)
 end
 
-local function add(regions, op, name, error)
-  local of_op = regions[op] or {}
-  regions[op] = of_op
+local function add(of_op, name, error)
   for _, key in ipairs { name, name:match "^%a+_?%a*", "all" } do
     of_op[key] = of_op[key] or {}
     table.insert(of_op[key], error)
   end
 end
 
-local regions_of = setmetatable({}, { __mode = "k" })
-
---- {op = {region = sorted errors}} of a database, from its 16-bit tables.
-function interval.regions(database)
-  if regions_of[database] then return regions_of[database] end
-  local regions = {}
+--- {region = sorted errors} of an op, from the 16-bit tables of a database.
+local function regions_of_op(database, op)
+  local of_op = {}
   for _, each in ipairs(database:tables()) do
-    if each.dtype == "bf16" and not each.name:find "nccl" then
+    if each.op == op and each.dtype == "bf16" and not each.name:find "nccl" then
       for _, leave in ipairs { "row", "shape" } do
         local rows = database:leave_one_out { table = each.name, leave = leave, most_rows = rows_left_out }
         for _, row in ipairs(rows) do
-          local no_stand_in = each.op == "all_reduce" and leave == "shape" -- other numbers of ranks do not stand in
-          if row.error > -1 and not no_stand_in then
-            add(regions, each.op, region_name(row.evidence, row.distance), row.error)
-          end
+          local no_stand_in = op == "all_reduce" and leave == "shape" -- other numbers of ranks do not stand in
+          if row.error > -1 and not no_stand_in then add(of_op, region_name(row.evidence, row.distance), row.error) end
         end
       end
     end
   end
-  for _, of_op in pairs(regions) do
-    for _, errors in pairs(of_op) do table.sort(errors) end
+  for _, errors in pairs(of_op) do table.sort(errors) end
+  return of_op
+end
+
+local regions_of = setmetatable({}, { __mode = "k" })
+
+--- {op = {region = sorted errors}} of a database, from its 16-bit tables. An op is looked at when it is first asked
+--- about, because leaving rows out of every table takes seconds.
+function interval.regions(database)
+  if not regions_of[database] then
+    regions_of[database] = setmetatable({}, { __index = function(regions, op)
+      local of_op = regions_of_op(database, op)
+      rawset(regions, op, of_op)
+      return of_op
+    end })
   end
-  regions_of[database] = regions
-  return regions
+  return regions_of[database]
 end
 
 --- Distances of ops at the batch of a typical step, which tell the region of their prices.
@@ -112,7 +117,13 @@ local function correction_of(factor, step)
   return class {}
 end
 
---- Changes of a replicate: {correction, step = factor of steps, frontend = factor of the front-end, budget = tokens}.
+--- A correction that makes every step longer by a factor.
+function interval.all_steps(factor)
+  return correction_of(function() return 1 end, factor)
+end
+
+--- Changes of a replicate: {correction, step = factor of steps, factor = function(op, kind, evidence),
+--- frontend = factor of the front-end, budget = tokens}.
 --- @param number integer of the replicate
 --- @param setting table of interval.setting
 function interval.replicate(number, setting)
@@ -131,8 +142,8 @@ function interval.replicate(number, setting)
   end
   local step = setting.discrepancy and discrepancy.factor(setting.discrepancy, pair, mirrored) or 1
   local budgets = setting.budgets
-  return { correction = correction_of(factor, step), step = step, frontend = factor("frontend", "frontend", "assumed"),
-    budget = budgets and budgets[1 + (pair - 1) % #budgets] }
+  return { correction = correction_of(factor, step), step = step, factor = factor,
+    frontend = factor("frontend", "frontend", "assumed"), budget = budgets and budgets[1 + (pair - 1) % #budgets] }
 end
 
 --- What the replicates of a case have in common: regions of its tables, distances of its ops at a typical step, the
@@ -201,6 +212,27 @@ function interval.of(replicates)
     out[metric].predicted = ends
   end
   return out
+end
+
+--- Widens the intervals of a closed loop to what measured closed loops of other models showed: there, errors are not
+--- those of tables, but of settings that are not stated and of requests that come back together. E2E takes the
+--- quantiles of TPOT.
+--- @param found table of interval.of
+--- @param of table {simulated, measured} of the run itself
+--- @param quantiles table {tpot = {low, high}, ttft = {low, high}} of silicon/residuals.lua
+function interval.widen(found, of, quantiles)
+  for metric, one in pairs(found) do
+    local range = quantiles[metric:match "^ttft" or metric:match "^tpot" or metric:match "^e2e" and "tpot" or ""]
+    local value, measured = of.simulated[metric], of.measured[metric]
+    if range and value and one.predicted then
+      one.predicted.low = math.min(one.predicted.low, value * math.exp(range[1]))
+      one.predicted.high = math.max(one.predicted.high, value * math.exp(range[2]))
+      if measured and one.low then
+        one.low, one.high = one.predicted.low / measured - 1, one.predicted.high / measured - 1
+        one.inside = one.low <= 0 and one.high >= 0
+      end
+    end
+  end
 end
 
 --- Cases with an interval of the metric, and the share of them whose measured value lies inside.

@@ -68,7 +68,7 @@ end
 
 --- Time of the front-end, which depends on where times were measured: at the client, in the process of the server, or
 --- by the engine itself.
-local function frontend_s(case, engine)
+function question.frontend_s(case, engine)
   if case.metrics:find "token ts" or case.settings.batch then return 0 end
   local name = case.metrics:find "server" and "server_frontend_s" or "client_frontend_s"
   return engine.parameters[name][1]
@@ -128,9 +128,14 @@ local function workload(case, measured, seed)
   return load, requests
 end
 
+--- Whether the token budget of a step is known, so that it is never drawn.
+function question.states_budget(case, measured)
+  return setting(case, measured, "max_num_batched_tokens") ~= nil
+end
+
 --- Sets another token budget if neither the case nor its file states one.
 function question.set_budget(given, case, measured, budget)
-  if budget and not setting(case, measured, "max_num_batched_tokens") and given.scheduler.name == "vllm_v1" then
+  if budget and not question.states_budget(case, measured) and given.scheduler.name == "vllm_v1" then
     given.scheduler = policy.with(given.scheduler, { max_num_batched_tokens = budget })
   end
 end
@@ -143,7 +148,7 @@ function question.serve(case, measured, engine, hardware, steps, database)
     title = case.id, model = case.model, hardware = hardware, mfu = database, steps = steps,
     deployment = serving_deployment(case, measured, engine, hardware), scheduler = scheduler(case, measured, engine),
     async_depth = question.async_depth(case, engine), workload = load,
-    frontend = { base_s = frontend_s(case, engine) },
+    frontend = { base_s = question.frontend_s(case, engine) },
   }, requests
 end
 

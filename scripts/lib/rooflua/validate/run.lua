@@ -2,6 +2,7 @@
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local beliefs = require "rooflua.validate.beliefs"
+local closed_loops = require "rooflua.validate.silicon.intervals"
 local engines = require "rooflua.validate.engines"
 local interval = require "rooflua.validate.interval"
 local measured = require "rooflua.validate.measured"
@@ -11,6 +12,7 @@ local question = require "rooflua.validate.question"
 local sampling = require "rooflua.validate.sampling"
 local Prepared = require "rooflua.scenario.prepared"
 local Reader = require "rooflua.scenario.reader"
+local response = require "rooflua.validate.response"
 local score = require "rooflua.validate.score"
 local statistics = require "rooflua.base.statistics"
 local serve = require "rooflua.serve"
@@ -109,20 +111,25 @@ local function price_all(bound, list, input, output, factor)
   return times, shares
 end
 
+--- The step model of a case by itself, bound to its deployment.
+local function bound_steps(case, facts, about, steps, database)
+  local settings, stated = facts.settings, case.settings
+  local deployment = question.deployment(case, facts, about.engine, about.hardware)
+  deployment.max_num_seqs = settings.max_num_seqs or stated.max_num_seqs
+  deployment.max_num_batched_tokens = settings.max_num_batched_tokens or stated.max_num_batched_tokens
+  return Prepared.steps(Prepared.of(Reader.new "validate", {
+    model = case.model, hardware = about.hardware, mfu = database, steps = steps,
+    async_depth = question.async_depth(case, about.engine), deployment = deployment,
+  }))
+end
+
 local function price_steps(case, facts, about, steps, database, twist)
   local settings, stated = facts.settings, case.settings
   local input, output = settings.input_mean or stated.prompt_tokens, settings.output_len or stated.output_tokens
   if not input or not output then
     core.fail("%s: workload: mean prompt and output lengths of these steps are not stated (in=N out=N)", case.where)
   end
-  local deployment = question.deployment(case, facts, about.engine, about.hardware)
-  deployment.max_num_seqs = settings.max_num_seqs or stated.max_num_seqs
-  deployment.max_num_batched_tokens = settings.max_num_batched_tokens or stated.max_num_batched_tokens
-  local prepared = Prepared.of(Reader.new "validate", {
-    model = case.model, hardware = about.hardware, mfu = database, steps = steps,
-    async_depth = question.async_depth(case, about.engine), deployment = deployment,
-  })
-  local bound = Prepared.steps(prepared)
+  local bound = bound_steps(case, facts, about, steps, database)
   cost.set_corrections(twist and { twist.correction } or {})
   local ok, times, shares = pcall(price_all, bound, facts.steps, input, output, twist and twist.step or 1)
   cost.set_corrections {}
@@ -173,19 +180,53 @@ local function answer(case, known, about, steps, database, twist)
   return out
 end
 
-local collect_every = 8 -- simulations, whose memory Lua's collector does not count
+--- Figures of replicates, each simulated: what few replicates and priced steps take.
+local function simulated_one_by_one(case, known, about, steps, database, twists)
+  local out = {}
+  for number, twist in ipairs(twists) do
+    out[number] = answer(case, known, about, steps, database, twist)
+    collectgarbage() -- simulations hold memory that Lua's collector does not count
+  end
+  return out
+end
+
+--- Figures of replicates, read between a few simulations (validate/response.lua).
+local function simulated_between(case, known, about, steps, database, twists)
+  if question.states_budget(case, known) then
+    for _, twist in ipairs(twists) do twist.budget = nil end
+  end
+  local bound = bound_steps(case, known, about, steps, database)
+  local of = { frontend_s = question.frontend_s(case, about.engine), closed_loop = case.settings.clients ~= nil }
+  function of.explain(batch)
+    return cost.explain(function() return bound:time(cost.batch(batch)) end).rows
+  end
+  local figures = response.figures(twists, function(twist)
+    local found = simulate(case, known, about, steps, database, twist)
+    collectgarbage()
+    return found
+  end, of)
+  local out, measured_values = {}, measured_figures(case, known)
+  for number, each in ipairs(figures) do out[number] = { simulated = each, measured = measured_values } end
+  return out
+end
 
 --- Intervals of the errors, from options.intervals replicates.
-local function intervals(case, known, about, steps, database, options)
-  local setting, replicates = interval.setting(database, about, options.interval or {}), {}
-  for number = 1, options.intervals do
-    local found = answer(case, known, about, steps, database, interval.replicate(number, setting))
-    local errors = known.steps and found.errors or score.errors(found.simulated, found.measured, score.spread)
+--- @param own table figures of the run itself
+local function intervals(case, known, about, steps, database, options, own)
+  local setting, twists, replicates = interval.setting(database, about, options.interval or {}), {}, {}
+  for number = 1, options.intervals do twists[number] = interval.replicate(number, setting) end
+  local few = known.steps or options.intervals <= 2 * response.nodes + 1
+  local found = (few and simulated_one_by_one or simulated_between)(case, known, about, steps, database, twists)
+  for number, each in ipairs(found) do
+    local errors = known.steps and each.errors or score.errors(each.simulated, each.measured, score.spread)
     errors.step_time_median = nil
-    replicates[number] = { errors = errors, simulated = found.simulated }
-    if number % collect_every == 0 then collectgarbage() end
+    replicates[number] = { errors = errors, simulated = each.simulated }
   end
-  return interval.of(replicates), setting.discrepancy
+  local out = interval.of(replicates)
+  if case.settings.clients and not known.steps and setting.discrepancy then
+    interval.widen(out, own, closed_loops.quantiles(closed_loops.class_of(about.model, case.widths), about.model.name))
+  end
+  return out, setting.discrepancy
 end
 
 --- @param about table from run.describe
@@ -204,7 +245,7 @@ function run.case(case, about, belief, options)
   end
   out.tables = text
   if options.intervals > 0 then
-    out.intervals, out.discrepancy = intervals(case, known, about, steps, database, options)
+    out.intervals, out.discrepancy = intervals(case, known, about, steps, database, options, out)
   end
   return out
 end

@@ -2,6 +2,7 @@
 -- each question in a process of its own, as for the cases of a folder (validate/command.lua).
 local beliefs = require "rooflua.validate.beliefs"
 local core = require "rooflua.base.core"
+local intervals = require "rooflua.validate.silicon.intervals"
 local json = require "rooflua.json"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -94,12 +95,16 @@ local function steps_of(names, of_steps)
   return of_steps and policy.with(steps, of_steps) or steps
 end
 
---- Options of the command that have no meaning here.
-local function check_options(options)
+--- Options of the command that have no meaning here. Intervals need no replicates (silicon/intervals.lua): any number
+--- asks for them.
+local function check_options(options, steps, of_steps)
+  if (options.intervals or 0) > 0 and (steps.name ~= "kernels" or of_steps) then
+    core.fail("--intervals: intervals of closed loops are those of the step model kernels, "
+      .. "without --set of its parameters")
+  end
   if (options.tables or "") ~= "" then
     core.fail("--tables: measured closed loops use the shipped tables of their GPUs; there is no folder to open")
   end
-  if (options.intervals or 0) > 0 then core.fail "--intervals: measured closed loops have none" end
   if options.page then core.fail "--html: measured closed loops have no page; --json has all figures" end
 end
 
@@ -108,9 +113,9 @@ end
 --- @param options table as of validate.open; `folder` is the file, `wide` also reports rows
 --- @return table {cases = how many}
 function silicon.open(options)
-  check_options(options)
   local of_run, of_steps = options_of(options.set or {})
   local steps = steps_of(options.steps or {}, of_steps)
+  check_options(options, steps, of_steps)
   local all, selected = rows.read(options.folder), {}
   for _, question in ipairs(all) do
     local name = question.id .. " " .. (question.key or "")
@@ -120,7 +125,7 @@ function silicon.open(options)
     core.fail("--only: no question of %d has '%s' in its id or deployment", #all, options.only)
   end
   current = { path = options.folder, questions = selected, answers = {}, options = of_run, steps = steps,
-    wide = options.wide == true }
+    wide = options.wide == true, intervals = (options.intervals or 0) > 0 }
   return { cases = #selected, tables = "" }
 end
 
@@ -171,6 +176,7 @@ function silicon.take(i, found, problem)
     answer.simulated, answer.evidence, answer.notes = found.simulated, found.evidence, found.notes
     answer.errors = {}
     for metric, name in pairs(names) do answer.errors[metric] = found.simulated[name] / measured[metric] - 1 end
+    if current.intervals then answer.intervals = intervals.of(answer) end
   end
   return { id = answer.question.id }
 end
@@ -181,7 +187,8 @@ local function question_document(answer)
   local question = answer.question
   return { question = question.id, deployment = question.key, class = answer.class, engine = question.engine,
     gpu = question.system, format = question.format, version = question.version, isl = question.isl, osl = question.osl,
-    clients = question.clients, errors = answer.errors, simulated = answer.simulated, measured = question.measured,
+    clients = question.clients, errors = answer.errors,
+    intervals = answer.intervals, simulated = answer.simulated, measured = question.measured,
     evidence = answer.evidence, notes = answer.notes, refused = answer.refused, problem = answer.problem }
 end
 
@@ -215,6 +222,10 @@ local function report(of, ran)
   if ran > 0 then
     add("The ten deployments with the largest errors of TPOT",
       text.worst(answers))
+  end
+  if current.intervals and ran > 0 then
+    add("Measured values inside the 90 % interval, from the errors of other models (no replicates are simulated)",
+      text.intervals(of))
   end
   add("Not scored", text.refused(answers))
   add("Assumed", text.notes(answers))

@@ -17,6 +17,7 @@
 --     prompt_balance  TensorRT-LLM: {steps that ranks wait for each other's prompts, steps that they collect more}
 --     reserve_full    vLLM: admit a request if its whole sequence fits
 --     frontend_s      time of a request outside of the engine
+--     sorted_logit_s  sorting a logit of a request, where the model's own sampling is top-p or top-k
 --     recv_interval   SGLang: decode steps between two looks for new requests
 --     batch_wait      TensorRT-LLM: {steps, part of the budget} that prompts wait for others
 local apart = require "rooflua.validate.silicon.apart"
@@ -126,6 +127,9 @@ local entries = {
     source = "aiconfigurator 095f58a5: rule_plugin/benchmark/trtllm.rule, extra_engine_args.1.0.0rc3.yaml.j2" },
   { export = false, engine = "vllm", values = { budget = plain_budget, seats = clients, largest_graph = clients },
     source = "aiconfigurator 2b264ba7: rule_plugin/benchmark/vllm.rule" },
+  { export = false, engine = "vllm", before = "0.16", role = "none", values = { sorted_logit_s = 0.14e-9 },
+    source = "vLLM pull request 40376; aiconfigurator 095f58a5: benchmark/bench_run.sh.j2 asks for no sampling, so "
+      .. "that vLLM takes the model's own" },
   { export = false, engine = "sglang", values = { budget = prefill_budget, seats = clients, largest_graph = clients,
       mixed_chunk = true }, source = "aiconfigurator 043c66c5: rule_plugin/benchmark/sglang.rule" },
   { export = false, engine = "sglang", before = "0.5.3", values = { mixed_chunk = false },
@@ -238,6 +242,7 @@ end
 --- Whether an entry holds for the role of an engine. Launch scripts of InferenceX without a role are of one engine.
 local function is_of_role(entry, question)
   if entry.role == "every" then return true end
+  if entry.role == "none" then return question.role == nil end
   if entry.role then return is_one_of(entry.role, question.role) end
   return not (entry.export and question.role)
 end

@@ -134,9 +134,13 @@ local function deployment(question, values, model, hardware)
   return out
 end
 
-local function steps_of(values, steps)
+local function steps_of(values, steps, model)
   if steps.name ~= "kernels" then return steps end
   local own = {}
+  local sorts = model.sampling and model.sampling.sorts
+  if sorts and values.sorted_logit_s and not policy.is_given(steps, "sorted_logit_s") then
+    own.sorted_logit_s = values.sorted_logit_s
+  end
   for _, name in ipairs { "largest_graph", "largest_prefill_graph", "experts_kernels", "dp_padding" } do
     if not policy.is_given(steps, name) then own[name] = values[name] end
   end
@@ -153,7 +157,7 @@ end
 
 --- What one rank of a role runs, as keys of a scenario or of its replica.
 local function replica(role, values, steps, model, hardware)
-  return { steps = steps_of(values, steps), deployment = deployment(role, values, model, hardware),
+  return { steps = steps_of(values, steps, model), deployment = deployment(role, values, model, hardware),
     scheduler = scheduler(values, role) }
 end
 

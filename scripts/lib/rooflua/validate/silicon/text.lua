@@ -48,6 +48,21 @@ function text.groups(document, answers)
   return columns.after(1, rows)
 end
 
+--- How many measurements lie inside their intervals, and how wide these are.
+function text.intervals(document)
+  local rows = { { "group", "questions", "TPOT: inside", "high / low", "TTFT: inside", "high / low" } }
+  local function add(name, of)
+    local found = of.intervals
+    if not found then return end
+    rows[#rows + 1] = { name, tostring(found.tpot.questions), percent(found.tpot.inside_frac),
+      ("%.2f"):format(found.tpot.high_over_low), percent(found.ttft.inside_frac),
+      ("%.2f"):format(found.ttft.high_over_low) }
+  end
+  add("all", document.all)
+  for _, class in ipairs(totals.classes) do add("class " .. class, document.class[class]) end
+  return columns.after(1, rows)
+end
+
 local function deployment_rows(list)
   local rows = { row("deployment", header) }
   for _, each in ipairs(list) do rows[#rows + 1] = row(each.key, cells(each.of)) end

@@ -3,6 +3,7 @@
 --
 --     error = simulated / measured - 1     of TPOT and of TTFT
 local core = require "rooflua.base.core"
+local intervals = require "rooflua.validate.silicon.intervals"
 local statistics = require "rooflua.base.statistics"
 
 local totals = {}
@@ -51,10 +52,12 @@ local function figures(answers, metric)
     #of_deployments
 end
 
---- {tpot, ttft, deployments} of a list of answers. Means are missing where no question was scored.
+--- {tpot, ttft, deployments, intervals where they were asked for} of a list of answers. Means are missing where no
+--- question was scored.
 function totals.of(answers)
   local out = {}
   for _, metric in ipairs(totals.metrics) do out[metric], out.deployments = figures(answers, metric) end
+  out.intervals = intervals.coverage(answers)
   return out
 end
 
