@@ -121,6 +121,7 @@ typedef struct rooflua_random_table {
   double (*pareto)(rooflua_random_stream*, double, double);
   double (*poisson)(rooflua_random_stream*, double);
   double (*integer)(rooflua_random_stream*, double, double);
+  double (*uniform_at)(const rooflua_random_stream*, double i);  // i: a whole number to 2^53
 } rooflua_random_table;
 
 // Serving: what a policy reads in place ---------------------------------------------------------
@@ -152,6 +153,11 @@ typedef struct rooflua_request {
   uint32_t prefix BORDER_INIT(0);  // label of the first prompt segment; 0 = private
   int32_t next BORDER_INIT(-1), previous BORDER_INIT(-1);  // in the waiting or running list
   int32_t next_prefilling BORDER_INIT(-1), previous_prefilling BORDER_INIT(-1);
+  // Where the replica speculates (serve/speculation/policy.h), else 0:
+  int32_t draft_tokens BORDER_INIT(0);    // that it brings to the next plan
+  int32_t drafted_tokens BORDER_INIT(0);  // of rounds that landed
+  int32_t accepted_tokens BORDER_INIT(0);
+  int32_t rounds BORDER_INIT(0);  // that landed
   int32_t padding BORDER_INIT(0);
 } rooflua_request;
 
@@ -196,6 +202,10 @@ typedef struct rooflua_replica_view {
   double lane_steps BORDER_INIT(0);    // decode steps planned so far, where there are stages
   int32_t in_flight BORDER_INIT(0);    // seated; they decode again when their token lands (stages)
   const rooflua_group_view* group BORDER_INIT(nullptr);  // null: the replica steps alone
+  int32_t speculates BORDER_INIT(0);  // 1: decoding requests advance by different numbers, and
+                                      // their stored context and emitted tokens are the true ones
+  int32_t decode_tokens BORDER_INIT(0);  // where it speculates, sum over decoding requests of
+                                         // 1 + draft_tokens; else 0 (decode_tokens(view))
 } rooflua_replica_view;
 
 /// Numbers of the plan so far.
@@ -235,17 +245,26 @@ typedef struct rooflua_batch {
   const int32_t* contexts BORDER_INIT(nullptr);  // per decode, where built by hand or asked for
   int32_t prefill_count BORDER_INIT(0);
   int32_t decodes BORDER_INIT(0);
-  int32_t tokens BORDER_INIT(0);    // decodes + new tokens of prefills
+  int32_t tokens BORDER_INIT(0);    // decode_tokens + new tokens of prefills
   int32_t requests BORDER_INIT(0);  // decodes + prefills
   int32_t sampled BORDER_INIT(0);   // decodes + prefills that complete now
   int32_t replica BORDER_INIT(0);
   const rooflua_context_bounds* bounds BORDER_INIT(nullptr);  // of the sums; null: there are none
   double bounded_tokens[4] BORDER_INIT({});  // per cap: sum over decodes of min(context + 1, cap)
-  double chunk_tokens BORDER_INIT(0);        // sum over decodes of context % chunk + 1
+  double chunk_tokens BORDER_INIT(0);        // sum over decodes of context % chunk + 1; both of the
+                                             // last token of a row of several
   int32_t group_ranks BORDER_INIT(1);        // whose tokens the next three count, this one included
   int32_t group_tokens BORDER_INIT(0);       // sum over the ranks that step together
   int32_t group_max_tokens BORDER_INIT(0);   // of the rank with most
   int32_t group_prefills BORDER_INIT(0);     // ranks that prefill
+  // Speculation. A decode is a row of 1 + k tokens: its pending token and k drafts to verify.
+  // Without speculation decode_tokens is decodes, and the numbers of drafts are 0.
+  int32_t decode_tokens BORDER_INIT(0);        // sum over decodes of 1 + k
+  int32_t draft_rows BORDER_INIT(0);           // requests that get drafts for the next plan
+  int32_t draft_tokens BORDER_INIT(0);         // how many drafts they get together
+  int32_t draft_passes BORDER_INIT(0);         // most drafts of one request
+  double decode_pairs BORDER_INIT(0);          // (query, key) pairs: sum of (1+k) c + (1+k)(2+k)/2
+  const int32_t* widths BORDER_INIT(nullptr);  // 1 + k per decode, as contexts
 } rooflua_batch;
 
 /// A step of a run: its time (-1: it has none), and the account of its step (rooflua_ledger).
@@ -312,7 +331,7 @@ typedef struct rooflua_serve_table {
   rooflua_step_run* run;
   int32_t (*decode_all)(rooflua_serve_border*, double limit);
   int32_t (*shed)(rooflua_serve_border*, double slot);
-  int32_t (*decode)(rooflua_serve_border*, double slot);
+  int32_t (*decode)(rooflua_serve_border*, double slot, double tokens);  // -1: all that it may have
   int32_t (*prefill)(rooflua_serve_border*, double slot, double tokens);
   int32_t (*admit)(rooflua_serve_border*, double slot, double tokens, double hold_tokens,
                    double fit_tokens, double spare_blocks);
@@ -324,6 +343,7 @@ typedef struct rooflua_serve_table {
   int32_t (*route_cached_tokens)(rooflua_serve_border*, double replica);
   int32_t (*decode_context_max)(rooflua_serve_border*);
   const int32_t* (*decode_contexts)(rooflua_serve_border*);
+  const int32_t* (*decode_widths)(rooflua_serve_border*);
   int32_t (*decode_blocks)(rooflua_serve_border*);
   int32_t (*shared_tokens)(rooflua_serve_border*, double slot, double other);
   int32_t (*least_outstanding)(rooflua_serve_border*);  // a place in route->candidates, as below

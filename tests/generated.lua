@@ -70,6 +70,21 @@ local function policy_parameters(folder, name)
   error(("there is no policy %s in scripts/%s"):format(name, folder))
 end
 
+--- Parameters of all policies of some folders, one row each.
+local function folder_parameters(folders)
+  local rows = {}
+  for _, folder in ipairs(folders) do
+    for _, described in ipairs(rooflua.list(folder)) do
+      for _, key in ipairs(sorted_keys(described.params)) do
+        local parameter = described.params[key]
+        rows[#rows + 1] = { ("%s.%s"):format(folder, described.name), "`" .. key .. "`",
+          type(parameter.default) == "table" and "" or code(parameter.default), parameter.doc, parameter.source or "" }
+      end
+    end
+  end
+  return markdown_table({ "policy", "parameter", "default", "meaning", "source" }, rows)
+end
+
 --- The alias of a stub for the names of all metrics.
 local function metric_alias()
   local lines = { "---A metric by name (`rooflua help metrics` says what each is).", "---@alias rooflua.Metric" }
@@ -239,6 +254,10 @@ local parts = {
   {
     file = "docs/MODELS.md", name = "parameters of steps/roofline_v2",
     text = function() return policy_parameters("steps", "roofline_v2") end,
+  },
+  {
+    file = "docs/SPECULATION.md", name = "parameters of speculation",
+    text = function() return folder_parameters { "speculators", "acceptance", "drafters" } end,
   },
   { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
   {

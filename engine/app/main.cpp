@@ -314,7 +314,7 @@ void add_list(CLI::App& app, Door& door) {
   auto* kind = new std::string;
   list->add_option("kind", *kind,
                    "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
-                   "corrections or metrics")
+                   "corrections, metrics, speculators, acceptance or drafters")
       ->required();
   list->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });

@@ -68,15 +68,24 @@ PhiloxBlock philox4x32_10(const PhiloxBlock& counter, std::uint32_t key0, std::u
   return block;
 }
 
+namespace {
+
+/// Two draws of a stream.
+PhiloxBlock block_at(std::uint64_t key, std::uint64_t counter) {
+  const PhiloxBlock place{
+      {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0}};
+  return philox4x32_10(place, static_cast<std::uint32_t>(key),
+                       static_cast<std::uint32_t>(key >> 32));
+}
+
+}  // namespace
+
 std::uint64_t next_bits(RandomStream& stream) {
   if (stream.has_buffered != 0) {
     stream.has_buffered = 0;
     return stream.buffered;
   }
-  const PhiloxBlock counter{{static_cast<std::uint32_t>(stream.counter),
-                             static_cast<std::uint32_t>(stream.counter >> 32), 0, 0}};
-  const PhiloxBlock block = philox4x32_10(counter, static_cast<std::uint32_t>(stream.key),
-                                          static_cast<std::uint32_t>(stream.key >> 32));
+  const PhiloxBlock block = block_at(stream.key, stream.counter);
   ++stream.counter;
   stream.buffered = std::uint64_t{block.word[3]} << 32 | block.word[2];
   stream.has_buffered = 1;
@@ -85,6 +94,20 @@ std::uint64_t next_bits(RandomStream& stream) {
 
 double uniform(RandomStream& stream) {
   return static_cast<double>(next_bits(stream) >> 11) * 0x1.0p-53;
+}
+
+UniformPair uniform_pair_at(std::uint64_t key, std::uint64_t i) {
+  const PhiloxBlock block = block_at(key, i);
+  const auto unit = [&](std::size_t word) {
+    const std::uint64_t bits = std::uint64_t{block.word[word + 1]} << 32 | block.word[word];
+    return static_cast<double>(bits >> 11) * 0x1.0p-53;
+  };
+  return {unit(0), unit(2)};
+}
+
+double uniform_at(std::uint64_t key, std::uint64_t i) {
+  const UniformPair pair = uniform_pair_at(key, i / 2);
+  return i % 2 == 0 ? pair.first : pair.second;
 }
 
 double uniform_open(RandomStream& stream) {

@@ -20,7 +20,9 @@ using Batch = rooflua_batch;
 /// the call that was given the batch. Null when the batch was built by hand from sums. O(seats),
 /// where the numbers of the batch cost O(1).
 const std::int32_t* decode_contexts(const Batch& batch) noexcept;
-/// The largest of them; 0 without decodes; the mean, rounded up, when only sums are known.
+/// Tokens of every row, 1 + k, in the same order; null when the batch was built by hand from sums.
+const std::int32_t* decode_widths(const Batch& batch) noexcept;
+/// The largest context; 0 without decodes; the mean, rounded up, when only sums are known.
 std::int32_t decode_context_max(const Batch& batch) noexcept;
 /// Ids of the same requests, in the same order; empty when the batch was built by hand. O(seats).
 std::vector<std::int32_t> decode_ids(const Batch& batch);
@@ -32,6 +34,7 @@ struct StepPrice {
   // Of it, the rank's own work; the rest waits for the ranks of its group, or moves activations
   // from stage to stage.
   double own_s = 0;
+  double draft_s = 0;  // of it, what drafts the tokens of the next step
   double evidence_s[evidence_count] = {};
   std::int32_t bound = 0;   // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
   std::int32_t stages = 1;  // that the step passes, one behind the other (stages/stage_clock.h)

@@ -5,6 +5,7 @@
 
 #include "serve/observer.h"
 #include "serve/policy.h"
+#include "serve/speculation/policy.h"
 #include "serve/workload.h"
 
 namespace rooflua {
@@ -16,6 +17,9 @@ struct Bindings {
   Router* router = nullptr;                  // may be null where there is one candidate
   Workload* workload = nullptr;
   std::vector<Observer*> observers;  // told in this order
+  /// One per replica, null where it does not speculate; both empty where none does.
+  std::vector<SpeculatorPolicy*> speculators = {};
+  std::vector<AcceptanceModel*> acceptances = {};
 };
 
 }  // namespace rooflua

@@ -83,6 +83,7 @@ void validate(const ClusterConfig& config) {
     at_least(replica.context_chunk, 0, where + "context_chunk");
     if (std::int64_t{replica.kv_blocks} * replica.block_size > 2147480000)
       throw Error(where + "kv_blocks", "the cache holds more than 2^31 tokens");
+    at_least(replica.lookahead, 0, where + "lookahead");
     at_least(replica.group, -1, where + "group");
     not_negative(replica.group_sync_s, (where + "group_sync_s").c_str());
     if (replica.async_depth != 1 && replica.async_depth != 2)

@@ -34,9 +34,16 @@ struct ReplicaConfig {
   bool prefix_caching = true;
   bool real_blocks = false;  // PrefixIndex::shared even where requests share no tokens
   Role role = Role::both;
-  std::int32_t group = -1;  // replicas with the same number step together; -1: this one alone
-  double group_sync_s = 0;  // that each step of a group of several takes besides
-  StageConfig stages;       // of its layers; seats, blocks and budget are those of all of them
+  /// Decoding requests may advance by different numbers (speculation/ragged_pool.h). Set where the
+  /// replica has a speculator; without one each of them gets one token. A prefill replica ignores
+  /// this and what follows of speculation.
+  bool ragged = false;
+  std::int32_t lookahead = 0;   // tokens beyond those of a row that blocks are asked for
+  bool drops_last_hit = false;  // a prefix hit loses its last block: the drafter needs its states
+  std::uint64_t seed = 0;       // of the streams "acceptance"
+  std::int32_t group = -1;      // replicas with the same number step together; -1: this one alone
+  double group_sync_s = 0;      // that each step of a group of several takes besides
+  StageConfig stages;           // of its layers; seats, blocks and budget are those of all of them
 };
 
 /// Time from the end of the prefill to the KV being at the other replica: alpha + bytes(prompt) /

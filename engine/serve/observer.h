@@ -31,6 +31,8 @@ struct RequestDone {
   std::int32_t output_tokens = 0;  // that landed
   std::int32_t cached_tokens = 0;  // prefix hits at the first admission
   std::int32_t preemptions = 0;
+  std::int32_t rounds = 0;  // decodes that landed, where it was speculated for; drafts of these
+  std::int32_t drafted_tokens = 0, accepted_tokens = 0;
   std::int32_t priority = 0;
   std::int32_t klass = 0;
   std::int32_t session = -1;
@@ -71,7 +73,14 @@ struct StepDone {
   /// Decodes of requests that had ended when the step ran: their end token was in flight when it
   /// was planned. They cost what the batch says, and no token of theirs lands.
   std::int32_t discarded = 0;
-  std::int32_t tokens_landed() const { return batch->sampled - discarded; }
+  std::int32_t tokens_landed() const { return batch->sampled - discarded + accepted - overshoot; }
+  /// Where the replica speculates: the decodes, those that are discarded among them. The numbers
+  /// are those of rows that land: drafts that they verified; drafts accepted; of these, drafts
+  /// behind the end of an answer; how many rows accepted draft 1, 2, ...
+  bool speculates = false;
+  std::span<const Row> rows;
+  std::int32_t drafted = 0, accepted = 0, overshoot = 0;
+  std::span<const std::int32_t> accepted_at;
   std::span<const PrefillWork> prefills;
   std::span<const std::int32_t> skipped;   // ids of decoding requests that got no token
   std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order

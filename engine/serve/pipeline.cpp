@@ -15,6 +15,7 @@ Step& Pipeline::append() {
   step.skipped.clear();
   step.fills.clear();
   step.prefills.clear();
+  step.rows.clear();
   step.discarded = 0;
   step.plain = false;
   step.decode_index = -1;

@@ -30,6 +30,7 @@ struct Step {
   /// Nothing but a step of all decodes: the vectors below are empty, and nothing is discarded.
   bool plain = false;
   std::vector<PrefillWork> prefills;
+  std::vector<Row> rows;               // decodes, where the replica speculates; in admission order
   std::vector<std::int32_t> own_gaps;  // slots whose gap is counted from their own last token
   std::vector<std::int32_t> stamps;    // slots whose Progress::last_token is this step's end
   std::vector<std::int32_t> ending;    // slots whose last token lands, in admission order

@@ -50,8 +50,8 @@ std::int32_t Plan::decode_all(std::int32_t limit) {
   return count;
 }
 
-bool Plan::decode(std::int32_t slot) {
-  return answer(try_decode(slot)) == 1;
+bool Plan::decode(std::int32_t slot, std::int32_t tokens) {
+  return answer(try_decode(slot, tokens)) == 1;
 }
 
 bool Plan::prefill(std::int32_t slot, std::int32_t tokens) {

@@ -44,16 +44,20 @@ class Plan {
 
   static constexpr std::int32_t no_limit = -1;
   static constexpr std::int32_t asks_victim = -2;
+  static constexpr std::int32_t all_tokens = -1;
 
   const PlanView& view() const { return view_; }
 
   /// The tokens of one step for every decoding request that is not planned yet, or for the first
-  /// `limit` of them by admission. O(1) when blocks suffice and the limit does not bind (such a
+  /// `limit` tokens by admission. O(1) when blocks suffice and the limit does not bind (such a
   /// plan is repeated while nothing changes, see policy.h). When blocks do not suffice, requests
   /// are visited in admission order and seats are taken away as in vLLM: while the request at hand
   /// needs a block and none is free, the victim (default: the tail of the running list) is
   /// preempted; a victim that was planned in this step gives its tokens back; if the victim is the
   /// request at hand, the walk ends there.
+  /// A replica that speculates visits every request: it gets its pending token and its drafts, cut
+  /// at the end by the limit and the budget; none where max_model_len leaves no room before its
+  /// rows in flight land.
   /// @returns how many requests decode
   std::int32_t decode_all(std::int32_t limit = no_limit);
   /// As decode_all; asks_victim when the policy chooses victims: answer with try_shed until it no
@@ -61,9 +65,11 @@ class Plan {
   virtual std::int32_t try_decode_all(std::int32_t limit) noexcept = 0;
   virtual std::int32_t try_shed(std::int32_t victim_slot) noexcept = 0;
 
-  /// The same for one decoding request; false if it needs a block and none is free.
-  bool decode(std::int32_t slot);
-  virtual std::int32_t try_decode(std::int32_t slot) noexcept = 0;
+  /// The same for one decoding request; false if it needs a block and none is free. `tokens`: at
+  /// most so many of those that it may have, 1 + draft_tokens; all_tokens: as many as the budget
+  /// leaves. True, and nothing is planned, where max_model_len leaves no room.
+  bool decode(std::int32_t slot, std::int32_t tokens = all_tokens);
+  virtual std::int32_t try_decode(std::int32_t slot, std::int32_t tokens) noexcept = 0;
 
   /// The next `tokens` of a seated request's sequence; false if the blocks are not there.
   bool prefill(std::int32_t slot, std::int32_t tokens);

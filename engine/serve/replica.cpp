@@ -16,6 +16,7 @@ void Replica::rebind(Requests& requests) {
 
 bool Replica::must_ask(const SchedulerPolicy& policy, Picoseconds now) const {
   if (changed_ || !repeatable_ || now >= wake_ || view().decodes == 0) return true;
+  if (is_ragged()) return policy.every_step() || must_ask_ragged();
   if (pool_.blocks_needed() > kv_.free_blocks() || policy.every_step()) return true;
   // A waiting request may hit a block that a decoding request fills now.
   return view().waiting > 0 && pool_.any_filling();
@@ -33,6 +34,7 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
   const PlanView& made = plan_.view();
   if (made.wake_s >= 0) wake_ = picoseconds(made.wake_s, "scheduler: wake_at");
   repeatable_ = plan_.is_decode_all() && !policy.every_step();
+  asked_tokens_ = made.tokens;
   if (made.preempted > 0 || made.rejected > 0) changed_ = true;
   return plan_;
 }
@@ -57,6 +59,11 @@ const Batch& Replica::batch_of_plan() {
   for (const PrefillWork& work : prefills) batch_.sampled += work.completes;
   batch_.group_tokens = batch_.group_max_tokens = batch_.tokens;
   batch_.group_prefills = batch_.prefill_count > 0;
+  if (is_ragged()) {
+    sum_rows();
+    ask_for_drafts();
+    return batch_;
+  }
   const BoundedContexts& bounded = pool_.bounded();
   if (plan_.decodes_everyone()) {
     batch_.decode_context_tokens = view().decode_context_tokens;
@@ -66,11 +73,17 @@ const Batch& Replica::batch_of_plan() {
     for (std::int32_t i = 0; i < batch_.decodes; ++i) batch_.decode_context_tokens += contexts[i];
     if (bounded.used()) bounded.sum_of(contexts, batch_);
   }
+  batch_.decode_tokens = batch_.decodes;
+  batch_.decode_pairs = batch_.decode_context_tokens + batch_.decodes;
   return batch_;
 }
 
 const std::int32_t* Replica::planned_decode_contexts() const {
   contexts_.clear();
+  if (is_ragged()) {
+    for (const Row& row : plan_.rows()) contexts_.push_back(board_.ragged(row.slot).true_context);
+    return contexts_.data();
+  }
   const bool all = plan_.decodes_everyone();
   for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
     if (request(slot).phase == Phase::decoding && (all || plan_.holds(slot)))
@@ -87,6 +100,17 @@ std::vector<std::int32_t> Replica::planned_decode_ids() const {
       ids.push_back(request(slot).id);
   }
   return ids;
+}
+
+const std::int32_t* Replica::planned_decode_widths() const {
+  widths_.assign(static_cast<std::size_t>(plan_.view().decodes), 1);
+  for (std::size_t i = 0; i < plan_.rows().size(); ++i) widths_[i] = plan_.rows()[i].tokens();
+  return widths_.data();
+}
+
+const std::int32_t* decode_widths(const Batch& batch) noexcept {
+  if (batch.widths != nullptr || batch.origin == nullptr) return batch.widths;
+  return batch.origin->planned_decode_widths();
 }
 
 const std::int32_t* decode_contexts(const Batch& batch) noexcept {
@@ -113,15 +137,18 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   Step& step = pipeline_.append();
   describe(step, price, now);
   if (plan_.view().tokens == 0) return;
-  if (plan_.decodes_everyone() || plan_.walked()) {
+  if (is_ragged()) {
+    advance_rows(step);
+  } else if (plan_.decodes_everyone() || plan_.walked()) {
     advance_all(step);
   } else if (!plan_.singles().empty()) {
     advance_singles(step);
   }
   advance_prefills(step);
+  if (is_ragged()) first_drafts(step);
   by_admission(step.ending);
   if (!step.prefills.empty()) changed_ = true;
-  step.plain = plan_.decodes_everyone() && step.own_gaps.empty() && step.stamps.empty() &&
+  step.plain = !is_ragged() && plan_.decodes_everyone() && step.own_gaps.empty() && step.stamps.empty() &&
                step.ending.empty() && step.fills.empty() && step.prefills.empty();
 }
 
@@ -189,7 +216,8 @@ void Replica::advance_prefills(Step& step) {
     const bool last = request.emitted_tokens >= progress.stop_at;
     if (request.emitted_tokens < progress.limit) {
       seats_.end_prefill(work.slot);
-      pool_.join(work.slot, kv_.shares_output(request, progress));
+      const bool shares = kv_.shares_output(request, progress);
+      is_ragged() ? ragged_->join(work.slot, shares) : pool_.join(work.slot, shares);
     }
     if (last) plan_last_token(work.slot, step);
   }
@@ -202,11 +230,13 @@ void Replica::plan_last_token(std::int32_t slot, Step& step) {
   const std::int32_t emitted = emitted_tokens(view(), request(slot));
   if (emitted == progress.stop_at) step.ending.push_back(slot);
   if (emitted == progress.limit) return finish(slot);
+  if (is_ragged()) return;
   pool_.prolong(slot, progress.limit - progress.stop_at);
 }
 
 void Replica::finish(std::int32_t slot) {
-  if (request(slot).phase == Phase::decoding) pool_.leave(slot);
+  if (request(slot).phase == Phase::decoding)
+    is_ragged() ? ragged_->leave(slot) : pool_.leave(slot);
   seats_.finish(slot);
   changed_ = true;
 }
@@ -223,6 +253,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
   gaps.clear();
   const Pipeline::CommonGap common = pipeline_.stamp_decodes(*board_.requests, now, gaps);
   if (!keep_blocks) pipeline_.stamp_prefills(*board_.requests, now, gaps);
+  if (is_ragged()) land_rows(pipeline_.front(), now, gaps);
   finished_ids_.clear();
   for (const std::int32_t slot : pipeline_.front().ending) {
     if (!keep_blocks) board_.progress(slot).last_token = now;
@@ -232,6 +263,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
   }
   land_fills(pipeline_.front());
   if (flight_) come_back(pipeline_.front());
+  if (is_ragged()) tell_landed(pipeline_.front(), now);
   StepDone done = describe(pipeline_.retire(), common);
   done.other_gaps = gaps;
   return done;
@@ -256,6 +288,12 @@ StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
           .common_gaps = common.count,
           .other_gaps = {},
           .discarded = step.discarded,
+          .speculates = speculator_ != nullptr,
+          .rows = step.rows,
+          .drafted = drafted_,
+          .accepted = accepted_,
+          .overshoot = overshoot_,
+          .accepted_at = accepted_at_,
           .prefills = step.prefills,
           .skipped = step.skipped,
           .finished = finished_ids_};
@@ -268,7 +306,10 @@ void Replica::end(std::int32_t slot, bool keep_blocks) {
     case Phase::finishing:
     case Phase::in_flight:
       leave_seat(slot);
-      if (request(slot).emitted_tokens > board_.progress(slot).stop_at) discard_row(slot);
+      if (is_ragged())
+        end_ragged(slot);
+      else if (request(slot).emitted_tokens > board_.progress(slot).stop_at)
+        discard_row(slot);
       if (!keep_blocks) release_blocks(slot, 0, false);
       break;
     case Phase::waiting:  // it was preempted before its end token was known

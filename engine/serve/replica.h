@@ -8,6 +8,7 @@
 #include "serve/observer.h"
 #include "serve/replica_state.h"
 #include "serve/runs/priced_run.h"
+#include "serve/speculation/policy.h"
 #include "serve/step_plan.h"
 
 namespace rooflua {
@@ -20,6 +21,8 @@ class Replica final : public ReplicaState {
 
   /// The same state over another arena (a copied simulation).
   void rebind(Requests& requests);
+  /// Who speculates from now on; null: requests bring no drafts.
+  void speculate_by(SpeculatorPolicy* speculator, AcceptanceModel* acceptance);
 
   // --- the life of a step, in this order
 
@@ -67,10 +70,26 @@ class Replica final : public ReplicaState {
 
   const std::int32_t* planned_decode_contexts() const;
   std::vector<std::int32_t> planned_decode_ids() const;
+  const std::int32_t* planned_decode_widths() const;
 
  private:
   void describe(Step& step, const StepPrice& price, Picoseconds now);
   void by_admission(std::vector<std::int32_t>& slots) const;
+  // speculation/ragged_replica.cpp
+  bool must_ask_ragged() const;
+  void sum_rows();
+  void ask_for_drafts();
+  std::int32_t checked_drafts(int found, int most, const char* where) const;
+  void advance_rows(Step& step);
+  void leave_out_decodes(Step& step);
+  void advance_row(Row& row, Step& step);
+  void first_drafts(const Step& step);
+  void land_rows(const Step& step, Picoseconds now, std::vector<Picoseconds>& gaps);
+  void land_row(const Row& row);
+  void land_known_prompts(const Step& step);
+  void end_ragged(std::int32_t slot);
+  void tell_landed(const Step& step, Picoseconds now);
+
   void advance_all(Step& step);
   void advance_singles(Step& step);
   void advance_prefills(Step& step);
@@ -94,7 +113,14 @@ class Replica final : public ReplicaState {
   bool repeatable_ = false;  // the last plan was exactly decode_all()
   Picoseconds wake_ = never;
   std::vector<std::int32_t> finished_ids_;
-  mutable std::vector<std::int32_t> contexts_;
+  mutable std::vector<std::int32_t> contexts_, widths_;
+
+  SpeculatorPolicy* speculator_ = nullptr;
+  AcceptanceModel* acceptance_ = nullptr;
+  std::int32_t asked_tokens_ = 0;            // of the last plan that the scheduler made
+  std::vector<std::int32_t> prompt_drafts_;  // next drafts of the prefills of the plan at hand
+  std::vector<std::int32_t> accepted_at_;    // of the step that landed last
+  std::int32_t drafted_ = 0, accepted_ = 0, overshoot_ = 0;  // of the same step
 };
 
 }  // namespace rooflua

@@ -52,12 +52,14 @@ ReplicaState::ReplicaState(std::int32_t index, const ReplicaConfig& config, Pref
                            Requests& requests)
     : VisibleReplica(empty_board(index, config, prefixes, requests)),
       config_(config),
-      kv_(config.kv_blocks, config.block_size, prefixes),
+      kv_(config.kv_blocks, config.block_size, prefixes,
+          config.drops_last_hit && config.role != Role::prefill),
       queue_(board_),
       seats_(board_),
       pool_(board_, bounded_contexts(config)),
       pipeline_(config.async_depth) {
   if (config.stages.several()) flight_.emplace(config.stages);
+  if (config.ragged && config.role != Role::prefill) ragged_.emplace(board_, config);
 }
 
 void ReplicaState::rebind(Requests& requests) {
@@ -66,6 +68,7 @@ void ReplicaState::rebind(Requests& requests) {
   queue_.rebind(board_);
   seats_.rebind(board_);
   pool_.rebind(board_);
+  if (ragged_) ragged_->rebind(board_);
 }
 
 // --- what can be asked
@@ -120,6 +123,7 @@ void ReplicaState::enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& 
   progress.held_blocks = 0;
   progress.planned = progress.preempted = progress.admitted = -1;  // serials are per replica
   if (progress.queued == never) progress.queued = now;
+  if (ragged_) ragged_->open(slot);
   join_queue(slot, policy);
   changed_ = true;
 }
@@ -127,6 +131,7 @@ void ReplicaState::enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& 
 void ReplicaState::receive(std::int32_t slot, SchedulerPolicy& policy) {
   const Progress& progress = board_.progress(slot);
   kv_.remember(slot, request(slot), progress, progress.remote_tokens / config_.block_size);
+  if (ragged_) board_.ragged(slot).content_tokens = progress.remote_tokens;
   join_queue(slot, policy);
   changed_ = true;
 }
@@ -200,6 +205,7 @@ void ReplicaState::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t r
   request.context_tokens = ready_tokens;
   seats_.take(slot);
   kv_.remember(slot, request, progress, planned_tokens / config_.block_size);
+  if (ragged_) board_.ragged(slot).content_tokens = planned_tokens;
   sync_blocks();
 }
 
@@ -224,6 +230,7 @@ void ReplicaState::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std
   release_blocks(slot, granted_blocks, !finishing && fits);
   board_.progress(slot).preempted = serial;
   request.context_tokens = request.cached_tokens = 0;
+  request.draft_tokens = 0;
   request.phase = Phase::pending;
   if (finishing) return;
   ++request.preemptions;
@@ -237,8 +244,12 @@ void ReplicaState::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std
 /// Out of the lists and the decode pool; blocks stay.
 void ReplicaState::leave_seat(std::int32_t slot) {
   if (request(slot).phase == Phase::decoding) {
-    leave_common_pace(slot);
-    pool_.leave(slot);
+    if (ragged_) {
+      ragged_->leave(slot);
+    } else {
+      leave_common_pace(slot);
+      pool_.leave(slot);
+    }
   } else if (request(slot).phase == Phase::in_flight) {
     not_in_flight(slot);
   }
@@ -255,9 +266,16 @@ void ReplicaState::release_blocks(std::int32_t slot, std::int32_t granted_blocks
   Progress& progress = board_.progress(slot);
   const Request& r = request(slot);
   kv_.release(slot, r, progress, progress.held_blocks + granted_blocks + config_.seat_blocks,
-              r.context_tokens / config_.block_size, returns);
+              content_blocks(slot), returns);
   progress.held_blocks = 0;
   sync_blocks();
+}
+
+/// Leading blocks of its own that carry content.
+std::int32_t ReplicaState::content_blocks(std::int32_t slot) const {
+  const std::int32_t context = request(slot).context_tokens;
+  const std::int32_t known = ragged_ ? board_.ragged(slot).content_tokens : context;
+  return std::min(context, known) / config_.block_size;
 }
 
 void ReplicaState::release_kept(std::int32_t slot) {
@@ -271,12 +289,14 @@ void ReplicaState::release_kept(std::int32_t slot) {
 
 bool ReplicaState::grant_prefill(std::int32_t slot, std::int32_t tokens) {
   Progress& progress = board_.progress(slot);
+  const std::int32_t whole = ragged_ ? ragged_->with_lookahead(tokens) : tokens;
   const std::int32_t more =
-      std::max(0, blocks_for(tokens, config_.block_size) - progress.held_blocks);
+      std::max(0, blocks_for(whole, config_.block_size) - progress.held_blocks);
   if (more > kv_.free_blocks()) return false;
   kv_.grow(slot, more);
   progress.held_blocks += more;
   kv_.remember(slot, request(slot), progress, tokens / config_.block_size);
+  if (ragged_) board_.ragged(slot).content_tokens = tokens;
   sync_blocks();
   return true;
 }
@@ -296,6 +316,27 @@ void ReplicaState::grant_decode(std::int32_t slot) {
     sync_blocks();
   }
   if (pool_.is_filling(slot)) fill_block(slot);
+}
+
+/// Tokens of the sequence that are scheduled and known count as content; drafts never do.
+bool ReplicaState::know_content(std::int32_t slot, std::int32_t tokens) {
+  RaggedProgress& ragged = board_.ragged(slot);
+  const std::int32_t known = std::min(tokens, request(slot).prompt_tokens + ragged.landed_tokens);
+  if (known <= ragged.content_tokens) return false;
+  const bool fills = known / config_.block_size > ragged.content_tokens / config_.block_size;
+  ragged.content_tokens = known;
+  if (!ragged.shares_output || !fills) return false;
+  kv_.remember(slot, request(slot), board_.progress(slot), known / config_.block_size);
+  return true;
+}
+
+void ReplicaState::grant_row(std::int32_t slot, std::int32_t blocks) {
+  if (blocks > 0) {
+    kv_.take(blocks);
+    board_.progress(slot).held_blocks += blocks;
+    sync_blocks();
+  }
+  know_content(slot, request(slot).context_tokens + 1);
 }
 
 /// The planned decode fills a block that others may ask for. If the block's last token is known, it

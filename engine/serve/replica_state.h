@@ -19,6 +19,7 @@
 #include "serve/policy.h"
 #include "serve/seats.h"
 #include "serve/stages/flight.h"
+#include "serve/speculation/ragged_pool.h"
 #include "serve/visible_replica.h"
 #include "serve/waiting_queue.h"
 
@@ -33,9 +34,15 @@ class ReplicaState : public VisibleReplica {
   const KvCache& kv() const { return kv_; }
   const Seats& seats() const { return seats_; }
   const DecodePool& pool() const { return pool_; }
+  /// Whether decoding requests may advance by different numbers. Then `ragged()` has them and the
+  /// pool is empty.
+  bool is_ragged() const { return ragged_.has_value(); }
+  const RaggedPool& ragged() const { return *ragged_; }
   std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
   std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
-  std::int32_t decode_blocks() const noexcept override { return pool_.blocks_needed(); }
+  std::int32_t decode_blocks() const noexcept override {
+    return is_ragged() ? ragged_->demand().blocks : pool_.blocks_needed();
+  }
   ReplicaSignals signals() const;
   /// Whether the empty cache has room for a request of so many tokens.
   bool could_hold(std::int64_t tokens) const noexcept {
@@ -86,6 +93,8 @@ class ReplicaState : public VisibleReplica {
   /// So many blocks for all decoding requests; the plan with this serial decodes them.
   void grant_all_decodes(std::int32_t blocks, std::int64_t serial);
   void grant_decode(std::int32_t slot);
+  /// Blocks for a row of a replica that speculates.
+  void grant_row(std::int32_t slot, std::int32_t blocks);
   /// Blocks for the first `tokens` of a sequence; false: they are not there.
   [[nodiscard]] bool grant_prefill(std::int32_t slot, std::int32_t tokens);
   /// A seat and so many blocks; `ready_tokens` have KV, `planned_tokens` will have it.
@@ -106,12 +115,15 @@ class ReplicaState : public VisibleReplica {
   void release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns);
   /// The numbers of requests in phase in_flight, without this one.
   void not_in_flight(std::int32_t slot);
+  /// @returns whether a block is full now that others may ask for
+  bool know_content(std::int32_t slot, std::int32_t tokens);
 
   ReplicaConfig config_;
   KvCache kv_;
   WaitingQueue queue_;
   Seats seats_;
   DecodePool pool_;
+  std::optional<RaggedPool> ragged_;
   Pipeline pipeline_;
   bool changed_ = true;  // since the scheduler was asked
   std::vector<Failing> failing_;
@@ -122,6 +134,7 @@ class ReplicaState : public VisibleReplica {
   void sync_blocks() { board_.view.free_blocks = kv_.free_blocks(); }
   void take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
   void fill_block(std::int32_t slot);
+  std::int32_t content_blocks(std::int32_t slot) const;
   void fail(std::int32_t slot, Outcome outcome);
 };
 

@@ -10,6 +10,7 @@
 
 #include "border.h"
 #include "serve/clock.h"
+#include "serve/speculation/row.h"
 #include "serve/words.h"
 
 namespace rooflua {
@@ -100,6 +101,15 @@ class Requests {
   const Progress& progress(std::int32_t slot) const {
     return progress_[static_cast<std::size_t>(slot)];
   }
+  /// What a replica that speculates keeps of a request; from open_ragged() on.
+  RaggedProgress& ragged(std::int32_t slot) { return ragged_[static_cast<std::size_t>(slot)]; }
+  const RaggedProgress& ragged(std::int32_t slot) const {
+    return ragged_[static_cast<std::size_t>(slot)];
+  }
+  RaggedProgress& open_ragged(std::int32_t slot) {
+    if (ragged_.size() < requests_.size()) ragged_.resize(requests_.size());
+    return ragged(slot);
+  }
   const Request* data() const { return requests_.data(); }
   std::int32_t slots() const { return static_cast<std::int32_t>(requests_.size()); }
   std::int32_t alive() const { return alive_; }
@@ -107,6 +117,7 @@ class Requests {
  private:
   std::vector<Request> requests_;
   std::vector<Progress> progress_;
+  std::vector<RaggedProgress> ragged_;  // as long as the last open_ragged() made it
   std::vector<std::int32_t> free_;
   std::int32_t alive_ = 0;
 };

@@ -134,6 +134,9 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.output_tokens = outcome == Outcome::completed ? progress.stop_at : request.emitted_tokens;
   done.cached_tokens = progress.first_hit_tokens;
   done.preemptions = request.preemptions;
+  done.rounds = request.rounds;
+  done.drafted_tokens = request.drafted_tokens;
+  done.accepted_tokens = request.accepted_tokens;
   done.priority = request.priority;
   done.klass = request.klass;
   done.session = request.session;

@@ -18,6 +18,10 @@ void check(const Bindings& bindings, std::size_t replicas) {
   };
   one_each(bindings.schedulers.size(), "schedulers");
   one_each(bindings.steps.size(), "steps");
+  if (!bindings.speculators.empty()) {
+    one_each(bindings.speculators.size(), "speculators");
+    one_each(bindings.acceptances.size(), "acceptances");
+  }
   for (std::size_t i = 0; i < replicas; ++i)
     ROOFLUA_ASSERT(bindings.schedulers[i] != nullptr && bindings.steps[i] != nullptr);
   ROOFLUA_ASSERT(bindings.workload != nullptr);
@@ -35,7 +39,9 @@ std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::s
 
 PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload) {
   if (!config.prefix_caching) return PrefixIndex::none;
-  return config.real_blocks || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
+  // A hit that loses a block leaves a second copy behind, and the order of copies counts.
+  const bool real = config.real_blocks || config.drops_last_hit;
+  return real || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
 }
 
 bool wanted(const std::atomic<int>* stop) {
@@ -52,6 +58,8 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
       signals_(group_of_, config.replicas) {
   validate(config_);
   check(bindings_, config_.replicas.size());
+  for (std::size_t i = 0; i < bindings_.speculators.size(); ++i)
+    config_.replicas[i].ragged |= bindings_.speculators[i] != nullptr;
   replicas_.reserve(config_.replicas.size());
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(config_.replicas.size()); ++i) {
     const ReplicaConfig& replica = config_.replicas[static_cast<std::size_t>(i)];
@@ -68,6 +76,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   is_touched_.assign(groups_.size(), 0);
   bind_groups();
   bind_holders();
+  bind_speculation();
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
   read_ahead();
@@ -288,6 +297,13 @@ void Simulation::bind_groups() {
   }
 }
 
+void Simulation::bind_speculation() {
+  for (std::size_t i = 0; i < bindings_.speculators.size(); ++i) {
+    if (replicas_[i].is_ragged())
+      replicas_[i].speculate_by(bindings_.speculators[i], bindings_.acceptances[i]);
+  }
+}
+
 /// The caches of several replicas tell which prompts they begin.
 void Simulation::bind_holders() {
   of_each_block_size_.clear();
@@ -314,6 +330,15 @@ void Simulation::set_steps(std::int32_t index, StepModel& model) {
   runs_[static_cast<std::size_t>(index)].forget();
 }
 
+void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculator,
+                                 AcceptanceModel& acceptance) {
+  const auto place = static_cast<std::size_t>(index);
+  ROOFLUA_ASSERT(place < bindings_.speculators.size());
+  bindings_.speculators[place] = &speculator;
+  bindings_.acceptances[place] = &acceptance;
+  bind_speculation();
+}
+
 void Simulation::set_router(Router& router) {
   signals_.set_staleness(picoseconds(router.staleness_s(), "router: staleness_s"));
   bindings_.router = &router;
@@ -329,6 +354,7 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   copy->bind_router();
   copy->bind_groups();
   copy->bind_holders();
+  copy->bind_speculation();
   return copy;
 }
 

@@ -111,6 +111,9 @@ class Simulation final : public RouteSource {
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
+  /// Of a replica that speculates. Requests keep the curves that they have.
+  void set_speculation(std::int32_t replica, SpeculatorPolicy& speculator,
+                       AcceptanceModel& acceptance);
   /// Told from now on, after those before it.
   void add_observer(Observer& observer) {
     bindings_.observers.push_back(&observer);
@@ -179,6 +182,7 @@ class Simulation final : public RouteSource {
   void bind_router();
   void bind_groups();
   void bind_holders();
+  void bind_speculation();
   bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
   SchedulerPolicy& scheduler(std::int32_t index) {

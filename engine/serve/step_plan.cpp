@@ -10,8 +10,10 @@ namespace rooflua {
 
 void StepPlan::clear() {
   everyone_ = walked_ = needs_victim_ = false;
-  single_blocks_ = 0;
+  cut_ = false;
+  single_blocks_ = walk_tokens_ = at_hand_tokens_ = 0;
   singles_.clear();
+  rows_.clear();
   prefills_.clear();
   preempted_.clear();
   pulled_.clear();
@@ -32,6 +34,7 @@ void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t seria
   Plan::begin(replica, nullptr, now, serial);
   on_ = &replica;
   clear();
+  if (replica.is_ragged()) return repeat_rows();
   replica.grant_all_decodes(replica.pool().blocks_needed(), serial);
   everyone_ = true;
   view_.decodes = replica.view().decodes;
@@ -39,7 +42,8 @@ void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t seria
 }
 
 bool StepPlan::is_decode_all() const {
-  return everyone_ && singles_.empty() && view_.prefills == 0 && view_.preempted == 0 &&
+  const bool everyone = on_->is_ragged() ? walked_ && !cut_ : everyone_;
+  return everyone && singles_.empty() && view_.prefills == 0 && view_.preempted == 0 &&
          view_.rejected == 0;
 }
 
@@ -76,6 +80,12 @@ std::int32_t StepPlan::try_decode_all(std::int32_t limit) noexcept {
   if (limit < no_limit) return refuse("decode_all", Refusal::bad_limit, -1);
   const std::int32_t eligible = on_->view().decodes - static_cast<std::int32_t>(singles_.size());
   if (eligible == 0 || limit == 0) return 0;
+  if (on_->is_ragged()) {
+    walked_ = true;
+    limit_ = limit;
+    cursor_ = on_->view().running_head;
+    return walk_rows();
+  }
   const bool bound = limit != no_limit && limit < eligible;
   if (over_budget(DecodePool::tokens_of(bound ? limit : eligible)))
     return refuse("decode_all", Refusal::over_budget, -1);
@@ -96,6 +106,7 @@ std::int32_t StepPlan::try_decode_all(std::int32_t limit) noexcept {
 
 /// Decodes in admission order from the cursor on, and preempts as the header tells.
 std::int32_t StepPlan::walk() noexcept {
+  if (on_->is_ragged()) return walk_rows();
   while (cursor_ >= 0 && (limit_ == no_limit || walk_count_ < limit_)) {
     const std::int32_t slot = cursor_;
     const Request& request = on_->request(slot);
@@ -130,12 +141,16 @@ std::int32_t StepPlan::try_shed(std::int32_t victim) noexcept {
   return walk();
 }
 
-std::int32_t StepPlan::try_decode(std::int32_t slot) noexcept {
+std::int32_t StepPlan::try_decode(std::int32_t slot, std::int32_t tokens) noexcept {
   if (needs_victim_) return refuse("decode", Refusal::victim_expected, slot);
   if (!known(slot)) return refuse("decode", Refusal::no_such_request, slot);
   if (on_->request(slot).phase != Phase::decoding)
     return refuse("decode", Refusal::not_decoding, slot);
   if (holds(slot) || walked_) return refuse("decode", Refusal::planned_already, slot);
+  if (tokens != all_tokens && tokens < 1) return refuse("decode", Refusal::no_tokens, slot);
+  if (tokens > 1 + on_->request(slot).draft_tokens)
+    return refuse("decode", Refusal::too_many_tokens, slot);
+  if (on_->is_ragged()) return decode_row(slot, tokens);
   if (over_budget(DecodePool::tokens_of(1))) return refuse("decode", Refusal::over_budget, slot);
   const std::int32_t need = on_->pool().blocks_needed(slot);
   if (need > on_->kv().free_blocks()) return 0;
@@ -226,7 +241,10 @@ std::int32_t StepPlan::try_preempt(std::int32_t slot) noexcept {
 void StepPlan::withdraw(std::int32_t slot) noexcept {
   Progress& progress = on_->progress(slot);
   std::int32_t granted = 0;
-  if (on_->request(slot).phase == Phase::decoding && holds(slot)) {
+  if (progress.planned == serial_ && on_->is_ragged() &&
+      on_->request(slot).phase == Phase::decoding) {
+    withdraw_row(slot);
+  } else if (on_->request(slot).phase == Phase::decoding && holds(slot)) {
     granted = on_->pool().blocks_needed(slot);
     view_.tokens -= DecodePool::tokens_of(1);
     --view_.decodes;

@@ -8,6 +8,7 @@
 
 #include "serve/batch.h"
 #include "serve/plan.h"
+#include "serve/speculation/row.h"
 
 namespace rooflua {
 
@@ -24,7 +25,7 @@ class StepPlan final : public Plan {
 
   std::int32_t try_decode_all(std::int32_t limit) noexcept override;
   std::int32_t try_shed(std::int32_t victim_slot) noexcept override;
-  std::int32_t try_decode(std::int32_t slot) noexcept override;
+  std::int32_t try_decode(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_prefill(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept override;
   std::int32_t try_preempt(std::int32_t slot) noexcept override;
@@ -46,10 +47,21 @@ class StepPlan final : public Plan {
   /// Requests that got blocks for KV that is to come.
   std::span<const std::int32_t> pulled() const { return pulled_; }
   const std::vector<PrefillWork>& prefills() const { return prefills_; }
+  /// The decodes of a replica that speculates.
+  std::vector<Row>& rows() { return rows_; }
+  const std::vector<Row>& rows() const { return rows_; }
   /// The prefills move to `into`, whose memory the next plan takes over.
   void move_prefills(std::vector<PrefillWork>& into) { prefills_.swap(into); }
 
  private:
+  // speculation/ragged_plan.cpp
+  std::int32_t walk_rows() noexcept;
+  std::int32_t decode_row(std::int32_t slot, std::int32_t tokens) noexcept;
+  void add_row(std::int32_t slot, std::int32_t tokens, std::int32_t blocks) noexcept;
+  void withdraw_row(std::int32_t slot) noexcept;
+  void repeat_rows();
+  std::int32_t budget_left() const noexcept;
+
   void clear();
   bool over_budget(std::int32_t more) const noexcept;
   bool known(std::int32_t slot) const noexcept;
@@ -65,6 +77,10 @@ class StepPlan final : public Plan {
   std::int32_t cursor_ = -1, limit_ = no_limit, walk_count_ = 0;
   std::int32_t single_blocks_ = 0;  // that decode() took
   std::vector<std::int32_t> singles_;
+  std::vector<Row> rows_;
+  std::int32_t walk_tokens_ = 0;     // that decode_all gave to rows
+  std::int32_t at_hand_tokens_ = 0;  // of the request at the cursor, once they are fixed
+  bool cut_ = false;                 // the limit or the budget bound decode_all
   std::vector<PrefillWork> prefills_;
   std::vector<std::int32_t> preempted_, pulled_;  // slots
 };

@@ -29,6 +29,11 @@ inline std::int32_t emitted_tokens(const ReplicaView& view, const Request& r) {
   return r.emitted_tokens +
          (r.phase == Phase::decoding ? static_cast<std::int32_t>(view.decode_index - r.joined) : 0);
 }
+/// Tokens of a step in which every decoding request gets all that it may have: one each, and the
+/// drafts that it brings.
+inline std::int32_t decode_tokens(const ReplicaView& view) {
+  return view.speculates != 0 ? view.decode_tokens : view.decodes;
+}
 /// Tokens of the sequence without KV: prompt + emitted - context; 1 while decoding, 0 while
 /// finishing or in flight.
 inline std::int32_t pending_tokens(const ReplicaView& view, const Request& r) {
@@ -44,6 +49,7 @@ struct Board {
 
   Request& request(std::int32_t slot) const { return (*requests)[slot]; }
   Progress& progress(std::int32_t slot) const { return requests->progress(slot); }
+  RaggedProgress& ragged(std::int32_t slot) const { return requests->ragged(slot); }
 };
 
 class VisibleReplica {

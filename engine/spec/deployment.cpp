@@ -104,10 +104,10 @@ void check(const DeploymentOptions& options) {
 
 /// What a rank needs before the first KV block, and what it has.
 struct Balance {
-  Bytes weights, activations, runtime;
+  Bytes weights, drafter, activations, runtime;
   Bytes seat;  // taken from the KV blocks by each request
   Bytes requested;
-  Bytes needed() const { return weights + activations + runtime; }
+  Bytes needed() const { return weights + drafter + activations + runtime; }
 };
 
 /// What was asked for, else the format of the class with most weights: experts, else MLPs.
@@ -138,6 +138,7 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
   WeightParts parts = weights_per_rank(model, widths);
   if (stages.size() > 1) parts = weights_of_stage(parts, model, stages, stage);
   balance.weights = weight_bytes(parts, model, weight_formats(model, options.weights));
+  balance.drafter = options.drafter_weights;
   balance.activations = options.activations.value_or(
       activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
   balance.runtime = options.runtime.value_or(runtime_estimate(widths.ranks() * options.pp));
@@ -189,13 +190,14 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
 [[noreturn]] void does_not_fit(const Model& model, const Hardware& hardware,
                                const DeploymentOptions& options, const Balance& balance,
                                Bytes short_by) {
-  std::string text = model.name + " does not fit on " + hardware.name +
-                     " with tp = " + std::to_string(options.tp) +
-                     (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") + ": " +
-                     gib(short_by) + " too much. Per GPU " + gib(balance.weights) + " of " +
-                     std::string(name(weight_dtype_of(model, options))) + " weights, " +
-                     gib(balance.activations) + " activations, " + gib(balance.runtime) +
-                     " runtime";
+  std::string text =
+      model.name + " does not fit on " + hardware.name +
+      " with tp = " + std::to_string(options.tp) +
+      (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") + ": " + gib(short_by) +
+      " too much. Per GPU " + gib(balance.weights) + " of " +
+      std::string(name(weight_dtype_of(model, options))) + " weights, " +
+      (balance.drafter > Bytes(0) ? gib(balance.drafter) + " of a drafter, " : "") +
+      gib(balance.activations) + " activations, " + gib(balance.runtime) + " runtime";
   if (balance.seat > Bytes(0))
     text += ", " + gib(balance.seat) + " for windows and states of one request";
   text += "; available " + gib(balance.requested) + " (" + json_number(options.memory_utilization) +
@@ -291,6 +293,7 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.max_num_batched_tokens = options.max_num_batched_tokens;
   out.block_size = options.block_size;
   out.weight_bytes = room.balance.weights;
+  out.drafter_bytes = room.balance.drafter;
   out.activation_bytes = room.balance.activations;
   out.runtime_bytes = room.balance.runtime;
   out.seat_bytes = room.balance.seat;

@@ -2,6 +2,7 @@
 // A model on GPUs: how it is divided, number formats, and what is left for the KV cache.
 //
 //     available  = usable memory * memory_utilization - weights - activations - runtime
+//                  (weights: the model's, and a drafter's)
 //     kv_blocks  = available // (bytes of one block in one layer) // layers - 1 (the null block)
 //     one block in one layer = 2 * block_size * max(1, kv_heads / tp) * head_dim * dtype
 //                  latent attention: block_size * (kv_lora_rank + qk_rope_head_dim) * dtype, on
@@ -54,6 +55,8 @@ struct DeploymentOptions {
   std::optional<std::int64_t> kv_blocks = {};
   std::optional<Bytes> activations = {};  // given: replaces activation_estimate
   std::optional<Bytes> runtime = {};      // given: replaces runtime_estimate
+  Bytes drafter_weights = {};       // per rank: of what drafts tokens beside the model; 0: nothing
+  Bytes drafter_kv_per_token = {};  // per rank: its own cache, which is in the model's blocks
 };
 
 struct Deployment {
@@ -74,9 +77,10 @@ struct Deployment {
   int block_size = 16;
   std::int64_t kv_blocks = 0;  // usable blocks per replica (the engine's null block is not counted)
   Bytes weight_bytes;          // per rank
+  Bytes drafter_bytes;         // per rank: weights of a drafter
   Bytes activation_bytes;  // per rank: what a dummy forward at the token budget needs, an estimate
   Bytes runtime_bytes;     // per rank: context, workspaces, communication buffers, an estimate
-  Bytes kv_bytes_per_block;      // per rank, all layers whose cache grows
+  Bytes kv_bytes_per_block;      // per rank, all layers whose cache grows, a drafter's among them
   Bytes seat_bytes;              // per rank: one request's windows, chunks and recurrent states
   std::int64_t seat_blocks = 0;  // the blocks that hold them, beside those of the request's tokens
   Bytes kv_capacity;             // per rank: kv_blocks of them

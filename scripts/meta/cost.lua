@@ -60,6 +60,12 @@ function cost.evidence_codes() end
 ---@field decode_context_tokens number sum over decodes, the new token excluded
 ---@field decode_context_max number computed when it is read
 ---@field decode_contexts integer[] per decode; reading them is slow
+---@field decode_tokens integer 1 + drafts of every decode; as many as decodes without speculation
+---@field decode_pairs number query-key pairs of the decodes
+---@field decode_widths integer[] per decode; reading them is slow
+---@field draft_rows integer requests that get drafts for the next step
+---@field draft_tokens integer these drafts together
+---@field draft_passes integer the most drafts of one of them
 ---@field tokens integer of the whole step
 ---@field requests integer partial prefills included
 ---@field sampled integer decodes and prefills that complete in this step
@@ -234,6 +240,11 @@ function cost.explain(call) end
 ---@field decodes integer?
 ---@field decode_context_tokens number? sum
 ---@field decode_context_max number?
+---@field decode_tokens integer? 1 + drafts of all decodes; or instead of it:
+---@field decode_widths integer[]? 1 + drafts of each decode
+---@field draft_rows integer? requests that get drafts for the next step
+---@field draft_tokens integer? these drafts together
+---@field draft_passes integer? the most of one of them
 ---@field group {ranks: integer, tokens: integer, max_tokens: integer, prefills: integer}? of ranks that step together
 
 --- A batch like those that the engine gives to a step model.

@@ -18,7 +18,8 @@
 local rooflua = {}
 
 --- The policies of one folder of scripts/: name, doc, parameters.
----@param kind "steps"|"schedulers"|"routers"|"workloads"|"bucketing"|"corrections"|"lookup"|"metrics"
+---@param kind string "steps", "schedulers", "routers", "workloads", "bucketing", "corrections", "lookup", "metrics",
+---"speculators", "acceptance" or "drafters"
 ---@return {name: string, doc: string, source: string?, params: table, presets: table, module: string}[]
 function rooflua.list(kind) end
 

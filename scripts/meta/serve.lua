@@ -23,6 +23,7 @@ local serve = {}
 ---@field corrections table[]|nil factors and delays, applied in order
 --- default vllm_v1; which requests run in a step; its max_num_seqs and max_num_batched_tokens become the deployment's
 ---@field scheduler table|string|nil
+---@field speculation rooflua.ScenarioSpeculation? several tokens per step: drafts that a step verifies; default none
 ---@field router table|string|nil default round_robin; which replica gets a request, where there is more than one
 --- default 1; how many, or each of them with what it has of its own
 ---@field replicas integer|rooflua.ScenarioReplica[]|nil
@@ -66,6 +67,11 @@ local serve = {}
 --- tokens; longer requests are refused; default none. A priced batch with a longer one is noted; default the model's
 ---@field max_model_len integer?
 
+---@class rooflua.ScenarioSpeculation
+---@field speculator table|string|nil how many drafts requests bring to a step; required
+---@field acceptance table|string|nil which drafts are accepted; required
+---@field drafter table|string|nil what drafting costs; default nothing
+
 ---@class rooflua.ScenarioReplica
 ---@field hardware string|table|rooflua.Hardware|nil of this replica; default the scenario's `hardware`
 ---@field model string|table|rooflua.Model|nil of this replica; default the scenario's `model`
@@ -74,6 +80,7 @@ local serve = {}
 ---@field mfu string|table|rooflua.Database|nil of this replica; default the scenario's `mfu`
 ---@field steps table|string|nil of this replica; default the scenario's `steps`
 ---@field scheduler table|string|nil of this replica; default the scenario's `scheduler`
+---@field speculation rooflua.ScenarioSpeculation? of this replica; default the scenario's `speculation`
 ---@field role "both"|"prefill"|"decode"|nil default "both"; what this replica does for a request
 ---@field count integer? default 1; how many replicas are like this; each has deployment.dp ranks
 
@@ -113,6 +120,9 @@ local serve = {}
 ---@class rooflua.ScenarioMetrics
 --- requests; default 1048576; with more completed requests, quantiles come from histograms
 ---@field exact_requests integer?
+--- default "chunk"; itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token,
+--- 0 but for the first
+---@field itl "chunk"|"token"|nil
 
 ---@class rooflua.ScenarioNetwork
 ---@field alpha_s number? s; default 0; before the first byte
@@ -273,6 +283,36 @@ function Plan:wake_at(time_s) end
 ---@field on_done? fun(self, request: rooflua.EndedRequest) after every request that ended
 ---@field summary? fun(self): table what it tells at the end of a run, for result.policies
 
+--- What a file of scripts/speculators returns.
+---@class rooflua.Speculator: rooflua.PolicyClass
+---@field depth integer|fun(self): integer the most drafts that it asks for
+---@field drafts fun(self, batch: rooflua.Batch, replica: rooflua.Replica): integer drafts of every request that samples
+---@field draft? fun(self, request: rooflua.Request, k: integer): integer of one of them
+---@field landed? fun(self, seen: rooflua.SpecSeen)
+
+--- Rows that landed together.
+---@class rooflua.SpecSeen
+---@field now_s number
+---@field rows integer decodes that landed
+---@field drafted integer
+---@field accepted integer
+---@field accepted_at integer[] rows that accepted draft 1, 2, ...
+---@field decodes integer decoding requests now
+
+--- What a file of scripts/acceptance returns.
+---@class rooflua.Acceptance: rooflua.PolicyClass
+---@field scope? "request"|"step"
+---@field curve fun(self, request: rooflua.Request, rng: rooflua.RandomStream): number[] a_1, a_2, ...; or { rounds = }
+---@field accept? fun(self, request: rooflua.Request, drafted: integer, emitted: integer, u: function): integer
+
+--- What a file of scripts/drafters returns.
+---@class rooflua.Drafter: rooflua.PolicyClass
+---@field lookahead? integer|"k" tokens for which blocks are held ahead
+---@field reserve? integer|"k"|"k-1" slots per seat that drafting takes of the token budget
+---@field drops_last_hit? boolean
+---@field time fun(self, batch: rooflua.Batch): number seconds, added to the step model's
+---@field memory? fun(self): number, number weight_bytes and kv_bytes_per_token of one rank
+
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
@@ -335,7 +375,7 @@ function Live:explain(index) end
 ---@return table? document
 function Live:why(id) end
 --- Sets other policies from the next plan on. A scheduler given by name takes over the limits of the old one.
----@param changes {scheduler: table|string?, steps: table|string?}
+---@param changes {scheduler: table|string?, steps: table|string?, speculator: table|string?}
 function Live:set(changes) end
 --- An independent copy of the simulation.
 ---@return rooflua.Live

@@ -152,7 +152,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field activation_bytes number per rank, an estimate
 ---@field seat_bytes number per rank: windows, chunks and recurrent states of one request
 ---@field seat_blocks integer KV blocks that hold them, beside those of the request's tokens; 0 without such layers
----@field kv_bytes_per_block number per rank, all layers whose cache grows
+---@field drafter_bytes number per rank: weights of a drafter; 0 without speculation
+---@field kv_bytes_per_block number per rank, all layers whose cache grows, a drafter's among them
 ---@field kv_capacity_bytes number per rank
 
 --- A model by name or alias, from a config.json, a .toml, or a table with the same keys. In a table, `from` names a

@@ -50,13 +50,12 @@ end
 --- Gives one running request its tokens. While blocks are missing, it preempts another request.
 --- Returns false when the request itself was preempted, or when the preemption was refused.
 function VllmV1:run_one(request, replica, plan)
-  local tokens = 1
-  if request.phase == "prefill" then
-    tokens = math.min(self:chunk(request.pending_tokens), self.max_num_batched_tokens - plan.tokens)
-  end
+  local prefills = request.phase == "prefill"
+  local tokens = prefills and self:chunk(request.pending_tokens) or 1 + request.draft_tokens
+  tokens = math.min(tokens, self.max_num_batched_tokens - plan.tokens)
   while true do
-    if request.phase == "decode" then
-      if plan:decode(request) then return true end
+    if not prefills then
+      if plan:decode(request, tokens) then return true end
     elseif plan:prefill(request, tokens) then
       return true
     end
@@ -89,14 +88,14 @@ function VllmV1:run_running(replica, plan)
   local prefilling = replica:prefilling()
   local unfinished = #prefilling
   if unfinished == 0 then
-    if replica.decodes <= budget then plan:decode_all() else plan:decode_all(budget) end
+    if replica.decode_tokens <= budget then plan:decode_all() else plan:decode_all(budget) end
     return
   end
   local running = replica:running()
   if unfinished > 1 or running[#running] ~= prefilling[1] or self.victim then
     return self:run_in_order(replica, plan)
   end
-  if replica.decodes <= budget then plan:decode_all() else plan:decode_all(budget) end
+  if replica.decode_tokens <= budget then plan:decode_all() else plan:decode_all(budget) end
   if #prefilling == 1 and plan.tokens < budget then
     self:run_one(prefilling[1], replica, plan)
   end
@@ -129,7 +128,7 @@ end
 --- The decodes only; the next step is planned anew.
 function VllmV1:run_decodes(replica, plan)
   local budget = self.max_num_batched_tokens
-  if replica.decodes <= budget then plan:decode_all() else plan:decode_all(budget) end
+  if replica.decode_tokens <= budget then plan:decode_all() else plan:decode_all(budget) end
   plan:wake_at(replica.now_s + 1e-9)
 end
 

@@ -6,9 +6,9 @@
 ---
 --- M is the number of tokens in the step, padded to the size of the CUDA graph that runs it; attention is never
 --- padded. GEMMs are looked up in the shape that the engine runs: q, k and v in one GEMM, gate and up in one GEMM,
---- sharded over the ranks, in the number format of their weights. The LM head has one row per request. A prefill
---- chunk of t new tokens after p cached ones costs t p + t (t+1) / 2 query-key pairs. Decodes cost the KV bytes of
---- the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
+--- sharded over the ranks, in the number format of their weights. The LM head has a row per request and draft. A
+--- prefill chunk of t new tokens after p cached ones costs t p + t (t+1) / 2 query-key pairs. Decodes cost the KV bytes
+--- of the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
 --- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
 --- Experts cost at least the weights that they touch. Each layer has two all-reduces.
 --- Data-parallel ranks share the experts and pad their tokens to each other's (kernels/group.lua).
@@ -18,7 +18,8 @@
 --- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
 --- tokens never make a step cheaper, up to rounding (tests/scripts/kernels_law_test.lua).
 --- Idioms that keep the code compiled: docs/LUA_API.md, "Hot paths".
---- Not in it: pipeline parallelism, speculative decoding, prefix-shared attention.
+--- A decode that brings drafts has several tokens: docs/SPECULATION.md. The drafter is not in this price.
+--- Not in it: pipeline parallelism, prefix-shared attention.
 --- Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
@@ -54,6 +55,7 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field experts_kernels string
 ---@field expert_block integer
 ---@field dp_padding string
+---@field draft_overlap number
 ---@field expert_imbalance number
 local Kernels = policy.define {
   name = "kernels",
@@ -131,8 +133,8 @@ local Kernels = policy.define {
       doc = "MFU of the scan of state-space layers, which no table measures.",
     },
     experts_kernels = {
-      default = "own", values = { "own", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
-      doc = "Engine whose kernels run the routed experts; own = the deployment's engine.",
+      default = "own", values = { "own", "marlin", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
+      doc = "Engine whose kernels run the routed experts; own = the deployment's; marlin = four bits, expanded.",
     },
     expert_block = {
       default = -1, unit = "rows", min = -1, integer = true, source = "steps/kernels/engines.lua",
@@ -141,6 +143,11 @@ local Kernels = policy.define {
     dp_padding = {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
       doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
+    },
+    draft_overlap = {
+      default = 0.4, unit = "1", min = 0, max = 1,
+      source = "fitted to gpt-oss-120b on H200 with 1 and 3 drafts, leaving out 7 (docs/SPECULATION.md)",
+      doc = "Part of the experts of a draft that other tokens of its request touch anyway.",
     },
     expert_imbalance = {
       default = 1.0, unit = "1", min = 1, source = "1: as the rows were measured; GEMMs alone are balanced",
@@ -166,7 +173,8 @@ function Kernels:bind(context)
   self:bind_experts(deployment.max_num_batched_tokens)
   self.elementwise = elementwise.of(self)
   self.whole_moe_layers = {}
-  self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens)
+  self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens,
+    context.draft_depth)
   self:bind_engine(engines[self.database.engine])
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
@@ -193,7 +201,8 @@ end
 --- TRTLLM runs those that FlashInfer gives to vLLM and SGLang.
 function Kernels:bind_experts(budget)
   self.experts_database, self.experts_bounds = self.database, self.bounds
-  if self.experts_kernels == "own" or self.experts_kernels == self.database.engine then return end
+  local kernels = self.experts_kernels
+  if kernels == "own" or kernels == "marlin" or kernels == self.database.engine then return end
   self.experts_database = self.database:of_engine(self.experts_kernels)
   self.experts_bounds = bounds.of(self.hardware, self.experts_database, budget)
 end
@@ -219,6 +228,7 @@ function Kernels:bind_operations(layers, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
   self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)
   self.head_time = self:sum_of(seen.requests)
+  self.drafts_time = self:sum_with_drafts(seen.tokens)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
 end
@@ -249,6 +259,15 @@ function Kernels:sum_of(list)
   return cost.memoize(function(rows)
     local time_s = 0
     for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows) end
+    return time_s
+  end)
+end
+
+--- The same for tokens of which some are drafts, which touch fewer experts than others do; it pads them.
+function Kernels:sum_with_drafts(list)
+  return cost.memoize2(function(tokens, drafts)
+    local time_s, rows = 0, graphs.padded(tokens, self.graph_tokens)
+    for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows, drafts, tokens) end
     return time_s
   end)
 end
@@ -308,25 +327,29 @@ function Kernels:ranks_time(batch)
   return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens
 end
 
---- Time of what sees rows and no contexts: layers, experts and the head. Returns also the tokens of the fullest rank.
+--- Time of what sees rows and no contexts: layers, experts and the head, which samples drafts, too. Returns also the
+--- tokens of the fullest rank.
 function Kernels:rows_time(batch)
-  local tokens, requests = batch.tokens, batch.requests
-  if self.dp == 1 then
-    return self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(requests), tokens
+  local tokens, drafts = batch.tokens, batch.decode_tokens - batch.decodes
+  local head_s = self.head_time(batch.requests + drafts)
+  if self.dp > 1 then
+    local time_s, most = self:ranks_time(batch)
+    return time_s + head_s, most
   end
-  local time_s, most = self:ranks_time(batch)
-  return time_s + self.head_time(requests), most
+  if drafts > 0 then return self.drafts_time(tokens, drafts) + head_s, tokens end
+  return self.layers_time(graphs.padded(tokens, self.graph_tokens)) + head_s, tokens
 end
 
 --- Time of the step on the GPU.
 --- @param rows_s number rows_time of the batch
 --- @param fullest integer tokens of the fullest rank
 function Kernels:gpu_time(batch, rows_s, fullest)
-  local chunks, decodes, requests = #batch.prefills, batch.decodes, batch.requests
+  local chunks, decodes = #batch.prefills, batch.decodes
+  local rows = batch.requests + batch.decode_tokens - decodes
   local time_s, decode_s = rows_s, 0
   if decodes > 0 then
     decode_s = self.attention:decode(decodes, batch.decode_context_tokens, batch)
-    if self.decode_rows_time then time_s = time_s + self.decode_rows_time(decodes) end
+    if self.decode_rows_time then time_s = time_s + self.decode_rows_time(batch.decode_tokens) end
   end
   local attention_s = decode_s
   if chunks > 0 then
@@ -334,9 +357,9 @@ function Kernels:gpu_time(batch, rows_s, fullest)
     time_s = time_s + self:expanded_time(batch, chunks)
   end
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
-  local sampler_s = self.sampler_s + self.sorted_row_s * requests
+  local sampler_s = self.sampler_s + self.sorted_row_s * rows
   time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
-  if fullest <= (batch.tokens == requests and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
+  if fullest <= (batch.tokens == rows and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
   return max(time_s, self.eager_s)
 end
 

@@ -143,9 +143,10 @@ function RooflineV1:prefill_time(batch)
 end
 
 function RooflineV1:decode_time(batch)
-  local n, context = batch.decodes, batch.decode_context_tokens
+  local n, context = batch.decode_tokens, batch.decode_context_tokens
+  local pairs = n > batch.decodes and batch.decode_pairs - n or context  -- a new token is not its own key here
   local speed_up = self.tp ^ self.decode_tp_scaling_exponent
-  return self:phase("decode", n, context, self.traffic:decode_bytes(n, context),
+  return self:phase("decode", n, pairs, self.traffic:decode_bytes(n, context),
                     self.mfu_decode * self.mfu_decode_multiplier, speed_up, speed_up, self.decode_bw_factor)
 end
 
@@ -158,7 +159,8 @@ function RooflineV1:time(batch)
   local time_s = 0
   if prefills > 0 and decodes > 0 then
     local prefill_s, decode_s = self:prefill_time(batch), self:decode_time(batch)
-    time_s = batches.weighted(prefill_s, decode_s, batch.tokens - decodes, decodes)
+    local tokens = batch.decode_tokens
+    time_s = batches.weighted(prefill_s, decode_s, batch.tokens - tokens, tokens)
     overhead_s = overhead_s + self.prefill_overhead_s + self.mixed_prefill_overhead_s
   elseif prefills > 0 then
     time_s = self:prefill_time(batch)

@@ -272,9 +272,9 @@ end
 
 function RooflineV2:decode_time(batch)
   local terms = self.terms
-  local gemm_s = self.layer_gemms(batch.decodes)
+  local gemm_s = self.layer_gemms(batch.decode_tokens)
   local attention_s = attention.decode_time(self, batch)
-  local bytes = self.traffic:decode_bytes(batch.decodes, batch.decode_context_tokens)
+  local bytes = self.traffic:decode_bytes(batch.decode_tokens, batch.decode_context_tokens)
   local time_s, memory_s = self:phase_time("decode_memory", gemm_s + attention_s, bytes)
   terms.decode_gemm_s, terms.decode_attention_s, terms.decode_memory_s = gemm_s, attention_s, memory_s
   return time_s
@@ -298,16 +298,17 @@ function RooflineV2:prefill_time(batch)
   return time_s
 end
 
-function RooflineV2:combine(prefill_s, decode_s, prefill_tokens, decodes)
+function RooflineV2:combine(prefill_s, decode_s, prefill_tokens, decode_tokens)
   if self.mixed == "sum" then return prefill_s + decode_s end
-  if self.mixed == "weighted" then return (batches.weighted(prefill_s, decode_s, prefill_tokens, decodes)) end
+  if self.mixed == "weighted" then return (batches.weighted(prefill_s, decode_s, prefill_tokens, decode_tokens)) end
   return (math.max(prefill_s, decode_s))
 end
 
 --- LM head and all-reduces, where they are switched on.
 function RooflineV2:extras(batch)
   local time_s = 0
-  if self.lm_head and batch.requests > 0 then time_s = time_s + self.head_gemm(batch.requests) end
+  local rows = batch.requests + batch.decode_tokens - batch.decodes
+  if self.lm_head and rows > 0 then time_s = time_s + self.head_gemm(rows) end
   if self.all_reduce and self.tp > 1 and batch.tokens > 0 then
     local bytes = batch.tokens * self.model.hidden_size * self.element_bytes
     time_s = time_s + cost.all_reduce(self.database, bytes, self.tp, 2 * self.model.layers)
@@ -323,7 +324,7 @@ function RooflineV2:time(batch)
   if prefills > 0 then overhead_us = overhead_us + self.overhead_per_prefill_step_s * 1e6 end
   if prefills > 0 and decodes > 0 then
     local prefill_s, decode_s = self:prefill_time(batch), self:decode_time(batch)
-    time_s = self:combine(prefill_s, decode_s, batch.tokens - decodes, decodes)
+    time_s = self:combine(prefill_s, decode_s, batch.tokens - batch.decode_tokens, batch.decode_tokens)
   elseif prefills > 0 then
     time_s = self:prefill_time(batch)
   elseif decodes > 0 then

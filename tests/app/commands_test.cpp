@@ -42,7 +42,10 @@ TEST_CASE("every kind of name can be listed") {
                                                        {"workloads", "closed_loop"},
                                                        {"lookups", "latency_linear"},
                                                        {"bucketing", "pow2"},
-                                                       {"corrections", "prefill_divisor"}};
+                                                       {"corrections", "prefill_divisor"},
+                                                       {"speculators", "goodput"},
+                                                       {"acceptance", "per_position"},
+                                                       {"drafters", "eagle"}};
   for (const auto& [kind, name] : kinds) {
     const Said said = rooflua::test::rooflua(std::string("list ") + kind);
     CHECK(said.status == 0);

@@ -72,6 +72,11 @@ TEST_CASE("over two nodes, a pipeline serves many and tensor parallelism serves 
   compare_with_golden("20_pipeline", "");
 }
 
+TEST_CASE("drafts pay up to a load, and rules that adapt find it", "[golden]") {
+  compare_with_golden("21_speculation", "--jobs 2");
+  compare_with_golden("22_multi_token_prediction", "--jobs 2");
+}
+
 TEST_CASE("two GPUs have a capacity under an SLO, and it is what the scenario expects",
           "[golden]") {
   compare_with_golden("16_capacity_planning", "--jobs 2");

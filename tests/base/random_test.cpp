@@ -45,6 +45,17 @@ TEST_CASE("a stream is plain data, and a copy goes on as the original does") {
   for (int i = 0; i < 5; ++i) CHECK(next_bits(stream) == next_bits(copy));
 }
 
+TEST_CASE("draw number i of a stream is the i-th that comes, asked in any order") {
+  RandomStream stream = random_stream(11, "acceptance", 5);
+  const std::uint64_t key = stream.key;
+  std::vector<double> drawn;
+  for (int i = 0; i < 101; ++i) drawn.push_back(uniform(stream));
+  for (std::size_t i = drawn.size(); i-- > 0;) CHECK(uniform_at(key, i) == drawn[i]);
+  stream.counter = std::uint64_t{1} << 40;
+  stream.has_buffered = 0;
+  CHECK(uniform_at(key, std::uint64_t{1} << 41) == uniform(stream));
+}
+
 TEST_CASE("streams of another seed, name or index are uncorrelated") {
   const RandomStream streams[] = {random_stream(1, "a"),    random_stream(1, "b"),
                                   random_stream(2, "a"),    random_stream(1, "a", 1),

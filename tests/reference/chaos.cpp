@@ -33,6 +33,7 @@ int Chaos::left(const VisibleReplica& replica, const Plan& plan) const {
 }
 
 void Chaos::plan(const VisibleReplica& replica, Plan& plan) {
+  asked_all_ = false;
   if (dice_.chance(4)) preempt_somebody(replica, plan);
   if (dice_.chance(30)) prefill_some(replica, plan);
   if (dice_.chance(10)) admit_some(replica, plan);
@@ -65,10 +66,11 @@ void Chaos::decode_some(const VisibleReplica& replica, Plan& plan) {
     }
     if (way > 1) return;
   }
-  const int decodes = view.decodes - plan.view().decodes;
+  const int decodes = decode_tokens(view) - plan.view().decodes;
   const bool limited = way == 5 || decodes > std::min(budget, left(replica, plan));
   const int limit = limited ? dice_.between(0, std::min(decodes, left(replica, plan))) : 0;
   plan.decode_all(limited ? limit : Plan::no_limit);
+  asked_all_ = view.speculates != 0 && (!limited || limit > 0);
 }
 
 void Chaos::prefill_some(const VisibleReplica& replica, Plan& plan) {
@@ -110,7 +112,7 @@ void Chaos::do_something(const VisibleReplica& replica, Plan& plan) {
     const int pending = pending_tokens(view, request);
     if (request.phase == Phase::prefilling && plan.prefill(slot, std::min(pending, budget))) return;
   }
-  if (view.decodes > 0 && plan.view().decodes == 0 && plan.view().preempted == 0) {
+  if (!asked_all_ && view.decodes > 0 && plan.view().decodes == 0 && plan.view().preempted == 0) {
     plan.decode_all(std::min(view.decodes, budget));
     return;
   }

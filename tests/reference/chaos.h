@@ -29,6 +29,7 @@ class Chaos : public SchedulerPolicy {
 
   std::uint64_t seed_;
   Dice dice_;
+  bool asked_all_ = false;  // of decodes that may all be left out by max_model_len
 };
 
 }  // namespace rooflua::reference

@@ -53,7 +53,7 @@ void Scribe::on_step(const StepDone& step) {
     log.rows.push_back({work.id, work.context_tokens, work.new_tokens, true, work.completes == 1});
   if (step.batch->decodes > 0)
     log.rows.push_back({-1, static_cast<int>(step.batch->decode_context_tokens),
-                        step.batch->decodes, false, true});
+                        step.batch->decode_tokens, false, true});
   history.steps.push_back(std::move(log));
   history.discarded += step.discarded;
 }
@@ -72,6 +72,8 @@ void Scribe::on_done(const RequestDone& done) {
   served.preemptions = done.preemptions;
   served.cached = done.cached_tokens;
   served.replica = done.replica;
+  served.drafted = done.drafted_tokens;
+  served.accepted = done.accepted_tokens;
   served.prefill_replica = done.prefill_replica;
   history.preemptions += done.preemptions;
   if (done.outcome != Outcome::completed) history.finished = false;
@@ -88,6 +90,10 @@ ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool rea
   replica.async_depth = c.async_depth;
   replica.prefix_caching = c.prefix_caching;
   replica.real_blocks = real_blocks;
+  replica.ragged = c.ragged;
+  replica.lookahead = c.lookahead;
+  replica.drops_last_hit = c.drops_last_hit;
+  replica.seed = c.acceptance_seed;
   replica.context_caps = tariff.caps;
   replica.context_chunk = tariff.chunk;
   if (c.stages.several()) replica.stages.shares = c.stages.shares;
@@ -122,13 +128,20 @@ std::vector<RequestSpec> specs_of(const ServingCase& question,
 
 EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
                      std::vector<Observer*> listeners)
-    : steps_(question.tariff), scribe_(question.prompts.size()) {
+    : steps_(question.tariff),
+      speculator_(question.config),
+      acceptance_(question.config),
+      scribe_(question.prompts.size()) {
   std::vector<RequestSpec> specs = specs_of(question, segments_);
   workload_ = std::make_unique<ListedWorkload>(std::move(specs));
   listeners.push_back(&scribe_);
   ClusterConfig config;
   config.replicas = {replica_config(question.config, question.tariff, question.seed % 3 == 0)};
-  const Bindings bindings{{&scheduler}, {&steps_}, nullptr, workload_.get(), std::move(listeners)};
+  Bindings bindings{{&scheduler}, {&steps_}, nullptr, workload_.get(), std::move(listeners)};
+  if (question.config.speculates()) {
+    bindings.speculators = {&speculator_};
+    bindings.acceptances = {&acceptance_};
+  }
   simulation_ = std::make_unique<Simulation>(config, bindings);
 }
 

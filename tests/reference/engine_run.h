@@ -2,6 +2,7 @@
 // The fast engine, asked a random question.
 
 #include "serve/simulation.h"
+#include "tests/reference/case_speculation.h"
 #include "tests/reference/serving_case.h"
 
 namespace rooflua::reference {
@@ -55,6 +56,8 @@ class EngineRun {
   std::vector<std::vector<Segment>> segments_;
   std::unique_ptr<ListedWorkload> workload_;
   TariffSteps steps_;
+  CaseSpeculator speculator_;
+  CaseAcceptance acceptance_;
   Scribe scribe_;
   std::unique_ptr<Simulation> simulation_;
 };

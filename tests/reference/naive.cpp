@@ -10,6 +10,8 @@ NaiveReplica::NaiveReplica(const ServingCase& question, SchedulerPolicy& policy,
     : config_(question.config),
       role_(role),
       policy_(&policy),
+      speculator_(question.config),
+      acceptance_(question.config),
       pool_(question.config.blocks, question.config.prefix_caching),
       requests_(question.prompts.size()),
       board_(question.config, arena_, *this),
@@ -104,19 +106,22 @@ Rows NaiveReplica::schedule(Ps now) {
   now_ = now;
   for (NaiveRequest& r : requests_) {
     r.planned = 0;
-    r.taken = r.fresh = false;
+    r.taken = r.fresh = r.passed = false;
   }
   pulled_.clear();
   show();
   plan_.begin(*policy_, board_, now, serial_++);
   policy_->plan(board_, plan_);
 
+  propose();
   Rows rows;
   for (NaiveRequest* r : running_) {
     if (r->planned == 0) continue;
-    const bool completes = r->computed + r->planned == r->sequence();
-    rows.push_back({r->id, r->computed, r->planned, r->phase == Phase::prefilling, completes});
-    r->computed += r->planned;
+    const bool prefills = r->phase == Phase::prefilling;
+    const bool completes = !prefills || r->computed + r->planned == r->sequence();
+    rows.push_back({r->id, r->computed, r->planned, prefills, completes});
+    r->computed += prefills ? r->planned : 1;
+    if (speculates()) resolve(*r, rows.back());
     if (!completes) continue;
     r->output += 1;
     r->phase = r->output >= longest_output(*r) ? Phase::finishing : Phase::decoding;
@@ -128,19 +133,98 @@ Rows NaiveReplica::schedule(Ps now) {
   return rows;
 }
 
+int NaiveReplica::optimistic(const NaiveRequest& r) const {
+  int tokens = r.computed - static_cast<int>(r.flight.size());
+  for (const int row : r.flight) tokens += row;
+  return tokens;
+}
+
+int NaiveReplica::most_tokens(const NaiveRequest& r) const {
+  return std::min(1 + r.drafts, config_.max_model_len - 1 - optimistic(r));
+}
+
+/// Of a decode with so many tokens.
+int NaiveReplica::missing_blocks(const NaiveRequest& r, int tokens) const {
+  const int whole = std::min(optimistic(r) + tokens + config_.lookahead, config_.max_model_len);
+  return std::max(0, ceil_blocks(whole) - static_cast<int>(r.blocks.size()));
+}
+
+/// All that sample in the plan at hand bring drafts to the next one.
+void NaiveReplica::propose() {
+  if (!speculates() || tokens_planned() == 0) return;
+  Batch batch;
+  for (const NaiveRequest* r : running_)
+    batch.decodes += r->planned > 0 && r->phase == Phase::decoding;
+  const int k = speculator_.drafts(batch, board_.view());
+  for (NaiveRequest* r : running_) {
+    if (r->planned == 0) {
+      if (r->phase == Phase::decoding && config_.async_depth == 2) r->drafts = 0;
+      continue;
+    }
+    const bool samples = r->phase == Phase::decoding || r->computed + r->planned == r->sequence();
+    if (samples) r->drafts = speculator_.draft(arena_[r->slot], k);
+  }
+}
+
+void NaiveReplica::resolve(NaiveRequest& r, Row& row) {
+  if (row.prefill) {
+    r.true_computed = r.computed;
+    r.true_output += row.samples;
+    RandomStream stream = random_stream(config_.acceptance_seed, "acceptance.curve",
+                                        static_cast<std::uint64_t>(r.id));
+    if (row.samples && !r.curve) r.curve = acceptance_.curve(arena_[r.slot], stream);
+    return;
+  }
+  row.context = r.true_computed;
+  row.drafts = row.tokens - 1;
+  r.flight.push_back(row.tokens);
+  const int left = stop_at(r) - r.true_output;
+  row.landed = 0;
+  if (left > 0) {
+    Round round;
+    round.drafted = row.drafts;
+    round.emitted = r.true_output;
+    round.index = r.rounds++;
+    round.key =
+        random_stream(config_.acceptance_seed, "acceptance", static_cast<std::uint64_t>(r.id)).key;
+    row.accepted = acceptance_.accept(arena_[r.slot], round, *r.curve);
+    row.landed = std::min(1 + row.accepted, left);
+  }
+  r.true_output += row.landed;
+  r.true_computed += 1 + row.accepted;
+}
+
+/// A decode of several tokens is over.
+void NaiveReplica::land(NaiveRequest& r, const Row& row) {
+  r.flight.erase(r.flight.begin());
+  r.output += row.landed - 1;
+  r.landed += row.landed;
+  ++r.rounds_landed;
+  r.drafted += row.drafts;
+  r.accepted += row.accepted;
+  const bool is_seated = std::find(running_.begin(), running_.end(), &r) != running_.end();
+  if (is_seated && r.landed < stop_at(r)) r.computed += row.accepted;
+  if (r.phase == Phase::decoding && r.output >= longest_output(r)) r.phase = Phase::finishing;
+}
+
 void NaiveReplica::update(const Rows& rows) {
   ended_.clear();
   for (const Row& row : rows) {
     NaiveRequest& r = requests_[static_cast<std::size_t>(row.id)];
     if (!row.samples || r.landed == stop_at(r)) continue;  // it had ended: nothing of it lands
-    ++r.landed;
+    if (speculates() && !row.prefill) {
+      land(r, row);
+    } else {
+      ++r.landed;
+    }
     if (config_.stages.several()) --r.under_way;
     if (r.phase == Phase::in_flight) r.phase = Phase::decoding;
+    const bool late = !speculates() || config_.async_depth == 2;  // content is known at the end
     const bool ends = r.landed == stop_at(r);
     const auto seat = std::find(running_.begin(), running_.end(), &r);
     // What is computed behind an end token is no content.
-    if (ends && seat != running_.end()) r.computed = r.given->plain.prompt + r.landed - 1;
-    if (seat != running_.end()) cache_blocks(r, r.computed);
+    if (ends && late && seat != running_.end()) r.computed = r.given->plain.prompt + r.landed - 1;
+    if (late && seat != running_.end()) cache_blocks(r, r.computed);
     if (!ends) continue;
     ended_.push_back(r.id);
     ended_waiting_ += static_cast<int>(std::erase(waiting_, &r));
@@ -241,6 +325,7 @@ std::vector<int> NaiveReplica::lookup(NaiveRequest& r) {
     if (block < 0) break;
     hits.push_back(block);
   }
+  if (config_.drops_last_hit && !hits.empty()) hits.pop_back();
   return hits;
 }
 
@@ -302,6 +387,11 @@ std::int32_t NaiveBoard::shared_tokens(std::int32_t slot, std::int32_t other) co
 std::int32_t NaiveBoard::decode_blocks() const noexcept {
   std::int32_t blocks = 0;
   for (const NaiveRequest* r : naive_->running_) {
+    if (naive_->speculates()) {
+      const int tokens = naive_->most_tokens(*r);
+      if (r->phase == Phase::decoding && tokens > 0) blocks += naive_->missing_blocks(*r, tokens);
+      continue;
+    }
     const int room = static_cast<int>(r->blocks.size()) * naive_->config_.block_size;
     blocks += r->phase == Phase::decoding && r->computed == room;
   }
@@ -311,7 +401,7 @@ std::int32_t NaiveBoard::decode_blocks() const noexcept {
 void NaiveReplica::show() {
   ReplicaView& view = board_.numbers();
   std::vector<NaiveRequest*> prefilling;
-  view.decodes = view.finishing = view.in_flight = 0;
+  view.decodes = view.finishing = view.in_flight = view.decode_tokens = 0;
   view.decode_context_tokens = view.waiting_tokens = 0;
   for (NaiveRequest& r : requests_)
     if (r.phase != Phase::absent) show_request(r);
@@ -323,7 +413,9 @@ void NaiveReplica::show() {
     if (r->phase != Phase::decoding) continue;
     ++view.decodes;
     view.decode_context_tokens += r->computed;
+    if (speculates()) view.decode_tokens += 1 + r->drafts;
   }
+  view.speculates = speculates();
   view.now_s = seconds(now_);
   view.decode_index = decode_steps_;
   view.requests = arena_.data();
@@ -367,6 +459,10 @@ void NaiveReplica::show_request(NaiveRequest& r) {
   shown.context_tokens = r.computed;
   shown.emitted_tokens = r.output;
   shown.joined = decode_steps_;  // nothing is implied: the numbers are true now
+  shown.draft_tokens = r.drafts;
+  shown.drafted_tokens = r.drafted;
+  shown.accepted_tokens = r.accepted;
+  shown.rounds = r.rounds_landed;
   shown.preemptions = r.preemptions;
   shown.cached_tokens = r.phase == Phase::waiting ? 0 : r.seat_hit;
 }

@@ -19,16 +19,25 @@ bool NaivePlan::bursts(int more) const {
 }
 
 /// False: it needs a block and none is free.
-bool NaivePlan::give_token(NaiveRequest& r) {
-  if (r.computed + 1 > static_cast<int>(r.blocks.size()) * naive_->config_.block_size) {
-    if (naive_->pool_.free_blocks() == 0) return false;
-    r.blocks.push_back(naive_->pool_.pop());
+bool NaivePlan::give_token(NaiveRequest& r, int tokens) {
+  int need = 0;
+  if (naive_->speculates()) {
+    need = naive_->missing_blocks(r, tokens);
+  } else {
+    need = r.computed + 1 > static_cast<int>(r.blocks.size()) * naive_->config_.block_size;
   }
-  r.planned = 1;
+  if (need > naive_->pool_.free_blocks()) return false;
+  for (; need > 0; --need) r.blocks.push_back(naive_->pool_.pop());
+  r.planned = tokens;
   naive_->cache_blocks(r, r.computed + 1);
   ++view_.decodes;
-  ++view_.tokens;
+  view_.tokens += tokens;
   return true;
+}
+
+int NaivePlan::budget_left() const {
+  const int budget = naive_->config_.max_num_batched_tokens;
+  return budget > 0 ? budget - naive_->tokens_planned() : 1 << 30;
 }
 
 // --- decodes
@@ -40,6 +49,13 @@ std::int32_t NaivePlan::try_decode_all(std::int32_t limit) noexcept {
   int eligible = 0;
   for (const NaiveRequest* r : naive_->running_)
     eligible += r->phase == Phase::decoding && r->planned == 0;
+  if (naive_->speculates()) {
+    if (eligible == 0 || limit == 0) return 0;
+    most_ = limit == no_limit ? 1 << 30 : limit;
+    all_asked_ = true;
+    given_ = given_tokens_ = wish_ = 0;
+    return walk_rows();
+  }
   most_ = limit == no_limit ? eligible : std::min(limit, eligible);
   if (most_ == 0) return 0;
   if (bursts(most_)) return refuse("decode_all", Refusal::over_budget, -1);
@@ -48,8 +64,50 @@ std::int32_t NaivePlan::try_decode_all(std::int32_t limit) noexcept {
   return walk_on();
 }
 
+/// The same with drafts: `most_` counts tokens.
+std::int32_t NaivePlan::walk_rows() {
+  while (true) {
+    NaiveRequest* next = nullptr;
+    for (NaiveRequest* r : naive_->running_) {
+      if (r->phase != Phase::decoding || r->planned > 0 || r->passed) continue;
+      next = r;
+      break;
+    }
+    if (next == nullptr) break;
+    if (wish_ == 0) {
+      if (naive_->most_tokens(*next) <= 0) {
+        next->passed = true;
+        continue;
+      }
+      wish_ = std::min({naive_->most_tokens(*next), most_ - given_tokens_, budget_left()});
+      if (wish_ <= 0) break;
+    }
+    if (give_token(*next, wish_)) {
+      ++given_;
+      given_tokens_ += wish_;
+      wish_ = 0;
+      continue;
+    }
+    if (policy_->has_victim()) {
+      at_hand_ = next;
+      naive_->show();
+      return asks_victim;
+    }
+    NaiveRequest* victim = naive_->running_.back();
+    if (victim->phase == Phase::decoding && victim->planned > 0) {
+      --given_;
+      given_tokens_ -= victim->planned;
+    }
+    take_away(*victim);
+    if (victim == next) break;
+  }
+  naive_->show();
+  return given_;
+}
+
 /// Admission order, from the first that has no token yet.
 std::int32_t NaivePlan::walk_on() {
+  if (naive_->speculates()) return walk_rows();
   while (given_ < most_) {
     NaiveRequest* next = nullptr;
     for (NaiveRequest* r : naive_->running_) {
@@ -58,7 +116,7 @@ std::int32_t NaivePlan::walk_on() {
       break;
     }
     if (next == nullptr) break;
-    if (give_token(*next)) {
+    if (give_token(*next, 1)) {
       ++given_;
       continue;
     }
@@ -82,7 +140,10 @@ std::int32_t NaivePlan::try_shed(std::int32_t slot) noexcept {
   const auto& running = naive_->running_;
   if (std::find(running.begin(), running.end(), victim) == running.end())
     return refuse("victim", Refusal::not_seated, slot);
-  if (victim->phase == Phase::decoding && victim->planned > 0) --given_;
+  if (victim->phase == Phase::decoding && victim->planned > 0) {
+    --given_;
+    given_tokens_ -= victim->planned;
+  }
   const bool itself = victim == at_hand_;
   at_hand_ = nullptr;
   take_away(*victim);
@@ -91,14 +152,22 @@ std::int32_t NaivePlan::try_shed(std::int32_t slot) noexcept {
   return given_;
 }
 
-std::int32_t NaivePlan::try_decode(std::int32_t slot) noexcept {
+std::int32_t NaivePlan::try_decode(std::int32_t slot, std::int32_t tokens) noexcept {
   if (waits_for_victim()) return refuse("decode", Refusal::victim_expected, slot);
   NaiveRequest* r = naive_->at_slot(slot);
   if (r == nullptr) return refuse("decode", Refusal::no_such_request, slot);
   if (r->phase != Phase::decoding) return refuse("decode", Refusal::not_decoding, slot);
   if (r->planned > 0 || all_asked_) return refuse("decode", Refusal::planned_already, slot);
+  if (tokens > 1 + r->drafts) return refuse("decode", Refusal::too_many_tokens, slot);
   if (bursts(1)) return refuse("decode", Refusal::over_budget, slot);
-  if (!give_token(*r)) return 0;
+  int most = 1;
+  if (naive_->speculates()) {
+    if (bursts(std::max(tokens, 1))) return refuse("decode", Refusal::over_budget, slot);
+    most = std::min(naive_->most_tokens(*r), budget_left());
+    if (tokens != all_tokens) most = std::min(most, tokens);
+    if (most <= 0) return 1;
+  }
+  if (!give_token(*r, most)) return 0;
   naive_->show();
   return 1;
 }
@@ -115,7 +184,9 @@ std::int32_t NaivePlan::try_prefill(std::int32_t slot, std::int32_t tokens) noex
   if (tokens > r->sequence() - r->computed)
     return refuse("prefill", Refusal::too_many_tokens, slot);
   if (bursts(tokens)) return refuse("prefill", Refusal::over_budget, slot);
-  const int need = naive_->ceil_blocks(r->computed + tokens) - static_cast<int>(r->blocks.size());
+  const int whole =
+      std::min(r->computed + tokens + naive_->config_.lookahead, naive_->config_.max_model_len);
+  const int need = naive_->ceil_blocks(whole) - static_cast<int>(r->blocks.size());
   if (need > naive_->pool_.free_blocks()) return 0;
   for (int k = 0; k < need; ++k) r->blocks.push_back(naive_->pool_.pop());
   r->planned = tokens;
@@ -203,7 +274,7 @@ void NaivePlan::take_away(NaiveRequest& r) {
   r.taken = true;
   std::erase(naive_->running_, &r);
   naive_->release(r);
-  r.computed = r.seat_hit = 0;
+  r.computed = r.seat_hit = r.drafts = 0;
   if (r.phase == Phase::finishing) {
     r.phase = Phase::pending;
     return;

@@ -1,13 +1,16 @@
 #pragma once
 // The state of the naive simulator, the board that policies read, and its Plan.
 
+#include <memory>
 #include <vector>
 
 #include "serve/cluster.h"
 #include "serve/plan.h"
 #include "serve/policy.h"
 #include "serve/ranks/group.h"
+#include "serve/speculation/policy.h"
 #include "tests/reference/block_pool.h"
+#include "tests/reference/case_speculation.h"
 #include "tests/reference/pipeline.h"
 #include "tests/reference/serving_case.h"
 
@@ -22,8 +25,14 @@ struct NaiveRequest {
   int computed = 0;  // KV, in flight included
   int output = 0;    // tokens, in flight included
   int landed = 0;
-  int under_way = 0;   // tokens that are not landed; counted with stages
-  int planned = 0;     // tokens in the plan at hand
+  int under_way = 0;                       // tokens that are not landed; counted with stages
+  int planned = 0;                         // tokens in the plan at hand
+  bool passed = false;                     // decode_all gives it nothing in the plan at hand
+  int drafts = 0;                          // that it brings to the next plan
+  std::vector<int> flight;                 // tokens of its decodes in flight
+  int true_output = 0, true_computed = 0;  // as they will have landed
+  int rounds = 0, rounds_landed = 0, drafted = 0, accepted = 0;
+  std::shared_ptr<const Curve> curve;
   bool taken = false;  // preempted in the plan at hand
   bool fresh = false;  // admitted in the plan at hand
   bool ever_seated = false;
@@ -63,7 +72,7 @@ class NaivePlan : public Plan {
 
   std::int32_t try_decode_all(std::int32_t limit) noexcept override;
   std::int32_t try_shed(std::int32_t victim) noexcept override;
-  std::int32_t try_decode(std::int32_t slot) noexcept override;
+  std::int32_t try_decode(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_prefill(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept override;
   std::int32_t try_preempt(std::int32_t slot) noexcept override;
@@ -75,7 +84,9 @@ class NaivePlan : public Plan {
 
  private:
   std::int32_t walk_on();
-  bool give_token(NaiveRequest& r);
+  std::int32_t walk_rows();
+  bool give_token(NaiveRequest& r, int tokens);
+  int budget_left() const;
   void take_away(NaiveRequest& r);
   bool bursts(int more) const;
   bool waits_for_victim() const { return at_hand_ != nullptr; }
@@ -83,6 +94,7 @@ class NaivePlan : public Plan {
   NaiveReplica* naive_;
   NaiveRequest* at_hand_ = nullptr;  // needs a block while a victim is asked for
   int most_ = 0, given_ = 0;
+  int given_tokens_ = 0, wish_ = 0;
   bool all_asked_ = false;
 };
 
@@ -133,6 +145,14 @@ class NaiveReplica : public Engine {
   int longest_output(const NaiveRequest& r) const;
   int ceil_blocks(int tokens) const;
   int tokens_planned() const;
+  bool speculates() const { return config_.speculates(); }
+  /// Tokens as if every draft in flight were accepted.
+  int optimistic(const NaiveRequest& r) const;
+  int most_tokens(const NaiveRequest& r) const;
+  int missing_blocks(const NaiveRequest& r, int tokens) const;
+  void propose();
+  void resolve(NaiveRequest& r, Row& row);
+  void land(NaiveRequest& r, const Row& row);
   void ask_key(NaiveRequest& r);
   void queue(NaiveRequest& r, bool front);
   int owed_to_prompts() const;
@@ -150,6 +170,8 @@ class NaiveReplica : public Engine {
   VllmConfig config_;
   Role role_;
   SchedulerPolicy* policy_;
+  CaseSpeculator speculator_;
+  CaseAcceptance acceptance_;
   BlockPool pool_;
   std::vector<NaiveRequest> requests_;
   std::vector<NaiveRequest*> waiting_, running_;

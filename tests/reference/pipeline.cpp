@@ -17,12 +17,15 @@ void land(const StepLog& step, const std::vector<PlainRequest>& requests, Histor
   for (const Row& row : step.rows) {
     if (!row.samples) continue;
     Served& served = history.requests[static_cast<std::size_t>(row.id)];
-    if (served.tokens == requests[static_cast<std::size_t>(row.id)].output) {
+    if (row.landed == 0 || served.tokens == requests[static_cast<std::size_t>(row.id)].output) {
       ++history.discarded;
       continue;
     }
-    if (served.tokens++ == 0) served.first = step.end;
+    if (served.tokens == 0) served.first = step.end;
+    served.tokens += row.landed;
     served.last = step.end;
+    served.drafted += row.drafts;
+    served.accepted += row.accepted;
   }
 }
 
@@ -141,7 +144,8 @@ std::string text(const Served& served) {
   out << "arrival " << served.arrival << " scheduled " << served.scheduled << " first "
       << served.first << " last " << served.last << " tokens " << served.tokens << " preemptions "
       << served.preemptions << " cached " << served.cached << " replica " << served.replica
-      << " prefill replica " << served.prefill_replica << " pulled " << served.pulled;
+      << " prefill replica " << served.prefill_replica << " pulled " << served.pulled
+      << " accepted " << served.accepted << " of " << served.drafted;
   return out.str();
 }
 
@@ -151,7 +155,7 @@ std::string text(const StepLog& step) {
       << step.end << ")";
   for (const Row& row : step.rows)
     out << " " << row.id << (row.prefill ? ":p" : ":d") << row.context << "+" << row.tokens
-        << (row.samples ? "!" : "");
+        << (row.samples ? "!" : "") << (row.drafts > 0 ? "~" + std::to_string(row.accepted) : "");
   return out.str();
 }
 

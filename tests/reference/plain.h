@@ -37,6 +37,9 @@ struct Row {
   int tokens = 0;        // computed in the step
   bool prefill = false;  // (re-)computation of a known sequence, until its next token is sampled
   bool samples = false;  // a token lands at the end of the step
+  int drafts = 0;        // of the tokens
+  int accepted = 0;      // of the drafts
+  int landed = 1;        // tokens that land where it samples; 0: its request had ended
   auto operator<=>(const Row&) const = default;
 };
 using Rows = std::vector<Row>;
@@ -60,6 +63,7 @@ struct Served {
   int cached = 0;                         // prefix hits at the first admission, tokens
   int replica = 0, prefill_replica = -1;  // where it ended; where its prompt was computed, if apart
   Ps pulled = unset;                      // when its KV set off from there
+  int drafted = 0, accepted = 0;          // drafts of decodes that landed
   bool operator==(const Served&) const = default;
 };
 

@@ -41,7 +41,7 @@ void VllmThroughPlan::plan(const VisibleReplica& replica, Plan& plan) {
     run_in_order(replica, plan);
   } else {
     const int budget = config_.max_num_batched_tokens;
-    plan.decode_all(view.decodes > budget ? budget : Plan::no_limit);
+    plan.decode_all(decode_tokens(view) > budget ? budget : Plan::no_limit);
     if (view.prefilling == 1 && budget_left(config_, plan) > 0)
       run_one(replica, plan, view.prefilling_head);
   }
@@ -54,7 +54,8 @@ bool VllmThroughPlan::run_one(const VisibleReplica& replica, Plan& plan, std::in
   const int pending = pending_tokens(replica.view(), request);
   const int tokens = chunk(pending, budget_left(config_, plan));
   const bool decodes = request.phase == Phase::decoding;
-  while (!(decodes ? plan.decode(slot) : plan.prefill(slot, tokens))) {
+  const int row = std::min(1 + request.draft_tokens, budget_left(config_, plan));
+  while (!(decodes ? plan.decode(slot, row) : plan.prefill(slot, tokens))) {
     const std::int32_t gone = victim(replica);
     plan.preempt(gone);
     if (gone == slot) return false;

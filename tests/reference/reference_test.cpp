@@ -20,7 +20,13 @@ namespace {
 std::string vllm_through_plan(const ServingCase& question) {
   const History expected = run_vllm_v1(question.config, question.requests(), question.tariff);
   VllmThroughPlan scheduler(question.config, question.seed % 5 == 0, question.seed % 7 == 0);
-  return difference(expected, run_engine(question, scheduler));
+  const std::string plain = difference(expected, run_engine(question, scheduler));
+  if (!plain.empty()) return plain;
+  // The lane of speculation, without drafts.
+  ServingCase ragged = question;
+  ragged.config.ragged = true;
+  VllmThroughPlan again(question.config, question.seed % 5 == 0, question.seed % 7 == 0);
+  return difference(expected, run_engine(ragged, again));
 }
 
 std::string sglang_through_plan(const ServingCase& question) {
@@ -122,9 +128,12 @@ TEST_CASE("the engine and a literal SGLang agree in every request's times") {
 
 TEST_CASE("the engine and a naive simulator agree under a scheduler that throws dice") {
   const Check check = [](const ServingCase& question) {
-    Chaos one(question.seed), other(question.seed);
+    Chaos one(question.seed), other(question.seed), third(question.seed);
     const History expected = run_naive(question, one);
-    return difference(expected, run_engine(question, other));
+    ServingCase ragged = question;
+    ragged.config.ragged = true;
+    const std::string found = difference(expected, run_engine(question, other));
+    return found.empty() ? difference(expected, run_engine(ragged, third)) : found;
   };
   Coverage coverage;
   const auto [first, last] = seeds(1, 500);

@@ -2,11 +2,24 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 #include <tuple>
 
+#include "base/random.h"
 #include "tests/reference/block_pool.h"
 
 namespace rooflua::reference {
+
+int VllmConfig::next_drafts(int id, int decodes) const {
+  const int k = decodes > crowd ? crowd_drafts : drafts;
+  return mixed ? std::min(k, id % (drafts + 1)) : k;
+}
+
+std::vector<double> VllmConfig::curve_of(int id) const {
+  std::vector<double> curve = rates;
+  for (double& a : curve) a = id % 3 == 0 ? a : id % 3 == 1 ? a * a : a * a * a;
+  return curve;
+}
 
 namespace {
 
@@ -18,8 +31,12 @@ struct Request {
   Status status = Status::unseen;
   int output = 0;        // tokens that landed
   int computed = 0;      // KV that exists or is in flight
-  int placeholders = 0;  // async only: sampled tokens in flight
-  int under_way = 0;     // with stages only: the same
+  int under_way = 0;     // with stages only: sampled tokens in flight
+  int placeholders = 0;  // async only: tokens in flight, drafts included
+  int drafts = 0;        // that it brings to the next step
+  int flight = 0;        // rows in flight that sample
+  int true_output = 0;   // what the GPU knows: tokens and KV, those in flight as they will land
+  int true_computed = 0;
   std::vector<int> blocks;
   std::vector<int> seat;    // blocks beside those of its tokens
   int hashed = 0;           // blocks of it that carry content
@@ -74,6 +91,10 @@ class VllmV1 : public Engine {
   void schedule_running();
   void schedule_waiting();
   int tokens_of_running(const Request& r) const;
+  int stop_at(const Request& r) const;
+  void run_on_gpu(Row& row);
+  int accepted(const Request& r, int drafts, int output) const;
+  void propose();
   bool allocate(Request& r, int tokens, const std::vector<int>& hits, bool is_waiting);
   std::vector<int> lookup(Request& r);
   void know_hashes(Request& r);
@@ -114,17 +135,73 @@ Rows VllmV1::schedule(Ps) {
     Request& r = at(row.id);
     row.context = r.computed;
     row.prefill = r.prefilling;
+    row.drafts = std::max(0, row.tokens + r.computed - r.num_tokens() - r.placeholders);
+    if (row.prefill) row.drafts = 0;
     r.computed += row.tokens;
-    row.samples = r.computed == r.num_tokens() + r.placeholders;
+    row.samples = r.computed - row.drafts == r.num_tokens() + r.placeholders;
     if (row.samples) r.prefilling = false;
-    if (row.samples && async()) r.placeholders += 1;
+    if (row.samples && async()) r.placeholders += 1 + row.drafts;
+    r.flight += row.samples;
+    run_on_gpu(row);
     if (row.samples && config_.stages.several()) r.under_way += 1;
   }
+  propose();
   return scheduled_;
 }
 
+int VllmV1::stop_at(const Request& r) const {
+  return std::min(r.given->output, config_.max_model_len - r.given->prompt);
+}
+
+/// What the step will compute and return; the scheduler learns of it in update().
+void VllmV1::run_on_gpu(Row& row) {
+  Request& r = at(row.id);
+  if (!config_.speculates()) return;
+  if (row.prefill) {
+    r.true_computed = row.context + row.tokens;
+    r.true_output += row.samples;
+    return;
+  }
+  row.context = r.true_computed;
+  if (r.true_output >= stop_at(r)) {
+    row.landed = 0;
+  } else {
+    row.accepted = accepted(r, row.drafts, r.true_output);
+    row.landed = std::min(1 + row.accepted, stop_at(r) - r.true_output);
+    r.true_output += row.landed;
+  }
+  r.true_computed += 1 + row.accepted;
+}
+
+/// Draws one after the other from the request's stream; the draft at depth j stands for output
+/// position output + j - 1.
+int VllmV1::accepted(const Request& r, int drafts, int output) const {
+  const std::vector<double> curve = config_.curve_of(r.id);
+  RandomStream stream =
+      random_stream(config_.acceptance_seed, "acceptance", static_cast<std::uint64_t>(r.id));
+  for (int position = 0; position < output; ++position) uniform(stream);
+  int count = 0;
+  while (count < drafts && count < static_cast<int>(curve.size()) &&
+         uniform(stream) < curve[static_cast<std::size_t>(count)])
+    ++count;
+  return count;
+}
+
+/// Drafts for the next step. Async: placeholders, which exist only while a request is in every
+/// step.
+void VllmV1::propose() {
+  if (!config_.speculates() || scheduled_.empty()) return;
+  int decodes = 0;
+  for (const Row& row : scheduled_) decodes += !row.prefill;
+  for (Request* r : running_) {
+    const Row* row = row_of(*r);
+    if (row == nullptr && async()) r->drafts = 0;
+    if (row != nullptr && row->samples) r->drafts = config_.next_drafts(r->id, decodes);
+  }
+}
+
 int VllmV1::tokens_of_running(const Request& r) const {
-  int tokens = r.num_tokens() + r.placeholders - r.computed;
+  int tokens = r.num_tokens() + r.drafts + r.placeholders - r.computed;
   const int threshold = config_.long_prefill_token_threshold;
   if (0 < threshold && threshold < tokens) tokens = threshold;
   return std::min({tokens, budget_, config_.max_model_len - 1 - r.computed});
@@ -136,7 +213,8 @@ void VllmV1::schedule_running() {
   while (i < running_.size() && budget_ > 0) {
     Request& r = *running_[i];
     // already enough in flight to reach max_output_tokens: keeps its seat, is not scheduled
-    if (async() && r.placeholders > 0 && r.output + r.placeholders >= r.given->max_new) {
+    if (async() && r.placeholders > 0 &&
+        r.computed + 2 - r.placeholders >= r.given->prompt + r.given->max_new) {
       i += 1;
       continue;
     }
@@ -151,6 +229,7 @@ void VllmV1::schedule_running() {
       if (place < running_.begin() + static_cast<std::ptrdiff_t>(i)) i -= 1;
       running_.erase(place);
       if (Row* row = row_of(*victim)) {
+        cache_blocks(*victim, std::min(victim->computed, victim->num_tokens()));
         budget_ += row->tokens;
         scheduled_.erase(scheduled_.begin() + (row - scheduled_.data()));
       }
@@ -199,8 +278,10 @@ bool VllmV1::allocate(Request& r, int tokens, const std::vector<int>& hits, bool
   const auto idle_hits = static_cast<int>(std::count_if(
       hits.begin(), hits.end(), [&](int block) { return pool_.references(block) == 0; }));
   const int held = static_cast<int>(r.blocks.size());
-  const int fresh = std::max(
-      0, ceil_blocks(r.computed + hit_blocks * config_.block_size + tokens) - held - hit_blocks);
+  const int lookahead = is_waiting ? 0 : config_.lookahead;
+  const int whole_tokens = std::min(
+      r.computed + hit_blocks * config_.block_size + tokens + lookahead, config_.max_model_len);
+  const int fresh = std::max(0, ceil_blocks(whole_tokens) - held - hit_blocks);
   int watermark = 0;
   if (is_waiting && !running_.empty())
     watermark = static_cast<int>(config_.watermark * config_.blocks);
@@ -235,8 +316,9 @@ void VllmV1::preempt(Request& r) {
   free_blocks(r);
   r.computed = 0;
   r.prefilling = false;
+  r.drafts = 0;
   r.status = Status::preempted;
-  const int in_flight = r.output + r.placeholders + r.under_way;
+  const int in_flight = r.output + r.flight;
   const bool done_anyway =
       in_flight >= r.given->max_new || r.given->prompt + in_flight >= config_.max_model_len;
   if (!done_anyway) r.preemptions += 1;
@@ -283,6 +365,7 @@ std::vector<int> VllmV1::lookup(Request& r) {
     if (block < 0) break;
     hits.push_back(block);
   }
+  if (config_.drops_last_hit && !hits.empty()) hits.pop_back();
   return hits;
 }
 
@@ -311,10 +394,21 @@ void VllmV1::update(const Rows& rows) {
     if (!row.samples) continue;
     Request& r = at(row.id);
     if (r.status == Status::finished) continue;  // while this step was planned or ran
-    r.output += 1;
     if (config_.stages.several()) r.under_way -= 1;
-    if (async()) r.placeholders -= 1;
-    const bool stopped = r.output >= r.given->output || r.num_tokens() >= config_.max_model_len;
+    r.flight -= 1;
+    // rejected drafts: their KV is overwritten
+    const int kept = row.prefill || !config_.speculates() ? 0 : accepted(r, row.drafts, r.output);
+    if (kept != row.accepted) throw std::logic_error("the GPU and the scheduler disagree");
+    const int rejected = row.drafts - kept;
+    if (r.status == Status::running) r.computed -= rejected;
+    if (async()) r.placeholders -= rejected;
+    bool stopped = false;
+    int appended = 0;
+    for (; appended < 1 + kept && !stopped; ++appended) {
+      r.output += 1;
+      stopped = r.output >= r.given->output || r.num_tokens() >= config_.max_model_len;
+    }
+    if (async()) r.placeholders -= appended;
     // async: the token is known only now; nothing behind an end token counts
     if (async() && r.status == Status::running)
       cache_blocks(r, stopped ? r.computed - r.placeholders : std::min(r.computed, r.num_tokens()));

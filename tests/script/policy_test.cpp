@@ -122,8 +122,8 @@ TEST_CASE("a declaration is checked where it is written") {
 
 TEST_CASE("every shipped policy is listed with doc and parameters") {
   script::Vm vm(sandbox_options());
-  for (const char* kind :
-       {"steps", "schedulers", "routers", "workloads", "bucketing", "corrections"}) {
+  for (const char* kind : {"steps", "schedulers", "routers", "workloads", "bucketing",
+                           "corrections", "speculators", "acceptance", "drafters"}) {
     INFO(kind);
     CHECK(run(vm, "local list = require('rooflua').list '" + std::string(kind) +
                       "' "

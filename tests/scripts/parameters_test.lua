@@ -36,6 +36,11 @@ local function using(folder, instance)
   if folder == "workloads" then given.workload = instance end
   if folder == "corrections" then given.corrections = { instance } end
   if folder == "lookup" then given.mfu, given.steps = { lookup = instance }, nil end
+  local slot = ({ speculators = "speculator", acceptance = "acceptance", drafters = "drafter" })[folder]
+  if slot then
+    given.speculation = { speculator = require "speculators.fixed" {}, acceptance = require "acceptance.constant" {} }
+    given.speculation[slot] = instance
+  end
   return given
 end
 
@@ -85,7 +90,8 @@ local function is_number(declared)
   return type(declared.default) == "number" or declared.type == "number"
 end
 
-for _, folder in ipairs { "bucketing", "corrections", "lookup", "routers", "schedulers", "steps", "workloads" } do
+for _, folder in ipairs { "acceptance", "bucketing", "corrections", "drafters", "lookup", "routers", "schedulers",
+  "speculators", "steps", "workloads" } do
   for _, file in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
     local class = require(folder .. "." .. file)
     for _, name in ipairs(core.sorted_keys(core.plain(class.params))) do

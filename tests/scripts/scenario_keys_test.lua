@@ -58,6 +58,7 @@ local function scenario_with(entry, value)
     given.sweep[entry.name] = value
   else
     given[group.name] = copy(given[group.name] or {})
+    if group.name == "speculation" then given.speculation = { speculator = "fixed", acceptance = "constant" } end
     given[group.name][entry.name] = value
   end
   return given

@@ -95,6 +95,15 @@ TEST_CASE("asked on change or at every step, together or one by one: the same ru
     counted += plain.counted;
     walked += one_by_one.walked;
 
+    for (const bool each : {false, true}) {
+      Case ragged = each ? singly : it;
+      ragged.cluster.replicas[0].ragged = true;
+      Run visited = run(ragged);
+      check_same(plain, visited, each ? "ragged, one by one" : "ragged");
+      CHECK((each || visited.totals.plans_asked == plain.totals.plans_asked));
+      CHECK(visited.totals.output_tokens == plain.totals.output_tokens);
+    }
+
     if (!shared && it.cluster.replicas[0].prefix_caching) {
       Case real = it;
       real.cluster.replicas[0].real_blocks = true;

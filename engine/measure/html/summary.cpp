@@ -6,6 +6,7 @@
 
 #include "measure/html/chart/chart.h"
 #include "measure/html/parts.h"
+#include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
 #include "measure/write/run_columns.h"
 
@@ -124,6 +125,32 @@ void add_failures(HtmlPage& page, const std::vector<Served>& variants) {
   if (rows.size() > 1) page.table(rows);
 }
 
+/// What speculation gave, of variants that speculate.
+void add_speculation(HtmlPage& page, const std::vector<Served>& variants) {
+  std::vector<std::vector<std::string>> rows{{"variant"}};
+  for (const auto& metric : speculation_metrics()) rows[0].emplace_back(metric.label);
+  rows[0].emplace_back("accepted by position");
+  for (const Served& each : variants) {
+    if (!each.summary.speculation) continue;
+    const SpeculationSummary& spec = *each.summary.speculation;
+    rows.push_back({name_of(each)});
+    for (const auto& metric : speculation_metrics()) {
+      if (const auto* count = std::get_if<std::int64_t SpeculationSummary::*>(&metric.source))
+        rows.back().push_back(grouped(spec.*(*count)));
+      if (const auto* value = std::get_if<double SpeculationSummary::*>(&metric.source))
+        rows.back().push_back(metric.unit == "1" ? percent(spec.*(*value))
+                                                 : figure(spec.*(*value)));
+    }
+    std::string shares;
+    for (const double share : spec.accepted_by_position)
+      shares += (shares.empty() ? "" : ", ") + percent(share);
+    rows.back().push_back(shares);
+  }
+  if (rows.size() == 1) return;
+  page.heading("Speculation");
+  page.table(rows);
+}
+
 void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
   page.heading("Summary");
   std::vector<std::vector<std::string>> rows{{"variant"}};
@@ -140,6 +167,7 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
   add_failures(page, variants);
   std::vector<const Summary*> runs;
   for (const Served& each : variants) runs.push_back(&each.summary);
+  add_speculation(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");
   std::vector<std::string> names;
   std::vector<EvidenceShares> shares;

@@ -13,7 +13,8 @@ namespace {
 /// only a prompt that is computed adds a request to those that decode.
 bool repeats(const StepPriced& step, const StepWork& before) {
   const Batch& batch = step.batch;
-  return batch.prefill_count == 0 && before.prefills.empty() && batch.decodes > 0 &&
+  return !step.replica.is_ragged() && batch.prefill_count == 0 && before.prefills.empty() &&
+         batch.decodes > 0 &&
          batch.decodes == step.replica.view().decodes &&
          static_cast<std::size_t>(batch.decodes) == before.decode_ids.size();
 }
@@ -39,6 +40,7 @@ void Journal::on_priced(const StepPriced& step) {
     if (const std::int32_t* contexts = decode_contexts(batch))
       work.decode_contexts.assign(contexts, contexts + batch.decodes);
   }
+  work.drafts = DraftWork::of(batch);
   planned.push_back(std::move(work));
 }
 
@@ -99,7 +101,11 @@ void Journal::on_step(const StepDone& step) {
   sample.running = step.running;
   sample.decodes = step.batch->decodes;
   sample.prefills = static_cast<std::int32_t>(step.prefills.size());
-  sample.prefill_tokens = step.batch->tokens - step.batch->decodes;
+  sample.prefill_tokens = step.batch->tokens - step.batch->decode_tokens;
+  sample.speculates = !step.rows.empty() || step.batch->draft_passes > 0;
+  sample.decode_tokens = step.batch->decode_tokens;
+  sample.drafted = step.drafted;
+  sample.accepted = step.accepted;
   sample.used_blocks = step.used_blocks;
   sample.total_blocks = step.total_blocks;
   steps_.push_back(sample);

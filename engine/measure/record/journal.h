@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "measure/record/draft_work.h"
 #include "measure/record/why.h"
 #include "serve/observer.h"
 #include "serve/ranks/group.h"
@@ -20,6 +21,10 @@ struct EndedStep {
   std::int32_t waiting = 0, running = 0;
   std::int32_t decodes = 0, prefills = 0, prefill_tokens = 0;
   std::int32_t used_blocks = 0, total_blocks = 0;
+  /// Where the replica speculates: tokens of the decodes, drafts of rows that landed, and how many
+  /// of these were accepted.
+  bool speculates = false;
+  std::int32_t decode_tokens = 0, drafted = 0, accepted = 0;
 };
 
 /// What a step consisted of: enough to price it again.
@@ -31,6 +36,7 @@ struct StepWork {
   bool all_decode = false;  // every decoding request got a token
   std::vector<PrefillWork> prefills;
   std::vector<std::int32_t> decode_ids, decode_contexts;  // contexts as before the step
+  DraftWork drafts;
 };
 
 /// Copyable, so that a fork of a live run has its own. A step adds the same to all live requests of

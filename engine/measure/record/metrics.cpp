@@ -77,6 +77,12 @@ constexpr MetricOf<G> of_group[] = {
     same<G>("requests_per_s", &G::requests_per_s),
     same<G>("output_tokens_per_s", &G::output_tokens_per_s),
     same<G>("goodput_per_s", &G::goodput_per_s),
+    {"tokens_per_round", "tokens/round", "tokens", more,
+     "1 + accepted drafts over rounds of its completed requests; none without speculation",
+     &G::tokens_per_round},
+    {"acceptance_rate", "accepted", "1", more,
+     "accepted over drafted tokens of its completed requests; none without speculation",
+     &G::acceptance_rate},
     same<G>("ttft_s", &G::ttft_s),
     same<G>("tpot_s", &G::tpot_s),
     same<G>("e2e_s", &G::e2e_s),
@@ -100,6 +106,26 @@ constexpr MetricOf<R> of_replica[] = {
      "part of the run in which its steps waited for slower ranks of its group; none without a "
      "group",
      &R::wait_frac},
+};
+
+using S = SpeculationSummary;
+constexpr MetricOf<S> of_speculation[] = {
+    {"rounds", "rounds", "rows", neither, "decodes that landed", &S::rounds},
+    {"drafted_tokens", "drafted", "tokens", neither, "drafts that rounds verified",
+     &S::drafted_tokens},
+    {"accepted_tokens", "accepted", "tokens", more, "drafts of rounds that were accepted",
+     &S::accepted_tokens},
+    {"acceptance_rate", "accepted", "1", more, "accepted over drafted tokens", &S::acceptance_rate},
+    {"tokens_per_round", "tokens/round", "tokens", more,
+     "1 + accepted tokens over rounds, as engines count it", &S::tokens_per_round},
+    {"overshoot_tokens", "overshoot", "tokens", less, "accepted behind the end of an answer",
+     &S::overshoot_tokens},
+    {"discarded_tokens", "discarded", "tokens", less,
+     "tokens of decodes whose request had ended when they ran", &S::discarded_tokens},
+    {"wasted_share", "wasted", "1", less,
+     "refused, overshoot and discarded tokens over the tokens of all decodes", &S::wasted_share},
+    {"draft_time_share", "drafting", "1", less, "share of the time of steps that drafts took",
+     &S::draft_time_share},
 };
 
 constexpr MetricOf<SessionSummary> of_sessions[] = {
@@ -193,6 +219,10 @@ std::span<const MetricOf<GroupSummary>> group_metrics() {
 
 std::span<const MetricOf<ReplicaSummary>> replica_metrics() {
   return of_replica;
+}
+
+std::span<const MetricOf<SpeculationSummary>> speculation_metrics() {
+  return of_speculation;
 }
 
 std::span<const MetricOf<SessionSummary>> session_metrics() {

@@ -61,6 +61,8 @@ std::span<const MetricOf<GroupSummary>> group_metrics();
 /// Of a replica, besides those of its requests.
 std::span<const MetricOf<ReplicaSummary>> replica_metrics();
 std::span<const MetricOf<SessionSummary>> session_metrics();
+/// Of speculation, besides accepted_by_position, a list.
+std::span<const MetricOf<SpeculationSummary>> speculation_metrics();
 
 /// A metric that scripts compute from others: the product of the factors over the divisor.
 struct DerivedMetric {

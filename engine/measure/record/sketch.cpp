@@ -105,6 +105,7 @@ void StepSurvey::add(const Batch& batch, const StepPrice& price) {
   kept.step.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
   if (const std::int32_t* contexts = decode_contexts(batch))
     kept.step.decode_contexts.assign(contexts, contexts + batch.decodes);
+  kept.step.drafts = DraftWork::of(batch);
   kept_.push_back(std::move(kept));
   moment_ = passed;
   while (moment_ > most) thin();

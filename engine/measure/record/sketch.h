@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "measure/record/draft_work.h"
 #include "measure/record/quantile.h"
 #include "serve/observer.h"
 #include "serve/ranks/group.h"
@@ -44,6 +45,7 @@ struct SampledStep {
   double time_s = 0, own_s = 0;  // StepPrice
   std::vector<PrefillWork> prefills;
   std::vector<std::int32_t> decode_contexts;
+  DraftWork drafts;
   GroupWork group;  // over the ranks that step together
 };
 

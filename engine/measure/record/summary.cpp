@@ -84,12 +84,47 @@ void SummaryObserver::on_step(const StepDone& step) {
     evidence_s_.seconds[i] += step.price->evidence_s[i];
   itl_.add(step.common_gap, step.common_gaps);
   for (const Picoseconds gap : step.other_gaps) itl_.add(gap);
+  if (step.speculates) count_rows(step);
 
   const std::int64_t bucket = (step.end - first_arrival_) / second;
   if (bucket != second_) second_tokens_ = 0;
   second_ = bucket;
   second_tokens_ += step.tokens_landed();
   peak_tokens_ = std::max(peak_tokens_, second_tokens_);
+}
+
+void SummaryObserver::count_rows(const StepDone& step) {
+  SpeculationSummary& counts = speculation_.counts;
+  speculation_.used = true;
+  speculation_.step_s += step.price->time_s;
+  speculation_.draft_s += step.price->draft_s;
+  for (const Row& row : step.rows) {
+    speculation_.row_tokens += row.tokens();
+    row.discarded ? counts.discarded_tokens += row.tokens() : ++counts.rounds;
+  }
+  counts.drafted_tokens += step.drafted;
+  counts.accepted_tokens += step.accepted;
+  counts.overshoot_tokens += step.overshoot;
+  std::vector<double>& positions = counts.accepted_by_position;
+  if (positions.size() < step.accepted_at.size()) positions.resize(step.accepted_at.size());
+  for (std::size_t j = 0; j < step.accepted_at.size(); ++j) positions[j] += step.accepted_at[j];
+  if (options_.gap_per_token) itl_.add(0, step.accepted - step.overshoot);
+}
+
+std::optional<SpeculationSummary> SummaryObserver::speculation_summary() const {
+  if (!speculation_.used) return std::nullopt;
+  SpeculationSummary out = speculation_.counts;
+  const auto accepted = static_cast<double>(out.accepted_tokens);
+  const auto rounds = static_cast<double>(out.rounds);
+  out.acceptance_rate = rate(accepted, static_cast<double>(out.drafted_tokens));
+  out.tokens_per_round = rate(rounds + accepted, rounds);
+  const std::int64_t wasted =
+      out.drafted_tokens - out.accepted_tokens + out.overshoot_tokens + out.discarded_tokens;
+  out.wasted_share =
+      rate(static_cast<double>(wasted), static_cast<double>(speculation_.row_tokens));
+  out.draft_time_share = rate(speculation_.draft_s, speculation_.step_s);
+  for (double& share : out.accepted_by_position) share = rate(share, rounds);
+  return out;
 }
 
 void SummaryObserver::on_blocks(const BlocksChanged& blocks) {
@@ -128,8 +163,8 @@ void SummaryObserver::on_done(const RequestDone& done) {
                           done.klass,
                           done.replica};
   const bool is_good = good(done, request);
-  count(done, is_good, of_class.counts);
-  if (of_replica != nullptr) count(done, is_good, of_replica->counts);
+  count(done, is_good, of_class);
+  if (of_replica != nullptr) count(done, is_good, *of_replica);
   last_completion_ = std::max(last_completion_, done.last_token);
   if (keeping_ && static_cast<std::int64_t>(kept_.size()) == options_.exact_requests)
     stop_keeping();
@@ -154,7 +189,11 @@ void SummaryObserver::distribute(const Completed& request) {
   if (request.replica >= 0) group_of(replicas_, request.replica).distributions.add(request);
 }
 
-void SummaryObserver::count(const RequestDone& done, bool is_good, GroupSummary& counts) {
+void SummaryObserver::count(const RequestDone& done, bool is_good, Group& group) {
+  GroupSummary& counts = group.counts;
+  group.rounds += done.rounds;
+  group.drafted += done.drafted_tokens;
+  group.accepted += done.accepted_tokens;
   ++counts.completed;
   counts.good += is_good;
   counts.prompt_tokens += done.prompt_tokens;
@@ -231,6 +270,11 @@ GroupSummary SummaryObserver::describe(const Group& group, const Places* places,
   const double duration_s = seconds(duration());
   out.requests_per_s = rate(static_cast<double>(out.completed), duration_s);
   out.output_tokens_per_s = rate(static_cast<double>(out.output_tokens), duration_s);
+  if (group.rounds > 0) {
+    const auto accepted = static_cast<double>(group.accepted);
+    out.tokens_per_round = 1 + accepted / static_cast<double>(group.rounds);
+    out.acceptance_rate = rate(accepted, static_cast<double>(group.drafted));
+  }
   if (options_.slo.given() || !options_.class_slo.empty())
     out.goodput_per_s = rate(static_cast<double>(out.good), duration_s);
   return out;
@@ -245,6 +289,9 @@ SummaryObserver::Group SummaryObserver::all_requests() const {
     all.counts.prompt_tokens += group.counts.prompt_tokens;
     all.counts.output_tokens += group.counts.output_tokens;
     all.counts.cached_tokens += group.counts.cached_tokens;
+    all.rounds += group.rounds;
+    all.drafted += group.drafted;
+    all.accepted += group.accepted;
     all.distributions.add(group.distributions);
   }
   return all;
@@ -335,6 +382,7 @@ Summary SummaryObserver::summary() const {
   out.exact = keeping_;
   out.classes = class_summaries(all);
   out.replicas = replica_summaries(all);
+  out.speculation = speculation_summary();
   out.sessions = session_summary();
   return out;
 }

@@ -42,6 +42,8 @@ struct SummaryOptions {
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
   std::int64_t exact_requests = std::int64_t{1} << 20;
+  /// itl_s has a gap per token: tokens that land together are 0 apart. Else one gap per round.
+  bool gap_per_token = false;
 };
 
 /// Requests of one class, or of one replica, or all.
@@ -50,7 +52,8 @@ struct GroupSummary {
   std::int64_t completed = 0, failed = 0, good = 0;
   std::int64_t prompt_tokens = 0, output_tokens = 0, cached_tokens = 0;  // of completed requests
   double requests_per_s = 0, output_tokens_per_s = 0;
-  std::optional<double> goodput_per_s;  // nothing without an SLO
+  std::optional<double> goodput_per_s;                      // nothing without an SLO
+  std::optional<double> tokens_per_round, acceptance_rate;  // nothing without speculation
   Statistics ttft_s, tpot_s, e2e_s, queue_s;
 };
 
@@ -69,6 +72,19 @@ struct ReplicaSummary {
 struct SessionSummary {
   std::int64_t count = 0;
   Statistics turns, duration_s;  // completed turns; first arrival to last completion
+};
+
+/// What speculation amounted to, over the replicas that speculate. Rounds are decodes that landed;
+/// what a request's end cut off counts as accepted, as engines count it.
+struct SpeculationSummary {
+  std::int64_t rounds = 0, drafted_tokens = 0, accepted_tokens = 0;
+  double acceptance_rate = 0;         // accepted / drafted; 0 without drafts
+  double tokens_per_round = 0;        // 1 + accepted / rounds; 0 without rounds
+  std::int64_t overshoot_tokens = 0;  // accepted behind the end of an answer
+  std::int64_t discarded_tokens = 0;  // of decodes of requests that had ended
+  double wasted_share = 0;            // (refused + overshoot + discarded) / tokens of all decodes
+  double draft_time_share = 0;        // of the time of all steps
+  std::vector<double> accepted_by_position;  // share of rounds that accepted draft 1, 2, ...
 };
 
 /// What a metric of the scenario gave: one number of the whole run.
@@ -93,8 +109,9 @@ struct Summary {
   bool exact = true;                  // quantiles per request; itl_s never is
   std::vector<GroupSummary> classes;  // empty where there is one class without a name
   std::vector<ReplicaSummary> replicas;
-  std::optional<SessionSummary> sessions;  // nothing without them, or if values are not kept
-  std::vector<OwnMetric> own;              // what the scenario's metrics gave (scripts/metrics)
+  std::optional<SpeculationSummary> speculation;  // nothing without
+  std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
+  std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
 
   /// The share of time that is extrapolated, stand_in or assumed, or that a note of the model
   /// touches: what --strict limits.
@@ -132,7 +149,8 @@ class SummaryObserver : public Observer {
   };
   struct Group {
     GroupSummary counts;
-    Distributions distributions;  // used beyond exact_requests
+    std::int64_t rounds = 0, drafted = 0, accepted = 0;  // of completed requests
+    Distributions distributions;                         // used beyond exact_requests
   };
   struct ReplicaCount {
     std::int64_t steps = 0, decode_steps = 0, decodes = 0, preemptions = 0;
@@ -149,7 +167,8 @@ class SummaryObserver : public Observer {
   using Places = std::vector<std::int32_t>;  // in kept_
 
   static Group& group_of(std::vector<Group>& groups, std::int32_t index);
-  static void count(const RequestDone& done, bool is_good, GroupSummary& counts);
+  static void count(const RequestDone& done, bool is_good, Group& group);
+  void count_rows(const StepDone& step);
   ReplicaCount& count_of(std::int32_t replica);
   bool good(const RequestDone& done, const Completed& request) const;
   void stop_keeping();
@@ -177,6 +196,14 @@ class SummaryObserver : public Observer {
   bool keeping_ = true;
   std::vector<Completed> kept_;
   std::map<std::int32_t, Session> sessions_;
+  /// Rates and shares of `counts` are not set; its positions are counts.
+  struct Speculation {
+    bool used = false;
+    SpeculationSummary counts;
+    std::int64_t row_tokens = 0;
+    double draft_s = 0, step_s = 0;
+  } speculation_;
+  std::optional<SpeculationSummary> speculation_summary() const;
 };
 
 }  // namespace rooflua

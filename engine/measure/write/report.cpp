@@ -145,6 +145,22 @@ std::string groups(const Summary& s) {
   return out;
 }
 
+/// "drafts    12,345 rounds, 2.310 tokens each, 43.7 % of drafts accepted ..."
+std::string speculation_line(const Summary& s) {
+  if (!s.speculation) return "";
+  const SpeculationSummary& spec = *s.speculation;
+  std::string out = "drafts    " + grouped(spec.rounds) + " rounds of " +
+                    figure(spec.tokens_per_round) + " tokens, " + percent(spec.acceptance_rate) +
+                    " of drafts accepted";
+  if (!spec.accepted_by_position.empty()) {
+    out += " (by position";
+    for (const double share : spec.accepted_by_position) out += " " + percent(share);
+    out += ")";
+  }
+  return out + ", " + percent(spec.wasted_share) + " of verified tokens lost, " +
+         percent(spec.draft_time_share) + " of the time drafts\n";
+}
+
 /// "metrics   decode_batch_p50 12.00 requests": one line for each metric of the scenario.
 std::string own_metrics(const Summary& s) {
   std::string out;
@@ -165,7 +181,8 @@ std::string report(const Summary& s) {
   out += "\nengine    steps: " + grouped(s.steps) + ", preemptions: " + grouped(s.preemptions) +
          ", KV cache at most " + percent(s.kv_used_frac_max) + " full, requests at once at most " +
          grouped(s.peak_concurrency) + "\n";
-  out += own_metrics(s) + "evidence  " + evidence_line(s.evidence, s.noted_frac) + "\n";
+  out += speculation_line(s) + own_metrics(s) + "evidence  " +
+         evidence_line(s.evidence, s.noted_frac) + "\n";
   if (!s.exact) out += "quantiles are from histograms, within 0.1 %\n";
   return out;
 }

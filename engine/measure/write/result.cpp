@@ -202,6 +202,13 @@ Json to_json(const Summary& s) {
     write(entry, replica_metrics(), replica, Absent::left_out);
     out["replicas"].push_back(std::move(entry));
   }
+  if (s.speculation) {
+    Json& block = out["speculation"] = Json::object();
+    write(block, speculation_metrics(), *s.speculation);
+    block["accepted_by_position"] = Json::array();
+    for (const double share : s.speculation->accepted_by_position)
+      block["accepted_by_position"].push_back(share);
+  }
   if (s.sessions) {
     out["sessions"] = Json::object();
     write(out["sessions"], session_metrics(), *s.sessions);
@@ -245,6 +252,12 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     replica.requests = read_group(fields);
     read(fields, replica_metrics(), replica);
     s.replicas.push_back(std::move(replica));
+  }
+  if (const auto speculation = f.table("speculation")) {
+    s.speculation = SpeculationSummary{};
+    read(*speculation, speculation_metrics(), *s.speculation);
+    for (const Json& share : items(speculation->object().find("accepted_by_position")))
+      s.speculation->accepted_by_position.push_back(share.number());
   }
   if (const auto sessions = f.table("sessions")) {
     s.sessions = SessionSummary{};

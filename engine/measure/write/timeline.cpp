@@ -125,6 +125,24 @@ std::size_t Timeline::track_of(const StepDone& step) {
   return track;
 }
 
+/// Of each decode with drafts: how many, and how many were accepted.
+void Timeline::add_rows(const StepDone& step) {
+  if (!step.speculates) return;
+  out_ << ",\"rows\":[";
+  const char* separator = "";
+  for (const Row& row : step.rows) {
+    out_ << separator << "\"" << row.id << ": ";
+    if (row.discarded) {
+      out_ << "discarded " << row.tokens();
+    } else {
+      out_ << row.accepted << " of " << row.drafts;
+    }
+    out_ << "\"";
+    separator = ",";
+  }
+  out_ << "]";
+}
+
 void Timeline::on_step(const StepDone& step) {
   resume(step);
   if (++steps_ > options_.steps) return;
@@ -143,7 +161,8 @@ void Timeline::on_step(const StepDone& step) {
   out_ << ",\"name\":\"" << step_name(step) << "\",\"cname\":\"" << step_colour(step)
        << "\",\"args\":{\"step\":" << step.serial << ",\"decodes\":" << step.batch->decodes
        << ",\"decode_context_tokens\":" << step.batch->decode_context_tokens
-       << ",\"prefill_tokens\":" << step.batch->tokens - step.batch->decodes;
+       << ",\"prefill_tokens\":"
+       << step.batch->tokens - std::max(step.batch->decodes, step.batch->decode_tokens);
   if (step.batch->group_ranks > 1) out_ << ",\"own_s\":" << step.price->own_s;
   if (step.discarded > 0) out_ << ",\"discarded\":" << step.discarded;
   out_ << ",\"prefills\":[";
@@ -154,6 +173,7 @@ void Timeline::on_step(const StepDone& step) {
     separator = ",";
   }
   out_ << "]";
+  add_rows(step);
   for (const EvidenceWord& word : evidence_words) {
     const double time_s = step.price->evidence_s[static_cast<std::size_t>(word.value)];
     if (time_s > 0) out_ << ",\"" << word.name << "_s\":" << time_s;

@@ -56,6 +56,7 @@ class Timeline : public Observer {
   void rest(std::int32_t index);
   void resume(const StepDone& step);
   std::size_t track_of(const StepDone& step);
+  void add_rows(const StepDone& step);
   void open_event(const char* phase, std::int64_t process, Picoseconds time, std::size_t track = 0);
   void name_process(std::int64_t process, const std::string& name);
   void counter(std::int32_t index, Picoseconds time, const char* name, std::int64_t value,

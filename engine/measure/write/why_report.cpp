@@ -147,6 +147,13 @@ std::string report(const Why& why) {
   table.rule();
   table.add({"end to end", duration(seconds(whole)), "100.0 %"});
   out += table.text(2) + "\n";
+  if (done.rounds > 0) {
+    const std::int32_t tokens = done.output_tokens - 1;
+    out += "behind the first token: " + grouped(tokens) + " tokens in " + grouped(done.rounds) +
+           " rounds, " + figure(static_cast<double>(tokens) / done.rounds) + " per round; " +
+           grouped(done.accepted_tokens) + " of " + grouped(done.drafted_tokens) +
+           " drafts accepted\n\n";
+  }
   if (!why.behind.empty()) out += waiting(why) + "\n";
   if (!why.ops.empty()) out += operations(why) + "\n";
   out += "its own steps rest on " + evidence_line(why.evidence.shares()) + "\n";

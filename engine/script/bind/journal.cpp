@@ -41,6 +41,11 @@ Json sample_json(const EndedStep& sample) {
   out["decodes"] = sample.decodes;
   out["prefills"] = sample.prefills;
   out["prefill_tokens"] = sample.prefill_tokens;
+  if (sample.speculates) {
+    out["decode_tokens"] = sample.decode_tokens;
+    out["drafted"] = sample.drafted;
+    out["accepted"] = sample.accepted;
+  }
   out["kv_used_frac"] =
       sample.total_blocks > 0 ? static_cast<double>(sample.used_blocks) / sample.total_blocks : 0.0;
   return out;
@@ -140,6 +145,7 @@ int serve_last_step(lua_State* L, Run& run) {
   out["prefill_work"] = std::move(prefills);
   out["decode_contexts"] = std::move(contexts);
   out["decode_ids"] = std::move(ids);
+  put_drafts(out, work->drafts);
   if (work->group.ranks > 1) {
     out["own_s"] = work->own_s;
     out["group"] = group_json(work->group);

@@ -58,6 +58,9 @@ const rooflua_random_table random_table{
             uniform_integer(*s, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)));
       });
     },
+    [](const RandomStream* s, double i) noexcept {
+      return uniform_at(s->key, static_cast<std::uint64_t>(i));
+    },
 };
 
 int table(lua_State* L) {

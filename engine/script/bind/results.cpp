@@ -199,6 +199,7 @@ Json describe_step(const SampledStep& step) {
   out["time_s"] = step.time_s;
   out["batch"]["prefills"] = std::move(prefills);
   out["batch"]["decode_contexts"] = std::move(contexts);
+  put_drafts(out["batch"], step.drafts);
   if (step.group.ranks > 1) {
     out["own_s"] = step.own_s;
     out["batch"]["group"] = group_json(step.group);

@@ -44,6 +44,21 @@ void read_policies(lua_State* L, int first, Run& run) {
   }
 }
 
+/// The list at `index`: {speculator, acceptance, depth} or false of each replica; nil: none
+/// speculates.
+std::vector<LuaSpeculation> read_speculations(lua_State* L, int index, Run& run) {
+  std::vector<LuaSpeculation> out;
+  if (lua_isnil(L, index)) return out;
+  const int count = static_cast<int>(lua_objlen(L, index));
+  for (int i = 1; i <= count; ++i) {
+    lua_rawgeti(L, index, i);
+    out.push_back(lua_toboolean(L, -1) != 0 ? read_speculation(run.asking, serve_state(L), run.seed)
+                                            : LuaSpeculation{});
+    lua_pop(L, 1);
+  }
+  return out;
+}
+
 /// Lets the scenario's metrics in argument `index` listen to the run; nil: it has none.
 void listen_metrics(lua_State* L, int index, Run& run) {
   if (lua_isnil(L, index)) return;
@@ -63,13 +78,17 @@ std::size_t kv_index_bytes(const ClusterConfig& config, const Workload& workload
   return bytes;
 }
 
-/// serve_open(config, schedulers, steps, router or nil, workload, metrics or nil) -> run
+/// serve_open(config, schedulers, steps, router or nil, workload, metrics or nil, speculations or
+/// nil) -> run
 int serve_open(lua_State* L) {
-  lua_settop(L, 6);
+  lua_settop(L, 7);
   const Json given = to_json(L, 1, "scenario");
   const NativeGrowth growth(L);
   auto run = std::make_shared<Run>();
   read_policies(L, 2, *run);
+  const ClusterConfig config = cluster_config(given);
+  if (!config.replicas.empty()) run->seed = config.replicas.front().seed;
+  run->speculations = read_speculations(L, 7, *run);
   SummaryOptions options;
   options.slo = slo_of(given);
   options.classes = class_names(given);
@@ -85,11 +104,12 @@ int serve_open(lua_State* L) {
   if (const Json* kept = given.find("exact_requests"); kept != nullptr && kept->is_number()) {
     options.exact_requests = kept->integer();
   }
+  if (const Json* gaps = given.find("gap_per_token"); gaps != nullptr && gaps->is_boolean())
+    options.gap_per_token = gaps->boolean();
   run->classes = options.classes;
   run->summary = run->listen(std::make_unique<SummaryObserver>(std::move(options)));
   run->open_listeners(given);
   listen_metrics(L, 6, *run);
-  const ClusterConfig config = cluster_config(given);
   check_memory(L, kv_index_bytes(config, *run->workload));
   run->simulation = std::make_unique<Simulation>(config, run->bindings());
   push_object<Run>(L, run);
@@ -186,9 +206,10 @@ int serve_finish(lua_State*, Run& run) {
   return 0;
 }
 
-/// serve_set(run, schedulers or nil, steps or nil, router or nil): from the next plan on.
+/// serve_set(run, schedulers or nil, steps or nil, router or nil, speculations or nil): from the
+/// next plan on.
 int serve_set(lua_State* L, Run& run) {
-  lua_settop(L, 4);
+  lua_settop(L, 5);
   ServeState& state = serve_state(L);
   const auto count = static_cast<std::size_t>(run.simulation->replica_count());
   std::vector<std::unique_ptr<LuaScheduler>> schedulers;
@@ -222,17 +243,26 @@ int serve_set(lua_State* L, Run& run) {
     run.simulation->set_steps(static_cast<std::int32_t>(i), *steps[i]);
     run.steps[i].swap(steps[i]);
   }
+  std::vector<LuaSpeculation> speculations = read_speculations(L, 5, run);
+  for (std::size_t i = 0; i < std::min(speculations.size(), run.speculations.size()); ++i) {
+    if (speculations[i].speculator == nullptr) continue;
+    run.simulation->set_speculation(static_cast<std::int32_t>(i), *speculations[i].speculator,
+                                    *speculations[i].acceptance);
+    std::swap(run.speculations[i], speculations[i]);
+  }
   run.broken = was_broken;
   return 0;
 }
 
-/// serve_fork(run, schedulers, steps, router or nil, metrics or nil) -> an independent run from
-/// here on.
+/// serve_fork(run, schedulers, steps, router or nil, metrics or nil, speculations or nil) -> an
+/// independent run from here on.
 int serve_fork(lua_State* L, Run& run) {
-  lua_settop(L, 5);
+  lua_settop(L, 6);
   const NativeGrowth growth(L);
   auto fork = std::make_shared<Run>();
   read_policies(L, 2, *fork);
+  fork->seed = run.seed;
+  fork->speculations = read_speculations(L, 6, *fork);
   fork->workload = run.workload->fork();
   if (auto* workload = dynamic_cast<LuaWorkload*>(fork->workload.get()))
     workload->belong_to(fork->asking);

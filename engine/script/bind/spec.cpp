@@ -130,6 +130,16 @@ std::optional<Dtype> dtype_field(lua_State* L, int index, const char* key) {
   return out;
 }
 
+/// Bytes, 0 where the key is absent.
+Bytes bytes_field(lua_State* L, int index, const char* key) {
+  lua_getfield(L, index, key);
+  const double bytes = lua_isnil(L, -1) == 0 ? check_number(L, lua_gettop(L), key) : 0;
+  lua_pop(L, 1);
+  if (!(bytes >= 0 && bytes < 1e15))
+    throw Error(key, "expected bytes from 0 to 1e15, found " + json_number(bytes));
+  return bytes * unit::byte;
+}
+
 /// deploy(model, hardware, options): keys were checked by the Lua side, values are checked here
 int open_deployment(lua_State* L) {
   const auto model = check_object<Model>(L, 1, "deployment.model");
@@ -157,6 +167,8 @@ int open_deployment(lua_State* L) {
                                             json_number(options.memory_utilization));
     }
   }
+  options.drafter_weights = bytes_field(L, 3, "drafter_weight_bytes");
+  options.drafter_kv_per_token = bytes_field(L, 3, "drafter_kv_bytes_per_token");
   push_object(L, std::make_shared<const Deployment>(deploy(*model, *hardware, options)));
   return 1;
 }

@@ -249,6 +249,7 @@ Json fields_of(const Deployment& deployment) {
   out["block_size"] = deployment.block_size;
   out["kv_blocks"] = deployment.kv_blocks;
   out["weight_bytes"] = deployment.weight_bytes.in_base_units();
+  out["drafter_bytes"] = deployment.drafter_bytes.in_base_units();
   out["activation_bytes"] = deployment.activation_bytes.in_base_units();
   out["seat_bytes"] = deployment.seat_bytes.in_base_units();
   out["seat_blocks"] = deployment.seat_blocks;

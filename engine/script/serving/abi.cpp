@@ -1,5 +1,6 @@
 #include "script/serving/abi.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -44,8 +45,10 @@ std::int32_t shed(ServeBorder* border, double slot) noexcept {
   return shedding(border, [&] { return border->plan->try_shed(whole(slot)); });
 }
 
-std::int32_t decode(ServeBorder* border, double slot) noexcept {
-  return border->plan->try_decode(whole(slot));
+std::int32_t decode(ServeBorder* border, double slot, double tokens) noexcept {
+  if (tokens == Plan::all_tokens) return border->plan->try_decode(whole(slot), Plan::all_tokens);
+  // What is no count must be refused, as no tokens are.
+  return border->plan->try_decode(whole(slot), std::max(0, whole(tokens)));
 }
 
 std::int32_t prefill(ServeBorder* border, double slot, double tokens) noexcept {
@@ -126,6 +129,10 @@ const std::int32_t* contexts(ServeBorder* border) noexcept {
   return decode_contexts(*border->batch);
 }
 
+const std::int32_t* widths(ServeBorder* border) noexcept {
+  return decode_widths(*border->batch);
+}
+
 }  // namespace
 
 ServeTable serve_table(ServeState& state) {
@@ -146,6 +153,7 @@ ServeTable serve_table(ServeState& state) {
           route_cached_tokens,
           context_max,
           contexts,
+          widths,
           decode_blocks,
           shared_tokens,
           least_outstanding,

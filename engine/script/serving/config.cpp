@@ -75,6 +75,10 @@ ReplicaConfig replica_config(const Json& value, const std::string& where) {
   if (const Json* caps = value.find("context_caps"))
     read_caps(*caps, where + ".context_caps", config);
   config.context_chunk = number("context_chunk", 0);
+  config.lookahead = number("lookahead", 0);
+  if (const Json* drops = value.find("drops_last_hit"); drops != nullptr && drops->is_boolean())
+    config.drops_last_hit = drops->boolean();
+  config.seed = static_cast<std::uint64_t>(seconds_at(value, "seed"));
   config.group = number("group", -1);
   if (const Json* stages = value.find("stages"); stages != nullptr && !stages->is_null())
     config.stages = stage_config(*stages, where + ".stages");

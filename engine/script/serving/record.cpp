@@ -25,6 +25,18 @@ Json group_json(const GroupWork& group) {
   return out;
 }
 
+void put_drafts(Json& batch, const DraftWork& drafts) {
+  if (drafts.empty()) return;
+  if (!drafts.widths.empty()) {
+    Json widths = Json::array();
+    for (const std::int32_t width : drafts.widths) widths.push_back(width);
+    batch["decode_widths"] = std::move(widths);
+  }
+  batch["draft_rows"] = drafts.rows;
+  batch["draft_tokens"] = drafts.tokens;
+  batch["draft_passes"] = drafts.passes;
+}
+
 void ScheduleRecord::on_priced(const StepPriced& priced) {
   if (steps_.items().size() >= most_steps || priced.batch.tokens == 0) return;
   const Batch& batch = priced.batch;

@@ -3,6 +3,7 @@
 // people who want to see a schedule. Costs O(seats) per step; bounded.
 
 #include "base/json.h"
+#include "measure/record/draft_work.h"
 #include "serve/observer.h"
 #include "serve/ranks/group.h"
 
@@ -10,6 +11,9 @@ namespace rooflua::script {
 
 /// {ranks, tokens, max_tokens, prefills}: the key `group` of a batch of cost.batch.
 Json group_json(const GroupWork& group);
+
+/// Adds the keys of cost.batch that say what is drafted and verified; none where nothing is.
+void put_drafts(Json& batch, const DraftWork& drafts);
 
 /// The steps of all replicas in the order in which they were planned.
 class ScheduleRecord : public Observer {

@@ -103,6 +103,10 @@ Bindings Run::bindings() const {
   for (const auto& each : schedulers) out.schedulers.push_back(each.get());
   for (const auto& each : steps) out.steps.push_back(each.get());
   out.router = router.get();
+  for (const LuaSpeculation& each : speculations) {
+    out.speculators.push_back(each.speculator.get());
+    out.acceptances.push_back(each.acceptance.get());
+  }
   out.workload = workload.get();
   for (const auto& each : listeners) out.observers.push_back(each.get());
   return out;

@@ -14,6 +14,7 @@
 #include "script/serving/asking.h"
 #include "script/serving/router.h"
 #include "script/serving/scheduler.h"
+#include "script/serving/speculator.h"
 #include "script/serving/step_model.h"
 #include "serve/simulation.h"
 
@@ -33,11 +34,13 @@ struct Run {
   std::vector<std::unique_ptr<LuaScheduler>> schedulers;
   std::vector<std::unique_ptr<LuaStepModel>> steps;
   std::unique_ptr<LuaRouter> router;
+  std::vector<LuaSpeculation> speculations;  // by replica; empty: none speculates
   std::unique_ptr<Workload> workload;
   std::vector<std::string> classes;  // names of the requests' classes
   std::vector<std::unique_ptr<RunOutput>> outputs;
   std::vector<std::unique_ptr<Observer>> listeners;  // all that are told of the run, in this order
   SummaryObserver* summary = nullptr;                // one of them
+  std::uint64_t seed = 0;                            // of the scenario
   Json partial;                                      // why it was stopped; null where it was not
   std::optional<double> noted_frac;                  // Summary::noted_frac, once it is known
   std::unique_ptr<Simulation> simulation;

@@ -31,11 +31,13 @@ LuaStepModel::LuaStepModel(Asking& asking, ServeState& state)
   lua_getfield(L, -1, "runs");
   has_run_ = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
+  const bool drafts = has_field(L, "drafter");
   instance_ = LuaReference(L);
   call_price_ = library_function(L, "rooflua.border.pricing", "price");
   call_bounded_ = library_function(L, "rooflua.border.pricing", "bounded");
   call_explain_ = library_function(L, "rooflua.border.pricing", "explain");
   call_run_ = library_function(L, "rooflua.border.pricing", "run");
+  if (drafts) call_draft_s_ = library_function(L, "rooflua.border.pricing", "draft_s");
 }
 
 /// Leaves `results` values on the stack.
@@ -115,6 +117,12 @@ void LuaStepModel::read_price(int index, StepPrice& price) const {
     lua_pop(L, -index);
     throw Error("steps", "time(batch) must return seconds, finite and >= 0; found " +
                              (number ? json_number(price.time_s) : std::string("another type")));
+  }
+  if (call_draft_s_) {
+    call_draft_s_.push(L);
+    lua_call(L, 0, 1);
+    price.draft_s = lua_tonumber(L, -1);
+    lua_pop(L, 1);
   }
   share_evidence(evidence_s_, price);
 }

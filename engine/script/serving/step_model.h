@@ -28,6 +28,7 @@ class LuaStepModel : public StepModel {
   Asking* asking_;
   ServeState* state_;
   LuaReference instance_, call_price_, call_bounded_, call_explain_, call_run_;
+  LuaReference call_draft_s_;  // empty where there is no drafter
   double* evidence_s_;  // the ledger's accumulator
   bool has_run_ = false;
 };

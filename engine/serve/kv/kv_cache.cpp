@@ -6,21 +6,28 @@
 
 namespace rooflua {
 
-KvCache::KvCache(std::int32_t total_blocks, std::int32_t block_size, PrefixIndex index)
+KvCache::KvCache(std::int32_t total_blocks, std::int32_t block_size, PrefixIndex index,
+                 bool drops_last_hit)
     : total_(total_blocks),
       block_size_(block_size),
       free_(total_blocks),
       index_(index),
+      drops_last_hit_(drops_last_hit),
       blank_(total_blocks) {
   if (index_ == PrefixIndex::shared) prefixes_ = PrefixCache(total_blocks, block_size);
+}
+
+/// The blocks of a hit that are used.
+KvCache::Hit KvCache::kept_of(const PrefixCache::Hit& hit) const {
+  if (!drops_last_hit_ || hit.blocks == 0) return {hit.blocks, hit.free};
+  return {hit.blocks - 1, hit.free - (hit.last_is_free ? 1 : 0)};
 }
 
 KvCache::Hit KvCache::lookup(std::int32_t slot, const Request& request,
                              const Progress& progress) const {
   const std::int32_t tokens = request.prompt_tokens + request.emitted_tokens;
   if (index_ == PrefixIndex::shared) {
-    const PrefixCache::Hit hit = prefixes_.lookup(slot, request, progress, tokens - 1);
-    return {hit.blocks, hit.free};
+    return kept_of(prefixes_.lookup(slot, request, progress, tokens - 1));
   }
   if (first_own(slot) < 0) return {};
   std::int32_t covered = 0;
@@ -34,14 +41,13 @@ KvCache::Hit KvCache::lookup(std::int32_t slot, const Request& request,
     }
   }
   covered = std::min(covered, (tokens - 1) / block_size_);
-  return {covered, covered};
+  return kept_of({covered, covered, true});
 }
 
 KvCache::Hit KvCache::peek(const Request& request, const Progress& progress) const {
   if (index_ != PrefixIndex::shared) return {};
   const std::int32_t tokens = request.prompt_tokens + request.emitted_tokens;
-  const PrefixCache::Hit hit = prefixes_.peek(request, progress, tokens - 1);
-  return {hit.blocks, hit.free};
+  return kept_of(prefixes_.peek(request, progress, tokens - 1));
 }
 
 std::uint64_t KvCache::first_hash(const Request& request, const Progress& progress) const {

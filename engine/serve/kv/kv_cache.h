@@ -33,7 +33,9 @@ constexpr std::int32_t blocks_for(std::int64_t tokens, std::int32_t block_size) 
 
 class KvCache {
  public:
-  KvCache(std::int32_t total_blocks, std::int32_t block_size, PrefixIndex index);
+  /// @param drops_last_hit  a hit loses its last block (a drafter needs the states of that block)
+  KvCache(std::int32_t total_blocks, std::int32_t block_size, PrefixIndex index,
+          bool drops_last_hit = false);
 
   std::int32_t total_blocks() const { return total_; }
   std::int32_t free_blocks() const { return free_; }
@@ -82,6 +84,7 @@ class KvCache {
     std::int32_t next = -1, previous = -1;  // in the queue
     std::int32_t next_own = -1;             // of the same owner, in order of release
   };
+  Hit kept_of(const PrefixCache::Hit& hit) const;
   std::int32_t new_extent();
   void pop(std::int32_t count);
   void append(std::int32_t owner, std::int32_t blocks);
@@ -93,6 +96,7 @@ class KvCache {
 
   std::int32_t total_, block_size_, free_;
   PrefixIndex index_;
+  bool drops_last_hit_;
   // own
   std::int32_t blank_;  // free blocks without content, all at the head of the queue
   std::int32_t head_ = -1, tail_ = -1;

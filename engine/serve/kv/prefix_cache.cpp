@@ -173,7 +173,8 @@ PrefixCache::Hit PrefixCache::peek(const Request& request, const Progress& progr
     index_.prefetch(known[static_cast<std::size_t>(std::min(hit.blocks + prefetched, most - 1))]);
     const std::int32_t block = index_.find(known[static_cast<std::size_t>(hit.blocks)]);
     if (block < 0) break;
-    if (blocks_[static_cast<std::size_t>(block)].references == 0) ++hit.free;
+    hit.last_is_free = blocks_[static_cast<std::size_t>(block)].references == 0;
+    if (hit.last_is_free) ++hit.free;
   }
   return hit;
 }

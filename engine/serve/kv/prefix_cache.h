@@ -56,6 +56,7 @@ class PrefixCache {
   struct Hit {
     std::int32_t blocks = 0;
     std::int32_t free = 0;
+    bool last_is_free = false;  // the last of them is in the free queue
   };
   /// The first block's hash of a request's sequence; 0: no other request can have cached it, or the
   /// sequence ends with this block.

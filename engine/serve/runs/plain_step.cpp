@@ -14,7 +14,7 @@ bool Replica::repeats(Picoseconds now) const {
     return false;
   const Step& landing = pipeline_.front();
   return landing.plain && landing.batch.decodes == view().decodes && view().decodes > 0 &&
-         view().group == nullptr && flight_ == nullptr && failing_.empty() &&
+         view().group == nullptr && !flight_ && !is_ragged() && failing_.empty() &&
          pool_.blocks_needed() <= kv_.free_blocks() && pool_.is_steady();
 }
 

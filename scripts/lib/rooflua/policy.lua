@@ -12,6 +12,7 @@ local records = setmetatable({},
 
 local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step",
   "signals", "staleness_s", "refuses", "unit", "better",
+  "depth", "scope", "lookahead", "reserve", "drops_last_hit",
   "extends" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max",
   "exclusive_min", "exclusive_max",
@@ -315,7 +316,8 @@ function policy.define(given)
   check_presets(name, presets, params)
   check_signals(name, given)
   local class = parent and { signals = parent.signals, staleness_s = parent.staleness_s, refuses = parent.refuses,
-    unit = parent.unit, better = parent.better } or {}
+    unit = parent.unit, better = parent.better, depth = parent.depth, scope = parent.scope,
+    lookahead = parent.lookahead, reserve = parent.reserve, drops_last_hit = parent.drops_last_hit } or {}
   for key, value in pairs(parent or {}) do
     if type(value) == "function" then class[key] = value end
   end

@@ -34,6 +34,11 @@ end
 function methods:uniform(low, high)
   return checked(C.uniform(own(self), number(low or 0), number(high or 1)), "uniform", low, high)
 end
+--- Draw number i of the stream, from 0, as uniform() gives it, whatever was drawn before.
+function methods:at(i)
+  if not (type(i) == "number" and i >= 0 and i <= 9007199254740992 and i % 1 == 0) then checked(0 / 0, "at", i) end
+  return C.uniform_at(own(self), i)
+end
 --- Exponential; `rate` is in events per unit, the mean is 1 / rate.
 function methods:exponential(rate)
   if not (type(rate) == "number" and rate > 0) then checked(0 / 0, "exponential", rate) end

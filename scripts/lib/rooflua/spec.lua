@@ -99,7 +99,7 @@ function spec.hardware(source)
   return adopt(native.load_hardware(noted(source)), "Hardware")
 end
 
-local deployment_keys = { "model", "hardware" }
+local deployment_keys = { "model", "hardware", "drafter_weight_bytes", "drafter_kv_bytes_per_token" }
 for _, key in ipairs(schema.names("deployment", function(entry) return entry.read_by == "spec" end)) do
   deployment_keys[#deployment_keys + 1] = key
 end

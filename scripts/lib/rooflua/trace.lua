@@ -30,4 +30,26 @@ function trace.describe(opened)
   return native.trace_describe(opened)
 end
 
+--- Rounds of recorded requests: lists of the tokens that landed in each round, one list per row of a CSV whose column
+--- `rounds` has them, separated by spaces.
+--- @param path string a file beside the scenario or in the working directory
+function trace.rounds(path)
+  path = files.find(path, "acceptance: path", "file")
+  local out, read = {}, native.csv_read(path)
+  for i, row in ipairs(read.rows or read) do
+    local list = {}
+    for word in tostring(row.rounds or ""):gmatch "%S+" do
+      local tokens = tonumber(word)
+      if not tokens or tokens < 1 or tokens % 1 ~= 0 then
+        core.fail("%s: row %d: rounds: expected whole numbers above 0, separated by spaces; found '%s'", path, i, word)
+      end
+      list[#list + 1] = tokens
+    end
+    if #list == 0 then core.fail("%s: row %d: rounds: is missing", path, i) end
+    out[i] = list
+  end
+  if #out == 0 then core.fail("%s: has no rows", path) end
+  return out
+end
+
 return trace

@@ -4,7 +4,7 @@
 ---     prefill of t tokens after p:   attention 4 h D t (p+t) / divisor at the prefill MFU of t, at
 ---                                    least its KV load; projections at m = t
 ---     n decodes:                     attention at the decode MFU of (n, mean context), at least the
----                                    KV load; projections at m = n
+---                                    KV load; projections at m = n, or their tokens where they bring drafts
 ---     the step:                      one FFN over all tokens, at least one layer's weights over
 ---                                    bandwidth; an all-reduce where tp > 1
 ---
@@ -69,14 +69,15 @@ function serving:prefill_core(t, p)
 end
 
 --- Attention core of all decodes, all layers.
-function serving:decode_core(n, context_tokens)
+--- @param tokens integer new ones of all decodes
+function serving:decode_core(n, context_tokens, tokens)
   local run, asked = self.run, self.decode_core_asked
   local context = math.max(1, math.floor(context_tokens / n))
   local mfu = asked:ask(n, context)
-  local core_s = static.decode_core(run, run.decode, mfu.core, n, context)
+  local core_s = static.decode_core(run, run.decode, mfu.core, n, context, tokens / n)
   local out = run.decode
   local time_s = cost.record("attention_decode", core_s, asked:evidence "core", self.layers,
-                             n * context * run.decode_gflop_per_pair * 1e9, n * context * run.kv_bytes_per_layer,
+                             tokens * context * run.decode_gflop_per_pair * 1e9, n * context * run.kv_bytes_per_layer,
                              out.core_mfu, out.core_traffic_s > out.core_arithmetic_s and "memory" or "compute", nil,
                              "attention_decode", text("batch=%.14g context=%.14g", n, context))
   return time_s
@@ -92,7 +93,9 @@ function serving:time(batch)
     time_s = time_s + self:prefill_core(t, prefill.context_tokens) + self.projection_time(t)
   end
   if decodes > 0 then
-    time_s = time_s + self:decode_core(decodes, batch.decode_context_tokens) + self.projection_time(decodes)
+    local new_tokens = batch.decode_tokens
+    time_s = time_s + self:decode_core(decodes, batch.decode_context_tokens, new_tokens)
+      + self.projection_time(new_tokens)
   end
   time_s = time_s + self.ffn_time[prefilling and "prefill" or "decode"](tokens)
   local all_reduce_s = tokens * run.all_reduce_s

@@ -152,9 +152,10 @@ end
 
 -- 3.4 attention core, seconds per layer --------------------------------------------------------
 
-local function decode_core(run, out, mfu, batch, context)
+---@param width number? new tokens of a request, more than 1 where it brings drafts: they read its cache together
+local function decode_core(run, out, mfu, batch, context, width)
   local arithmetic = divide(batch * context * run.decode_gflop_per_pair, run.core_gflop_per_s * mfu,
-                            "the MFU of decode attention")
+                            "the MFU of decode attention") * (width or 1)
   local traffic = run.kv_bytes_per_layer * context * batch / run.memory_bytes_per_s
   out.core_mfu, out.core_arithmetic_s, out.core_traffic_s = mfu, arithmetic, traffic
   return (max(arithmetic, traffic))

@@ -12,12 +12,14 @@ local monotone = require "steps.kernels.monotone"
 local monotone_prefill = require "steps.kernels.monotone_prefill"
 local ops = require "steps.kernels.ops"
 local pairs_of = require "steps.kernels.pairs"
+local verify = require "steps.kernels.verify"
 
 local max, min = math.max, math.min
 local attention_block = 128  -- keys that a decode attention kernel loads at once; fewer keys cost the same
 
 local attention = {}
 attention.__index = attention
+attention.verify = verify.time
 
 --- Whether rows of window attention were measured at this shape. Rows of another window are no better than those of
 --- full attention with as many pairs.
@@ -53,6 +55,7 @@ end
 function attention:choose_tokens(kind)
   local longest = self.steps.model.max_model_len
   self.tokens, self.pairs = pairs_of.kind(kind, longest > 0 and longest or math.huge)
+  self.selects_by_query = kind.index ~= nil
   if kind.kind ~= "window" or not self.tokens then return end
   local decode, prefill = ops.window_queries(self.decode_query, self.prefill_query, kind.window)
   if measured_windows(self.database, decode) then
@@ -86,8 +89,14 @@ end
 
 --- Decode attention of n requests that have `context` cached tokens in total. The new token of each request is in
 --- the cache when attention runs.
---- @param batch rooflua.Batch read only by kinds whose contexts are bounded
+--- @param batch rooflua.Batch its widths; its contexts are read only by kinds whose contexts are bounded
 function attention:decode(n, context, batch)
+  if batch.decode_tokens > n then return self:verify(n, context, batch) end
+  return self:decode_rows(n, context, batch)
+end
+
+--- The same for requests with one new token each, whatever the widths of the batch are.
+function attention:decode_rows(n, context, batch)
   local layers, all = self.layers, context + n
   local tokens, exact = all, true
   if self.tokens then tokens, exact = self.tokens(batch) end

@@ -9,9 +9,17 @@
 ---     traffic of a row = output, gate and up written and read (2 bytes each), their product written (1 byte)
 ---
 --- Published rows of such experts were timed with another kernel, which reads only the experts that have tokens.
+---
+--- Drafts touch some experts that other tokens of their requests touch, too. Their step costs a share of what it costs
+--- with as many independent tokens:
+---
+---     touched(tokens - draft_overlap x drafts) / touched(rows),     touched(t) = E (1 - (1 - top / E)^t)
+---
+--- It is 1 where every expert is touched anyway, so that arithmetic is not made cheaper.
 --- Source: vLLM's DeepGemmExperts (compute_aligned_M, expert_ids -1) and DeepGEMM's scheduler (is_computation_valid);
 --- docs/VALIDATION.md, "Blocks of experts".
 local cost = require "rooflua.cost"
+local marlin = require "steps.kernels.marlin"
 
 local experts = {}
 
@@ -75,20 +83,46 @@ local function empty_rows(steps, op, moe, width)
                      "bytes of empty rows over bandwidth")
 end
 
+--- The share of experts that a batch with drafts touches.
+--- @param tokens integer rows without padding
+local function touched_share(steps, moe, rows, drafts, tokens)
+  local touched = cost.bytes.touched_experts
+  return touched(moe.experts, moe.experts_per_token, tokens - steps.draft_overlap * drafts)
+    / touched(moe.experts, moe.experts_per_token, rows)
+end
+
+--- The price of tokens without drafts over that of all: the share below which drafts would make a step cheaper.
+local function least_share(steps, op, query, all, without)
+  local bounds = steps.experts_bounds
+  return bounds:latency(op, bounds:rows_to_run(op, without, query), query) / bounds:latency(op, all, query)
+end
+
 --- Routed experts. They cost at least the weights of the experts that the tokens touch. Experts see the tokens of all
 --- data-parallel ranks. A rank of whole experts gets its share of the rows; the fullest rank gets more and sets the
 --- time.
-function experts.price(steps, op, rows)
+--- @param drafts integer? how many of the rows are drafts
+--- @param unpadded integer? rows without padding, where there are drafts
+function experts.price(steps, op, rows, drafts, unpadded)
   local moe, width = experts_of(steps, op)
+  local share, without = 1, rows
+  if drafts and steps.draft_overlap > 0 then
+    share, without = touched_share(steps, moe, rows, drafts, unpadded), unpadded - drafts
+  end
+  if steps.experts_kernels == "marlin" and marlin.runs[op.dtype] then
+    return marlin.price(steps, op, moe, rows, share, without)
+  end
   local in_blocks = steps.block_rows > 1 and op.dtype == "fp8_block"
   local empty_s = in_blocks and empty_rows(steps, op, moe, width) or 0
   local whole = is_whole_layer(steps, op)
   local query = whole and layer_query(steps, op) or grouped_query(steps, op)
   local most = (in_blocks and math.max(rows, rows_for_all(moe)) or rows) * steps.fullest
   local tokens = whole and most or math.max(1, most / steps.ep)
-  query.tokens = steps.experts_bounds:rows_to_run(op, tokens, query)
-  local time_s = cost.lookup(steps.experts_database, query, op.count, op.name)
-  local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
+  local run = steps.experts_bounds:rows_to_run(op, tokens, query)
+  if in_blocks then share = 1 end
+  if share < 1 then share = math.max(share, least_share(steps, op, query, run, tokens * without / rows)) end
+  query.tokens = run
+  local time_s = cost.lookup(steps.experts_database, query, op.count * share, op.name)
+  local touched = share * cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
   return empty_s + steps.experts_bounds:at_least(time_s, op.flop_per_row * rows * steps.fullest * op.rows_per_token
                                                  / steps.ep, op.weight_bytes * touched, op.dtype, op.count, op.name)
 end

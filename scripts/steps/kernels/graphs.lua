@@ -18,8 +18,9 @@ function graphs.padded(tokens, largest)
 end
 
 --- The largest size that the engine captures, within its seats and token budget.
-function graphs.largest(limit, max_num_seqs, max_num_batched_tokens)
-  return min(limit, 2 * max_num_seqs, max_num_batched_tokens)
+--- @param draft_depth integer? the most drafts that a decode brings; nil without speculation
+function graphs.largest(limit, max_num_seqs, max_num_batched_tokens, draft_depth)
+  return min(limit, 2 * max_num_seqs * (1 + (draft_depth or 0)), max_num_batched_tokens)
 end
 
 return graphs

@@ -57,6 +57,14 @@ function index:decode(batch, all)
   return self:price(all, all)
 end
 
+--- The same for requests that verify drafts: their entries are read once, every query scores its own pairs.
+--- @param read number tokens of the requests together, their new ones among them
+function index:verify(batch, read)
+  local selected, exact = batch:bounded_tokens(self.topk)
+  if exact and selected + batch.decode_tokens - batch.decodes >= read then return 0 end
+  return self:price(batch.decode_pairs, read)
+end
+
 function index:prefill(t, p)
   if t + p <= self.topk then return 0 end
   return self:price(t * p + t * (t + 1) / 2, t + p)

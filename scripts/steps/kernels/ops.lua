@@ -49,10 +49,12 @@ function ops.gemm(steps, op, rows)
 end
 
 --- Time of an operation over `rows`, with padding where the step has any.
-function ops.price(steps, op, rows)
+--- @param drafts integer? how many of the rows are drafts
+--- @param tokens integer? rows without padding, where there are drafts
+function ops.price(steps, op, rows, drafts, tokens)
   local price = ops[op.op]
   if not price then error("steps.kernels: no price for operation " .. op.op, 0) end
-  return price(steps, op, rows)
+  return price(steps, op, rows, drafts, tokens)
 end
 
 -- Attention queries: heads of the whole model, because the lookup divides them by tp -------------------------

@@ -1,4 +1,5 @@
---- Recurrent layers: each request reads and writes a state, whatever its context. The gated delta rule is measured
+--- Recurrent layers: each request reads and writes a state, whatever its context. A request that verifies drafts reads
+--- its state once and writes one for each of its tokens. The gated delta rule is measured
 --- (gdn_prefill, gdn_decode, kda_prefill, kda_decode) or modelled. State-space layers (Mamba2) have no table: their
 --- flop run at state_space_mfu, and the state moves at the bandwidth of small kernels.
 local cost = require "rooflua.cost"
@@ -68,9 +69,11 @@ function recurrent:batch_time(batch)
     time_s = time_s + self:delta_call(query, 1, tokens, self.prefill_name)
   end
   if batch.decodes > 0 then
+    local tokens = batch.decode_tokens
+    local states = (batch.decodes + tokens) / 2  -- a pair is one read and one write
     query = self.decode_query
-    query.batch = bounds:rows_to_run(query, batch.decodes, query)
-    time_s = time_s + self:delta_call(query, batch.decodes, batch.decodes, self.decode_name)
+    query.batch = bounds:rows_to_run(query, states, query)
+    time_s = time_s + self:delta_call(query, states, tokens, self.decode_name)
   end
   return time_s
 end
@@ -99,7 +102,8 @@ function recurrent:mamba_time(batch)
     time_s = time_s + self:state_space(1, tokens, more, 5, self.prefill_name)
   end
   if batch.decodes > 0 then
-    time_s = time_s + self:state_space(batch.decodes, batch.decodes, 0, 2, self.decode_name)
+    local tokens = batch.decode_tokens
+    time_s = time_s + self:state_space((batch.decodes + tokens) / 2, tokens, 0, 2, self.decode_name)
   end
   return time_s
 end

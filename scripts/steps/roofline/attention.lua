@@ -64,6 +64,13 @@ function attention.contribution(steps, batch_size, context)
   return steps.decode_mfu_mean == "harmonic" and pairs / mfu or pairs * mfu, evidence_rank[cost.mixed(estimate)]
 end
 
+--- Pairs of decodes that bring drafts, over those of the same decodes without: as many as the flop grow.
+local function width_of(batch)
+  local n, tokens = batch.decodes, batch.decode_tokens
+  if tokens == n then return 1 end
+  return batch.decode_pairs / (batch.decode_context_tokens + n)
+end
+
 --- Each request is looked up at its own context (or at the next power of two); the MFUs are averaged by flop.
 local function decode_time_by_request(steps, batch)
   local n, contexts = batch.decodes, batch.decode_contexts
@@ -72,7 +79,8 @@ local function decode_time_by_request(steps, batch)
   local known = steps.contexts:of_batch(n)
   local sum = steps.contexts:sum(known, contexts, n)
   local mfu = steps.decode_mfu_mean == "harmonic" and total / sum or sum / total
-  return (time_of(steps, "attention_decode", total, mfu, evidence_names[known:worst_rank(contexts, n)], 1))
+  return (time_of(steps, "attention_decode", total * width_of(batch), mfu,
+                  evidence_names[known:worst_rank(contexts, n)], 1))
 end
 
 --- Attention of the batch's decodes, all layers, as `decode_context` says.
@@ -86,7 +94,7 @@ function attention.decode_time(steps, batch)
   local pairs = decode_pairs(steps, n, total)
   if pairs == 0 then return 0 end
   local mfu, estimate = decode_mfu(steps, n, math.max(1, at))
-  return (time_of(steps, "attention_decode", pairs, mfu, estimate, 1))
+  return (time_of(steps, "attention_decode", pairs * width_of(batch), mfu, estimate, 1))
 end
 
 --- Attention of one group of prefills: the flop of its members, the MFU at the group's length.

@@ -45,11 +45,12 @@ function Traffic:request_bytes(context_tokens, new_tokens)
          + self.activation_bytes_per_token * new_tokens * part.activations
 end
 
---- The same for `requests` decodes; `context_tokens_sum` tokens are in their KV caches together.
-function Traffic:decode_bytes(requests, context_tokens_sum)
-  return self.kv_bytes_per_token * requests
+--- The same for decodes with `new_tokens` together; `context_tokens_sum` tokens are in their KV caches, which are read
+--- once whatever the widths of the decodes are.
+function Traffic:decode_bytes(new_tokens, context_tokens_sum)
+  return self.kv_bytes_per_token * new_tokens
          + self.kv_bytes_per_token * context_tokens_sum * not_cached.one.kv_read * self.kv_read_factor
-         + self.activation_bytes_per_token * requests * not_cached.one.activations
+         + self.activation_bytes_per_token * new_tokens * not_cached.one.activations
 end
 
 --- A step with both phases takes a weighted mean of them. The thresholds are the source's.

@@ -15,6 +15,7 @@ typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_batch_handl
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_prefills_handle;
 typedef struct { const int32_t slot; const uint32_t epoch; const int32_t position; } rooflua_prefill_handle;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_contexts_handle;
+typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_widths_handle;
 ]]
 
 local live_slot = 1
@@ -86,6 +87,25 @@ local Contexts = ffi.metatype("rooflua_contexts_handle", {
   __metatable = false,
 })
 
+--- Tokens of row i: 1 and its drafts. Their mean where only the sum is known.
+local function width_at(handle, i)
+  local data = data_of(handle)
+  if type(i) ~= "number" or not (i >= 1 and i <= data.decodes) then return nil end
+  if data.decode_tokens == data.decodes then return 1 end
+  if data.widths ~= nil then return data.widths[i - 1] end
+  local detail = details[handle.slot]
+  if detail.widths then return detail.widths()[i - 1] end
+  return data.decode_tokens / data.decodes
+end
+
+local Widths = ffi.metatype("rooflua_widths_handle", {
+  __ipairs = each,
+  __len = function(handle) return data_of(handle).decodes end,
+  __index = width_at,
+  __newindex = read_only,
+  __metatable = false,
+})
+
 -- Parts of contexts. The replica keeps the sums of its bounds at O(1); every other bound is summed here, context by
 -- context. The mean of all stands for each context where a batch was made from their sum.
 
@@ -144,8 +164,8 @@ local function chunk_tokens(handle, chunk)
 end
 
 local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts",
-  "decodes", "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled",
-  "tokens" }
+  "decode_pairs", "decode_tokens", "decode_widths", "decodes", "draft_passes", "draft_rows", "draft_tokens",
+  "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled", "tokens" }
 
 Batch = ffi.metatype("rooflua_batch_handle", {
   __index = function(handle, key)
@@ -153,6 +173,12 @@ Batch = ffi.metatype("rooflua_batch_handle", {
     if key == "decodes" then return data.decodes end
     if key == "decode_context_tokens" then return data.decode_context_tokens end
     if key == "tokens" then return data.tokens end
+    if key == "decode_tokens" then return data.decode_tokens end
+    if key == "decode_pairs" then return data.decode_pairs end
+    if key == "draft_rows" then return data.draft_rows end
+    if key == "draft_tokens" then return data.draft_tokens end
+    if key == "draft_passes" then return data.draft_passes end
+    if key == "decode_widths" then return (Widths(handle.slot, handle.epoch)) end
     if key == "requests" then return data.requests end
     if key == "sampled" then return data.sampled end
     if key == "prefills" then return (Prefills(handle.slot, handle.epoch)) end
@@ -180,9 +206,10 @@ local batch = {}
 ---@param data any pointer to a rooflua_batch
 ---@param context_max function
 ---@param contexts function returns a pointer to one int32 per decode
-function batch.attach(data, context_max, contexts)
+---@param widths function the same for the tokens of rows
+function batch.attach(data, context_max, contexts, widths)
   datas[live_slot] = ffi.cast("const rooflua_batch *", data)
-  details[live_slot] = { max = context_max, contexts = contexts }
+  details[live_slot] = { max = context_max, contexts = contexts, widths = widths }
 end
 
 --- A handle for the step that the engine prices; the engine ends it (rooflua_serve_border.batch_live).
@@ -194,7 +221,8 @@ function batch.live()
 end
 
 local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts",
-  "decode_context_max", "group", "name" }
+  "decode_context_max", "decode_tokens", "decode_widths", "draft_rows", "draft_tokens",
+  "draft_passes", "group", "name" }
 local group_keys = { "ranks", "tokens", "max_tokens", "prefills" }
 local prefill_keys = { "new_tokens", "context_tokens", "completes" }
 
@@ -240,10 +268,49 @@ local function read_group(data, given, what)
   data.group_ranks, data.group_tokens, data.group_max_tokens, data.group_prefills = ranks, all, most, prefilling
 end
 
+local function read_widths(given, decodes, what)
+  if #core.table(given, what .. ": decode_widths") ~= decodes then
+    fail("%s: decode_widths: expected %d, one per decode, found %d", what, decodes, #given)
+  end
+  local widths, sum = ffi.new("int32_t[?]", math.max(decodes, 1)), 0
+  for i, value in ipairs(given) do
+    widths[i - 1] = core.whole(value, what .. ": decode_widths[" .. i .. "]", 1)
+    sum = sum + value
+  end
+  return widths, sum
+end
+
+--- What speculation adds: rows of several tokens, and drafts for the next step. Returns what the batch points to.
+local function read_rows(data, given, contexts, what)
+  local function whole(key, otherwise, least)
+    return core.whole(given[key] == nil and otherwise or given[key], what .. ": " .. key, least)
+  end
+  local n, widths = data.decodes, nil
+  data.decode_tokens = whole("decode_tokens", n, n)
+  if given.decode_widths ~= nil then
+    if given.decode_tokens ~= nil then fail("%s: decode_widths says it all; leave out decode_tokens", what) end
+    widths, data.decode_tokens = read_widths(given.decode_widths, n, what)
+  end
+  if n == 0 and data.decode_tokens > 0 then fail("%s: decode_tokens without decodes", what) end
+  data.widths, data.decode_pairs = widths, 0
+  for i = 1, contexts ~= nil and n or 0 do
+    local width = widths and widths[i - 1] or data.decode_tokens / n
+    data.decode_pairs = data.decode_pairs + width * contexts[i - 1] + width * (width + 1) / 2
+  end
+  if contexts == nil and n > 0 then
+    local width = data.decode_tokens / n
+    data.decode_pairs = width * data.decode_context_tokens + n * width * (width + 1) / 2
+  end
+  data.draft_rows, data.draft_tokens = whole("draft_rows", 0), whole("draft_tokens", 0)
+  data.draft_passes = whole("draft_passes", 0)
+  return widths
+end
+
 --- A batch as the engine would give it, for tests and for kind = "price".
 --- {prefills = {{new_tokens=, context_tokens=}, ...}, decode_contexts = {c1, c2, ...}} or, instead of
 --- the contexts, decodes = n and decode_context_tokens = sum. group = {ranks=, tokens=, max_tokens=, prefills=} says
---- what the ranks that step together have, this one included.
+--- what the ranks that step together have, this one included. Rows of several tokens: decode_tokens = their sum, or
+--- decode_widths = {w1, w2, ...}; draft_rows, draft_tokens, draft_passes are those of the next step.
 function batch.new(given)
   local what = "cost.batch"
   core.check_keys(core.table(given, what), batch_keys, what)
@@ -267,12 +334,14 @@ function batch.new(given)
   end
   local data = ffi.new "rooflua_batch"
   data.decode_context_tokens, data.prefills, data.contexts = sum, rows, contexts
-  data.prefill_count, data.decodes, data.tokens = prefill_count, decodes, tokens + decodes
+  data.prefill_count, data.decodes = prefill_count, decodes
+  local widths = read_rows(data, given, contexts, what)
+  data.tokens = tokens + data.decode_tokens
   data.requests, data.sampled = prefill_count + decodes, sampled + decodes
   read_group(data, given.group, what)
   local slot = #details + 1
   datas[slot], epochs[slot] = ffi.cast("const rooflua_batch *", data), 1
-  details[slot] = { max = function() return largest end, keep = { data, rows, contexts } }
+  details[slot] = { max = function() return largest end, keep = { data, rows, contexts, widths } }
   return Batch(slot, 1)
 end
 

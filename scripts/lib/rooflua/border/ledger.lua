@@ -33,6 +33,7 @@ end
 -- Recording ---------------------------------------------------------------------------------------
 
 local rows                 -- list of rows while an explanation listens, else nil
+local prefix = false       -- in front of the names of rows: "draft." while a drafter is priced
 local corrections = {}     -- instances with an op method, in order
 local correction_count = 0
 local applied              -- the scenario's list that `corrections` was made of
@@ -80,6 +81,7 @@ end
 --- @return number time_s of all `count` runs, corrected
 --- @return string bound
 function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
+  if prefix and (rows or correction_count > 0) then name = prefix .. (name or kind) end
   if rows then
     rows[#rows + 1] = { name = name or kind, kind = kind, shape = shape or "", flop = flop,
       bytes = bytes, mfu = value == value and value or nil, bound = bound,
@@ -226,15 +228,20 @@ end
 --- The same, at no cost where `list` is set already. Every step of a live run calls this, because another scenario
 --- may have been priced in between.
 function ledger.apply(list)
+  prefix = false
   if list ~= applied then ledger.set_corrections(list) end
 end
+
+--- Puts a text in front of the names of all operations that are entered from now on; false ends it.
+function ledger.name_with(text) prefix = text end
 
 --- Takes the rows, the corrections and the corrected operation away, for a simulation inside this one. Its account is
 --- empty already.
 function ledger.set_aside()
-  local kept = { rows = rows, corrections = corrections, count = correction_count, applied = applied, op = {} }
+  local kept = { rows = rows, corrections = corrections, count = correction_count, applied = applied, prefix = prefix,
+    op = {} }
   for _, name in ipairs(op_fields) do kept.op[name] = rawget(op, name) end
-  rows = nil
+  rows, prefix = nil, false
   ledger.set_corrections {}
   return kept
 end
@@ -242,6 +249,7 @@ end
 --- Puts back what set_aside gave.
 function ledger.restore(kept)
   rows, corrections, correction_count, applied = kept.rows, kept.corrections, kept.count, kept.applied
+  prefix = kept.prefix
   for _, name in ipairs(op_fields) do op[name] = kept.op[name] end
 end
 

@@ -10,7 +10,7 @@ local serving = require "rooflua.border.views"
 local C, B = serving.functions, serving.border
 
 batch.attach(C.batch, function() return runs.alone() and C.decode_context_max(B) end,
-  function() return runs.alone() and C.decode_contexts(B) end)
+  function() return runs.alone() and C.decode_contexts(B) end, function() return C.decode_widths(B) end)
 
 local pricing = {}
 local live, apply = batch.live, ledger.apply
@@ -19,6 +19,23 @@ local type, infinity = type, math.huge
 local function refuse(kind, method, call, instance, time_s)
   answers.wrong(kind, instance, method, "%s must return seconds, finite and >= 0; found %s", call,
     core.describe(time_s))
+end
+
+local draft_s = 0 -- of the step that was priced last
+
+--- The drafter's part of the price of the step that was priced last, where there is a drafter.
+function pricing.draft_s() return draft_s end
+
+--- What drafting takes behind the step model's time.
+local function drafter_time(drafter, now)
+  ledger.name_with "draft."
+  local time_s = drafter:time(now)
+  ledger.name_with(false)
+  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
+    refuse("drafter", "time", "time(batch)", drafter, time_s)
+  end
+  draft_s = time_s
+  return time_s
 end
 
 --- The step model's time.
@@ -46,12 +63,16 @@ local function model_and_corrections(steps, corrections, now)
 end
 
 --- @param bound table {steps = a bound step model, corrections = those with a step method, or nil,
---- all = every correction of the scenario}
+--- drafter = that of speculation, or nil, all = every correction of the scenario}
 function pricing.price(bound)
   apply(bound.all)
   local corrections = bound.corrections
   local time_s
-  if corrections then
+  if bound.drafter then
+    local now = live()
+    time_s = model_time(bound.steps, now) + drafter_time(bound.drafter, now)
+    for i = 1, corrections and #corrections or 0 do time_s = corrected_time(corrections[i], now, time_s) end
+  elseif corrections then
     time_s = model_and_corrections(bound.steps, corrections, live())
   else
     time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
@@ -80,12 +101,18 @@ local function main_bound(rows)
   return code
 end
 
+--- The time before step corrections.
+local function whole_time(bound, now)
+  local time_s = model_time(bound.steps, now)
+  return bound.drafter and time_s + drafter_time(bound.drafter, now) or time_s
+end
+
 --- The same price and its bound. Slower; traces need it.
 function pricing.bounded(bound)
   apply(bound.all)
   local now, time_s = live(), nil
   local tree = ledger.explain_step(function()
-    time_s = model_time(bound.steps, now)
+    time_s = whole_time(bound, now)
     return time_s
   end)
   for _, correction in ipairs(bound.corrections or {}) do time_s = corrected_time(correction, now, time_s) end
@@ -97,9 +124,9 @@ end
 function pricing.explain(bound)
   apply(bound.all)
   local now, time_s = live(), nil
-  local steps, rows = bound.steps, {}
+  local rows = {}
   local tree = ledger.explain_step(function()
-    time_s = model_time(steps, now)
+    time_s = whole_time(bound, now)
     return time_s
   end)
   for _, list in ipairs { tree.rows, tree.corrections } do

@@ -105,6 +105,10 @@ local request_fields = {
     if phase ~= WAITING or not may_hit(r) then return pending end
     return pending - C.cached_tokens(B, handle.slot)
   end,
+  draft_tokens = function(r) return r.draft_tokens end,
+  drafted_tokens = function(r) return r.drafted_tokens end,
+  accepted_tokens = function(r) return r.accepted_tokens end,
+  rounds = function(r) return r.rounds end,
   preemptions = function(r) return r.preemptions end,
   priority = function(r) return r.priority end,
   class = function(r) return r.klass end,
@@ -215,6 +219,8 @@ local replica_fields = {
   now_s = function(v) return v.now_s end,
   index = function(v) return v.index + 1 end,
   decodes = function(v) return v.decodes end,
+  decode_tokens = function(v) return v.speculates ~= 0 and v.decode_tokens or v.decodes end,
+  speculates = function(v) return v.speculates ~= 0 end,
   decode_context_tokens = function(v) return v.decode_context_tokens end,
   decode_steps = function(v) return v.decode_index + v.lane_steps end,
   decode_blocks = function() return (C.decode_blocks(B)) end,
@@ -290,14 +296,14 @@ end
 local plan_methods = {
   decode_all = function(_, limit)
     need_plan()
-    local count = C.decode_all(B, limit == nil and -1 or whole(limit, "decode_all", "requests"))
+    local count = C.decode_all(B, limit == nil and -1 or whole(limit, "decode_all", "tokens"))
     while count == -2 do count = shed(scheduler:victim(replica)) end
     if count < 0 then fail(ffi.string(C.refusal(B))) end
     return count
   end,
-  decode = function(_, request)
+  decode = function(_, request, tokens)
     need_plan()
-    return (settle(C.decode(B, slot_of(request, "decode"))))
+    return (settle(C.decode(B, slot_of(request, "decode"), tokens == nil and -1 or whole(tokens, "decode", "tokens"))))
   end,
   prefill = function(_, request, tokens)
     need_plan()

@@ -53,7 +53,7 @@ function breakdown.of_steps(steps, replicas)
   local sums, order, weights, all, all_weights = {}, {}, 0, {}, {}
   for _, step in ipairs(steps) do
     local replica = replicas[step.replica]
-    local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(step.batch))
+    local priced = prices.price_batch(replica.prepared, replica.steps, batch.new(step.batch))
     add(sums, order, priced, step.own_s and step.weight * step.own_s / step.time_s or step.weight)
     if step.own_s then add_waits(sums, order, step, replica) end
     all[#all + 1], all_weights[#all_weights + 1] = priced, step.weight
@@ -97,7 +97,7 @@ function breakdown.typical(steps, replicas)
     before = before + step.weight
     if 2 * before >= weights then
       local replica, given = replicas[step.replica], step.batch
-      local priced = prices.price_batch(replica.prepared, replica.steps.steps, batch.new(given))
+      local priced = prices.price_batch(replica.prepared, replica.steps, batch.new(given))
       local new_tokens = 0
       for _, prefill in ipairs(given.prefills) do new_tokens = new_tokens + prefill.new_tokens end
       local work = counted(#given.decode_contexts, "decode")

@@ -91,8 +91,9 @@ function lookback.add(Live, state_of, open)
       prefills[i] = { new_tokens = each.new_tokens, context_tokens = each.context_tokens,
         completes = each.completes }
     end
-    local priced = prices.price_batch(own.prepared, own.steps.steps,
-      batch.new { prefills = prefills, decode_contexts = last.decode_contexts, group = last.group })
+    local priced = prices.price_batch(own.prepared, own.steps, batch.new { prefills = prefills,
+      decode_contexts = last.decode_contexts, decode_widths = last.decode_widths, draft_rows = last.draft_rows,
+      draft_tokens = last.draft_tokens, draft_passes = last.draft_passes, group = last.group })
     priced.steps, priced.was_s, priced.last = own.steps.steps.name, last.own_s or last.time_s, last
     local hardware, dtype = own.prepared.hardware, own.prepared.model.dtype
     priced.bytes_per_s = hardware.memory_bytes_per_s

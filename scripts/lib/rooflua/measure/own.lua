@@ -58,6 +58,7 @@ function own.of(reader, given)
   end
   local exact = core.plain(said).exact_requests
   if exact ~= nil then reader:child("metrics"):whole("exact_requests", exact, 0) end
+  schema.check(reader:child("metrics"), "metrics.itl", core.plain(said).itl)
   for _, key in ipairs(core.sorted_keys(core.plain(said))) do
     if type(key) ~= "string" then
       reader:fail("metrics", "expected a name for every metric, found the key %s", core.describe(key))

@@ -14,11 +14,16 @@ local function value_of(text)
   return tonumber(text) or text
 end
 
+--- The policies that can be changed, by their names.
+local function policies_of(live)
+  local own = serve.state(live).replicas[1]
+  return { scheduler = own.scheduler, steps = own.prepared.step_policy,
+    speculator = own.speculation and own.speculation.speculator or nil }
+end
+
 --- Turns "scheduler=sjf", "scheduler.max_num_seqs=8", "steps=roofline_v2:reviewed" into the table that live:set takes.
 function changes.of(live, arguments)
-  local state, out = serve.state(live), {}
-  local own = state.replicas[1]
-  local now = { scheduler = own.scheduler, steps = own.prepared.step_policy }
+  local now, out = policies_of(live), {}
   for _, each in ipairs(arguments) do
     local key, value = each:match "^([%w_.]+)=(.+)$"
     local which, parameter = (key or ""):match "^(%a+)%.?([%w_]*)$"
@@ -40,8 +45,9 @@ end
 function changes.settable(session)
   local live, out = session.lives[session.current], { "scheduler=", "steps=" }
   if not live then return out end
-  local own = serve.state(live).replicas[1]
-  for slot, instance in pairs { scheduler = own.scheduler, steps = own.prepared.step_policy } do
+  local now = policies_of(live)
+  if now.speculator then out[#out + 1] = "speculator=" end
+  for slot, instance in pairs(now) do
     for _, name in ipairs(core.sorted_keys(policy.parameters(instance))) do
       out[#out + 1] = ("%s.%s="):format(slot, name)
     end

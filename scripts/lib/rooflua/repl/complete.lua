@@ -12,7 +12,8 @@ local complete = {}
 
 local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local",
   "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
-local folders = { "bucketing", "corrections", "lookup", "metrics", "routers", "schedulers", "steps", "workloads" }
+local folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers", "schedulers",
+  "speculators", "steps", "workloads" }
 
 local function starting(names, prefix, out)
   for _, name in ipairs(names) do

@@ -10,7 +10,13 @@ local tree = {}
 ---@param name string? of its replica, where there are several
 function tree.headline(last, name)
   local parts = {}
-  if last.decodes > 0 then parts[#parts + 1] = ("%d decode%s"):format(last.decodes, last.decodes == 1 and "" or "s") end
+  if last.decodes > 0 then
+    parts[#parts + 1] = ("%d decode%s"):format(last.decodes, last.decodes == 1 and "" or "s")
+    if last.decode_tokens then
+      parts[#parts] = parts[#parts] .. (" with %s drafts (%s accepted)"):format(
+        units.grouped(last.decode_tokens - last.decodes), units.grouped(last.accepted))
+    end
+  end
   if last.prefills > 0 then
     parts[#parts + 1] = ("%d prefill%s of %s tokens"):format(last.prefills, last.prefills == 1 and "" or "s",
       units.grouped(last.prefill_tokens))

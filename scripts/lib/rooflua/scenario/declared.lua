@@ -41,6 +41,10 @@ function declared.all(reader, given)
       add_policy(out, slot, policies.of(reader, slot, given[slot]))
     end
   end
+  for path in core.sorted_pairs(schema.inner_policies) do
+    local found = paths.value(given, path)
+    if found ~= nil then add_policy(out, path, policies.of(reader, path, found)) end
+  end
   for _, each in ipairs(core.plain(given.corrections or {})) do
     local one = policy.is_instance(each) and each or policies.of(reader, "corrections", each)
     add_policy(out, "corrections." .. one.name, one)

@@ -30,12 +30,13 @@ local function needs_of(item, block_size, seat_blocks)
     local prefill = item.prefills[i]
     add(prefill.context_tokens + prefill.new_tokens, 1)
   end
+  local new_tokens = item.decodes > 0 and math.ceil(item.decode_tokens / item.decodes) or 0
   if item.decodes > most_counted then
-    add(math.ceil(item.decode_context_tokens / item.decodes) + 1, item.decodes)
+    add(math.ceil(item.decode_context_tokens / item.decodes) + new_tokens, item.decodes)
   else
-    for i = 1, item.decodes do add(item.decode_contexts[i] + 1, 1) end
+    for i = 1, item.decodes do add(item.decode_contexts[i] + new_tokens, 1) end
   end
-  if item.decodes > 0 then longest = math.max(longest, item.decode_context_max + 1) end
+  if item.decodes > 0 then longest = math.max(longest, item.decode_context_max + new_tokens) end
   return longest, blocks
 end
 

@@ -63,6 +63,20 @@ function set_at(reader, path, owner, parts, i, value)
   return out
 end
 
+--- The same for a policy inside of a group, as speculation.speculator.
+function paths.with_inner(reader, given, parts)
+  local inner, group = tostring(parts[1]) .. "." .. tostring(parts[2]), given[parts[1]]
+  if not schema.inner_policies[inner] or #parts < 3 or type(group) ~= "table" then return given end
+  local found = core.plain(group)[parts[2]]
+  if found == nil or type(found) == "table" and policy.is_instance(found) then return given end
+  local copy, own = {}, {}
+  for key, each in pairs(given) do copy[key] = each end
+  for key, each in pairs(core.plain(group)) do own[key] = each end
+  own[parts[2]] = policies.of(reader, inner, found)
+  copy[parts[1]] = own
+  return copy
+end
+
 --- A copy of a scenario with the value at a key path replaced.
 function paths.set(reader, given, path, value)
   local parts = paths.split(path)
@@ -82,7 +96,7 @@ function paths.set(reader, given, path, value)
     copy[first] = policies.of(reader, first, given[first])
     given = copy
   end
-  return set_at(reader, path, given, parts, 1, value)
+  return set_at(reader, path, paths.with_inner(reader, given, parts), parts, 1, value)
 end
 
 --- The same for a list of {path, value}.

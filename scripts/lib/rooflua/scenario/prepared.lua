@@ -12,7 +12,8 @@ local prepared = {}
 
 local read_by_spec = schema.read_by("deployment", "spec")
 
-local function deployment_of(reader, given, model, hardware)
+--- @param more table? options besides those of the scenario
+local function deployment_of(reader, given, model, hardware, more)
   if specs.is(given, "Deployment") then
     if not (specs.same(given.model, model) and specs.same(given.hardware, hardware)) then
       reader:fail("deployment", "is a Deployment of %s on %s, and this scenario has %s on %s", given.model.name,
@@ -21,6 +22,7 @@ local function deployment_of(reader, given, model, hardware)
     return given
   end
   local options = {}
+  for key, value in pairs(more or {}) do options[key] = value end
   schema.check(reader, "deployment", given)
   reader:at("deployment", core.check_keys, core.plain(given or {}), schema.names "deployment", "deployment")
   for key, value in pairs(core.plain(given or {})) do
@@ -28,6 +30,14 @@ local function deployment_of(reader, given, model, hardware)
   end
   options.model, options.hardware = model, hardware
   return reader:at("deployment", spec.deployment, options)
+end
+
+--- Takes the memory of a drafter: fewer KV blocks, unless the scenario gives their number or a Deployment.
+function prepared.hold_drafter(all, weight_bytes, kv_bytes_per_token)
+  local given = all.given.deployment
+  if weight_bytes + kv_bytes_per_token == 0 or specs.is(given, "Deployment") then return end
+  all.deployment = deployment_of(all.reader, given, all.model, all.hardware,
+    { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token })
 end
 
 local function tables_of(reader, given, hardware, engine)
@@ -65,7 +75,8 @@ function prepared.bind(all, instance, key)
   if type(own.bind) == "function" then
     all.reader:at(key, function()
       own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
-        async_depth = all.async_depth, context_caps = caps_of(all.model), context_chunk = all.context_chunk }
+        async_depth = all.async_depth, draft_depth = all.draft_depth,
+        context_caps = caps_of(all.model), context_chunk = all.context_chunk }
     end)
   end
   return own

@@ -4,6 +4,7 @@ local cost = require "rooflua.cost"
 local batch = require "rooflua.border.batch"
 local fits = require "rooflua.scenario.fits"
 local json = require "rooflua.json"
+local ledger = require "rooflua.border.ledger"
 local notes = require "rooflua.scenario.notes"
 local Prepared = require "rooflua.scenario.prepared"
 local stages = require "rooflua.scenario.stages"
@@ -60,10 +61,16 @@ local function all_rows(tree)
   return rows
 end
 
-local function price_one(prepared, steps, item)
+--- @param drafter table? that is priced behind the step model
+local function price_one(prepared, steps, item, drafter)
   local time_s
   local tree = cost.explain(function()
     time_s = steps:time(item)
+    if drafter then
+      ledger.name_with "draft."
+      time_s = time_s + drafter:time(item)
+      ledger.name_with(false)
+    end
     return time_s
   end)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
@@ -82,9 +89,10 @@ end
 
 --- The price of one batch with a bound step model, and what it rests on: {time_s, evidence, rows, tokens, requests,
 --- noted_frac}.
-function prices.price_batch(prepared, steps, item)
+--- @param bound table as rooflua.border.pricing is called with: {steps, drafter}
+function prices.price_batch(prepared, bound, item)
   cost.set_corrections(prepared.corrections)
-  return price_one(prepared, steps, item)
+  return price_one(prepared, bound.steps, item, bound.drafter)
 end
 
 --- Every batch of a scenario of kind "price", priced.

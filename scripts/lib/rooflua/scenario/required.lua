@@ -27,8 +27,8 @@ local function candidates(folder)
     for _, name in ipairs(native.list_folder(inside, ".lua")) do out[#out + 1] = inside .. "/" .. name .. ".lua" end
   end
   add(folder)
-  for _, kind in ipairs { "bucketing", "corrections", "lookup", "metrics", "routers", "schedulers", "steps",
-    "workloads" } do
+  for _, kind in ipairs { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
+    "schedulers", "speculators", "steps", "workloads" } do
     add(folder .. "/" .. kind)
   end
   return out

@@ -73,6 +73,14 @@ for _, entry in ipairs(top) do
   schema.folders[entry.name] = entry.folder
   if entry.type == "policy" then schema.default_policies[entry.name] = entry.default end
 end
+--- Policies inside of a group, by key path: "speculation.drafter".
+schema.inner_policies = {}
+for _, entry in ipairs(all) do
+  if entry.type == "policy" and entry.group and not entry.same_as then
+    schema.inner_policies[entry.path] = true
+    schema.folders[entry.path], schema.folders[entry.name] = entry.folder, entry.folder
+  end
+end
 
 --- Keys of a group that one module reads, as a set.
 function schema.read_by(path, module)

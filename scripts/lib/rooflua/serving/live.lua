@@ -66,7 +66,8 @@ function live.begin(reader, given, options)
   local list = all.replicas
   local config = { bench = options.requests_path and bench.of(reader, given, list[1].prepared.model) or nil,
     replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo, transfer = all.transfer,
-    exact_requests = exact_requests_of(reader, given) }
+    exact_requests = exact_requests_of(reader, given),
+    gap_per_token = given.metrics ~= nil and core.plain(given.metrics).itl == "token" or nil }
   for key, value in pairs(options) do config[key] = value end
   -- What notes touch is priced again from sampled steps when the run is over.
   if notes.touch(replicas.each(list, "prepared")) then config.sketch = true end
@@ -75,7 +76,7 @@ function live.begin(reader, given, options)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
   local metrics = own_metrics.start(all.metrics, policy.fresh, router)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
-    router, source, metrics.observer)
+    router, source, metrics.observer, swaps.speculations(list))
   return adopt { run = run, file = reader.file, given = given, replicas = list, router = router, metrics = metrics,
     journal = config.journal, history = {} }
 end

@@ -7,6 +7,7 @@ local policy = require "rooflua.policy"
 local Prepared = require "rooflua.scenario.prepared"
 local runs = require "rooflua.border.runs"
 local schema = require "rooflua.scenario.schema"
+local speculation = require "rooflua.serving.speculation"
 local specs = require "rooflua.border.specs"
 
 local replicas = {}
@@ -142,25 +143,42 @@ local function stages_of(stages, batches)
   return { batches = batches or #stages.shares, shares = stages.shares, links = stages.links }
 end
 
+--- The scheduler with the budget that drafting leaves.
+local function within_budget(scheduler, left)
+  local own = policy.parameters(scheduler).max_num_batched_tokens
+  if type(own) ~= "number" or own == left then return scheduler end
+  return policy.with(scheduler, { max_num_batched_tokens = left })
+end
+
 --- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.
 ---@param before table? what prepared.of returned for that replica
 local function build(reader, given, own, before)
   local merged, scheduler, held, serving = merged_with(reader, given, own)
   if before then merged.model, merged.hardware, merged.mfu = before.model, before.hardware, before.mfu end
   local prepared = Prepared.of(reader, merged)
-  local deployment = prepared.deployment
   prepared.said = own.deployment or given.deployment
+  prepared.draft_depth = speculation.depth(reader, merged.speculation, own.role)
+  local steps = replicas.bound_steps(prepared)
+  local speculates = speculation.of(reader, merged.speculation, prepared, steps.steps, own.role)
+  if speculates and prepared.stages then
+    reader:fail("speculation", "drafts through several stages (deployment.pp) are not modelled; leave one of them out")
+  end
+  local deployment = prepared.deployment
+  steps.drafter = speculates and speculates.drafter
+  local budget = speculation.budget(reader, speculates, held)
+  if budget ~= held.max_num_batched_tokens then scheduler = within_budget(scheduler, budget) end
   return {
     prepared = prepared,
     scheduler = policy.fresh(scheduler),
-    steps = replicas.bound_steps(prepared),
+    steps = steps,
+    speculation = speculates or false,
     deployment = deployment,
     config = {
       kv_blocks = deployment.kv_blocks,
       seat_blocks = deployment.seat_blocks,
       block_size = deployment.block_size,
       max_num_seqs = held.max_num_seqs,
-      max_num_batched_tokens = held.max_num_batched_tokens,
+      max_num_batched_tokens = budget,
       max_model_len = serving.max_model_len or 0,
       async_depth = prepared.async_depth,
       context_caps = prepared.context_caps,
@@ -168,6 +186,9 @@ local function build(reader, given, own, before)
       prefix_caching = serving.prefix_caching ~= false,
       role = own.role or "both",
       stages = stages_of(prepared.stages, serving.pp_batches),
+      lookahead = speculates and speculates.lookahead or nil,
+      drops_last_hit = speculates and speculates.drops_last_hit or nil,
+      seed = given.seed,
     },
     sync_s = serving.dp_sync_s or schema.entry("deployment.dp_sync_s").default,
   }
@@ -179,7 +200,7 @@ local function copy(from)
   return out
 end
 
---- Adds the ranks of one engine to a list. They share all but the scheduler.
+--- Adds the ranks of one engine to a list. They share all but the scheduler and the speculator.
 ---@param engine integer which engine of the scenario, from 1
 ---@param is_copy boolean the first rank has a scheduler of its own as well
 local function add_ranks(list, first, engine, is_copy)
@@ -191,7 +212,10 @@ local function add_ranks(list, first, engine, is_copy)
       config.group, config.group_sync_s = engine - 1, first.sync_s
       config.name = ("engine %d rank %d"):format(engine, rank)
     end
-    if rank > 1 or is_copy then each.scheduler = policy.fresh(first.scheduler) end
+    if rank > 1 or is_copy then
+      each.scheduler = policy.fresh(first.scheduler)
+      each.speculation = first.speculation and first.speculation.again()
+    end
     list[#list + 1] = each
   end
 end

@@ -6,6 +6,7 @@ local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local replicas = require "rooflua.serving.replicas"
+local speculation = require "rooflua.serving.speculation"
 local views = require "rooflua.border.views"
 
 local swaps = {}
@@ -48,6 +49,7 @@ local function rebind(list, steps_of)
     if not known[before] then
       local prepared = with_steps(before, steps_of(each))
       known[before] = { prepared = prepared, steps = replicas.bound_steps(prepared) }
+      known[before].steps.drafter = each.steps.drafter
     end
     each.prepared, each.steps = known[before].prepared, known[before].steps
   end
@@ -69,9 +71,20 @@ local function note(state, list, router, changes)
   state.history[#state.history + 1] = { at_s = native.serve_now(state.run), changes = changes }
 end
 
---- Other policies from the next plan on, for every replica. changes: {scheduler, steps}.
+--- Another speculator for every replica that speculates.
+local function respeculate(list, given)
+  local any = false
+  for _, each in ipairs(list) do
+    if each.speculation then
+      each.speculation, any = speculation.with_speculator(reader, each.speculation, given), true
+    end
+  end
+  if not any then fail("set: speculator: this simulation does not speculate; it was opened without `speculation`") end
+end
+
+--- Other policies from the next plan on, for every replica. changes: {scheduler, steps, speculator}.
 function swaps.set(state, changes)
-  core.check_keys(core.table(changes, "set"), { "scheduler", "steps" }, "set")
+  core.check_keys(core.table(changes, "set"), { "scheduler", "steps", "speculator" }, "set")
   local list = copies(state.replicas)
   if changes.scheduler then
     for _, each in ipairs(list) do each.scheduler = within_limits(changes.scheduler, each.config) end
@@ -79,9 +92,42 @@ function swaps.set(state, changes)
   if changes.steps then
     rebind(list, function() return policies.with_method(reader, "steps", changes.steps, "time") end)
   end
+  if changes.speculator then respeculate(list, changes.speculator) end
   native.serve_set(state.run, changes.scheduler and replicas.each(list, "scheduler"),
-    changes.steps and replicas.each(list, "steps"))
-  note(state, list, state.router, { scheduler = changes.scheduler, steps = changes.steps })
+    changes.steps and replicas.each(list, "steps"), nil, changes.speculator and swaps.speculations(list) or nil)
+  note(state, list, state.router,
+    { scheduler = changes.scheduler, steps = changes.steps, speculator = changes.speculator })
+end
+
+--- The same policy with a copy of its own fields: counts, random streams, tables. Policies that it was bound to are
+--- shared.
+local function twin(instance)
+  local copy = policy.fresh(instance)
+  for key, value in pairs(instance) do
+    if not policy.is_instance(value) then
+      copy[key] = views.copy(value)
+    elseif rawget(copy, key) == nil then
+      copy[key] = value
+    end
+  end
+  return copy
+end
+
+--- What the engine is told of the speculation of each replica; nil where none speculates.
+function swaps.speculations(list)
+  local out, any = {}, false
+  for i, each in ipairs(list) do
+    out[i], any = each.speculation or false, any or each.speculation
+  end
+  return any and out or nil
+end
+
+local function twin_speculation(own)
+  if not own then return own end
+  local out = {}
+  for key, value in pairs(own) do out[key] = value end
+  out.speculator, out.acceptance = twin(own.speculator), twin(own.acceptance)
+  return out
 end
 
 --- Replaces policies whose files were read again. successor(instance) is the one that follows it; nil keeps it.
@@ -94,30 +140,30 @@ function swaps.replace(state, successor)
   for _, each in ipairs(list) do
     each.scheduler = successor(each.scheduler) or each.scheduler
     each.steps.all = list[1].prepared.corrections
+    if each.speculation then
+      local own = twin_speculation(each.speculation)
+      own.speculator, own.acceptance = successor(own.speculator) or own.speculator,
+        successor(own.acceptance) or own.acceptance
+      each.speculation = own
+    end
   end
   local router = state.router and (successor(state.router) or state.router)
-  native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router)
+  native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
+    swaps.speculations(list))
   if state.metrics.router then state.metrics.router.instance = router end
   note(state, list, router)
-end
-
---- The same policy with a copy of its own fields: counts, random streams, tables.
-local function twin(instance)
-  local copy = policy.fresh(instance)
-  for key, value in pairs(instance) do
-    if not policy.is_instance(value) then copy[key] = views.copy(value) end
-  end
-  return copy
 end
 
 --- The state of a fork: the same simulation, whose scheduler, router and metrics go on independently.
 function swaps.fork(state)
   local list = copies(state.replicas)
-  for _, each in ipairs(list) do each.scheduler = twin(each.scheduler) end
+  for _, each in ipairs(list) do
+    each.scheduler, each.speculation = twin(each.scheduler), twin_speculation(each.speculation)
+  end
   local router = state.router and twin(state.router)
   local metrics = own_metrics.start(state.metrics, twin, router)
   local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    metrics.observer)
+    metrics.observer, swaps.speculations(list))
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,
     journal = state.journal, history = { core.unpack(state.history) } }
 end

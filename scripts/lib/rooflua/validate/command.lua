@@ -1,5 +1,5 @@
 -- `rooflua validate DIR`: simulates every measured case of a folder with every step model, and reports the errors. If
--- a file is given instead, it has measured closed loops (validate/silicon).
+-- a file is given instead, it has measured closed loops (validate/silicon), or runs with drafts (validate/speculation).
 -- The program asks for each case in a process of its own. A case that cannot run is counted and reports why.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
@@ -12,13 +12,14 @@ local notes = require "rooflua.scenario.notes"
 local page = require "rooflua.validate.page"
 local run = require "rooflua.validate.run"
 local silicon = require "rooflua.validate.silicon.command"
+local speculation = require "rooflua.validate.speculation.command"
 local text = require "rooflua.validate.text"
 local totals = require "rooflua.validate.totals"
 
 local validate = {}
 
 local current
-local by_file = false -- the run is of a file, which validate/silicon reads
+local of_file -- the module that reads the file, where the run is of a file
 
 --- The step models to compare: all, or those named.
 local function chosen(names)
@@ -87,8 +88,8 @@ end
 ---   intervals = replicates, is_file = the folder is a file, wide}
 --- @return table {cases = how many}
 function validate.open(options)
-  by_file = options.is_file == true
-  if by_file then return silicon.open(options) end
+  of_file = options.is_file and (speculation.reads(options.folder) and speculation or silicon) or nil
+  if of_file then return of_file.open(options) end
   if options.wide then core.fail("--wide: rows are reported of a file of closed loops; a folder's report has them") end
   local folder = options.folder:gsub("/+$", "")
   local tables = options.tables ~= "" and options.tables or beliefs.default_tables(folder)
@@ -130,7 +131,7 @@ end
 --- @param scratch string? an empty folder for this case
 --- @return table results by step model, as take() expects them
 function validate.case(i, scratch)
-  if by_file then return silicon.case(i) end
+  if of_file then return of_file.case(i) end
   local result, problem = described(i)
   if problem then
     cannot_run(result, problem)
@@ -150,7 +151,7 @@ end
 --- Takes the result of case() in another process, or the reason why there is none.
 --- @return table {id}
 function validate.take(i, beliefs_found, problem)
-  if by_file then return silicon.take(i, beliefs_found, problem) end
+  if of_file then return of_file.take(i, beliefs_found, problem) end
   local result = described(i)
   result.beliefs = beliefs_found or {}
   if problem and problem ~= "" then cannot_run(result, problem) end
@@ -286,7 +287,7 @@ end
 --- @param with_page boolean? also make the page
 --- @return table {text, document, ran, page}
 function validate.finish(with_page)
-  if by_file then return silicon.finish() end
+  if of_file then return of_file.finish() end
   local by_belief, groups = {}, {}
   if not current.named then current.beliefs = beliefs.different(current.beliefs, current.results) end
   current.of_group = compared

@@ -44,9 +44,11 @@ end
 
 -- Observations ---------------------------------------------------------------------------------------------
 
-local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts", "decode_context_max" }
+local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts", "decode_context_max",
+  "decode_tokens", "decode_widths", "draft_rows", "draft_tokens", "draft_passes" }
 local step_keys = { "batch", "time_s", "group", "set", "name", "prefills", "decodes", "decode_context_tokens",
-  "decode_contexts", "decode_context_max" }
+  "decode_contexts", "decode_context_max", "decode_tokens", "decode_widths", "draft_rows", "draft_tokens",
+  "draft_passes" }
 local run_keys = { "metrics", "group", "set", "name" }
 
 local function measured(value, where)

@@ -62,7 +62,7 @@ function forecast.figures(requests)
 end
 
 local function price(replica, given)
-  return prices.price_batch(replica.prepared, replica.steps.steps, batch.new(given))
+  return prices.price_batch(replica.prepared, replica.steps, batch.new(given))
 end
 
 local function decode(replica, count, context)

@@ -1,0 +1,39 @@
+#pragma once
+// One decode of a step where a replica speculates: the pending token of a request and its drafts.
+
+#include <cstdint>
+#include <memory>
+
+namespace rooflua {
+
+struct Curve;
+
+struct Row {
+  std::int32_t slot = -1;
+  std::int32_t id = -1;          // of the request
+  std::int32_t drafts = 0;       // k; the row has 1 + k tokens
+  std::int32_t accepted = 0;     // of them; resolved when the step is planned, and hidden until it
+                                 // lands
+  std::int32_t landed = 0;       // tokens: 1 + accepted, less those behind the request's end
+  std::int32_t next_drafts = 0;  // that the request brings to the next plan
+  bool discarded = false;        // its request ends in the step before it: nothing lands
+
+  std::int32_t tokens() const { return 1 + drafts; }
+};
+
+/// What the engine knows of a live request at a replica that speculates. Context and emitted tokens
+/// of the Request count what landed and one token per row in flight, which is certain.
+struct RaggedProgress {
+  std::uint64_t key = 0;               // of the stream "acceptance"
+  std::shared_ptr<const Curve> curve;  // null: it has not sampled yet
+  std::int32_t rounds = 0;             // resolved
+  std::int32_t flight_rows = 0;        // decodes that are planned and have not landed
+  std::int32_t flight_tokens = 0;      // of these rows, drafts included
+  std::int32_t landed_tokens = 0;      // of its output
+  std::int32_t true_emitted = 0;       // output tokens, those in flight as they will land
+  std::int32_t true_context = 0;       // KV, the same
+  std::int32_t content_tokens = 0;     // leading tokens whose full blocks count as content
+  bool shares_output = false;          // others may ask for what it generates
+};
+
+}  // namespace rooflua

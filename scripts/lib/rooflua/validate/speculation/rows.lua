@@ -1,0 +1,141 @@
+-- The rows of a file of measured speculative decoding: one row is one run of a load generator.
+--
+--     case_id, model, gpu, tp, weights, kv_dtype, engine, drafter, k, acceptance ("S_1|S_2|.."), load,
+--     concurrency_or_rate, requests, prompt_tokens, output_tokens, max_model_len, max_num_seqs,
+--     max_num_batched_tokens, memory_utilization, kv_blocks, prefix_caching, async_depth, graph_max_tokens,
+--     output_tok_s, ttft_mean_ms, tpot_mean_ms
+--
+-- A column `sampling` (greedy, plain, filtered) is optional; without it nothing is filtered. Of the first file of this
+-- kind, times without drafts grow by 0.03 ms per request, to which a sort of its logits would add 0.02. Columns hold
+-- numbers in front of remarks ("8192 (default)"). A mistake in a row affects that case only.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local sampling = require "rooflua.validate.sampling"
+
+local rows = {}
+
+local required = { "case_id", "model", "gpu", "tp", "weights", "kv_dtype", "engine", "drafter", "k", "acceptance",
+  "load", "concurrency_or_rate", "requests", "prompt_tokens", "output_tokens", "max_model_len", "max_num_seqs",
+  "max_num_batched_tokens", "memory_utilization", "kv_blocks", "prefix_caching", "async_depth", "graph_max_tokens",
+  "output_tok_s", "ttft_mean_ms", "tpot_mean_ms" }
+--- Columns that tell such a file from other tables.
+local telling = { "drafter", "k", "acceptance" }
+
+local function set_of(header)
+  local there = {}
+  for _, name in ipairs(header) do there[name] = true end
+  return there
+end
+
+--- Whether a file has columns of speculative decoding.
+function rows.is_file(path)
+  local ok, _, header = pcall(native.csv_read, path, true)
+  if not ok then return false end
+  local there = set_of(header)
+  for _, name in ipairs(telling) do
+    if not there[name] then return false end
+  end
+  return true
+end
+
+local function check_header(path, header)
+  local there, missing = set_of(header), {}
+  for _, name in ipairs(required) do
+    if not there[name] then missing[#missing + 1] = name end
+  end
+  if #missing > 0 then
+    core.fail("%s:1: missing: %s; a file of measured speculative decoding has %s (docs/SPECULATION.md)", path,
+      core.join(missing, ", "), core.join(required, ", "))
+  end
+end
+
+--- The number that a cell begins with; nil where it has none.
+local function number(row, name)
+  local value = row[name]
+  return type(value) == "number" and value or tonumber(tostring(value or ""):match "^%s*([%d.]+)")
+end
+
+local function positive(row, name, where)
+  local value = number(row, name)
+  if not value or not (value > 0) then
+    core.fail("%s: %s: expected a number above 0, found %s", where, name, core.describe(row[name]))
+  end
+  return value
+end
+
+--- "0.54|0.24|0.14" as a list.
+local function rates_of(text, k, where)
+  local out = {}
+  for word in tostring(text):gmatch "[^|]+" do
+    out[#out + 1] = tonumber(word) or core.fail("%s: acceptance: expected numbers between |, found '%s'", where, word)
+  end
+  if #out ~= k then core.fail("%s: acceptance: expected %d rates, one for each draft, found %d", where, k, #out) end
+  return out
+end
+
+--- "uniform integers 6400..8000 ..." or "64, ..." as a distribution or a number. Where prompts are tokenised, the text
+--- says their mean.
+local function lengths_of(text, where, name)
+  local said = tostring(text)
+  local low, high = said:match "uniform integers (%d+)%.%.(%d+)"
+  if low then return { distribution = "uniform", min = tonumber(low), max = tonumber(high) } end
+  local mean = tonumber(said:match "tokenised mean ([%d.]+)") or tonumber(said:match "^%s*(%d+)")
+  if not mean or mean < 1 then core.fail("%s: %s: no length in '%s'", where, name, said) end
+  return math.floor(mean + 0.5)
+end
+
+--- How requests come: {clients} of a closed loop, or {rate_per_s, in_flight}, the most under way at once.
+local function load_of(row, where)
+  local said = tostring(row.load)
+  if said:find "^closed loop" then return { clients = positive(row, "concurrency_or_rate", where) } end
+  if said:find "^constant rate" then
+    local workers, each = said:match "cap (%d+) workers x (%d+) in flight"
+    return { rate_per_s = positive(row, "concurrency_or_rate", where),
+      in_flight = workers and tonumber(workers) * tonumber(each) or 0 }
+  end
+  return core.fail("%s: load: expected 'closed loop, ..' or 'constant rate, ..', found '%s'", where, said)
+end
+
+--- Prompts that share a system prompt and are asked in turn: "128 system (10 distinct) + 64 question (100 distinct)".
+local function sharing_of(text)
+  local tokens, systems, questions =
+    tostring(text):match "^(%d+) system %((%d+) distinct%) %+ %d+ question %((%d+) distinct%)"
+  if not tokens then return nil end
+  return { tokens = tonumber(tokens), systems = tonumber(systems), questions = tonumber(questions) }
+end
+
+local function case_of(row, where)
+  local k = number(row, "k")
+  if not k or k % 1 ~= 0 then core.fail("%s: k: expected a whole number, found %s", where, core.describe(row.k)) end
+  local out = { id = tostring(row.case_id), where = where, model = tostring(row.model), gpu = tostring(row.gpu),
+    engine = tostring(row.engine), weights = tostring(row.weights), k = k, drafter = tostring(row.drafter),
+    load = load_of(row, where), requests = positive(row, "requests", where),
+    prompt = lengths_of(row.prompt_tokens, where, "prompt_tokens"),
+    output = lengths_of(row.output_tokens, where, "output_tokens"), sharing = sharing_of(row.prompt_tokens) }
+  out.sampling = sampling.read(row.sampling, where)
+  out.rates = k > 0 and rates_of(row.acceptance, k, where) or nil
+  for _, name in ipairs { "tp", "max_model_len", "max_num_seqs", "max_num_batched_tokens", "memory_utilization",
+    "async_depth", "graph_max_tokens" } do
+    out[name] = positive(row, name, where)
+  end
+  out.kv_blocks, out.prefix_caching = number(row, "kv_blocks"), row.prefix_caching == "on"
+  out.measured = { tpot = 1e-3 * positive(row, "tpot_mean_ms", where),
+    ttft = 1e-3 * positive(row, "ttft_mean_ms", where), throughput = positive(row, "output_tok_s", where) }
+  return out
+end
+
+--- The cases of a file, in its order. A row that is not understood has `problem`.
+function rows.read(path)
+  local list, header = native.csv_read(path, true)
+  check_header(path, header)
+  local out = {}
+  for i, row in ipairs(list) do
+    local where = ("%s:%d"):format(path, i + 1)
+    local ok, found = pcall(case_of, row, where)
+    out[i] = ok and found or { id = tostring(row.case_id or i), where = where, problem = tostring(found) }
+  end
+  if #out == 0 then core.fail("%s: has no rows", path) end
+  return out
+end
+
+return rows
