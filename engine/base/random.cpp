@@ -96,11 +96,18 @@ double uniform(RandomStream& stream) {
   return static_cast<double>(next_bits(stream) >> 11) * 0x1.0p-53;
 }
 
+UniformPair uniform_pair_at(std::uint64_t key, std::uint64_t i) {
+  const PhiloxBlock block = block_at(key, i);
+  const auto unit = [&](std::size_t word) {
+    const std::uint64_t bits = std::uint64_t{block.word[word + 1]} << 32 | block.word[word];
+    return static_cast<double>(bits >> 11) * 0x1.0p-53;
+  };
+  return {unit(0), unit(2)};
+}
+
 double uniform_at(std::uint64_t key, std::uint64_t i) {
-  const PhiloxBlock block = block_at(key, i / 2);
-  const std::size_t word = i % 2 * 2;
-  const std::uint64_t bits = std::uint64_t{block.word[word + 1]} << 32 | block.word[word];
-  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+  const UniformPair pair = uniform_pair_at(key, i / 2);
+  return i % 2 == 0 ? pair.first : pair.second;
 }
 
 double uniform_open(RandomStream& stream) {

@@ -26,7 +26,7 @@ inline constexpr PhaseWord phase_words[] = {
      "queued at its replica, without a seat; it holds blocks only if its KV was sent there",
      "waiting"},
     {Phase::prefilling, "prefill", "seated; part of its sequence has no KV yet", "prefilling"},
-    {Phase::decoding, "decode", "seated; one token per step", "decoding"},
+    {Phase::decoding, "decode", "seated; one token per step, and drafts where it is speculated for", "decoding"},
     {Phase::finishing, "finishing",
      "its last token is in flight; it keeps seat and blocks until the token lands", "finishing"},
 };

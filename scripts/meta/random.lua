@@ -22,6 +22,10 @@ function Random:stream(name, index) end
 ---@param high number?
 ---@return number
 function RandomStream:uniform(low, high) end
+--- Draw number i of the stream, from 0, as uniform() gives it, whatever was drawn before.
+---@param i integer
+---@return number
+function RandomStream:at(i) end
 --- Exponential with a rate: mean 1 / rate.
 ---@param rate number
 ---@return number

@@ -143,6 +143,10 @@ local Live = {}
 ---@field pending_tokens integer still to be computed before the next token
 ---@field emitted_tokens integer
 ---@field sequence_tokens integer prompt and emitted tokens
+---@field draft_tokens integer that it brings to the next plan, where its replica speculates
+---@field drafted_tokens integer that its rounds verified so far
+---@field accepted_tokens integer of these
+---@field rounds integer decodes that landed
 ---@field preemptions integer
 ---@field priority integer lower values are served first
 ---@field class integer
@@ -156,6 +160,8 @@ local Live = {}
 ---@field now_s number
 ---@field index integer
 ---@field decodes integer
+---@field decode_tokens integer of decodes with their drafts; without speculation as many as decodes
+---@field speculates boolean
 ---@field decode_context_tokens number
 ---@field decode_steps integer planned so far
 ---@field decode_blocks integer that decode_all would take now
@@ -204,14 +210,17 @@ function Replica:shared_tokens(a, b) end
 ---@field preempted integer
 local Plan = {}
 
---- Schedules every running decode, oldest first, up to an optional limit. Preempts victims if the cache is full.
+--- Schedules every running decode, oldest first, up to an optional limit of tokens. Preempts victims if the cache is
+--- full.
 ---@param limit integer?
 ---@return integer scheduled
 function Plan:decode_all(limit) end
---- Schedules one token of one running request.
+--- Schedules one token of one running request, and the drafts that it brings: at most `tokens` together. False: a block
+--- is missing. True, and nothing is scheduled, where max_model_len leaves no room before its rows have landed.
 ---@param request rooflua.Request
+---@param tokens integer? default all that the budget leaves
 ---@return boolean ok
-function Plan:decode(request) end
+function Plan:decode(request, tokens) end
 --- Schedules tokens of the prompt of a request that has a seat.
 ---@param request rooflua.Request
 ---@param tokens integer

@@ -28,9 +28,13 @@ std::int32_t AcceptanceModel::accept(const Request&, const Round& round, const C
   const std::int32_t most =
       std::min(round.drafted, static_cast<std::int32_t>(curve.accepted.size()));
   if (per_step()) return by_step(round, curve, most);
+  UniformPair pair;
   for (std::int32_t j = 0; j < most; ++j) {
     const auto position = static_cast<std::uint64_t>(round.emitted + j);
-    if (!(uniform_at(round.key, position) < curve.accepted[static_cast<std::size_t>(j)])) return j;
+    const bool is_first = position % 2 == 0;
+    if (is_first || j == 0) pair = uniform_pair_at(round.key, position / 2);
+    const double u = is_first ? pair.first : pair.second;
+    if (!(u < curve.accepted[static_cast<std::size_t>(j)])) return j;
   }
   return most;
 }

@@ -77,8 +77,11 @@ std::int32_t RaggedPool::with_lookahead(std::int32_t tokens) const {
 }
 
 std::int32_t RaggedPool::blocks_needed(std::int32_t slot, std::int32_t tokens) const {
-  const std::int32_t blocks = blocks_for(with_lookahead(optimistic(slot) + tokens), block_size_);
-  return std::max(0, blocks - board_->progress(slot).held_blocks);
+  // A product instead of a division: the blocks are there in most steps.
+  const std::int32_t whole = with_lookahead(optimistic(slot) + tokens);
+  const std::int32_t held = board_->progress(slot).held_blocks;
+  if (whole <= std::int64_t{held} * block_size_) return 0;
+  return blocks_for(whole, block_size_) - held;
 }
 
 RaggedPool::Demand RaggedPool::demand() const {

@@ -239,8 +239,10 @@ void Replica::tell_landed(const Step& step, Picoseconds now) {
     drafted_ += row.drafts;
     accepted_ += row.accepted;
     overshoot_ += 1 + row.accepted - row.landed;
-    for (std::int32_t j = 0; j < row.accepted; ++j) ++accepted_at_[static_cast<std::size_t>(j)];
+    if (row.accepted > 0) ++accepted_at_[static_cast<std::size_t>(row.accepted - 1)];
   }
+  // Whoever accepted draft j accepted those before it.
+  for (std::size_t j = accepted_at_.size(); j-- > 1;) accepted_at_[j - 1] += accepted_at_[j];
   if (speculator_ == nullptr || rows == 0) return;
   SpecSeen seen;
   seen.now_s = seconds(now);
