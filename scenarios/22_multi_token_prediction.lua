@@ -4,10 +4,10 @@
 ---           accept the first (technical report), 60 and 40 % the second and third (assumed).
 --- Method    Closed loops of 4, 32 and 128 clients; prompts of 1,000 tokens, answers of 400.
 --- Measures  Output tokens per second, TPOT, and the part of a step that drafting takes.
---- Expect    Experts are what a step reads. Few requests touch few of them, and a draft touches others: with 4 clients
----           drafts are not free. With 128 clients every expert is read anyway, but its rows and the latent attention,
----           whose arithmetic grows with every query, begin to count. One draft brings less there, a third little
----           anywhere.
+--- Expect    vLLM's experts in FP8 on Hopper read the weights of every expert, however few tokens there are. So with 4
+---           clients a draft is nearly free, and the gain is little less than the tokens per round. With 128 clients
+---           rows of experts and the latent attention, whose arithmetic grows with every query, count: one draft brings
+---           less, a third little.
 --- Limits    The layer is priced as a usual one, with experts of its own; its published weights are 14 GB. Experts of
 ---           drafts are as independent as those of other tokens: real drafts of a request share some.
 local function speculation(k)
