@@ -8,8 +8,8 @@
 --- one shape of each format: MXFP4 with 896 experts of which 16 per token, INT4 with 384 of which 8, on H200 with
 --- skewed routing. Their times per byte of weights are similar functions of the rows per expert: below one row, the
 --- experts that are touched are read; from about ten rows on, expanding and multiplying count. Evidence is stand_in,
---- because the rows are of other shapes. On another GPU the points are scaled with the peak: on H100, which has the same
---- peak and 70 % of the bandwidth, MXFP4 takes 2 % longer at any number of rows, INT4 15 % below ten rows.
+--- because the rows are of other shapes. On another GPU the points are scaled with the peak: on H100, which has the
+--- same peak and 70 % of the bandwidth, MXFP4 takes 2 % longer at any number of rows, INT4 15 % below ten rows.
 --- Source: bench_data/h200-sxm, moe_layer_mxfp4_vllm (hidden_size 3584), moe_layer_int4_wo_vllm, power_law_1.01;
 --- padding: vLLM quantization/mxfp4.py.
 local cost = require "rooflua.cost"
