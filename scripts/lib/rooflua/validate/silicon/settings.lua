@@ -147,6 +147,8 @@ local entries = {
     source = "benchmarks/70b_fp4_b200_docker.sh" },
   { export = true, engine = "vllm", family = "gpt-oss-120b", values = { budget = 8192, memory = { "total", 0.9 },
       seats = clients, largest_graph = 2048 }, source = "benchmarks/gptoss_fp4_h100.sh" },
+  { export = true, engine = "vllm", family = "gpt-oss-120b", system = { "h100_sxm", "h200_sxm" },
+    values = { experts_kernels = "marlin" }, source = "benchmarks/gptoss_fp4_h100.sh, gptoss_fp4_h200.sh: Marlin" },
   { export = true, engine = "vllm", family = "gpt-oss-120b", system = { "h200_sxm" }, values = { async_depth = 2 },
     source = "benchmarks/gptoss_fp4_h200.sh" },
   { export = true, engine = "vllm", family = "gpt-oss-120b", system = { "b200_sxm" },
