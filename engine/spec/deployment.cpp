@@ -190,14 +190,14 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
 [[noreturn]] void does_not_fit(const Model& model, const Hardware& hardware,
                                const DeploymentOptions& options, const Balance& balance,
                                Bytes short_by) {
-  std::string text =
-      model.name + " does not fit on " + hardware.name +
-      " with tp = " + std::to_string(options.tp) +
-      (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") + ": " + gib(short_by) +
-      " too much. Per GPU " + gib(balance.weights) + " of " +
-      std::string(name(weight_dtype_of(model, options))) + " weights, " +
-      (balance.drafter > Bytes(0) ? gib(balance.drafter) + " of a drafter, " : "") +
-      gib(balance.activations) + " activations, " + gib(balance.runtime) + " runtime";
+  std::string text = model.name + " does not fit on " + hardware.name +
+                     " with tp = " + std::to_string(options.tp) +
+                     (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") + ": " +
+                     gib(short_by) + " too much. Per GPU " + gib(balance.weights) + " of " +
+                     std::string(name(weight_dtype_of(model, options))) + " weights, " +
+                     (balance.drafter > Bytes(0) ? gib(balance.drafter) + " of a drafter, " : "") +
+                     gib(balance.activations) + " activations, " + gib(balance.runtime) +
+                     " runtime";
   if (balance.seat > Bytes(0))
     text += ", " + gib(balance.seat) + " for windows and states of one request";
   text += "; available " + gib(balance.requested) + " (" + json_number(options.memory_utilization) +
@@ -247,6 +247,7 @@ Room room_of(const Model& model, const Hardware& hardware, const DeploymentOptio
   room.balance = balance_of(model, hardware, options, stages, stage);
   room.block = block_bytes(model, options.tp, options.block_size, kv_dtype_of(model, options));
   if (stages.size() > 1) room.block = room.block * part_of(model, stages, stage);
+  room.block = room.block + double(options.block_size) * options.drafter_kv_per_token;
   room.seat = seat_blocks(room.balance.seat, room.block);
   if (room.block == Bytes(0)) return room;
   // Kinds of growing layers are allocated together; layers that are all alike, one by one.

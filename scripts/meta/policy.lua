@@ -55,6 +55,12 @@ function policy.is_instance(value) end
 ---@param value any
 ---@return boolean
 function policy.is_class(value) end
+
+---Whether the class of an instance defines a method itself, and does not inherit it.
+---@param instance table
+---@param method string
+---@return boolean
+function policy.has_own(instance, method) end
 --- A new instance with the same parameters.
 ---@param instance table
 ---@return table

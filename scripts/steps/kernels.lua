@@ -331,13 +331,13 @@ end
 --- tokens of the fullest rank.
 function Kernels:rows_time(batch)
   local tokens, drafts = batch.tokens, batch.decode_tokens - batch.decodes
-  local head_s = self.head_time(batch.requests + drafts)
+  local rows = batch.requests + drafts
   if self.dp > 1 then
     local time_s, most = self:ranks_time(batch)
-    return time_s + head_s, most
+    return time_s + self.head_time(rows), most
   end
-  if drafts > 0 then return self.drafts_time(tokens, drafts) + head_s, tokens end
-  return self.layers_time(graphs.padded(tokens, self.graph_tokens)) + head_s, tokens
+  if drafts > 0 then return self.drafts_time(tokens, drafts) + self.head_time(rows), tokens end
+  return self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(rows), tokens
 end
 
 --- Time of the step on the GPU.

@@ -62,7 +62,11 @@ TEST_CASE("a document has the declared metrics in the declared order") {
   summary.replicas.front().wait_frac = {};
   CHECK(report(summary).find("waits") == std::string::npos);
   expected = {"name"};
-  for (const auto& metric : group_metrics()) expected.emplace_back(metric.name);
+  for (const auto& metric : group_metrics()) {
+    const std::string name(metric.name);
+    const bool of_drafts = name == "tokens_per_round" || name == "acceptance_rate";
+    if (!of_drafts) expected.push_back(name);  // nobody speculates here
+  }
   for (const auto& metric : replica_metrics()) expected.emplace_back(metric.name);
   CHECK(keys(replica) == expected);
 }
