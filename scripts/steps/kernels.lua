@@ -243,6 +243,7 @@ function Kernels:bind_modules(tokens, deployment)
     end
     each.module = modules.of(self, each, self.model.attention[each.op.kind], deployment, parts)
   end
+  modules.share(kinds, self.model)
 end
 
 --- The layers of the first kind, and those of further kinds, which few models have.

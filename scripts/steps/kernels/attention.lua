@@ -47,7 +47,7 @@ function attention.of(steps, op, kind, deployment)
   self.index = index.of(steps, kind, op.count, suffix)
   self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block)
   self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end)
-  self.prefill_calls, self.module = nil, false  -- module: what rows of the whole module take beyond the parts
+  self.prefill_calls, self.module = nil, false  -- module, prompt_module: what rows of the whole module take beyond
   return self
 end
 
@@ -128,6 +128,13 @@ end
 --- @return number time_s of all layers
 --- @return number paid_s part of the call's launch that is paid with this chunk
 function attention:prefill(t, p, paid_s)
+  local time_s, launch_s = self:prefill_parts(t, p, paid_s)
+  if self.prompt_module then time_s = time_s + self.prompt_module:prefill(t, p, self) end
+  return time_s, launch_s
+end
+
+--- The same without what rows of a whole module say beyond their parts.
+function attention:prefill_parts(t, p, paid_s)
   if self.prefill_calls == nil then self:choose_prefill() end
   local layers, query = self.layers, self.prefill_query
   query.new_tokens, query.context_tokens = t, p
