@@ -30,7 +30,7 @@ local mutations = {
     { "graphs with prompts have none", "self.prefill_graph_tokens) then", "0) then" },
     { "one rank fuses no norm", "engine.fuses_norm and self.tp > 1", "engine.fuses_norm" },
     { "experts of another engine", "self.database:of_engine(self.experts_kernels)", "self.database" },
-    { "blocks of experts", "engine.expert_block[self.hardware.architecture] or 0", "0" },
+    { "blocks of experts", "engines[self.experts_database.engine].expert_block[self.hardware.architecture] or 0", "0" },
     { "host time of requests", "self.host_step_s + self.host_request_s * batch.requests",
       "self.host_step_s - self.host_request_s * batch.requests" },
     { "host time per request", "self.host_request_s * batch.requests", "self.host_request_s" },

@@ -7,10 +7,10 @@
 --- prompts has it too: its decodes run the same kernels. The excess is priced on a monotone grid, so that more never
 --- costs less. It is mostly a constant of each layer: kernels of the index and of the selection that no part prices.
 ---
---- Prompts: rows of DSA (dsa_module_prefill) were timed eagerly, so that short prompts take the host's time (a layer of 128
---- tokens 1.2 to 3.7 ms), and they have hardly a context before the prompt. Of prompts of 16,384 tokens the GPU's time
---- is seen. There a layer takes two to four times the sum of its parts, and from 8,192 to 32,768 tokens the excess of a
---- token stays within 10 %: sparse attention gathers other keys for each query, and pads the few heads of a rank. So
+--- Prompts: rows of DSA (dsa_module_prefill) were timed eagerly, so that short prompts take the host's time (a layer of
+--- 128 tokens 1.2 to 3.7 ms), and they have hardly a context before the prompt. Of prompts of 16,384 tokens the GPU's
+--- time is seen. There a layer takes two to four times the sum of its parts, and from 8,192 to 32,768 tokens the excess
+--- of a token stays within 10 %: sparse attention gathers other keys for each query, and pads the few heads of a rank.
 ---
 ---     excess(t, p) = tokens of the chunk behind the first `topk` x excess(16,384, 0) / (16,384 - topk)
 ---
@@ -61,8 +61,8 @@ function modules.share(kinds, model)
   end
 end
 
---- Time of a layer's projections and small kernels, at numbers of tokens. It is no part of the step: the ledger does not
---- see it.
+--- Time of a layer's projections and small kernels, at numbers of tokens. It is no part of the step: the ledger does
+--- not see it.
 function modules:price_projections(rows)
   local out = {}
   for i, n in ipairs(rows) do

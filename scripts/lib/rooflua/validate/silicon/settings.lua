@@ -3,8 +3,8 @@
 -- or a single question, and no value is fitted to these rows. apart.lua has the entries of prefill and decode apart.
 --
 -- An entry says where it holds (engine, version, family, format, system, tp, `export`: rows of InferenceX or the
--- others) and has values with one source. A later entry replaces the values of an earlier one. A value may be a function of the
--- question where a script computes it.
+-- others) and has values with one source. A later entry replaces the values of an earlier one. A value may be a
+-- function of the question where a script computes it.
 --
 --     seats           requests at once                          budget        tokens of a step
 --     chunk           SGLang: prompt tokens of a step before a prompt is cut
