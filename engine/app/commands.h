@@ -35,6 +35,7 @@ struct RunArguments {
   // The largest share of time that may be extrapolated, stand_in or assumed; without it, any.
   std::optional<double> strict_percent;
   bool trusted = false;
+  std::vector<std::string> write;  // FORMAT=FILE: results in the formats of other tools
   double timeout_s = 0;
   bool jit_log = false, no_jit = false;
   bool quiet = false;

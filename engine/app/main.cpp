@@ -121,6 +121,8 @@ void add_run(CLI::App& app, Door& door) {
       "One row per request as CSV; to F.json, the result file of vLLM's serving benchmark");
   command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
   command->add_option("--html", a->html, "Write a report as one self-contained page");
+  command->add_option("--write", a->write, "FORMAT=FILE: llm-d=F.json, a benchmark report of llm-d")
+      ->allow_extra_args(false);
   command->add_option("--why", a->why, "Say where the time of request N went (from 0, by arrival)")
       ->check(CLI::Range(0L, 2147483647L));
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
@@ -196,8 +198,10 @@ void add_calibrate(CLI::App& app, Door& door) {
   auto* a = new app::CalibrateArguments;
   command->add_option("scenario", a->scenario, "A scenario of kind serve")->required();
   command
-      ->add_option("--measured", a->measured,
-                   "vllm bench serve --save-result, or a CSV with a row per request; repeatable")
+      ->add_option(
+          "--measured", a->measured,
+          "A file of vllm bench serve, AIPerf, guidellm, inference-perf, llm-d, InferenceX or "
+          "OpenTelemetry, or a CSV with a row per request; repeatable")
       ->required()
       ->allow_extra_args(false);
   command->add_option("--params", a->params, "Key paths to fit: steps.host_step_s,frontend.base_s")

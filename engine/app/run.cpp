@@ -7,6 +7,7 @@
 #include "app/output.h"
 #include "app/quote.h"
 #include "app/variants.h"
+#include "app/written.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/log.h"
@@ -32,16 +33,6 @@ script::VmOptions vm_options(const RunArguments& arguments, const std::filesyste
   options.jit_log = arguments.jit_log;
   options.print_to_stderr = arguments.json == "-";
   return options;
-}
-
-/// "requests.csv" for the only variant, "requests.2.csv" for the second of several.
-std::string numbered(const std::string& path, std::size_t variant, std::size_t count) {
-  if (path.empty() || count == 1) return path;
-  const std::filesystem::path whole(path);
-  std::filesystem::path name = whole.stem();
-  name += "." + std::to_string(variant + 1);
-  name += whole.extension();
-  return (whole.parent_path() / name).string();
 }
 
 /// Whether the text lists the operations of a step: on request, or for a single priced variant.
@@ -268,6 +259,7 @@ void refuse_options(const RunArguments& arguments, const std::string& kind) {
   const std::string why = "kind \"" + kind + "\" has no requests to tell of; only \"serve\" has";
   if (!arguments.requests.empty()) throw Misused("--requests", why);
   if (!arguments.trace.empty()) throw Misused("--trace", why);
+  if (!arguments.write.empty()) throw Misused("--write", why);
   if (arguments.why) throw Misused("--why", why);
   if (arguments.explain && kind != "price")
     throw Misused("--explain",
@@ -282,6 +274,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
     throw Misused("--why", "follows a run as it goes; leave out --results");
   log::set_quiet(arguments.quiet);
   script::Vm vm(vm_options(arguments, home));
+  const std::vector<WrittenFile> written = written_files(vm, arguments.write);
   script::ScenarioOptions options;
   options.set = arguments.set;
   options.seed = arguments.seed;
@@ -296,6 +289,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   if (arguments.json != "-") print_report(scenario, results, arguments);
   if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
   if (!arguments.html.empty()) write_page(scenario, results, arguments);
+  write_formats(vm, scenario, results, arguments.scenario, written);
   if (is_partial(results)) {
     tell_where(results);
     tell_missing(scenario, results, arguments, home);
