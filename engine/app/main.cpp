@@ -10,14 +10,12 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "app/quote.h"
+#include "app/results/options.h"
+#include "base/build_stamp.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "script/vm/interrupt.h"
-
-#ifndef ROOFLUA_VERSION
-#define ROOFLUA_VERSION "unknown"
-#endif
 
 namespace {
 
@@ -112,9 +110,13 @@ void add_run(CLI::App& app, Door& door) {
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
       ->check(CLI::Range(1, 1024));
-  command->add_option(
-      "--results", a->results,
-      "Keep every run in this SQLite file; a second time only missing ones are run");
+  command->add_option("--results", a->results,
+                      "Keep every run in this SQLite file; a second time only missing ones are "
+                      "run. A folder (DIR/) "
+                      "is read as a whole");
+  command->add_option("--shard", a->shard,
+                      "Do part I (from 0) of N of the runs, and keep them in the folder of "
+                      "--results; auto/N: which, the engine of the cluster says");
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->add_option(
       "--requests", a->requests,
@@ -354,10 +356,11 @@ int main(int argc, char** argv) {
       "differently?");
   app.name("rooflua");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "rooflua " ROOFLUA_VERSION);
+  app.set_version_flag("--version", std::string("rooflua ") + build_stamp());
   Door door;
-  for (const auto add : {add_run, add_step, add_calibrate, add_data, add_validate, add_check,
-                         add_new, add_repl, add_diff, add_lua, add_list, add_help}) {
+  for (const auto add :
+       {add_run, add_step, add_calibrate, add_data, add_validate, add_check, add_new, add_repl,
+        add_diff, add_lua, add_list, add_help, app::add_results}) {
     add(app, door);
   }
   try {
@@ -381,7 +384,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     app::complain(error.what(), home);
     const bool stopped = script::last_stop() == script::StopReason::interrupted;
-    return stopped ? 130 : 1;  // 130: a shell's status for a program that SIGINT ended
+    return stopped ? script::interrupted_status() : 1;
   } catch (const fs::filesystem_error& error) {  // a path or the disk is at fault
     app::complain(message_of(error), home);
     return 1;

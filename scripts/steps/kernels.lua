@@ -33,7 +33,6 @@ local experts = require "steps.kernels.experts"
 local graphs = require "steps.kernels.graphs"
 local group = require "steps.kernels.group"
 local modules = require "steps.kernels.modules"
-local ops = require "steps.kernels.ops"
 local recurrent = require "steps.kernels.recurrent"
 
 ---@class steps.Kernels
