@@ -73,6 +73,23 @@ struct CalibrateArguments {
   std::string json;
 };
 
+/// Of `plan`: a question as text of options. Empty texts and lists take the command's defaults.
+struct PlanArguments {
+  std::string scenario;  // a file of kind "plan", instead of the options of a question
+  std::string model, workload, objective, strategy, buy, candidates, power;
+  std::optional<double> rate, clients, peak, confidence, horizon_s;
+  std::vector<std::string> slo, gpus, engines, watts, set;
+  std::vector<std::string> tp, pp, dp, ep, seats, budgets, weights, kv;  // values of axes
+  bool split = false;
+  std::optional<long> survive, replicates, requests, ranks, seed, why;
+  bool all = false, front = false, quiet = false;
+  int jobs = 1;
+  std::string json, html, write, emit;
+  std::string verify;  // a measured result; `scenario` is then the plan.json
+};
+/// `rooflua plan`: the deployment that serves a load within an SLO at least cost.
+int plan(const PlanArguments& arguments, const std::filesystem::path& home);
+
 int run(const RunArguments& arguments, const std::filesystem::path& home);
 int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& home);
 /// Prints mistakes and doubtful values of scenarios, and a forecast of the evidence of their time.

@@ -3,16 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <iostream>
 #include <sstream>
 
 #include "app/commands.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
 #include "app/results/options.h"
 #include "base/build_stamp.h"
-#include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "script/vm/interrupt.h"
@@ -20,6 +19,9 @@
 namespace {
 
 using namespace rooflua;
+using app::between;
+using app::Door;
+using app::seeds;
 namespace fs = std::filesystem;
 
 /// The first word is no command: the error suggests commands with a similar name.
@@ -65,39 +67,6 @@ int refuse(const CLI::App& app, const CLI::ParseError& problem) {
   const std::string text = stray.empty() ? said.str() : "rooflua: " + stray + "\n";
   std::fputs(app::printable(text).c_str(), stderr);
   return 2;
-}
-
-/// The chosen command as a function, called after the whole line has been parsed.
-using Door = std::function<int(const fs::path& home)>;
-
-/// A number between two bounds. (CLI::Range accepts nan.)
-CLI::Validator between(double least, double most) {
-  const auto bound = [](double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", value);
-    return std::string(text);
-  };
-  const std::string expected =
-      std::isfinite(most) ? "from " + bound(least) + " to " + bound(most) : ">= " + bound(least);
-  return CLI::Validator(
-      [=](const std::string& given) {
-        const auto value = parse_number(given);
-        if (value && *value >= least && *value <= most) return std::string();
-        return "expected a number " + expected + ", found '" + given + "'";
-      },
-      "NUMBER");
-}
-
-/// Seeds are whole numbers below 2^31.
-CLI::Validator seeds() {
-  return CLI::Validator(
-      [](const std::string& given) {
-        const auto value = parse_number(given);
-        if (value && *value >= 0 && *value <= 2147483647.0 && *value == std::floor(*value))
-          return std::string();
-        return "expected a whole number from 0 to 2147483647, found '" + given + "'";
-      },
-      "SEED");
 }
 
 void add_run(CLI::App& app, Door& door) {
@@ -318,9 +287,11 @@ void add_lua(CLI::App& app, Door& door) {
 void add_list(CLI::App& app, Door& door) {
   auto* list = app.add_subcommand("list", "What can be named in a scenario");
   auto* kind = new std::string;
-  list->add_option("kind", *kind,
-                   "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
-                   "corrections, metrics, speculators, acceptance or drafters")
+  list->add_option(
+          "kind", *kind,
+          "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
+          "corrections, metrics, speculators, acceptance, drafters, candidates, objectives, "
+          "strategies or power")
       ->required();
   list->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
@@ -358,9 +329,9 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("rooflua ") + build_stamp());
   Door door;
-  for (const auto add :
-       {add_run, add_step, add_calibrate, add_data, add_validate, add_check, add_new, add_repl,
-        add_diff, add_lua, add_list, add_help, app::add_results}) {
+  for (const auto add : {add_run, add_step, app::add_plan, add_calibrate, add_data, add_validate,
+                         add_check, add_new, add_repl, add_diff, add_lua, add_list, add_help,
+                         app::add_results}) {
     add(app, door);
   }
   try {

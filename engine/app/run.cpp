@@ -52,7 +52,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   outputs.sketch = !arguments.html.empty();
   if (!arguments.quiet && arguments.jobs == 1) outputs.progress = scenario.variants()[variant].name;
   if (outputs.progress.empty() && !arguments.quiet && arguments.jobs == 1) outputs.progress = "run";
-  if (scenario.kind() == "search") {
+  if (scenario.kind() == "search" || scenario.kind() == "plan") {
     outputs.jobs = arguments.jobs;
     outputs.results = keeping.file;
     outputs.also = keeping.also;
@@ -144,7 +144,7 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
     const std::string differences = partial ? "" : scenario.over_seeds(results);
     if (!differences.empty()) std::printf("\n%s\n", differences.c_str());
   } else if (own.empty() || results.size() == 1 || arguments.explain ||
-             scenario.kind() == "search") {
+             scenario.kind() == "search" || scenario.kind() == "plan") {
     for (const script::VariantResult& each : results) {
       if (each.known()) std::printf("%s\n", each.text.c_str());
     }

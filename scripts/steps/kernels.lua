@@ -60,6 +60,8 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field expert_imbalance number
 local Kernels = policy.define {
   name = "kernels",
+  monotone = true,
+  ceiling = true,
   doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
   source = "docs/MODELS.md, vLLM",
   params = {
