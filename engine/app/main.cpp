@@ -200,8 +200,7 @@ void add_calibrate(CLI::App& app, Door& door) {
   command
       ->add_option(
           "--measured", a->measured,
-          "A file of vllm bench serve, AIPerf, guidellm, inference-perf, llm-d, InferenceX or "
-          "OpenTelemetry, or a CSV with a row per request; repeatable")
+          "Result of a benchmark tool (docs/EXPLORATION.md) or a CSV of requests; repeatable")
       ->required()
       ->allow_extra_args(false);
   command->add_option("--params", a->params, "Key paths to fit: steps.host_step_s,frontend.base_s")
@@ -355,6 +354,13 @@ int main(int argc, char** argv) {
   app.name("rooflua");
   app.require_subcommand(1);
   app.set_version_flag("--version", "rooflua " ROOFLUA_VERSION);
+  app.add_flag_callback(
+      "--python-path",
+      [argv] {
+        const fs::path folder = app::find_home(argv[0]) / "scripts" / "python";
+        throw CLI::CallForVersion(folder.string(), 0);
+      },
+      "Print the folder of the Python package, for PYTHONPATH");
   Door door;
   for (const auto add : {add_run, add_step, add_calibrate, add_data, add_validate, add_check,
                          add_new, add_repl, add_diff, add_lua, add_list, add_help}) {
