@@ -357,8 +357,7 @@ int main(int argc, char** argv) {
   app.add_flag_callback(
       "--python-path",
       [argv] {
-        const fs::path folder = app::find_home(argv[0]) / "scripts" / "python";
-        throw CLI::CallForVersion(folder.string(), 0);
+        throw CLI::CallForVersion((app::find_home(argv[0]) / "scripts" / "python").string(), 0);
       },
       "Print the folder of the Python package, for PYTHONPATH");
   Door door;
