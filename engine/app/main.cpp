@@ -171,8 +171,7 @@ void add_calibrate(CLI::App& app, Door& door) {
   command
       ->add_option(
           "--measured", a->measured,
-          "A file of vllm bench serve, AIPerf, guidellm, inference-perf, llm-d, InferenceX or "
-          "OpenTelemetry, or a CSV with a row per request; repeatable")
+          "Result of a benchmark tool (docs/EXPLORATION.md) or a CSV of requests; repeatable")
       ->required()
       ->allow_extra_args(false);
   command->add_option("--params", a->params, "Key paths to fit: steps.host_step_s,frontend.base_s")
@@ -328,6 +327,12 @@ int main(int argc, char** argv) {
   app.name("rooflua");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("rooflua ") + build_stamp());
+  app.add_flag_callback(
+      "--python-path",
+      [argv] {
+        throw CLI::CallForVersion((app::find_home(argv[0]) / "scripts" / "python").string(), 0);
+      },
+      "Print the folder of the Python package, for PYTHONPATH");
   Door door;
   for (const auto add : {add_run, add_step, app::add_plan, add_calibrate, add_data, add_validate,
                          add_check, add_new, add_repl, add_diff, add_lua, add_list, add_help,
