@@ -100,7 +100,7 @@ std::string kind_of(const std::string& word) {
 int list(const std::string& word, const std::filesystem::path& home) {
   const std::vector<std::string> known{
       "models",    "hardware",    "steps",   "schedulers",  "routers",    "workloads", "lookups",
-      "bucketing", "corrections", "metrics", "speculators", "acceptance", "drafters"};
+      "bucketing", "corrections", "metrics", "speculators", "acceptance", "drafters", "campaigns"};
   const std::string kind = kind_of(word);
   if (kind == "models") {
     print_models(home);

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "app/campaign/campaign.h"
 #include "app/commands.h"
 #include "app/output.h"
 #include "app/quote.h"
@@ -316,7 +317,7 @@ void add_list(CLI::App& app, Door& door) {
   auto* kind = new std::string;
   list->add_option("kind", *kind,
                    "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
-                   "corrections, metrics, speculators, acceptance or drafters")
+                   "corrections, metrics, speculators, acceptance, drafters or campaigns")
       ->required();
   list->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
@@ -356,7 +357,7 @@ int main(int argc, char** argv) {
   Door door;
   for (const auto add :
        {add_run, add_step, add_calibrate, add_data, add_validate, add_check, add_new, add_repl,
-        add_diff, add_lua, add_list, add_help, app::add_results}) {
+        add_diff, add_lua, add_list, add_help, app::add_results, app::add_campaign}) {
     add(app, door);
   }
   try {
