@@ -6,6 +6,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "app/campaign/campaign.h"
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -290,7 +291,7 @@ void add_list(CLI::App& app, Door& door) {
           "kind", *kind,
           "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
           "corrections, metrics, speculators, acceptance, drafters, candidates, objectives, "
-          "strategies or power")
+          "strategies, power or campaigns")
       ->required();
   list->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
@@ -336,7 +337,7 @@ int main(int argc, char** argv) {
   Door door;
   for (const auto add : {add_run, add_step, app::add_plan, add_calibrate, add_data, add_validate,
                          add_check, add_new, add_repl, add_diff, add_lua, add_list, add_help,
-                         app::add_results}) {
+                         app::add_results, app::add_campaign}) {
     add(app, door);
   }
   try {

@@ -1,5 +1,6 @@
 -- What an opened scenario does, by its kind: a search is many runs, every other kind one run per variant. What only
 -- some scenarios need is loaded when it is needed, as in single.lua.
+local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local json = require "rooflua.json"
 local notes = require "rooflua.scenario.notes"
@@ -99,6 +100,17 @@ function kinds.hashes(opened, explain)
   end
   return { set = { hash = run_hash.of_set(all), title = opened.title, total = #all, file = opened.reader.file },
     runs = mine }
+end
+
+--- Files of the user that an opened scenario's runs depend on, sorted: modules, tables, traces, models.
+function kinds.files(opened)
+  local hasher, set = run_hash.of_scenario { given = opened.given, path = opened.path, list = opened.all }, {}
+  for _, variant in ipairs(opened.all) do
+    local _, files = hasher:of(opening.changed(opened, variant), "run")
+    for path in pairs(files) do set[path] = true end
+  end
+  for _, path in ipairs(hasher:common_files()) do set[path] = true end
+  return core.sorted_keys(set)
 end
 
 return kinds

@@ -119,8 +119,7 @@ local function is_shipped(path) return path:sub(1, #native.home + 9) == native.h
 
 --- Files that hold whatever the scenario is: Lua files of the user that were run while it was loaded, with all that
 --- they require, and files that these have read.
-function Hasher:common()
-  if self.common_name then return self.common_name end
+function Hasher:common_files()
   local files, named = {}, { files = {}, policies = {}, seen = {} }
   for _, path in ipairs(chunks.files_of_scenario()) do
     if path ~= self.path and not is_shipped(path) then
@@ -133,8 +132,14 @@ function Hasher:common()
   for _, path in ipairs(files_of.found()) do
     if not named.files[path] then files[path] = true end
   end
+  return core.sorted_keys(files)
+end
+
+--- The name of the content that all runs of the scenario share.
+function Hasher:common()
+  if self.common_name then return self.common_name end
   local parts = { shipped() }
-  for _, path in ipairs(core.sorted_keys(files)) do parts[#parts + 1] = self:content(path) end
+  for _, path in ipairs(self:common_files()) do parts[#parts + 1] = self:content(path) end
   self.common_name = native.content_name(none, parts)
   return self.common_name
 end
