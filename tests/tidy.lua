@@ -62,6 +62,9 @@ for _, path in ipairs(files("engine scripts tests scenarios")) do
   if is_source[extension] and not path:find("^tests/golden/") then
     local text = lines_of(path)
     check(#text <= longest(path), path .. ": " .. #text .. " lines; a file has at most " .. longest(path))
+    if path:find "^tests/scripts/.*_test%.lua$" then
+      check(text[#text] == "test.finish()", path .. ": does not end with test.finish(), so that it cannot fail")
+    end
     note_length(path, #text)
     local floor = path:match("^engine/(%w+)/")
     for number, line in ipairs(text) do

@@ -28,6 +28,7 @@ local bounds = require "steps.kernels.bounds"
 local decode_run = require "steps.kernels.decode_run"
 local elementwise = require "steps.kernels.elementwise"
 local engines = require "steps.kernels.engines"
+local experts = require "steps.kernels.experts"
 local graphs = require "steps.kernels.graphs"
 local group = require "steps.kernels.group"
 local modules = require "steps.kernels.modules"
@@ -181,6 +182,7 @@ function Kernels:bind(context)
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
   local layers = cost.layers(model, deployment)
+  experts.check(self.experts_kernels, layers)
   self:bind_operations(layers, deployment)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, engines.operations(layers) * self.host_operation_s)
 end
@@ -193,7 +195,9 @@ function Kernels:bind_engine(engine)
   self.prefill_graph_tokens = largest
   self.fuses_norm = engine.fuses_norm and self.tp > 1
   self.block_rows = self.expert_block
-  if self.block_rows < 0 then self.block_rows = engine.expert_block[self.hardware.architecture] or 0 end
+  if self.block_rows < 0 then
+    self.block_rows = engines[self.experts_database.engine].expert_block[self.hardware.architecture] or 0
+  end
   self.host_operation_s = self.eager_operation_s >= 0 and self.eager_operation_s or engine.eager_operation_s
   self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")
     and elementwise.quantize_query or nil
@@ -230,7 +234,8 @@ function Kernels:bind_operations(layers, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
   self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)
   self.head_time = self:sum_of(seen.requests)
-  self.drafts_time = self:sum_with_drafts(seen.tokens)
+  self.drafts_time = self:sum_with_drafts(seen.tokens, self.graph_tokens)
+  self.experts_drafts_time = self:sum_with_drafts(seen.group_tokens, 0)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
 end
@@ -245,6 +250,7 @@ function Kernels:bind_modules(tokens, deployment)
     end
     each.module = modules.of(self, each, self.model.attention[each.op.kind], deployment, parts)
   end
+  modules.share(kinds, self.model)
 end
 
 --- The layers of the first kind, and those of further kinds, which few models have.
@@ -265,10 +271,11 @@ function Kernels:sum_of(list)
   end)
 end
 
---- The same for tokens of which some are drafts, which touch fewer experts than others do; it pads them.
-function Kernels:sum_with_drafts(list)
+--- The same for tokens of which some are drafts, which touch fewer experts than others do; it pads them to a graph.
+--- @param largest integer tokens of the largest graph; 0: they are padded already
+function Kernels:sum_with_drafts(list, largest)
   return cost.memoize2(function(tokens, drafts)
-    local time_s, rows = 0, graphs.padded(tokens, self.graph_tokens)
+    local time_s, rows = 0, graphs.padded(tokens, largest)
     for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows, drafts, tokens) end
     return time_s
   end)
@@ -323,10 +330,13 @@ end
 -- The step -------------------------------------------------------------------------------------
 
 --- Time of the operations that see tokens, for one of several ranks: experts and the exchange around them see those of
---- all ranks. Returns also the tokens of the fullest rank.
-function Kernels:ranks_time(batch)
+--- all ranks, and as many drafts among them as this rank has. Returns also the tokens of the fullest rank.
+--- @param drafts integer of this rank
+function Kernels:ranks_time(batch, drafts)
   local own, all = self.padding(batch, self.dp, self.graph_tokens, self.ep > 1)
-  return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens
+  if drafts == 0 then return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens end
+  local of_all = math.floor(drafts * batch.group_tokens / batch.tokens)
+  return self.layers_time(own) + self.experts_drafts_time(all, of_all), batch.group_max_tokens
 end
 
 --- Time of what sees rows and no contexts: layers, experts and the head, which samples drafts, too. Returns also the
@@ -335,7 +345,7 @@ function Kernels:rows_time(batch)
   local tokens, drafts = batch.tokens, batch.decode_tokens - batch.decodes
   local rows = batch.requests + drafts
   if self.dp > 1 then
-    local time_s, most = self:ranks_time(batch)
+    local time_s, most = self:ranks_time(batch, drafts)
     return time_s + self.head_time(rows), most
   end
   if drafts > 0 then return self.drafts_time(tokens, drafts) + self.head_time(rows), tokens end
