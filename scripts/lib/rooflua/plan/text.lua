@@ -60,7 +60,7 @@ end
 
 --- "lost by price (x 1.33); capacity x 0.85": the largest factor first.
 local function lost_text(question, item)
-  if item.result.score == item.best_score then return "costs the same, and comes closer to the limits" end
+  if item.result.score == item.best_score then return "costs the same; less sure, or closer to the limits" end
   local parts, terms = {}, item.lost_by
   if terms then
     local names = { "price", "gpus", "capacity", "rounding" }
