@@ -1,6 +1,6 @@
 --- Successive halving with common random numbers: every candidate in a short run, the best third in a longer one, the
 --- best of these in full. Short runs flatter all candidates alike, so they are compared among themselves only. The best
---- of every family (GPU, engine, split) stays to the end. Before the rungs one candidate of each family runs in full;
+--- of every family (GPU, engine, split) stay to the end. Before the rungs one candidate of each family runs in full;
 --- candidates whose bound is above the best of these are left out. In the end some of those that were left out run in
 --- full: if one of them beats the winner, all that looked as good in the short run are looked at.
 local policy = require "rooflua.policy"
@@ -9,6 +9,8 @@ local random = require "rooflua.random"
 ---@class strategies.Halving
 ---@field reduction_factor integer
 ---@field min_requests integer
+---@field growth integer
+---@field per_family integer
 ---@field audits integer
 local Halving = policy.define {
   name = "halving",
@@ -20,6 +22,8 @@ local Halving = policy.define {
     min_requests = { default = 500, unit = "requests", min = 10, integer = true, doc = "Requests of the first rung." },
     growth = { default = 4, unit = "1", min = 2, integer = true,
       doc = "The second rung has so many times as many." },
+    per_family = { default = 2, unit = "candidates", min = 1, integer = true,
+      doc = "How many of each family (GPU, engine, split) go to the next rung at least." },
     audits = { default = 5, unit = "candidates", min = 0, integer = true,
       doc = "How many of those that were left out run in full in the end." },
   },
@@ -62,14 +66,15 @@ local function ranked(state, results)
   return out
 end
 
---- The best third, and the best of every family that serves the load at all.
+--- The best third, and the best of every family that serve the load at all.
 local function survivors(self, state, results)
   local list, out, families = ranked(state, results), {}, {}
   local count = math.max(1, math.ceil(#list / self.reduction_factor))
   for i, each in ipairs(list) do
     local serves = results[each.index].score ~= nil
-    if serves and (i <= count or not families[each.family]) then out[#out + 1] = each.index end
-    if serves then families[each.family] = true end
+    local of_family = families[each.family] or 0
+    if serves and (i <= count or of_family < self.per_family) then out[#out + 1] = each.index end
+    if serves then families[each.family] = of_family + 1 end
   end
   return out
 end

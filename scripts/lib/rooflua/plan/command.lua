@@ -1,5 +1,6 @@
 -- `rooflua plan`: the options become a scenario of kind "plan", or a file has it; the answer becomes text, a document,
 -- a page and files.
+local artefacts = require "rooflua.plan.artefacts"
 local core = require "rooflua.base.core"
 local opening = require "rooflua.scenario.opening"
 local options = require "rooflua.plan.options"
@@ -55,7 +56,8 @@ function command.run(given)
   local text = done.text
   if given.all then text = text .. "\n" .. tables.all(done) end
   if given.why then text = text .. "\n" .. tables.why(done, given.why) end
-  return { text = text, document = done.document, status = status_of(done.plan), scenario = scenario }
+  local files = given.files and artefacts.files(done) or nil
+  return { text = text, document = done.document, files = files, status = status_of(done.plan), scenario = scenario }
 end
 
 return command

@@ -88,7 +88,7 @@ local function workload_of(text, clients)
   if lengths then return policy_node(clients and "workloads.closed_loop" or "workloads.poisson", lengths) end
   if is_preset(text) then
     if not clients then return policy_node("workloads.presets", { preset = text }) end
-    local own = chunks.require("workloads.presets").lengths[text]
+    local own = chunks.require "workloads.presets".lengths[text]
     return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })
   end
   if native.file_exists(text) then return policy_node("workloads.trace", { path = text }), true end
@@ -223,6 +223,9 @@ local function lua_text(value, depth)
   local pad = ("  "):rep(depth)
   return "{\n" .. pad .. table.concat(parts, ",\n" .. pad) .. ",\n" .. ("  "):rep(depth - 1) .. "}"
 end
+
+--- A table of plain values and nodes as Lua.
+function options.lua_text(value) return lua_text(value, 1) end
 
 --- The scenario as a file.
 function options.text(scenario)

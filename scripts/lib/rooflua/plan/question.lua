@@ -6,7 +6,6 @@ local load = require "rooflua.plan.load"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
 local prices = require "rooflua.plan.prices"
-local runs = require "rooflua.explore.runs"
 local schema = require "rooflua.scenario.schema"
 local slo = require "rooflua.explore.search.slo"
 local spec = require "rooflua.spec"
@@ -209,7 +208,5 @@ function question.view(asked)
       mean_output = drawn.mean_output, longest = drawn.longest, longest_prompt = drawn.longest_prompt,
       shares_content = drawn.shares }, "question.requests") }, "question")
 end
-
-question.gpus_of = runs.gpus
 
 return question

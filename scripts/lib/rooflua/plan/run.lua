@@ -1,5 +1,6 @@
 -- A scenario of kind "plan" from its table to its answer.
 local answer = require "rooflua.plan.answer"
+local artefacts = require "rooflua.plan.artefacts"
 local core = require "rooflua.base.core"
 local document = require "rooflua.plan.document"
 local evaluate = require "rooflua.plan.evaluate"
@@ -26,6 +27,7 @@ end
 function run.check(reader, given)
   local asked = question.of(reader, given)
   check_prices(asked)
+  artefacts.check(asked)
   return asked
 end
 

@@ -60,6 +60,7 @@ end
 
 --- "lost by price (x 1.33); capacity x 0.85": the largest factor first.
 local function lost_text(question, item)
+  if item.result.score == item.best_score then return "costs the same; less sure, or closer to the limits" end
   local parts, terms = {}, item.lost_by
   if terms then
     local names = { "price", "gpus", "capacity", "rounding" }
@@ -86,9 +87,12 @@ local function rank_lines(add, lines, question, item, rank)
   local candidate, result = item.candidate, item.result
   local more = rank > 1 and item.first_cost > 0
     and ("   %+.1f %%"):format(100 * (result.cost_per_hour / item.first_cost - 1)) or ""
-  local title = ("%d  %s, %s"):format(rank, words.gpus(question, candidate, result,
-    candidates.widths_text(candidate)), words.settings(candidate))
-  lines[#lines + 1] = spread(title:sub(1, 84), words.dollars(result.cost_per_hour) .. "/h" .. more)
+  local title, settings = ("%d  %s"):format(rank, words.gpus(question, candidate, result,
+    candidates.widths_text(candidate))), words.settings(candidate)
+  local price = words.dollars(result.cost_per_hour) .. "/h" .. more
+  local fits = #title + #settings + #price + 4 <= width
+  lines[#lines + 1] = spread(fits and title .. ", " .. settings or title, price)
+  if not fits then add(3, "%s", settings) end
   add(3, "%s", metrics_text(question, item))
   local costs = cost_text(item)
   if costs ~= "" then add(3, "%s", costs) end
@@ -129,6 +133,32 @@ function text.searched(found)
   end
   local line = ("%d candidates; %d excluded by bound, %d do not fit"):format(#found.candidates, by_bound, unfit)
   return #runs > 0 and line .. "; " .. table.concat(runs, ", ") or line
+end
+
+local most_families = 3
+
+--- Families of which no deployment meets the SLO, each with the one that is nearest.
+local function missed_lines(add, question, found)
+  local order, nearest, served = {}, {}, {}
+  for _, each in ipairs(found.left) do
+    local result = each.result
+    if result and result.score then served[each.family] = true end
+    local best = result and result.best
+    if best then
+      local own = nearest[each.family]
+      if not own then order[#order + 1] = each.family end
+      if not own or best.margin < own.result.best.margin then nearest[each.family] = each end
+    end
+  end
+  local shown = 0
+  for _, family in ipairs(order) do
+    if not served[family] and shown < most_families then
+      shown = shown + 1
+      local each = nearest[family]
+      add(0, "misses    %s, nearest %d x [%s]: %s", family, each.result.best.replicas, each.name,
+        metrics_text(question, { result = each.result.best }))
+    end
+  end
 end
 
 local function common_lines(add, question, found, plan)
@@ -204,7 +234,6 @@ function text.of(question, found, plan)
   local lines, add = writer()
   local asked = ("%s within %s"):format(words.asked(question), words.slo(question.bounds))
   if question.survive > 0 then asked = asked .. (", also with %d replicas fewer"):format(question.survive) end
-  if question.title ~= "" then add(0, "%s", question.title) end
   add(0, "%s", asked)
   if #plan.ranks == 0 then
     lines[#lines + 1] = plan.verified > 0 and "no deployment is sure enough:" or "no deployment meets this:"
@@ -221,6 +250,7 @@ function text.of(question, found, plan)
     item.first_cost, item.best_score = plan.ranks[1].result.cost_per_hour, plan.ranks[1].result.score
     rank_lines(add, lines, question, item, i)
   end
+  if #plan.ranks > 0 then missed_lines(add, question, found) end
   common_lines(add, question, found, plan)
   for i = #lines, most_lines + 1, -1 do lines[i] = nil end
   return table.concat(lines, "\n") .. "\n"
