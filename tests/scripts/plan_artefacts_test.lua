@@ -90,7 +90,7 @@ test("SGLang and TensorRT-LLM count in their own way", function()
   local fraction = tonumber(options["--mem-fraction-static"])
   local kv = fraction * done.question.gpus[1].hardware.usable_memory_bytes - own.weight_bytes
   test.near(kv / (own.kv_blocks * own.kv_bytes_per_block), 1, 0.01)
-  _, files = written { engines = { "trtllm" } }
+  files = select(2, written { engines = { "trtllm" } })
   options = parsed(files["1/serve.sh"])
   test.equal(tonumber(options["--tp_size"]), 2)
   test.equal(tonumber(options["--max_batch_size"]), 32)
