@@ -41,11 +41,8 @@ double uniform(RandomStream& stream);
 /// Draw number i (from 0) of the stream with this key, as uniform() gives it: random access. Draws
 /// 2i and 2i + 1 come from one block.
 double uniform_at(std::uint64_t key, std::uint64_t i);
-/// Draws 2i and 2i + 1, for the price of one.
-struct UniformPair {
-  double first = 0, second = 0;
-};
-UniformPair uniform_pair_at(std::uint64_t key, std::uint64_t i);
+/// Draws 8i to 8i + 7, for the price of two.
+void eight_uniforms_at(std::uint64_t key, std::uint64_t i, double (&out)[8]);
 /// In (0, 1): an odd multiple of 2^-53; never 0 or 1, for logarithms and inverse CDFs.
 double uniform_open(RandomStream& stream);
 /// In [low, high). @throws Error unless low <= high, both finite

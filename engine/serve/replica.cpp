@@ -41,7 +41,7 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
 
 StepPlan& Replica::repeat_plan(Picoseconds now) {
   board_.view.now_s = seconds(now);
-  plan_.repeat(*this, now, plans_++);
+  is_ragged() ? plan_.repeat(*this, now, plans_++, wishes_) : plan_.repeat(*this, now, plans_++);
   return plan_;
 }
 
@@ -81,7 +81,8 @@ const Batch& Replica::batch_of_plan() {
 const std::int32_t* Replica::planned_decode_contexts() const {
   contexts_.clear();
   if (is_ragged()) {
-    for (const Row& row : plan_.rows()) contexts_.push_back(board_.ragged(row.slot).true_context);
+    for (const Row& row : plan_.rows())
+      contexts_.push_back(as_known_ ? row.known_context : row.context);
     return contexts_.data();
   }
   const bool all = plan_.decodes_everyone();
@@ -148,8 +149,9 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   if (is_ragged()) first_drafts(step);
   by_admission(step.ending);
   if (!step.prefills.empty()) changed_ = true;
-  step.plain = !is_ragged() && plan_.decodes_everyone() && step.own_gaps.empty() && step.stamps.empty() &&
-               step.ending.empty() && step.fills.empty() && step.prefills.empty();
+  step.plain = !is_ragged() && plan_.decodes_everyone() && step.own_gaps.empty() &&
+               step.stamps.empty() && step.ending.empty() && step.fills.empty() &&
+               step.prefills.empty();
 }
 
 /// What the step consists of, as the plan says.
@@ -251,9 +253,9 @@ void Replica::finish(std::int32_t slot) {
 StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks) {
   ROOFLUA_ASSERT(pipeline_.executing() && pipeline_.front().end == now);
   gaps.clear();
-  const Pipeline::CommonGap common = pipeline_.stamp_decodes(*board_.requests, now, gaps);
+  Pipeline::CommonGap common = pipeline_.stamp_decodes(*board_.requests, now, gaps);
   if (!keep_blocks) pipeline_.stamp_prefills(*board_.requests, now, gaps);
-  if (is_ragged()) land_rows(pipeline_.front(), now, gaps);
+  if (is_ragged()) common = land_rows(pipeline_.front(), now, gaps);
   finished_ids_.clear();
   for (const std::int32_t slot : pipeline_.front().ending) {
     if (!keep_blocks) board_.progress(slot).last_token = now;
@@ -263,7 +265,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
   }
   land_fills(pipeline_.front());
   if (flight_) come_back(pipeline_.front());
-  if (is_ragged()) tell_landed(pipeline_.front(), now);
+  if (is_ragged()) tell_landed(now);
   StepDone done = describe(pipeline_.retire(), common);
   done.other_gaps = gaps;
   return done;

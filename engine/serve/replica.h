@@ -80,15 +80,19 @@ class Replica final : public ReplicaState {
   void sum_rows();
   void ask_for_drafts();
   std::int32_t checked_drafts(int found, int most, const char* where) const;
+  void ask_for_each(int k);
+  // speculation/ragged_commit.cpp
   void advance_rows(Step& step);
   void leave_out_decodes(Step& step);
-  void advance_row(Row& row, Step& step);
+  void resolve(Row& row, RaggedProgress& ragged, const Request& request, double step_u) const;
+  double step_draw(const Step& step) const;
   void first_drafts(const Step& step);
-  void land_rows(const Step& step, Picoseconds now, std::vector<Picoseconds>& gaps);
-  void land_row(const Row& row);
+  // speculation/ragged_landing.cpp
+  Pipeline::CommonGap land_rows(const Step& step, Picoseconds now, std::vector<Picoseconds>& gaps);
+  void land_row(const Row& row, const Progress& progress);
   void land_known_prompts(const Step& step);
   void end_ragged(std::int32_t slot);
-  void tell_landed(const Step& step, Picoseconds now);
+  void tell_landed(Picoseconds now);
 
   void advance_all(Step& step);
   void advance_singles(Step& step);
@@ -119,8 +123,10 @@ class Replica final : public ReplicaState {
   AcceptanceModel* acceptance_ = nullptr;
   std::int32_t asked_tokens_ = 0;            // of the last plan that the scheduler made
   std::vector<std::int32_t> prompt_drafts_;  // next drafts of the prefills of the plan at hand
+  mutable std::vector<Row> wishes_;          // of the decodes, when must_ask() looked last
+  bool as_known_ = false;                    // contexts of the batch: as the scheduler knows them
   std::vector<std::int32_t> accepted_at_;    // of the step that landed last
-  std::int32_t drafted_ = 0, accepted_ = 0, overshoot_ = 0;  // of the same step
+  std::int32_t landed_rows_ = 0, drafted_ = 0, accepted_ = 0, overshoot_ = 0;  // of the same step
 };
 
 }  // namespace rooflua

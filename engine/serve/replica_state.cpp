@@ -339,6 +339,19 @@ void ReplicaState::grant_row(std::int32_t slot, std::int32_t blocks) {
   know_content(slot, request(slot).context_tokens + 1);
 }
 
+void ReplicaState::grant_rows(std::span<const Row> rows) {
+  for (const Row& row : rows) {
+    RaggedProgress& ragged = board_.ragged(row.slot);
+    if (row.blocks > 0 || ragged.shares_output) {
+      grant_row(row.slot, row.blocks);
+    } else {
+      const std::int32_t known =
+          std::min(row.known_context + 1, request(row.slot).prompt_tokens + ragged.landed_tokens);
+      ragged.content_tokens = std::max(ragged.content_tokens, known);
+    }
+  }
+}
+
 /// The planned decode fills a block that others may ask for. If the block's last token is known, it
 /// carries content from now on; if that token is in flight, from when it lands.
 void ReplicaState::fill_block(std::int32_t slot) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "serve/cluster.h"
@@ -18,8 +19,8 @@
 #include "serve/pipeline.h"
 #include "serve/policy.h"
 #include "serve/seats.h"
-#include "serve/stages/flight.h"
 #include "serve/speculation/ragged_pool.h"
+#include "serve/stages/flight.h"
 #include "serve/visible_replica.h"
 #include "serve/waiting_queue.h"
 
@@ -95,6 +96,7 @@ class ReplicaState : public VisibleReplica {
   void grant_decode(std::int32_t slot);
   /// Blocks for a row of a replica that speculates.
   void grant_row(std::int32_t slot, std::int32_t blocks);
+  void grant_rows(std::span<const Row> rows);
   /// Blocks for the first `tokens` of a sequence; false: they are not there.
   [[nodiscard]] bool grant_prefill(std::int32_t slot, std::int32_t tokens);
   /// A seat and so many blocks; `ready_tokens` have KV, `planned_tokens` will have it.

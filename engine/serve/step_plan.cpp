@@ -34,11 +34,18 @@ void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t seria
   Plan::begin(replica, nullptr, now, serial);
   on_ = &replica;
   clear();
-  if (replica.is_ragged()) return repeat_rows();
   replica.grant_all_decodes(replica.pool().blocks_needed(), serial);
   everyone_ = true;
   view_.decodes = replica.view().decodes;
   view_.tokens = DecodePool::tokens_of(view_.decodes);
+}
+
+void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial,
+                      std::vector<Row>& rows) {
+  Plan::begin(replica, nullptr, now, serial);
+  on_ = &replica;
+  clear();
+  repeat_rows(rows);
 }
 
 bool StepPlan::is_decode_all() const {
@@ -82,6 +89,7 @@ std::int32_t StepPlan::try_decode_all(std::int32_t limit) noexcept {
   if (eligible == 0 || limit == 0) return 0;
   if (on_->is_ragged()) {
     walked_ = true;
+    if (limit == no_limit && singles_.empty() && take_all_rows()) return view_.decodes;
     limit_ = limit;
     cursor_ = on_->view().running_head;
     return walk_rows();
@@ -241,9 +249,8 @@ std::int32_t StepPlan::try_preempt(std::int32_t slot) noexcept {
 void StepPlan::withdraw(std::int32_t slot) noexcept {
   Progress& progress = on_->progress(slot);
   std::int32_t granted = 0;
-  if (progress.planned == serial_ && on_->is_ragged() &&
-      on_->request(slot).phase == Phase::decoding) {
-    withdraw_row(slot);
+  if (on_->is_ragged() && on_->request(slot).phase == Phase::decoding) {
+    if (holds(slot)) withdraw_row(slot);
   } else if (on_->request(slot).phase == Phase::decoding && holds(slot)) {
     granted = on_->pool().blocks_needed(slot);
     view_.tokens -= DecodePool::tokens_of(1);

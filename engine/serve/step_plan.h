@@ -22,6 +22,9 @@ class StepPlan final : public Plan {
   void end();
   /// Every decoding request and nothing else, without asking. @pre blocks suffice
   void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial);
+  /// The same where the replica speculates. `rows` is what RaggedPool::demand() just found; its
+  /// memory is exchanged.
+  void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial, std::vector<Row>& rows);
 
   std::int32_t try_decode_all(std::int32_t limit) noexcept override;
   std::int32_t try_shed(std::int32_t victim_slot) noexcept override;
@@ -59,7 +62,9 @@ class StepPlan final : public Plan {
   std::int32_t decode_row(std::int32_t slot, std::int32_t tokens) noexcept;
   void add_row(std::int32_t slot, std::int32_t tokens, std::int32_t blocks) noexcept;
   void withdraw_row(std::int32_t slot) noexcept;
-  void repeat_rows();
+  bool take_all_rows() noexcept;
+  void add_all_rows(std::int32_t tokens) noexcept;
+  void repeat_rows(std::vector<Row>& rows);
   std::int32_t budget_left() const noexcept;
 
   void clear();
@@ -71,7 +76,7 @@ class StepPlan final : public Plan {
   void withdraw(std::int32_t slot) noexcept;
 
   ReplicaState* on_ = nullptr;  // the replica that is acted on
-  bool everyone_ = false;
+  bool everyone_ = false;       // decode_all gave every decoding request what it may have
   bool walked_ = false;
   bool needs_victim_ = false;  // the walk waits for try_shed
   std::int32_t cursor_ = -1, limit_ = no_limit, walk_count_ = 0;

@@ -54,6 +54,11 @@ TEST_CASE("draw number i of a stream is the i-th that comes, asked in any order"
   stream.counter = std::uint64_t{1} << 40;
   stream.has_buffered = 0;
   CHECK(uniform_at(key, std::uint64_t{1} << 41) == uniform(stream));
+  for (const std::uint64_t group : {0ULL, 1ULL, 12ULL, 1ULL << 30, (1ULL << 38) - 1}) {
+    double eight[8];
+    eight_uniforms_at(key, group, eight);
+    for (std::uint64_t j = 0; j < 8; ++j) CHECK(eight[j] == uniform_at(key, 8 * group + j));
+  }
 }
 
 TEST_CASE("streams of another seed, name or index are uncorrelated") {

@@ -9,7 +9,7 @@ using namespace rooflua;
 
 TEST_CASE("one row per request, times exact, cells empty where it did not get that far") {
   std::ostringstream out;
-  RequestsCsv csv(out, "r.csv", {"batch", "chat, fast"});
+  RequestsCsv csv(out, "r.csv", {{"batch", "chat, fast"}});
   test::play(csv);
   csv.finish();
   CHECK(out.str() ==
@@ -18,6 +18,23 @@ TEST_CASE("one row per request, times exact, cells empty where it did not get th
         "2,batch,,,,exceeds_kv_cache,0.002,100000,0,0,0,0,,,,\n"
         "0,batch,7,1,,completed,0,100,4,0,0,0,0,0.01,0.0026666666666666666,0.018\n"
         "1,\"chat, fast\",7,1,,completed,0.001,50,3,0,0,0,0.009,0.013,0.002,0.017\n");
+}
+
+TEST_CASE("where it is speculated, a row ends with its rounds and drafts, and replays as well") {
+  std::ostringstream out;
+  RequestsCsv csv(out, "r.csv", {{}, true});
+  RequestDone done = test::done(1, 0, 5 * test::ms, 10, 20 * test::ms, 30 * test::ms, 50, 8);
+  done.rounds = 4;
+  done.drafted_tokens = 12;
+  done.accepted_tokens = 3;
+  csv.on_done(done);
+  csv.finish();
+  const std::string text = out.str();
+  CHECK(text.substr(0, text.find('\n')).ends_with(",e2e_s,rounds,drafted_tokens,accepted_tokens"));
+  CHECK(text.ends_with(",4,12,3\n"));
+  const Trace trace = parse_trace(text, "r.csv");
+  CHECK(trace.format == TraceFormat::requests);
+  CHECK(trace.rows.at(0).output_tokens == 8);
 }
 
 TEST_CASE("the rows of a run are a trace that replays") {

@@ -199,7 +199,8 @@ std::string text(const ClusterCase& cluster) {
         << r.config.block_size << " seat_blocks " << r.config.seat_blocks << " depth "
         << r.config.async_depth << " step " << r.tariff.step << " group " << r.group << " sync "
         << r.sync << " per token of it " << r.tariff.group_token << " of its fullest rank "
-        << r.tariff.group_max_token << " per rank with prompts " << r.tariff.group_prefill << "\n";
+        << r.tariff.group_max_token << " per rank with prompts " << r.tariff.group_prefill
+        << " drafts " << r.config.drafts << " lookahead " << r.config.lookahead << "\n";
   }
   return out.str() + text(cluster.question);
 }
@@ -207,6 +208,11 @@ std::string text(const ClusterCase& cluster) {
 ServingCase of_replica(const ClusterCase& cluster, std::size_t replica) {
   ServingCase out = cluster.question;
   out.config = cluster.replicas[replica].config;
+  if (cluster.replicas[replica].role == Role::prefill) {  // it does not draft
+    out.config.drafts = -1;
+    out.config.lookahead = 0;
+    out.config.drops_last_hit = false;
+  }
   out.tariff = cluster.replicas[replica].tariff;
   return out;
 }
@@ -230,6 +236,8 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   ListedWorkload workload(specs_of(cluster.question, segments));
   std::vector<std::unique_ptr<SchedulerPolicy>> schedulers;
   std::vector<std::unique_ptr<TariffSteps>> steps;
+  std::vector<std::unique_ptr<CaseSpeculator>> speculators;
+  std::vector<std::unique_ptr<CaseAcceptance>> acceptances;
   Scribe scribe(cluster.question.prompts.size());
   ClusterConfig config;
   Bindings bindings;
@@ -243,6 +251,11 @@ History run_engine(const ClusterCase& cluster, Router& router) {
     steps.push_back(std::make_unique<TariffSteps>(r.tariff));
     bindings.schedulers.push_back(schedulers.back().get());
     bindings.steps.push_back(steps.back().get());
+    speculators.push_back(std::make_unique<CaseSpeculator>(r.config));
+    acceptances.push_back(std::make_unique<CaseAcceptance>(r.config));
+    const bool drafts = r.config.speculates() && r.role != Role::prefill;
+    bindings.speculators.push_back(drafts ? speculators.back().get() : nullptr);
+    bindings.acceptances.push_back(drafts ? acceptances.back().get() : nullptr);
   }
   config.frontend = {seconds(cluster.frontend_base), seconds(cluster.frontend_prompt_token),
                      seconds(cluster.frontend_output_token)};

@@ -114,11 +114,14 @@ class NaiveCluster : public RouteSource {
     for (const Row& row : step.rows) {
       if (!row.samples || prefills) continue;
       Served& s = served(row.id);
-      if (s.tokens == prompts()[static_cast<std::size_t>(row.id)].plain.output) {
+      if (row.landed == 0 || s.tokens == prompts()[static_cast<std::size_t>(row.id)].plain.output) {
         ++history_.discarded;
         continue;
       }
-      if (s.tokens++ == 0) s.first = now_ + cluster_.frontend_output_token;
+      if (s.tokens == 0) s.first = now_ + cluster_.frontend_output_token;
+      s.tokens += row.landed;
+      s.drafted += row.drafts;
+      s.accepted += row.accepted;
       s.last = now_ + cluster_.frontend_output_token;
     }
     engines_[i]->update(step.rows);

@@ -5,6 +5,7 @@
 
 #include "tests/catch.h"
 #include "tests/reference/chaos.h"
+#include "tests/reference/draw_speculation.h"
 #include "tests/reference/engine_run.h"
 #include "tests/reference/naive.h"
 #include "tests/reference/plan_policies.h"
@@ -16,50 +17,6 @@
 namespace rooflua::reference {
 
 namespace {
-
-/// Drafts, how they are accepted, and what a drafter asks of the cache.
-void draw_speculation(std::uint64_t seed, VllmConfig& c) {
-  Dice dice(seed * 0xD1342543DE82EF95ull + 11);
-  c.drafts = dice.between(0, dice.chance(50) ? 3 : 7);
-  if (dice.chance(30)) {
-    c.crowd = dice.between(0, 8);
-    c.crowd_drafts = dice.between(0, c.drafts);
-  }
-  c.mixed = dice.chance(30);
-  c.lookahead = dice.chance(60) ? c.drafts : 0;
-  c.drops_last_hit = dice.chance(40);
-  c.acceptance_seed = seed;
-  const int best = dice.chance(15) ? 100 : dice.between(0, 100);
-  for (int j = 0; j < c.drafts; ++j)
-    c.rates.push_back(dice.chance(15) ? 1.0 : 0.01 * dice.between(0, best));
-  if (c.long_prefill_token_threshold > 0)
-    c.long_prefill_token_threshold = std::max(c.long_prefill_token_threshold, 1 + c.drafts);
-}
-
-ServingCase speculative(ServingCase question) {
-  VllmConfig& c = question.config;
-  draw_speculation(question.seed, c);
-  // A request that is alone finds room for its drafts: else vLLM preempts it for ever.
-  for (const Prompt& prompt : question.prompts) {
-    const int most = prompt.plain.prompt + prompt.plain.output + 2 * (1 + c.drafts) + c.lookahead;
-    c.blocks = std::max(c.blocks, c.seat_blocks + (most + c.block_size - 1) / c.block_size);
-  }
-  return question;
-}
-
-struct Seen {
-  std::int64_t drafted = 0, accepted = 0;
-  void add(const History& history) {
-    for (const Served& each : history.requests) {
-      drafted += each.drafted;
-      accepted += each.accepted;
-    }
-  }
-  void print(const char* what) const {
-    std::printf("%s: %lld of %lld drafts accepted\n", what, static_cast<long long>(accepted),
-                static_cast<long long>(drafted));
-  }
-};
 
 std::string vllm_through_plan(const ServingCase& question) {
   const History expected = run_vllm_v1(question.config, question.requests(), question.tariff);
@@ -84,7 +41,7 @@ std::string naive_with_vllm(const ServingCase& question) {
 
 TEST_CASE("the engine and a literal vLLM V1 that speculates agree in every request's times") {
   Coverage coverage;
-  Seen seen;
+  DraftsSeen seen;
   const auto [first, last] = seeds(1, 1200);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const ServingCase question = speculative(draw_case(seed, Range{}));
@@ -106,7 +63,7 @@ TEST_CASE("the engine and a literal vLLM V1 that speculates agree in every reque
 
 TEST_CASE("the engine and a naive simulator agree on drafts under a scheduler that throws dice") {
   Coverage coverage;
-  Seen seen;
+  DraftsSeen seen;
   const auto [first, last] = seeds(1, 500);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const ServingCase question = speculative(draw_case(seed, Range{40, true, true, false, false}));
@@ -121,6 +78,40 @@ TEST_CASE("the engine and a naive simulator agree on drafts under a scheduler th
   CHECK(coverage.with_preemption >= 300);
   CHECK(coverage.with_discarded >= 100);
   CHECK(coverage.ended_waiting >= 30);
+}
+
+TEST_CASE("the engine and a naive cluster agree where some replicas speculate") {
+  Coverage coverage;
+  DraftsSeen seen;
+  int apart = 0, grouped = 0, mixed = 0, stale = 0;
+  const auto [first, last] = seeds(1, 400);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const ClusterCase cluster = speculative(draw_cluster(seed));
+    INFO("seed " << seed << "\n" << text(cluster));
+    const History expected = run_naive(cluster);
+    REQUIRE(difference(expected, run_engine(cluster)) == "");
+    coverage.add(expected);
+    seen.add(expected);
+    const auto speculates = [](const ClusterReplica& each) { return each.config.speculates(); };
+    const auto all = static_cast<std::ptrdiff_t>(cluster.replicas.size());
+    const auto some = std::count_if(cluster.replicas.begin(), cluster.replicas.end(), speculates);
+    mixed += some > 0 && some < all;
+    apart += some > 0 && cluster.apart();
+    grouped += some > 0 && cluster.grouped();
+    stale += some > 0 && cluster.staleness > 0;
+  }
+  coverage.print("clusters with drafts", first, last);
+  seen.print("clusters with drafts");
+  std::printf("prefill apart %d, in groups %d, beside replicas without drafts %d, stale %d\n",
+              apart, grouped, mixed, stale);
+  CHECK(coverage.with_preemption >= 50);
+  CHECK(coverage.with_prefix_hits >= 50);
+  CHECK(coverage.with_discarded >= 100);
+  CHECK(seen.accepted >= 10000);
+  CHECK(apart >= 80);
+  CHECK(grouped >= 60);
+  CHECK(mixed >= 100);
+  CHECK(stale >= 80);
 }
 
 TEST_CASE("the engine and a naive simulator agree on drafts when the same policy runs on both") {

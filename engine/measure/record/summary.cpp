@@ -98,9 +98,10 @@ void SummaryObserver::count_rows(const StepDone& step) {
   speculation_.used = true;
   speculation_.step_s += step.price->time_s;
   speculation_.draft_s += step.price->draft_s;
-  for (const Row& row : step.rows) {
-    speculation_.row_tokens += row.tokens();
-    row.discarded ? counts.discarded_tokens += row.tokens() : ++counts.rounds;
+  speculation_.row_tokens += step.batch->decode_tokens;
+  counts.rounds += static_cast<std::int64_t>(step.rows.size()) - step.discarded;
+  if (step.discarded > 0) {
+    for (const Row& row : step.rows) counts.discarded_tokens += row.discarded ? row.tokens() : 0;
   }
   counts.drafted_tokens += step.drafted;
   counts.accepted_tokens += step.accepted;

@@ -45,10 +45,11 @@ Json KeptRequests::columns() const {
   return out;
 }
 
-RequestsCsv::RequestsCsv(std::ostream& out, std::string name, std::vector<std::string> classes)
-    : out_(out, std::move(name)), classes_(std::move(classes)) {
+RequestsCsv::RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions options)
+    : out_(out, std::move(name)), options_(std::move(options)) {
   out_ << "id,class,session,replica,prefill_replica,outcome,arrival_s,prompt_tokens,output_tokens,"
-          "cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s\n";
+          "cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s";
+  out_ << (options_.speculates ? ",rounds,drafted_tokens,accepted_tokens\n" : "\n");
 }
 
 void RequestsCsv::on_done(const RequestDone& done) {
@@ -61,8 +62,9 @@ void RequestsCsv::on_done(const RequestDone& done) {
     out_ << separator;
   };
   out_ << done.id << ",";
-  if (static_cast<std::size_t>(done.klass) < classes_.size()) {
-    out_ << csv_cell(classes_[static_cast<std::size_t>(done.klass)]);
+  const std::vector<std::string>& classes = options_.classes;
+  if (static_cast<std::size_t>(done.klass) < classes.size()) {
+    out_ << csv_cell(classes[static_cast<std::size_t>(done.klass)]);
   } else {
     out_ << done.klass;
   }
@@ -78,7 +80,10 @@ void RequestsCsv::on_done(const RequestDone& done) {
   span(done.arrival, done.first_token, ",");
   if (done.outcome == Outcome::completed && done.output_tokens > 1) out_ << tpot_s(done);
   out_ << ",";
-  span(done.arrival, done.last_token, "\n");
+  span(done.arrival, done.last_token, "");
+  if (options_.speculates)
+    out_ << "," << done.rounds << "," << done.drafted_tokens << "," << done.accepted_tokens;
+  out_ << "\n";
 }
 
 // --- vLLM's benchmark
@@ -106,7 +111,14 @@ void VllmBench::token(Tokens& tokens, Picoseconds now) {
 }
 
 void VllmBench::on_step(const StepDone& step) {
-  if (step.batch->decodes > 0) {
+  for (const Row& row : step.rows) {
+    if (row.discarded) continue;
+    Tokens& tokens = live_[row.id];
+    token(tokens, step.end);  // one chunk
+    tokens.landed += row.landed - 1;
+    tokens.decode_in_flight = false;
+  }
+  if (step.batch->decodes > 0 && step.rows.empty()) {
     for (auto& [id, tokens] : live_) {
       if (tokens.replica != step.replica || (!tokens.decoding && !tokens.decode_in_flight))
         continue;

@@ -19,9 +19,17 @@ namespace rooflua {
 /// cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s: one row per request as it
 /// ends, in that order; times exact to the picosecond, cells empty where a request did not get
 /// that far. Replicas count from 1. Memory does not grow.
+/// Where it is speculated for requests there are three columns more: rounds,drafted_tokens,
+/// accepted_tokens. They count rounds that landed; accepted tokens behind the end of an answer
+/// count.
+struct RequestsCsvOptions {
+  std::vector<std::string> classes;  // names
+  bool speculates = false;
+};
+
 class RequestsCsv : public Observer {
  public:
-  RequestsCsv(std::ostream& out, std::string name, std::vector<std::string> classes = {});
+  RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions options = {});
   bool reads_prices() const override { return false; }
   void on_done(const RequestDone& done) override;
   /// @throws Error if something could not be written
@@ -29,7 +37,7 @@ class RequestsCsv : public Observer {
 
  private:
   TextOut out_;
-  std::vector<std::string> classes_;
+  RequestsCsvOptions options_;
 };
 
 /// Every request that ended, as columns in order of arrival: for comparing runs.

@@ -105,7 +105,7 @@ int serve_ended(lua_State* L, Run& run) {
 int serve_ended_csv(lua_State* L, Run& run) {
   const Journal& journal = journal_of(run);
   std::ostringstream text;
-  RequestsCsv csv(text, "requests", run.classes);
+  RequestsCsv csv(text, "requests", {run.classes, run.speculates()});
   for (const Why& why : journal.ended()) csv.on_done(why.done);
   csv.finish();
   const std::string out = std::move(text).str();

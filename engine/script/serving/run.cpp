@@ -1,5 +1,6 @@
 #include "script/serving/run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -38,7 +39,8 @@ void open_requests(Run& run, const Json& given) {
   if (output == nullptr) return;
   const std::string& path = given.find("requests_path")->text();
   if (!path.ends_with(".json")) {
-    auto* csv = run.listen(std::make_unique<RequestsCsv>(output->file, path, run.classes));
+    auto* csv = run.listen(std::make_unique<RequestsCsv>(
+        output->file, path, RequestsCsvOptions{run.classes, run.speculates()}));
     output->listener = csv;
     output->finish = [csv] { csv->finish(); };
     return;
@@ -96,6 +98,11 @@ void Run::finish_outputs() {
     output->finish();
     output->file.close();
   }
+}
+
+bool Run::speculates() const {
+  return std::any_of(speculations.begin(), speculations.end(),
+                     [](const LuaSpeculation& each) { return each.speculator != nullptr; });
 }
 
 Bindings Run::bindings() const {

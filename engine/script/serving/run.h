@@ -68,6 +68,7 @@ struct Run {
   void stop(const Json& why);
   /// Finishes and closes the outputs, those that are not finished yet.
   void finish_outputs();
+  bool speculates() const;  // in one of its replicas at least
   /// The policies and listeners, for the simulation.
   Bindings bindings() const;
 };

@@ -37,6 +37,7 @@ class LuaAcceptance : public AcceptanceModel {
   LuaAcceptance(Asking& asking, ServeState& state, std::uint64_t seed);
   std::shared_ptr<const Curve> curve(const Request& request, RandomStream& stream) override;
   bool per_step() const override { return per_step_; }
+  bool has_accept() const override { return has_accept_; }
   std::int32_t accept(const Request& request, const Round& round, const Curve& curve) override;
 
  private:

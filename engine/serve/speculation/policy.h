@@ -81,8 +81,21 @@ class AcceptanceModel {
   /// One draw decides all rows of a step, as engines that simulate acceptance do it.
   virtual bool per_step() const { return false; }
 
-  /// How many of the first drafts are accepted, 0 to round.drafted.
+  /// How many of the first drafts are accepted, 0 to round.drafted. Where has_accept(); else the
+  /// engine draws by the rule above.
+  virtual bool has_accept() const { return false; }
   virtual std::int32_t accept(const Request& request, const Round& round, const Curve& curve);
+
+  /// Whether accepted_by_draws() says what accept() says.
+  bool is_drawn(const Curve& curve) const {
+    return curve.rounds.empty() && !per_step() && !has_accept();
+  }
 };
+
+/// The rule, where the curve is one of draws of the request. `luck` is of the request.
+std::int32_t accepted_by_draws(const Round& round, const Curve& curve, Luck& luck);
+/// The rule, where the curve is one of rounds, or the step has one draw.
+std::int32_t accepted_by_rounds(const Round& round, const Curve& curve);
+std::int32_t accepted_by_step(const Round& round, const Curve& curve);
 
 }  // namespace rooflua

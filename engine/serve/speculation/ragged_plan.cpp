@@ -58,15 +58,36 @@ std::int32_t StepPlan::walk_rows() noexcept {
 }
 
 void StepPlan::add_row(std::int32_t slot, std::int32_t tokens, std::int32_t blocks) noexcept {
+  Row row = on_->ragged().row_of(slot);
+  row.drafts = tokens - 1;
+  row.blocks = blocks;
   on_->grant_row(slot, blocks);
   on_->progress(slot).planned = serial_;
-  Row row;
-  row.slot = slot;
-  row.id = on_->request(slot).id;
-  row.drafts = tokens - 1;
   rows_.push_back(row);
   view_.tokens += tokens;
   ++view_.decodes;
+}
+
+/// All decodes with all of their drafts, where budget and blocks suffice. False: they do not, and
+/// nothing happened.
+bool StepPlan::take_all_rows() noexcept {
+  const RaggedPool::Demand demand = on_->ragged().demand(rows_);
+  if (demand.tokens > budget_left() || demand.blocks > on_->kv().free_blocks()) {
+    rows_.clear();
+    return false;
+  }
+  add_all_rows(demand.tokens);
+  return true;
+}
+
+void StepPlan::add_all_rows(std::int32_t tokens) noexcept {
+  on_->grant_rows(rows_);
+  view_.decodes = static_cast<std::int32_t>(rows_.size());
+  view_.tokens += tokens;
+  walk_tokens_ = tokens;
+  everyone_ = view_.decodes == on_->view().decodes;
+  if (everyone_) return;
+  for (const Row& row : rows_) on_->progress(row.slot).planned = serial_;
 }
 
 std::int32_t StepPlan::decode_row(std::int32_t slot, std::int32_t tokens) noexcept {
@@ -97,11 +118,12 @@ void StepPlan::withdraw_row(std::int32_t slot) noexcept {
   rows_.erase(row);
 }
 
-void StepPlan::repeat_rows() {
+void StepPlan::repeat_rows(std::vector<Row>& rows) {
   walked_ = true;
-  limit_ = no_limit;
-  cursor_ = on_->view().running_head;
-  walk_rows();
+  rows_.swap(rows);
+  std::int32_t tokens = 0;
+  for (const Row& row : rows_) tokens += row.tokens();
+  add_all_rows(tokens);
 }
 
 }  // namespace rooflua

@@ -1,6 +1,7 @@
 #include "serve/speculation/ragged_pool.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/random.h"
 #include "serve/cluster.h"
@@ -10,8 +11,9 @@ namespace rooflua {
 RaggedPool::RaggedPool(Board& board, const ReplicaConfig& config)
     : board_(&board),
       block_size_(config.block_size),
-      max_model_len_(config.max_model_len),
       lookahead_(config.lookahead),
+      most_context_(config.max_model_len > 0 ? config.max_model_len
+                                             : std::numeric_limits<std::int32_t>::max()),
       seed_(config.seed) {
   board.view.speculates = 1;
 }
@@ -45,13 +47,6 @@ void RaggedPool::leave(std::int32_t slot) {
   view.decode_tokens -= 1 + request.draft_tokens;
 }
 
-void RaggedPool::advance(std::int32_t slot, std::int32_t context, std::int32_t emitted) {
-  Request& request = board_->request(slot);
-  request.context_tokens += context;
-  request.emitted_tokens += emitted;
-  if (request.phase == Phase::decoding) board_->view.decode_context_tokens += context;
-}
-
 void RaggedPool::set_drafts(std::int32_t slot, std::int32_t drafts) {
   Request& request = board_->request(slot);
   if (request.phase == Phase::decoding) board_->view.decode_tokens += drafts - request.draft_tokens;
@@ -66,14 +61,11 @@ std::int32_t RaggedPool::optimistic(std::int32_t slot) const {
 }
 
 std::int32_t RaggedPool::most_tokens(std::int32_t slot) const {
-  const std::int32_t tokens = 1 + board_->request(slot).draft_tokens;
-  if (max_model_len_ == 0) return tokens;
-  return std::min(tokens, max_model_len_ - 1 - optimistic(slot));
+  return std::min(1 + board_->request(slot).draft_tokens, most_context_ - 1 - optimistic(slot));
 }
 
 std::int32_t RaggedPool::with_lookahead(std::int32_t tokens) const {
-  const std::int32_t all = tokens + lookahead_;
-  return max_model_len_ == 0 ? all : std::min(all, max_model_len_);
+  return std::min(tokens + lookahead_, most_context_);
 }
 
 std::int32_t RaggedPool::blocks_needed(std::int32_t slot, std::int32_t tokens) const {
@@ -84,21 +76,52 @@ std::int32_t RaggedPool::blocks_needed(std::int32_t slot, std::int32_t tokens) c
   return blocks_for(whole, block_size_) - held;
 }
 
-RaggedPool::Demand RaggedPool::demand() const {
+Row RaggedPool::row_of(std::int32_t slot) const {
+  const Request& request = board_->request(slot);
+  Row row;
+  row.slot = slot;
+  row.id = request.id;
+  row.context = board_->ragged(slot).true_context;
+  row.known_context = request.context_tokens;
+  return row;
+}
+
+RaggedPool::Demand RaggedPool::demand(std::vector<Row>& rows) const {
   Demand demand;
-  for (std::int32_t slot = board_->view.running_head; slot >= 0;
-       slot = board_->request(slot).next) {
-    const Request& request = board_->request(slot);
+  rows.clear();
+  rows.resize(static_cast<std::size_t>(board_->view.decodes));
+  std::size_t count = 0;
+  const Requests& all = *board_->requests;
+  for (std::int32_t slot = board_->view.running_head; slot >= 0; slot = all[slot].next) {
+    const Request& request = all[slot];
     if (request.phase != Phase::decoding) continue;
-    const std::int32_t tokens = most_tokens(slot);
+    const RaggedProgress& ragged = all.ragged(slot);
+    // most_tokens() and blocks_needed(), with what both look up in common.
+    const std::int32_t ahead = request.context_tokens - ragged.flight_rows + ragged.flight_tokens;
+    const std::int32_t tokens = std::min(1 + request.draft_tokens, most_context_ - 1 - ahead);
     if (tokens <= 0) continue;
+    const std::int32_t whole = with_lookahead(ahead + tokens);
+    const std::int32_t held = all.progress(slot).held_blocks;
+    Row& row = rows[count++];
+    row.slot = slot;
+    row.id = request.id;
+    row.drafts = tokens - 1;
+    row.context = ragged.true_context;
+    row.known_context = request.context_tokens;
+    if (whole > std::int64_t{held} * block_size_)
+      row.blocks = blocks_for(whole, block_size_) - held;
     demand.tokens += tokens;
-    demand.blocks += blocks_needed(slot, tokens);
-    const RaggedProgress& ragged = board_->ragged(slot);
-    demand.fills |= ragged.shares_output && (request.context_tokens + 1) / block_size_ >
-                                                ragged.content_tokens / block_size_;
+    demand.blocks += row.blocks;
+    if (!ragged.shares_output || demand.fills) continue;
+    demand.fills = (request.context_tokens + 1) / block_size_ > ragged.content_tokens / block_size_;
   }
+  rows.resize(count);
   return demand;
+}
+
+RaggedPool::Demand RaggedPool::demand() const {
+  std::vector<Row> rows;
+  return demand(rows);
 }
 
 }  // namespace rooflua

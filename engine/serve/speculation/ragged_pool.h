@@ -14,6 +14,7 @@
 // members; their `joined` is 0.   @source vLLM v1/core/sched/scheduler.py, async_scheduler.py
 
 #include <cstdint>
+#include <vector>
 
 #include "serve/speculation/row.h"
 #include "serve/visible_replica.h"
@@ -42,22 +43,25 @@ class RaggedPool {
   /// Tokens that blocks are asked for where a sequence grows to `tokens`.
   std::int32_t with_lookahead(std::int32_t tokens) const;
 
-  /// What decode_all() without a limit would take now.
+  /// The next decode of a request, without its drafts.
+  Row row_of(std::int32_t slot) const;
+
+  /// What decode_all() without a limit would take now, and for which rows.
   struct Demand {
     std::int32_t tokens = 0, blocks = 0;
     bool fills = false;  // a block that others may ask for
   };
+  Demand demand(std::vector<Row>& rows) const;
   Demand demand() const;
 
-  /// So many more tokens that are certain; they count as context and as emitted.
-  void advance(std::int32_t slot, std::int32_t context, std::int32_t emitted);
   void set_drafts(std::int32_t slot, std::int32_t drafts);
 
  private:
   std::int32_t optimistic(std::int32_t slot) const;
 
   Board* board_;
-  std::int32_t block_size_, max_model_len_, lookahead_;
+  std::int32_t block_size_, lookahead_;
+  std::int32_t most_context_;  // max_model_len, or more than any context
   std::uint64_t seed_;
 };
 

@@ -16,9 +16,20 @@ struct Row {
                                  // lands
   std::int32_t landed = 0;       // tokens: 1 + accepted, less those behind the request's end
   std::int32_t next_drafts = 0;  // that the request brings to the next plan
-  bool discarded = false;        // its request ends in the step before it: nothing lands
+  std::int32_t blocks = 0;       // that it takes
+  std::int32_t context = 0;      // KV in front of it, as it will be
+  std::int32_t known_context = 0;  // the same, as the scheduler knows it
+  bool discarded = false;          // its request ends in the step before it: nothing lands
 
   std::int32_t tokens() const { return 1 + drafts; }
+};
+
+/// Draws number 8 `group` to 8 `group` + 7 of a request's stream, kept because they are made
+/// together.
+struct Luck {
+  static constexpr std::int32_t count = 8;
+  std::int32_t group = -1;  // none yet
+  double u[count] = {};
 };
 
 /// What the engine knows of a live request at a replica that speculates. Context and emitted tokens
@@ -34,6 +45,7 @@ struct RaggedProgress {
   std::int32_t true_context = 0;       // KV, the same
   std::int32_t content_tokens = 0;     // leading tokens whose full blocks count as content
   bool shares_output = false;          // others may ask for what it generates
+  Luck luck;                           // a copy of what follows from the key
 };
 
 }  // namespace rooflua
