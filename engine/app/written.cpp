@@ -4,12 +4,9 @@
 
 #include "app/commands.h"
 #include "app/output.h"
+#include "base/build_stamp.h"
 #include "base/checksum.h"
 #include "base/error.h"
-
-#ifndef ROOFLUA_VERSION
-#define ROOFLUA_VERSION "unknown"
-#endif
 
 namespace rooflua::app {
 
@@ -37,17 +34,17 @@ void write_formats(script::Vm& vm, const script::Scenario& scenario,
       checksum.add(dump_json(results[i].document));
       Json facts = Json::object();
       facts["uid"] = checksum.hex();
-      facts["build"] = ROOFLUA_VERSION;
+      facts["build"] = build_stamp();
       facts["scenario"] = file;
       if (!scenario.title().empty()) facts["title"] = scenario.title();
       write_document(vm.call("rooflua.formats.written", "document",
                              {Json(each.format), results[i].document, facts}),
-                     numbered(each.path, i, results.size()));
+                     numbered(each.path, scenario.variants()[i].position, scenario.total()));
     }
   }
 }
 
-std::string numbered(const std::string& path, std::size_t variant, std::size_t count) {
+std::string numbered(const std::string& path, std::int64_t variant, std::int64_t count) {
   if (path.empty() || count == 1) return path;
   const std::filesystem::path whole(path);
   std::filesystem::path name = whole.stem();

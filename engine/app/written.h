@@ -1,6 +1,7 @@
 #pragma once
 // --write FORMAT=FILE of `rooflua run`: results in the formats of other tools.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,6 @@ void write_formats(script::Vm& vm, const script::Scenario& scenario,
                    const std::vector<WrittenFile>& written);
 
 /// "requests.csv" for the only variant, "requests.2.csv" for the second of several.
-std::string numbered(const std::string& path, std::size_t variant, std::size_t count);
+std::string numbered(const std::string& path, std::int64_t variant, std::int64_t count);
 
 }  // namespace rooflua::app
