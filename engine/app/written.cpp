@@ -8,10 +8,6 @@
 #include "base/checksum.h"
 #include "base/error.h"
 
-#ifndef ROOFLUA_VERSION
-#define ROOFLUA_VERSION "unknown"
-#endif
-
 namespace rooflua::app {
 
 std::vector<WrittenFile> written_files(script::Vm& vm, const std::vector<std::string>& texts) {

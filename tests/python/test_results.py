@@ -36,7 +36,7 @@ def new_layout(path, runs):
 def test_a_file_of_results_has_the_rows_of_the_run(stored, result):
     kept = rooflua.results(stored)
     assert [{key: row[key] for key in result.rows[0]} for row in kept.rows] == result.rows
-    assert list(kept.rows[0])[:4] == ["set", "build", "seed", "name"]
+    assert list(kept.rows[0])[:5] == ["set", "run_hash", "build", "seed", "name"]
     variants = kept.document["variants"]
     assert variants[0]["summary"] == result.document["variants"][0]["summary"]
     assert variants[0]["run"]["set"] == kept.rows[0]["set"]

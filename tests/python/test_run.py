@@ -114,3 +114,17 @@ def test_any_command_with_a_document(rooflua_program):
 def test_the_program_is_named_by_the_environment(monkeypatch):
     monkeypatch.setenv("ROOFLUA", "/nowhere/rooflua")
     assert rooflua.program() == "/nowhere/rooflua"
+
+
+def test_results_are_written_in_formats_of_other_tools(folder, tmp_path, rooflua_program, result):
+    rooflua_program("run", folder / "chat.lua", "--quiet", "--write", f"llm-d={tmp_path / 'report.json'}")
+    for number, variant in enumerate(result.document["variants"], 1):
+        report = json.loads((tmp_path / f"report.{number}.json").read_text())
+        latency = report["results"]["request_performance"]["aggregate"]["latency"]
+        assert latency["time_to_first_token"]["p99"] == variant["summary"]["ttft_s"]["p99"]
+        assert report["scenario"]["load"]["standardized"]["rate_qps"] == variant["parameters"]["workload.rate_per_s"]
+    for given, status, words in (("llmd=a.json", 1, "did you mean 'llm-d'"), ("llm-d", 2, "expected FORMAT=FILE"),
+                                 ("llm-d=/nowhere/a.json", 1, "/nowhere")):
+        done = subprocess.run([rooflua.program(), "run", str(folder / "one.lua"), "--write", given],
+                              capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == status and words in done.stderr, done.stderr

@@ -141,7 +141,7 @@ def _no_collection():
 
 
 def _variants(files, chosen, document):
-    """({set, build, seed, run_hash}, variant) of every run of the files, once."""
+    """({set, run_hash, build, seed}, variant) of every run of the files, once."""
     seen, stored = {}, []
     for each in (row for file in files for row in _stored(file, document)):
         key = each[:2] + each[3:5]
@@ -155,13 +155,13 @@ def _variants(files, chosen, document):
             variant["name"] = name
         if "parameters" not in variant:
             variant["parameters"] = json.loads(parameters)
-        yield {"set": set_hash, "build": build, "seed": seed}, run_hash, variant
+        yield {"set": set_hash, "run_hash": run_hash, "build": build, "seed": seed}, variant
 
 
 def results(path, set=None):
     """The runs of a file of `rooflua run --results`, or of every such file in a folder, as a Result.
 
-    A row begins with the columns set, build and seed. A run of several shards that was computed twice is there once.
+    A row begins with the columns set, run_hash, build and seed. A run of several shards that was computed twice is there once.
 
     :param set: the beginning of a set's hash: only its runs
     """
@@ -171,12 +171,11 @@ def results(path, set=None):
         raise FileNotFoundError(f"{path}: there is no .sqlite file in this folder")
 
     def document():
-        variants = [{**variant, "run": {**about, "run_hash": run_hash}}
-                    for about, run_hash, variant in _variants(files, set, "document")]
+        variants = [{**variant, "run": about} for about, variant in _variants(files, set, "document")]
         return {"schema": 1, "scenario": str(path), "variants": variants}
 
     rows = Rows()
     with _no_collection():
-        for about, _, variant in _variants(files, set, SHORT):
+        for about, variant in _variants(files, set, SHORT):
             rows.add(*_parts(variant, **about))
     return Result(document, rows=rows)

@@ -84,6 +84,12 @@ local function request_of(where, entry)
   for _, each in ipairs { "prompt_tokens", "output_tokens" } do
     if not request[each] then fail("%s: info: says no %s", where, each) end
   end
+  for _, each in ipairs { times[1], times[#times] } do
+    if type(each) ~= "number" or each < start_s or each > fields.most_stamp_s then
+      fail("%s: info.response_metrics.output_token_times: expected times after start_time (%.14g), found %s", where,
+        start_s, core.describe(each))
+    end
+  end
   request.ttft_s, request.e2e_s = times[1] - start_s, times[#times] - start_s
   return fields.in_order(where, request)
 end

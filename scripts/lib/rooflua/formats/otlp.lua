@@ -16,8 +16,9 @@ local failed_status = 2
 local function attributes_of(where, span)
   local out = {}
   for _, each in ipairs(fields.list(where, span, "attributes")) do
-    local value = each.value or {}
-    out[tostring(each.key)] = value.doubleValue or tonumber(value.intValue) or value.stringValue
+    local value = fields.at(each, "value.doubleValue") or tonumber(fields.at(each, "value.intValue"))
+      or fields.at(each, "value.stringValue")
+    out[tostring(fields.at(each, "key"))] = value
   end
   return out
 end
@@ -32,7 +33,7 @@ local function number_of(where, attributes, name, most)
 end
 
 local function request_of(where, span)
-  local attributes, start_ns = attributes_of(where, span), tonumber(span.startTimeUnixNano)
+  local attributes, start_ns = attributes_of(where, span), tonumber(fields.at(span, "startTimeUnixNano"))
   if not start_ns then fail("%s: startTimeUnixNano: expected nanoseconds since 1970", where) end
   local request = { start_ns = start_ns, id = attributes["gen_ai.request.id"],
     failed = fields.at(span, "status.code") == failed_status }
@@ -51,10 +52,11 @@ local function spans_of(batches, visit)
     for _, resource in ipairs(fields.list(batch.where, batch.document, "resourceSpans")) do
       for _, scope in ipairs(fields.list(batch.where, resource, "scopeSpans")) do
         for i, span in ipairs(fields.list(batch.where, scope, "spans")) do
-          if span.name == span_name then
+          local name = fields.at(span, "name")
+          if name == span_name then
             visit(("%s: span %d"):format(batch.where, i), span)
           else
-            others[tostring(span.name)] = true
+            others[tostring(name)] = true
           end
         end
       end
