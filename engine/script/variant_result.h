@@ -16,6 +16,7 @@ struct ScenarioVariant {
   std::string name;  // "steps.prefill_divisor=1.8"; "" where nothing varies
   Json parameters;
   std::int64_t seed = 0;
+  std::int64_t position = 0;  // among the variants of all shards, from 0
 };
 
 struct VariantResult {
