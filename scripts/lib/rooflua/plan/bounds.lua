@@ -16,7 +16,6 @@ local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local replicas = require "rooflua.serving.replicas"
-local statistics = require "rooflua.base.statistics"
 
 local bounds = {}
 
@@ -44,8 +43,9 @@ function bounds.pricer(engine)
   end
 end
 
-local parts = 10 -- of the seats and of the budget
-local first = { 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 }
+local parts = 6 -- of the seats and of the budget
+local first = { 0, 1, 8, 64, 256 }
+local most_chunks = 16 -- of a step's prompts
 
 --- Whole numbers from 0 to `most`: fine at both ends.
 local function grid(most)
@@ -69,7 +69,7 @@ local function prices_of(time, ns, ps, drawn, budget)
     for j, p in ipairs(ps) do
       if n + p > 0 and n + p <= budget then
         local c = n * drawn.shortest_prompt
-        local chunks = math.max(1, math.min(64, math.floor(p / math.max(1, drawn.shortest_prompt))))
+        local chunks = math.max(1, math.min(most_chunks, math.floor(p / math.max(1, drawn.shortest_prompt))))
         local one = time(n, p, c, 1)
         out[i][j] = math.min(one, p > 0 and chunks > 1 and time(n, p, c, chunks) or one)
         local left, below = i > 1 and out[i - 1][j], j > 1 and out[i][j - 1]
@@ -171,37 +171,43 @@ local function rate_of_split(candidate, table_s, ns, ps, work)
   return math.min(candidate.split.prefill * by_prefill, candidate.split.decode * by_decode)
 end
 
---- Lower bounds of the latencies of every drawn request, sorted.
-local function latencies(time, drawn, candidate)
-  local ttft, tpot, e2e = {}, {}, {}
-  local budget = candidate.max_num_batched_tokens
-  local accepted = candidate.speculation and 64 or 1
-  local decode_s = time(1, 0, drawn.shortest_prompt)
-  local function below(tokens) -- 8 steps per doubling keep the number of prices small
-    if tokens <= 16 then return tokens end
-    local step = 2 ^ math.floor(math.log(tokens) / math.log(2)) / 8
-    return math.floor(math.floor(tokens / step) * step)
-  end
-  for i = 1, drawn.count do
-    local prompt = drawn.shares and 1 or drawn.prompts[i]
-    ttft[i] = math.floor(prompt / budget) * time(0, budget, 0)
-      + (prompt % budget > 0 and time(0, below(prompt % budget), 0) or 0)
-    tpot[i] = decode_s / accepted
-    e2e[i] = ttft[i] + (drawn.outputs[i] - 1) * tpot[i]
-  end
-  for _, list in ipairs { ttft, tpot, e2e } do table.sort(list) end
-  return { ttft_s = ttft, tpot_s = tpot, e2e_s = e2e }
+local function sorted_of(list)
+  local out = {}
+  for i, each in ipairs(list) do out[i] = each end
+  table.sort(out)
+  return out
 end
 
---- The lower bound of a metric of the SLO; nil where there is none.
-local function of_metric(lists, metric)
-  local name, figure = metric:match "^(%a%d?%a*_s)_(%w+)$"
-  if not name then name, figure = metric:match "^(%a+_s)_(%w+)$" end
-  local list = lists[name]
-  if not list then return nil end
-  if figure == "mean" then return statistics.mean(list) end
-  local digits = figure:match "^p(%d+)$"
-  return digits and statistics.of_sorted(list, tonumber(digits) / 10 ^ #digits) or nil
+--- A quantile of sorted values, from their two neighbours only.
+local function quantile(sorted, q, map)
+  local at = (#sorted - 1) * q
+  local low = math.floor(at)
+  local first_value, second = map(sorted[low + 1]), map(sorted[math.min(low + 2, #sorted)])
+  return first_value + (second - first_value) * (at - low)
+end
+
+--- The lower bound of a metric of the SLO; nil where there is none. T does not fall in the prompt, so requests in the
+--- order of their prompts are in the order of their least TTFT.
+local function of_metric(time, drawn, candidate, metric)
+  local name, figure = metric:match "^(%a%d?%a*)_s_(%w+)$"
+  local q = figure == "mean" and 0 or figure and figure:match "^p(%d+)$"
+  if not q then return nil end
+  if q ~= 0 then q = tonumber(q) / 10 ^ #q end
+  local budget = candidate.max_num_batched_tokens
+  local function ttft_s(prompt)
+    if drawn.shares then prompt = 1 end
+    local rest = prompt % budget
+    return math.floor(prompt / budget) * time(0, budget, 0) + (rest > 0 and time(0, rest, 0) or 0)
+  end
+  local tpot_s = time(1, 0, drawn.shortest_prompt) / (candidate.speculation and 64 or 1)
+  drawn.by_prompt, drawn.by_output = drawn.by_prompt or sorted_of(drawn.prompts),
+    drawn.by_output or sorted_of(drawn.outputs)
+  if name == "ttft" then return quantile(drawn.by_prompt, q, ttft_s) end
+  if name == "tpot" then return tpot_s end
+  if name == "e2e" then
+    local first_s = ttft_s(drawn.shortest_prompt)
+    return quantile(drawn.by_output, q, function(output) return first_s + (output - 1) * tpot_s end)
+  end
 end
 
 --- Why there are no bounds for a step model; nil where there are.
@@ -229,9 +235,8 @@ function bounds.of(question, candidate, engine, time)
       ceiling_of(question, candidate, engine.steps.steps))
   end
   out.rate_per_s = out.rate_per_s * candidate.dp * candidate.pp
-  local lists = latencies(time, drawn, candidate)
   for _, bound in ipairs(question.bounds) do
-    local least = of_metric(lists, bound.metric)
+    local least = of_metric(time, drawn, candidate, bound.metric)
     out.latency[bound.metric] = least
     if least and bound.max and least > bound.max then
       out.never = out.never or { metric = bound.metric, least = least, limit = bound.max }

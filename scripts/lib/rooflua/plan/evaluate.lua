@@ -168,6 +168,8 @@ function evaluate.fewest(question, candidate, range, options)
   return { replicas = high, best = tried[high], missed = tried[high - 1], tried = count }
 end
 
+evaluate.most_scale = 4 -- multiples of the load beyond this are not looked for
+
 --- The largest multiple of the load that so many replicas hold, to 2 %; 0 where 5 % of it is too much.
 function evaluate.holds_to(question, candidate, replicas, options)
   local function meets(scale)
@@ -177,7 +179,8 @@ function evaluate.holds_to(question, candidate, replicas, options)
   local low, high
   if meets(1) then
     low, high = 1, 1.25
-    while high < 64 and meets(high) do low, high = high, high * 1.5 end
+    while high < evaluate.most_scale and meets(high) do low, high = high, high * 1.5 end
+    if high >= evaluate.most_scale then return low end
   else
     low, high = 0.8, 1
     while low > 0.05 and not meets(low) do low, high = low / 1.5, low end

@@ -2,6 +2,7 @@
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
 local evidence_names = require("rooflua.base.words").names "evidence"
+local evaluate = require "rooflua.plan.evaluate"
 local money = require "rooflua.plan.money"
 local words = require "rooflua.plan.words"
 
@@ -96,7 +97,8 @@ local function rank_lines(add, lines, question, item, rank)
   add(3, "%s", metrics_text(question, item))
   local costs = cost_text(item)
   if costs ~= "" then add(3, "%s", costs) end
-  local held = item.holds_to and ("    holds up to %s"):format(words.load(question, item.holds_to)) or ""
+  local held = item.holds_to and ("    holds %s %s"):format(item.holds_to > evaluate.most_scale / 2
+    and "more than" or "up to", words.load(question, item.holds_to)) or ""
   if item.without_one then
     held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
   end
@@ -207,14 +209,17 @@ local function refusal_lines(add, question, found, plan)
     add(0, "%s <= %s is below what any step allows: at least %s (%s)", words.metric(metric),
       words.value(metric, own.limit), words.value(metric, own.least), own.name)
   end
-  local few = 0
+  local most -- the candidate that could serve the largest load
+  local function load_of(each) return each.bound.rate_per_s * each.most end
   for _, each in ipairs(found.fit) do
-    if each.ended == "by bound" and not each.bound.never then
-      few = few + 1
-      if few == 1 then add(0, "too few GPUs: %s: %s", each.name, each.problem) end
+    if each.ended == "by bound" and not each.bound.never and each.bound.rate_per_s
+      and (not most or load_of(each) > load_of(most)) then
+      most = each
     end
   end
-  if few > 1 then add(3, "and %d more candidates need more GPUs than there are", few - 1) end
+  if most then
+    add(0, "too few GPUs: they serve at most %.3g requests/s (%s): %s", load_of(most), most.name, most.problem)
+  end
   if least then
     local best = least.result.best
     add(0, "nearest: %d replicas of %s: %s%s", best.replicas, least.name, metrics_text(question,
