@@ -61,7 +61,6 @@ const Batch& Replica::batch_of_plan() {
   batch_.group_prefills = batch_.prefill_count > 0;
   if (is_ragged()) {
     sum_rows();
-    ask_for_drafts();
     return batch_;
   }
   const BoundedContexts& bounded = pool_.bounded();
@@ -148,8 +147,9 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   if (is_ragged()) first_drafts(step);
   by_admission(step.ending);
   if (!step.prefills.empty()) changed_ = true;
-  step.plain = !is_ragged() && plan_.decodes_everyone() && step.own_gaps.empty() && step.stamps.empty() &&
-               step.ending.empty() && step.fills.empty() && step.prefills.empty();
+  step.plain = !is_ragged() && plan_.decodes_everyone() && step.own_gaps.empty() &&
+               step.stamps.empty() && step.ending.empty() && step.fills.empty() &&
+               step.prefills.empty();
 }
 
 /// What the step consists of, as the plan says.

@@ -50,9 +50,7 @@ void Replica::sum_rows() {
   batch_.decode_pairs = static_cast<double>(pairs);
   const BoundedContexts& bounded = pool_.bounded();
   if (!bounded.used()) return;
-  planned_decode_contexts();
-  for (std::size_t i = 0; i < rows.size(); ++i) contexts_[i] += rows[i].drafts;
-  bounded.sum_of(contexts_.data(), batch_);
+  bounded.sum_of(planned_decode_contexts(), batch_);
 }
 
 std::int32_t Replica::checked_drafts(int found, int most, const char* where) const {
@@ -62,8 +60,8 @@ std::int32_t Replica::checked_drafts(int found, int most, const char* where) con
                                 " is right");
 }
 
-/// Everyone who samples in this step brings drafts to the next one.
 void Replica::ask_for_drafts() {
+  if (!is_ragged()) return;
   prompt_drafts_.assign(plan_.prefills().size(), 0);
   if (speculator_ == nullptr || batch_.sampled == 0) return;
   board_.view.requests = board_.requests->data();
@@ -162,7 +160,7 @@ void Replica::first_drafts(const Step& step) {
     ragged.true_context = request(work.slot).context_tokens;
     ragged_->set_drafts(work.slot, prompt_drafts_[i]);
     if (acceptance_ == nullptr || ragged.curve != nullptr) continue;
-    RandomStream stream = random_stream(config_.seed, "acceptance.curve",
+    RandomStream stream = random_stream(config_.seed, curve_stream,
                                         static_cast<std::uint64_t>(request(work.slot).id));
     ragged.curve = acceptance_->curve(request(work.slot), stream);
     ROOFLUA_ASSERT(ragged.curve != nullptr);
@@ -229,8 +227,10 @@ void Replica::end_ragged(std::int32_t slot) {
 }
 
 void Replica::tell_landed(const Step& step, Picoseconds now) {
-  accepted_at_.assign(speculator_ != nullptr ? static_cast<std::size_t>(speculator_->depth()) : 0,
-                      0);
+  std::int32_t depth = speculator_ != nullptr ? speculator_->depth() : 0;
+  // Rows in flight may have been drafted by a speculator that was replaced, with a larger depth.
+  for (const Row& row : step.rows) depth = std::max(depth, row.drafts);
+  accepted_at_.assign(static_cast<std::size_t>(depth), 0);
   drafted_ = accepted_ = overshoot_ = 0;
   std::int32_t rows = 0;
   for (const Row& row : step.rows) {
