@@ -18,11 +18,7 @@ class FixedDrafts : public SpeculatorPolicy {
     asked.push_back(batch);
     return k_;
   }
-  void landed(const SpecSeen& seen) override {
-    accepted_at.assign(seen.accepted_at.begin(), seen.accepted_at.end());
-  }
-  std::vector<Batch> asked;               // pointers in it are stale
-  std::vector<std::int32_t> accepted_at;  // of the step that landed last
+  std::vector<Batch> asked;  // pointers in it are stale
 
  private:
   int k_;

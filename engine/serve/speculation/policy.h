@@ -26,11 +26,10 @@ inline constexpr const char* curve_stream = "acceptance.curve";
 /// What landed of one step, as a speculator may learn from it.
 struct SpecSeen {
   double now_s = 0;
-  std::int32_t rows = 0;                   // decodes that landed
-  std::int32_t drafted = 0, accepted = 0;  // of these rows
-  /// Rows that accepted draft 1, 2, ...: as long as the depth, or as the widest row.
-  std::span<const std::int32_t> accepted_at;
-  std::int32_t decodes = 0;  // decoding requests now
+  std::int32_t rows = 0;                      // decodes that landed
+  std::int32_t drafted = 0, accepted = 0;     // of these rows
+  std::span<const std::int32_t> accepted_at;  // rows that accepted draft 1, 2, ...
+  std::int32_t decodes = 0;                   // decoding requests now
 };
 
 /// How many drafts requests bring to their next step. One instance per replica.
