@@ -252,7 +252,7 @@ typedef struct rooflua_batch {
   const rooflua_context_bounds* bounds BORDER_INIT(nullptr);  // of the sums; null: there are none
   double bounded_tokens[4] BORDER_INIT({});  // per cap: sum over decodes of min(context + 1, cap)
   double chunk_tokens BORDER_INIT(0);        // sum over decodes of context % chunk + 1; both of the
-                                             // last token of a row of several
+                                             // first token of a row of several
   int32_t group_ranks BORDER_INIT(1);        // whose tokens the next three count, this one included
   int32_t group_tokens BORDER_INIT(0);       // sum over the ranks that step together
   int32_t group_max_tokens BORDER_INIT(0);   // of the rank with most

@@ -47,6 +47,7 @@ void check_stages(const ReplicaConfig& replica, const std::string& where) {
   if (!stages.several()) return;
   if (replica.group >= 0)
     throw Error(where + "stages", "ranks that step together have one stage each");
+  if (replica.ragged) throw Error(where + "stages", "a replica that speculates has one stage");
   double sum = 0;
   for (const double share : stages.shares) {
     not_negative(share, (where + "stages.shares").c_str());
@@ -63,6 +64,38 @@ void check_stages(const ReplicaConfig& replica, const std::string& where) {
   }
 }
 
+void check_replica(const ReplicaConfig& replica, const std::string& where) {
+  at_least(replica.kv_blocks, 1, where + "kv_blocks");
+  at_least(replica.seat_blocks, 0, where + "seat_blocks");
+  at_least(replica.block_size, 1, where + "block_size");
+  at_least(replica.max_num_seqs, 0, where + "max_num_seqs");
+  at_least(replica.max_num_batched_tokens, 0, where + "max_num_batched_tokens");
+  at_least(replica.max_model_len, 0, where + "max_model_len");
+  for (std::size_t c = 0; c < replica.context_caps.size(); ++c) {
+    at_least(replica.context_caps[c], 0, where + "context_caps[" + std::to_string(c + 1) + "]");
+  }
+  at_least(replica.context_chunk, 0, where + "context_chunk");
+  if (std::int64_t{replica.kv_blocks} * replica.block_size > 2147480000)
+    throw Error(where + "kv_blocks", "the cache holds more than 2^31 tokens");
+  at_least(replica.lookahead, 0, where + "lookahead");
+  at_least(replica.group, -1, where + "group");
+  not_negative(replica.group_sync_s, (where + "group_sync_s").c_str());
+  if (replica.async_depth != 1 && replica.async_depth != 2)
+    throw Error(where + "async_depth",
+                "found " + std::to_string(replica.async_depth) + "; 1 or 2 is right");
+  check_stages(replica, where);
+}
+
+void check_transfer(const KvTransfer& transfer) {
+  not_negative(transfer.alpha_s, "transfer.alpha_s");
+  not_negative(transfer.bytes_per_token, "transfer.bytes_per_token");
+  not_negative(transfer.fixed_bytes, "transfer.fixed_bytes");
+  for (const KvTransfer::Bounded& each : transfer.bounded) {
+    not_negative(each.bytes_per_token, "transfer.bounded.bytes_per_token");
+    at_least(each.tokens, 0, "transfer.bounded.tokens");
+  }
+}
+
 }  // namespace
 
 void validate(const ClusterConfig& config) {
@@ -70,26 +103,7 @@ void validate(const ClusterConfig& config) {
   bool prefills = false, decodes = false, both = false;
   for (std::size_t i = 0; i < config.replicas.size(); ++i) {
     const ReplicaConfig& replica = config.replicas[i];
-    const std::string where = "replicas[" + std::to_string(i + 1) + "].";
-    at_least(replica.kv_blocks, 1, where + "kv_blocks");
-    at_least(replica.seat_blocks, 0, where + "seat_blocks");
-    at_least(replica.block_size, 1, where + "block_size");
-    at_least(replica.max_num_seqs, 0, where + "max_num_seqs");
-    at_least(replica.max_num_batched_tokens, 0, where + "max_num_batched_tokens");
-    at_least(replica.max_model_len, 0, where + "max_model_len");
-    for (std::size_t c = 0; c < replica.context_caps.size(); ++c) {
-      at_least(replica.context_caps[c], 0, where + "context_caps[" + std::to_string(c + 1) + "]");
-    }
-    at_least(replica.context_chunk, 0, where + "context_chunk");
-    if (std::int64_t{replica.kv_blocks} * replica.block_size > 2147480000)
-      throw Error(where + "kv_blocks", "the cache holds more than 2^31 tokens");
-    at_least(replica.lookahead, 0, where + "lookahead");
-    at_least(replica.group, -1, where + "group");
-    not_negative(replica.group_sync_s, (where + "group_sync_s").c_str());
-    if (replica.async_depth != 1 && replica.async_depth != 2)
-      throw Error(where + "async_depth",
-                  "found " + std::to_string(replica.async_depth) + "; 1 or 2 is right");
-    check_stages(replica, where);
+    check_replica(replica, "replicas[" + std::to_string(i + 1) + "].");
     prefills = prefills || replica.role == Role::prefill;
     decodes = decodes || replica.role == Role::decode;
     both = both || replica.role == Role::both;
@@ -99,13 +113,7 @@ void validate(const ClusterConfig& config) {
     throw Error("replicas",
                 "prefill replicas need decode replicas, and decode replicas prefill ones");
   if (!prefills && !both) throw Error("replicas", "no replica takes new requests");
-  not_negative(config.transfer.alpha_s, "transfer.alpha_s");
-  not_negative(config.transfer.bytes_per_token, "transfer.bytes_per_token");
-  not_negative(config.transfer.fixed_bytes, "transfer.fixed_bytes");
-  for (const KvTransfer::Bounded& each : config.transfer.bounded) {
-    not_negative(each.bytes_per_token, "transfer.bounded.bytes_per_token");
-    at_least(each.tokens, 0, "transfer.bounded.tokens");
-  }
+  check_transfer(config.transfer);
   if (prefills && !(config.transfer.bytes_per_s > 0))
     throw Error("transfer.bytes_per_s", "found " + std::to_string(config.transfer.bytes_per_s) +
                                             "; a bandwidth above 0 is right");

@@ -27,9 +27,8 @@ namespace rooflua {
 
 class DecodePool {
  public:
-  /// Tokens that a decoding request gets in a step. Everything that depends on it asks here. Other
-  /// numbers (speculative decoding) need another wheel and other block counters: those below hold
-  /// for requests that advance by one.
+  /// Tokens that a decoding request gets in a step. The wheel and the block counters below hold for
+  /// requests that advance by one; where they advance by different numbers, RaggedPool keeps them.
   static constexpr std::int32_t tokens_per_step = 1;
 
   /// @param board    of a replica whose block size is set

@@ -45,8 +45,7 @@ class EventHeap {
     events_.push_back(event);
     std::push_heap(events_.begin(), events_.end(), later);
   }
-  /// Whether another event may be equally early: none of those behind the front one is later than
-  /// `time`. @pre not empty
+  /// Whether another event is as early as `time` or earlier, beside the front one. @pre not empty
   bool is_tied(Picoseconds time) const {
     return (events_.size() > 1 && events_[1].time <= time) ||
            (events_.size() > 2 && events_[2].time <= time);

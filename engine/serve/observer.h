@@ -82,7 +82,9 @@ struct StepDone {
   std::int32_t drafted = 0, accepted = 0, overshoot = 0;
   std::span<const std::int32_t> accepted_at;
   std::span<const PrefillWork> prefills;
-  std::span<const std::int32_t> skipped;   // ids of decoding requests that got no token
+  /// Ids of requests that decode and get no token here. With stages, requests whose token was in
+  /// flight when the step was planned are among them. Empty where the step decodes nothing.
+  std::span<const std::int32_t> skipped;
   std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order
 };
 

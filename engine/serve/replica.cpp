@@ -61,7 +61,6 @@ const Batch& Replica::batch_of_plan() {
   batch_.group_prefills = batch_.prefill_count > 0;
   if (is_ragged()) {
     sum_rows();
-    ask_for_drafts();
     return batch_;
   }
   const BoundedContexts& bounded = pool_.bounded();

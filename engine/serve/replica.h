@@ -33,9 +33,12 @@ class Replica final : public ReplicaState {
   StepPlan& repeat_plan(Picoseconds now);
   /// The plan at hand: the one made last.
   const StepPlan& plan() const { return plan_; }
-  /// Its batch, for the step model. Valid until commit, as planned_batch().
+  /// Its batch, without drafts for the step behind it. Valid until commit, as planned_batch().
   const Batch& batch_of_plan();
   Batch& planned_batch() { return batch_; }
+  /// Where it speculates: everyone who samples in the planned batch brings drafts to the next one.
+  /// To be called when the batch is complete otherwise. @throws Error as the speculator does
+  void ask_for_drafts();
   /// Contexts and phases advance; the step joins the pipeline. Its tokens are in flight. A plan
   /// without tokens becomes an empty step, beside those of other ranks.
   void commit(const StepPrice& price, Picoseconds now);
@@ -78,7 +81,6 @@ class Replica final : public ReplicaState {
   // speculation/ragged_replica.cpp
   bool must_ask_ragged() const;
   void sum_rows();
-  void ask_for_drafts();
   std::int32_t checked_drafts(int found, int most, const char* where) const;
   void ask_for_each(int k);
   // speculation/ragged_commit.cpp

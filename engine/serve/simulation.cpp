@@ -27,6 +27,27 @@ void check(const Bindings& bindings, std::size_t replicas) {
   ROOFLUA_ASSERT(bindings.workload != nullptr);
 }
 
+/// The configuration with `ragged` where the bindings have a speculator.
+ClusterConfig with_rows(ClusterConfig config, const Bindings& bindings) {
+  for (std::size_t i = 0; i < std::min(config.replicas.size(), bindings.speculators.size()); ++i)
+    config.replicas[i].ragged |= bindings.speculators[i] != nullptr;
+  return config;
+}
+
+/// A copy speculates where the original does.
+void check_fork(const Bindings& given, const Bindings& own) {
+  const auto speculates = [](const Bindings& bindings, std::size_t i) {
+    return i < bindings.speculators.size() && bindings.speculators[i] != nullptr;
+  };
+  for (std::size_t i = 0; i < own.schedulers.size(); ++i) {
+    if (speculates(given, i) == speculates(own, i)) continue;
+    throw Error("speculators",
+                "replica " + std::to_string(i + 1) +
+                    (speculates(own, i) ? " speculates, and its copy has none"
+                                        : " does not speculate, and its copy has one"));
+  }
+}
+
 /// By replica: the place of its group.
 std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::size_t replicas) {
   std::vector<std::int32_t> out(replicas);
@@ -51,15 +72,13 @@ bool wanted(const std::atomic<int>* stop) {
 }  // namespace
 
 Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
-    : config_(config),
+    : config_(with_rows(config, bindings)),
       bindings_(bindings),
       groups_(rank_groups(config.replicas)),
       group_of_(places_of(groups_, config.replicas.size())),
       signals_(group_of_, config.replicas) {
   validate(config_);
   check(bindings_, config_.replicas.size());
-  for (std::size_t i = 0; i < bindings_.speculators.size(); ++i)
-    config_.replicas[i].ragged |= bindings_.speculators[i] != nullptr;
   replicas_.reserve(config_.replicas.size());
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(config_.replicas.size()); ++i) {
     const ReplicaConfig& replica = config_.replicas[static_cast<std::size_t>(i)];
@@ -333,7 +352,7 @@ void Simulation::set_steps(std::int32_t index, StepModel& model) {
 void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculator,
                                  AcceptanceModel& acceptance) {
   const auto place = static_cast<std::size_t>(index);
-  ROOFLUA_ASSERT(place < bindings_.speculators.size());
+  ROOFLUA_ASSERT(place < bindings_.speculators.size() && replicas_[place].is_ragged());
   bindings_.speculators[place] = &speculator;
   bindings_.acceptances[place] = &acceptance;
   bind_speculation();
@@ -346,6 +365,7 @@ void Simulation::set_router(Router& router) {
 
 std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   check(bindings, replicas_.size());
+  check_fork(bindings, bindings_);
   std::unique_ptr<Simulation> copy(new Simulation(*this));
   copy->bindings_ = bindings;
   copy->look_at_observers();

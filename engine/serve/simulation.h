@@ -60,6 +60,7 @@ struct Totals {
   std::array<std::int64_t, outcome_count> ended{};  // by Outcome
   std::int64_t plans_asked = 0;                     // times a scheduler was called
   std::int64_t steps = 0;
+  std::int64_t plain_steps = 0;  // of these, those that took the short way (runs/plain_step.cpp)
   std::int64_t preemptions = 0;
   std::int64_t output_tokens = 0;
   Picoseconds last_end = 0;

@@ -270,6 +270,28 @@ Room least_room(const Model& model, const Hardware& hardware, const DeploymentOp
 
 }  // namespace
 
+namespace {
+
+/// Blocks that the memory left by the model has room for.
+std::int64_t blocks_that_fit(const Model& model, const Hardware& hardware,
+                             const DeploymentOptions& options, const Room& room) {
+  if (room.block == Bytes(0)) {
+    throw Error("deployment", model.name +
+                                  " has no layer whose KV cache grows, so its memory does "
+                                  "not say how many blocks there are; give kv_blocks");
+  }
+  if (room.blocks >= 1)
+    check_range("deployment.kv_blocks", room.blocks, "deployment.kv_blocks, computed");
+  const auto blocks = static_cast<std::int64_t>(room.blocks);
+  if (blocks < 1 + room.seat) {
+    const double least = 2.0 + static_cast<double>(room.seat);  // and the null block
+    does_not_fit(model, hardware, options, room.balance, least * room.block - room.available());
+  }
+  return blocks;
+}
+
+}  // namespace
+
 Deployment deploy(const Model& model, const Hardware& hardware, const DeploymentOptions& options) {
   check(options);
   Deployment out;
@@ -300,22 +322,8 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.seat_bytes = room.balance.seat;
   out.kv_bytes_per_block = room.block;
   out.seat_blocks = room.seat;
-  if (options.kv_blocks) {
-    out.kv_blocks = *options.kv_blocks;
-  } else if (out.kv_bytes_per_block == Bytes(0)) {
-    throw Error("deployment", model.name +
-                                  " has no layer whose KV cache grows, so its memory does "
-                                  "not say how many blocks there are; give kv_blocks");
-  } else {
-    if (room.blocks >= 1)
-      check_range("deployment.kv_blocks", room.blocks, "deployment.kv_blocks, computed");
-    out.kv_blocks = static_cast<std::int64_t>(room.blocks);
-    if (out.kv_blocks < 1 + out.seat_blocks) {
-      const double least = 2.0 + static_cast<double>(out.seat_blocks);  // and the null block
-      does_not_fit(model, hardware, options, room.balance,
-                   least * out.kv_bytes_per_block - room.available());
-    }
-  }
+  out.kv_blocks =
+      options.kv_blocks ? *options.kv_blocks : blocks_that_fit(model, hardware, options, room);
   out.kv_capacity = static_cast<double>(out.kv_blocks) * out.kv_bytes_per_block;
   return out;
 }

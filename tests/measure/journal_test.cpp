@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tests/catch.h"
+#include "tests/serve/drafts.h"
 #include "tests/serve/random_case.h"
 
 using namespace rooflua;
@@ -57,34 +58,73 @@ class UnevenSteps : public StepModel {
   }
 };
 
+struct Counts {
+  std::size_t compared = 0, steps = 0;
+};
+
+/// Runs the case step by step and compares what is told of it.
+void compare(Case& made, int drafts, Counts& counts) {
+  FixedDrafts fixed(drafts);
+  Chances chances({0.8, 0.7, 0.6});
+  UnevenSteps model;
+  ListedWorkload workload(made.specs);
+  Journal journal;
+  Followed followed;
+  Bindings bindings{{&made.scheduler}, {&model}, nullptr, &workload, {&journal, &followed}};
+  if (drafts > 0) bindings.speculators = {&fixed}, bindings.acceptances = {&chances};
+  Simulation simulation(made.cluster, bindings);
+  while (simulation.step()) {
+    ++counts.steps;
+    const StepWork* last = journal.last_step(0);
+    REQUIRE(last != nullptr);
+    REQUIRE(last->decode_ids == followed.planned.at(followed.last_serial).first);
+    REQUIRE(last->decode_contexts == followed.planned.at(followed.last_serial).second);
+  }
+  REQUIRE(journal.ended().size() == followed.ended.size());
+  for (std::size_t i = 0; i < followed.ended.size(); ++i, ++counts.compared)
+    REQUIRE(dump_json(to_json(journal.ended()[i])) == dump_json(to_json(followed.ended[i])));
+}
+
 }  // namespace
 
 TEST_CASE("a journal tells of each request what an observer of it alone tells") {
-  std::size_t compared = 0, steps = 0;
+  Counts counts;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     CAPTURE(seed);
     Case made = random_case(seed, seed % 2 == 0);
-    UnevenSteps model;
-    ListedWorkload workload(made.specs);
-    Journal journal;
-    Followed followed;
-    Bindings bindings;
-    bindings.schedulers = {&made.scheduler};
-    bindings.steps = {&model};
-    bindings.workload = &workload;
-    bindings.observers = {&journal, &followed};
-    Simulation simulation(made.cluster, bindings);
-    while (simulation.step()) {
-      ++steps;
-      const StepWork* last = journal.last_step(0);
-      REQUIRE(last != nullptr);
-      REQUIRE(last->decode_ids == followed.planned.at(followed.last_serial).first);
-      REQUIRE(last->decode_contexts == followed.planned.at(followed.last_serial).second);
-    }
-    REQUIRE(journal.ended().size() == followed.ended.size());
-    for (std::size_t i = 0; i < followed.ended.size(); ++i, ++compared)
-      REQUIRE(dump_json(to_json(journal.ended()[i])) == dump_json(to_json(followed.ended[i])));
+    compare(made, 0, counts);
   }
-  CHECK(compared > 1000);
-  CHECK(steps > 10000);
+  CHECK(counts.compared > 1000);
+  CHECK(counts.steps > 10000);
+}
+
+TEST_CASE("it does so where steps pass stages, and where decodes bring drafts") {
+  for (const int drafts : {0, 3}) {
+    Counts counts;
+    for (std::uint64_t seed = 200; seed < 280; ++seed) {
+      CAPTURE(seed, drafts);
+      Case made = random_case(seed, seed % 2 == 0);
+      ReplicaConfig& replica = made.cluster.replicas.front();
+      replica.kv_blocks += (3 * drafts + 2) / replica.block_size + 1;
+      if (drafts == 0) replica.stages.shares = {0.5, 0.5}, replica.stages.links = {{0.125, 0}};
+      compare(made, drafts, counts);
+    }
+    CHECK(counts.compared > 500);
+    CHECK(counts.steps > 5000);
+  }
+}
+
+TEST_CASE("a step of prompts only is noted as one of a replica that speculates") {
+  Bench bench(100, 16);
+  FixedDrafts none(0);
+  Chances chances({});
+  Journal journal;
+  ListedWorkload workload({spec(0, 16, 1)});
+  Bindings bindings = bench.bindings(workload);
+  bindings.observers = {&journal};
+  bindings.speculators = {&none};
+  bindings.acceptances = {&chances};
+  simulate(bench.cluster, bindings);
+  REQUIRE(journal.steps().size() == 1);
+  CHECK(journal.steps().front().speculates);
 }

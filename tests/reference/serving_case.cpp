@@ -36,8 +36,8 @@ Ps Tariff::operator()(const Rows& rows, const std::vector<Rows>& group) const {
                          : decode_context * row.context;
     if (row.prefill) continue;
     for (std::size_t i = 0; i < caps.size(); ++i)
-      price += bounded[i] * std::min(row.context + row.tokens, caps[i]);
-    if (chunk > 0) price += chunked * ((row.context + row.tokens - 1) % chunk + 1);
+      price += bounded[i] * std::min(row.context + 1, caps[i]);
+    if (chunk > 0) price += chunked * (row.context % chunk + 1);
   }
   return price;
 }

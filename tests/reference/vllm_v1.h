@@ -12,8 +12,7 @@
 //   - with stages, a victim whose token is in flight is not admitted again before that token lands;
 //     the original may compute the token twice
 //   - blocks of accepted drafts are content when their request is planned again, also where that
-//   plan
-//     takes them away
+//     plan takes them away
 //   - a chunk that is given back (its request fell victim in the step that scheduled it) leaves no
 //     content behind: the original keeps hashes of blocks that are never computed
 

@@ -22,8 +22,8 @@ class CountedSteps : public StepModel {
   }
   std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
                          std::span<StepPrice> prices) override {
-    if (!prices_runs_) return 0;
     ++runs;
+    if (!prices_runs_) return 0;
     double tokens = first.decode_context_tokens;
     for (StepPrice& price : prices) {
       price.time_s = time_s(tokens);
@@ -48,11 +48,17 @@ Batch decodes(std::int32_t count, double context_tokens) {
 struct Told : Recorder {
   explicit Told(bool reads_steps) : reads(reads_steps) {}
   bool reads;
+  std::vector<double> pairs;
   bool reads_prices() const override { return reads; }
+  void on_step(const StepDone& step) override {
+    Recorder::on_step(step);
+    pairs.push_back(step.batch->decode_pairs);
+  }
 };
 
 struct Outcomes {
   std::vector<std::string> steps;
+  std::vector<double> pairs;
   std::vector<Picoseconds> gaps, ends;
   Totals totals;
 };
@@ -71,7 +77,7 @@ Outcomes run(bool reads_prices, bool prices_runs, std::int32_t depth, std::int32
   bindings.observers = {&told};
   Simulation simulation(bench.cluster, bindings);
   simulation.run();
-  Outcomes out{told.steps, told.gaps, {}, simulation.totals()};
+  Outcomes out{told.steps, told.pairs, told.gaps, {}, simulation.totals()};
   for (const RequestDone& done : told.done) out.ends.push_back(done.last_token);
   return out;
 }
@@ -115,6 +121,8 @@ TEST_CASE("a model that prices no runs is asked for one less and less often") {
   for (int i = 0; i < 100; ++i)
     CHECK(run.price(steps, decodes(1, i)).time_s == CountedSteps::time_s(i));
   CHECK(steps.alone == 100);
+  CHECK(steps.runs > 1);
+  CHECK(steps.runs < 10);
 }
 
 TEST_CASE("the short way of a step tells the same as the long one, with and without runs") {
@@ -122,15 +130,19 @@ TEST_CASE("the short way of a step tells the same as the long one, with and with
     for (const std::int32_t kv_blocks : {200, 30}) {
       CAPTURE(depth, kv_blocks);
       const Outcomes plain = run(true, false, depth, kv_blocks);
+      CHECK(plain.totals.plain_steps == 0);
       for (const bool prices_runs : {false, true}) {
         const Outcomes fast = run(false, prices_runs, depth, kv_blocks);
         CHECK(fast.steps == plain.steps);
+        CHECK(fast.pairs == plain.pairs);
         CHECK(fast.gaps == plain.gaps);
         CHECK(fast.ends == plain.ends);
         CHECK(fast.totals.plans_asked == plain.totals.plans_asked);
         CHECK(fast.totals.steps == plain.totals.steps);
         CHECK(fast.totals.output_tokens == plain.totals.output_tokens);
         CHECK(fast.totals.preemptions == plain.totals.preemptions);
+        if (prices_runs && kv_blocks == 200)
+          CHECK(4 * fast.totals.plain_steps > plain.totals.steps);
       }
     }
   }

@@ -33,9 +33,6 @@ inline std::string wrong_bounds(const Batch& batch, const WalkedBounds& bounds) 
   std::vector<std::int32_t> contexts;
   if (const std::int32_t* each = decode_contexts(batch))
     contexts.assign(each, each + batch.decodes);
-  if (const std::int32_t* widths = decode_widths(batch)) {
-    for (std::size_t i = 0; i < contexts.size(); ++i) contexts[i] += widths[i] - 1;
-  }
   const auto differs = [](const std::string& what, double found, double right) {
     return what + ": " + std::to_string(found) + " instead of " + std::to_string(right);
   };

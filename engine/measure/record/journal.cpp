@@ -10,11 +10,12 @@ namespace rooflua {
 namespace {
 
 /// Whether the step decodes the requests of the step that was planned before it, and no others:
-/// only a prompt that is computed adds a request to those that decode.
+/// only a prompt that is computed adds a request to those that decode. With stages the step planned
+/// before it is that of another lane.
 bool repeats(const StepPriced& step, const StepWork& before) {
   const Batch& batch = step.batch;
-  return !step.replica.is_ragged() && batch.prefill_count == 0 && before.prefills.empty() &&
-         batch.decodes > 0 &&
+  return !step.replica.is_ragged() && !step.replica.has_stages() && batch.prefill_count == 0 &&
+         before.prefills.empty() && batch.decodes > 0 &&
          batch.decodes == step.replica.view().decodes &&
          static_cast<std::size_t>(batch.decodes) == before.decode_ids.size();
 }
@@ -102,7 +103,7 @@ void Journal::on_step(const StepDone& step) {
   sample.decodes = step.batch->decodes;
   sample.prefills = static_cast<std::int32_t>(step.prefills.size());
   sample.prefill_tokens = step.batch->tokens - step.batch->decode_tokens;
-  sample.speculates = !step.rows.empty() || step.batch->draft_passes > 0;
+  sample.speculates = step.speculates;
   sample.decode_tokens = step.batch->decode_tokens;
   sample.drafted = step.drafted;
   sample.accepted = step.accepted;

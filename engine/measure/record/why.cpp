@@ -61,6 +61,9 @@ void WhyObserver::on_queued(const Request& request, Picoseconds now) {
 
 void WhyObserver::on_preempt(const Request& request, Picoseconds) {
   if (request.id != request_) return;
+  // The token that was sampled last has no KV.
+  if (phase_ == Phase::decoding)
+    reached_ = std::max(reached_, request.prompt_tokens + request.emitted_tokens - 1);
   phase_ = Phase::preempted;
   ++why_.lost_seats;
   for (Planned& each : planned_[replica_]) each.seat_was_lost = true;
@@ -80,7 +83,7 @@ LatencyHeading WhyObserver::during(const StepDone& step, const Planned* planned)
       return LatencyHeading::prefill_stalled;
     case Phase::decoding: {
       const bool skipped =
-          step.batch->decodes == 0 || step.price->stages > 1 ||
+          step.batch->decodes == 0 ||
           std::find(step.skipped.begin(), step.skipped.end(), request_) != step.skipped.end();
       if (skipped) return LatencyHeading::decode_stalled;
       return step.prefills.empty() ? LatencyHeading::decode : LatencyHeading::decode_mixed;
@@ -131,7 +134,6 @@ void WhyObserver::on_step(const StepDone& step) {
           why_.ops[{heading, op.name, op.evidence}] += time;
         });
   }
-  if (heading == LatencyHeading::decode || heading == LatencyHeading::decode_mixed) ++reached_;
   const StepPrice& price = *step.price;
   why_.bound_s[bound_of(price)] += part_s;
   for (int i = 0; i < evidence_count && price.time_s > 0; ++i) {
@@ -169,7 +171,6 @@ void WhyObserver::on_passed(std::span<const PassedStep> steps) {
     const double part_s = whole ? step.part_s : seconds(step.end - since_);
     pass(heading, step.end);
     if (!worked(heading)) continue;
-    ++reached_;
     why_.bound_s[step.bound] += part_s;
     for (int i = 0; i < evidence_count && step.price.time_s > 0; ++i) {
       why_.evidence.seconds[i] +=
@@ -209,7 +210,7 @@ void WhyObserver::count_waiting(const StepDone& step, const Planned& planned, Pi
   if (!planned.waited) {
     for (const PrefillWork& prefill : step.prefills)
       holders.emplace_back(prefill.id, prefill.new_tokens);
-    if (step.batch->decodes > 0) holders.emplace_back(Why::anybody, step.batch->decodes);
+    if (step.batch->decodes > 0) holders.emplace_back(Why::anybody, step.batch->decode_tokens);
   }
   if (holders.empty()) holders.emplace_back(Why::anybody, 1.0);
   const WaitReason held = planned.waited ? planned.held : WaitReason::pipeline;
@@ -258,7 +259,9 @@ void WhyObserver::find_holders(const StepPriced& step, Planned& out) const {
     seats.emplace_back(holder.id, 1.0);
     contexts.emplace_back(holder.id, std::max(1, context_tokens(view, holder)));
   }
-  for (const std::int32_t id : decode_ids(batch)) work.emplace_back(id, 1.0);
+  const std::vector<std::int32_t> decodes = decode_ids(batch);
+  const std::int32_t* widths = decode_widths(batch);
+  for (std::size_t i = 0; i < decodes.size(); ++i) work.emplace_back(decodes[i], widths[i]);
   for (std::int32_t i = 0; i < batch.prefill_count; ++i)
     work.emplace_back(batch.prefills[i].id, batch.prefills[i].new_tokens);
   const std::int32_t needed = replica.missing_blocks(slot);

@@ -104,34 +104,37 @@ void VllmBench::on_preempt(const Request& request, Picoseconds) {
   tokens.decoding = false;
 }
 
-void VllmBench::token(Tokens& tokens, Picoseconds now) {
+/// Tokens that land together come in one piece, with one gap before it.
+void VllmBench::land(Tokens& tokens, std::int32_t count, Picoseconds now) {
   if (tokens.last != never) tokens.gaps.push_back(now - tokens.last);
   tokens.last = now;
-  ++tokens.landed;
+  tokens.landed += count;
 }
 
-void VllmBench::on_step(const StepDone& step) {
+void VllmBench::land_decodes(const StepDone& step) {
   for (const Row& row : step.rows) {
     if (row.discarded) continue;
     Tokens& tokens = live_[row.id];
-    token(tokens, step.end);  // one chunk
-    tokens.landed += row.landed - 1;
+    land(tokens, row.landed, step.end);
     tokens.decode_in_flight = false;
   }
-  if (step.batch->decodes > 0 && step.rows.empty()) {
-    for (auto& [id, tokens] : live_) {
-      if (tokens.replica != step.replica || (!tokens.decoding && !tokens.decode_in_flight))
-        continue;
-      const bool skipped =
-          std::find(step.skipped.begin(), step.skipped.end(), id) != step.skipped.end();
-      if (!skipped) token(tokens, step.end);
-      tokens.decode_in_flight = false;
-    }
+  if (!step.rows.empty() || step.batch->decodes == 0) return;
+  std::vector<std::int32_t> skipped(step.skipped.begin(), step.skipped.end());
+  std::sort(skipped.begin(), skipped.end());
+  for (auto& [id, tokens] : live_) {
+    if (tokens.replica != step.replica || (!tokens.decoding && !tokens.decode_in_flight)) continue;
+    if (std::binary_search(skipped.begin(), skipped.end(), id)) continue;
+    land(tokens, 1, step.end);
+    tokens.decode_in_flight = false;
   }
+}
+
+void VllmBench::on_step(const StepDone& step) {
+  land_decodes(step);
   for (const PrefillWork& work : step.prefills) {
     if (work.completes == 0) continue;
     Tokens& tokens = live_[work.id];
-    token(tokens, step.end);
+    land(tokens, 1, step.end);
     tokens.decoding = !tokens.prefill_in_flight;
     tokens.prefill_in_flight = false;
   }

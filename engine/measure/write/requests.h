@@ -79,13 +79,14 @@ class VllmBench : public Observer {
   struct Tokens {  // of a live request
     std::int32_t replica = -1;
     bool decoding = false;
-    // preempted, but the step that lands next still has a token of it: decoded, or of its prefill
+    // preempted, but a step that is under way still has a token of it: decoded, or of its prefill
     bool decode_in_flight = false, prefill_in_flight = false;
     Picoseconds last = never;
-    std::int32_t landed = 0;
+    std::int32_t landed = 0;  // tokens
     std::vector<Picoseconds> gaps;
   };
-  void token(Tokens& tokens, Picoseconds now);
+  static void land(Tokens& tokens, std::int32_t count, Picoseconds now);
+  void land_decodes(const StepDone& step);
 
   std::map<std::int32_t, Tokens> live_;
   std::vector<RequestDone> done_;

@@ -206,49 +206,72 @@ int serve_finish(lua_State*, Run& run) {
   return 0;
 }
 
+/// What serve_set() is given, as the engine's interfaces; empty where nothing changes.
+struct Changes {
+  std::vector<std::unique_ptr<LuaScheduler>> schedulers;
+  std::vector<std::unique_ptr<LuaStepModel>> steps;
+  std::unique_ptr<LuaRouter> router;
+  std::vector<LuaSpeculation> speculations;
+};
+
+/// From arguments 2 to 5. Nothing of the run has changed yet when one of them is an error.
+Changes read_changes(lua_State* L, Run& run) {
+  ServeState& state = serve_state(L);
+  const auto count = static_cast<std::size_t>(run.simulation->replica_count());
+  const auto one_each = [&](int index, std::size_t found, const char* what) {
+    if (!lua_isnil(L, index) && found != count)
+      throw Error("set", std::string("expected one ") + what + " per replica");
+  };
+  Changes out;
+  if (!lua_isnil(L, 2)) out.schedulers = wrap_list<LuaScheduler>(run.asking, 2, state.border);
+  one_each(2, out.schedulers.size(), "scheduler");
+  if (!lua_isnil(L, 3)) out.steps = wrap_list<LuaStepModel>(run.asking, 3, state);
+  one_each(3, out.steps.size(), "step model");
+  if (!lua_isnil(L, 4)) {
+    lua_pushvalue(L, 4);
+    out.router = std::make_unique<LuaRouter>(run.asking, state.border);
+  }
+  out.speculations = read_speculations(L, 5, run);
+  one_each(5, out.speculations.size(), "speculator");
+  for (std::size_t i = 0; i < out.speculations.size(); ++i) {
+    const bool speculates =
+        i < run.speculations.size() && run.speculations[i].speculator != nullptr;
+    if (speculates != (out.speculations[i].speculator != nullptr)) {
+      throw Error("set", "replica " + std::to_string(i + 1) +
+                             (speculates ? " speculates and gets no speculator"
+                                         : " does not speculate and gets a speculator"));
+    }
+  }
+  return out;
+}
+
 /// serve_set(run, schedulers or nil, steps or nil, router or nil, speculations or nil): from the
 /// next plan on.
 int serve_set(lua_State* L, Run& run) {
   lua_settop(L, 5);
-  ServeState& state = serve_state(L);
-  const auto count = static_cast<std::size_t>(run.simulation->replica_count());
-  std::vector<std::unique_ptr<LuaScheduler>> schedulers;
-  std::vector<std::unique_ptr<LuaStepModel>> steps;
-  std::unique_ptr<LuaRouter> router;
-  if (!lua_isnil(L, 2)) {
-    schedulers = wrap_list<LuaScheduler>(run.asking, 2, state.border);
-    if (schedulers.size() != count) throw Error("set", "expected one scheduler per replica");
-  }
-  if (!lua_isnil(L, 3)) {
-    steps = wrap_list<LuaStepModel>(run.asking, 3, state);
-    if (steps.size() != count) throw Error("set", "expected one step model per replica");
-  }
-  if (!lua_isnil(L, 4)) {
-    lua_pushvalue(L, 4);
-    router = std::make_unique<LuaRouter>(run.asking, state.border);
-  }
+  Changes given = read_changes(L, run);
+  Simulation& simulation = *run.simulation;
   // The simulation never points to a policy that is gone: each takes the place of the one before.
   // A key that is an error leaves the first replica as it was, and the others in between.
   const bool was_broken = std::exchange(run.broken, false);
-  for (std::size_t i = 0; i < schedulers.size(); ++i) {
-    run.simulation->set_scheduler(static_cast<std::int32_t>(i), *schedulers[i]);
-    run.schedulers[i].swap(schedulers[i]);
+  for (std::size_t i = 0; i < given.schedulers.size(); ++i) {
+    simulation.set_scheduler(static_cast<std::int32_t>(i), *given.schedulers[i]);
+    run.schedulers[i].swap(given.schedulers[i]);
     run.broken = true;
   }
-  if (router != nullptr) {
-    run.simulation->set_router(*router);
-    run.router.swap(router);
+  if (given.router != nullptr) {
+    simulation.set_router(*given.router);
+    run.router.swap(given.router);
   }
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    run.simulation->set_steps(static_cast<std::int32_t>(i), *steps[i]);
-    run.steps[i].swap(steps[i]);
+  for (std::size_t i = 0; i < given.steps.size(); ++i) {
+    simulation.set_steps(static_cast<std::int32_t>(i), *given.steps[i]);
+    run.steps[i].swap(given.steps[i]);
   }
-  std::vector<LuaSpeculation> speculations = read_speculations(L, 5, run);
-  for (std::size_t i = 0; i < std::min(speculations.size(), run.speculations.size()); ++i) {
-    if (speculations[i].speculator == nullptr) continue;
-    run.simulation->set_speculation(static_cast<std::int32_t>(i), *speculations[i].speculator,
-                                    *speculations[i].acceptance);
-    std::swap(run.speculations[i], speculations[i]);
+  for (std::size_t i = 0; i < given.speculations.size(); ++i) {
+    LuaSpeculation& each = given.speculations[i];
+    if (each.speculator == nullptr) continue;
+    simulation.set_speculation(static_cast<std::int32_t>(i), *each.speculator, *each.acceptance);
+    std::swap(run.speculations[i], each);
   }
   run.broken = was_broken;
   return 0;

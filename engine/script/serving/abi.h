@@ -8,6 +8,7 @@
 #include "serve/plan.h"
 #include "serve/policy.h"
 #include "serve/request.h"
+#include "serve/runs/priced_run.h"
 #include "serve/visible_replica.h"
 
 namespace rooflua::script {
@@ -20,7 +21,7 @@ struct ServeState {
   ServeBorder border;
   Batch batch;
   rooflua_step_run run;
-  rooflua_run_step run_steps[256];
+  rooflua_run_step run_steps[PricedRun::most_steps];
 };
 
 /// The function table over a state that outlives it.

@@ -89,7 +89,7 @@ void LuaOwnMetrics::on_step(const StepDone& step) {
   fill.number("running", step.running);
   fill.number("decodes", batch.decodes);
   fill.number("prefills", batch.prefill_count);
-  fill.number("prefill_tokens", batch.tokens - batch.decodes);
+  fill.number("prefill_tokens", batch.tokens - batch.decode_tokens);
   fill.number("decode_context_tokens", batch.decode_context_tokens);
   fill.number("tokens_landed", step.tokens_landed());
   fill.number("used_blocks", step.used_blocks);

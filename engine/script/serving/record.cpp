@@ -49,8 +49,9 @@ void ScheduleRecord::on_priced(const StepPriced& priced) {
     preempted.push_back(priced.replica.request(slot).id);
   step["preempted"] = preempted;
   Json rows = Json::array();
-  for (const std::int32_t id : decode_ids(batch))
-    rows.push_back(work(id, "decode", DecodePool::tokens_per_step));
+  const std::vector<std::int32_t> ids = decode_ids(batch);
+  const std::int32_t* widths = decode_widths(batch);
+  for (std::size_t i = 0; i < ids.size(); ++i) rows.push_back(work(ids[i], "decode", widths[i]));
   for (std::int32_t i = 0; i < batch.prefill_count; ++i)
     rows.push_back(work(batch.prefills[i].id, "prefill", batch.prefills[i].new_tokens));
   step["work"] = rows;

@@ -95,7 +95,7 @@ void LuaSpeculator::landed(const SpecSeen& seen) {
   if (!has_landed_) return;
   lua_State* L = asking_->L;
   const Ask ask(*asking_, "its speculator (landed)");
-  luaL_checkstack(L, 8 + depth_, "speculator");
+  luaL_checkstack(L, 8 + static_cast<int>(seen.accepted_at.size()), "speculator");
   call_landed_.push(L);
   instance_.push(L);
   lua_pushnumber(L, seen.now_s);
@@ -120,29 +120,58 @@ LuaAcceptance::LuaAcceptance(Asking& asking, ServeState& state, std::uint64_t se
   call_accept_ = library(L, "accept");
 }
 
+void LuaAcceptance::refuse_curve(const std::string& what) const {
+  throw Error(policy_name(asking_->L, instance_, "acceptance"), "curve(request, rng): " + what);
+}
+
+/// The table on top of the stack is a list, or has `rounds` and nothing else.
+void LuaAcceptance::check_fields() const {
+  lua_State* L = asking_->L;
+  const int table = lua_gettop(L);
+  std::size_t entries = 0;
+  bool rounds = false;
+  for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+    const bool text = lua_type(L, -2) == LUA_TSTRING;
+    const std::string key = text ? lua_tostring(L, -2) : "";
+    entries += lua_type(L, -2) == LUA_TNUMBER;
+    rounds = rounds || key == "rounds";
+    if (lua_type(L, -2) == LUA_TNUMBER || key == "rounds") continue;
+    refuse_curve("found the field " + (text ? key : describe_value(L, lua_gettop(L) - 1)) +
+                 "; a list of probabilities, or {rounds = a list of tokens per round}, is right");
+  }
+  if (entries != lua_objlen(L, table)) refuse_curve("the list has a hole or a fraction as a place");
+  if (rounds && entries > 0)
+    refuse_curve("found probabilities beside rounds; one of the two is right");
+}
+
 /// Of the table on top of the stack.
-std::shared_ptr<const Curve> LuaAcceptance::read_curve() {
+std::shared_ptr<const Curve> LuaAcceptance::read_curve() const {
   lua_State* L = asking_->L;
   auto curve = std::make_shared<Curve>();
-  const auto refuse = [&](const std::string& what) {
-    throw Error(policy_name(L, instance_, "acceptance"), "curve(request, rng): " + what);
-  };
+  check_fields();
   const auto read = [&](int table, auto& list, double least, double most, const char* expected) {
+    using Entry = typename std::decay_t<decltype(list)>::value_type;
     const int count = static_cast<int>(lua_objlen(L, table));
     for (int i = 1; i <= count; ++i) {
       lua_rawgeti(L, table, i);
       const double value = lua_tonumber(L, -1);
-      if (lua_type(L, -1) != LUA_TNUMBER || !(value >= least && value <= most))
-        refuse("entry " + std::to_string(i) + ": found " + describe_value(L, lua_gettop(L)) + "; " +
-               expected + " is right");
-      list.push_back(static_cast<typename std::decay_t<decltype(list)>::value_type>(value));
+      const bool good = lua_type(L, -1) == LUA_TNUMBER && value >= least && value <= most;
+      if (!good || static_cast<double>(static_cast<Entry>(value)) != value) {
+        refuse_curve("entry " + std::to_string(i) + ": found " + describe_value(L, lua_gettop(L)) +
+                     "; " + expected + " is right");
+      }
+      list.push_back(static_cast<Entry>(value));
       lua_pop(L, 1);
     }
   };
   lua_getfield(L, -1, "rounds");
-  if (lua_istable(L, -1)) {
-    read(lua_gettop(L), curve->rounds, 1, 1e6, "a number of tokens from 1");
-    if (curve->rounds.empty()) refuse("rounds: the list is empty");
+  if (!lua_isnil(L, -1)) {
+    if (!lua_istable(L, -1)) {
+      refuse_curve("rounds: found " + describe_value(L, lua_gettop(L)) +
+                   "; a list of tokens per round is right");
+    }
+    read(lua_gettop(L), curve->rounds, 1, 1e6, "a whole number of tokens from 1");
+    if (curve->rounds.empty()) refuse_curve("rounds: the list is empty");
   }
   lua_pop(L, 1);
   if (curve->rounds.empty())
@@ -158,7 +187,8 @@ std::shared_ptr<const Curve> LuaAcceptance::curve(const Request& request, Random
   call_curve_.push(L);
   instance_.push(L);
   lua_pushnumber(L, seed_);
-  if (lua_pcall(L, 2, 1, 0) != 0)
+  lua_pushstring(L, curve_stream);
+  if (lua_pcall(L, 3, 1, 0) != 0)
     rethrow(L, "acceptance, curve of request " + std::to_string(request.id));
   if (!lua_istable(L, -1)) {
     throw Error(policy_name(L, instance_, "acceptance"),
@@ -187,9 +217,10 @@ std::int32_t LuaAcceptance::accept(const Request& request, const Round& round, c
   call_accept_.push(L);
   instance_.push(L);
   lua_pushnumber(L, seed_);
+  lua_pushstring(L, acceptance_stream);
   lua_pushinteger(L, round.drafted);
   lua_pushinteger(L, round.emitted);
-  if (lua_pcall(L, 4, 1, 0) != 0)
+  if (lua_pcall(L, 5, 1, 0) != 0)
     rethrow(L, "acceptance, a round of request " + std::to_string(request.id));
   std::string found;
   const int accepted = pop_count(L, round.drafted, found);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "script/serving/policy_call.h"
 #include "serve/speculation/policy.h"
@@ -41,7 +42,9 @@ class LuaAcceptance : public AcceptanceModel {
   std::int32_t accept(const Request& request, const Round& round, const Curve& curve) override;
 
  private:
-  std::shared_ptr<const Curve> read_curve();
+  [[noreturn]] void refuse_curve(const std::string& what) const;
+  void check_fields() const;
+  std::shared_ptr<const Curve> read_curve() const;
 
   Asking* asking_;
   ServeState* state_;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "script/vm/context.h"
+#include "script/vm/interrupt.h"
 
 namespace rooflua::script {
 
@@ -31,13 +32,11 @@ LuaStepModel::LuaStepModel(Asking& asking, ServeState& state)
   lua_getfield(L, -1, "runs");
   has_run_ = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
-  const bool drafts = has_field(L, "drafter");
   instance_ = LuaReference(L);
   call_price_ = library_function(L, "rooflua.border.pricing", "price");
   call_bounded_ = library_function(L, "rooflua.border.pricing", "bounded");
   call_explain_ = library_function(L, "rooflua.border.pricing", "explain");
   call_run_ = library_function(L, "rooflua.border.pricing", "run");
-  if (drafts) call_draft_s_ = library_function(L, "rooflua.border.pricing", "draft_s");
 }
 
 /// Leaves `results` values on the stack.
@@ -56,9 +55,9 @@ void LuaStepModel::call(const LuaReference& function, const Batch& batch, int re
 }
 
 void LuaStepModel::price(const Batch& batch, StepPrice& price) {
-  call(call_price_, batch, 1);
-  read_price(-1, price);
-  lua_pop(asking_->L, 1);
+  call(call_price_, batch, 2);
+  read_price(-2, price);
+  lua_pop(asking_->L, 2);
 }
 
 void LuaStepModel::explain(const Batch& batch, PriceDetail detail, StepPrice& price,
@@ -66,17 +65,17 @@ void LuaStepModel::explain(const Batch& batch, PriceDetail detail, StepPrice& pr
   if (detail == PriceDetail::time) return this->price(batch, price);
   lua_State* L = asking_->L;
   if (detail == PriceDetail::bound) {
-    call(call_bounded_, batch, 2);
+    call(call_bounded_, batch, 3);
     price.bound = static_cast<std::int32_t>(lua_tointeger(L, -1));
-    read_price(-2, price);
-    lua_pop(L, 2);
+    read_price(-3, price);
+    lua_pop(L, 3);
     return;
   }
-  call(call_explain_, batch, 3);
+  call(call_explain_, batch, 4);
   price.bound = static_cast<std::int32_t>(lua_tointeger(L, -2));
-  read_price(-3, price);
+  read_price(-4, price);
   const Json rows = to_json(L, lua_gettop(L), "step model");
-  lua_pop(L, 3);
+  lua_pop(L, 4);
   for (const Json& row : rows.is_array() ? rows.items() : Json::Array{}) {
     const Evidence evidence =
         parse_evidence(row.find("evidence")->text()).value_or(Evidence::assumed);
@@ -95,8 +94,9 @@ std::int32_t LuaStepModel::price_run(const Batch& first, const BatchGrowth&,
   bool good = true;
   try {
     call(call_run_, first, 0);
-  } catch (const Error&) {
+  } catch (const Error& error) {
     good = false;  // perhaps in a step that will never run: price() tells the user if it does
+    if (stop_requested() == 0) note_problem(error.what());
   }
   run.steps = 0;
   std::int32_t priced = 0;
@@ -107,8 +107,19 @@ std::int32_t LuaStepModel::price_run(const Batch& first, const BatchGrowth&,
   return priced;
 }
 
-/// The time at that place of the stack, and the ledger. On an error everything from there on is
-/// popped.
+/// The first error of the script's method `run`, for the notes of the result.
+void LuaStepModel::note_problem(const char* message) const {
+  lua_State* L = asking_->L;
+  instance_.push(L);
+  if (!has_field(L, "run_problem")) {
+    lua_pushstring(L, message);
+    lua_setfield(L, -2, "run_problem");
+  }
+  lua_pop(L, 1);
+}
+
+/// The time at that place of the stack, the drafter's part of it behind it, and the ledger. On an
+/// error everything from there on is popped.
 void LuaStepModel::read_price(int index, StepPrice& price) const {
   lua_State* L = asking_->L;
   const bool number = lua_type(L, index) == LUA_TNUMBER;
@@ -118,12 +129,7 @@ void LuaStepModel::read_price(int index, StepPrice& price) const {
     throw Error("steps", "time(batch) must return seconds, finite and >= 0; found " +
                              (number ? json_number(price.time_s) : std::string("another type")));
   }
-  if (call_draft_s_) {
-    call_draft_s_.push(L);
-    lua_call(L, 0, 1);
-    price.draft_s = lua_tonumber(L, -1);
-    lua_pop(L, 1);
-  }
+  price.draft_s = lua_tonumber(L, index + 1);
   share_evidence(evidence_s_, price);
 }
 

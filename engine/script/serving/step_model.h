@@ -23,12 +23,12 @@ class LuaStepModel : public StepModel {
 
  private:
   void call(const LuaReference& function, const Batch& batch, int results);
+  void note_problem(const char* message) const;
   void read_price(int index, StepPrice& price) const;
 
   Asking* asking_;
   ServeState* state_;
   LuaReference instance_, call_price_, call_bounded_, call_explain_, call_run_;
-  LuaReference call_draft_s_;  // empty where there is no drafter
   double* evidence_s_;  // the ledger's accumulator
   bool has_run_ = false;
 };

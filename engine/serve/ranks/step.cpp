@@ -80,6 +80,7 @@ void Simulation::price_and_commit(RankGroup& group) {
 
 void Simulation::price_alone(Replica& replica) {
   const Batch& batch = replica.batch_of_plan();
+  replica.ask_for_drafts();
   operations_.front().clear();
   StepPrice own = price(batch, operations_.front());
   own.own_s = own.time_s;
@@ -90,10 +91,13 @@ void Simulation::price_together(RankGroup& group) {
   const std::size_t count = group.members.size();
   GroupWork work;
   for (const std::int32_t index : group.members) work.add(at(index).batch_of_plan());
+  for (const std::int32_t index : group.members) {
+    work.write_to(at(index).planned_batch());
+    at(index).ask_for_drafts();  // its speculator sees the group
+  }
   std::size_t slowest = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    Batch& batch = at(group.members[i]).planned_batch();
-    work.write_to(batch);
+    const Batch& batch = at(group.members[i]).planned_batch();
     prices_[i] = StepPrice{};
     operations_[i].clear();
     if (batch.tokens > 0) prices_[i] = price(batch, operations_[i]);

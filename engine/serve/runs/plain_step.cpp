@@ -39,6 +39,7 @@ void Replica::repeat(const StepPrice& price, Picoseconds now) {
   step.serial = plans_++;
   step.planned = now;
   step.batch.decode_context_tokens = view().decode_context_tokens;
+  step.batch.decode_pairs = step.batch.decode_context_tokens + step.batch.decodes;
   if (pool_.bounded().used()) {
     pool_.bounded().sum_all(step.batch);
     step.batch.bounds = nullptr;
@@ -74,6 +75,7 @@ bool Simulation::step_plainly() {
   signals_.changed(index);
   const StepDone done = replica.land_plain(now_);
   ++totals_.steps;
+  ++totals_.plain_steps;
   totals_.output_tokens += done.tokens_landed();
   fruitless_preemptions_[static_cast<std::size_t>(index)] = 0;
   idle_asks_ = 0;

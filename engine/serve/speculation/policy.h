@@ -19,6 +19,10 @@
 
 namespace rooflua {
 
+/// Random streams of a request: its draws, and what its curve may depend on.
+inline constexpr const char* acceptance_stream = "acceptance";
+inline constexpr const char* curve_stream = "acceptance.curve";
+
 /// What landed of one step, as a speculator may learn from it.
 struct SpecSeen {
   double now_s = 0;
@@ -60,7 +64,7 @@ struct Round {
   std::int32_t drafted = 0;  // k
   std::int32_t emitted = 0;  // output tokens before it: draft j stands for position emitted + j - 1
   std::int32_t index = 0;    // of the request's rounds, from 0
-  std::uint64_t key = 0;     // of the request's stream "acceptance"
+  std::uint64_t key = 0;     // of the request's acceptance_stream
   double step_u = 0;         // the draw of the step, where per_step()
 };
 

@@ -116,7 +116,7 @@ void Replica::first_drafts(const Step& step) {
     ragged.true_context = request(work.slot).context_tokens;
     ragged_->set_drafts(work.slot, prompt_drafts_[i]);
     if (acceptance_ == nullptr || ragged.curve != nullptr) continue;
-    RandomStream stream = random_stream(config_.seed, "acceptance.curve",
+    RandomStream stream = random_stream(config_.seed, curve_stream,
                                         static_cast<std::uint64_t>(request(work.slot).id));
     ragged.curve = acceptance_->curve(request(work.slot), stream);
     ROOFLUA_ASSERT(ragged.curve != nullptr);

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "serve/cluster.h"
+#include "serve/speculation/policy.h"
 
 namespace rooflua {
 
@@ -22,7 +23,7 @@ void RaggedPool::open(std::int32_t slot) {
   const Request& request = board_->request(slot);
   RaggedProgress& ragged = board_->requests->open_ragged(slot);
   ragged = RaggedProgress{};
-  ragged.key = random_stream(seed_, "acceptance", static_cast<std::uint64_t>(request.id)).key;
+  ragged.key = random_stream(seed_, acceptance_stream, static_cast<std::uint64_t>(request.id)).key;
   ragged.true_emitted = ragged.landed_tokens = request.emitted_tokens;
 }
 

@@ -63,9 +63,7 @@ void Replica::sum_rows() {
   batch_.decode_pairs = static_cast<double>(pairs);
   const BoundedContexts& bounded = pool_.bounded();
   if (!bounded.used()) return;
-  planned_decode_contexts();
-  for (std::size_t i = 0; i < rows.size(); ++i) contexts_[i] += rows[i].drafts;
-  bounded.sum_of(contexts_.data(), batch_);
+  bounded.sum_of(planned_decode_contexts(), batch_);
 }
 
 std::int32_t Replica::checked_drafts(int found, int most, const char* where) const {
@@ -77,6 +75,7 @@ std::int32_t Replica::checked_drafts(int found, int most, const char* where) con
 
 /// All that sample in this step bring drafts to the next one.
 void Replica::ask_for_drafts() {
+  if (!is_ragged()) return;
   prompt_drafts_.assign(plan_.prefills().size(), 0);
   if (speculator_ == nullptr || batch_.sampled == 0) return;
   board_.view.requests = board_.requests->data();

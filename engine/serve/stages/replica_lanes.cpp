@@ -43,11 +43,11 @@ void Replica::depart_decodes(Step& step) {
   if (step.batch.decodes == 0) return;
   board_.view.lane_steps += plan_.decodes_everyone() || plan_.walked();
   for (std::int32_t slot = view().running_head; slot >= 0; slot = request(slot).next) {
-    if (request(slot).phase != Phase::decoding) continue;
-    if (!plan_.holds(slot)) {
+    const bool decodes = request(slot).phase == Phase::decoding;
+    // A request of another lane decodes again before this step lands.
+    if (request(slot).phase == Phase::in_flight || (decodes && !plan_.holds(slot)))
       step.skipped.push_back(request(slot).id);
-      continue;
-    }
+    if (!decodes || !plan_.holds(slot)) continue;
     pool_.leave(slot);
     Request& leaving = board_.request(slot);
     leaving.context_tokens += DecodePool::tokens_per_step;

@@ -23,8 +23,9 @@ local live_slot = 1
 -- One entry per batch: slot 1 is the engine's, whose epoch is in the border, so that the engine ends it. Batches made
 -- in Lua have the others and stay until the VM is closed.
 local datas, epochs = {}, { 0 } -- epochs[1]: the last one that was given
--- slot -> {contexts = function() -> int32 pointer or nil, max = function, keep = anchors; pointer, epoch: what it
--- returned in that epoch. The function goes over every running request, so it is asked once per step.}
+-- slot -> {contexts = function() -> int32 pointer or nil, widths = the same, max = function, keep = anchors; pointer,
+-- epoch, row_widths, width_epoch: what they returned in that epoch. The functions go over every running request, so
+-- they are asked once per step.}
 local details = { {} }
 local function data_of(handle)
   local slot = handle.slot
@@ -94,7 +95,10 @@ local function width_at(handle, i)
   if data.decode_tokens == data.decodes then return 1 end
   if data.widths ~= nil then return data.widths[i - 1] end
   local detail = details[handle.slot]
-  if detail.widths then return detail.widths()[i - 1] end
+  if detail.widths then
+    if detail.width_epoch ~= handle.epoch then detail.width_epoch, detail.row_widths = handle.epoch, detail.widths() end
+    return detail.row_widths[i - 1]
+  end
   return data.decode_tokens / data.decodes
 end
 

@@ -21,11 +21,6 @@ local function refuse(kind, method, call, instance, time_s)
     core.describe(time_s))
 end
 
-local draft_s = 0 -- of the step that was priced last
-
---- The drafter's part of the price of the step that was priced last, where there is a drafter.
-function pricing.draft_s() return draft_s end
-
 --- What drafting takes behind the step model's time.
 local function drafter_time(drafter, now)
   ledger.name_with "draft."
@@ -34,7 +29,6 @@ local function drafter_time(drafter, now)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
     refuse("drafter", "time", "time(batch)", drafter, time_s)
   end
-  draft_s = time_s
   return time_s
 end
 
@@ -62,22 +56,33 @@ local function model_and_corrections(steps, corrections, now)
   return time_s
 end
 
+--- The time before step corrections, and the drafter's part of it.
+local function whole_time(bound, now)
+  local time_s = model_time(bound.steps, now)
+  local draft_s = bound.drafter and drafter_time(bound.drafter, now) or 0
+  return time_s + draft_s, draft_s
+end
+
 --- @param bound table {steps = a bound step model, corrections = those with a step method, or nil,
 --- drafter = that of speculation, or nil, all = every correction of the scenario}
+--- @return number time_s
+--- @return number draft_s the drafter's part of it, before corrections
 function pricing.price(bound)
   apply(bound.all)
   local corrections = bound.corrections
-  local time_s
   if bound.drafter then
     local now = live()
-    time_s = model_time(bound.steps, now) + drafter_time(bound.drafter, now)
+    local time_s, draft_s = whole_time(bound, now)
     for i = 1, corrections and #corrections or 0 do time_s = corrected_time(corrections[i], now, time_s) end
-  elseif corrections then
+    return time_s, draft_s
+  end
+  local time_s
+  if corrections then
     time_s = model_and_corrections(bound.steps, corrections, live())
   else
     time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
   end
-  return time_s
+  return time_s, 0
 end
 
 --- The next steps of the same decodes. What they cost is in rooflua_step_run.
@@ -101,32 +106,26 @@ local function main_bound(rows)
   return code
 end
 
---- The time before step corrections.
-local function whole_time(bound, now)
-  local time_s = model_time(bound.steps, now)
-  return bound.drafter and time_s + drafter_time(bound.drafter, now) or time_s
-end
-
 --- The same price and its bound. Slower; traces need it.
 function pricing.bounded(bound)
   apply(bound.all)
-  local now, time_s = live(), nil
+  local now, time_s, draft_s = live(), nil, nil
   local tree = ledger.explain_step(function()
-    time_s = whole_time(bound, now)
+    time_s, draft_s = whole_time(bound, now)
     return time_s
   end)
   for _, correction in ipairs(bound.corrections or {}) do time_s = corrected_time(correction, now, time_s) end
-  return time_s, main_bound(tree.rows)
+  return time_s, draft_s, main_bound(tree.rows)
 end
 
 --- The same price, its bound, and its parts: rows of {name, evidence, seconds}. The time that a correction changes is
 --- part of the operation that it corrects.
 function pricing.explain(bound)
   apply(bound.all)
-  local now, time_s = live(), nil
+  local now, time_s, draft_s = live(), nil, nil
   local rows = {}
   local tree = ledger.explain_step(function()
-    time_s = whole_time(bound, now)
+    time_s, draft_s = whole_time(bound, now)
     return time_s
   end)
   for _, list in ipairs { tree.rows, tree.corrections } do
@@ -141,7 +140,7 @@ function pricing.explain(bound)
       rows[#rows + 1] = { name = correction.name, evidence = "assumed", seconds = time_s - before_s }
     end
   end
-  return time_s, main_bound(tree.rows), rows
+  return time_s, draft_s, main_bound(tree.rows), rows
 end
 
 return pricing

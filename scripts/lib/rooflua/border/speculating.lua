@@ -18,13 +18,15 @@ function speculating.landed(instance, now_s, rows, drafted, accepted, decodes, .
     accepted_at = { ... } }
 end
 
-function speculating.curve(instance, seed)
-  local stream = random.streams(seed):stream("acceptance.curve", B.requests[0].id)
+--- @param name string of the request's stream for curves
+function speculating.curve(instance, seed, name)
+  local stream = random.streams(seed):stream(name, B.requests[0].id)
   return (instance:curve(serving.handle_of(0), stream))
 end
 
-function speculating.accept(instance, seed, drafted, emitted)
-  local stream = random.streams(seed):stream("acceptance", B.requests[0].id)
+--- @param name string of the request's stream for draws
+function speculating.accept(instance, seed, name, drafted, emitted)
+  local stream = random.streams(seed):stream(name, B.requests[0].id)
   local function u(position) return stream:at(position) end
   return (instance:accept(serving.handle_of(0), drafted, emitted, u))
 end

@@ -168,9 +168,22 @@ local function prepared_of(state)
   return prepared
 end
 
---- Notes of a simulation: {run, replicas = {{prepared}}}.
+--- Says that the method run of a step model ended in an error, which the engine bears.
+local function problems_of(state)
+  local sentences = {}
+  for _, replica in ipairs(state.replicas) do
+    local bound = replica.steps
+    if bound and bound.run_problem then
+      sentences[#sentences + 1] = ("%s: its method run ended in an error, so its steps were priced one by one: %s")
+        :format(tostring(bound.steps.name), bound.run_problem)
+    end
+  end
+  return sentences
+end
+
+--- Notes of a simulation: {run, replicas = {{prepared, steps}}}.
 function notes.of_run(state)
-  return notes.of(prepared_of(state), native.serve_summary(state.run).evidence)
+  return notes.of(prepared_of(state), native.serve_summary(state.run).evidence, problems_of(state))
 end
 
 --- Notes that are known before a simulation runs.
