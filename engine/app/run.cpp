@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 
 #include "app/commands.h"
 #include "app/output.h"
 #include "app/quote.h"
+#include "app/shard.h"
 #include "app/variants.h"
+#include "app/written.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/log.h"
@@ -34,34 +37,25 @@ script::VmOptions vm_options(const RunArguments& arguments, const std::filesyste
   return options;
 }
 
-/// "requests.csv" for the only variant, "requests.2.csv" for the second of several.
-std::string numbered(const std::string& path, std::size_t variant, std::size_t count) {
-  if (path.empty() || count == 1) return path;
-  const std::filesystem::path whole(path);
-  std::filesystem::path name = whole.stem();
-  name += "." + std::to_string(variant + 1);
-  name += whole.extension();
-  return (whole.parent_path() / name).string();
-}
-
 /// Whether the text lists the operations of a step: on request, or for a single priced variant.
 bool op_by_op(const script::Scenario& scenario, const RunArguments& arguments) {
-  return arguments.explain || (scenario.kind() == "price" && scenario.variants().size() == 1);
+  return arguments.explain || (scenario.kind() == "price" && scenario.total() == 1);
 }
 
 script::VariantResult run_variant(script::Scenario& scenario, std::size_t variant,
-                                  const RunArguments& arguments) {
+                                  const RunArguments& arguments, const Keeping& keeping) {
   script::RunOutputs outputs;
-  const std::size_t count = scenario.variants().size();
-  outputs.requests = numbered(arguments.requests, variant, count);
+  const std::int64_t position = scenario.variants()[variant].position;
+  outputs.requests = numbered(arguments.requests, position, scenario.total());
   outputs.why = arguments.why;
-  outputs.trace = numbered(arguments.trace, variant, count);
+  outputs.trace = numbered(arguments.trace, position, scenario.total());
   outputs.sketch = !arguments.html.empty();
   if (!arguments.quiet && arguments.jobs == 1) outputs.progress = scenario.variants()[variant].name;
   if (outputs.progress.empty() && !arguments.quiet && arguments.jobs == 1) outputs.progress = "run";
-  if (scenario.kind() == "search") {
+  if (scenario.kind() == "search" || scenario.kind() == "plan") {
     outputs.jobs = arguments.jobs;
-    outputs.results = arguments.results;
+    outputs.results = keeping.file;
+    outputs.also = keeping.also;
     if (!arguments.quiet) outputs.progress = "runs";
   }
   return scenario.run(variant, op_by_op(scenario, arguments), outputs);
@@ -101,6 +95,11 @@ bool is_partial(const std::vector<script::VariantResult>& results) {
   });
 }
 
+/// Whether these are the variants of one shard of several.
+bool is_part(const script::Scenario& scenario) {
+  return static_cast<std::int64_t>(scenario.variants().size()) < scenario.total();
+}
+
 /// One line for every variant that failed, was stopped or was not started.
 void print_partial(const script::Scenario& scenario,
                    const std::vector<script::VariantResult>& results) {
@@ -131,7 +130,7 @@ void print_notes(const std::vector<script::VariantResult>& results) {
 void print_report(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
   if (!scenario.title().empty()) std::printf("%s\n\n", scenario.title().c_str());
-  const bool partial = is_partial(results);
+  const bool partial = is_partial(results) || is_part(scenario);
   // A scenario's own report expects the complete results of all variants.
   const std::string own = partial ? "" : scenario.report(results);
   if (scenario.kind() == "serve" && results.size() > 1) {
@@ -145,7 +144,7 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
     const std::string differences = partial ? "" : scenario.over_seeds(results);
     if (!differences.empty()) std::printf("\n%s\n", differences.c_str());
   } else if (own.empty() || results.size() == 1 || arguments.explain ||
-             scenario.kind() == "search") {
+             scenario.kind() == "search" || scenario.kind() == "plan") {
     for (const script::VariantResult& each : results) {
       if (each.known()) std::printf("%s\n", each.text.c_str());
     }
@@ -164,7 +163,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
     report.drawings.push_back(each.drawing);
     report.summaries.push_back(each.summary);
   }
-  if (!is_partial(results)) report.own_text = scenario.report(results);
+  if (!is_partial(results) && !is_part(scenario)) report.own_text = scenario.report(results);
   if (script::last_stop() == script::StopReason::none) {
     const Json explored = scenario.explored(results);
     report.explored = *explored.find("sections");
@@ -239,18 +238,16 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
   return true;
 }
 
-constexpr int interrupted_status = 130;  // a shell's status for a program that SIGINT ended
-
 /// Reports files of --requests and --trace that were not written, because the results file already
 /// had the runs.
-bool files_missing(const RunArguments& arguments,
+bool files_missing(const script::Scenario& scenario, const RunArguments& arguments,
                    const std::vector<script::VariantResult>& results) {
   if (arguments.results.empty()) return false;
   bool missing = false;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].known()) continue;
     for (const std::string& path : {arguments.requests, arguments.trace}) {
-      const std::string file = numbered(path, i, results.size());
+      const std::string file = numbered(path, scenario.variants()[i].position, scenario.total());
       if (file.empty() || std::filesystem::exists(file)) continue;
       missing = true;
       std::fprintf(stderr,
@@ -268,44 +265,84 @@ void refuse_options(const RunArguments& arguments, const std::string& kind) {
   const std::string why = "kind \"" + kind + "\" has no requests to tell of; only \"serve\" has";
   if (!arguments.requests.empty()) throw Misused("--requests", why);
   if (!arguments.trace.empty()) throw Misused("--trace", why);
+  if (!arguments.write.empty()) throw Misused("--write", why);
   if (arguments.why) throw Misused("--why", why);
   if (arguments.explain && kind != "price")
     throw Misused("--explain",
                   "kind \"" + kind + "\" has no step to explain; \"serve\" and \"price\" have");
 }
 
+/// The part of the runs that --shard asks for.
+std::optional<Shard> shard_of(const RunArguments& arguments) {
+  if (arguments.shard.empty()) return std::nullopt;
+  std::string told;
+  const Shard shard = parse_shard(arguments.shard, std::getenv, &told);
+  if (!told.empty()) std::fprintf(stderr, "rooflua: %s\n", told.c_str());
+  return shard;
+}
+
+Json shard_json(const Shard& shard, const script::Scenario& scenario) {
+  Json out = Json::object();
+  out["index"] = shard.index;
+  out["count"] = shard.count;
+  out["total"] = scenario.total();
+  return out;
+}
+
+/// Prints on stderr how many of the runs are those of this shard.
+void tell_part(const script::Scenario& scenario, const RunArguments& arguments) {
+  if (arguments.shard.empty() || arguments.quiet) return;
+  std::fprintf(stderr, "rooflua: %zu of %lld runs are those of shard %s\n",
+               scenario.variants().size(), static_cast<long long>(scenario.total()),
+               arguments.shard.c_str());
+}
+
 int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   for (const std::string& path :
-       {arguments.json, arguments.requests, arguments.trace, arguments.html, arguments.results})
+       {arguments.json, arguments.requests, arguments.trace, arguments.html})
     check_folder(path);
+  if (arguments.shard.empty() && !is_results_folder(arguments.results))
+    check_folder(arguments.results);
   if (arguments.why && !arguments.results.empty())
     throw Misused("--why", "follows a run as it goes; leave out --results");
   log::set_quiet(arguments.quiet);
-  script::Vm vm(vm_options(arguments, home));
   script::ScenarioOptions options;
+  options.shard = shard_of(arguments);
+  Keeping keeping = keeping_of(arguments, options.shard);
+  script::Vm vm(vm_options(arguments, home));
+  const std::vector<WrittenFile> written = written_files(vm, arguments.write);
+  script::stop_on_terminate();
   options.set = arguments.set;
   options.seed = arguments.seed;
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
   refuse_options(arguments, scenario.kind());
+  tell_part(scenario, arguments);
   if (arguments.explain && !arguments.results.empty() && scenario.kind() == "serve")
     throw Misused("--explain", "looks at a run as it goes; leave out --results");
-  const std::vector<script::VariantResult> results =
-      run_variants(vm, scenario, arguments,
-                   [&](std::size_t variant) { return run_variant(scenario, variant, arguments); });
+  keeping.explained = op_by_op(scenario, arguments);
+  const std::vector<script::VariantResult> results = run_variants(
+      vm, scenario, arguments, keeping,
+      [&](std::size_t variant) { return run_variant(scenario, variant, arguments, keeping); });
   for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
   if (arguments.json != "-") print_report(scenario, results, arguments);
-  if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
+  if (!arguments.json.empty()) {
+    Json document = scenario.document(results);
+    if (!arguments.shard.empty()) document["shard"] = shard_json(*options.shard, scenario);
+    write_document(document, arguments.json);
+  }
   if (!arguments.html.empty()) write_page(scenario, results, arguments);
+  write_formats(vm, scenario, results, arguments.scenario, written);
   if (is_partial(results)) {
     tell_where(results);
     tell_missing(scenario, results, arguments, home);
-    return script::last_stop() == script::StopReason::interrupted ? interrupted_status : 1;
+    return script::last_stop() == script::StopReason::interrupted ? script::interrupted_status()
+                                                                  : 1;
   }
-  if (scenario.kind() == "serve" && nothing_completed(results)) {
+  if (scenario.kind() == "serve" && !results.empty() && nothing_completed(results)) {
     std::fprintf(stderr, "rooflua: no request was completed\n");
     return 1;
   }
-  const bool missing = files_missing(arguments, results);
+  const bool missing = files_missing(scenario, arguments, results);
   return too_doubtful(results, arguments) || missing ? 1 : 0;
 }
 
@@ -317,7 +354,7 @@ int run(const RunArguments& arguments, const std::filesystem::path& home) {
   } catch (const Error& error) {
     if (script::last_stop() != script::StopReason::interrupted) throw;
     std::fprintf(stderr, "rooflua: %s\n", error.what());
-    return interrupted_status;
+    return script::interrupted_status();
   }
 }
 
