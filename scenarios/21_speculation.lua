@@ -2,7 +2,7 @@
 ---
 --- Setup     Llama-3.3-70B, FP8, on four H100, with an EAGLE-3 drafter. 61, 42, 28, 18, 12 % of rounds accept 1 to 5
 ---           drafts. Prompts of 1,000 tokens, answers of 300.
---- Method    2 to 256 clients, each with one request at a time; 10 requests per client, at least 60. Fixed numbers of
+--- Method    2 to 256 clients, each with one request at a time; 10 requests per client, at least 100. Fixed numbers of
 ---           drafts beside three rules: a table by batch size, SGLang's running mean, and the most tokens per second.
 --- Measures  Output tokens per second by clients and rule; tokens per round, and how much of what was verified is lost.
 --- Expect    With few clients a step reads weights, and drafts are nearly free: five of them are the fastest. From some
@@ -35,7 +35,7 @@ local function cases()
   for _, n in ipairs(clients) do
     for _, rule in ipairs(rules) do
       out[#out + 1] = { label = ("%d clients, %s"):format(n, rule[1]), set = {
-        ["workload.clients"] = n, ["workload.num_requests"] = math.max(60, 10 * n),
+        ["workload.clients"] = n, ["workload.num_requests"] = math.max(100, 10 * n),
         speculation = rule[2] and speculation(rule[2]) or nil } }
     end
   end
@@ -64,7 +64,7 @@ return {
   scheduler = require "schedulers.vllm_v1" { max_num_seqs = 256 },
   workload = require "workloads.closed_loop" {
     clients = 2,
-    num_requests = 60,
+    num_requests = 100,
     prompt_tokens = 1000,
     output_tokens = 300,
     max_output_tokens = "exact",

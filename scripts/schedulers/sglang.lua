@@ -5,6 +5,7 @@ local order = require "schedulers.sglang.order"
 
 ---@class schedulers.Sglang: rooflua.Scheduler
 ---@field max_num_seqs integer
+---@field max_speculative_seqs integer
 ---@field schedule_policy string
 ---@field routing_key string
 ---@field max_prefill_tokens integer
@@ -20,6 +21,9 @@ local Sglang = policy.define {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
       doc = "Most requests that run at once (max_running_requests).",
       source = "SGLang: clamp(pool / context * 512, 2048, 4096), pool: KV tokens, context: longest sequence" },
+    max_speculative_seqs = { default = 48, unit = "requests", min = 0, integer = true,
+      doc = "Most requests that run at once where drafts are verified; 0 = max_num_seqs.",
+      source = "SGLang server_args: max_running_requests = 48 with speculation, unless it is given" },
     schedule_policy = { default = "fcfs", values = order.policies,
       doc = "Order of the queue. dfs-weight: cached prefixes that most requests wait for; fcfs: arrival; hrrn: highest "
         .. "ratio of tokens computed since arrival to own tokens left; lof: longest output limit; lpm: longest cached "
@@ -183,16 +187,26 @@ function Sglang:receive(replica, plan)
   if #waiting > 0 and not self:has_received(waiting[#waiting]) then plan:wake_at(replica.now_s + 1e-9) end
 end
 
+--- With drafts SGLang has fewer seats, and no steps of prompts and decodes.
+function Sglang:most_seqs(replica)
+  if not replica.speculates then return self.max_num_seqs end
+  if self.enable_mixed_chunk then
+    error("sglang.enable_mixed_chunk: SGLang turns it off with speculation; leave one of the two out", 0)
+  end
+  if self.max_speculative_seqs == 0 then return self.max_num_seqs end
+  return math.min(self.max_num_seqs, self.max_speculative_seqs)
+end
+
 function Sglang:prefill_first(replica, plan)
   local waiting, chunked = replica:waiting(), replica:prefilling()[1]
   if (self.full or #waiting == 0) and not chunked then return end
   local others = replica.seats - (chunked and 1 or 0)
   local budgets = self:budgets(replica, chunked)
-  local ordered = order.of(self, replica, chunked)
+  local ordered, most = order.of(self, replica, chunked), self:most_seqs(replica)
   if chunked and not self:continue_chunked(chunked, ordered, budgets, replica, plan) then return end
   local count = #waiting
   for i = 1, count do
-    if others + budgets.taken >= self.max_num_seqs then
+    if others + budgets.taken >= most then
       self.full = true
       return
     end

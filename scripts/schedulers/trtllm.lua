@@ -196,6 +196,21 @@ function Trtllm:waits(contexts, replica, plan)
   return true
 end
 
+--- Tokens of the decodes, in the order of admission, that fit with all of their drafts: the first one that does not fit
+--- ends the batch, and its drafts are not cut (microBatchScheduler: a generation takes 1 + its draft tokens).
+local function whole_rows(replica, budget)
+  if not replica.speculates then return budget end
+  local running, tokens = replica:running(), 0
+  for i = 1, #running do
+    if running[i].phase == "decode" then
+      local row = 1 + running[i].draft_tokens
+      if tokens + row > budget then return tokens end
+      tokens = tokens + row
+    end
+  end
+  return tokens
+end
+
 ---@param replica rooflua.Replica
 ---@param plan rooflua.Plan
 function Trtllm:plan(replica, plan)
@@ -204,7 +219,7 @@ function Trtllm:plan(replica, plan)
   local most = self.max_num_batched_tokens
   local admits = #replica:waiting() > 0 and replica.seats < self.max_num_seqs
   local reserved, free = admits and self:reserved_blocks(replica) or 0, replica.free_blocks
-  if replica.decodes <= most then plan:decode_all() else plan:decode_all(most) end
+  if replica.decode_tokens <= most then plan:decode_all() else plan:decode_all(whole_rows(replica, most)) end
   reserved = math.max(0, reserved - (free - replica.free_blocks)) -- decodes took blocks that were reserved for them
 
   local contexts, prefilling = {}, replica:prefilling()
