@@ -36,6 +36,7 @@ struct RunArguments {
   // The largest share of time that may be extrapolated, stand_in or assumed; without it, any.
   std::optional<double> strict_percent;
   bool trusted = false;
+  std::vector<std::string> write;  // FORMAT=FILE: results in the formats of other tools
   double timeout_s = 0;
   bool jit_log = false, no_jit = false;
   bool quiet = false;
@@ -71,6 +72,23 @@ struct CalibrateArguments {
   bool quiet = false;
   std::string json;
 };
+
+/// Of `plan`: a question as text of options. Empty texts and lists take the command's defaults.
+struct PlanArguments {
+  std::string scenario;  // a file of kind "plan", instead of the options of a question
+  std::string model, workload, objective, strategy, buy, candidates, power;
+  std::optional<double> rate, clients, peak, confidence, horizon_s;
+  std::vector<std::string> slo, gpus, engines, watts, set;
+  std::vector<std::string> tp, pp, dp, ep, seats, budgets, weights, kv;  // values of axes
+  bool split = false;
+  std::optional<long> survive, replicates, requests, ranks, seed, why;
+  bool all = false, front = false, quiet = false;
+  int jobs = 1;
+  std::string json, html, write, emit;
+  std::string verify;  // a measured result; `scenario` is then the plan.json
+};
+/// `rooflua plan`: the deployment that serves a load within an SLO at least cost.
+int plan(const PlanArguments& arguments, const std::filesystem::path& home);
 
 int run(const RunArguments& arguments, const std::filesystem::path& home);
 int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& home);

@@ -99,8 +99,9 @@ std::string kind_of(const std::string& word) {
 
 int list(const std::string& word, const std::filesystem::path& home) {
   const std::vector<std::string> known{
-      "models",    "hardware",    "steps",   "schedulers",  "routers",    "workloads", "lookups",
-      "bucketing", "corrections", "metrics", "speculators", "acceptance", "drafters", "campaigns"};
+      "models",   "hardware",   "steps",       "schedulers", "routers",     "workloads",
+      "lookups",  "bucketing",  "corrections", "metrics",    "speculators", "acceptance",
+      "drafters", "candidates", "objectives",  "strategies", "power",       "campaigns"};
   const std::string kind = kind_of(word);
   if (kind == "models") {
     print_models(home);

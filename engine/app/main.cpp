@@ -3,17 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <iostream>
 #include <sstream>
 
 #include "app/campaign/campaign.h"
 #include "app/commands.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
 #include "app/results/options.h"
 #include "base/build_stamp.h"
-#include "base/csv.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "script/vm/interrupt.h"
@@ -21,6 +20,9 @@
 namespace {
 
 using namespace rooflua;
+using app::between;
+using app::Door;
+using app::seeds;
 namespace fs = std::filesystem;
 
 /// The first word is no command: the error suggests commands with a similar name.
@@ -68,39 +70,6 @@ int refuse(const CLI::App& app, const CLI::ParseError& problem) {
   return 2;
 }
 
-/// The chosen command as a function, called after the whole line has been parsed.
-using Door = std::function<int(const fs::path& home)>;
-
-/// A number between two bounds. (CLI::Range accepts nan.)
-CLI::Validator between(double least, double most) {
-  const auto bound = [](double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", value);
-    return std::string(text);
-  };
-  const std::string expected =
-      std::isfinite(most) ? "from " + bound(least) + " to " + bound(most) : ">= " + bound(least);
-  return CLI::Validator(
-      [=](const std::string& given) {
-        const auto value = parse_number(given);
-        if (value && *value >= least && *value <= most) return std::string();
-        return "expected a number " + expected + ", found '" + given + "'";
-      },
-      "NUMBER");
-}
-
-/// Seeds are whole numbers below 2^31.
-CLI::Validator seeds() {
-  return CLI::Validator(
-      [](const std::string& given) {
-        const auto value = parse_number(given);
-        if (value && *value >= 0 && *value <= 2147483647.0 && *value == std::floor(*value))
-          return std::string();
-        return "expected a whole number from 0 to 2147483647, found '" + given + "'";
-      },
-      "SEED");
-}
-
 void add_run(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("run", "Run a scenario and print its report");
   auto* a = new app::RunArguments;  // lives as long as the program: the options point into it
@@ -124,6 +93,8 @@ void add_run(CLI::App& app, Door& door) {
       "One row per request as CSV; to F.json, the result file of vLLM's serving benchmark");
   command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
   command->add_option("--html", a->html, "Write a report as one self-contained page");
+  command->add_option("--write", a->write, "FORMAT=FILE: llm-d=F.json, a benchmark report of llm-d")
+      ->allow_extra_args(false);
   command->add_option("--why", a->why, "Say where the time of request N went (from 0, by arrival)")
       ->check(CLI::Range(0L, 2147483647L));
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
@@ -199,8 +170,9 @@ void add_calibrate(CLI::App& app, Door& door) {
   auto* a = new app::CalibrateArguments;
   command->add_option("scenario", a->scenario, "A scenario of kind serve")->required();
   command
-      ->add_option("--measured", a->measured,
-                   "vllm bench serve --save-result, or a CSV with a row per request; repeatable")
+      ->add_option(
+          "--measured", a->measured,
+          "Result of a benchmark tool (docs/EXPLORATION.md) or a CSV of requests; repeatable")
       ->required()
       ->allow_extra_args(false);
   command->add_option("--params", a->params, "Key paths to fit: steps.host_step_s,frontend.base_s")
@@ -315,9 +287,11 @@ void add_lua(CLI::App& app, Door& door) {
 void add_list(CLI::App& app, Door& door) {
   auto* list = app.add_subcommand("list", "What can be named in a scenario");
   auto* kind = new std::string;
-  list->add_option("kind", *kind,
-                   "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
-                   "corrections, metrics, speculators, acceptance, drafters or campaigns")
+  list->add_option(
+          "kind", *kind,
+          "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
+          "corrections, metrics, speculators, acceptance, drafters, candidates, objectives, "
+          "strategies, power or campaigns")
       ->required();
   list->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
@@ -354,10 +328,16 @@ int main(int argc, char** argv) {
   app.name("rooflua");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("rooflua ") + build_stamp());
+  app.add_flag_callback(
+      "--python-path",
+      [argv] {
+        throw CLI::CallForVersion((app::find_home(argv[0]) / "scripts" / "python").string(), 0);
+      },
+      "Print the folder of the Python package, for PYTHONPATH");
   Door door;
-  for (const auto add :
-       {add_run, add_step, add_calibrate, add_data, add_validate, add_check, add_new, add_repl,
-        add_diff, add_lua, add_list, add_help, app::add_results, app::add_campaign}) {
+  for (const auto add : {add_run, add_step, app::add_plan, add_calibrate, add_data, add_validate,
+                         add_check, add_new, add_repl, add_diff, add_lua, add_list, add_help,
+                         app::add_results, app::add_campaign}) {
     add(app, door);
   }
   try {

@@ -9,6 +9,7 @@
 #include "app/quote.h"
 #include "app/shard.h"
 #include "app/variants.h"
+#include "app/written.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/log.h"
@@ -36,16 +37,6 @@ script::VmOptions vm_options(const RunArguments& arguments, const std::filesyste
   return options;
 }
 
-/// "requests.csv" for the only variant, "requests.2.csv" for the second of several.
-std::string numbered(const std::string& path, std::int64_t variant, std::int64_t count) {
-  if (path.empty() || count == 1) return path;
-  const std::filesystem::path whole(path);
-  std::filesystem::path name = whole.stem();
-  name += "." + std::to_string(variant + 1);
-  name += whole.extension();
-  return (whole.parent_path() / name).string();
-}
-
 /// Whether the text lists the operations of a step: on request, or for a single priced variant.
 bool op_by_op(const script::Scenario& scenario, const RunArguments& arguments) {
   return arguments.explain || (scenario.kind() == "price" && scenario.total() == 1);
@@ -61,7 +52,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   outputs.sketch = !arguments.html.empty();
   if (!arguments.quiet && arguments.jobs == 1) outputs.progress = scenario.variants()[variant].name;
   if (outputs.progress.empty() && !arguments.quiet && arguments.jobs == 1) outputs.progress = "run";
-  if (scenario.kind() == "search") {
+  if (scenario.kind() == "search" || scenario.kind() == "plan") {
     outputs.jobs = arguments.jobs;
     outputs.results = keeping.file;
     outputs.also = keeping.also;
@@ -153,7 +144,7 @@ void print_report(script::Scenario& scenario, const std::vector<script::VariantR
     const std::string differences = partial ? "" : scenario.over_seeds(results);
     if (!differences.empty()) std::printf("\n%s\n", differences.c_str());
   } else if (own.empty() || results.size() == 1 || arguments.explain ||
-             scenario.kind() == "search") {
+             scenario.kind() == "search" || scenario.kind() == "plan") {
     for (const script::VariantResult& each : results) {
       if (each.known()) std::printf("%s\n", each.text.c_str());
     }
@@ -274,6 +265,7 @@ void refuse_options(const RunArguments& arguments, const std::string& kind) {
   const std::string why = "kind \"" + kind + "\" has no requests to tell of; only \"serve\" has";
   if (!arguments.requests.empty()) throw Misused("--requests", why);
   if (!arguments.trace.empty()) throw Misused("--trace", why);
+  if (!arguments.write.empty()) throw Misused("--write", why);
   if (arguments.why) throw Misused("--why", why);
   if (arguments.explain && kind != "price")
     throw Misused("--explain",
@@ -318,6 +310,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   options.shard = shard_of(arguments);
   Keeping keeping = keeping_of(arguments, options.shard);
   script::Vm vm(vm_options(arguments, home));
+  const std::vector<WrittenFile> written = written_files(vm, arguments.write);
   script::stop_on_terminate();
   options.set = arguments.set;
   options.seed = arguments.seed;
@@ -338,6 +331,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
     write_document(document, arguments.json);
   }
   if (!arguments.html.empty()) write_page(scenario, results, arguments);
+  write_formats(vm, scenario, results, arguments.scenario, written);
   if (is_partial(results)) {
     tell_where(results);
     tell_missing(scenario, results, arguments, home);

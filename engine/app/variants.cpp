@@ -161,7 +161,8 @@ std::vector<script::VariantResult> run_variants(
     const Keeping& keeping, const std::function<script::VariantResult(std::size_t)>& run) {
   const std::size_t count = scenario.variants().size();
   // A search chooses its runs one after another, so the search itself keeps them in the file.
-  const bool keep = !keeping.file.empty() && scenario.kind() != "search";
+  const bool keep =
+      !keeping.file.empty() && scenario.kind() != "search" && scenario.kind() != "plan";
   const bool here = !keep && (arguments.jobs <= 1 || count <= 1);
   std::vector<script::VariantResult> results =
       here ? run_here(count, run)

@@ -46,7 +46,7 @@ class Scenario {
   /// The same for a table, as `rooflua step` makes one. Its policies are names ("kernels:preset").
   Scenario(Vm& vm, const Json& table, const ScenarioOptions& options = {});
 
-  const std::string& kind() const { return kind_; }  // "price", "static", "serve", "search"
+  const std::string& kind() const { return kind_; }  // "price", "static", "serve", "search", "plan"
   const std::string& title() const { return title_; }
   std::int64_t seed() const { return seed_; }
   const std::vector<ScenarioVariant>& variants() const { return variants_; }

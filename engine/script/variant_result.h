@@ -37,7 +37,7 @@ struct VariantResult {
 
 /// The result of one variant from what scenario/kinds.lua returned for it.
 ///
-/// @param kind     "price", "static", "serve" or "search"
+/// @param kind     "price", "static", "serve", "search" or "plan"
 /// @param served   the summary of kind "serve"; else null
 /// @param explain  whether the operations of kind "price" are in the text
 /// @param file     the scenario, for errors

@@ -24,6 +24,7 @@
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
 local attention = require "steps.kernels.attention"
+local beside = require "steps.kernels.beside"
 local bounds = require "steps.kernels.bounds"
 local decode_run = require "steps.kernels.decode_run"
 local elementwise = require "steps.kernels.elementwise"
@@ -32,7 +33,6 @@ local experts = require "steps.kernels.experts"
 local graphs = require "steps.kernels.graphs"
 local group = require "steps.kernels.group"
 local modules = require "steps.kernels.modules"
-local ops = require "steps.kernels.ops"
 local recurrent = require "steps.kernels.recurrent"
 
 ---@class steps.Kernels
@@ -60,6 +60,8 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field expert_imbalance number
 local Kernels = policy.define {
   name = "kernels",
+  monotone = true,
+  ceiling = true,
   doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
   source = "docs/MODELS.md, vLLM",
   params = {
@@ -141,6 +143,10 @@ local Kernels = policy.define {
       default = -1, unit = "rows", min = -1, integer = true, source = "steps/kernels/engines.lua",
       doc = "Rows of a block of experts in block-scaled FP8, run for every expert; 0 = none; -1 = the engine's own.",
     },
+    shared_beside = {
+      default = -1, unit = "tokens", min = -1, integer = true, source = "steps/kernels/engines.lua",
+      doc = "Tokens of a graph up to which shared experts run beside routed ones; -1 = the engine's own.",
+    },
     dp_padding = {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
       doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
@@ -192,6 +198,7 @@ function Kernels:bind_engine(engine)
   if largest < 0 then largest = engine.graphs_with_prefill and self.graph_tokens or 0 end
   self.prefill_graph_tokens = largest
   self.fuses_norm = engine.fuses_norm and self.tp > 1
+  self.shared_tokens = min(self.shared_beside >= 0 and self.shared_beside or engine.shared_beside, self.graph_tokens)
   self.block_rows = self.expert_block
   if self.block_rows < 0 then
     self.block_rows = engines[self.experts_database.engine].expert_block[self.hardware.architecture] or 0
@@ -260,24 +267,7 @@ function Kernels:add_attention(kind)
   end
 end
 
---- The price of a list of operations as a memoized function of their rows.
-function Kernels:sum_of(list)
-  return cost.memoize(function(rows)
-    local time_s = 0
-    for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows) end
-    return time_s
-  end)
-end
-
---- The same for tokens of which some are drafts, which touch fewer experts than others do; it pads them to a graph.
---- @param largest integer tokens of the largest graph; 0: they are padded already
-function Kernels:sum_with_drafts(list, largest)
-  return cost.memoize2(function(tokens, drafts)
-    local time_s, rows = 0, graphs.padded(tokens, largest)
-    for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows, drafts, tokens) end
-    return time_s
-  end)
-end
+Kernels.sum_of, Kernels.sum_with_drafts = beside.sum_of, beside.sum_with_drafts
 
 -- Attention ------------------------------------------------------------------------------------
 

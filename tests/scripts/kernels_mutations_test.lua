@@ -120,6 +120,12 @@ local mutations = {
     { "state-space decodes", "if batch.decodes > 0 then\n    local tokens = batch.decode_tokens\n    time_s",
       "if false then\n    local tokens = batch.decode_tokens\n    time_s" },
   },
+  ["steps.kernels.beside"] = {
+    { "what routed experts do not hide", "max(shared.time_s - routed_s, least_s)", "least_s" },
+    { "what both compete for", "max(shared.time_s - routed_s, least_s)", "max(shared.time_s - routed_s, 0)" },
+    { "the limit of an engine", "if rows > steps.shared_tokens then", "if false then" },
+    { "corrections of a copy", 'if row.kind ~= "correction" then', "if true then" },
+  },
   ["steps.kernels.modules"] = {
     { "eager kernels of the rows", "- self.steps.module_eager_s - parts_s", "- parts_s" },
     { "parts are not paid twice", "- self.steps.module_eager_s - parts_s", "- self.steps.module_eager_s" },
@@ -163,6 +169,7 @@ dofile("tests/scripts/mutations.lua").check {
   module = function(name) return name end,
   tests = function(name)
     if name == "steps.kernels.modules" then return { "tests/scripts/modules_test.lua" } end
+    if name == "steps.kernels.beside" then return { "tests/scripts/beside_test.lua" } end
     local out = { "tests/scripts/kernels_prices_test.lua", "tests/scripts/layer_kinds_test.lua",
       "tests/scripts/engines_test.lua" }
     if name == "steps.kernels.recurrent" then out[4] = "tests/scripts/decode_bytes_test.lua" end

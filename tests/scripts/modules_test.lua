@@ -104,6 +104,7 @@ test("the excess of a prompt begins behind the selected tokens, and does not dep
     end
     return 0
   end
+  test.equal(excess_s(1000, 0), 0)
   test.equal(excess_s(2048, 0), 0)
   test.check(excess_s(2049, 0) > 0, "no excess")
   local whole_s, evidence, layers = excess_s(8192, 0)

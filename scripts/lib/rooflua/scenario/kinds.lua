@@ -61,6 +61,11 @@ function kinds.run(opened, index, options)
     found.notes = notes.of_unread(shape.unread(given, "search"), found.notes)
     return found
   end
+  if opened.kind == "plan" then
+    local found = opened.reader:at("plan", require("rooflua.plan.run").variant, opened.reader, given, options)
+    found.notes = notes.of_unread(shape.unread(given, "plan"), {})
+    return found
+  end
   local result = single.run(opened.kind, opened.reader, given, options)
   result.notes = notes.of_unread(shape.unread(given, opened.kind), result.notes)
   if opened.kind ~= "serve" then result.name, result.parameters = variant.name, variant.parameters end
@@ -73,6 +78,8 @@ function kinds.check(opened)
     local given = opening.variant(opened, index)
     if opened.kind == "search" then
       opened.reader:at("search", require("rooflua.explore.searching").check, opened.reader, given, given.search)
+    elseif opened.kind == "plan" then
+      opened.reader:at("plan", require("rooflua.plan.run").check, opened.reader, given)
     else
       single.check(opened.kind, opened.reader, given)
     end
