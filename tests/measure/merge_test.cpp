@@ -9,6 +9,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "measure/store/frame.h"
 #include "measure/store/lines.h"
 #include "measure/store/shards.h"

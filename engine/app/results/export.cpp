@@ -26,7 +26,7 @@ void refuse_for_lines(const ResultsArguments& arguments) {
 std::string text_of(const ResultStore& store, const FrameChoice& choice,
                     const std::string& format) {
   if (format == "prometheus") return prometheus_of(store, choice);
-  if (format == "json") return dump_json(document_of(store, choice), 2) + "\n";
+  if (format == "json") return document_of(store, choice);
   std::string out;
   each_chosen(store, choice,
               [&](const NamedRun& run) { out += dump_json(llm_d_report(run)) + "\n"; });

@@ -1,34 +1,86 @@
 #include "measure/store/frame.h"
 
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace rooflua {
 
 namespace {
 
-void flatten(std::vector<Cell>& out, const Json& value, const std::string& column) {
-  if (value.is_object()) {
-    for (const Json::Member& each : value.members())
-      flatten(out, each.value, column.empty() ? each.key : column + "_" + each.key);
-  } else if (!value.is_array()) {
-    out.push_back({column, value});
-  }
-}
+/// Walks the text of a document as it is stored: one line, without spaces. Thousands of documents
+/// are written as a table, and most of the time would go into numbers that are read and written
+/// again unchanged.
+class Scalars {
+ public:
+  /// @param visit  gets the path of each scalar, its keys joined by "_", and its text as it stands.
+  ///               What lists hold is left out.
+  Scalars(std::string_view text, std::function<void(const std::string&, std::string_view)> visit)
+      : text_(text), visit_(std::move(visit)) {}
+  void walk() { value(""); }
 
-/// A cell of a CSV file: numbers as JSON writes them, texts in quotes where they need them.
-std::string csv_cell(const Json& value) {
-  if (value.is_null()) return "";
-  if (!value.is_text()) return dump_json(value);
-  const std::string& text = value.text();
+ private:
+  char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  std::string_view token() {
+    const std::size_t begin = at_;
+    if (next() == '"') {
+      for (++at_; at_ < text_.size() && next() != '"'; ++at_) at_ += next() == '\\' ? 1 : 0;
+      ++at_;
+    } else {
+      while (at_ < text_.size() && next() != ',' && next() != '}' && next() != ']') ++at_;
+    }
+    return text_.substr(begin, at_ - begin);
+  }
+  void skip_list() {
+    int depth = 0;
+    do {
+      if (next() == '"') {
+        token();
+        continue;
+      }
+      if (next() == '[') ++depth;
+      if (next() == ']') --depth;
+      ++at_;
+    } while (depth > 0 && at_ < text_.size());
+  }
+  void value(const std::string& path) {
+    if (next() == '[') return skip_list();
+    if (next() != '{') return visit_(path, token());
+    ++at_;
+    while (at_ < text_.size() && next() != '}') {
+      const std::string_view key = token();
+      ++at_;  // the colon
+      std::string inside = path.empty() ? "" : path + "_";
+      if (key.size() >= 2) inside.append(key.substr(1, key.size() - 2));
+      value(inside);
+      if (next() == ',') ++at_;
+    }
+    ++at_;
+  }
+
+  std::string_view text_;
+  std::function<void(const std::string&, std::string_view)> visit_;
+  std::size_t at_ = 0;
+};
+
+/// A text for a CSV file, in quotes where it needs them.
+std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + "\"";
+}
+
+/// A scalar of JSON as a cell of a CSV file.
+std::string csv_cell(std::string_view scalar) {
+  if (scalar == "null") return "";
+  if (scalar.empty() || scalar.front() != '"') return std::string(scalar);
+  return csv_text(parse_json(scalar, "document").text());
 }
 
 constexpr const char* always[] = {"run_hash", "build", "seed", "name"};
@@ -96,49 +148,42 @@ void each_chosen(const ResultStore& store, const FrameChoice& choice,
   });
 }
 
-std::vector<Cell> cells(const NamedRun& run) {
-  std::vector<Cell> out{{"run_hash", run.row.run_hash},
-                        {"build", run.row.build},
-                        {"seed", run.row.seed},
-                        {"name", run.name}};
-  const Json parameters = parse_json(run.row.parameters, "parameters");
-  if (parameters.is_object()) {
-    for (const Json::Member& each : parameters.members()) {
-      if (!is_always(each.key)) out.push_back({each.key, each.value});
-    }
-  }
-  const Json document = parse_json(run.row.document, "document");
-  if (!document.is_object()) return out;
-  for (const Json::Member& each : document.members()) {
-    if (each.key == "parameters" || is_always(each.key)) continue;
-    flatten(out, each.value, each.key == "summary" ? "" : each.key);
-  }
-  return out;
-}
-
 std::string csv_of(const ResultStore& store, const FrameChoice& choice,
                    const std::vector<std::string>& select) {
   Columns columns;
   std::set<std::size_t> kept;  // of a selection
   std::vector<std::vector<std::pair<std::size_t, std::string>>> rows;
   each_chosen(store, choice, [&](const NamedRun& run) {
-    const Json parameters = parse_json(run.row.parameters, "parameters");
     auto& row = rows.emplace_back();
-    for (const Cell& each : cells(run)) {
-      const std::size_t number = columns.number(each.column);
-      if (select.empty() || is_always(each.column) || parameters.find(each.column) != nullptr ||
-          std::find(select.begin(), select.end(), each.column) != select.end()) {
-        kept.insert(number);
-        row.emplace_back(number, csv_cell(each.value));
+    const auto keep = [&](const std::string& column, std::string text) {
+      const std::size_t number = columns.number(column);
+      kept.insert(number);
+      row.emplace_back(number, std::move(text));
+    };
+    keep("run_hash", run.row.run_hash);
+    keep("build", csv_text(run.row.build));
+    keep("seed", std::to_string(run.row.seed));
+    keep("name", csv_text(run.name));
+    std::set<std::string> taken(std::begin(always), std::end(always));
+    Scalars(run.row.parameters, [&](const std::string& column, std::string_view value) {
+      if (taken.insert(column).second) keep(column, csv_cell(value));
+    }).walk();
+    Scalars(run.row.document, [&](const std::string& path, std::string_view value) {
+      if (is_always(path) || path.rfind("parameters", 0) == 0) return;
+      const std::string column = path.rfind("summary_", 0) == 0 ? path.substr(8) : path;
+      if (select.empty() || std::find(select.begin(), select.end(), column) != select.end()) {
+        keep(column, csv_cell(value));
+      } else {
+        columns.number(column);
       }
-    }
+    }).walk();
   });
   if (!rows.empty()) check_selected(select, columns.names);
   // Parameters of later runs may be new columns: the order is that of the first run that has them.
-  std::vector<std::size_t> order(kept.begin(), kept.end());
+  const std::vector<std::size_t> order(kept.begin(), kept.end());
   std::string out;
   const auto end_line = [&] { out.back() = '\n'; };
-  for (const std::size_t column : order) out += csv_cell(columns.names[column]) + ",";
+  for (const std::size_t column : order) out += csv_text(columns.names[column]) + ",";
   if (!order.empty()) end_line();
   std::vector<const std::string*> cells_of_row(columns.names.size());
   for (const auto& row : rows) {
@@ -153,27 +198,40 @@ std::string csv_of(const ResultStore& store, const FrameChoice& choice,
   return out;
 }
 
-Json document_of(const ResultStore& store, const FrameChoice& choice) {
-  Json out = Json::object(), variants = Json::array();
+std::string document_of(const ResultStore& store, const FrameChoice& choice) {
   std::set<std::string> builds;
   const std::vector<ResultSet> sets = chosen_sets(store, choice.set);
+  std::string variants;
   each_chosen(store, choice, [&](const NamedRun& run) {
-    Json document = parse_json(run.row.document, store.file());
-    if (document.find("name") != nullptr) document["name"] = run.name;
-    document["run_hash"] = run.row.run_hash;
-    document["build"] = run.row.build;
-    document["seed"] = run.row.seed;
+    // The keys of a variant in front of what is stored: as text, because it stays as it is.
+    std::string document = run.row.document;
+    if (constexpr std::string_view head = "{\"name\":\""; document.rfind(head, 0) == 0) {
+      std::size_t end = head.size();
+      while (end < document.size() && document[end] != '"') end += document[end] == '\\' ? 2 : 1;
+      document.replace(0, end + 1, "{\"name\":" + dump_json(run.name));
+    }
+    if (document.size() < 3 || document.back() != '}') return;
+    bool has_seed = false;  // as the runs of a search have
+    Scalars(document, [&](const std::string& path, std::string_view) {
+      has_seed |= path == "seed";
+    }).walk();
+    document.pop_back();
+    document += ",\"run_hash\":" + dump_json(run.row.run_hash) +
+                ",\"build\":" + dump_json(run.row.build) +
+                (has_seed ? "" : ",\"seed\":" + std::to_string(run.row.seed)) + "}";
     builds.insert(run.row.build);
-    variants.push_back(std::move(document));
+    variants += (variants.empty() ? "\n" : ",\n") + document;
   });
-  out["schema"] = 1;
-  if (builds.size() == 1) out["build"] = *builds.begin();
+  Json head = Json::object();
+  head["schema"] = 1;
+  if (builds.size() == 1) head["build"] = *builds.begin();
   if (sets.size() == 1) {
-    out["scenario"] = sets.front().file;
-    out["title"] = sets.front().title;
+    head["scenario"] = sets.front().file;
+    head["title"] = sets.front().title;
   }
-  out["variants"] = std::move(variants);
-  return out;
+  std::string out = dump_json(head);
+  out.pop_back();
+  return out + ",\"variants\":[" + variants + "\n]}\n";
 }
 
 }  // namespace rooflua

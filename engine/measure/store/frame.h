@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "measure/store/result_store.h"
 
 namespace rooflua {
@@ -35,23 +34,15 @@ std::vector<ResultSet> chosen_sets(const ResultStore& store, const std::string& 
 void each_chosen(const ResultStore& store, const FrameChoice& choice,
                  const std::function<void(const NamedRun&)>& visit);
 
-struct Cell {
-  std::string column;
-  Json value;  // a number, a text, a boolean or null
-};
-
-/// The cells of a run: run_hash, build, seed, name, its parameters, and what its document holds,
-/// its lists aside.
-std::vector<Cell> cells(const NamedRun& run);
-
-/// All chosen runs as CSV. A run without a metric has an empty cell.
+/// All chosen runs as CSV: run_hash, build, seed, name, parameters, and what documents hold, their
+/// lists aside. A run without a metric has an empty cell.
 /// @param select  metrics to keep, all if empty
 /// @throws Error for a metric that no run has, with similar names
 std::string csv_of(const ResultStore& store, const FrameChoice& choice,
                    const std::vector<std::string>& select);
 
 /// All chosen runs as a document like that of `rooflua run --json`: {schema, build, scenario,
-/// title, variants: [{name, parameters, summary, ..., run_hash, seed}]}.
-Json document_of(const ResultStore& store, const FrameChoice& choice);
+/// title, variants: [{name, parameters, summary, ..., run_hash, build, seed}]}, a line each.
+std::string document_of(const ResultStore& store, const FrameChoice& choice);
 
 }  // namespace rooflua

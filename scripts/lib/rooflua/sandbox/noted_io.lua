@@ -1,5 +1,5 @@
 -- The functions with which a trusted script reads files. Each file that is read is noted, because results depend on it
--- (scenario/fingerprint.lua).
+-- (scenario/run_hash.lua).
 local files = require "rooflua.sandbox.files"
 local io, dofile, loadfile = io, dofile, loadfile
 
