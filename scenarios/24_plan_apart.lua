@@ -4,7 +4,7 @@
 --- Method    tp 8 with experts divided or whole, prompts of 4,000 tokens and answers of 500. Every candidate runs in
 ---           full: two replicas that do both, or one that prefills beside one that decodes.
 --- Measures  Whether 4 requests/s meet TTFT p99 <= 3 s and TPOT p99 <= 50 ms, and how sure that is.
---- Expect    Together, prompts delay decodes, so TPOT p99 is missed; apart, TTFT is what binds.
+--- Expect    Together, prompts delay decodes, so TPOT p99 is missed or close to its limit; apart, TTFT is longer.
 --- Limits    The KV transfer takes the bandwidth of the network; no cache-aware gateway.
 return {
   rooflua = 1,

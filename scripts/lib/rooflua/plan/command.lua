@@ -2,8 +2,11 @@
 -- a page and files.
 local artefacts = require "rooflua.plan.artefacts"
 local core = require "rooflua.base.core"
+local front = require "rooflua.plan.front"
+local json = require "rooflua.json"
 local opening = require "rooflua.scenario.opening"
 local options = require "rooflua.plan.options"
+local page = require "rooflua.plan.page"
 local run = require "rooflua.plan.run"
 local spec = require "rooflua.spec"
 local tables = require "rooflua.plan.tables"
@@ -56,8 +59,15 @@ function command.run(given)
   local text = done.text
   if given.all then text = text .. "\n" .. tables.all(done) end
   if given.why then text = text .. "\n" .. tables.why(done, given.why) end
+  if given.front and #done.plan.ranks > 0 then
+    local points = front.points(done.question, done.plan)
+    text, done.document.front = text .. "\n" .. front.text(points), json.array(points)
+  end
   local files = given.files and artefacts.files(done) or nil
-  return { text = text, document = done.document, files = files, status = status_of(done.plan), scenario = scenario }
+  local shown = given.page and page.of(done, text) or nil
+  if files then files[#files + 1] = { path = "plan.html", text = shown } end
+  return { text = text, page = shown, document = done.document, files = files, status = status_of(done.plan),
+    scenario = scenario }
 end
 
 return command

@@ -144,7 +144,7 @@ local function missed_lines(add, question, found)
   local order, nearest, served = {}, {}, {}
   for _, each in ipairs(found.left) do
     local result = each.result
-    if result and result.score then served[each.family] = true end
+    if result and result.score or not result then served[each.family] = true end -- or nothing is known of it
     local best = result and result.best
     if best then
       local own = nearest[each.family]
@@ -157,8 +157,9 @@ local function missed_lines(add, question, found)
     if not served[family] and shown < most_families then
       shown = shown + 1
       local each = nearest[family]
-      add(0, "misses    %s, nearest %d x [%s]: %s", family, each.result.best.replicas, each.name,
-        metrics_text(question, { result = each.result.best }))
+      local best = each.result.best
+      add(0, "misses    %s, nearest %d x [%s]: %s%s", family, best.replicas, each.name,
+        metrics_text(question, { result = best }), best.problem and "; " .. best.problem or "")
     end
   end
 end

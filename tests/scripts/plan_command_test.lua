@@ -1,0 +1,72 @@
+-- `rooflua plan`: options become a scenario, and wrong ones are refused by name before anything runs.
+local test = dofile "tests/scripts/harness.lua"
+local command = require "rooflua.plan.command"
+local options = require "rooflua.plan.options"
+
+local function given(more)
+  local out = { model = "llama-3.1-8b", workload = "300+20", rate = 5, slo = { "ttft_p99=500ms" },
+    gpus = { "h100-sxm:8@3.00" }, jobs = 1, replicates = 0, requests = 200, tp = { "1" }, seats = { "32" },
+    budgets = { "1024" } }
+  for key, value in pairs(more or {}) do out[key] = value or nil end
+  return out
+end
+
+local function refused(part, more)
+  test.raises(part, function() command.run(given(more)) end)
+end
+
+test("options are the keys of a scenario, and its text asks the same", function()
+  local scenario = options.scenario(given { slo = { "tpot_s_p99=0.02", "e2e_mean=3s" } })
+  test.equal(scenario.plan.slo.tpot_s_p99, 0.02)
+  test.equal(scenario.plan.slo.e2e_s_mean, 3)
+  test.equal(scenario.plan.gpus[1].most, 8)
+  test.equal(scenario.plan.gpus[1].price_per_hour, 3)
+  local emitted = command.run(given { emit = true }).scenario
+  local path = test.file("question.lua", emitted)
+  local from_options = command.run(given()).text
+  test.equal(command.run({ scenario = path, jobs = 1 }).text, from_options)
+end)
+
+test("wrong options are refused by name, with what would be right", function()
+  refused("--workload chatbt: expected PROMPT+ANSWER", { workload = "chatbt" })
+  refused("did you mean 'chatbot'", { workload = "chatbt" })
+  refused("500 seconds? Say 500ms", { slo = { "ttft_p99=500" } })
+  refused("expected METRIC=LIMIT", { slo = { "fast" } })
+  refused("expected a price per GPU and hour", { gpus = { "h100@x" } })
+  refused("unknown hardware 'h1000'", { gpus = { "h1000@1" } })
+  refused("there is no price of l40s", { gpus = { "l40s" } })
+  refused("--rate or --clients: one of them", { rate = false })
+  refused("give one of them", { clients = 3 })
+  refused("--tp 0: expected whole numbers", { tp = { "0" } })
+  refused("unknown engine 'vlm'", { engines = { "vlm" } })
+  refused("unknown policy of objectives 'cheap'", { objective = "cheap" })
+  refused("slo_attainment_frac", { slo = { "slo_attainment_frac=0.99" } })
+  refused("--watts h100: expected GPU=WATTS", { watts = { "h100" } })
+  test.raises("needs --model, --workload, --slo, --gpus", function() command.run {} end)
+end)
+
+test("nodes, clients, spare replicas, energy and a page", function()
+  local done = command.run(given { buy = "node" })
+  test.equal(done.document.ranks[1].gpus.paid, 8)
+  test.equal(done.document.ranks[1].cost_per_hour, 24)
+  done = command.run(given { survive = 1, page = true })
+  test.equal(done.document.ranks[1].gpus.replicas, 2)
+  test.check(done.page:find("<h1>5 requests/s of llama-3.1-8b within TTFT p99 &lt;= 500 ms", 1, true),
+    "%s", done.page:sub(1, 900))
+  done = command.run(given { rate = false, clients = 4 })
+  test.equal(done.document.question.load.kind, "clients")
+  done = command.run(given { watts = { "h100-sxm=500" } })
+  local rank = done.document.ranks[1]
+  test.near(rank.joules_per_token, 500 / (5 * 20), 1e-9)
+  test.equal(rank.power, "measured")
+end)
+
+test("--all lists every candidate, and --why tells of one", function()
+  local done = command.run(given { all = true, why = 1, seats = { "16", "32" } })
+  test.check(done.text:find("H100, tp 1, vllm, 16 seats, budget 1024", 1, true), "%s", done.text)
+  test.check(done.text:find("candidate 1: ", 1, true) and done.text:find("rate of a replica: at most", 1, true), "%s",
+    done.text)
+  refused("--why 9: there are candidates 1 to 1", { why = 9 })
+end)
+
+test.finish()
