@@ -80,6 +80,7 @@ SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& op
   std::unique_ptr<ResultStore> store;
   ProgressBar bar(options.title, static_cast<std::int64_t>(rows.size()), options.quiet);
   std::int64_t there = outcome.reused;
+  bar.begin(there);
   WorkOptions work;
   work.jobs = options.jobs;
   work.stop = options.stop;

@@ -33,7 +33,9 @@ local serve = {}
 ---@field async_depth 1|2|nil
 ---@field slo rooflua.ScenarioSlo? limits for goodput
 ---@field vary table<string, any[]>? lists of values by key path: one variant per combination
----@field report (fun(results: table[]): string|table)? makes text or tables of the list of results; pure
+--- makes text or tables of the list of results, each a variant of --json with `gpus`, `hardware` and `deployment`;
+--- its rows are `report` in --json; pure
+---@field report (fun(results: table[]): string|table)?
 ---@field price rooflua.BatchGiven[]? the batches to price; each may have a `name`
 ---@field static table? what the step model's own report is asked
 ---@field search rooflua.ScenarioSearch? a goal, and what it needs (docs/EXPLORATION.md)
@@ -123,6 +125,8 @@ local serve = {}
 --- default "chunk"; itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token,
 --- 0 but for the first
 ---@field itl "chunk"|"token"|nil
+---@field utilisation boolean? default false; steps are sampled for overall_mfu and bandwidth_frac, as with --html
+---@field requests boolean? default false; results have `requests`, a row per request, for `report` and --json
 
 ---@class rooflua.ScenarioNetwork
 ---@field alpha_s number? s; default 0; before the first byte
