@@ -280,6 +280,7 @@ local parts = {
   { file = "scripts/meta/measure.lua", name = "names of metrics", text = metric_alias },
   { file = "scripts/meta/cost.lua", name = "words", text = word_aliases },
   { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },
+  { file = "scripts/meta/plan.lua", name = "keys of a plan", text = manual.plan_class },
 }
 
 --- The text of a file with the part replaced; nil and the reason if its two marks are not there.

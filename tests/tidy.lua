@@ -23,7 +23,7 @@ local package_home = {
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
   { "nlopt.h", "engine/script/bind/fit" }, { "zlib.h", "engine/base/gzip" },
-  { "sqlite3.h", "engine/measure/write/result_store", "tests/measure/change_rows.h" },
+  { "sqlite3.h", "engine/measure/store/", "tests/measure/" },
   { "catch2/", "tests/catch" },
 }
 local function check_include(path, number, floor, target)
@@ -35,7 +35,8 @@ local function check_include(path, number, floor, target)
   end
   for _, home in ipairs(package_home) do
     if target:sub(1, #home[1]) == home[1] then
-      check(path:sub(1, #home[2]) == home[2] or path == home[3], where .. ": " .. target .. " belongs to " .. home[2])
+      local at_home = path:sub(1, #home[2]) == home[2] or home[3] and path:sub(1, #home[3]) == home[3]
+      check(at_home, where .. ": " .. target .. " belongs to " .. home[2])
     end
   end
 end
@@ -62,6 +63,9 @@ for _, path in ipairs(files("engine scripts tests scenarios")) do
   if is_source[extension] and not path:find("^tests/golden/") then
     local text = lines_of(path)
     check(#text <= longest(path), path .. ": " .. #text .. " lines; a file has at most " .. longest(path))
+    if path:find "^tests/scripts/.*_test%.lua$" then
+      check(text[#text] == "test.finish()", path .. ": does not end with test.finish(), so that it cannot fail")
+    end
     note_length(path, #text)
     local floor = path:match("^engine/(%w+)/")
     for number, line in ipairs(text) do

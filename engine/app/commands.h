@@ -1,7 +1,7 @@
 #pragma once
 // One function per command of the program. Each takes the parsed options and returns the exit
 // status: 0 success, 1 a mistake of the user or a failed check, 2 wrong usage, 70 a defect of the
-// program, 130 stopped by Ctrl-C.
+// program, 130 stopped by Ctrl-C, 143 by TERM.
 
 #include <filesystem>
 #include <map>
@@ -30,11 +30,13 @@ struct RunArguments {
   std::string trace;        // Chrome trace
   std::string html;         // a report as one page
   std::optional<long> why;  // id of the request whose time is explained
-  std::string results;      // SQLite file that keeps runs as they finish
+  std::string results;      // SQLite file that keeps runs as they finish, or a folder of such
+  std::string shard;        // "3/16" or "auto/16": a part of the runs
   bool explain = false;
   // The largest share of time that may be extrapolated, stand_in or assumed; without it, any.
   std::optional<double> strict_percent;
   bool trusted = false;
+  std::vector<std::string> write;  // FORMAT=FILE: results in the formats of other tools
   double timeout_s = 0;
   bool jit_log = false, no_jit = false;
   bool quiet = false;
@@ -71,6 +73,23 @@ struct CalibrateArguments {
   bool quiet = false;
   std::string json;
 };
+
+/// Of `plan`: a question as text of options. Empty texts and lists take the command's defaults.
+struct PlanArguments {
+  std::string scenario;  // a file of kind "plan", instead of the options of a question
+  std::string model, workload, objective, strategy, buy, candidates, power;
+  std::optional<double> rate, clients, peak, confidence, horizon_s;
+  std::vector<std::string> slo, gpus, engines, watts, set;
+  std::vector<std::string> tp, pp, dp, ep, seats, budgets, weights, kv;  // values of axes
+  bool split = false;
+  std::optional<long> survive, replicates, requests, ranks, seed, why;
+  bool all = false, front = false, quiet = false;
+  int jobs = 1;
+  std::string json, html, write, emit;
+  std::string verify;  // a measured result; `scenario` is then the plan.json
+};
+/// `rooflua plan`: the deployment that serves a load within an SLO at least cost.
+int plan(const PlanArguments& arguments, const std::filesystem::path& home);
 
 int run(const RunArguments& arguments, const std::filesystem::path& home);
 int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& home);

@@ -105,6 +105,11 @@ constexpr Kind kinds[] = {
     {"speculators", "how many drafts a request gets"},
     {"acceptance", "which drafts are accepted"},
     {"drafters", "what drafts cost"},
+    {"candidates", "of a plan: which deployments are tried"},
+    {"objectives", "of a plan: what the best deployment is"},
+    {"strategies", "of a plan: in which order candidates are simulated"},
+    {"power", "of a plan: what GPUs draw"},
+    {"campaigns", "where the shards of a sweep run"},
 };
 
 /// The kind that a word means: the name of its folder in scripts/ and bench_data/, or the kind

@@ -3,60 +3,28 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 
+#include "app/campaign/campaign.h"
 #include "app/commands.h"
 #include "app/completion.h"
 #include "app/manual.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
+#include "app/results/options.h"
 #include "app/usage.h"
-#include "base/csv.h"
+#include "base/build_stamp.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "script/vm/interrupt.h"
 
-#ifndef ROOFLUA_VERSION
-#define ROOFLUA_VERSION "unknown"
-#endif
-
 namespace {
 
 using namespace rooflua;
+using app::between;
+using app::Door;
+using app::seeds;
 namespace fs = std::filesystem;
-
-/// The chosen command as a function, called after the whole line has been parsed.
-using Door = std::function<int(const fs::path& home)>;
-
-/// A number between two bounds. (CLI::Range accepts nan.)
-CLI::Validator between(double least, double most) {
-  const auto bound = [](double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", value);
-    return std::string(text);
-  };
-  const std::string expected =
-      std::isfinite(most) ? "from " + bound(least) + " to " + bound(most) : ">= " + bound(least);
-  return CLI::Validator(
-      [=](const std::string& given) {
-        const auto value = parse_number(given);
-        if (value && *value >= least && *value <= most) return std::string();
-        return "expected a number " + expected + ", found '" + given + "'";
-      },
-      "NUMBER");
-}
-
-/// Seeds are whole numbers below 2^31.
-CLI::Validator seeds() {
-  return CLI::Validator(
-      [](const std::string& given) {
-        const auto value = parse_number(given);
-        if (value && *value >= 0 && *value <= 2147483647.0 && *value == std::floor(*value))
-          return std::string();
-        return "expected a whole number from 0 to 2147483647, found '" + given + "'";
-      },
-      "SEED");
-}
 
 void add_run(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("run", "Run a scenario and print its report");
@@ -68,15 +36,21 @@ void add_run(CLI::App& app, Door& door) {
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
       ->check(CLI::Range(1, 1024));
-  command->add_option(
-      "--results", a->results,
-      "Keep every run in this SQLite file; a second time only missing ones are run");
+  command->add_option("--results", a->results,
+                      "Keep every run in this SQLite file; a second time only missing ones are "
+                      "run. A folder (DIR/) "
+                      "is read as a whole");
+  command->add_option("--shard", a->shard,
+                      "Do part I (from 0) of N of the runs, and keep them in the folder of "
+                      "--results; auto/N: which, the engine of the cluster says");
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->add_option(
       "--requests", a->requests,
       "One row per request as CSV; to F.json, the result file of vLLM's serving benchmark");
   command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
   command->add_option("--html", a->html, "Write a report as one self-contained page");
+  command->add_option("--write", a->write, "FORMAT=FILE: llm-d=F.json, a benchmark report of llm-d")
+      ->allow_extra_args(false);
   command->add_option("--why", a->why, "Say where the time of request N went (from 0, by arrival)")
       ->check(CLI::Range(0L, 2147483647L));
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
@@ -154,8 +128,9 @@ void add_calibrate(CLI::App& app, Door& door) {
   auto* a = new app::CalibrateArguments;
   command->add_option("scenario", a->scenario, "A scenario of kind serve")->required();
   command
-      ->add_option("--measured", a->measured,
-                   "vllm bench serve --save-result, or a CSV with a row per request; repeatable")
+      ->add_option(
+          "--measured", a->measured,
+          "Result of a benchmark tool (docs/EXPLORATION.md) or a CSV of requests; repeatable")
       ->required()
       ->allow_extra_args(false);
   command->add_option("--params", a->params, "Key paths to fit: steps.host_step_s,frontend.base_s")
@@ -275,7 +250,8 @@ void add_list(CLI::App& app, Door& door) {
   list->add_option(
       "kind", *kind,
       "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
-      "corrections, metrics, speculators, acceptance or drafters; without one: all kinds");
+      "corrections, metrics, speculators, acceptance, drafters, candidates, objectives, "
+      "strategies, power or campaigns; without one: all kinds");
   list->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
 }
@@ -335,11 +311,17 @@ int main(int argc, char** argv) {
       "differently?");
   app.name("rooflua");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "rooflua " ROOFLUA_VERSION);
+  app.set_version_flag("--version", std::string("rooflua ") + build_stamp());
+  app.add_flag_callback(
+      "--python-path",
+      [argv] {
+        throw CLI::CallForVersion((app::find_home(argv[0]) / "scripts" / "python").string(), 0);
+      },
+      "Print the folder of the Python package, for PYTHONPATH");
   Door door;
-  for (const auto add :
-       {add_run, add_step, add_calibrate, add_data, add_validate, add_check, add_new, add_repl,
-        add_diff, add_lua, add_list, add_completion, add_help}) {
+  for (const auto add : {add_run, add_step, app::add_plan, add_calibrate, add_data, add_validate,
+                         add_check, add_new, add_repl, add_diff, add_lua, add_list, add_completion,
+                         add_help, app::add_results, app::add_campaign}) {
     add(app, door);
   }
   if (argc >= 2 && std::string_view(argv[1]) == "__complete") return complete(app, argc, argv);
@@ -364,7 +346,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     app::complain(error.what(), home);
     const bool stopped = script::last_stop() == script::StopReason::interrupted;
-    return stopped ? 130 : 1;  // 130: a shell's status for a program that SIGINT ended
+    return stopped ? script::interrupted_status() : 1;
   } catch (const fs::filesystem_error& error) {  // a path or the disk is at fault
     app::complain(message_of(error), home);
     return 1;

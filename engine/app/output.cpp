@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/build_stamp.h"
 #include "base/error.h"
 
 namespace rooflua::app {
@@ -17,6 +18,18 @@ namespace {
 /// ": No space left on device"
 std::string reason() {
   return errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+}
+
+/// The document with its key `build`: behind `schema`, or at its end where it has none.
+Json with_build(const Json& document) {
+  if (!document.is_object()) return document;
+  Json out = Json::object();
+  for (const Json::Member& each : document.members()) {
+    out[each.key] = each.value;
+    if (each.key == "schema") out["build"] = build_stamp();
+  }
+  out["build"] = build_stamp();
+  return out;
 }
 
 }  // namespace
@@ -44,7 +57,7 @@ void write_text(const std::string& text, const std::string& path) {
 }
 
 void write_document(const Json& document, const std::string& path) {
-  write_text(dump_json(document, 2) + "\n", path);
+  write_text(dump_json(with_build(document), 2) + "\n", path);
 }
 
 void finish_output() {

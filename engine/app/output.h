@@ -14,7 +14,8 @@ void check_folder(const std::string& path);
 /// Writes a whole file, or the standard output for "-". @throws Error if not every byte arrived
 void write_text(const std::string& text, const std::string& path);
 
-/// Writes the document as JSON with two spaces per level. @throws Error as write_text() does
+/// Writes the document as JSON with two spaces per level. It gets the key `build`, the build stamp,
+/// behind `schema`. @throws Error as write_text() does
 void write_document(const Json& document, const std::string& path);
 
 /// Flushes the standard output. @throws Error if some of it could not be written

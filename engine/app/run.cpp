@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 
@@ -9,7 +10,9 @@
 #include "app/quote.h"
 #include "app/run_report.h"
 #include "app/screen.h"
+#include "app/shard.h"
 #include "app/variants.h"
+#include "app/written.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/log.h"
@@ -34,19 +37,9 @@ script::VmOptions vm_options(const RunArguments& arguments, const std::filesyste
   return options;
 }
 
-/// "requests.csv" for the only variant, "requests.2.csv" for the second of several.
-std::string numbered(const std::string& path, std::size_t variant, std::size_t count) {
-  if (path.empty() || count == 1) return path;
-  const std::filesystem::path whole(path);
-  std::filesystem::path name = whole.stem();
-  name += "." + std::to_string(variant + 1);
-  name += whole.extension();
-  return (whole.parent_path() / name).string();
-}
-
 /// Whether the text lists the operations of a step: on request, or for a single priced variant.
 bool op_by_op(const script::Scenario& scenario, const RunArguments& arguments) {
-  return arguments.explain || (scenario.kind() == "price" && scenario.variants().size() == 1);
+  return arguments.explain || (scenario.kind() == "price" && scenario.total() == 1);
 }
 
 /// "run", or "3 of 12: tp=2 (1:20 min left)" for a variant of several.
@@ -61,18 +54,20 @@ std::string progress_title(const script::Scenario& scenario, std::size_t variant
 
 /// @param passed_s  time since the first variant began
 script::VariantResult run_variant(script::Scenario& scenario, std::size_t variant,
-                                  const RunArguments& arguments, double passed_s) {
+                                  const RunArguments& arguments, const Keeping& keeping,
+                                  double passed_s) {
   script::RunOutputs outputs;
-  const std::size_t count = scenario.variants().size();
-  outputs.requests = numbered(arguments.requests, variant, count);
+  const std::int64_t position = scenario.variants()[variant].position;
+  outputs.requests = numbered(arguments.requests, position, scenario.total());
   outputs.why = arguments.why;
-  outputs.trace = numbered(arguments.trace, variant, count);
+  outputs.trace = numbered(arguments.trace, position, scenario.total());
   outputs.sketch = !arguments.html.empty();
   if (!arguments.quiet && arguments.jobs == 1)
     outputs.progress = progress_title(scenario, variant, passed_s);
-  if (scenario.kind() == "search") {
+  if (scenario.kind() == "search" || scenario.kind() == "plan") {
     outputs.jobs = arguments.jobs;
-    outputs.results = arguments.results;
+    outputs.results = keeping.file;
+    outputs.also = keeping.also;
     if (!arguments.quiet) outputs.progress = "runs";
   }
   return scenario.run(variant, op_by_op(scenario, arguments), outputs);
@@ -110,11 +105,10 @@ void tell_missing(const script::Scenario& scenario,
     const script::VariantResult& each = results[i];
     if (!each.known() || each.partial() != nullptr) ++missing;
     if (each.problem.empty()) continue;
-    const auto known = std::find_if(problems.begin(), problems.end(),
-                                    [&](const auto& told) { return told.first == each.problem; });
-    if (known == problems.end()) problems.push_back({each.problem, {}});
-    (known == problems.end() ? problems.back() : *known)
-        .second.push_back(scenario.variants()[i].name);
+    auto told = std::find_if(problems.begin(), problems.end(),
+                             [&](const auto& other) { return other.first == each.problem; });
+    if (told == problems.end()) told = problems.insert(problems.end(), {each.problem, {}});
+    told->second.push_back(scenario.variants()[i].name);
   }
   for (const auto& [problem, names] : problems) {
     std::fprintf(stderr, "rooflua: %s: %s\n%s", several(names).c_str(), printable(problem).c_str(),
@@ -170,18 +164,16 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
   return true;
 }
 
-constexpr int interrupted_status = 130;  // a shell's status for a program that SIGINT ended
-
 /// Reports files of --requests and --trace that were not written, because the results file already
 /// had the runs.
-bool files_missing(const RunArguments& arguments,
+bool files_missing(const script::Scenario& scenario, const RunArguments& arguments,
                    const std::vector<script::VariantResult>& results) {
   if (arguments.results.empty()) return false;
   bool missing = false;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].known()) continue;
     for (const std::string& path : {arguments.requests, arguments.trace}) {
-      const std::string file = numbered(path, i, results.size());
+      const std::string file = numbered(path, scenario.variants()[i].position, scenario.total());
       if (file.empty() || std::filesystem::exists(file)) continue;
       missing = true;
       std::fprintf(stderr,
@@ -199,55 +191,92 @@ void refuse_options(const RunArguments& arguments, const std::string& kind) {
   const std::string why = "kind \"" + kind + "\" has no requests to tell of; only \"serve\" has";
   if (!arguments.requests.empty()) throw Misused("--requests", why);
   if (!arguments.trace.empty()) throw Misused("--trace", why);
+  if (!arguments.write.empty()) throw Misused("--write", why);
   if (arguments.why) throw Misused("--why", why);
   if (arguments.explain && kind != "price")
     throw Misused("--explain",
                   "kind \"" + kind + "\" has no step to explain; \"serve\" and \"price\" have");
 }
 
+/// The part of the runs that --shard asks for.
+std::optional<Shard> shard_of(const RunArguments& arguments) {
+  if (arguments.shard.empty()) return std::nullopt;
+  std::string told;
+  const Shard shard = parse_shard(arguments.shard, std::getenv, &told);
+  if (!told.empty()) std::fprintf(stderr, "rooflua: %s\n", told.c_str());
+  return shard;
+}
+
+Json shard_json(const Shard& shard, const script::Scenario& scenario) {
+  Json out = Json::object();
+  out["index"] = shard.index;
+  out["count"] = shard.count;
+  out["total"] = scenario.total();
+  return out;
+}
+
+/// Prints on stderr how many of the runs are those of this shard.
+void tell_part(const script::Scenario& scenario, const RunArguments& arguments) {
+  if (arguments.shard.empty() || arguments.quiet) return;
+  std::fprintf(stderr, "rooflua: %zu of %lld runs are those of shard %s\n",
+               scenario.variants().size(), static_cast<long long>(scenario.total()),
+               arguments.shard.c_str());
+}
+
 int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   for (const std::string& path :
-       {arguments.json, arguments.requests, arguments.trace, arguments.html, arguments.results})
+       {arguments.json, arguments.requests, arguments.trace, arguments.html})
     check_folder(path);
+  if (arguments.shard.empty() && !is_results_folder(arguments.results))
+    check_folder(arguments.results);
   if (arguments.why && !arguments.results.empty())
     throw Misused("--why", "follows a run as it goes; leave out --results");
   log::set_quiet(arguments.quiet);
-  script::Vm vm(vm_options(arguments, home));
   script::ScenarioOptions options;
+  options.shard = shard_of(arguments);
+  Keeping keeping = keeping_of(arguments, options.shard);
+  script::Vm vm(vm_options(arguments, home));
+  const std::vector<WrittenFile> written = written_files(vm, arguments.write);
+  script::stop_on_terminate();
   options.set = arguments.set;
   options.seed = arguments.seed;
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
   refuse_options(arguments, scenario.kind());
+  tell_part(scenario, arguments);
   if (arguments.explain && !arguments.results.empty() && scenario.kind() == "serve")
     throw Misused("--explain", "looks at a run as it goes; leave out --results");
+  keeping.explained = op_by_op(scenario, arguments);
   const auto began = std::chrono::steady_clock::now();
   const std::vector<script::VariantResult> results =
-      run_variants(vm, scenario, arguments, [&](std::size_t variant) {
+      run_variants(vm, scenario, arguments, keeping, [&](std::size_t variant) {
         const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
-        return run_variant(scenario, variant, arguments, passed.count());
+        return run_variant(scenario, variant, arguments, keeping, passed.count());
       });
   for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
   // A scenario's own report expects the complete results of all variants.
-  const script::OwnReport own =
-      is_partial(results) ? script::OwnReport() : scenario.report(results);
+  const bool partial = is_partial(results) || is_part(scenario);
+  const script::OwnReport own = partial ? script::OwnReport() : scenario.report(results);
   if (arguments.json != "-")
     print_report(report_text(scenario, results, own.text, arguments), arguments.wide);
   if (!arguments.json.empty()) {
     Json document = scenario.document(results);
     if (Json told = own.json(); !told.is_null()) document["report"] = std::move(told);
+    if (!arguments.shard.empty()) document["shard"] = shard_json(*options.shard, scenario);
     write_document(document, arguments.json);
   }
   if (!arguments.html.empty()) write_page(scenario, results, own, arguments);
+  write_formats(vm, scenario, results, arguments.scenario, written);
   if (is_partial(results)) {
     tell_where(results);
     tell_missing(scenario, results, arguments, home);
-    return script::last_stop() == script::StopReason::interrupted ? interrupted_status : 1;
+    return script::last_stop() == script::StopReason::interrupted ? script::interrupted_status()
+                                                                  : 1;
   }
-  if (scenario.kind() == "serve" && nothing_completed(results)) {
+  if (scenario.kind() == "serve" && !results.empty() && nothing_completed(results)) {
     std::fprintf(stderr, "rooflua: no request was completed\n");
     return 1;
   }
-  const bool missing = files_missing(arguments, results);
+  const bool missing = files_missing(scenario, arguments, results);
   return too_doubtful(results, arguments) || missing ? 1 : 0;
 }
 
@@ -259,7 +288,7 @@ int run(const RunArguments& arguments, const std::filesystem::path& home) {
   } catch (const Error& error) {
     if (script::last_stop() != script::StopReason::interrupted) throw;
     std::fprintf(stderr, "rooflua: %s\n", error.what());
-    return interrupted_status;
+    return script::interrupted_status();
   }
 }
 

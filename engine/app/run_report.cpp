@@ -111,6 +111,10 @@ bool is_partial(const std::vector<script::VariantResult>& results) {
   });
 }
 
+bool is_part(const script::Scenario& scenario) {
+  return static_cast<std::int64_t>(scenario.variants().size()) < scenario.total();
+}
+
 std::string several(const std::vector<std::string>& names) {
   std::string out = names.front();
   if (names.size() > most_lines)
@@ -123,11 +127,11 @@ std::string report_text(script::Scenario& scenario,
                         const std::vector<script::VariantResult>& results, const std::string& own,
                         const RunArguments& arguments) {
   std::string out = scenario.title().empty() ? "" : scenario.title() + "\n\n";
-  const bool partial = is_partial(results);
+  const bool partial = is_partial(results) || is_part(scenario);
   if (scenario.kind() == "serve" && results.size() > 1) {
     out += served_variants(scenario, results, arguments.scenario, partial);
   } else if (own.empty() || results.size() == 1 || arguments.explain ||
-             scenario.kind() == "search") {
+             scenario.kind() == "search" || scenario.kind() == "plan") {
     for (const script::VariantResult& each : results) {
       if (each.known()) out += each.text + "\n";
     }

@@ -13,6 +13,9 @@ namespace rooflua::app {
 /// Whether a variant failed, was stopped or was not started.
 bool is_partial(const std::vector<script::VariantResult>& results);
 
+/// Whether these are the variants of one shard of several.
+bool is_part(const script::Scenario& scenario);
+
 /// The text of the report.
 /// @param own        the text of the scenario's own report; "" without one, or of partial results
 /// @param arguments  decide about notes and operations

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/build_stamp.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "measure/sweep.h"
@@ -87,7 +88,7 @@ void tell(const SweepOutcome& outcome, const RunArguments& arguments, std::size_
   }
   if (outcome.foreign > 0) {
     std::fprintf(stderr,
-                 "rooflua: %s also holds %lld rows of other files, options or versions; they are "
+                 "rooflua: %s also holds %lld rows of other scenarios, options or builds; they are "
                  "kept and not used\n",
                  arguments.results.c_str(), static_cast<long long>(outcome.foreign));
   }
@@ -130,17 +131,21 @@ std::vector<script::VariantResult> collect(const SweepOutcome& outcome) {
   return results;
 }
 
-/// Runs the variants in worker processes. @param keep  whether the results file keeps them
+/// Runs the variants in worker processes. @param keeping  without a file, none keeps them
 std::vector<script::VariantResult> run_apart(
-    script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments, bool keep,
-    const std::function<script::VariantResult(std::size_t)>& run) {
+    script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
+    const Keeping& keeping, const std::function<script::VariantResult(std::size_t)>& run) {
   std::vector<SweepRow> rows;
   for (const script::ScenarioVariant& each : scenario.variants())
-    rows.push_back({each.name, each.parameters, each.seed});
+    rows.push_back({each.name, each.parameters, each.seed, "", each.position});
   SweepOptions options = sweep_options(arguments);
-  if (keep) {
-    options.results = arguments.results;
-    options.set = {scenario.fingerprint(), ROOFLUA_VERSION, arguments.scenario};
+  if (!keeping.file.empty()) {
+    options.results = keeping.file;
+    options.also = keeping.also;
+    options.build = build_stamp();
+    const script::RunNames names = scenario.names(keeping.explained);
+    options.set = names.set;
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].run_hash = names.run_hashes[i];
   }
   const SweepOutcome outcome =
       run_sweep(rows, options, [&](std::size_t variant) { return answer(run, variant); });
@@ -153,13 +158,15 @@ std::vector<script::VariantResult> run_apart(
 
 std::vector<script::VariantResult> run_variants(
     script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
-    const std::function<script::VariantResult(std::size_t)>& run) {
+    const Keeping& keeping, const std::function<script::VariantResult(std::size_t)>& run) {
   const std::size_t count = scenario.variants().size();
   // A search chooses its runs one after another, so the search itself keeps them in the file.
-  const bool keep = !arguments.results.empty() && scenario.kind() != "search";
+  const bool keep =
+      !keeping.file.empty() && scenario.kind() != "search" && scenario.kind() != "plan";
   const bool here = !keep && (arguments.jobs <= 1 || count <= 1);
   std::vector<script::VariantResult> results =
-      here ? run_here(count, run) : run_apart(vm, scenario, arguments, keep, run);
+      here ? run_here(count, run)
+           : run_apart(vm, scenario, arguments, keep ? keeping : Keeping{}, run);
   throw_if_common(results);
   return results;
 }

@@ -11,6 +11,13 @@
 
 namespace rooflua::app {
 
+/// Where results are kept.
+struct Keeping {
+  std::string file;               // that gets the runs; "" = none
+  std::vector<std::string> also;  // files that are read besides
+  bool explained = false;         // whether the kept texts list operations
+};
+
 /// With one job and no results file the variants run in this process. Otherwise they run in worker
 /// processes (measure/sweep.h), and the time limit applies to each variant. After a stop no further
 /// variant is started.
@@ -18,6 +25,6 @@ namespace rooflua::app {
 /// @throws Error if all variants failed for the same reason, or if a stop left no result at all
 std::vector<script::VariantResult> run_variants(
     script::Vm& vm, script::Scenario& scenario, const RunArguments& arguments,
-    const std::function<script::VariantResult(std::size_t)>& run);
+    const Keeping& keeping, const std::function<script::VariantResult(std::size_t)>& run);
 
 }  // namespace rooflua::app

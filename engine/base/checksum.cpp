@@ -17,10 +17,22 @@ void Checksum::add(std::string_view bytes) {
   }
 }
 
-std::string Checksum::hex() const {
+namespace {
+
+std::string digits(std::uint64_t value) {
   char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value_));
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
   return text;
+}
+
+}  // namespace
+
+std::string Checksum::hex() const {
+  return digits(value_);
+}
+
+std::string Checksum::name() const {
+  return digits(value_) + digits(second_);
 }
 
 }  // namespace rooflua

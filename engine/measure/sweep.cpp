@@ -1,9 +1,13 @@
 #include "measure/sweep.h"
 
+#include <unistd.h>
+
+#include <map>
 #include <memory>
 #include <set>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/workers.h"
 #include "measure/write/progress.h"
@@ -12,15 +16,31 @@ namespace rooflua {
 
 namespace {
 
-ResultRow stored(const SweepRow& row, std::size_t position, const Json& result) {
+/// The text above a run's report where there are several runs.
+std::string heading(const std::string& name) {
+  return name.empty() ? "" : "== " + name + "\n";
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+/// The report is kept without its heading, because another sweep may call the run something else.
+ResultRow stored(const SweepRow& row, const SweepOptions& options, const Json& result,
+                 const std::string& host) {
   ResultRow out;
-  out.position = static_cast<std::int64_t>(position);
+  out.run_hash = row.run_hash;
+  out.build = options.build;
   out.seed = row.seed;
-  out.name = row.name;
+  out.scenario = options.set.file;
   out.parameters = dump_json(row.parameters);
   out.document = dump_json(*result.find("document"));
   out.report = result.find("report")->text();
+  const std::string head = heading(row.name);
+  if (out.report.compare(0, head.size(), head) == 0) out.report.erase(0, head.size());
   if (const Json* drawing = result.find("drawing")) out.drawing = dump_json(*drawing);
+  out.host = host;
   return out;
 }
 
@@ -31,35 +51,117 @@ bool is_whole(const Json& result) {
   return document != nullptr && document->find("partial") == nullptr;
 }
 
-/// Takes the results that the file has. A row that was altered is told and not taken: its run is
-/// done again. @returns the positions of these. @throws Error if a row of it is another run
-std::set<std::int64_t> take_over(const ResultStore& store, const std::string& file,
-                                 const std::vector<SweepRow>& rows, SweepOutcome& outcome) {
-  std::set<std::int64_t> altered;
-  std::vector<ResultRow> unsound;
-  const auto sound = store.rows(unsound);
-  for (const ResultRow& row : unsound) {
-    log::warn(
-        file + ": row " + std::to_string(row.position) +
-        " was altered after it was written (its checksum does not fit); its run is done again");
-    altered.insert(row.position);
-  }
-  for (const auto& [position, row] : sound) {
-    const auto at = static_cast<std::size_t>(position);
-    if (at >= rows.size() || row.parameters != dump_json(rows[at].parameters) ||
-        row.seed != rows[at].seed) {
-      throw Error(file, "row " + std::to_string(position) + " (" + row.name +
-                            ") is not the run of this scenario at that place; name another file");
+/// A stored run as this sweep's result of that row. @return null if it is no result
+Json taken_over(const ResultRow& stored, const SweepRow& row, const std::string& file) {
+  Json document = parse_json(stored.document, file);
+  if (!document.is_object()) return {};
+  if (document.find("name") != nullptr) document["name"] = row.name;
+  if (document.find("parameters") != nullptr) document["parameters"] = row.parameters;
+  Json result = Json::object();
+  result["document"] = std::move(document);
+  result["report"] = heading(row.name) + stored.report;
+  if (!stored.drawing.empty()) result["drawing"] = parse_json(stored.drawing, file);
+  return result;
+}
+
+SetMember member(const SweepRow& row, const SweepOptions& options) {
+  return {options.set.set_hash, row.position, row.name, row.run_hash};
+}
+
+/// Tells of files whose runs another build of the program computed.
+void tell_builds(const ResultStore& store, const std::string& build) {
+  if (store.count() == 0 || store.count(build) > 0) return;
+  std::string builds;
+  for (const std::string& each : store.builds()) builds += (builds.empty() ? "" : ", ") + each;
+  log::warn(store.file() + ": its runs are of another build of the program (" + builds +
+            "; this is " + build + "); they are kept and not used");
+}
+
+/// Takes the results that a file has. A row that was altered is told and not taken: its run is
+/// done again.
+void take_over(const ResultStore& store, const std::vector<SweepRow>& rows,
+               const SweepOptions& options, SweepOutcome& outcome) {
+  std::set<std::string> used;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!outcome.results[i].is_null()) continue;
+    bool altered = false;
+    const auto found = store.find(rows[i].run_hash, options.build, altered);
+    if (altered) {
+      log::warn(store.file() + ": run " + rows[i].run_hash + " (" + rows[i].name +
+                ") was altered after it was written (its checksum does not fit); it is run again");
     }
-    Json result = Json::object();
-    result["document"] = parse_json(row.document, file);
-    result["report"] = row.report;
-    if (!row.drawing.empty()) result["drawing"] = parse_json(row.drawing, file);
-    outcome.results[at] = std::move(result);
+    if (!found) continue;
+    Json result = taken_over(*found, rows[i], store.file());
+    if (result.is_null()) continue;
+    outcome.results[i] = std::move(result);
     ++outcome.reused;
+    used.insert(rows[i].run_hash);
   }
-  outcome.foreign = store.foreign_rows();
-  return altered;
+  tell_builds(store, options.build);
+  if (store.file() == options.results)
+    outcome.foreign = store.count() - static_cast<std::int64_t>(used.size());
+}
+
+/// Looks into all files, and notes in the own one which of its runs belong to this sweep.
+void look_up(const std::vector<SweepRow>& rows, const SweepOptions& options,
+             SweepOutcome& outcome) {
+  std::vector<bool> own(rows.size());
+  {
+    ResultStore store(options.results, ResultStore::Use::write);
+    take_over(store, rows, options, outcome);
+    store.together([&] {
+      store.put(options.set);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!outcome.results[i].is_null()) store.put(member(rows[i], options));
+      }
+    });
+  }
+  for (const std::string& file : options.also) {
+    if (file == options.results) continue;
+    try {
+      take_over(ResultStore(file, ResultStore::Use::read), rows, options, outcome);
+    } catch (const Error& error) {
+      log::warn(std::string(error.what()) + "; this file is left aside");
+    }
+  }
+}
+
+/// Writes what a worker answered for a row into the file.
+void keep(ResultStore& store, const SweepRow& row, const SweepOptions& options,
+          const WorkDone& done, const std::string& host) {
+  const Json* failed = done.document.find("failed");
+  const std::string problem = failed != nullptr ? failed->text() : done.problem;
+  if (!problem.empty()) {
+    store.together([&] {
+      store.add_failure({options.set.set_hash, row.position, host, problem, 1});
+    });
+  } else if (is_whole(done.document)) {
+    store.together([&] {
+      store.put(stored(row, options, done.document, host));
+      store.put(member(row, options));
+    });
+  }
+}
+
+/// The rows that have no result yet: of those with one run_hash the first, and the others by it.
+struct Missing {
+  std::vector<std::size_t> rows;
+  std::map<std::size_t, std::vector<std::size_t>> same;
+};
+
+Missing missing_rows(const std::vector<SweepRow>& rows, const SweepOutcome& outcome) {
+  Missing out;
+  std::map<std::string, std::size_t> first;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!outcome.results[i].is_null()) continue;
+    const auto [at, is_new] = first.emplace(rows[i].run_hash, i);
+    if (is_new || rows[i].run_hash.empty()) {
+      out.rows.push_back(i);
+    } else {
+      out.same[at->second].push_back(i);
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -69,15 +171,12 @@ SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& op
   SweepOutcome outcome;
   outcome.results.resize(rows.size());
   outcome.problems.resize(rows.size());
-  const auto open = [&] { return std::make_unique<ResultStore>(options.results, options.set); };
+  const bool keeps = !options.results.empty();
   // Closed before the first fork: SQLite forbids to carry a connection into another process.
-  std::set<std::int64_t> altered;
-  if (!options.results.empty()) altered = take_over(*open(), options.results, rows, outcome);
-  std::vector<std::size_t> missing;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (outcome.results[i].is_null()) missing.push_back(i);
-  }
+  if (keeps) look_up(rows, options, outcome);
+  const Missing missing = missing_rows(rows, outcome);
   std::unique_ptr<ResultStore> store;
+  const std::string host = host_name();
   ProgressBar bar(options.title, static_cast<std::int64_t>(rows.size()), options.quiet);
   std::int64_t there = outcome.reused;
   bar.begin(there);
@@ -88,19 +187,29 @@ SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& op
   work.before_each = options.before_each;
   work.leave = options.leave;
   const bool finished = in_workers(
-      missing.size(), work, [&](std::size_t piece) { return run(missing[piece]); },
+      missing.rows.size(), work, [&](std::size_t piece) { return run(missing.rows[piece]); },
       [&](WorkDone&& done) {
-        const std::size_t at = missing[done.piece];
+        const std::size_t at = missing.rows[done.piece];
+        if (keeps && store == nullptr)
+          store = std::make_unique<ResultStore>(options.results, ResultStore::Use::write);
+        if (keeps) keep(*store, rows[at], options, done, host);
         outcome.problems[at] = done.problem;
-        if (done.problem.empty()) {
-          outcome.results[at] = std::move(done.document);
-          if (!options.results.empty() && is_whole(outcome.results[at])) {
-            if (store == nullptr) store = open();
-            const ResultRow row = stored(rows[at], at, outcome.results[at]);
-            altered.contains(row.position) ? store->repair(row) : store->add(row);
-          }
-        }
+        if (done.problem.empty()) outcome.results[at] = std::move(done.document);
         bar.show(++there);
+        const auto same = missing.same.find(at);
+        if (same == missing.same.end()) return;
+        for (const std::size_t other : same->second) {
+          outcome.problems[other] = outcome.problems[at];
+          if (is_whole(outcome.results[at])) {
+            outcome.results[other] = taken_over(
+                stored(rows[at], options, outcome.results[at], host), rows[other], "worker");
+            if (store != nullptr)
+              store->together([&] { store->put(member(rows[other], options)); });
+          } else {
+            outcome.results[other] = outcome.results[at];
+          }
+          bar.show(++there);
+        }
       });
   outcome.interrupted = !finished;
   return outcome;

@@ -1,6 +1,7 @@
 #pragma once
-// Many runs. A results file may have some of them already; the others run in worker processes, and
-// the file gets each as it ends. The outcome does not depend on jobs, order or interruptions.
+// Many runs. Files of results may have some of them already; the others run in worker processes,
+// and the sweep's own file gets each as it ends. The outcome does not depend on jobs, order or
+// interruptions.
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "measure/write/result_store.h"
+#include "measure/store/result_store.h"
 
 namespace rooflua {
 
@@ -17,13 +18,18 @@ struct SweepRow {
   std::string name;
   Json parameters;
   std::int64_t seed = 0;
+  // Where results are kept:
+  std::string run_hash = {};
+  std::int64_t position = 0;  // in its set
 };
 
 struct SweepOptions {
   int jobs = 1;
-  std::string results;  // SQLite file; "" = none
-  ResultSet set;        // where results is given
-  std::string title;    // of the progress bar
+  std::string results;            // SQLite file that gets the runs; "" = none
+  std::vector<std::string> also;  // files that are read besides
+  ResultSet set;                  // where results is given
+  std::string build;              // of the program
+  std::string title;              // of the progress bar
   bool quiet = false;
   const std::atomic<int>* stop = nullptr;
   std::function<void()> in_process, before_each;  // as in base/workers.h
@@ -33,13 +39,14 @@ struct SweepOptions {
 struct SweepOutcome {
   std::vector<Json> results;          // {document, report, drawing}; null: none
   std::vector<std::string> problems;  // "" where all went well
-  std::int64_t reused = 0;            // rows that the file had
-  std::int64_t foreign = 0;           // rows of the file that belong to something else
+  std::int64_t reused = 0;            // rows that a file had
+  std::int64_t foreign = 0;           // runs of the sweep's own file that belong to something else
   bool interrupted = false;
 };
 
 /// @param run  gives {document, report} of one row, or an object without a document that says why
-///             there is none (not kept in the file). It is called in another process.
+///             there is none (not kept as a run). It is called in another process. Of rows with the
+///             same run_hash, it is called for one.
 SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& options,
                        const std::function<Json(std::size_t)>& run);
 

@@ -25,6 +25,10 @@ Json run_options(bool explain, const RunOutputs& outputs) {
   if (outputs.sketch) options["sketch"] = true;
   if (outputs.why) options["why"] = std::int64_t{*outputs.why};
   options["jobs"] = outputs.jobs;
+  if (!outputs.also.empty()) {
+    options["also"] = Json::array();
+    for (const std::string& each : outputs.also) options["also"].push_back(each);
+  }
   return options;
 }
 
@@ -34,6 +38,10 @@ Json options_json(const ScenarioOptions& options) {
   for (const std::string& each : options.set) set.push_back(each);
   given["set"] = std::move(set);
   if (options.seed) given["seed"] = std::int64_t{*options.seed};
+  if (options.shard) {
+    given["shard"]["index"] = options.shard->index;
+    given["shard"]["count"] = options.shard->count;
+  }
   return given;
 }
 
@@ -66,9 +74,10 @@ void Scenario::adopt(const Json& opened) {
   title_ = text_of(opened, "title");
   seed_ = opened.find("seed")->integer();
   has_report_ = opened.find("has_report")->boolean();
+  total_ = opened.find("total")->integer();
   for (const Json& each : opened.find("variants")->items()) {
-    variants_.push_back(
-        {text_of(each, "name"), *each.find("parameters"), each.find("seed")->integer()});
+    variants_.push_back({text_of(each, "name"), *each.find("parameters"),
+                         each.find("seed")->integer(), each.find("position")->integer()});
   }
 }
 
@@ -77,8 +86,15 @@ Json Scenario::ask(const char* name, std::vector<Json> arguments) {
   return vm_->call(module, name, arguments);
 }
 
-std::string Scenario::fingerprint() {
-  return ask("fingerprint").text();
+RunNames Scenario::names(bool explain) {
+  const Json told = ask("hashes", {Json(explain)});
+  const Json& set = *told.find("set");
+  RunNames out;
+  out.set = {text_of(set, "hash"), text_of(set, "title"), set.find("total")->integer(),
+             text_of(set, "file")};
+  for (const Json& each : told.find("runs")->items())
+    out.run_hashes.push_back(text_of(each, "run_hash"));
+  return out;
 }
 
 void Scenario::check() {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/json.h"
+#include "measure/store/result_store.h"
+#include "measure/store/shards.h"
 #include "script/variant_result.h"
 #include "script/vm/vm.h"
 
@@ -16,16 +18,24 @@ namespace rooflua::script {
 struct ScenarioOptions {
   std::vector<std::string> set;  // "key=value"
   std::optional<long> seed;
+  std::optional<Shard> shard;  // only the variants of this shard
 };
 
 /// What a run writes and keeps as it goes; an empty path writes nothing.
 struct RunOutputs {
   std::string requests, trace;
-  std::string progress;     // title of a progress bar
-  bool sketch = false;      // what a report in HTML draws
-  std::optional<long> why;  // a request to follow
-  std::string results;      // SQLite file of a search
-  int jobs = 1;             // of a search
+  std::string progress;           // title of a progress bar
+  bool sketch = false;            // what a report in HTML draws
+  std::optional<long> why;        // a request to follow
+  std::string results;            // SQLite file of a search
+  std::vector<std::string> also;  // files of results that it reads besides
+  int jobs = 1;                   // of a search
+};
+
+/// The names of a scenario's runs in files of results.
+struct RunNames {
+  ResultSet set;
+  std::vector<std::string> run_hashes;  // one per variant
 };
 
 /// What the function `report` of a scenario gave.
@@ -45,16 +55,18 @@ class Scenario {
   /// The same for a table, as `rooflua step` makes one. Its policies are names ("kernels:preset").
   Scenario(Vm& vm, const Json& table, const ScenarioOptions& options = {});
 
-  const std::string& kind() const { return kind_; }  // "price", "static", "serve", "search"
+  const std::string& kind() const { return kind_; }  // "price", "static", "serve", "search", "plan"
   const std::string& title() const { return title_; }
   std::int64_t seed() const { return seed_; }
   const std::vector<ScenarioVariant>& variants() const { return variants_; }
+  /// Variants of all shards.
+  std::int64_t total() const { return total_; }
 
   /// Everything that can be found out without running. @throws Error or LuaError
   void check();
-  /// A hash of everything that results depend on: the scenario, the Lua files, tables and traces
-  /// that it uses, and options.
-  std::string fingerprint();
+  /// Names of the runs by everything that they depend on: the scenario, the Lua files, tables and
+  /// traces that it uses. `explain` as for run(): it changes the text that is kept.
+  RunNames names(bool explain);
   /// Runs one variant. `explain` puts the operations of kind "price" into the text.
   VariantResult run(std::size_t variant, bool explain, const RunOutputs& outputs = {});
   /// The scenario's own report of all results; empty if it has none.
@@ -81,7 +93,7 @@ class Scenario {
   Vm* vm_;
   Json number_;  // by which program.lua knows it
   std::string file_, kind_, title_;
-  std::int64_t seed_ = 0;
+  std::int64_t seed_ = 0, total_ = 0;
   bool has_report_ = false;
   std::vector<ScenarioVariant> variants_;
 };

@@ -151,8 +151,8 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
   if (out.noted_frac > 0) summary["noted_frac"] = out.noted_frac;
   if (const Json* time_s = returned.find("time_s")) summary["time_s"] = *time_s;
   out.document["summary"] = std::move(summary);
-  if (kind == "search") {
-    out.document["search"] = *returned.find("search");
+  if (kind == "search" || kind == "plan") {
+    out.document[kind] = *returned.find(kind);
     out.text += text_of(returned, "text");
   } else if (kind == "price") {
     out.document["formats"] = *returned.find("formats");

@@ -16,6 +16,7 @@ struct ScenarioVariant {
   std::string name;  // "steps.prefill_divisor=1.8"; "" where nothing varies
   Json parameters;
   std::int64_t seed = 0;
+  std::int64_t position = 0;  // among the variants of all shards, from 0
 };
 
 struct VariantResult {
@@ -36,7 +37,7 @@ struct VariantResult {
 
 /// The result of one variant from what scenario/kinds.lua returned for it.
 ///
-/// @param kind     "price", "static", "serve" or "search"
+/// @param kind     "price", "static", "serve", "search" or "plan"
 /// @param served   the summary of kind "serve"; else null
 /// @param explain  whether the operations of kind "price" are in the text
 /// @param file     the scenario, for errors

@@ -105,6 +105,11 @@ Hardware hardware_from_table(const Json& table, const std::string& name, const s
   hardware.link_bandwidth = figure(fields, "link_gb_per_s") * unit::GB / unit::s;
   if (fields.has("network_gb_per_s"))
     hardware.network_bandwidth = figure(fields, "network_gb_per_s") * unit::GB / unit::s;
+  if (const auto watts = fields.number("tdp_w")) {
+    if (!(*watts > 0 && *watts < 1e5))
+      throw Error(fields.where("tdp_w"), "expected watts above 0 and below 100,000");
+    hardware.tdp_w = *watts;
+  }
   if (const auto gpus = fields.small_integer("domain_gpus")) {
     check_range("hardware.domain_gpus", *gpus, fields.where("domain_gpus"));
     hardware.domain_gpus = *gpus;

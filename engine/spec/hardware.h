@@ -26,6 +26,7 @@ struct Hardware {
   Bytes memory;                   // bytes as sold: 141 GB = 141e9
   Bytes usable_memory;            // what the driver reports (GiB-based), for KV capacity
   BytesPerSecond link_bandwidth;  // one direction, to the peers of one node
+  std::optional<double> tdp_w;    // watts that the datasheet allows, the whole board
   int domain_gpus = 8;            // that reach each other over the link
   std::optional<BytesPerSecond> network_bandwidth;  // one direction and GPU, beyond them
   int sms = 0;                                      // streaming multiprocessors

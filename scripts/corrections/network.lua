@@ -1,13 +1,13 @@
---- All-reduces over several nodes: what is reduced inside of each node crosses the network as well.
+--- All-reduces and gathers over several nodes: what is reduced inside of each node crosses the network as well.
 local policy = require "rooflua.policy"
 
 ---@class corrections.Network
 ---@field latency_s number
 local Network = policy.define {
   name = "network",
-  doc = "Adds to each all-reduce over several nodes the way between them: the GPUs of a node divide the message, and "
-    .. "each reduces its part with those of the other nodes over its own network card.",
-  source = "arithmetic of a hierarchical all-reduce: 2 (n-1)/n of the part, n nodes",
+  doc = "Adds to each all-reduce and gather over several nodes the way between them: the GPUs of a node divide the "
+    .. "message, and each reduces its part with those of the other nodes over its own network card.",
+  source = "arithmetic of a hierarchical all-reduce: 2 (n-1)/n of the part, n nodes; of a gather half of it",
   params = {
     latency_s = {
       default = 15e-6, unit = "s", min = 0, max = 1, source = "assumed: a message there and back over a network",
@@ -17,21 +17,34 @@ local Network = policy.define {
 }
 
 function Network:bind(context)
-  local hardware, deployment = context.hardware, context.deployment
-  local ranks = deployment.tp * deployment.dp
-  self.nodes = math.ceil(ranks / hardware.domain_gpus)
-  if self.nodes == 1 then return end
-  if hardware.network_bytes_per_s == 0 then
+  self.hardware, self.ways = context.hardware, {}
+  local ranks = context.deployment.tp * context.deployment.dp
+  local nodes = math.ceil(ranks / self.hardware.domain_gpus)
+  if nodes > 1 and self.hardware.network_bytes_per_s == 0 then
     error(("corrections.network: %d ranks on nodes of %d GPUs, and %s states no network (network_gb_per_s in "
-      .. "hardware.toml)"):format(ranks, hardware.domain_gpus, hardware.name), 0)
+      .. "hardware.toml)"):format(ranks, self.hardware.domain_gpus, self.hardware.name), 0)
   end
-  local part = 2 * (self.nodes - 1) / self.nodes / (ranks / self.nodes)
-  self.s_per_byte = part / hardware.network_bytes_per_s
+end
+
+--- Seconds per byte of an operation between nodes; false if its ranks are in one node. Ranks of attention are
+--- neighbours, so that an operation within one of them stays in its node if it fits there.
+function Network:way_of(op)
+  local ranks = tonumber(op.shape:match "ranks=(%d+)")
+  local nodes = math.ceil(ranks / self.hardware.domain_gpus)
+  if nodes == 1 then return false end
+  local times = op.name:find "gather$" and 1 or 2  -- a gather only collects, a reduction also spreads its result
+  return times * (nodes - 1) / nodes / (ranks / nodes) / self.hardware.network_bytes_per_s
 end
 
 function Network:op(op, time_s)
-  if self.nodes == 1 or op.kind ~= "all_reduce" then return time_s end
-  return time_s + self.latency_s + op.bytes * self.s_per_byte
+  if op.kind ~= "all_reduce" then return time_s end
+  local s_per_byte = self.ways[op.name]
+  if s_per_byte == nil then
+    s_per_byte = self:way_of(op)
+    self.ways[op.name] = s_per_byte
+  end
+  if not s_per_byte then return time_s end
+  return time_s + self.latency_s + op.bytes * s_per_byte
 end
 
 return Network

@@ -27,7 +27,7 @@ Mtp.drops_last_hit = true
 
 function Mtp:bind(context)
   local model, deployment = context.model, context.deployment
-  self.decoder = decoder.of(context, { model = model, deployment = deployment, fuses = 2,
+  self.decoder = decoder.of(context, { model = model, deployment = deployment, fuses = 2, fuses_in_every_pass = true,
     operations = last_layer.operations(model, deployment), beside = self })
 end
 

@@ -40,6 +40,8 @@ local policy = {}
 ---@field signals string[]? for a router: the fields of replicas that it reads
 ---@field refuses boolean? for a router: whether route may return false
 ---@field staleness_s number? for a router: greatest age of these fields
+---@field monotone boolean? of a step model: more work never makes a step cheaper, so plans may bound it
+---@field ceiling boolean? of a step model: no step is faster than the bytes that it reads
 ---@field extends rooflua.PolicyClass? a class whose parameters and methods are inherited
 
 --- Declares a policy; its methods are written after it. `Class:preset("name") {overrides}` starts from a preset.

@@ -12,8 +12,8 @@ local serve = {}
 ---@field title string? default ""; one line above the report
 ---@field seed integer? default 0; same seed, same random numbers in every variant
 --- default "serve"; serve: requests over time; price: the batches in `price`; static: the step model's own report;
---- search: many runs
----@field kind "price"|"search"|"serve"|"static"|nil
+--- search: many runs; plan: which GPUs, how many, at what cost
+---@field kind "plan"|"price"|"search"|"serve"|"static"|nil
 ---@field model string|table|rooflua.Model|nil a shipped name, a config.json or .toml, or its keys
 ---@field hardware string|table|rooflua.Hardware|nil a shipped name, a hardware.toml, or its keys
 ---@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil one replica of the model on GPUs
@@ -39,6 +39,7 @@ local serve = {}
 ---@field price rooflua.BatchGiven[]? the batches to price; each may have a `name`
 ---@field static table? what the step model's own report is asked
 ---@field search rooflua.ScenarioSearch? a goal, and what it needs (docs/EXPLORATION.md)
+---@field plan rooflua.ScenarioPlan? a load, an SLO and GPUs with prices (docs/PLANNER.md)
 ---@field sweep rooflua.ScenarioSweep? points of a space of parameters (docs/EXPLORATION.md)
 --- how metrics are taken; every other key names a metric of the scenario's own, a policy of scripts/metrics
 ---@field metrics rooflua.ScenarioMetrics?

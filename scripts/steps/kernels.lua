@@ -24,14 +24,15 @@
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
 local attention = require "steps.kernels.attention"
+local beside = require "steps.kernels.beside"
 local bounds = require "steps.kernels.bounds"
 local decode_run = require "steps.kernels.decode_run"
 local elementwise = require "steps.kernels.elementwise"
 local engines = require "steps.kernels.engines"
+local experts = require "steps.kernels.experts"
 local graphs = require "steps.kernels.graphs"
 local group = require "steps.kernels.group"
 local modules = require "steps.kernels.modules"
-local ops = require "steps.kernels.ops"
 local recurrent = require "steps.kernels.recurrent"
 
 ---@class steps.Kernels
@@ -59,6 +60,8 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field expert_imbalance number
 local Kernels = policy.define {
   name = "kernels",
+  monotone = true,
+  ceiling = true,
   doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
   source = "docs/MODELS.md, vLLM",
   params = {
@@ -140,6 +143,10 @@ local Kernels = policy.define {
       default = -1, unit = "rows", min = -1, integer = true, source = "steps/kernels/engines.lua",
       doc = "Rows of a block of experts in block-scaled FP8, run for every expert; 0 = none; -1 = the engine's own.",
     },
+    shared_beside = {
+      default = -1, unit = "tokens", min = -1, integer = true, source = "steps/kernels/engines.lua",
+      doc = "Tokens of a graph up to which shared experts run beside routed ones; -1 = the engine's own.",
+    },
     dp_padding = {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
       doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
@@ -179,6 +186,7 @@ function Kernels:bind(context)
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
   local layers = cost.layers(model, deployment)
+  experts.check(self.experts_kernels, layers)
   self:bind_operations(layers, deployment)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, engines.operations(layers) * self.host_operation_s)
 end
@@ -190,8 +198,11 @@ function Kernels:bind_engine(engine)
   if largest < 0 then largest = engine.graphs_with_prefill and self.graph_tokens or 0 end
   self.prefill_graph_tokens = largest
   self.fuses_norm = engine.fuses_norm and self.tp > 1
+  self.shared_tokens = min(self.shared_beside >= 0 and self.shared_beside or engine.shared_beside, self.graph_tokens)
   self.block_rows = self.expert_block
-  if self.block_rows < 0 then self.block_rows = engine.expert_block[self.hardware.architecture] or 0 end
+  if self.block_rows < 0 then
+    self.block_rows = engines[self.experts_database.engine].expert_block[self.hardware.architecture] or 0
+  end
   self.host_operation_s = self.eager_operation_s >= 0 and self.eager_operation_s or engine.eager_operation_s
   self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")
     and elementwise.quantize_query or nil
@@ -228,7 +239,8 @@ function Kernels:bind_operations(layers, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
   self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)
   self.head_time = self:sum_of(seen.requests)
-  self.drafts_time = self:sum_with_drafts(seen.tokens)
+  self.drafts_time = self:sum_with_drafts(seen.tokens, self.graph_tokens)
+  self.experts_drafts_time = self:sum_with_drafts(seen.group_tokens, 0)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
 end
@@ -243,6 +255,7 @@ function Kernels:bind_modules(tokens, deployment)
     end
     each.module = modules.of(self, each, self.model.attention[each.op.kind], deployment, parts)
   end
+  modules.share(kinds, self.model)
 end
 
 --- The layers of the first kind, and those of further kinds, which few models have.
@@ -254,23 +267,7 @@ function Kernels:add_attention(kind)
   end
 end
 
---- The price of a list of operations as a memoized function of their rows.
-function Kernels:sum_of(list)
-  return cost.memoize(function(rows)
-    local time_s = 0
-    for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows) end
-    return time_s
-  end)
-end
-
---- The same for tokens of which some are drafts, which touch fewer experts than others do; it pads them.
-function Kernels:sum_with_drafts(list)
-  return cost.memoize2(function(tokens, drafts)
-    local time_s, rows = 0, graphs.padded(tokens, self.graph_tokens)
-    for i = 1, #list do time_s = time_s + ops.price(self, list[i], rows, drafts, tokens) end
-    return time_s
-  end)
-end
+Kernels.sum_of, Kernels.sum_with_drafts = beside.sum_of, beside.sum_with_drafts
 
 -- Attention ------------------------------------------------------------------------------------
 
@@ -321,10 +318,13 @@ end
 -- The step -------------------------------------------------------------------------------------
 
 --- Time of the operations that see tokens, for one of several ranks: experts and the exchange around them see those of
---- all ranks. Returns also the tokens of the fullest rank.
-function Kernels:ranks_time(batch)
+--- all ranks, and as many drafts among them as this rank has. Returns also the tokens of the fullest rank.
+--- @param drafts integer of this rank
+function Kernels:ranks_time(batch, drafts)
   local own, all = self.padding(batch, self.dp, self.graph_tokens, self.ep > 1)
-  return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens
+  if drafts == 0 then return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens end
+  local of_all = math.floor(drafts * batch.group_tokens / batch.tokens)
+  return self.layers_time(own) + self.experts_drafts_time(all, of_all), batch.group_max_tokens
 end
 
 --- Time of what sees rows and no contexts: layers, experts and the head, which samples drafts, too. Returns also the
@@ -333,7 +333,7 @@ function Kernels:rows_time(batch)
   local tokens, drafts = batch.tokens, batch.decode_tokens - batch.decodes
   local rows = batch.requests + drafts
   if self.dp > 1 then
-    local time_s, most = self:ranks_time(batch)
+    local time_s, most = self:ranks_time(batch, drafts)
     return time_s + self.head_time(rows), most
   end
   if drafts > 0 then return self.drafts_time(tokens, drafts) + self.head_time(rows), tokens end

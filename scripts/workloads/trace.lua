@@ -7,13 +7,15 @@ local trace = require "rooflua.trace"
 ---@field path string
 local Trace = policy.define {
   name = "trace",
-  doc = "Replays a trace: BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, rooflua's own.",
+  doc = "Replays a trace: BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, AIPerf, OTLP spans, plain CSV or JSONL, "
+    .. "rooflua's own.",
   source = "docs/DATA.md",
   params = {
     path = { default = "", doc = "The file; looked for beside the scenario, then in the working directory." },
     format = {
       default = "",
-      values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training" },
+      values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training", "aiperf",
+        "otlp" },
       doc = "Format of the file; empty: found by its columns." },
     limit = { default = 0, unit = "requests", min = 0, integer = true,
       doc = "Replay only this many of the first requests to arrive; 0 = all." },

@@ -141,12 +141,13 @@ end
 
 --- Requests that max_concurrency never delays.
 local function next_request(state)
-  if state.sent >= state.at_once then return nil end
+  if state.started >= state.at_once then return nil end
+  state.started = state.started + 1
   return send(state, 0)
 end
 
---- The k-th answer that ends lets request k + max_concurrency go, but not before its own arrival time: a semaphore
---- that is first come first served.
+--- Each answer that ends gives its slot to the next request in turn, which leaves at its own arrival time at the
+--- earliest: a semaphore that is first come first served.
 local function answered(state, now_s)
   return send(state, now_s)
 end
@@ -169,6 +170,7 @@ function VllmBench:requests(rng)
     limit = arrivals.limit(self),
     workload = self,
     sent = 0,
+    started = 0,  -- of them those that no answer had to wait for
   }
 end
 

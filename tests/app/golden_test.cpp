@@ -55,6 +55,11 @@ TEST_CASE("every other question has its answer", "[golden]") {
   }
 }
 
+TEST_CASE("a plan names GPUs, their number, settings and price", "[golden]") {
+  compare_with_golden("23_plan", "--jobs 2");
+  compare_with_golden("24_plan_apart", "--jobs 1");
+}
+
 TEST_CASE("three engines' tables and two lookups price the same shapes", "[golden]") {
   compare_with_golden("05_two_tables", "");
 }

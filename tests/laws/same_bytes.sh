@@ -81,6 +81,7 @@ passed=0 failed=0
 compare() { # WHAT DIR DIR
   # Commands name the file that they wrote.
   for each in "$2" "$3"; do
+    grep -rl '"build": "' "$each" | while read -r file; do sed -i 's/"build": "[^"]*"/"build": "masked"/' "$file"; done
     grep -rlF "$folder" "$each" | while read -r file; do sed -i "s#$folder/[a-z0-9_]*/##g" "$file"; done
   done
   if diff -rq "$2" "$3" >"$folder/differences"; then

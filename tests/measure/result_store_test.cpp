@@ -1,4 +1,4 @@
-#include "measure/write/result_store.h"
+#include "measure/store/result_store.h"
 
 #include <fstream>
 #include <functional>
@@ -18,18 +18,20 @@ struct File {
   ~File() { std::filesystem::remove(path); }
 };
 
-ResultRow row(std::int64_t position) {
+ResultRow row(std::int64_t number, const std::string& build = "0.1.0") {
   ResultRow out;
-  out.position = position;
+  out.run_hash = "run" + std::to_string(number);
+  out.build = build;
   out.seed = 7;
-  out.name = "x=" + std::to_string(position);
-  out.parameters = "{\"x\":" + std::to_string(position) + "}";
+  out.scenario = "a.lua";
+  out.parameters = "{\"x\":" + std::to_string(number) + "}";
   out.document = "{\"summary\":{\"ttft_s\":0.1}}";
   out.report = "a report\nof 'two' lines";
+  out.host = "here";
   return out;
 }
 
-const ResultSet ours{"00ff", "0.1.0", "a.lua"};
+using Use = ResultStore::Use;
 
 std::string problem_of(const std::function<void()>& call) {
   try {
@@ -45,56 +47,61 @@ std::string problem_of(const std::function<void()>& call) {
 TEST_CASE("rows come back as they went in, after the file was closed") {
   const File file;
   {
-    ResultStore store(file.path, ours);
-    store.add(row(3));
-    store.add(row(1));
+    ResultStore store(file.path, Use::write);
+    store.put(row(3));
+    store.put(row(1));
   }
-  const auto rows = ResultStore(file.path, ours).rows();
-  REQUIRE(rows.size() == 2);
-  CHECK(rows.begin()->first == 1);
-  const ResultRow& found = rows.at(3);
-  CHECK(found.seed == 7);
-  CHECK(found.name == "x=3");
-  CHECK(found.parameters == row(3).parameters);
-  CHECK(found.document == row(3).document);
-  CHECK(found.report == row(3).report);
+  const ResultStore store(file.path, Use::read);
+  CHECK(store.count() == 2);
+  bool altered = true;
+  const auto found = store.find("run3", "0.1.0", altered);
+  REQUIRE(found);
+  CHECK_FALSE(altered);
+  CHECK(found->seed == 7);
+  CHECK(found->parameters == row(3).parameters);
+  CHECK(found->document == row(3).document);
+  CHECK(found->report == row(3).report);
+  CHECK(found->host == "here");
+  CHECK_FALSE(store.find("run2", "0.1.0", altered));
 }
 
-TEST_CASE("what another scenario or version computed is kept and not read") {
+TEST_CASE("runs of two builds stand beside each other") {
   const File file;
-  ResultStore(file.path, ours).add(row(1));
-  ResultStore(file.path, {"00ff", "0.2.0", "a.lua"}).add(row(1));
-  ResultStore other(file.path, {"aaaa", "0.1.0", "a.lua"});
-  CHECK(other.rows().empty());
-  CHECK(other.foreign_rows() == 2);
-  CHECK(ResultStore(file.path, ours).rows().size() == 1);
+  ResultStore store(file.path, Use::write);
+  store.put(row(1));
+  store.put(row(1, "0.2.0"));
+  CHECK(store.count() == 2);
+  CHECK(store.count("0.2.0") == 1);
+  CHECK(store.builds() == std::vector<std::string>{"0.1.0", "0.2.0"});
 }
 
-TEST_CASE("a row that is there stays as it is") {
+TEST_CASE("what is written together is there together or not at all") {
   const File file;
-  ResultStore store(file.path, ours);
-  store.add(row(1));
-  ResultRow changed = row(1);
-  changed.document = "{}";
-  store.add(changed);
-  CHECK(store.rows().at(1).document == row(1).document);
+  ResultStore store(file.path, Use::write);
+  CHECK(problem_of([&] {
+          store.together([&] {
+            store.put(row(1));
+            throw Error("", "no");
+          });
+        }) == "no");
+  CHECK(store.count() == 0);
 }
 
 TEST_CASE("two programs may write the same file") {
   const File file;
-  ResultStore one(file.path, ours), two(file.path, ours);
-  for (std::int64_t i = 0; i < 20; ++i) (i % 2 == 0 ? one : two).add(row(i));
-  CHECK(one.rows().size() == 20);
+  ResultStore one(file.path, Use::write), two(file.path, Use::write);
+  for (std::int64_t i = 0; i < 20; ++i) (i % 2 == 0 ? one : two).put(row(i));
+  CHECK(one.count() == 20);
 }
 
 TEST_CASE("files that are something else are refused and left alone") {
   const File file;
   std::ofstream(file.path)
       << "prompt_tokens,output_tokens\n1,2\n and enough more that it is no header";
-  CHECK(problem_of([&] { ResultStore(file.path, ours).rows(); }).find("not a file of results") !=
+  CHECK(problem_of([&] { ResultStore(file.path, Use::write); }).find("not a file of results") !=
         std::string::npos);
   CHECK(std::filesystem::file_size(file.path) > 60);
   CHECK(problem_of([&] {
-          ResultStore("/nowhere/x.sqlite", ours).rows();
+          ResultStore("/nowhere/x.sqlite", Use::write);
         }).find("cannot be opened") != std::string::npos);
 }

@@ -40,17 +40,23 @@ test("tp_scaling slows down by tp to what the exponent leaves", function()
 end)
 
 test("network adds the way between nodes to all-reduces over several of them", function()
-  local function changed_s(ranks, hardware)
+  local function changed_s(ranks, hardware, dp, own, name)
     local correction = require "corrections.network" { latency_s = 1.0 }
-    correction:bind { hardware = rooflua.spec.hardware(hardware), deployment = { tp = ranks, dp = 1 } }
-    local message = { name = "mlp_all_reduce", kind = "all_reduce", bound = "link", bytes = 800e9 }
+    dp = dp or 1
+    correction:bind { hardware = rooflua.spec.hardware(hardware), deployment = { tp = ranks / dp, dp = dp } }
+    local message = { name = name or "mlp_all_reduce", kind = "all_reduce", bound = "link", bytes = 800e9,
+      shape = ("bytes=800000000000 ranks=%d"):format(own or ranks) }
     test.equal(correction:op(op "gemm", 5.0), 5.0)
+    test.equal(correction:op(message, 5.0), correction:op(message, 5.0))
     return correction:op(message, 5.0) - 5.0
   end
   test.equal(changed_s(8, "h100"), 0)
   test.near(changed_s(16, "h100"), 1.0 + 2.0, 1e-9) -- 2 * 1/2 of 100 GB at 50 GB/s
   test.near(changed_s(32, "h100"), 1.0 + 3.0, 1e-9) -- 2 * 3/4
   test.equal(changed_s(16, "gb200"), 0) -- 72 GPUs are in one domain
+  test.equal(changed_s(16, "h100", 2, 8), 0) -- a reduction within one of two ranks of attention
+  test.near(changed_s(16, "h100", 2, 16), 1.0 + 2.0, 1e-9) -- the exchange between them
+  test.near(changed_s(16, "h100", 1, 16, "logits_gather"), 1.0 + 1.0, 1e-9)
   test.raises("states no network", function() changed_s(16, "l40s") end)
 end)
 

@@ -82,6 +82,23 @@ test("kinds of attention price drafts: window, latent, sparse, recurrent", funct
   end
 end)
 
+test("windows that verify compute the pairs of their window, at a rate that a GPU has", function()
+  local context = context_of "gpt-oss-120b"
+  local steps = policy.fresh(Kernels {})
+  steps:bind { model = context.model, hardware = context.hardware, deployment = context.deployment, mfu = context.mfu,
+    async_depth = 2, draft_depth = 7 }
+  local function window_s(k, tokens)
+    for _, row in ipairs(cost.explain(function() return steps:time(verifying(32, k, tokens)) end).rows) do
+      if row.name == "attention_decode" then
+        test.at_least(1, row.mfu or 0)
+        return row.time_s
+      end
+    end
+  end
+  test.at_least(2.2 * window_s(0, 30000), window_s(7, 30000))
+  test.near(window_s(7, 30000), window_s(7, 60000), 0.35)
+end)
+
 test("drafts touch fewer experts than tokens of other requests, and none where every expert is touched", function()
   local context = context_of("qwen3-30b-a3b")
   local function time(overlap, n, k)
@@ -93,6 +110,29 @@ test("drafts touch fewer experts than tokens of other requests, and none where e
   test.near(time(0.4, 250, 3), time(0, 250, 3), 1e-6, "a thousand tokens touch all")
   test.at_least(time(1, 2, 3), time(1, 2, 0), "at least the request's own")
   test.equal(time(0.4, 8, 0), time(0, 8, 0))
+end)
+
+test("experts of drafts overlap on ranks that step together, too", function()
+  local context, times = context_of "qwen3-235b-a22b", {}
+  context.deployment = spec.deployment { model = context.model, hardware = context.hardware, tp = 4, dp = 2, moe_tp = 8,
+    kv_blocks = 1000, max_num_seqs = 256, max_num_batched_tokens = 8192 }
+  for i, overlap in ipairs { 0, 0.4, 1 } do
+    local steps = policy.fresh(Kernels { draft_overlap = overlap })
+    steps:bind { model = context.model, hardware = context.hardware, deployment = context.deployment, mfu = context.mfu,
+      async_depth = 2, draft_depth = 3 }
+    times[i] = steps:time(cost.batch { decodes = 4, decode_context_tokens = 8000, decode_tokens = 16,
+      group = { ranks = 2, tokens = 32, max_tokens = 16, prefills = 0 } })
+  end
+  test.check(times[1] > 1.02 * times[2] and times[2] > 1.02 * times[3], "%g, %g, %g", times[1], times[2], times[3])
+end)
+
+test("Marlin runs experts in four bits only", function()
+  local context = context_of("deepseek-v3", { tp = 8 })
+  test.raises('experts_kernels = "marlin" runs int4, int4_wo, mxfp4, and the experts of this model are fp8_block',
+    function()
+      policy.fresh(Kernels { experts_kernels = "marlin" }):bind { model = context.model, hardware = context.hardware,
+        deployment = context.deployment, mfu = context.mfu, async_depth = 2 }
+    end)
 end)
 
 test("Marlin prices experts by their rows, and rounds their widths up", function()
@@ -164,8 +204,65 @@ test("multi-token prediction is one more layer like the usual one, with the mode
   local weight_bytes, kv_bytes = drafter("mtp", {}, context):memory()
   -- 58 of 61 layers have experts; all weights but embedding and LM head, by layers
   local per_layer = (context.deployment.weight_bytes - 2 * 2 * 129280 * 7168 / 8) / 61
+  local joining = 2 * 2 * 7168 * 7168  -- of the hidden state and the embedding, whole on every rank
+  weight_bytes = weight_bytes - joining
   test.check(weight_bytes > per_layer and weight_bytes < 1.15 * per_layer, "%g of %g", weight_bytes, per_layer)
   test.near(kv_bytes, context.deployment.kv_bytes_per_block / 16 / 61, 1e-9)
+end)
+
+--- Times of a drafter's operations by name, and how often each is priced.
+local function parts_of(own, batch)
+  local times, counts = {}, {}
+  for _, row in ipairs(cost.explain(function() return own:time(batch) end).rows) do
+    times[row.name] = (times[row.name] or 0) + row.time_s
+    counts[row.name] = (counts[row.name] or 0) + 1
+  end
+  return times, counts
+end
+
+test("the layer of multi-token prediction has one kind of attention, which is not recurrent", function()
+  local times = parts_of(drafter("mtp", {}, context_of("qwen3-next-80b-a3b", { tp = 4 })), verifying(4, 2))
+  test.check(times.qkv and times.attention_decode and times.experts, "full attention and experts")
+  test.check(not times.gdn_in and not times.linear_attention_decode, "recurrent layers")
+end)
+
+test("hidden states are joined in every pass of multi-token prediction, in the first one of EAGLE", function()
+  for name, passes in pairs { mtp = 3, eagle = 1 } do
+    local own = drafter(name, {}, context_of("deepseek-v3", { tp = 8 }))
+    local one, three = parts_of(own, verifying(4, 1)), parts_of(own, verifying(4, 3))
+    test.near(three.fuse, passes * one.fuse, 0.05, name)
+    test.at_least(one.fuse, (name == "mtp" and 2 or 3) * 2 * 7168 * 7168 / 4.8e12)
+  end
+end)
+
+test("a draft model with several kinds of layers is priced whole", function()
+  local own = drafter("draft_model", { model = "gpt-oss-20b" }, context_of "gpt-oss-120b")
+  local short, long = parts_of(own, verifying(8, 2, 1000)), parts_of(own, verifying(8, 2, 50000))
+  test.near(short.attention_decode, long.attention_decode, 0.5, "windows")
+  test.at_least(long["attention_decode@full"], 10 * short["attention_decode@full"])
+  local states = parts_of(drafter("draft_model", { model = "qwen3-next-80b-a3b" }, context_of "qwen3-32b"),
+    verifying(8, 2))
+  test.check(states.linear_attention_decode, "recurrent layers")
+end)
+
+test("drafters take the step model's kernels, and the cache's format", function()
+  local context = context_of("deepseek-v3", { tp = 8 })
+  local blocks = parts_of(drafter("mtp", {}, context), verifying(4, 1))
+  context.steps = Kernels { expert_block = 0 }
+  local none = parts_of(drafter("mtp", {}, context), verifying(4, 1))
+  test.check(blocks.experts_empty_rows and not none.experts_empty_rows, "blocks of experts")
+  local _, in_bf16 = drafter("eagle", {}, llama):memory()
+  local short = context_of("llama-3.1-8b")
+  short.deployment = spec.deployment { model = short.model, hardware = short.hardware, kv_blocks = 1000, kv = "fp8",
+    max_num_seqs = 256, max_num_batched_tokens = 8192 }
+  local _, in_fp8 = drafter("eagle", {}, short):memory()
+  test.near(in_fp8, in_bf16 / 2, 1e-9)
+end)
+
+test("placeholders read no cache a second time", function()
+  local own = drafter("block_parallel", { pass_s = 0 }, context_of("llama-3.3-70b", { tp = 8 }))
+  local without, with_drafts = parts_of(own, verifying(16, 0, 8000)), parts_of(own, verifying(16, 4, 8000))
+  test.at_least(1.5 * without.attention_decode, with_drafts.attention_decode)
 end)
 
 test("a draft model reads all its layers in every pass", function()

@@ -92,6 +92,17 @@ test("TensorRT-LLM with the MoE backend TRTLLM runs the experts that vLLM and SG
   test.raises("experts_kernels", function() Kernels { experts_kernels = "vlm" } end)
 end)
 
+test("blocks of experts are those of the engine whose kernels run", function()
+  local function empty(engine, kernels)
+    return rows_of(of(engine, deepseek, { experts_kernels = kernels }, "h200-sxm"), bound.decodes(4, 1000))
+      .experts_empty_rows ~= nil
+  end
+  test.equal(empty("vllm", "own"), true)
+  test.equal(empty("trtllm", "vllm"), true)
+  test.equal(empty("vllm", "sglang"), false)
+  test.equal(empty("trtllm", "own"), false)
+end)
+
 test("vLLM runs a block of rows for every expert in block-scaled FP8 on Hopper", function()
   local function experts(engine, tokens, parameters, weights, gpu, ep)
     local rows = rows_of(of(engine, { model = "qwen3-235b-a22b", tp = 4, deployment = { weights = weights, ep = ep } },

@@ -119,14 +119,16 @@ local formats = '{"quantization": {"quant_algo": "%s"}}'
 
 test("the files beside a config.json, of which one may not be there, and no other file of its folder", function()
   assert(os.execute(("mkdir -p '%s/m'"):format(folder)) == 0)
+  local seed = 0 -- tells the runs apart: their content would be the same
   for _, source in ipairs { "model = %q", "model = spec.model %q", "model = spec.model { from = %q, layers = nil }" } do
     for _, name in ipairs { "/m", "/m/config.json" } do
       write("m/config.json", config)
       write("m/weights.bin", "first")
       os.remove(folder .. "/m/hf_quant_config.json")
       os.remove(folder .. "/m/generation_config.json")
-      write("s.lua", scenario("local spec = require 'rooflua.spec'", (source .. ", scheduler = 'vllm_v1', title = %q")
-        :format(folder .. name, source .. name)))
+      seed = seed + 1
+      write("s.lua", scenario("local spec = require 'rooflua.spec'", (source .. ", scheduler = 'vllm_v1', seed = %d")
+        :format(folder .. name, seed)))
       check_changes { { "m/hf_quant_config.json", formats:format "FP8" },
         { "m/hf_quant_config.json", formats:format "NVFP4" }, { "m/generation_config.json", '{"top_p": 0.5}' } }
       write("m/weights.bin", "second")
@@ -150,6 +152,72 @@ return { rooflua = 1, model = "llama-3.1-8b", hardware = "h200-sxm",
   workload = require "workloads.trace" { path = "t.csv" } }
 ]])
   check_changes { { "t.csv", rows:format(4) } }
+end)
+
+test("what cannot matter: comments, the title, the report; and what can: a policy of the scenario's own", function()
+  local plain = 'model = "llama-3.1-8b", scheduler = "vllm_v1"'
+  write("s.lua", scenario("", plain))
+  test.check(not is_reused(), "nothing is stored yet")
+  write("s.lua", scenario("-- a remark", plain .. ', title = "other", report = function() return "own" end'))
+  test.check(is_reused(), "a remark, a title and a report are no content")
+  write("s.lua", scenario("", plain .. ", rooflua = 1, seed = 9"))
+  test.check(not is_reused(), "the seed is content")
+  local own = [[
+local policy = require "rooflua.policy"
+local Own = policy.define { name = "own", doc = "Orders by id.", extends = require "schedulers.vllm_v1" }
+function Own:key(request) return %s * request.id end
+]]
+  local with_own = 'model = "llama-3.1-8b", scheduler = Own {}'
+  write("s.lua", scenario(own:format "1", with_own))
+  test.check(not is_reused(), "another scheduler")
+  test.check(is_reused(), "nothing has changed")
+  write("s.lua", scenario(own:format "-1", with_own))
+  test.check(not is_reused(), "its method has changed")
+end)
+
+test("two policies of one name that a function of the scenario makes are two contents", function()
+  write("s.lua", scenario([[
+local policy = require "rooflua.policy"
+local function make(sign)
+  local Own = policy.define { name = "own", doc = "Orders by id.", extends = require "schedulers.vllm_v1" }
+  function Own:key(request) return sign * request.id end
+  return Own {}
+end]], 'model = "llama-3.1-8b", vary = { scheduler = { { label = "up", value = make(1) }, '
+    .. '{ label = "down", value = make(-1) } } }'))
+  os.remove(folder .. "/r.sqlite")
+  is_reused()
+  local pipe = io.popen(("%s results list %s/r.sqlite"):format(program, folder))
+  local listed = pipe:read "*a"
+  pipe:close()
+  test.check(listed:find("\n2 runs", 1, true), "%s", listed)
+end)
+
+test("every Lua file that a run has read is among the files of its content", function()
+  for _, name in ipairs { "02_chunk_size", "03_schedulers", "07_disaggregation", "12_replay", "13_own_scheduler",
+    "21_speculation" } do
+    local code = ([[
+      local opening = require "rooflua.scenario.opening"
+      local chunks = require "rooflua.sandbox.chunks"
+      local opened = opening.file "scenarios/%s.lua"
+      local hasher = require("rooflua.scenario.run_hash").of_scenario { given = opened.given, path = opened.path,
+        list = opened.all }
+      local changed = opening.changed(opened, opened.all[1])
+      local _, files = hasher:of(changed, "run")
+      changed.workload = require("rooflua.policy").with(changed.workload, changed.workload.num_requests
+        and { num_requests = 5 } or {})
+      local before = {}
+      for _, path in ipairs(chunks.files_of_scenario()) do before[path] = true end
+      require("rooflua.scenario.single").run("serve", opened.reader, changed, {})
+      for _, path in ipairs(chunks.files()) do
+        if not before[path] and not files[path] then print("not in the content: " .. path) end
+      end
+      print "looked"]]):format(name)
+    write("read.lua", code)
+    local pipe = io.popen(("%s lua %s/read.lua 2>&1"):format(program, folder))
+    local said = pipe:read "*a"
+    pipe:close()
+    test.check(said == "looked\n", "%s: %s", name, said)
+  end
 end)
 
 os.execute(("rm -r '%s'"):format(folder))

@@ -30,7 +30,7 @@ local mutations = {
     { "graphs with prompts have none", "self.prefill_graph_tokens) then", "0) then" },
     { "one rank fuses no norm", "engine.fuses_norm and self.tp > 1", "engine.fuses_norm" },
     { "experts of another engine", "self.database:of_engine(self.experts_kernels)", "self.database" },
-    { "blocks of experts", "engine.expert_block[self.hardware.architecture] or 0", "0" },
+    { "blocks of experts", "engines[self.experts_database.engine].expert_block[self.hardware.architecture] or 0", "0" },
     { "host time of requests", "self.host_step_s + self.host_request_s * batch.requests",
       "self.host_step_s - self.host_request_s * batch.requests" },
     { "host time per request", "self.host_request_s * batch.requests", "self.host_request_s" },
@@ -88,6 +88,7 @@ local mutations = {
     { "scores of decodes", "if self.index then time_s = time_s + self.index:decode(batch, all) end", "" },
     { "rows of whole modules", "if self.module then time_s = time_s + self.module:decode(n, all) end", "" },
     { "scores of prompts", "if self.index then time_s = time_s + self.index:prefill(t, p) end", "" },
+    { "rows of modules of prompts", "time_s = time_s + self.prompt_module:prefill(t, p, self)", "time_s = time_s" },
   },
   ["steps.kernels.pairs"] = {
     { "the ramp of a window", "a * p + a * (a + 1) / 2", "a * p" },
@@ -119,6 +120,12 @@ local mutations = {
     { "state-space decodes", "if batch.decodes > 0 then\n    local tokens = batch.decode_tokens\n    time_s",
       "if false then\n    local tokens = batch.decode_tokens\n    time_s" },
   },
+  ["steps.kernels.beside"] = {
+    { "what routed experts do not hide", "max(shared.time_s - routed_s, least_s)", "least_s" },
+    { "what both compete for", "max(shared.time_s - routed_s, least_s)", "max(shared.time_s - routed_s, 0)" },
+    { "the limit of an engine", "if rows > steps.shared_tokens then", "if false then" },
+    { "corrections of a copy", 'if row.kind ~= "correction" then', "if true then" },
+  },
   ["steps.kernels.modules"] = {
     { "eager kernels of the rows", "- self.steps.module_eager_s - parts_s", "- parts_s" },
     { "parts are not paid twice", "- self.steps.module_eager_s - parts_s", "- self.steps.module_eager_s" },
@@ -126,6 +133,11 @@ local mutations = {
     { "the index is a part", "parts_s = parts_s + index:time(tokens, tokens)", "parts_s = parts_s + 0" },
     { "a layer of the module", "evidence, self.layers, 0, 0, 0", "evidence, 1, 0, 0, 0" },
     { "no index, no module", "or not kind.index.own then return nil end", "then return nil end" },
+    { "prompts without an excess", "if behind <= 0 then return 0 end", "" },
+    { "tokens that are all selected", "t + p - max(p, self.attention.index.topk)", "t" },
+    { "eager kernels of rows of prompts", "- steps.module_eager_s - parts_s)", "- parts_s)" },
+    { "the excess of a token", "excess_s / (prompt_tokens - attention.index.topk)", "excess_s / prompt_tokens" },
+    { "layers without an index of their own", "(each.module or own) or false", "each.module or false" },
   },
   ["steps.kernels.elementwise"] = {
     { "the node of a small kernel", "* steps.small_kernel_bandwidth) + node_s", "* steps.small_kernel_bandwidth)" },
@@ -157,6 +169,7 @@ dofile("tests/scripts/mutations.lua").check {
   module = function(name) return name end,
   tests = function(name)
     if name == "steps.kernels.modules" then return { "tests/scripts/modules_test.lua" } end
+    if name == "steps.kernels.beside" then return { "tests/scripts/beside_test.lua" } end
     local out = { "tests/scripts/kernels_prices_test.lua", "tests/scripts/layer_kinds_test.lua",
       "tests/scripts/engines_test.lua" }
     if name == "steps.kernels.recurrent" then out[4] = "tests/scripts/decode_bytes_test.lua" end

@@ -319,7 +319,8 @@ test("data-parallel groups gather their tokens for the experts, and attend on th
   local _, exchange = database:lookup { op = "all_reduce", bytes = 4 * 64 * 1024 * 2, ranks = 4 }
   test.near(row.expert_exchange.time_s, exchange.latency_s, 1e-9)
   test.check(not row.attention_all_reduce and not row.mlp_all_reduce, "one rank attends")
-  local alone = rows_of(of(given, { hardware = "h200-sxm" }), bound.decodes(64, 1000))
+  local apart = { hardware = "h200-sxm", parameters = { shared_beside = 0 } }
+  local alone = rows_of(of(given, apart), bound.decodes(64, 1000))
   for _, name in ipairs { "qkv", "attention_decode", "o", "shared_down", "router", "lm_head" } do
     test.equal(row[name].time_s, alone[name].time_s, name)
   end

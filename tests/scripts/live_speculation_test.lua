@@ -72,6 +72,22 @@ test("a speculator with more drafts than before is refused, and any where nothin
   test.raises("opened without `speculation`", function() serve.open(scenario(nil)):set { speculator = fixed(1) } end)
 end)
 
+test("another step model and another drafter reach what is bound to them", function()
+  local goodput = require "speculators.goodput" { draft_tokens = 3 }
+  local live = serve.open(scenario(goodput))
+  live:step(20)
+  local before_s = live:explain(1).time_s
+  live:set { steps = "roofline_v2" }
+  live:step(60)
+  local names = {}
+  for _, row in ipairs(live:explain(1).rows) do names[row.name:match "^[^.@]*"] = true end
+  test.check(names.draft, "the drafter is still priced")
+  test.check(live:explain(1).time_s ~= before_s, "by another step model")
+  live:set { steps = require "steps.kernels" {}, speculator = require "speculators.goodput" { draft_tokens = 2 } }
+  live:step(20)
+  test.equal(live:last_step().decodes, 8)
+end)
+
 test("a fork goes on with its own state of the speculator", function()
   local live = serve.open(scenario(require "speculators.ema" { draft_tokens = 1 }))
   live:step(40)

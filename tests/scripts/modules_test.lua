@@ -13,7 +13,7 @@ end
 
 local function bind(model, gpu, tp, options)
   options = options or {}
-  local deployment = { tp = tp, ep = tp, kv = options.kv }
+  local deployment = { tp = tp, ep = tp, kv = options.kv, weights = options.weights }
   return bound.bind(Kernels(options.parameters or {}),
     { model = model, hardware = gpu, mfu = open(gpu), deployment = deployment })
 end
@@ -70,6 +70,62 @@ test("the excess has the evidence of its rows, is no work, and is left out where
   test.check(not row_of(bind("deepseek-v3", "b200", 8)), "a module without an index")
   test.check(not row_of(bind("deepseek-v3.2", "l40s", 8)), "a GPU without rows")
   test.equal(row_of(bind("deepseek-v3.2", "b200", 8, { parameters = { module_eager_s = 1 } })).time_s, 0)
+end)
+
+--- Seconds of one layer that a prompt of `new` tokens after `before` takes by a kind, module and parts together.
+local function prompt_s(steps, new, before, suffix, layers)
+  return (layer_s(steps, bound.prefill(new, before), suffix or "", layers))
+end
+
+local function prompt_row_s(gpu, dtype, kv, new)
+  return module_s(gpu, { op = "dsa_module_prefill", dtype = dtype, hidden_size = 6144, heads = 64, tp = 8,
+    kv_dtype = kv, batch = 1, new_tokens = new, context_tokens = 0 }) - 57.5e-6
+end
+
+test("prompts of GLM-5 take what the rows of its modules say where the GPU's time is seen", function()
+  for _, gpu in ipairs { "h200-sxm", "b200", "b300" } do
+    for _, kv in ipairs { "bf16", "fp8" } do
+      local steps = bound.bind(Kernels {}, { model = "glm-5", hardware = gpu, mfu = open(gpu),
+        deployment = { tp = 8, ep = 8, weights = "fp8_block", kv = kv } })
+      test.near(prompt_s(steps, 16384, 0, "", 78), prompt_row_s(gpu, "fp8_block", kv, 16384), 1e-9, gpu .. " " .. kv)
+      for _, new in ipairs { 10240, 32768 } do
+        test.near(prompt_s(steps, new, 0, "", 78), prompt_row_s(gpu, "fp8_block", kv, new), 0.08,
+          ("%s %s %d"):format(gpu, kv, new))
+      end
+    end
+  end
+end)
+
+test("the excess of a prompt begins behind the selected tokens, and does not depend on its chunks", function()
+  local steps = bind("glm-5", "b200", 8, { weights = "fp8_block" })
+  local function excess_s(new, before)
+    for _, row in ipairs(cost.explain(function() return steps:time(bound.prefill(new, before)) end).rows) do
+      if row.name == "attention_module_prefill" then return row.time_s, row.evidence, row.count end
+    end
+    return 0
+  end
+  test.equal(excess_s(1000, 0), 0)
+  test.equal(excess_s(2048, 0), 0)
+  test.check(excess_s(2049, 0) > 0, "no excess")
+  local whole_s, evidence, layers = excess_s(8192, 0)
+  test.equal(layers, 78)
+  test.equal(evidence, "interpolated")
+  test.near(excess_s(4096, 0) + excess_s(4096, 4096), whole_s, 1e-12)
+  test.near(excess_s(4096, 8192), 4096 / 6144 * whole_s, 1e-12)
+  local _, far = excess_s(8192, 32768)
+  test.equal(far, "extrapolated")
+end)
+
+test("layers that use another layer's selection gather its tokens, too", function()
+  local steps, counts = bind("glm-5.2", "b200", 8, { weights = "fp8_block" }), {}
+  for _, row in ipairs(cost.explain(function() return steps:time(bound.prefill(8192, 0)) end).rows) do
+    if row.name:find "^attention_module_prefill" then counts[#counts + 1] = row.count end
+  end
+  test.equal(table.concat(counts, " "), "21 57")
+  for _, row in ipairs(cost.explain(function() return bind("deepseek-v3", "b200", 8):time(bound.prefill(8192, 0)) end)
+    .rows) do
+    test.check(not row.name:find "module_prefill", "a model without an index")
+  end
 end)
 
 test("rows of MiniMax-M3's modules agree with the sum of the parts: its index reads every token", function()

@@ -13,6 +13,8 @@ local bases = {
   price = { price = { { decodes = 1 } } },
   static = { steps = "roofline_v1" },
   search = { workload = "poisson" },
+  plan = { workload = "poisson", plan = { load = { rate_per_s = 5 }, slo = { ttft_s_p99 = 1 },
+    gpus = { { "h100-sxm", price_per_hour = 2 } } } },
 }
 local goals = {
   rate = { slo = { ttft_s_p99 = 0.5 }, min = 1, max = 2 },
@@ -28,7 +30,7 @@ local function copy(t)
 end
 
 local function kind_of(entry)
-  for _, kind in ipairs { "serve", "price", "static", "search" } do
+  for _, kind in ipairs { "serve", "price", "static", "search", "plan" } do
     if entry.kinds[kind] then return kind end
   end
   return "serve"
@@ -76,7 +78,7 @@ end
 
 local wrong = { text = 3, integer = "x", number = "x", boolean = 3, ["function"] = 3, table = 3, list = 3,
   choice = "no such choice", policy = 3, ["text or table"] = true, ["integer or list"] = true,
-  ["text or policy"] = true }
+  ["text or policy"] = true, ["table or text"] = 3 }
 
 test("every declared key is accepted with a value of its type", function()
   local refused = {}

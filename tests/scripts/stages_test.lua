@@ -162,3 +162,5 @@ test("layers of several kinds are noted, because stages are taken to hold the sa
   test.check(not notes_of("llama-3.1-70b", { tp = 2, pp = 2 }):find(part, 1, true), "alike")
   test.check(not notes_of("gemma-3-27b", { tp = 2 }):find("stages", 1, true), "one stage")
 end)
+
+test.finish()

@@ -315,6 +315,25 @@ test("vLLM before 0.16 sorts logits where the model's own sampling asks for it, 
              "prefill and decode apart: the router is not vLLM's own server")
 end)
 
+test("the image of a run says whether it drafts, and the number of drafts follows from its ranks", function()
+  local function given(row)
+    return setup.scenario(rows.read(write { row })[1], steps(), setup.options)
+  end
+  local r1 = { family = "deepseek-v3", engine = "trtllm", engine_version = "1.2.0rc6.post3", system = "b200_sxm",
+    format = "fp4", widths_tp_dp_moetp_moeep = "8,1,1,8", clients = 16, isl = 1024, osl = 1024 }
+  local scenario = given(r1)
+  test.equal(scenario.speculation.speculator.draft_tokens, 3)
+  test.equal(scenario.scheduler.max_num_seqs, 16)
+  test.equal(scenario.scheduler.max_num_batched_tokens, 1152)  -- 4 x 16 + 1,024 + 64, in whole 64s
+  test.equal(scenario.steps.largest_graph, 64)
+  local ranks = given(with(r1, { widths_tp_dp_moetp_moeep = "1,8,1,8" }))
+  test.equal(ranks.speculation.speculator.draft_tokens, 1)
+  for _, other in ipairs { { engine_version = "1.2.0rc6.post2" }, { format = "fp8" }, { family = "glm-5" },
+                           { source = "gap.csv", isl = 1000 } } do
+    test.equal(given(with(r1, other)).speculation, nil, "a run without drafts")
+  end
+end)
+
 -- Options ----------------------------------------------------------------------------------------------------------
 
 test("options that mean nothing here are errors, and settings of the run are checked", function()

@@ -85,6 +85,19 @@ test("a case is a scenario with the run's own acceptance", function()
   test.equal(plain.speculation, nil)
 end)
 
+test("a case has the formats of its row, and its whole prompt", function()
+  local function own(name, value)
+    local line = closed("a", 0, "", 100)
+    return rows.read(file((line:gsub(name, value, 1))))[1]
+  end
+  local case = rows.read(file(closed("a", 0, "", 100)))[1]
+  test.equal(setup.scenario(case, steps, setup.options).deployment.weights, "bf16")
+  case = own("bf16,bf16", "fp8,fp8")
+  test.equal(setup.scenario(case, steps, setup.options).deployment.weights, "fp8")
+  test.equal(setup.scenario(case, steps, setup.options).deployment.kv, "fp8")
+  test.check(own("bf16,bf16", "fp8,").problem:find("kv_dtype: expected a number format", 1, true))
+end)
+
 test("logits are sorted where the file says so and the release does", function()
   local case = rows.read(file(rated("b", 4, "0.1|0|0|0")))[1]
   test.equal(policy.parameters(setup.scenario(case, steps, setup.options).steps).sorted_logit_s, 0)

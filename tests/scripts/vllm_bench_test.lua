@@ -98,13 +98,19 @@ local Second = policy.define { name = "second", doc = "Every step takes one seco
 function Second:time() return 1 end
 
 test("in the engine as many are under way as max_concurrency says, and all are sent", function()
-  local run = native.serve_open({ replicas = { { kv_blocks = 10000 } } }, { require "schedulers.vllm_v1" {} },
-    { { steps = Second {} } }, nil, opened { num_prompts = 50, request_rate = math.huge, max_concurrency = 7,
-      random_input_len = 20, random_output_len = 6, random_range_ratio = 0.5 })
-  local most = 0
-  while native.serve_step(run) do most = math.max(most, native.serve_replica(run, 1).outstanding) end
-  test.equal(most, 7, "outstanding")
-  test.equal(native.serve_summary(run).completed, 50)
+  local slow_beginning = { request_rate = math.huge, ramp_up_strategy = "linear", ramp_up_start_rps = 0.02,
+    ramp_up_end_rps = 20 }
+  for _, load in ipairs { { request_rate = math.huge }, slow_beginning, { request_rate = 0.3, burstiness = 0.05 } } do
+    local parameters = { num_prompts = 50, max_concurrency = 7, random_input_len = 20, random_output_len = 6,
+      random_range_ratio = 0.5 }
+    for name, value in pairs(load) do parameters[name] = value end
+    local run = native.serve_open({ replicas = { { kv_blocks = 10000 } } }, { require "schedulers.vllm_v1" {} },
+      { { steps = Second {} } }, nil, opened(parameters))
+    local most = 0
+    while native.serve_step(run) do most = math.max(most, native.serve_replica(run, 1).outstanding) end
+    test.equal(most, 7, "outstanding")
+    test.equal(native.serve_summary(run).completed, 50)
+  end
 end)
 
 test("a limit that is never reached changes nothing, and lengths do not depend on it", function()

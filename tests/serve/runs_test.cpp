@@ -46,7 +46,7 @@ Batch decodes(std::int32_t count, double context_tokens) {
 
 /// Everything that a run tells, with a recorder that reads prices (the long way) or does not.
 struct Told : Recorder {
-  explicit Told(bool reads) : reads(reads) {}
+  explicit Told(bool reads_steps) : reads(reads_steps) {}
   bool reads;
   bool reads_prices() const override { return reads; }
 };

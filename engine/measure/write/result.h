@@ -63,7 +63,7 @@ struct Comparison {
 };
 
 /// Two documents, value by value. Members are matched by name, whatever their order; variants by
-/// position.
+/// position. The key `build` of a document is not compared.
 Comparison compare(const Json& a, const Json& b, double tolerance);
 
 }  // namespace rooflua

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/toml.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -52,6 +53,12 @@ int read_file(lua_State* L) {
   }
   const std::string content = std::move(text).str();
   lua_pushlstring(L, content.data(), content.size());
+  return 1;
+}
+
+/// read_toml(path) -> its tables and values. Raises an error with the line of bad syntax.
+int read_toml_file(lua_State* L) {
+  push_json(L, read_toml(check_text(L, 1, "path")), true);
   return 1;
 }
 
@@ -114,6 +121,7 @@ int load_text(lua_State* L) {
 
 void bind_files(lua_State* L) {
   set_function(L, "read_file", guarded<read_file>);
+  set_function(L, "read_toml", guarded<read_toml_file>);
   set_function(L, "file_exists", guarded<file_exists>);
   set_function(L, "list_folder", guarded<list_folder>);
   set_function(L, "load_chunk", guarded<load_chunk>);

@@ -209,6 +209,7 @@ Json fields_of(const Hardware& hardware) {
   out["domain_gpus"] = hardware.domain_gpus;
   out["network_bytes_per_s"] =
       hardware.network_bandwidth.value_or(BytesPerSecond{}).in_base_units();
+  out["tdp_w"] = hardware.tdp_w.value_or(0);
   out["sms"] = hardware.sms;
   out["clock_hz"] = hardware.clock_hz;
   out["l2_bytes"] = hardware.l2.in_base_units();

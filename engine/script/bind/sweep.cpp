@@ -1,4 +1,4 @@
-// Many runs from Lua: worker processes, results files, and the hash of a scenario's files.
+// Many runs from Lua: worker processes, results files, and the names of their content.
 
 #include "measure/sweep.h"
 
@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/build_stamp.h"
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "measure/store/shards.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
 
@@ -48,9 +50,9 @@ bool is_there(const fs::path& path) {
   return fs::is_regular_file(status) || fs::is_directory(status);
 }
 
-/// fingerprint({path...}, {text...}) -> 16 hexadecimal digits. A path that does not exist counts as
-/// "absent".
-int fingerprint(lua_State* L) {
+/// content_name({path...}, {text...}) -> 32 hexadecimal digits. A path that does not exist counts
+/// as "absent".
+int content_name(lua_State* L) {
   Checksum hash;
   const Json paths = to_json(L, 1, "paths"), texts = to_json(L, 2, "texts");
   for (const Json& each : paths.items()) {
@@ -59,7 +61,7 @@ int fingerprint(lua_State* L) {
     if (there) add_path(hash, each.text());
   }
   for (const Json& each : texts.items()) hash.add(each.text());
-  lua_pushstring(L, hash.hex().c_str());
+  lua_pushstring(L, hash.name().c_str());
   return 1;
 }
 
@@ -82,19 +84,42 @@ Json call_row(lua_State* L, int index, std::size_t row) {
   return result;
 }
 
-/// run_many({{name, parameters, seed}...}, {jobs, results, hash, scenario, title}, function(i))
+/// dealt(total, count) -> {shard of each position, from 0} (measure/store/shards.h).
+int dealt_positions(lua_State* L) {
+  Json out = Json::array();
+  for (const std::int64_t shard : dealt(static_cast<std::int64_t>(check_number(L, 1, "dealt")),
+                                        static_cast<std::int64_t>(check_number(L, 2, "dealt"))))
+    out.push_back(shard);
+  push_json(L, out, false);
+  return 1;
+}
+
+std::int64_t whole(const Json& object, const char* key) {
+  const Json* value = object.find(key);
+  return value != nullptr && value->is_number() ? value->integer() : 0;
+}
+
+/// run_many({{name, parameters, seed, run_hash, position}...},
+///   {jobs, title, results, also = {file...}, set = {hash, title, total, file}}, function(i))
 ///   -> {document or false...}, {problem...}, {reused, foreign, interrupted}
 int run_many(lua_State* L) {
   lua_settop(L, 3);
   const Json given = to_json(L, 1, "rows"), options = to_json(L, 2, "options");
   std::vector<SweepRow> rows;
   for (const Json& each : given.items()) {
-    rows.push_back({text_of(each, "name"), *each.find("parameters"), each.find("seed")->integer()});
+    rows.push_back({text_of(each, "name"), *each.find("parameters"), each.find("seed")->integer(),
+                    text_of(each, "run_hash"), whole(each, "position")});
   }
   SweepOptions sweep;
   sweep.jobs = static_cast<int>(options.find("jobs")->integer());
   sweep.results = text_of(options, "results");
-  sweep.set = {text_of(options, "hash"), ROOFLUA_VERSION, text_of(options, "scenario")};
+  sweep.build = build_stamp();
+  if (const Json* set = options.find("set"))
+    sweep.set = {text_of(*set, "hash"), text_of(*set, "title"), whole(*set, "total"),
+                 text_of(*set, "file")};
+  if (const Json* also = options.find("also"); also != nullptr && also->is_array()) {
+    for (const Json& each : also->items()) sweep.also.push_back(each.text());
+  }
   sweep.title = text_of(options, "title");
   sweep.quiet = sweep.title.empty();
   sweep.stop = &stop_requested();
@@ -117,7 +142,8 @@ int run_many(lua_State* L) {
 }  // namespace
 
 void bind_sweep(lua_State* L) {
-  set_function(L, "fingerprint", guarded<fingerprint>);
+  set_function(L, "content_name", guarded<content_name>);
+  set_function(L, "dealt", guarded<dealt_positions>);
   set_function(L, "run_many", guarded<run_many>);
 }
 

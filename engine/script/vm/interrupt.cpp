@@ -27,6 +27,7 @@ std::atomic<int> expiries{0};
 std::atomic<int> gentle{0};  // how many StopGently live: their loops read `stop` themselves
 std::atomic<int> last{0};
 std::atomic<bool> absorbed{false};
+std::atomic<bool> terminated{false};
 double limit_s = 0;
 char stopped_at[4096] = "";  // "scenario.lua:12: "
 timer_t timer{}, patience{};
@@ -119,6 +120,16 @@ bool pressed_again() {
   return now_ms - last_press_ms.exchange(now_ms) >= key_repeat_ms;
 }
 
+/// The first stop of a run, which its loop may answer itself.
+void stop_first() {
+  if (gentle == 0) return arm(StopReason::interrupted);
+  if (absorbed.load()) return;
+  int none = 0;
+  stop.compare_exchange_strong(none, static_cast<int>(StopReason::interrupted));
+  last = stop.load();
+  if (!wait_patiently(StopGently::patience_s)) arm(StopReason::interrupted);
+}
+
 void on_interrupt(int) {
   const KeptErrno kept;
   const bool again = pressed_again();
@@ -126,12 +137,13 @@ void on_interrupt(int) {
   if (before >= 2) end_process("rooflua: interrupted three times\n", 130);
   if (before == 1)
     say("\nrooflua: what runs cannot be stopped yet; Ctrl-C once more ends the program\n");
-  if (before > 0 || gentle == 0) return arm(StopReason::interrupted);
-  if (absorbed.load()) return;
-  int none = 0;
-  stop.compare_exchange_strong(none, static_cast<int>(StopReason::interrupted));
-  last = stop.load();
-  if (!wait_patiently(StopGently::patience_s)) arm(StopReason::interrupted);
+  if (before > 0) return arm(StopReason::interrupted);
+  stop_first();
+}
+
+void on_terminate(int) {
+  const KeptErrno kept;
+  if (!terminated.exchange(true)) stop_first();
 }
 
 void on_patience(int) {
@@ -226,6 +238,14 @@ void restart_time_limit() {
   if (owner.load() == nullptr || limit_s <= 0) return;
   expiries = 0;
   set_timer(limit_s);
+}
+
+void stop_on_terminate() {
+  if (owner.load() != nullptr) set_handler(SIGTERM, on_terminate, nullptr);
+}
+
+int interrupted_status() {
+  return 128 + (terminated.load() ? SIGTERM : SIGINT);
 }
 
 void continue_in_worker() {

@@ -64,6 +64,13 @@ StopReason absorb_stop();
 /// The reason of the last stop in this process. clear() and absorb_stop() do not reset it.
 StopReason last_stop();
 
+/// From now on TERM (a time limit of the cluster, a node that is drained) stops this process like
+/// the first Ctrl-C: workers end, and what is known can be printed. For commands that run and end.
+void stop_on_terminate();
+
+/// A shell's status for a program that was stopped by Ctrl-C (130) or TERM (143).
+int interrupted_status();
+
 /// Called in a forked worker: starts the time limit, because timers are not inherited. SIGTERM, by
 /// which the parent forwards a Ctrl-C, stops the script as SIGINT does, however often it arrives.
 void continue_in_worker();

@@ -218,6 +218,11 @@ bool TraceBuilder::failed(const RawTraceRow& raw) const {
   return whole(raw, TraceRole::failure, 0) != 0;
 }
 
+void TraceBuilder::leave_out(const std::string& why, const RawTraceRow& raw) {
+  ++trace_.read;
+  skip(why, raw);
+}
+
 void TraceBuilder::skip(const std::string& why, const RawTraceRow& raw) {
   SkippedRows& rows = trace_.skipped[why];
   if (rows.count++ == 0) rows.first_line = raw.line;

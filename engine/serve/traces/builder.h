@@ -26,6 +26,8 @@ class TraceBuilder {
   void set_arrival_unit(double units_per_s) { units_per_s_ = units_per_s; }
   /// @throws Error as read_trace
   void append(const RawTraceRow& raw);
+  /// Counts a row that is not replayed.
+  void leave_out(const std::string& why, const RawTraceRow& raw);
   /// Whether the rows that follow change nothing.
   bool full() const {
     return options_.limit > 0 && trace_.rows.size() >= options_.limit && !sorts();

@@ -107,6 +107,8 @@ std::span<const Spelling> columns_of(TraceFormat format) {
       return blis_training_columns;
     case TraceFormat::plain:
     case TraceFormat::requests:
+    case TraceFormat::aiperf:
+    case TraceFormat::otlp:
       break;
   }
   return plain_columns;

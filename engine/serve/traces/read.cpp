@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json_lines.h"
 #include "serve/traces/builder.h"
+#include "serve/traces/nested.h"
 
 namespace rooflua {
 
@@ -158,6 +159,12 @@ Trace parse_trace(std::string_view text, const std::string& file, const TraceOpt
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string_view::npos) throw Error(file, "an empty file");
   if (text[first] == '{') {
+    if (const auto nested = options.format ? *options.format : nested_format(text.substr(first));
+        is_nested(nested)) {
+      trace.format = nested;
+      read_nested(text, trace, options);
+      return trace;
+    }
     JsonLines lines(text, file);
     read_lines(lines, trace, options);
     return trace;

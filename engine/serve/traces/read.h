@@ -16,13 +16,18 @@
 //                           512 tokens of the prompt, and one for the rest
 //     requests       CSV    the file of --requests, one row per request as it ends: arrival_s,
 //                           prompt_tokens, output_tokens, ttft_s, ...; sorted by arrival here
+//     aiperf         JSONL  profile_export.jsonl of AIPerf: metadata.request_start_ns,
+//                           metrics.input_sequence_length, metrics.output_sequence_length; sorted
+//     otlp           JSON   spans llm_request that vLLM exports to OpenTelemetry, a batch per line
+//                           or one document; sorted
 //     plain          CSV or JSONL with any usual spelling of the three columns, arrival in s, ms or
 //                    us by its suffix; optional: class, session, round, priority, prompt_id,
 //                    prefix_group with prefix_length (a part of the prompt)
 //
 // Arrivals are seconds as the file has them; dates and Unix times (1e9 s or more) count from the
 // first row.
-// @source Azure: Splitwise, ISCA 2024; Mooncake: FAST 2025; BurstGPT: arXiv 2401.17644
+// @source Azure: Splitwise, ISCA 2024; Mooncake: FAST 2025; BurstGPT: arXiv 2401.17644;
+//         AIPerf and OTLP: serve/traces/nested.h
 
 #include <filesystem>
 #include <string>

@@ -15,7 +15,17 @@
 
 namespace rooflua {
 
-enum class TraceFormat { plain, requests, azure, burstgpt, mooncake, blis_v2, blis_training };
+enum class TraceFormat {
+  plain,
+  requests,
+  azure,
+  burstgpt,
+  mooncake,
+  blis_v2,
+  blis_training,
+  aiperf,
+  otlp
+};
 
 std::string_view name(TraceFormat format);
 /// The inverse of name(). @throws Error at `where` that names the known ones
@@ -44,7 +54,8 @@ struct Trace {
   std::vector<TraceRow> rows;
   std::vector<Segment> segments;
   std::vector<std::string> classes, sessions;  // names, in order of appearance; "(none)" last
-  /// Rows that are not replayed, by reason: "failed when recorded" or "no output".
+  /// Rows that are not replayed, by reason: "failed when recorded", "no output" or
+  /// "warm-up".
   std::map<std::string, SkippedRows> skipped;
   std::int64_t read = 0;  // rows that were read, skipped ones included
 

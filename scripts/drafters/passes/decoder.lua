@@ -24,7 +24,7 @@ function decoder.deployment(model, context, tp)
   local own = context.deployment
   return spec.deployment { model = model, hardware = context.hardware, tp = tp > 0 and tp or own.tp,
     max_num_seqs = own.max_num_seqs, max_num_batched_tokens = own.max_num_batched_tokens, kv_blocks = 1,
-    block_size = own.block_size }
+    block_size = own.block_size, kv = own.kv }
 end
 
 --- A copy of an operation, with a longer input where `factor` is above 1: weights and flop grow with it.
@@ -45,29 +45,36 @@ function decoder.two_inputs(model, deployment)
   return out
 end
 
---- The GEMM that makes one hidden state of several.
-local function fusing(states, model, tp)
-  local k, n = states * model.hidden_size, model.hidden_size / tp
+--- The GEMM that makes one hidden state of several, whole on every rank.
+local function fusing(states, model)
+  local k, n = states * model.hidden_size, model.hidden_size
   return { name = "fuse", op = "gemm", groups = 1, count = 1, k = k, n = n, dtype = model.dtype,
     flop_per_row = 2 * k * n, weight_bytes = 2 * k * n, bytes_per_row = 2 * (k + n), rows = "tokens",
     rows_per_token = 1 }
 end
 
 --- @param context table {model, deployment, hardware, mfu, async_depth, draft_depth} as :bind gets it
+--- The step model's own parameters where it is of the same kind, without the host's time, which a step pays once.
+local function kernels_of(steps)
+  local own = steps and steps.name == "kernels" and steps or Kernels {}
+  return policy.fresh(policy.with(own, { host_step_s = 0, host_request_s = 0, sampler_s = 0 }))
+end
+
 --- @param given table {model, deployment, operations, beside = {pass_s, host_pass_s, host_row_s}, fuses = hidden states
----   that one GEMM joins in front of the first pass}
+---   that one GEMM joins in front of the first pass, or of every pass (fuses_in_every_pass)}
 function decoder.of(context, given)
-  local kernels = policy.fresh(Kernels { host_step_s = 0, host_request_s = 0, sampler_s = 0 })
+  local kernels = kernels_of(context.steps)
   kernels:bind { model = given.model, deployment = given.deployment, hardware = context.hardware, mfu = context.mfu,
     async_depth = 2, draft_depth = context.draft_depth }
   kernels:bind_operations(given.operations, given.deployment)
   local waits, beside = context.async_depth == 1, given.beside
   local self = setmetatable({ kernels = kernels, operations = given.operations, pass_s = beside.pass_s,
     host_pass_s = waits and beside.host_pass_s or 0, host_row_s = waits and beside.host_row_s or 0,
-    fuse_time = false }, decoder)
+    fuse_time = false, later_fuse_time = false, pass = { prefills = {} } }, decoder)
   if given.fuses then
-    self.fuse = fusing(given.fuses, given.model, given.deployment.tp)
+    self.fuse = fusing(given.fuses, given.model)
     self.fuse_time = kernels:sum_of { self.fuse }
+    self.later_fuse_time = given.fuses_in_every_pass and self.fuse_time
   end
   return self
 end
@@ -94,9 +101,19 @@ function decoder:first_pass(batch, more, heads)
     decode_s = kernels.attention:decode(decodes, batch.decode_context_tokens, batch)
     if kernels.decode_rows_time then time_s = time_s + kernels.decode_rows_time(batch.decode_tokens) end
   end
+  if kernels.has_more then time_s = time_s + kernels:more_time(batch, chunks, decodes) end
   if chunks == 0 then return time_s + decode_s end
   return time_s + kernels:attention_time(kernels.attention, batch, chunks, decode_s)
     + kernels:expanded_time(batch, chunks)
+end
+
+--- Attention of further kinds, and recurrent layers, for one token of each of `rows` requests.
+function decoder:more_rows_time(batch, rows, context)
+  local kernels, pass, time_s = self.kernels, self.pass, 0
+  for _, each in ipairs(kernels.more_attention) do time_s = time_s + each:decode_rows(rows, context, batch) end
+  pass.decodes, pass.decode_tokens = rows, rows
+  for _, each in ipairs(kernels.recurrent) do time_s = time_s + each:batch_time(pass) end
+  return time_s
 end
 
 --- A pass with one token for each of `rows` requests.
@@ -104,6 +121,8 @@ function decoder:later_pass(batch, rows, context)
   local kernels = self.kernels
   local time_s = tokens_time(kernels, batch, rows) + kernels.head_time(rows)
     + kernels.attention:decode_rows(rows, context, batch)
+  if kernels.has_more then time_s = time_s + self:more_rows_time(batch, rows, context) end
+  if self.later_fuse_time then time_s = time_s + self.later_fuse_time(graphs.padded(rows, kernels.graph_tokens)) end
   if kernels.decode_rows_time then time_s = time_s + kernels.decode_rows_time(rows) end
   return time_s
 end
@@ -146,7 +165,7 @@ function decoder:parallel_time(batch)
   local rows, drafts = batch.draft_rows, batch.draft_tokens
   local time_s = self:first_pass(batch, drafts, drafts) + beside(self, batch, 1)
   if rows == 0 then return time_s end
-  return time_s + self.kernels.attention:decode_rows(rows, context_of(batch), batch)
+  return time_s + self.kernels.attention:further_queries(rows, context_of(batch), batch, drafts)
 end
 
 -- Memory ---------------------------------------------------------------------------------------------------------

@@ -1,21 +1,34 @@
 --- The operations of one layer like a model's usual one, with the model's embedding and LM head: the extra layer of
---- multi-token prediction.
+--- multi-token prediction. Its attention is the most frequent kind that is not recurrent, its MLP the most frequent
+--- kind; of two as frequent, the later one.
 local cost = require "rooflua.cost"
 
 local last_layer = {}
 
---- Operations of a dense MLP, which models with experts have in a few layers only.
-local dense = { quantize_gate_up = true, gate_up = true, activation = true, quantize_down = true, down = true }
+--- The part of a layer that each operation is of: "attention", "mlp", or false for those that all layers share.
+local function parts_of(layers)
+  local out, part = {}, false
+  for i, op in ipairs(layers) do
+    if op.name == "attention_norm" then part = "attention" elseif op.name == "mlp_norm" then part = "mlp" end
+    out[i] = op.kind > 0 and part
+  end
+  return out
+end
 
---- Name of an operation without the kind of its layers.
-local function base_name(op) return op.name:match "^[^@]*" end
+local function is_recurrent(op) return op.op == "linear_attention" end
 
---- For each name the kind of layers that has it most often; of two alike, the later one.
-local function most_frequent(layers)
-  local chosen = {}
-  for _, op in ipairs(layers) do
-    local name = base_name(op)
-    if not chosen[name] or op.count >= chosen[name].count then chosen[name] = op end
+--- The most frequent kind of a part, by the number of its layers.
+local function most_frequent(layers, parts, part)
+  local counts, recurrent, chosen = {}, {}, nil
+  for i, op in ipairs(layers) do
+    if parts[i] == part then
+      counts[op.kind] = math.max(counts[op.kind] or 0, op.count)
+      recurrent[op.kind] = recurrent[op.kind] or is_recurrent(op)
+    end
+  end
+  for kind, count in pairs(counts) do
+    local better = not chosen or count > counts[chosen] or count == counts[chosen] and kind > chosen
+    if not recurrent[kind] and better then chosen = kind end
   end
   return chosen
 end
@@ -25,11 +38,10 @@ end
 --- @return table as of cost.layers
 function last_layer.operations(model, deployment)
   local layers, out = cost.layers(model, deployment), {}
-  local chosen = most_frequent(layers)
-  local experts = chosen.experts and chosen.experts.count or 0
-  for _, op in ipairs(layers) do
-    local name = base_name(op)
-    if chosen[name] == op and not (dense[name] and experts >= op.count) then
+  local parts = parts_of(layers)
+  local kinds = { attention = most_frequent(layers, parts, "attention"), mlp = most_frequent(layers, parts, "mlp") }
+  for i, op in ipairs(layers) do
+    if not parts[i] or op.kind == kinds[parts[i]] then
       local one = {}
       for key, value in pairs(op) do one[key] = value end
       one.count = 1

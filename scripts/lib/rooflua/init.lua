@@ -5,11 +5,12 @@ local core = require "rooflua.base.core"
 local rooflua = {}
 
 local kinds = { steps = true, schedulers = true, routers = true, workloads = true, bucketing = true,
-  corrections = true, lookup = true, metrics = true, speculators = true, acceptance = true, drafters = true }
+  corrections = true, lookup = true, metrics = true, speculators = true, acceptance = true, drafters = true,
+  candidates = true, objectives = true, strategies = true, power = true }
 
 --- The policies of one folder of scripts/, with doc and parameters.
 ---@param kind string steps, schedulers, routers, workloads, bucketing, corrections, lookup, metrics, speculators,
----acceptance or drafters
+---acceptance, drafters, candidates, objectives, strategies or power
 function rooflua.list(kind)
   if not kinds[kind] then
     if type(kind) ~= "string" then

@@ -6,7 +6,7 @@ local files = require "rooflua.sandbox.files"
 local trace = {}
 
 --- @param path string a file beside the scenario or in the working directory:
----   BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, plain CSV or JSONL, our per-request CSV
+---   BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, AIPerf, OTLP, plain CSV or JSONL, our per-request CSV
 --- @param format string the name of a format; "" recognises it by the columns
 --- @param limit number only the first so many; 0 = all
 --- @param sort boolean accept rows that are not in order of arrival

@@ -19,7 +19,7 @@ local attention_block = 128  -- keys that a decode attention kernel loads at onc
 
 local attention = {}
 attention.__index = attention
-attention.verify = verify.time
+attention.verify, attention.further_queries = verify.time, verify.further
 
 --- Whether rows of window attention were measured at this shape. Rows of another window are no better than those of
 --- full attention with as many pairs.
@@ -47,7 +47,7 @@ function attention.of(steps, op, kind, deployment)
   self.index = index.of(steps, kind, op.count, suffix)
   self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block)
   self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end)
-  self.prefill_calls, self.module = nil, false  -- module: what rows of the whole module take beyond the parts
+  self.prefill_calls, self.module = nil, false  -- module, prompt_module: what rows of the whole module take beyond
   return self
 end
 
@@ -87,6 +87,10 @@ function attention:decode_latency(n, tokens)
   return estimate.latency_s, estimate.evidence
 end
 
+--- Tokens that rows of window attention are asked with: contexts as far as they matter. From twice the window on a row
+--- is the same whatever its context; rows of many requests end there.
+function attention:window_tokens(batch) return batch:bounded_tokens(2 * self.own_window) end
+
 --- Decode attention of n requests that have `context` cached tokens in total. The new token of each request is in
 --- the cache when attention runs.
 --- @param batch rooflua.Batch its widths; its contexts are read only by kinds whose contexts are bounded
@@ -100,10 +104,11 @@ function attention:decode_rows(n, context, batch)
   local layers, all = self.layers, context + n
   local tokens, exact = all, true
   if self.tokens then tokens, exact = self.tokens(batch) end
+  if self.own_window then tokens, exact = self:window_tokens(batch) end
   local computed = max(tokens, n * attention_block)
   local latency_s, evidence = self.decode_calls:at(n, computed)
   local counted = computed
-  if self.own_window then  -- its rows are asked with whole contexts
+  if self.own_window then
     tokens = batch:bounded_tokens(self.own_window)
     counted = max(tokens, n * attention_block)
   end
@@ -128,6 +133,13 @@ end
 --- @return number time_s of all layers
 --- @return number paid_s part of the call's launch that is paid with this chunk
 function attention:prefill(t, p, paid_s)
+  local time_s, launch_s = self:prefill_parts(t, p, paid_s)
+  if self.prompt_module then time_s = time_s + self.prompt_module:prefill(t, p, self) end
+  return time_s, launch_s
+end
+
+--- The same without what rows of a whole module say beyond their parts.
+function attention:prefill_parts(t, p, paid_s)
   if self.prefill_calls == nil then self:choose_prefill() end
   local layers, query = self.layers, self.prefill_query
   query.new_tokens, query.context_tokens = t, p

@@ -69,6 +69,18 @@ local function is_whole_layer(steps, op)
   return known
 end
 
+--- An error if the kernels that are asked for do not run the format of a model's experts.
+--- @param kernels string the parameter experts_kernels
+function experts.check(kernels, layers)
+  if kernels ~= "marlin" then return end
+  for _, op in ipairs(layers) do
+    if op.op == "grouped_gemm" and not marlin.runs[op.dtype] then
+      error(("steps.kernels: experts_kernels = \"marlin\" runs %s, and the experts of this model are %s"):format(
+        table.concat(marlin.formats, ", "), op.dtype), 0)
+    end
+  end
+end
+
 --- Rows with which nearly every expert has one: 4 rows per expert in the mean leave out 2 %.
 local function rows_for_all(moe)
   return math.ceil(4 * moe.experts / moe.experts_per_token)

@@ -26,6 +26,7 @@ local of_int4 = { { 0.021, 6.7 }, { 0.042, 13 }, { 0.083, 25 }, { 0.167, 49 }, {
 
 --- Formats that it expands.
 marlin.runs = { mxfp4 = of_mxfp4, int4 = of_int4, int4_wo = of_int4 }
+marlin.formats = { "int4", "int4_wo", "mxfp4" }
 
 local of_peak = 989e12  -- of the GPU of the rows
 local ceil, log, exp = math.ceil, math.log, math.exp

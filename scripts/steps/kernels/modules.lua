@@ -7,8 +7,15 @@
 --- prompts has it too: its decodes run the same kernels. The excess is priced on a monotone grid, so that more never
 --- costs less. It is mostly a constant of each layer: kernels of the index and of the selection that no part prices.
 ---
---- Rows of prompts are not used: those of DSA were timed eagerly (a layer of 128 tokens takes 3.7 ms), and all of them
---- have hardly a context before the prompt. Rows of DeepSeek-V4 and MiniMax-M3 agree with the sum of the parts
+--- Prompts: rows of DSA (dsa_module_prefill) were timed eagerly, so that short prompts take the host's time (a layer of
+--- 128 tokens 1.2 to 3.7 ms), and they have hardly a context before the prompt. Of prompts of 16,384 tokens the GPU's
+--- time is seen. There a layer takes two to four times the sum of its parts, and from 8,192 to 32,768 tokens the excess
+--- of a token stays within 10 %: sparse attention gathers other keys for each query, and pads the few heads of a rank.
+---
+---     excess(t, p) = tokens of the chunk behind the first `topk` x excess(16,384, 0) / (16,384 - topk)
+---
+--- A prompt of at most topk tokens computes with all of them, and has no excess. Layers that use the selection of
+--- another layer have it too. Rows of DeepSeek-V4 and MiniMax-M3 agree with the sum of the parts
 --- (tests/scripts/modules_test.lua), which therefore stays.
 local cost = require "rooflua.cost"
 local monotone = require "steps.kernels.monotone"
@@ -18,6 +25,8 @@ local modules = {}
 modules.__index = modules
 
 local max = math.max
+local prompt_tokens = 16384            -- of the row that tells the excess of prompts
+local measured_prompts = { 4096, 32768 }  -- between these the rows show the GPU's time
 
 --- The question to the rows of a kind's whole module; nil where no such rows are read.
 local function query_of(steps, kind, deployment)
@@ -35,20 +44,31 @@ function modules.of(steps, attention, kind, deployment, parts)
   local query = query_of(steps, kind, deployment)
   if not query or not pcall(steps.database.lookup, steps.database, query) then return false end
   local self = setmetatable({ steps = steps, attention = attention, query = query, layers = attention.layers,
-                              name = (attention.decode_name:gsub("decode", "module")) }, modules)
-  self.projections = self:price_projections(parts)
+                              name = (attention.decode_name:gsub("decode", "module")), parts = parts }, modules)
+  self.projections = self:price_projections(monotone.requests)
   self.calls = monotone.of(function(n, tokens) return self:excess(n, tokens) end, 1)
   return self
 end
 
---- Time of a layer's projections and small kernels, at the numbers of requests of the grid. It is no part of the step:
---- the ledger does not see it.
-function modules:price_projections(parts)
+--- Gives every kind of sparse latent layers the rows of prompts: its own, or those of the kind whose selection it uses.
+--- @param kinds table[] attention of each kind of layers
+function modules.share(kinds, model)
+  local own
+  for _, each in ipairs(kinds) do own = own or each.module end
+  for _, each in ipairs(kinds) do
+    each.prompt_module = model.attention[each.op.kind].kind == "latent_sparse" and (each.module or own) or false
+    each.module_prefill_name = each.prefill_name:gsub("prefill", "module_prefill")
+  end
+end
+
+--- Time of a layer's projections and small kernels, at numbers of tokens. It is no part of the step: the ledger does
+--- not see it.
+function modules:price_projections(rows)
   local out = {}
-  for i, n in ipairs(monotone.requests) do
+  for i, n in ipairs(rows) do
     out[i] = cost.explain(function()
       local time_s = 0
-      for _, op in ipairs(parts) do time_s = time_s + ops.price(self.steps, op, n) end
+      for _, op in ipairs(self.parts) do time_s = time_s + ops.price(self.steps, op, n) end
       return time_s
     end).time_s / self.layers
   end
@@ -72,6 +92,35 @@ function modules:decode(n, all)
   local excess_s, evidence = self.calls:at(n, all)
   local note = monotone.note(n, all)
   return cost.record(self.name, excess_s, evidence, self.layers, 0, 0, 0, "memory", note, self.query.op)
+end
+
+--- What a prompt's token behind the first topk takes beyond the parts, in one layer; 0 without rows of prompts.
+function modules:prompt_excess()
+  local steps, attention, query = self.steps, self.attention, {}
+  if not steps.database:measures "dsa_module_prefill" then return 0, "modelled" end
+  for name, value in pairs(self.query) do query[name] = value end
+  query.op, query.batch, query.context_tokens, query.new_tokens = "dsa_module_prefill", 1, 0, prompt_tokens
+  local found, _, estimate = pcall(steps.database.lookup, steps.database, query)
+  if not found then return 0, "modelled" end
+  local parts_s = self:price_projections({ prompt_tokens })[1] + cost.explain(function()
+    return (attention:prefill_parts(prompt_tokens, 0, 0))
+  end).time_s / self.layers
+  local excess_s = max(0, estimate.latency_s - steps.module_eager_s - parts_s)
+  local evidence = estimate.evidence == "measured" and "interpolated" or estimate.evidence
+  return excess_s / (prompt_tokens - attention.index.topk), evidence
+end
+
+--- @param t integer new tokens of a chunk
+--- @param p integer tokens before them
+--- @param attention table the layers that it is for, of this kind or of one that uses this kind's selection
+function modules:prefill(t, p, attention)
+  local behind = t + p - max(p, self.attention.index.topk)
+  if behind <= 0 then return 0 end
+  if not self.prompt_token_s then self.prompt_token_s, self.prompt_evidence = self:prompt_excess() end
+  local evidence = self.prompt_evidence
+  if t + p < measured_prompts[1] or t + p > measured_prompts[2] then evidence = "extrapolated" end
+  return cost.record(attention.module_prefill_name, behind * self.prompt_token_s, evidence, attention.layers, 0, 0, 0,
+                     "memory", "excess of rows of 16,384 tokens, per token", "dsa_module_prefill")
 end
 
 return modules

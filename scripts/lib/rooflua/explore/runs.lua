@@ -3,11 +3,11 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
-local fingerprint = require "rooflua.scenario.fingerprint"
 local json = require "rooflua.json"
 local lookback = require "rooflua.measure.lookback"
 local paths = require "rooflua.scenario.paths"
 local Reader = require "rooflua.scenario.reader"
+local run_hash = require "rooflua.scenario.run_hash"
 local shape = require "rooflua.scenario.shape"
 local single = require "rooflua.scenario.single"
 local variants = require "rooflua.scenario.variants"
@@ -46,6 +46,8 @@ function runs.gpus_of(given)
   end
   return count
 end
+
+runs.gpus = gpus_of
 
 --- The document of one run.
 local function document_of(reader, given, row)
@@ -125,30 +127,35 @@ function runs.check_any(reader, given, list)
   error(first, 0)
 end
 
---- Rows of the results file, and the hash that keeps them apart from those of other scenarios.
-local function rows_of(given, list, results)
-  local rows, texts, varied = json.array {}, {}, {}
+--- Rows of the results file with the names of their runs, and the set that they are. `options.book` is the set of a
+--- search, to which every call adds runs.
+local function rows_of(reader, given, list, options)
+  local rows = json.array {}
+  local hasher = options.results
+    and run_hash.of_scenario { given = given, list = list, path = chunks.scenario_file() }
+  local book = options.book
   for i, variant in ipairs(list) do
-    for _, change in ipairs(variant.changes) do varied[#varied + 1] = { [change.path] = change.value } end
-    rows[i] = { name = variant.name, parameters = variant.parameters, seed = seed_of(given, variant) }
-    texts[i] = variant.name .. " " .. rows[i].seed
+    rows[i] = { name = variant.name, parameters = variant.parameters, seed = seed_of(given, variant),
+      position = (book and book.asked or 0) + i - 1,
+      run_hash = hasher and hasher:of(paths.apply(reader, given, variant.changes), "a search's run") or nil }
   end
-  if not results then return rows, "" end
-  local script = rawget(_G, "arg")
-  return rows, fingerprint.of(given, { seed = given.seed, varied = varied, more = table.concat(texts, "\n"),
-    path = type(script) == "table" and script[0] or nil })
+  if not hasher then return rows end
+  if not book then
+    return rows, { hash = run_hash.of_set(rows), title = given.title or "", total = #rows, file = reader.file }
+  end
+  book.asked = book.asked + #rows
+  return rows, { hash = book.hash, title = book.title, total = book.asked, file = book.file }
 end
 
 --- Runs every variant ({name, parameters, changes}). Returns a list of runs {name, parameters, seed, gpus, summary} in
 --- that order, and {failed, rows, reused}: rows by the variant's number, of which those that failed have a `problem`.
 --- A run that fails is an error, unless options.tolerant.
----@param options table jobs, results, progress, tolerant
+---@param options table jobs, results, also (more files to read), book, progress, tolerant
 function runs.run(reader, given, list, options)
-  local rows, hash = rows_of(given, list, options.results)
+  local rows, set = rows_of(reader, given, list, options)
   if #rows == 0 then return {}, { failed = {}, rows = {}, reused = 0 } end
   local documents, problems, about = native.run_many(rows,
-    { jobs = options.jobs or 1, results = options.results, hash = hash, scenario = reader.file,
-      title = options.progress },
+    { jobs = options.jobs or 1, results = options.results, also = options.also, set = set, title = options.progress },
     function(i) return document_of(reader, paths.apply(reader, given, list[i].changes), rows[i]) end)
   local finished, said = {}, { failed = {}, rows = {}, reused = about.reused }
   if about.interrupted then error("interrupted", 0) end

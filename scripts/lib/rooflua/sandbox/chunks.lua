@@ -123,6 +123,10 @@ end
 -- require --------------------------------------------------------------------------------------------
 
 local loaded, loading, read = {}, {}, {} -- read: files that were run, as a set of paths
+local path_of_chunk = {} -- name of a chunk in messages -> path of its file
+local class_files = setmetatable({}, { __mode = "k" }) -- class of policies -> the file that returned it
+local scenario_file -- that was loaded last
+local of_scenario -- files that were run until the scenario was loaded, sorted
 
 -- Functions that only the library and the program may call.
 local hidden = {
@@ -206,13 +210,14 @@ local function sandbox_require(name)
   end
   loading[name] = true
   local ok, result = pcall(function()
-    read[path] = true
+    read[path], path_of_chunk[chunk_name(path)] = true, path
     local chunk = native.load_chunk(path, chunk_name(path))
     return setfenv(chunk, environment_for())(name)
   end)
   loading[name] = nil
   if not ok then error(with_file(result, path), 0) end
   if result == nil then result = true end
+  if policy.is_class(result) then class_files[result] = class_files[result] or path end
   loaded[name] = result
   return result
 end
@@ -239,6 +244,33 @@ end
 
 --- Paths of all Lua files that were run so far, sorted.
 function chunks.files() return core.sorted_keys(read) end
+
+--- Of them those that were run until the scenario was loaded; all, if none was.
+function chunks.files_of_scenario() return of_scenario or chunks.files() end
+--- The file of the scenario that was loaded last; else of the script that runs; nil at a prompt.
+function chunks.scenario_file()
+  local script = rawget(globals, "arg")
+  return scenario_file or type(script) == "table" and script[0] or nil
+end
+--- The file that returned this class of policies; nil for a class of another place.
+function chunks.file_of_class(class) return class_files[class] end
+--- The path of the file that messages call `name`; nil if there is none.
+function chunks.path_of_chunk(name)
+  local path = path_of_chunk["@" .. name]
+  if path then return path end
+  for _, each in ipairs { native.home .. "/" .. name, name } do
+    if native.file_exists(each) then return each end
+  end
+end
+--- Whether a table is a module of the library or of LuaJIT.
+function chunks.is_library(value)
+  for _, modules in ipairs { views, package.loaded } do
+    for _, module in next, modules do
+      if module == value then return true end
+    end
+  end
+  return false
+end
 
 --- Forgets the modules that were required from files, so that edited policies take effect.
 ---@return table before module name -> its value
@@ -282,12 +314,14 @@ function chunks.is_spent(problem) return tostring(problem):find("stopped: checki
 function chunks.load_scenario(path)
   scenario_folder = path:match "^(.*)/[^/]*$" or "."
   files.beside(path)
-  read[path] = true
+  read[path], path_of_chunk[chunk_name(path)] = true, path
   local message = "stopped: loading ran too many instructions; a scenario returns data and runs nothing"
-  return guarded(path, message, function()
+  local scenario = guarded(path, message, function()
     local chunk = native.load_chunk(path, chunk_name(path))
     return setfenv(chunk, environment_for())()
   end)
+  scenario_file, of_scenario = path, chunks.files()
+  return scenario
 end
 
 --- Runs text in the environment of a scenario; for tests and one-liners.

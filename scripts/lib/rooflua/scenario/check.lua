@@ -9,6 +9,7 @@ local locate = require "rooflua.sandbox.locate"
 local native = require "rooflua.native"
 local notes = require "rooflua.scenario.notes"
 local opening = require "rooflua.scenario.opening"
+local planning = require "rooflua.plan.run"
 local rules = require "rooflua.scenario.check.rules"
 local searching = require "rooflua.explore.searching"
 local serving = require "rooflua.serving.pieces"
@@ -179,6 +180,10 @@ local function forecast_variant(opened, given, out)
     if ok then return shares end
     if chunks.is_spent(shares) then error(shares, 0) end
     out.told["no forecast: as it stands, without what the search changes, it cannot run: " .. tostring(shares)] = true
+    return {}
+  end
+  if opened.kind == "plan" then
+    reader:at("plan", planning.check, reader, given)
     return {}
   end
   local result = single.run(opened.kind, reader, given)

@@ -18,7 +18,8 @@
 -- range     what a sweep, a fit or a sensitivity may do with it: { min, max, integer, default }
 -- long_s    seconds above which `rooflua check` asks whether milliseconds are meant
 -- example   a value, as Lua, for keys without a default
-local every, priced, served = "price static serve search", "price static serve search", "serve search"
+local every, priced, served = "price static serve search plan", "price static serve search plan", "serve search plan"
+local chosen, chosen_served = "price static serve search", "serve search" -- what a plan chooses itself
 
 return {
   { name = "rooflua", type = "integer", kinds = every, read_by = "scenario.shape", reported = false, example = "1",
@@ -27,13 +28,13 @@ return {
     doc = "one line above the report" },
   { name = "seed", type = "integer", default = 0, kinds = every, read_by = "serving.pieces",
     doc = "same seed, same random numbers in every variant" },
-  { name = "kind", type = "choice", values = { "price", "search", "serve", "static" }, default = "serve",
+  { name = "kind", type = "choice", values = { "plan", "price", "search", "serve", "static" }, default = "serve",
     kinds = every, read_by = "scenario.kinds",
     doc = "serve: requests over time; price: the batches in `price`; static: the step model's own report; "
-      .. "search: many runs" },
+      .. "search: many runs; plan: which GPUs, how many, at what cost" },
   { name = "model", type = "text or table", lua = "string|table|rooflua.Model|nil", kinds = priced, read_by = "spec",
     example = '"llama-3.1-8b"', doc = "a shipped name, a config.json or .toml, or its keys" },
-  { name = "hardware", type = "text or table", lua = "string|table|rooflua.Hardware|nil", kinds = priced,
+  { name = "hardware", type = "text or table", lua = "string|table|rooflua.Hardware|nil", kinds = chosen,
     read_by = "spec", example = '"h200-sxm"', doc = "a shipped name, a hardware.toml, or its keys" },
   { name = "deployment", type = "table", class = "rooflua.ScenarioDeployment",
     lua = "rooflua.ScenarioDeployment|rooflua.Deployment|nil", kinds = priced, read_by = "spec",
@@ -105,7 +106,7 @@ return {
     example = '"pow2"', doc = "how prefills are grouped before lookup, for step models that take one" },
   { name = "corrections", type = "list", folder = "corrections", lua = "table[]|nil", kinds = priced,
     read_by = "scenario.policies", example = '{ "step_overhead" }', doc = "factors and delays, applied in order" },
-  { name = "scheduler", type = "policy", folder = "schedulers", default = "vllm_v1", kinds = served,
+  { name = "scheduler", type = "policy", folder = "schedulers", default = "vllm_v1", kinds = chosen_served,
     read_by = "serving.replicas",
     doc = "which requests run in a step; its max_num_seqs and max_num_batched_tokens become the deployment's" },
   { name = "speculation", type = "table", class = "rooflua.ScenarioSpeculation", kinds = served,
@@ -121,7 +122,7 @@ return {
     } },
   { name = "router", type = "policy", folder = "routers", default = "round_robin", kinds = served,
     read_by = "serving.pieces", doc = "which replica gets a request, where there is more than one" },
-  { name = "replicas", type = "integer or list", class = "rooflua.ScenarioReplica", default = 1, kinds = served,
+  { name = "replicas", type = "integer or list", class = "rooflua.ScenarioReplica", default = 1, kinds = chosen_served,
     read_by = "serving.replicas", range = { min = 1, max = 2048, integer = true },
     lua = "integer|rooflua.ScenarioReplica[]|nil", doc = "how many, or each of them with what it has of its own",
     fields = {
@@ -202,6 +203,37 @@ return {
         doc = "the variants, as in a scenario" },
       { name = "objectives", type = "list", goals = "pareto", example = '{ "output_tokens_per_s", "tpot_s_p50" }',
         doc = "metrics that no other variant may beat; default throughput per GPU and TPOT p50" },
+    } },
+  { name = "plan", type = "table", class = "rooflua.ScenarioPlan", kinds = "plan", read_by = "plan.question",
+    doc = "a load, an SLO and GPUs with prices (docs/PLANNER.md)",
+    example = '{ load = { rate_per_s = 5 }, slo = { ttft_s_p99 = 1 }, gpus = { "h100-sxm" } }',
+    fields = {
+      { name = "load", type = "table or text", lua = "table|string|nil", example = "{ rate_per_s = 5 }",
+        doc = "{ rate_per_s = N }, { clients = N }, with `peak` as a factor; or \"recorded\"" },
+      { name = "slo", type = "table", example = "{ ttft_s_p99 = 0.5 }", doc = "bounds of metrics, as in a search" },
+      { name = "gpus", type = "list", example = '{ { "h100-sxm", most = 32, price_per_hour = 3 } }',
+        doc = "GPUs that may be bought: name, most, per_node, price_per_hour of each, label" },
+      { name = "confidence", type = "number", unit = "1", default = 0.8, checked = false,
+        doc = "least probability that the SLO is met; 0 = the verdict of one run" },
+      { name = "horizon_s", type = "number", unit = "s", example = "600",
+        doc = "load that a run sees; default six mean answers at the SLO, and at least 1,000 requests" },
+      { name = "requests", type = "integer", unit = "requests", example = "2000",
+        doc = "of a full run, instead of horizon_s" },
+      { name = "survive", type = "integer", unit = "replicas", default = 0,
+        doc = "replicas that may be lost while the SLO holds" },
+      { name = "buy", type = "choice", values = { "gpu", "node" }, default = "gpu",
+        doc = "what is paid: GPUs, or whole nodes" },
+      { name = "replicates", type = "integer", unit = "runs", default = 40,
+        doc = "runs per deployment with other seeds and errors of the model; 0 = no probability" },
+      { name = "ranks", type = "integer", default = 3, doc = "deployments in the answer" },
+      { name = "engines", type = "table", example = '{ vllm = "0.24.0" }',
+        doc = "versions of engines, which choose the flags of artefacts" },
+      { name = "candidates", type = "policy", folder = "candidates", default = "ladder",
+        doc = "what is tried" },
+      { name = "objective", type = "policy", folder = "objectives", default = "cost", doc = "what is best" },
+      { name = "strategy", type = "policy", folder = "strategies", default = "halving",
+        doc = "in which order, and how much of it" },
+      { name = "power", type = "policy", folder = "power", default = "tdp", doc = "watts of a GPU" },
     } },
   { name = "sweep", type = "table", class = "rooflua.ScenarioSweep", kinds = every, read_by = "explore.sampling",
     example = '{ n = 2, params = { ["steps.host_step_s"] = { 0.001, 0.002 } } }',

@@ -1,7 +1,11 @@
 -- What an opened scenario does, by its kind: a search is many runs, every other kind one run per variant. What only
 -- some scenarios need is loaded when it is needed, as in single.lua.
+local core = require "rooflua.base.core"
+local chunks = require "rooflua.sandbox.chunks"
+local json = require "rooflua.json"
 local notes = require "rooflua.scenario.notes"
 local opening = require "rooflua.scenario.opening"
+local run_hash = require "rooflua.scenario.run_hash"
 local shape = require "rooflua.scenario.shape"
 local single = require "rooflua.scenario.single"
 
@@ -29,9 +33,18 @@ local function most_left_out(runs)
   return #list > 0 and list or nil
 end
 
+--- The set of a search's runs: it grows as the search asks for runs, in an order that does not depend on what a
+--- results file has.
+local function search_book(reader, given)
+  local hasher = run_hash.of_scenario { given = given, path = chunks.scenario_file() }
+  return { hash = hasher:of(given, "the set of a search"), asked = 0,
+    title = (given.title or "") ~= "" and given.title .. " (search)" or "search", file = reader.file }
+end
+
 local function search(reader, given, options)
   local result, runs = require("rooflua.explore.searching").run(reader, given, given.search,
-    { jobs = options.jobs, results = options.results, progress = options.progress })
+    { jobs = options.jobs, results = options.results, also = options.also, progress = options.progress,
+      book = options.results and search_book(reader, given) })
   local summaries = {}
   for i, run in ipairs(runs) do summaries[i] = run.summary end
   return { kind = "search", search = result, evidence = mean_evidence(runs), noted_frac = notes.mean_share(summaries),
@@ -48,6 +61,11 @@ function kinds.run(opened, index, options)
     found.notes = notes.of_unread(shape.unread(given, "search"), found.notes)
     return found
   end
+  if opened.kind == "plan" then
+    local found = opened.reader:at("plan", require("rooflua.plan.run").variant, opened.reader, given, options)
+    found.notes = notes.of_unread(shape.unread(given, "plan"), {})
+    return found
+  end
   local result = single.run(opened.kind, opened.reader, given, options)
   result.notes = notes.of_unread(shape.unread(given, opened.kind), result.notes)
   if opened.kind ~= "serve" then result.name, result.parameters = variant.name, variant.parameters end
@@ -60,18 +78,39 @@ function kinds.check(opened)
     local given = opening.variant(opened, index)
     if opened.kind == "search" then
       opened.reader:at("search", require("rooflua.explore.searching").check, opened.reader, given, given.search)
+    elseif opened.kind == "plan" then
+      opened.reader:at("plan", require("rooflua.plan.run").check, opened.reader, given)
     else
       single.check(opened.kind, opened.reader, given)
     end
   end
 end
 
---- A hash of everything that results depend on.
-function kinds.fingerprint(opened)
-  local first = opening.variant(opened, 1)
-  if opened.kind == "serve" then single.check("serve", opened.reader, first) end -- reads the policies given by name
-  return require("rooflua.scenario.fingerprint").of(opened.given,
-    { path = opened.path, set = opened.set, seed = opened.seed })
+--- The names of an opened scenario's runs: {set = {hash, title, total, file}, runs = {{run_hash, position}...}}.
+---@param explain boolean whether reports list the operations of a step, which is in what is kept
+function kinds.hashes(opened, explain)
+  local hasher = run_hash.of_scenario { given = opened.given, path = opened.path, list = opened.all }
+  local all, mine = {}, json.array {}
+  local form = explain and "run, explained" or "run"
+  for i, variant in ipairs(opened.all) do
+    all[i] = { name = variant.name, run_hash = hasher:of(opening.changed(opened, variant), form) }
+  end
+  for i, variant in ipairs(opened.variants) do
+    mine[i] = { run_hash = all[variant.position + 1].run_hash, position = variant.position }
+  end
+  return { set = { hash = run_hash.of_set(all), title = opened.title, total = #all, file = opened.reader.file },
+    runs = mine }
+end
+
+--- Files of the user that an opened scenario's runs depend on, sorted: modules, tables, traces, models.
+function kinds.files(opened)
+  local hasher, set = run_hash.of_scenario { given = opened.given, path = opened.path, list = opened.all }, {}
+  for _, variant in ipairs(opened.all) do
+    local _, files = hasher:of(opening.changed(opened, variant), "run")
+    for path in pairs(files) do set[path] = true end
+  end
+  for _, path in ipairs(hasher:common_files()) do set[path] = true end
+  return core.sorted_keys(set)
 end
 
 return kinds

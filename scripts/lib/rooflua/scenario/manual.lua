@@ -1,5 +1,5 @@
 -- The keys of a scenario for people and editors, from their declarations: help, the table of docs/LUA_API.md, and the
--- types of scripts/meta/serve.lua. tests/generated.lua writes and compares the last two.
+-- types of scripts/meta/serve.lua and plan.lua. tests/generated.lua writes and compares the last two.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local schema = require "rooflua.scenario.schema"
@@ -135,12 +135,19 @@ local function class_lines(out, name, fields)
   for _, entry in ipairs(fields) do field_lines(out, entry) end
 end
 
---- The classes rooflua.Scenario and those of its groups, as the stub has them.
+--- The class of the group `plan`, which has a stub of its own.
+function manual.plan_class()
+  local out, entry = {}, schema.entry "plan"
+  class_lines(out, entry.class, entry.fields)
+  return core.join(out, "\n")
+end
+
+--- The classes rooflua.Scenario and those of its other groups, as the stub has them.
 function manual.classes()
   local out = {}
   class_lines(out, "rooflua.Scenario", schema.fields())
   for _, entry in ipairs(schema.fields()) do
-    if entry.class then
+    if entry.class and entry.name ~= "plan" then
       out[#out + 1] = ""
       class_lines(out, entry.class, entry.fields)
     end

@@ -1,4 +1,5 @@
 -- Opens a scenario: runs its file, applies what `--set` says, checks its shape and lists its variants.
+local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local json = require "rooflua.json"
@@ -38,8 +39,17 @@ local function variants_of(reader, given)
   return variants.product(reader, require("rooflua.explore.sampling").points(reader, given), grid)
 end
 
---- A scenario's table, opened: {reader, given, kind, seed, variants, path, set}. options: file (what errors call it),
---- path (of its file), set (list of "key=value"), seed.
+--- The variants of one shard {index, count}, in their order.
+local function shard_of(all, shard)
+  local out = {}
+  for i, each in ipairs(native.dealt(#all, shard.count)) do
+    if each == shard.index then out[#out + 1] = all[i] end
+  end
+  return out
+end
+
+--- A scenario's table, opened: {reader, given, kind, seed, variants, all, path, set}. `all` is of all shards. options:
+--- file (what errors call it), path (of its file), set (list of "key=value"), seed, shard ({index, count}).
 function opening.table(returned, options)
   options = options or {}
   local reader, given = Reader.new(options.file or "scenario"), {}
@@ -50,10 +60,13 @@ function opening.table(returned, options)
   if options.seed then given.seed = options.seed end
   local opened = { reader = reader, given = given, kind = kind, seed = given.seed or 0, title = given.title or "",
     variants = variants_of(reader, given), path = options.path, set = options.set }
-  for _, variant in ipairs(opened.variants) do
+  for i, variant in ipairs(opened.variants) do
     local own = variant.parameters.seed -- vary = { seed = {1, 2, 3} }
     variant.seed = type(own) == "number" and own or opened.seed
+    variant.position = i - 1
   end
+  opened.all = opened.variants
+  if options.shard then opened.variants = shard_of(opened.all, options.shard) end
   return opened
 end
 
@@ -64,10 +77,13 @@ function opening.file(path, options)
   return opening.table(chunks.load_scenario(path), more)
 end
 
+--- The scenario with a variant's changes applied.
+function opening.changed(opened, variant) return paths.apply(opened.reader, opened.given, variant.changes) end
+
 --- The table of one variant: the scenario with its changes applied. Returns the variant as well.
 function opening.variant(opened, index)
   local variant = opened.variants[index]
-  return paths.apply(opened.reader, opened.given, variant.changes), variant
+  return opening.changed(opened, variant), variant
 end
 
 return opening

@@ -13,15 +13,15 @@ local schema = require "rooflua.scenario.schema"
 local program = {}
 local opened_by_number = {}
 
---- {number, file, kind, title, seed, variants = {{name, parameters, seed}}, has_report}
+--- {number, file, kind, title, seed, variants = {{name, parameters, seed, position}}, total, has_report}
 local function document_of(opened)
   opened_by_number[#opened_by_number + 1] = opened
   local list = json.array {}
   for i, each in ipairs(opened.variants) do
-    list[i] = { name = each.name, parameters = each.parameters, seed = each.seed }
+    list[i] = { name = each.name, parameters = each.parameters, seed = each.seed, position = each.position }
   end
   return { number = #opened_by_number, file = opened.reader.file, kind = opened.kind, title = opened.title,
-    seed = opened.seed, variants = list, has_report = opened.given.report ~= nil }
+    seed = opened.seed, variants = list, total = #opened.all, has_report = opened.given.report ~= nil }
 end
 
 --- Loads and checks a scenario's file. options: set = list of "key=value", seed.
@@ -42,7 +42,7 @@ end
 
 function program.run(number, index, options) return kinds.run(opened_by_number[number], index, options) end
 function program.check(number) kinds.check(opened_by_number[number]) end
-function program.fingerprint(number) return kinds.fingerprint(opened_by_number[number]) end
+function program.hashes(number, explain) return kinds.hashes(opened_by_number[number], explain) end
 function program.parameters(number) return require("rooflua.scenario.describe").parameters(opened_by_number[number]) end
 
 --- Differences between variants over seeds as text; "" where there are no seeds to compare over. The points of a

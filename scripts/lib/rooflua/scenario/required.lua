@@ -27,8 +27,8 @@ local function candidates(folder)
     for _, name in ipairs(native.list_folder(inside, ".lua")) do out[#out + 1] = inside .. "/" .. name .. ".lua" end
   end
   add(folder)
-  for _, kind in ipairs { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
-    "schedulers", "speculators", "steps", "workloads" } do
+  for _, kind in ipairs { "acceptance", "bucketing", "candidates", "corrections", "drafters", "lookup", "metrics",
+    "objectives", "power", "routers", "schedulers", "speculators", "steps", "strategies", "workloads" } do
     add(folder .. "/" .. kind)
   end
   return out

@@ -19,7 +19,8 @@ end
 local function check_kind(reader, given, kind)
   schema.check(reader, "kind", kind)
   for _, key in ipairs { "model", "hardware" } do
-    if given[key] == nil and given.replicas == nil then reader:fail(key, "is missing") end
+    local is_chosen = key == "hardware" and kind == "plan"
+    if given[key] == nil and given.replicas == nil and not is_chosen then reader:fail(key, "is missing") end
   end
   -- With a kind said, the key of another kind may wait for `--set kind=`.
   for _, key in ipairs(schema.of_one_kind()) do
@@ -33,6 +34,13 @@ local function check_kind(reader, given, kind)
   if kind == "search" and type(given.search) ~= "table" then
     reader:fail("search",
       "expected a table, as in { goal = \"rate\", slo = { ttft_s_p99 = 0.5 }, min = 1, max = 100 }")
+  end
+end
+
+local function check_plan(reader, given, kind)
+  if kind == "plan" and type(given.plan) ~= "table" then
+    reader:fail("plan", "expected a table, as in { load = { rate_per_s = 5 }, slo = { ttft_s_p99 = 1 }, "
+      .. "gpus = { \"h100-sxm\" } }")
   end
 end
 
@@ -133,6 +141,7 @@ function shape.check(reader, given)
   check_version(reader, given.rooflua)
   local kind = given.kind or schema.entry("kind").default
   check_kind(reader, given, kind)
+  check_plan(reader, given, kind)
   for _, entry in ipairs(schema.fields()) do
     if is_plain[entry.type] then schema.check(reader, entry.path, given[entry.name]) end
   end

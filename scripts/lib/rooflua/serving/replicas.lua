@@ -158,7 +158,7 @@ local function build(reader, given, own, before)
   local prepared = Prepared.of(reader, merged)
   prepared.said = own.deployment or given.deployment
   prepared.draft_depth = speculation.depth(reader, merged.speculation, own.role)
-  local steps = replicas.bound_steps(prepared)
+  local steps = (reader.bind_steps or replicas.bound_steps)(prepared)
   local speculates = speculation.of(reader, merged.speculation, prepared, steps.steps, own.role)
   if speculates and prepared.stages then
     reader:fail("speculation", "drafts through several stages (deployment.pp) are not modelled; leave one of them out")

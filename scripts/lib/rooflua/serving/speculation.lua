@@ -124,6 +124,33 @@ function speculation.with_speculator(reader, own, given)
   return out
 end
 
+--- The same speculation over another step model or with another drafter, whose price counts from then on; memory and
+--- lookahead stay those that the simulation was opened with. Policies that were bound to the old ones are bound again,
+--- so that a speculator that learns begins anew.
+---@param changes table {steps = a bound step model, drafter = an instance}
+function speculation.with(reader, own, changes)
+  local out, known = {}, {}
+  for key, value in pairs(own) do out[key] = value end
+  for key, value in pairs(own.known) do known[key] = value end
+  known.steps, out.known = changes.steps or known.steps, known
+  if changes.drafter or type(own.drafter and own.drafter.bind) == "function" then
+    local key = "speculation.drafter"
+    out.drafter = bound(reader, key, changes.drafter or own.drafter, known)
+    for _, field in ipairs { "lookahead", "reserve" } do
+      local asked = of_depth(reader, out.drafter, field, own.depth)
+      if asked ~= own[field] then
+        reader:fail(key, "%s: %s: %d tokens, and this simulation was opened with %d", tostring(out.drafter.name), field,
+          asked, own[field])
+      end
+    end
+    known.drafter = out.drafter
+  end
+  if type(own.speculator.bind) == "function" then
+    out.speculator = bound(reader, "speculation.speculator", own.speculator, known)
+  end
+  return out
+end
+
 --- What is left of a step's token budget when the drafter has taken its slots.
 ---@param limits table {max_num_seqs, max_num_batched_tokens}
 function speculation.budget(reader, own, limits)

@@ -40,6 +40,12 @@ local function with_steps(prepared, steps)
   return out
 end
 
+--- Speculation of a replica over another step model, or with another drafter, whose price is part of a step's.
+local function respeculate(each, changes)
+  each.speculation = speculation.with(reader, each.speculation, changes)
+  each.steps.drafter = each.speculation.drafter
+end
+
 --- Binds other step models. Ranks of one engine share theirs, as they share what was prepared for them.
 ---@param steps_of function entry of the list -> step policy
 local function rebind(list, steps_of)
@@ -49,9 +55,9 @@ local function rebind(list, steps_of)
     if not known[before] then
       local prepared = with_steps(before, steps_of(each))
       known[before] = { prepared = prepared, steps = replicas.bound_steps(prepared) }
-      known[before].steps.drafter = each.steps.drafter
     end
     each.prepared, each.steps = known[before].prepared, known[before].steps
+    if each.speculation then respeculate(each, { steps = each.steps.steps }) end
   end
 end
 
@@ -72,7 +78,7 @@ local function note(state, list, router, changes)
 end
 
 --- Another speculator for every replica that speculates.
-local function respeculate(list, given)
+local function swap_speculator(list, given)
   local any = false
   for _, each in ipairs(list) do
     if each.speculation then
@@ -92,9 +98,10 @@ function swaps.set(state, changes)
   if changes.steps then
     rebind(list, function() return policies.with_method(reader, "steps", changes.steps, "time") end)
   end
-  if changes.speculator then respeculate(list, changes.speculator) end
+  if changes.speculator then swap_speculator(list, changes.speculator) end
+  local drafts = changes.speculator or changes.steps
   native.serve_set(state.run, changes.scheduler and replicas.each(list, "scheduler"),
-    changes.steps and replicas.each(list, "steps"), nil, changes.speculator and swaps.speculations(list) or nil)
+    changes.steps and replicas.each(list, "steps"), nil, drafts and swaps.speculations(list) or nil)
   note(state, list, state.router,
     { scheduler = changes.scheduler, steps = changes.steps, speculator = changes.speculator })
 end
@@ -145,6 +152,8 @@ function swaps.replace(state, successor)
       own.speculator, own.acceptance = successor(own.speculator) or own.speculator,
         successor(own.acceptance) or own.acceptance
       each.speculation = own
+      local drafter = own.drafter and successor(own.drafter)
+      if drafter then respeculate(each, { drafter = drafter }) end
     end
   end
   local router = state.router and (successor(state.router) or state.router)

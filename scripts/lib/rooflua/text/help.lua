@@ -149,7 +149,7 @@ function help.signature(call)
 end
 
 local kinds = { "steps", "schedulers", "routers", "workloads", "bucketing", "corrections",
-  "lookup", "metrics", "speculators", "acceptance", "drafters" }
+  "lookup", "metrics", "speculators", "acceptance", "drafters", "campaigns" }
 
 local function find_policy(topic)
   local chunks = require "rooflua.sandbox.chunks"

@@ -9,12 +9,13 @@
 --     ttft_s and e2e_s, or arrival_s or arrival_us (CSV)     requests   (this, the next three: measured_requests.lua)
 --     first_token_ts (JSONL)          requests with engine time stamps
 --     ttfts (JSON)                    what `vllm bench serve --save-result --save-detailed` writes
---     per_request or summary (JSON)   an inference-perf report: totals only
+--     a file of another tool of formats/told.lua (JSON, JSONL)     requests where it has them, else figures
 --     anything else                   figures of the case's `measured` column, quantiles of its row
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local measured_requests = require "rooflua.explore.fit.measured_requests"
+local told = require "rooflua.formats.told"
 
 local measured = {}
 
@@ -24,9 +25,10 @@ measured.warm_up_s = 5
 -- Requests -----------------------------------------------------------------------------------------
 
 --- Marks the requests whose measured figures count: those after the warm-up, of the stage that the selector names.
-local function mark_scored(requests, case)
+--- @param chosen boolean? whether the selector has chosen the run already
+local function mark_scored(requests, case, chosen)
   local stage, scored = case.stage, 0
-  if case.selection then
+  if case.selection and not chosen then
     core.fail("%s: selector: picks rows of figures and of engine steps; of requests all are replayed, and 'stage N' "
       .. "scores one stage", case.where)
   end
@@ -175,8 +177,62 @@ local function from_csv(case, all)
     rows = rows }
 end
 
+--- The run that the selector names, as run=2; the only one where the file has one.
+local function chosen_run(case, runs)
+  local number = case.selection and case.selection.run
+  if not number and #runs == 1 then return runs[1] end
+  if runs[number] then return runs[number] end
+  core.fail("%s: selector: %s has %d runs; expected run=1 to run=%d, found '%s'", case.where, case.path, #runs, #runs,
+    number or "")
+end
+
+--- The clients that a file states become those of the case, which may state the same.
+local function take_clients(case, clients)
+  if clients and not case.settings.rate_per_s then
+    if case.settings.clients and case.settings.clients ~= clients then
+      core.fail("%s: workload: closed loop c=%g, but %s had %g clients", case.where, case.settings.clients, case.path,
+        clients)
+    end
+    case.settings.clients = clients
+  end
+end
+
+local figure_of = { e2e_s_mean = "e2e_mean", ttft_s_mean = "ttft_mean", ttft_s_p50 = "ttft_p50",
+  tpot_s_mean = "tpot_mean", tpot_s_p50 = "tpot_p50" }
+
+--- The requests without those that failed before their lengths were known, which cannot be replayed.
+local function with_lengths(requests)
+  local out = {}
+  for _, each in ipairs(requests) do
+    if not each.failed or each.arrival_s and each.prompt_tokens and each.output_tokens then out[#out + 1] = each end
+  end
+  return out
+end
+
+--- A run of another tool: its requests, else its figures and settings.
+local function of_tool(case, runs)
+  local run = chosen_run(case, runs)
+  if run.requests then
+    return { requests = mark_scored(replayed(with_lengths(run.requests), case.path), case, #runs > 1), settings = {} }
+  end
+  local figures = { throughput = run.output_tokens_per_s }
+  for metric, value in pairs(run.metrics) do figures[figure_of[metric]] = value end
+  take_clients(case, run.clients)
+  return { figures = figures, settings = { prompt_tokens = run.prompt_tokens, output_tokens = run.output_tokens,
+    rate_per_s = run.rate_per_s,
+    duration_s = run.duration_s or run.rate_per_s and run.count / run.rate_per_s } }
+end
+
+--- Whether inference-perf wrote it before it counted the tokens of prompts as prompt_tokens.
+local function is_early_totals(format, document)
+  return format.name == "inference_perf" and document.successes and not document.successes.prompt_tokens
+end
+
 local function from_json(case)
-  local document = native.json_decode(native.read_file(case.path), case.path)
+  local format, document, lines = told.format(case.path, native.read_file(case.path))
+  if format and format.read and not is_early_totals(format, document) then
+    return of_tool(case, told.read(case.path, format, document, lines))
+  end
   local requests = measured_requests.of_bench(case.path, document)
   if requests then return { requests = mark_scored(replayed(requests, case.path), case), settings = {} } end
   local figures, settings = measured_requests.inference_perf(case.path, document)
@@ -184,6 +240,10 @@ local function from_json(case)
 end
 
 local function from_jsonl(case)
+  local format, document, lines = told.format(case.path, native.read_file(case.path))
+  if format and format.read and format.name ~= "stamps" then
+    return of_tool(case, told.read(case.path, format, document, lines))
+  end
   local settings, meta = {}, folder_of(case.path) .. "/meta.json"
   if native.file_exists(meta) then settings = settings_from(json.decode(native.read_file(meta)).engine_kwargs or {}) end
   local requests = replayed(measured_requests.of_stamps(case.path), case.path)

@@ -14,7 +14,8 @@ local statistics = require "rooflua.base.statistics"
 
 local response = {}
 
---- Runs with different factors, per token budget. Fewer replicates than this are simulated one by one.
+--- Runs with different factors, per token budget. Where that is no fewer than the replicates (validate/run.lua), each
+--- replicate is simulated.
 response.nodes = 4
 
 --- So many steps of the run are taken apart, at least, if it has as many.

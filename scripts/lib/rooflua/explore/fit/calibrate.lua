@@ -196,7 +196,9 @@ end
 local function files_of(list)
   if #list == 0 then fail "no data: name measured runs with --measured FILE" end
   local files = {}
-  for i, path in ipairs(list) do files[i] = measured.read(path) end
+  for _, path in ipairs(list) do
+    for _, run in ipairs(measured.read_all(path)) do files[#files + 1] = run end
+  end
   return files
 end
 
@@ -205,7 +207,12 @@ local hopeless = 0.5 -- relative error of a fit that describes nothing
 local function text_of(result, files, block, found)
   local rows = { { "measured run", "requests", "failed", "replayed" } }
   for _, run in ipairs(files) do rows[#rows + 1] = { run.path, #run.requests, run.failed, run.how } end
-  local text = tables_text(rows) .. "\n\n" .. fit.report(result) .. "\n" .. gap.text(found) .. "\n"
+  local notes = ""
+  for _, run in ipairs(files) do
+    for _, note in ipairs(run.notes) do notes = notes .. ("%s: %s\n"):format(run.path, note) end
+  end
+  if notes ~= "" then notes = notes .. "\n" end
+  local text = tables_text(rows) .. "\n\n" .. notes .. fit.report(result) .. "\n" .. gap.text(found) .. "\n"
   if not result.error.left_out then
     text = text .. "nothing was left out: there is one file without single requests\n\n"
   end

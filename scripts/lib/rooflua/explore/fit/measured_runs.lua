@@ -1,10 +1,12 @@
--- Measured runs of a user: what `vllm bench serve --save-result` wrote, or a CSV with a row per request.
+-- Measured runs of a user: what `vllm bench serve --save-result` or another tool of formats/told.lua wrote, or a CSV
+-- with a row per request.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local measured_requests = require "rooflua.explore.fit.measured_requests"
 local policy = require "rooflua.policy"
 local statistics = require "rooflua.base.statistics"
+local told = require "rooflua.formats.told"
 
 local measured = {}
 local fail = core.fail
@@ -58,11 +60,14 @@ local function mean_tokens(path, document, key, count)
   return mean
 end
 
-local function read_json(path, text)
-  local document = native.json_decode(text, path)
-  if type(document) ~= "table" or document.mean_ttft_ms == nil and document.ttfts == nil then
-    fail("%s: is not what `vllm bench serve --save-result` writes: it has neither mean_ttft_ms nor ttfts", path)
-  end
+--- Requests of equal length in place of those that a file only counts.
+local function equal_requests(count, prompt, output)
+  local requests = {}
+  for i = 1, count do requests[i] = { prompt_tokens = prompt, output_tokens = output } end
+  return requests
+end
+
+local function read_bench(path, document)
   local found = { failed = 0, metrics = {} }
   found.rate_per_s = rate_of(path, document)
   found.burstiness = positive(path, document, "burstiness", math.huge) or 1
@@ -81,9 +86,39 @@ local function read_json(path, text)
   end
   local prompt = mean_tokens(path, document, "total_input_tokens", count)
   local output = mean_tokens(path, document, "total_output_tokens", count)
-  found.failed, found.requests, found.mean_lengths = 0, {}, true
-  for i = 1, count do found.requests[i] = { prompt_tokens = prompt, output_tokens = output } end
+  found.failed, found.requests, found.mean_lengths = 0, equal_requests(count, prompt, output), true
   return found
+end
+
+--- A run of another tool, in the shape of read_bench.
+local function of_tool(path, run)
+  if run.refused then fail("%s", run.refused) end
+  run.burstiness = run.burstiness or 1
+  if run.requests then
+    run.requests, run.failed = completed(run.requests)
+    return run
+  end
+  if next(run.metrics) == nil then fail("%s: no data: states no TTFT, TPOT or time of a request", path) end
+  if run.count < 1 then fail("%s: no data: it has no request that was completed", path) end
+  local function whole(field) return math.max(1, math.floor(run[field] + 0.5)) end
+  run.requests, run.mean_lengths = equal_requests(run.count, whole "prompt_tokens", whole "output_tokens"), true
+  return run
+end
+
+--- The runs of a file of any format.
+local function read_file(path, text)
+  local format, document, lines = told.format(path, text)
+  if not format then return { read_csv(path) } end
+  if format.read then
+    local runs = told.read(path, format, document, lines)
+    for i, run in ipairs(runs) do runs[i] = of_tool(path, run) end
+    return runs
+  end
+  if format.name ~= "vllm_bench" then
+    fail("%s: is not what `vllm bench serve --save-result` writes: it has neither mean_ttft_ms nor ttfts; nor is it a "
+      .. "file of another known tool (%s)", path, told.tools())
+  end
+  return { read_bench(path, document) }
 end
 
 -- Replay ------------------------------------------------------------------------------------------------------
@@ -143,13 +178,10 @@ local function how_of(run)
   return "all at once"
 end
 
---- A measured run: {path, requests, failed, how, metrics, workload}. `text` is the content of the file.
-function measured.read(path)
-  local text, problem = native.read_file(path)
-  if not text then fail("%s", problem) end
-  local run = text:find "^%s*{" and read_json(path, text) or read_csv(path)
+--- Fills a run with what its replay needs. `path` stands for the run in messages.
+local function ready(run, path)
   if #run.requests == 0 then fail("%s: no data: it has no request that was completed", path) end
-  run.path, run.metrics = path, run.metrics or {}
+  run.path, run.metrics, run.notes = path, run.metrics or {}, run.notes or {}
   run.recorded_times = run.requests[1].arrival_s ~= nil
   if run.recorded_times then
     measured_requests.sort(run.requests)
@@ -170,6 +202,23 @@ function measured.read(path)
   run.how = how_of(run)
   run.workload = Recorded { run = run }
   return run
+end
+
+--- The measured runs of a file: a list of {path, requests, failed, how, metrics, notes, workload}. A file of several
+--- runs gives each of them a path with its name: "report.json: benchmark 2".
+function measured.read_all(path)
+  local text, problem = native.read_file(path)
+  if not text then fail("%s", problem) end
+  local runs = read_file(path, text)
+  for i, run in ipairs(runs) do runs[i] = ready(run, run.name and path .. ": " .. run.name or path) end
+  return runs
+end
+
+--- The one measured run of a file.
+function measured.read(path)
+  local runs = measured.read_all(path)
+  if #runs ~= 1 then fail("%s: expected one run, found %d", path, #runs) end
+  return runs[1]
 end
 
 -- Figures ------------------------------------------------------------------------------------------------------

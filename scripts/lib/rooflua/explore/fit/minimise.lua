@@ -125,8 +125,8 @@ function minimise.all(task, lists)
   end
   local rows = json.array {}
   for i in ipairs(lists) do rows[i] = { name = "fit " .. i, parameters = { fit = i }, seed = 0 } end
-  local documents, problems, about = native.run_many(rows, { jobs = task.jobs, results = "", hash = "",
-    scenario = "fit", title = task.progress or "" }, function(i) return smallest_error(task, lists[i]) end)
+  local documents, problems, about = native.run_many(rows, { jobs = task.jobs, results = "",
+    title = task.progress or "" }, function(i) return smallest_error(task, lists[i]) end)
   if about.interrupted then error("interrupted", 0) end
   for i, document in ipairs(documents) do out[i] = document or error(problems[i], 0) end
   return out

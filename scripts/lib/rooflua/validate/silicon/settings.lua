@@ -2,9 +2,9 @@
 -- generator or the launch scripts of InferenceX state for a model on an engine. Nothing here is of a single deployment
 -- or a single question, and no value is fitted to these rows. apart.lua has the entries of prefill and decode apart.
 --
--- An entry says where it holds (engine, family, format, system, tp, `export`: rows of InferenceX or the others) and
--- has values with one source. A later entry replaces the values of an earlier one. A value may be a function of the
--- question where a script computes it.
+-- An entry says where it holds (engine, version, family, format, system, tp, `export`: rows of InferenceX or the
+-- others) and has values with one source. A later entry replaces the values of an earlier one. A value may be a
+-- function of the question where a script computes it.
 --
 --     seats           requests at once                          budget        tokens of a step
 --     chunk           SGLang: prompt tokens of a step before a prompt is cut
@@ -20,6 +20,7 @@
 --     sorted_logit_s  sorting a logit of a request, where the model's own sampling is top-p or top-k
 --     recv_interval   SGLang: decode steps between two looks for new requests
 --     batch_wait      TensorRT-LLM: {steps, part of the budget} that prompts wait for others
+--     drafts          drafts of a step, by the model's own multi-token prediction
 local apart = require "rooflua.validate.silicon.apart"
 local core = require "rooflua.base.core"
 local engines = require "rooflua.validate.engines"
@@ -62,6 +63,25 @@ local function deepseek_prefill_graph(question)
   if question.format == "fp4" then return short and question.widths.ep == 8 and 8192 or 0 end
   local from = question.osl == 8192 and 128 or 64
   return question.clients >= from and not (question.osl == 8192 and question.clients >= 256) and 8192 or 0
+end
+
+--- MTP of the scripts for DeepSeek with multi-token prediction.
+local function mtp_drafts(question) return question.widths.dp > 1 and 1 or 3 end
+
+--- cuda_graph_config.max_batch_size counts requests; a request with drafts has several tokens.
+local function mtp_graph(question) return (mtp_drafts(question) + 1) * graph_of_rank(question) end
+
+--- max_num_tokens of the same scripts.
+local function mtp_budget(question)
+  return math.ceil((mtp_graph(question) + question.isl + 64) / 64) * 64
+end
+
+--- Piecewise graphs of the same scripts.
+local function mtp_prefill_graph(question)
+  local n, to = question.clients, question.osl
+  if question.isl ~= 1024 then return 0 end
+  local has = n == 64 or to == 1024 and (n == 32 or n == 128 and question.widths.dp == 1)
+  return has and mtp_budget(question) or 0
 end
 
 --- batch_wait_timeout_iters and batch_wait_max_tokens_ratio of the script for DeepSeek in FP8.
@@ -186,7 +206,7 @@ local entries = {
       budget = 32768, memory = { "static", 0.82 }, kv = "auto", recv_interval = recv_interval },
     source = "benchmarks/single_node/qwen3.5_bf16_b200.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "fp4", values = { chunk = 32768,
-      budget = 32768 }, source = "benchmarks/single_node/qwen3.5_fp4_b300.sh" },
+      budget = 32768, recv_interval = recv_interval }, source = "benchmarks/single_node/qwen3.5_fp4_b300.sh" },
   { export = true, engine = "sglang", family = "glm-5", values = { chunk = 32768, budget = 32768,
       memory = { "static", 0.85 }, kv = "fp8", largest_graph = clients, seats = clients, block_size = 64 },
     source = "benchmarks/single_node/glm5_fp8_b200.sh" },
@@ -200,6 +220,12 @@ local entries = {
       budget = whole_prompt, largest_graph = graph_of_rank, largest_prefill_graph = deepseek_prefill_graph,
       batch_wait = deepseek_wait, prompt_balance = { 60, 0 } },
     source = "benchmarks/single_node/dsr1_fp4_b200_trt.sh, dsr1_fp8_b200_trt.sh" },
+  -- The image tells the runs of one engine with drafts from those without: both kinds of scripts changed to 1.2.0rc6 at
+  -- about the same time, those without to post2 (pull requests 594, 620), those with drafts to post3 (642).
+  { export = true, engine = "trtllm", family = "deepseek-v3", format = "fp4", version = "1.2.0rc6.post3",
+    values = { drafts = mtp_drafts, seats = graph_of_rank, budget = mtp_budget,
+      largest_graph = mtp_graph, largest_prefill_graph = mtp_prefill_graph },
+    source = "InferenceX perf-changelog.yaml: dsr1-fp4-b200-trt-mtp; benchmarks/single_node/dsr1_fp4_b200_trt_mtp.sh" },
   { export = true, role = "every", engine = "trtllm", family = "deepseek-v3", format = "fp8",
     system = { "b200_sxm", "b300_sxm", "gb200", "gb300" }, values = { experts_kernels = trtllm_experts },
     source = "benchmarks/single_node/dsr1_fp8_b200_trt.sh; srt-slurm recipes/trtllm/b200-fp8/8k1k/stp" },
@@ -254,6 +280,7 @@ local function fits(entry, question)
     and (entry.export == nil or entry.export == question.is_export)
     and is_one_of(entry.family, question.family) and is_one_of(entry.format, question.format)
     and is_one_of(entry.system, question.system) and is_one_of(entry.tp, question.widths.tp)
+    and is_one_of(entry.version, question.version)
     and (entry.before == nil or (version_number(question.version) or math.huge) < version_number(entry.before))
 end
 
@@ -323,7 +350,7 @@ local function names_of(given) return type(given) == "table" and core.join(given
 local function place_of(entry)
   local out = {}
   if entry.export ~= nil then out[1] = entry.export and "InferenceX" or "other rows" end
-  for _, name in ipairs { "role", "family", "format", "tp", "system" } do
+  for _, name in ipairs { "role", "family", "format", "tp", "system", "version" } do
     out[#out + 1] = entry[name] and names_of(entry[name]) or nil
   end
   out[#out + 1] = entry.before and "before " .. entry.before or nil

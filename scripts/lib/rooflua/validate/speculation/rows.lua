@@ -79,7 +79,9 @@ local function lengths_of(text, where, name)
   local said = tostring(text)
   local low, high = said:match "uniform integers (%d+)%.%.(%d+)"
   if low then return { distribution = "uniform", min = tonumber(low), max = tonumber(high) } end
-  local mean = tonumber(said:match "tokenised mean ([%d.]+)") or tonumber(said:match "^%s*(%d+)")
+  local system, question = said:match "^(%d+) system .-%+ (%d+) question"
+  local mean = tonumber(said:match "tokenised mean ([%d.]+)") or system and system + question
+    or tonumber(said:match "^%s*(%d+)")
   if not mean or mean < 1 then core.fail("%s: %s: no length in '%s'", where, name, said) end
   return math.floor(mean + 0.5)
 end
@@ -104,11 +106,20 @@ local function sharing_of(text)
   return { tokens = tonumber(tokens), systems = tonumber(systems), questions = tonumber(questions) }
 end
 
+--- The number format that a cell begins with: "mxfp4 (Marlin: ..)".
+local function format_of(row, name, where)
+  local word = tostring(row[name] or ""):match "^%s*([%w_]+)"
+  if not word then core.fail("%s: %s: expected a number format, found %s", where, name, core.describe(row[name])) end
+  return word:lower()
+end
+
 local function case_of(row, where)
   local k = number(row, "k")
   if not k or k % 1 ~= 0 then core.fail("%s: k: expected a whole number, found %s", where, core.describe(row.k)) end
   local out = { id = tostring(row.case_id), where = where, model = tostring(row.model), gpu = tostring(row.gpu),
-    engine = tostring(row.engine), weights = tostring(row.weights), k = k, drafter = tostring(row.drafter),
+    engine = tostring(row.engine), k = k, drafter = tostring(row.drafter),
+    weights = format_of(row, "weights", where), kv = format_of(row, "kv_dtype", where),
+    is_marlin = tostring(row.weights):lower():find "marlin" ~= nil,
     load = load_of(row, where), requests = positive(row, "requests", where),
     prompt = lengths_of(row.prompt_tokens, where, "prompt_tokens"),
     output = lengths_of(row.output_tokens, where, "output_tokens"), sharing = sharing_of(row.prompt_tokens) }

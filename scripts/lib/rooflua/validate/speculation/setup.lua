@@ -35,7 +35,7 @@ local function steps_of(case, steps, model, engine)
   if steps.name ~= "kernels" then return steps end
   local own = sampling.parameters(case.sampling or "plain", model, engine) or {}
   own.largest_graph = case.graph_max_tokens
-  if case.weights:find "MARLIN" then own.experts_kernels = "marlin" end
+  if case.is_marlin then own.experts_kernels = "marlin" end
   for name in pairs(own) do
     if policy.is_given(steps, name) then own[name] = nil end
   end
@@ -92,6 +92,7 @@ function setup.scenario(case, steps, options)
     title = case.id, seed = options.seed, model = model, hardware = hardware, mfu = database(hardware),
     steps = steps_of(case, steps, model, engine), async_depth = case.async_depth,
     deployment = { engine = "vllm", tp = case.tp, kv_blocks = case.kv_blocks, max_model_len = case.max_model_len,
+      weights = case.weights, kv = case.kv,
       memory_utilization = case.memory_utilization, prefix_caching = case.prefix_caching },
     scheduler = policy_of("scheduler", "vllm_v1", { max_num_seqs = case.max_num_seqs,
       max_num_batched_tokens = case.max_num_batched_tokens,

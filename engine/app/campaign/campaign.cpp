@@ -1,0 +1,123 @@
+#include "app/campaign/campaign.h"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "app/commands.h"
+#include "app/output.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_text.h"
+#include "base/toml.h"
+#include "measure/write/table.h"
+#include "script/vm/vm.h"
+
+namespace rooflua::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* module = "rooflua.campaign.command";
+
+/// This program's file, which the tasks shall run as well.
+std::string own_program() {
+  std::error_code ignored;
+  const fs::path path = fs::read_symlink("/proc/self/exe", ignored);
+  return path.empty() ? "rooflua" : path.string();
+}
+
+Json options_of(const CampaignArguments& arguments) {
+  Json options = Json::object();
+  options["on"] = arguments.on;
+  options["shards"] = arguments.shards;
+  options["dir"] = fs::absolute(arguments.dir).lexically_normal().string();
+  options["program"] = own_program();
+  options["jobs"] = arguments.jobs;
+  options["set"] = Json::array();
+  for (const std::string& each : arguments.set) options["set"].push_back(each);
+  if (arguments.seed) options["seed"] = std::int64_t{*arguments.seed};
+  options["site_file"] = arguments.site;
+  options["site"] = arguments.site.empty() ? Json::object() : read_toml(arguments.site);
+  return options;
+}
+
+/// @throws Error if the folder has something else than a campaign
+void check_dir(const std::string& dir) {
+  if (!fs::exists(dir) || fs::is_empty(dir)) return;
+  if (!fs::is_directory(dir)) throw Error(dir, "is no folder");
+  if (!fs::exists(fs::path(dir) / "submit.sh"))
+    throw Error(dir, "is not empty and holds no campaign; name a new folder with --dir");
+}
+
+void write_files(const Json& files, const fs::path& dir) {
+  for (const Json& each : files.items()) {
+    const fs::path path = dir / text_of(each, "name");
+    fs::create_directories(path.parent_path());
+    if (const Json* from = each.find("copy_of")) {
+      fs::copy_file(from->text(), path, fs::copy_options::overwrite_existing);
+      continue;
+    }
+    write_text(text_of(each, "text"), path.string());
+    if (path.extension() == ".sh") ::chmod(path.c_str(), 0755);
+  }
+}
+
+}  // namespace
+
+int campaign_submit(const CampaignArguments& arguments, const std::filesystem::path& home) {
+  check_dir(arguments.dir);
+  script::VmOptions vm_options;
+  vm_options.home = home;
+  script::Vm vm(vm_options);
+  const Json campaign =
+      vm.call(module, "submit", {Json(arguments.scenario), options_of(arguments)});
+  const fs::path dir = fs::absolute(arguments.dir).lexically_normal();
+  for (const char* folder : {"results", "logs"}) fs::create_directories(dir / folder);
+  write_files(*campaign.find("files"), dir);
+  for (const Json& note : campaign.find("notes")->items())
+    std::fprintf(stderr, "rooflua: %s\n", note.text().c_str());
+  const std::string command = text_of(campaign, "submit");
+  std::printf("%s: %s runs in %d shards; %s says what comes next\n", dir.c_str(),
+              grouped(campaign.find("runs")->integer()).c_str(), arguments.shards,
+              (dir / "README.md").c_str());
+  std::printf("%s%s\n", arguments.submit ? "running: " : "submit with: ", command.c_str());
+  if (!arguments.submit) return 0;
+  finish_output();
+  const int status = std::system(command.c_str());
+  if (status == 0) return 0;
+  throw Error(command, "ended with status " +
+                           std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : status) +
+                           "; its own message is above");
+}
+
+void add_campaign(CLI::App& app, std::function<int(const std::filesystem::path& home)>& door) {
+  auto* command = app.add_subcommand(
+      "campaign", "Sweeps on many machines: the jobs of a cluster's engine for a scenario");
+  command->require_subcommand(1);
+  auto* submit = command->add_subcommand(
+      "submit", "Write a job with a task per shard, a job that merges, and what to do next");
+  auto* a = new CampaignArguments;  // lives as long as the program: the options point into it
+  submit->add_option("scenario", a->scenario, "A Lua file that returns a scenario")->required();
+  submit->add_option("--on", a->on, "slurm, kubernetes, mpirun, parallel or sge")->required();
+  submit->add_option("--shards", a->shards, "Into how many parts the runs are dealt")
+      ->required()
+      ->check(CLI::Range(1, 1000000));
+  submit->add_option("--dir", a->dir, "Folder for the job and the results, seen by all machines")
+      ->required();
+  submit->add_option("--site", a->site,
+                     "TOML with what the place wants: partition, image, claim, ... (help "
+                     "campaigns.slurm lists them)");
+  submit->add_option("--jobs", a->jobs, "Worker processes of each shard")
+      ->check(CLI::Range(1, 1024));
+  submit->add_option("--set", a->set, "key=value, as in run")->allow_extra_args(false);
+  submit->add_option("--seed", a->seed, "Overrides the scenario's seed")
+      ->check(CLI::Range(0L, 2147483647L));
+  submit->add_flag("--run", a->submit, "Submit it, too");
+  submit->callback(
+      [a, &door] { door = [a](const fs::path& home) { return campaign_submit(*a, home); }; });
+}
+
+}  // namespace rooflua::app

@@ -1,0 +1,31 @@
+#pragma once
+// `rooflua campaign submit`: the files with which an engine of a cluster runs the shards of a
+// scenario. The files are templates in Lua, scripts/campaigns/.
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rooflua::app {
+
+struct CampaignArguments {
+  std::string scenario;
+  std::string on;                // slurm, kubernetes, mpirun, parallel, sge
+  int shards = 0;                // how many
+  std::string dir;               // gets the files, and the results
+  std::string site;              // TOML: what the engine must know of the place
+  std::vector<std::string> set;  // key=value, as in run
+  std::optional<long> seed;
+  int jobs = 1;         // worker processes of each shard
+  bool submit = false;  // --run
+};
+
+int campaign_submit(const CampaignArguments& arguments, const std::filesystem::path& home);
+
+/// Adds the command. `door` becomes the chosen one of its functions.
+void add_campaign(CLI::App& app, std::function<int(const std::filesystem::path& home)>& door);
+
+}  // namespace rooflua::app

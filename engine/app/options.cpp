@@ -1,0 +1,39 @@
+#include "app/options.h"
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "base/csv.h"
+
+namespace rooflua::app {
+
+CLI::Validator between(double least, double most) {
+  const auto bound = [](double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    return std::string(text);
+  };
+  const std::string expected =
+      std::isfinite(most) ? "from " + bound(least) + " to " + bound(most) : ">= " + bound(least);
+  return CLI::Validator(
+      [=](const std::string& given) {
+        const auto value = parse_number(given);
+        if (value && *value >= least && *value <= most) return std::string();
+        return "expected a number " + expected + ", found '" + given + "'";
+      },
+      "NUMBER");
+}
+
+CLI::Validator seeds() {
+  return CLI::Validator(
+      [](const std::string& given) {
+        const auto value = parse_number(given);
+        if (value && *value >= 0 && *value <= 2147483647.0 && *value == std::floor(*value))
+          return std::string();
+        return "expected a whole number from 0 to 2147483647, found '" + given + "'";
+      },
+      "SEED");
+}
+
+}  // namespace rooflua::app

@@ -1,0 +1,21 @@
+#pragma once
+// What commands with many options share: the chosen command, and checks of numbers.
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+
+namespace rooflua::app {
+
+/// The chosen command as a function, called after the whole line has been parsed.
+using Door = std::function<int(const std::filesystem::path& home)>;
+
+/// A number between two bounds. (CLI::Range accepts nan.)
+CLI::Validator between(double least, double most);
+/// Seeds are whole numbers below 2^31.
+CLI::Validator seeds();
+
+/// Adds `plan` with its options; the chosen command goes into `door`.
+void add_plan(CLI::App& app, Door& door);
+
+}  // namespace rooflua::app

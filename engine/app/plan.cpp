@@ -1,0 +1,122 @@
+#include <cstdio>
+#include <filesystem>
+
+#include "app/commands.h"
+#include "app/output.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "script/vm/vm.h"
+
+namespace rooflua::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void put(Json& to, const char* key, const std::string& value) {
+  if (!value.empty()) to[key] = value;
+}
+
+void put(Json& to, const char* key, const std::vector<std::string>& values) {
+  if (values.empty()) return;
+  to[key] = Json::array();
+  for (const std::string& each : values) to[key].push_back(each);
+}
+
+void put(Json& to, const char* key, const std::optional<double>& value) {
+  if (value) to[key] = *value;
+}
+
+void put(Json& to, const char* key, const std::optional<long>& value) {
+  if (value) to[key] = std::int64_t{*value};
+}
+
+/// The options as the Lua side reads them: those that were not given are absent.
+Json options_of(const PlanArguments& a) {
+  Json out = Json::object();
+  put(out, "scenario", a.scenario);
+  put(out, "model", a.model);
+  put(out, "workload", a.workload);
+  put(out, "objective", a.objective);
+  put(out, "strategy", a.strategy);
+  put(out, "buy", a.buy);
+  put(out, "candidates", a.candidates);
+  put(out, "power", a.power);
+  put(out, "rate", a.rate);
+  put(out, "clients", a.clients);
+  put(out, "peak", a.peak);
+  put(out, "confidence", a.confidence);
+  put(out, "horizon_s", a.horizon_s);
+  put(out, "slo", a.slo);
+  put(out, "gpus", a.gpus);
+  put(out, "engines", a.engines);
+  put(out, "watts", a.watts);
+  put(out, "set", a.set);
+  put(out, "tp", a.tp);
+  put(out, "pp", a.pp);
+  put(out, "dp", a.dp);
+  put(out, "ep", a.ep);
+  put(out, "seats", a.seats);
+  put(out, "budgets", a.budgets);
+  put(out, "weights", a.weights);
+  put(out, "kv", a.kv);
+  if (a.split) out["split"] = true;
+  put(out, "survive", a.survive);
+  put(out, "replicates", a.replicates);
+  put(out, "requests", a.requests);
+  put(out, "ranks", a.ranks);
+  put(out, "seed", a.seed);
+  put(out, "why", a.why);
+  put(out, "verify", a.verify);
+  out["all"] = a.all;
+  out["front"] = a.front;
+  out["emit"] = !a.emit.empty();
+  out["page"] = !a.html.empty() || !a.write.empty();
+  out["files"] = !a.write.empty();
+  out["jobs"] = a.jobs;
+  out["progress"] = !a.quiet;
+  return out;
+}
+
+/// Writes the files of a plan below a folder. Folders are made, other files in them are kept.
+void write_files(const Json& files, const fs::path& folder) {
+  for (const Json& each : files.items()) {
+    const fs::path path = folder / each.find("path")->text();
+    std::error_code problem;
+    fs::create_directories(path.parent_path(), problem);
+    if (problem) throw Error(path.parent_path().string(), "cannot be made: " + problem.message());
+    write_text(each.find("text")->text(), path.string());
+    if (path.extension() == ".sh")
+      fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+                      fs::perm_options::add, problem);
+  }
+}
+
+int answer(const Json& result, const PlanArguments& arguments) {
+  if (!arguments.emit.empty()) {
+    write_text(result.find("scenario")->text(), arguments.emit);
+    return 0;
+  }
+  if (arguments.json != "-") std::fputs(result.find("text")->text().c_str(), stdout);
+  if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
+  if (!arguments.html.empty()) write_text(result.find("page")->text(), arguments.html);
+  if (!arguments.write.empty()) {
+    write_files(*result.find("files"), arguments.write);
+    write_document(*result.find("document"), (fs::path(arguments.write) / "plan.json").string());
+  }
+  return static_cast<int>(result.find("status")->integer());
+}
+
+}  // namespace
+
+int plan(const PlanArguments& arguments, const std::filesystem::path& home) {
+  for (const std::string& path : {arguments.json, arguments.html, arguments.emit})
+    check_folder(path);
+  script::VmOptions options;
+  options.home = home;
+  options.print_to_stderr = arguments.json == "-";
+  script::Vm vm(options);
+  return answer(vm.call("rooflua.plan.command", "run", {options_of(arguments)}), arguments);
+}
+
+}  // namespace rooflua::app

@@ -1,0 +1,124 @@
+--- An Indexed Job of Kubernetes. Results go to a claim that all pods write, or as lines into their logs.
+local policy = require "rooflua.policy"
+
+local Kubernetes = policy.define {
+  name = "kubernetes",
+  doc = "An Indexed Job: a pod per shard. The scenario is a ConfigMap in the manifest.",
+  source = "kubernetes.io, Jobs: completion mode, backoff limit per index",
+  params = {
+    image = { default = "", doc = "An image with the program; required." },
+    namespace = { default = "", doc = "Namespace of the job; \"\": that of kubectl." },
+    claim = { default = "", doc = "A claim (ReadWriteMany) for the results; \"\": they are lines in the pods' logs." },
+    most = { default = 0, integer = true, min = 0, doc = "Pods at once; 0: as many as shards." },
+    memory = { default = "2Gi", doc = "Memory of a pod, requested and the limit." },
+    user = { default = 1000, integer = true, min = 1, doc = "User id in the pods, not root." },
+    program = { default = "rooflua", doc = "The program in the image." },
+  },
+}
+
+local most_text = 900000 -- bytes: a ConfigMap has at most 1 MiB
+
+local function quoted(text) return '"' .. text:gsub('[\\"]', "\\%0"):gsub("\n", "\\n") .. '"' end
+
+--- Lines of a text below a key, indented.
+local function block(text, indent)
+  local pad = (" "):rep(indent)
+  return "|\n" .. pad .. text:gsub("\n$", ""):gsub("\n", "\n" .. pad) .. "\n"
+end
+
+--- The files of the scenario as a ConfigMap, whose keys know no folders: a list says where each belongs.
+local function config_map(self, campaign, read)
+  local lines, items, size = { "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " .. campaign.name .. "\n"
+    .. (self.namespace ~= "" and "  namespace: " .. self.namespace .. "\n" or "") .. "data:\n" }, {}, 0
+  for i, file in ipairs(campaign.files) do
+    if file.copy_of then
+      local text = read(file.copy_of)
+      size = size + #text
+      lines[#lines + 1] = ("  file%d: %s"):format(i, block(text, 4))
+      items[#items + 1] = ("              - { key: file%d, path: %s }\n"):format(i, quoted(file.name:sub(10)))
+    end
+  end
+  if size > most_text then
+    error(("the scenario's files have %d bytes, and a ConfigMap at most %d; put large traces into the image")
+      :format(size, most_text), 0)
+  end
+  return table.concat(lines), table.concat(items)
+end
+
+local function body(self, campaign)
+  local places = { program = self.program, scenario = "/scenario", results = "/results" }
+  local run = campaign:run("auto/" .. campaign.shards, places)
+  if self.claim ~= "" then return "exec " .. run end
+  -- The lines are printed whatever became of the run, and the pod ends as it did.
+  return run .. "; status=$?; echo BEGIN ROOFLUA RESULTS; " .. self.program
+    .. " results export /results --format jsonl; echo END ROOFLUA RESULTS; exit $status"
+end
+
+function Kubernetes:write(campaign)
+  if self.image == "" then error("campaigns.kubernetes: image: --site must name an image with the program", 0) end
+  local map, items = config_map(self, campaign, campaign.text_of)
+  local volume = self.claim ~= "" and "persistentVolumeClaim: { claimName: " .. self.claim .. " }" or "emptyDir: {}"
+  local cpu = tostring(campaign.jobs)
+  local most = self.most > 0 and math.min(self.most, campaign.shards) or campaign.shards
+  local manifest = map .. ([[
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: %s
+%sspec:
+  completionMode: Indexed
+  completions: %d
+  parallelism: %d
+  backoffLimitPerIndex: 3
+  maxFailedIndexes: %d
+  template:
+    spec:
+      restartPolicy: Never
+      terminationGracePeriodSeconds: 60
+      securityContext: { runAsNonRoot: true, runAsUser: %d, runAsGroup: %d, fsGroup: %d }
+      containers:
+        - name: shard
+          image: %s
+          command: ["sh", "-c", %s]
+          resources:
+            requests: { cpu: "%s", memory: %s }
+            limits: { cpu: "%s", memory: %s }
+          volumeMounts:
+            - { name: scenario, mountPath: /scenario, readOnly: true }
+            - { name: results, mountPath: /results }
+      volumes:
+        - name: scenario
+          configMap:
+            name: %s
+            items:
+%s        - name: results
+          %s
+]]):format(campaign.name, self.namespace ~= "" and "  namespace: " .. self.namespace .. "\n" or "", campaign.shards,
+    most, campaign.shards, self.user, self.user, self.user, quoted(self.image), quoted(body(self, campaign)), cpu,
+    self.memory, cpu, self.memory, campaign.name, items, volume)
+  local space = self.namespace ~= "" and " -n " .. self.namespace or ""
+  local dir = campaign.quoted(campaign.dir)
+  local fetch = self.claim ~= "" and "# Run this where the claim is mounted, with its folder as the only argument.\n"
+      .. 'cp "$1"/*.sqlite ' .. dir .. "/results/\n"
+    or ("for pod in $(kubectl%s get pods -l job-name=%s -o name); do\n  kubectl%s logs \"$pod\" > %s/logs/"
+      .. "\"${pod#pod/}\".log\ndone\n"):format(space, campaign.name, space, dir)
+  local merge = campaign:merge(nil, "# Fetches what the pods have, and joins it; may run at any time.\n" .. fetch)
+  if self.claim == "" then
+    merge = merge:gsub("(results merge %S+) %S+\n", function(head) return head .. " " .. dir .. "/logs/*.log\n" end)
+  end
+  return { ["job.yaml"] = manifest, ["merge.sh"] = merge,
+    ["submit.sh"] = ([[
+#!/bin/sh
+# Options go to kubectl.
+kubectl%s apply "$@" -f %s/job.yaml
+]]):format(space, dir) }
+end
+
+function Kubernetes:again(campaign)
+  return ("An index that failed is tried three times by itself. Then delete the job and submit it again:\n\n"
+    .. "    kubectl%s delete job %s && sh %s"):format(self.namespace ~= "" and " -n " .. self.namespace or "",
+    campaign.name, campaign.quoted(campaign.dir .. "/submit.sh"))
+end
+
+return Kubernetes

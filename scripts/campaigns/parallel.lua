@@ -1,0 +1,40 @@
+--- GNU parallel: shards on this machine, or on others by ssh.
+local policy = require "rooflua.policy"
+
+local Parallel = policy.define {
+  name = "parallel",
+  doc = "GNU parallel with a job log; the same line again does the shards that failed.",
+  source = "GNU parallel, parallel(1)",
+  params = {
+    most = { default = 0, integer = true, min = 0, doc = "Shards at once on a machine; 0: one per core." },
+    options = { default = "", doc = "Options of parallel: --sshloginfile hosts." },
+    program = { default = "", doc = "The program on the machines; \"\": this one, by its path." },
+  },
+}
+
+function Parallel:write(campaign)
+  if self.program ~= "" then campaign.program = self.program end
+  local dir, numbers = campaign.quoted(campaign.dir), {}
+  for i = 1, campaign.shards do numbers[i] = i - 1 end
+  local line = campaign.line("parallel --will-cite --joblog", dir .. "/logs/joblog --resume-failed",
+    self.most > 0 and "-j " .. self.most or "", self.options, '"$@"',
+    campaign.quoted(campaign:run("{}/" .. campaign.shards) .. " > " .. dir .. "/logs/{}.log 2>&1"), ":::",
+    table.concat(numbers, " "))
+  return {
+    ["merge.sh"] = campaign:merge(),
+    ["submit.sh"] = ([[
+#!/bin/sh
+# Runs all shards, then the merge. Again: the shards that failed. Options go to parallel.
+%s ||
+  echo "some shards failed: see %s/logs" >&2
+sh %s/merge.sh
+]]):format(line, campaign.dir, dir),
+  }
+end
+
+function Parallel:again(campaign)
+  return ("The same line again does the shards that failed:\n\n    sh %s"):format(
+    campaign.quoted(campaign.dir .. "/submit.sh"))
+end
+
+return Parallel

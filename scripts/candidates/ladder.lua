@@ -1,0 +1,81 @@
+--- Every combination of a few values of each axis.
+---
+--- An axis that is not given takes one value, that of the scenario or the engine's default, and the report names it as
+--- not tried. Formats are the model's own unless they are listed: quality is not modelled, and a planner that quantises
+--- silently would always win.
+local policy = require "rooflua.policy"
+
+local function list(default, unit, doc) return { default = default, type = "table", unit = unit, doc = doc } end
+
+---@class candidates.Ladder
+local Ladder = policy.define {
+  name = "ladder",
+  doc = "Combinations of a few values of each axis, for every GPU.",
+  params = {
+    engines = list({ "vllm" }, nil, "vllm, sglang, trtllm."),
+    tp = list({ 1, 2, 4, 8 }, "GPUs", "Tensor parallel degrees, up to a node."),
+    pp = list({ 1 }, "stages", "Pipeline stages."),
+    dp = list({ 1 }, "ranks", "Data-parallel ranks of the attention; only in models with experts."),
+    ep = list({ 1, "all" }, "ranks", "Ranks with whole experts; \"all\": tp x dp. Only in models with experts."),
+    max_num_seqs = list({ 64, 256 }, "requests", "Seats: most requests in a step."),
+    max_num_batched_tokens = list({ 512, 2048, 8192 }, "tokens", "Token budgets of a step."),
+    weights = list({ "own" }, nil, "Formats of the weights; \"own\": as released."),
+    kv = list({ "own" }, nil, "Formats of the KV cache; \"own\": as released."),
+    split = { default = false, type = "any", doc = "true: also prefill and decode apart, in the ratios 1:1, 1:2, 2:1, "
+      .. "1:3, 3:1; \"only\": nothing else; or a list of {prefill, decode}." },
+    prefix_caching = list({ true }, nil, "Whether equal prefixes share KV blocks."),
+    speculation = list({}, nil, "Speculations to try beside none: tables as the scenario's key `speculation`."),
+  },
+}
+
+local ratios = { { 1, 1 }, { 1, 2 }, { 2, 1 }, { 1, 3 }, { 3, 1 } }
+
+local function splits_of(self, can_split)
+  local out = {}
+  if self.split ~= "only" and not (type(self.split) == "table" and self.split.only) then out[1] = false end
+  if not self.split or not can_split then return out end
+  for _, each in ipairs(type(self.split) == "table" and self.split or ratios) do
+    out[#out + 1] = { prefill = each[1], decode = each[2] }
+  end
+  return out
+end
+
+--- Every combination of the lists: calls `found` with {key = value}.
+local function product(axes, i, chosen, found)
+  local axis = axes[i]
+  if not axis then return found(chosen) end
+  for _, value in ipairs(axis[2]) do
+    chosen[axis[1]] = value
+    product(axes, i + 1, chosen, found)
+  end
+end
+
+---@param question table model, gpus, capabilities, slo, requests: read-only
+---@param emit fun(candidate: table)
+function Ladder:each(question, emit)
+  local axes = question.capabilities.axes
+  local one = { 1 }
+  local speculations = { false }
+  for _, each in ipairs(self.speculation) do speculations[#speculations + 1] = each end
+  local all = { { "engine", self.engines }, { "tp", self.tp }, { "pp", axes.pp and self.pp or one },
+    { "dp", axes.dp and self.dp or one }, { "ep", axes.ep and self.ep or one }, { "weights", self.weights },
+    { "kv", self.kv }, { "prefix_caching", self.prefix_caching }, { "split", splits_of(self, axes.split) },
+    { "speculation", speculations }, { "max_num_seqs", self.max_num_seqs },
+    { "max_num_batched_tokens", self.max_num_batched_tokens } }
+  for index, gpu in ipairs(question.gpus) do
+    product(all, 1, {}, function(chosen)
+      if chosen.tp > gpu.per_node then return end
+      local ranks = chosen.tp * chosen.dp
+      local ep = chosen.ep == "all" and ranks or chosen.ep
+      if ep > ranks then return end
+      emit { gpu = index, engine = chosen.engine, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp, ep = ep,
+        weights = chosen.weights ~= "own" and chosen.weights or nil, kv = chosen.kv ~= "own" and chosen.kv or nil,
+        prefix_caching = chosen.prefix_caching ~= true and chosen.prefix_caching or nil,
+        split = chosen.split or nil, speculation = chosen.speculation or nil,
+        label = chosen.speculation and "speculation" or nil,
+        max_num_seqs = chosen.max_num_seqs, max_num_batched_tokens = chosen.max_num_batched_tokens }
+    end)
+  end
+end
+
+return Ladder

@@ -1,0 +1,42 @@
+-- Flags of `trtllm-serve` by release, and the settings that it reads from a YAML file. Its tp counts the ranks of the
+-- attention's data parallelism as well; its memory fraction is that of what the weights leave.
+local function switch(on, off) return function(value) return value and on or off end end
+
+return {
+  name = "trtllm",
+  command = "trtllm-serve",
+  oldest = "1.0.0",
+  newest = "1.3.0",
+  image = "nvcr.io/nvidia/tensorrt-llm/release:%s",
+  port = 8000,
+  model = "",
+  host = { "--host", "--port" },
+  source = "TensorRT-LLM documentation, trtllm-serve and LLM API options; tensorrt_llm/commands/serve.py",
+  kv_names = { fp8 = "fp8", bf16 = "auto", fp16 = "auto" },
+  weight_flags = {},
+  counts_all_ranks = true,
+  no_split = "a disaggregated cluster of TensorRT-LLM takes a configuration of its own",
+  flags = {
+    { parameter = "backend", flag = "--backend" },
+    { parameter = "tp", flag = "--tp_size" },
+    { parameter = "pp", flag = "--pp_size" },
+    { parameter = "ep", flag = "--ep_size" },
+    { parameter = "max_num_seqs", flag = "--max_batch_size" },
+    { parameter = "max_num_batched_tokens", flag = "--max_num_tokens" },
+    { parameter = "max_model_len", flag = "--max_seq_len" },
+    { parameter = "free_fraction", flag = "--kv_cache_free_gpu_memory_fraction" },
+    { parameter = "options_file", flag = "--extra_llm_api_options", before = "1.3.0" },
+    { parameter = "options_file", flag = "--config", since = "1.3.0" },
+    { parameter = "role", switch = switch("", "") },
+  },
+  --- Lines of the YAML file, by parameter.
+  yaml = {
+    { parameter = "dp_attention", line = "enable_attention_dp: %s" },
+    { parameter = "chunked", line = "enable_chunked_prefill: %s" },
+    { parameter = "async", line = "disable_overlap_scheduler: %s", inverted = true },
+    { line = "kv_cache_config:" },
+    { parameter = "prefix_caching", line = "  enable_block_reuse: %s" },
+    { parameter = "kv", line = "  dtype: %s" },
+    { parameter = "block_size", line = "  tokens_per_block: %s" },
+  },
+}

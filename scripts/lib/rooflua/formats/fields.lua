@@ -1,0 +1,69 @@
+-- Fields of documents that other tools write: looked up by a dotted key, checked, and named in every message.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+
+local fields = {}
+local fail = core.fail
+
+--- The largest values that a file may state.
+fields.most_tokens, fields.most_requests, fields.most_rate = 2147483647, 1e7, 1e12
+fields.most_stamp_s = 1e15
+
+--- The value at "a.b.c" of a document; nil where a part of it is missing or null.
+function fields.at(document, key)
+  local found = document
+  for part in key:gmatch "[^.]+" do
+    if type(found) ~= "table" then return nil end
+    found = found[part]
+    if found == nil or found == json.null then return nil end
+  end
+  return found
+end
+
+--- A number >= 0 at that key; nil where it is missing.
+--- @param where string the file, and its line where there is one
+--- @param most number? the largest that makes sense; nil: the latest second that the clock shows
+function fields.number(where, document, key, most)
+  local value = fields.at(document, key)
+  if value == nil then return nil end
+  most = most or native.latest_s
+  if type(value) ~= "number" or not (value >= 0 and value <= most) then
+    fail("%s: %s: expected a number from 0 to %g, found %s", where, key, most, core.describe(value))
+  end
+  return value
+end
+
+--- The same, where 0 says that nothing was measured.
+function fields.positive(where, document, key, most)
+  local value = fields.number(where, document, key, most)
+  return value ~= 0 and value or nil
+end
+
+--- A number that must be there.
+--- @param hint string? what to do about its absence
+function fields.needed(where, document, key, most, hint)
+  local value = fields.number(where, document, key, most)
+  if value == nil then fail("%s: %s: is missing%s", where, key, hint and "; " .. hint or "") end
+  return value
+end
+
+--- A list at that key; an empty one where it is missing.
+function fields.list(where, document, key)
+  local value = fields.at(document, key)
+  if value == nil then return {} end
+  if type(value) ~= "table" or next(value) ~= nil and #value == 0 then
+    fail("%s: %s: expected a list, found %s", where, key, core.describe(value))
+  end
+  return value
+end
+
+--- A request's end may not lie before its first token.
+function fields.in_order(where, request)
+  if request.e2e_s and request.ttft_s and request.e2e_s < request.ttft_s * (1 - 1e-9) then
+    fail("%s: the request ends after %g s, before its first token (%g s)", where, request.e2e_s, request.ttft_s)
+  end
+  return request
+end
+
+return fields

@@ -1,0 +1,206 @@
+-- The answer of a plan: deployments in order, the winner among those that are sure enough, and why each of the others
+-- lost. `found` is what search.run returned.
+local confidence = require "rooflua.plan.confidence"
+local evaluate = require "rooflua.plan.evaluate"
+local money = require "rooflua.plan.money"
+local search = require "rooflua.plan.search"
+
+local answer = {}
+
+--- Order of deployments: score, probability, distance from the limits, fewer GPUs, name.
+local function before(a, b)
+  if a.result.score ~= b.result.score then return a.result.score < b.result.score end
+  local p, q = a.sure and a.sure.p or 0, b.sure and b.sure.p or 0
+  if p ~= q then return p > q end
+  if a.result.margin ~= b.result.margin then return a.result.margin < b.result.margin end
+  if a.result.gpus ~= b.result.gpus then return a.result.gpus < b.result.gpus end
+  return a.candidate.name < b.candidate.name
+end
+
+--- What tells deployments apart for a reader: not the seats and budgets.
+local function shape_of(candidate)
+  return table.concat({ candidate.family, candidate.tp, candidate.pp, candidate.dp, candidate.ep,
+    tostring(candidate.weights), tostring(candidate.kv),
+    candidate.split and candidate.split.prefill .. ":" .. candidate.split.decode or "" }, "|")
+end
+
+--- Every deployment that a full run found to meet the SLO.
+local function verified(found)
+  local out = {}
+  for _, candidate in ipairs(found.left) do
+    local result = candidate.result
+    if result and result.score and result.deployment and candidate.ended == "in full" then
+      out[#out + 1] = { candidate = candidate, result = result.deployment }
+    end
+  end
+  table.sort(out, before)
+  return out
+end
+
+--- The same candidate with one more replica; nil where there are no GPUs, or it does not meet the SLO.
+local function one_more(question, item)
+  local candidate, replicas = item.candidate, item.result.replicas + 1
+  if replicas > candidate.most + question.survive then return nil end
+  local result = search.parallel(question, 1, "one more replica", function()
+    return evaluate.run(question, candidate, replicas, { requests = question.requests, seed = question.seed,
+      steady = true })
+  end)[1]
+  if not result.meets then return nil end
+  money.add(question, candidate, result)
+  result.needs = item.result.needs
+  return { candidate = candidate, result = result, added = (item.added or 0) + 1 }
+end
+
+local most_added = 3 -- replicas for the sake of confidence
+
+--- Adds `sure` to a deployment, or takes one with more replicas until one is sure enough. Returns it, and those that
+--- were not sure.
+local function until_sure(question, item)
+  local unsure = {}
+  while item do
+    item.sure = item.sure or confidence.of(question, item.candidate, item.result.replicas)
+    if not item.sure or item.sure.p >= question.confidence then return item, unsure end
+    unsure[#unsure + 1] = item
+    if (item.added or 0) >= most_added then return nil, unsure end
+    item = one_more(question, item)
+  end
+  return nil, unsure
+end
+
+local most_shapes = 6 -- whose probability is looked at before the planner gives up
+
+--- The winner, those that cost less and are not sure, and the other shapes in order with what was learned of each.
+local function choose(question, list)
+  local tried, unsure, sure = {}, {}, {}
+  local looked, best = 0, nil
+  local index = 1
+  while index <= #list and looked < most_shapes do
+    local item = list[index]
+    local shape = shape_of(item.candidate)
+    if not tried[shape] and not (best and item.result.score >= best.result.score) then
+      tried[shape], looked = true, looked + 1
+      local found, missed = until_sure(question, item)
+      for _, each in ipairs(missed) do unsure[#unsure + 1] = each end
+      if found then
+        sure[#sure + 1] = found
+        if not best or before(found, best) then best = found end
+      end
+    end
+    index = index + 1
+  end
+  return best, unsure, sure, tried
+end
+
+--- Runners-up: the best of each other family, then of other shapes.
+local function runners_up(question, list, best, sure)
+  local out, used = {}, { [shape_of(best.candidate)] = true }
+  local families = { [best.candidate.family] = true }
+  local by_shape = {}
+  for _, each in ipairs(sure) do by_shape[shape_of(each.candidate)] = each end
+  local function take(only_new_families)
+    for _, item in ipairs(list) do
+      local shape = shape_of(item.candidate)
+      if #out + 1 < question.ranks and not used[shape]
+        and not (only_new_families and families[item.candidate.family]) then
+        used[shape], families[item.candidate.family] = true, true
+        local own = by_shape[shape]
+        out[#out + 1] = own or (until_sure(question, item)) or item
+      end
+    end
+  end
+  take(true)
+  take(false)
+  table.sort(out, before)
+  return out
+end
+
+--- Largest loads of deployments as multiples of the load, and of the first without one replica.
+local function add_loads(question, ranks)
+  local asks = {}
+  for _, item in ipairs(ranks) do asks[#asks + 1] = { item.candidate, item.result.replicas } end
+  if ranks[1].result.replicas > 1 then asks[#asks + 1] = { ranks[1].candidate, ranks[1].result.replicas - 1 } end
+  local found = search.parallel(question, #asks, "largest loads", function(i)
+    return { scale = evaluate.holds_to(question, asks[i][1], asks[i][2], { requests = question.requests,
+      seed = question.seed, steady = true }) }
+  end)
+  for i, item in ipairs(ranks) do item.holds_to = found[i].scale end
+  if #asks > #ranks then ranks[1].without_one = found[#asks].scale end
+end
+
+--- Why a deployment costs more than the best: factors whose product is the ratio of the costs.
+local function lost_by(item, best)
+  local function per_replica(each) return each.result.paid_gpus / each.result.replicas end
+  local function price(each) return each.result.cost_per_hour / each.result.paid_gpus end
+  local function capacity(each) return each.holds_to / each.result.replicas end
+  if not (item.holds_to > 0 and best.holds_to > 0 and price(best) > 0 and price(item) > 0) then return nil end
+  return { price = price(item) / price(best), gpus = per_replica(item) / per_replica(best),
+    capacity = capacity(best) / capacity(item), rounding = item.holds_to / best.holds_to }
+end
+
+--- The price of a GPU at which this deployment costs as much as the best; nil on the same GPU.
+local function break_even(item, best)
+  if item.candidate.gpu == best.candidate.gpu or item.result.cost_per_hour <= 0 then return nil end
+  return item.result.cost_per_hour / item.result.paid_gpus * best.result.cost_per_hour / item.result.cost_per_hour
+end
+
+--- Whether the winner stays within the published range of prices: the name of the first that would beat it.
+local function price_risk(question, ranks)
+  local best = ranks[1]
+  local own = question.gpus[best.candidate.gpu].price
+  if not own or own.yours then return nil end
+  for i = 2, #ranks do
+    local other = question.gpus[ranks[i].candidate.gpu].price
+    if other and ranks[i].candidate.gpu ~= best.candidate.gpu
+      and other.low * ranks[i].result.paid_gpus < own.high * best.result.paid_gpus then
+      return question.gpus[ranks[i].candidate.gpu].label
+    end
+  end
+end
+
+--- {ranks = {{candidate, result, sure, holds_to, lost_by, break_even}}, unsure, audit, parts, price_risk}; ranks is
+--- empty where no deployment is sure enough.
+function answer.of(question, found)
+  local list = verified(found)
+  local out = { ranks = {}, unsure = {}, verified = #list }
+  if #list == 0 then return out end
+  local best, unsure, sure = choose(question, list)
+  out.unsure = unsure
+  if not best then return out end
+  local ranks = runners_up(question, list, best, sure)
+  table.insert(ranks, 1, best)
+  add_loads(question, ranks)
+  for i = 2, #ranks do
+    ranks[i].lost_by, ranks[i].break_even = lost_by(ranks[i], best), break_even(ranks[i], best)
+  end
+  out.ranks, out.price_risk = ranks, price_risk(question, ranks)
+  if question.replicates > 0 then
+    out.seeds, out.model = confidence.parts(question, best.candidate, best.result.replicas)
+    out.trusted, out.trusted_from = confidence.standing(question, best.candidate)
+  end
+  -- Those that cost less than the winner and are not sure.
+  local cheaper = {}
+  for _, each in ipairs(unsure) do
+    if each.result.score < best.result.score then cheaper[#cheaper + 1] = each end
+  end
+  table.sort(cheaper, before)
+  out.unsure = cheaper
+  return out
+end
+
+--- What the audit of a search found: {tried, beaten}; nil where the strategy has none.
+function answer.audit(found)
+  local tried, best, audited = 0, math.huge, math.huge
+  for _, each in ipairs(found.results) do
+    if each.purpose == "audit" then
+      tried = tried + 1
+      audited = math.min(audited, each.score or math.huge)
+    elseif each.purpose ~= "second look" and each.score and each.deployment then
+      local in_full = each.purpose == "pilot" or each.purpose == "full"
+      if in_full then best = math.min(best, each.score) end
+    end
+  end
+  if tried == 0 then return nil end
+  return { tried = tried, regret = audited < best }
+end
+
+return answer

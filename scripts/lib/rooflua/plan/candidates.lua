@@ -1,0 +1,188 @@
+-- The candidates of a plan: what the generator emits, checked and named, and which of them fit (stage 0). A candidate
+-- that no GPU can hold is counted by its reason.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local deploy = require "rooflua.plan.deploy"
+local question_view = require("rooflua.plan.question").view
+local spec = require "rooflua.spec"
+local schema = require "rooflua.scenario.schema"
+
+local candidates = {}
+
+local most_candidates = 5000
+local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "weights", "kv", "max_num_seqs", "max_num_batched_tokens",
+  "memory_utilization", "prefix_caching", "split", "speculation", "set", "label" }
+
+--- "tp 4 x ep 4", without what is 1.
+local function widths_text(candidate)
+  local parts = { ("tp %d"):format(candidate.tp) }
+  for _, key in ipairs { "pp", "dp", "ep" } do
+    if candidate[key] > 1 then parts[#parts + 1] = ("%s %d"):format(key, candidate[key]) end
+  end
+  return table.concat(parts, " x ")
+end
+candidates.widths_text = widths_text
+
+local function name_of(question, candidate)
+  local parts = { question.gpus[candidate.gpu].label, widths_text(candidate), candidate.engine }
+  for _, key in ipairs { "weights", "kv" } do
+    if candidate[key] then parts[#parts + 1] = key .. " " .. candidate[key] end
+  end
+  if candidate.split then
+    parts[#parts + 1] = ("%d prefill + %d decode"):format(candidate.split.prefill, candidate.split.decode)
+  end
+  parts[#parts + 1] = ("%d seats"):format(candidate.max_num_seqs)
+  parts[#parts + 1] = ("budget %d"):format(candidate.max_num_batched_tokens)
+  if candidate.label then parts[#parts + 1] = tostring(candidate.label) end
+  return table.concat(parts, ", ")
+end
+
+local function check_split(where, given)
+  core.check_keys(core.table(given, where), { "prefill", "decode" }, where)
+  return { prefill = core.whole(given.prefill, where .. ".prefill", 1, 1000),
+    decode = core.whole(given.decode, where .. ".decode", 1, 1000) }
+end
+
+--- A candidate as a table of its own, every field checked.
+local function checked(question, given, index)
+  local where = ("candidate %d"):format(index)
+  core.check_keys(core.table(given, where), fields, where)
+  local out = { index = index }
+  for _, key in ipairs(fields) do out[key] = given[key] end
+  out.gpu = core.whole(given.gpu or 1, where .. ": gpu", 1, #question.gpus)
+  out.engine = given.engine or "vllm"
+  if not deploy.schedulers[out.engine] then
+    core.fail("%s: engine: %s", where, native.unknown_name("engine", tostring(out.engine),
+      core.sorted_keys(deploy.schedulers)))
+  end
+  for _, key in ipairs { "tp", "pp", "dp", "ep" } do out[key] = core.whole(given[key] or 1, where .. ": " .. key, 1) end
+  out.max_num_seqs = core.whole(given.max_num_seqs or 256, where .. ": max_num_seqs", 1)
+  out.max_num_batched_tokens = core.whole(given.max_num_batched_tokens or 8192, where .. ": max_num_batched_tokens", 1)
+  if given.split then out.split = check_split(where .. ": split", given.split) end
+  if out.set then out.set = core.plain(core.table(out.set, where .. ": set")) end
+  out.name = name_of(question, out)
+  out.family = ("%s, %s%s"):format(question.gpus[out.gpu].label, out.engine, out.split and ", split" or "")
+  return out
+end
+
+--- Everything that the generator emits, in its order.
+function candidates.all(question)
+  local out, seen = {}, {}
+  question.candidates:each(question_view(question), function(given)
+    if #out == most_candidates then
+      core.fail("plan.candidates: %s emits more than %d candidates; list fewer values", question.candidates.name,
+        most_candidates)
+    end
+    local one = checked(question, given, #out + 1)
+    if not seen[one.name] then
+      seen[one.name], out[#out + 1] = true, one
+    end
+  end)
+  if #out == 0 then core.fail("plan.candidates: %s emits no candidate", question.candidates.name) end
+  return out
+end
+
+local read_by_spec = schema.read_by("deployment", "spec")
+
+--- Options of spec.deployment for the engine of a candidate.
+local function spec_options(question, candidate)
+  local out = { model = question.model, hardware = question.gpus[candidate.gpu].hardware,
+    max_num_seqs = candidate.max_num_seqs, max_num_batched_tokens = candidate.max_num_batched_tokens }
+  for key, value in pairs(deploy.deployment(question, candidate)) do
+    if read_by_spec[key] then out[key] = value end
+  end
+  return out
+end
+
+--- The essence of a refusal: without the numbers of one candidate.
+local function without_place(problem)
+  problem = tostring(problem):gsub("^[%w_./-]+%.lua:%d+: ", ""):gsub("^spec%.deployment: ", "")
+  return (problem:gsub("^deployment: ", ""))
+end
+
+--- Why a candidate cannot be built; nil if it can. Sets candidate.deployment.
+local function refusal(question, candidate)
+  local gpu = question.gpus[candidate.gpu]
+  if candidate.tp > gpu.per_node then
+    return ("tp %d is more than the %d GPUs of a node"):format(candidate.tp, gpu.per_node), "tp is more than a node"
+  end
+  if deploy.most_replicas(question, candidate) < 1 + question.survive then
+    return ("needs %d %s, and there are %d"):format(deploy.gpus(question, candidate, 1 + question.survive), gpu.label,
+      gpu.most), "more GPUs than there are"
+  end
+  local longest, limit = question.drawn.longest, question.model.max_model_len
+  if limit > 0 and longest > limit then
+    return ("a request of %d tokens, and %s allows %d"):format(longest, question.model.name, limit),
+      "requests are longer than the model allows"
+  end
+  local ok, deployment = pcall(spec.deployment, spec_options(question, candidate))
+  if not ok then return without_place(deployment) end
+  candidate.deployment = deployment
+  local capacity = math.max(0, deployment.kv_blocks - deployment.seat_blocks) * deployment.block_size
+  if longest > capacity then
+    return ("a request of %d tokens, and the KV cache holds %d"):format(longest, capacity),
+      "the longest request does not fit into the KV cache"
+  end
+  if candidate.max_num_batched_tokens < candidate.max_num_seqs and candidate.engine == "vllm" then
+    return ("budget %d is below its %d seats"):format(candidate.max_num_batched_tokens, candidate.max_num_seqs),
+      "the budget is below the seats"
+  end
+end
+
+--- Digits replaced, so that refusals of one kind are counted together.
+local function kind_of(problem)
+  return (problem:gsub("%d[%d,.]*", "N"))
+end
+
+--- Stage 0: those that fit, and {reason, count, example} of the others, the most frequent reason first.
+function candidates.fitting(question, list)
+  local fit, reasons, by_kind = {}, {}, {}
+  for _, candidate in ipairs(list) do
+    local problem, kind = refusal(question, candidate)
+    if problem then
+      candidate.ended, candidate.problem = "does not fit", problem
+      kind = kind or kind_of(problem)
+      if not by_kind[kind] then
+        by_kind[kind] = { reason = kind, count = 0, example = candidate.name .. ": " .. problem }
+        reasons[#reasons + 1] = by_kind[kind]
+      end
+      by_kind[kind].count = by_kind[kind].count + 1
+    else
+      fit[#fit + 1] = candidate
+    end
+  end
+  table.sort(reasons, function(a, b)
+    if a.count ~= b.count then return a.count > b.count end
+    return a.reason < b.reason
+  end)
+  return fit, reasons
+end
+
+--- Axes of which only one value was tried, and what the engine knows of them: "pp", "split".
+function candidates.not_tried(question, list)
+  local values, out = {}, {}
+  local function see(key, value)
+    values[key] = values[key] or {}
+    values[key][tostring(value)] = true
+  end
+  for _, candidate in ipairs(list) do
+    for _, key in ipairs { "engine", "tp", "pp", "dp", "ep", "weights", "kv", "max_num_seqs",
+      "max_num_batched_tokens", "prefix_caching" } do
+      see(key, candidate[key])
+    end
+    see("split", candidate.split ~= nil)
+    see("speculation", candidate.speculation ~= nil)
+  end
+  for _, engine in ipairs(question.capabilities.engines) do
+    if not values.engine[engine] then out[#out + 1] = engine end
+  end
+  for _, axis in ipairs { "tp", "pp", "dp", "ep", "weights", "kv", "split", "speculation", "prefix_caching" } do
+    if question.capabilities.axes[axis] and not next(values[axis], next(values[axis])) then
+      out[#out + 1] = axis == "weights" and "other weights" or axis == "kv" and "other KV formats"
+        or axis == "prefix_caching" and "prefix caching off" or axis
+    end
+  end
+  return out
+end
+
+return candidates

@@ -1,0 +1,63 @@
+-- `rooflua plan`: the options become a scenario of kind "plan", or a file has it; the answer becomes text, a document,
+-- a page and files.
+local artefacts = require "rooflua.plan.artefacts"
+local core = require "rooflua.base.core"
+local opening = require "rooflua.scenario.opening"
+local options = require "rooflua.plan.options"
+local run = require "rooflua.plan.run"
+local spec = require "rooflua.spec"
+local tables = require "rooflua.plan.tables"
+
+local command = {}
+
+local of_question = { "model", "workload", "rate", "clients", "slo", "gpus", "peak", "engines", "tp", "pp", "dp", "ep",
+  "seats", "budgets", "weights", "kv", "split", "candidates", "objective", "strategy", "power", "confidence", "survive",
+  "replicates", "requests", "horizon_s", "ranks", "buy" }
+
+--- The scenario that is asked for, opened, and its text.
+local function opened_of(given)
+  local more = { set = given.set, seed = given.seed, file = given.scenario or "plan", path = given.scenario }
+  if given.scenario then
+    for _, name in ipairs(of_question) do
+      if given[name] ~= nil then
+        core.fail("plan: the question is in %s; leave out --%s, or change it with --set plan.%s=...", given.scenario,
+          name, name)
+      end
+    end
+    local opened = opening.file(given.scenario, more)
+    if opened.kind ~= "plan" then
+      core.fail("%s: kind: expected \"plan\", found \"%s\"; `rooflua run` runs other kinds", given.scenario,
+        opened.kind)
+    end
+    return opened
+  end
+  local scenario = options.scenario(given)
+  return opening.table(options.table(scenario), more), options.text(scenario)
+end
+
+local function status_of(plan) return #plan.ranks > 0 and 0 or 1 end
+
+--- What the program calls: {text, document, page, files, scenario, status}.
+function command.run(given)
+  if given.verify then return require("rooflua.plan.verify").run(given) end
+  local opened, scenario = opened_of(given)
+  if given.emit then
+    if not scenario then core.fail("plan: --emit: the scenario is %s already", given.scenario) end
+    return { scenario = scenario, status = 0 }
+  end
+  if #opened.variants ~= 1 then
+    core.fail("%s: vary: a plan has one question here; `rooflua run` answers one per variant", opened.reader.file)
+  end
+  local variant = opening.variant(opened, 1)
+  local watts = options.watts(given.watts, function(name) return spec.hardware(name).name end)
+  local done = opened.reader:at("plan", run.all, opened.reader, variant, { jobs = given.jobs,
+    progress = given.progress or nil, watts = watts })
+  run.report(done)
+  local text = done.text
+  if given.all then text = text .. "\n" .. tables.all(done) end
+  if given.why then text = text .. "\n" .. tables.why(done, given.why) end
+  local files = given.files and artefacts.files(done) or nil
+  return { text = text, document = done.document, files = files, status = status_of(done.plan), scenario = scenario }
+end
+
+return command

@@ -1,0 +1,92 @@
+-- A candidate with a number of replicas as a scenario of kind "serve": what a plan prices is what `run` simulates.
+-- A replica of a split candidate is a unit: some engines that prefill and some that decode.
+local chunks = require "rooflua.sandbox.chunks"
+local core = require "rooflua.base.core"
+local load = require "rooflua.plan.load"
+local paths = require "rooflua.scenario.paths"
+local runs = require "rooflua.explore.runs"
+
+local deploy = {}
+
+--- The scheduler of an engine, and what it calls the token budget of a step.
+deploy.schedulers = {
+  vllm = { policy = "vllm_v1", budget = "max_num_batched_tokens" },
+  sglang = { policy = "sglang", budget = "chunked_prefill_size" },
+  trtllm = { policy = "trtllm", budget = "max_num_batched_tokens" },
+}
+
+local function scheduler_of(candidate)
+  local about = deploy.schedulers[candidate.engine]
+  local class = chunks.require("schedulers." .. about.policy)
+  return class { max_num_seqs = candidate.max_num_seqs, [about.budget] = candidate.max_num_batched_tokens }
+end
+
+local margin, step = 1.25, 1024 -- of the longest request, for other seeds; lengths are rounded up
+
+--- The longest request that engines are started for.
+function deploy.max_model_len(question)
+  local drawn = question.drawn
+  local longest = drawn.is_constant and drawn.longest or margin * (drawn.longest_prompt + drawn.longest_output)
+  local rounded = math.ceil(longest / step) * step
+  local most = question.model.max_model_len
+  return most > 0 and math.max(drawn.longest, math.min(rounded, most)) or rounded
+end
+
+local of_deployment = { "tp", "pp", "dp", "ep", "weights", "kv", "engine", "memory_utilization", "prefix_caching" }
+
+--- The keys of the deployment of one engine.
+function deploy.deployment(question, candidate)
+  local out = {}
+  for key, value in pairs(core.plain(question.base.deployment or {})) do out[key] = value end
+  for _, key in ipairs(of_deployment) do
+    if candidate[key] ~= nil then out[key] = candidate[key] end
+  end
+  out.max_model_len = out.max_model_len or deploy.max_model_len(question)
+  return out
+end
+
+--- Entries of `replicas`: their number, or those of prefill and decode.
+local function replicas_of(candidate, count)
+  if not candidate.split then return count end
+  return { { role = "prefill", count = count * candidate.split.prefill },
+    { role = "decode", count = count * candidate.split.decode } }
+end
+
+--- The scenario of a deployment. options: requests, seed, scale (of the load), slo (limits of single requests).
+function deploy.scenario(question, candidate, replicas, options)
+  options = options or {}
+  local out = {}
+  for key, value in pairs(question.base) do out[key] = value end
+  out.hardware = question.gpus[candidate.gpu].hardware
+  out.deployment = deploy.deployment(question, candidate)
+  out.scheduler = scheduler_of(candidate)
+  out.replicas = replicas_of(candidate, replicas)
+  out.seed = options.seed or question.seed
+  out.slo = options.slo or out.slo
+  out.workload = load.workload(question, options.requests, options.scale)
+  out.mfu = question.databases and question.databases(candidate) or out.mfu
+  if candidate.speculation then out.speculation = candidate.speculation end
+  for path, value in core.sorted_pairs(candidate.set or {}) do
+    out = paths.set(question.reader, out, path, value)
+  end
+  return out
+end
+
+--- GPUs of so many replicas of a candidate, as runs count them.
+function deploy.gpus(question, candidate, replicas)
+  return runs.gpus { replicas = replicas_of(candidate, replicas), deployment = deploy.deployment(question, candidate) }
+end
+
+--- GPUs that are paid: whole nodes where nodes are bought.
+function deploy.paid_gpus(question, candidate, gpus)
+  if question.buy ~= "node" then return gpus end
+  local per_node = question.gpus[candidate.gpu].per_node
+  return math.ceil(gpus / per_node) * per_node
+end
+
+--- The most replicas that the GPUs of its type allow.
+function deploy.most_replicas(question, candidate)
+  return math.floor(question.gpus[candidate.gpu].most / deploy.gpus(question, candidate, 1))
+end
+
+return deploy

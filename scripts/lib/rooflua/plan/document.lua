@@ -1,0 +1,109 @@
+-- A plan as a document: {schema = "rooflua.plan/1", question, searched, ranks, unsure, candidates, prices, notes}.
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local money = require "rooflua.plan.money"
+local words = require "rooflua.plan.words"
+
+local document = {}
+
+local array = json.array
+
+local settings = { "engine", "tp", "pp", "dp", "ep", "weights", "kv", "max_num_seqs", "max_num_batched_tokens",
+  "memory_utilization", "prefix_caching", "split" }
+
+--- The settings of a candidate, as its generator gave them.
+function document.set(question, candidate)
+  local out = { gpu = question.gpus[candidate.gpu].name }
+  for _, key in ipairs(settings) do out[key] = candidate[key] end
+  return out
+end
+
+local function metrics_of(item)
+  local out = {}
+  for name, value in pairs(item.result.metrics) do
+    local range = item.sure and item.sure.metrics[name] or {}
+    out[name] = { value = value, low = range.low, high = range.high }
+  end
+  return out
+end
+
+local function slo_of(item, plan, rank)
+  local sure = item.sure
+  if not sure then return { met = 1, of = 1 } end
+  return { met = sure.met, of = sure.of, p = sure.p, low = sure.low, high = sure.high,
+    seeds = rank == 1 and plan.seeds or nil, model = rank == 1 and plan.model or nil }
+end
+
+--- A deployment of the answer.
+local function rank_of(question, plan, item, rank)
+  local result, load = item.result, question.load
+  local function at(scale) return scale and (load.value or 1) * load.peak * scale or nil end
+  return { rank = rank, name = item.candidate.name, candidate = item.candidate.index,
+    gpus = { total = result.gpus, paid = result.paid_gpus, replicas = result.replicas,
+      per_replica = result.gpus / result.replicas },
+    set = document.set(question, item.candidate), objective = result.score, cost_per_hour = result.cost_per_hour,
+    per_million = result.per_million, joules_per_token = result.joules_per_token, power = result.power_bound,
+    load = { asked = at(1), holds_to = at(item.holds_to), without_one = at(item.without_one) },
+    metrics = metrics_of(item), slo = slo_of(item, plan, rank), evidence = result.evidence, binds = result.binds,
+    lost_by = item.lost_by, break_even = item.break_even }
+end
+
+local function candidates_of(question, found)
+  local out = array {}
+  for _, each in ipairs(found.candidates) do
+    local result = each.result or {}
+    out[#out + 1] = { index = each.index, name = each.name, ended = each.ended, problem = each.problem,
+      replicas = result.replicas, objective = result.score, requests = result.requests, floor = each.floor,
+      rate_bound_per_s = each.bound and each.bound.rate_per_s or nil, gpu = question.gpus[each.gpu].label }
+  end
+  return out
+end
+
+local function gpus_of(question)
+  local out = array {}
+  for i, each in ipairs(question.gpus) do
+    local price = each.price
+    out[i] = { name = each.name, label = each.label, most = each.has_most and each.most or nil,
+      per_node = each.per_node, price_per_hour = price and price.typical or nil, yours = price and price.yours or false,
+      low = price and price.low or nil, high = price and price.high or nil, date = price and price.date or nil,
+      sources = price and price.sources and array(price.sources) or nil }
+  end
+  return out
+end
+
+local function slo_list(bounds)
+  local out = array {}
+  for i, each in ipairs(bounds) do out[i] = { metric = each.metric, min = each.min, max = each.max } end
+  return out
+end
+
+--- The document of a plan.
+function document.of(question, found, plan)
+  local ranks, unsure, unfit, rungs = array {}, array {}, array {}, array {}
+  for i, item in ipairs(plan.ranks) do ranks[i] = rank_of(question, plan, item, i) end
+  for i, item in ipairs(plan.unsure) do unsure[i] = rank_of(question, plan, item, 0) end
+  for i, each in ipairs(found.unfit) do
+    unfit[i] = { reason = each.reason, count = each.count, example = each.example }
+  end
+  for i, each in ipairs(found.rungs) do
+    rungs[i] = { name = each.name, requests = each.requests, candidates = each.candidates, runs = each.runs }
+  end
+  local by_bound = 0
+  for _, each in ipairs(found.candidates) do by_bound = by_bound + (each.ended == "by bound" and 1 or 0) end
+  local drawn, origin = question.drawn, money.origin(question)
+  return { schema = "rooflua.plan/1",
+    question = { model = question.model.name, asked = words.asked(question), load = question.load,
+      slo = slo_list(question.bounds), confidence = question.confidence, survive = question.survive,
+      buy = question.buy, seed = question.seed, requests = question.requests, objective = question.objective.name,
+      strategy = question.strategy.name, candidates = question.candidates.name, power = question.power.name,
+      workload = { name = question.workload.name, mean_prompt = drawn.mean_prompt, mean_output = drawn.mean_output,
+        longest = drawn.longest } },
+    searched = { candidates = #found.candidates, unfit = unfit, by_bound = by_bound, rungs = rungs,
+      audit = plan.audit, not_tried = array(found.not_tried), bounds_off = array(found.bounds_off), complete = true },
+    ranks = ranks, unsure = unsure, candidates = candidates_of(question, found), front = plan.front,
+    prices = { gpus = gpus_of(question), yours = origin.yours, date = origin.date ~= "" and origin.date or nil },
+    intervals = plan.trusted ~= nil and { tested = plan.trusted, from = plan.trusted_from } or nil,
+    notes = array(core.plain(question.notes)) }
+end
+
+return document

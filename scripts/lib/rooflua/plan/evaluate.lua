@@ -1,0 +1,193 @@
+-- Simulated deployments of a plan: one run, and the fewest replicas with which a run meets the SLO. Every run of a plan
+-- with one seed has the same requests, whatever the candidate.
+--
+-- A run whose steps take f times as long is the run of f times the load on the same steps, with every duration times f.
+-- So a factor on all steps costs no other price of any step.
+local native = require "rooflua.native"
+local deploy = require "rooflua.plan.deploy"
+local live = require "rooflua.serving.live"
+local metrics = require "rooflua.measure.metrics"
+local Reader = require "rooflua.scenario.reader"
+local replicas_of = require "rooflua.serving.replicas"
+
+local evaluate = {}
+
+local shown = { "ttft_s_p50", "ttft_s_p99", "ttft_s_mean", "tpot_s_p50", "tpot_s_p99", "tpot_s_mean", "e2e_s_mean",
+  "output_tokens_per_s", "requests_per_s" }
+
+--- The step model of the candidate of the last run: its prices hold for the next run of the same candidate.
+local kept = {}
+
+local function reader_of(question, candidate)
+  local reader = Reader.new(question.reader.file)
+  if candidate.speculation or candidate.set then return reader end
+  reader.bind_steps = function(prepared)
+    if kept.question ~= question or kept.candidate ~= candidate then
+      kept = { question = question, candidate = candidate, steps = replicas_of.bound_steps(prepared) }
+    end
+    if #prepared.corrections > 0 then return replicas_of.bound_steps(prepared) end
+    return kept.steps
+  end
+  return reader
+end
+
+--- Value of a metric of a run whose steps take `factor` times as long.
+local function scaled(name, value, factor)
+  if factor == 1 or not value then return value end
+  local unit = (metrics.about(name) or {}).unit or "1"
+  if unit == "s" then return value * factor end
+  return unit:find "/s" and value / factor or value
+end
+
+local function limits_of(question, factor)
+  local given = question.base.slo
+  if not given or factor == 1 then return given end
+  local out = {}
+  for key, value in pairs(given) do out[key] = value / factor end
+  return out
+end
+
+local function mean(list, first, last)
+  local sum, count = 0, 0
+  for i = first, last do
+    if list[i] and list[i] == list[i] then sum, count = sum + list[i], count + 1 end
+  end
+  return count > 0 and sum / count or nil
+end
+
+local growth = 2 -- of the mean TTFT from the first half of the requests to the second
+
+--- Whether the second half of the requests waits much longer than the first: the queue grows.
+local function is_unsteady(run)
+  local columns = native.serve_requests(run)
+  local ttft = columns and columns.ttft_s
+  if not ttft or #ttft < 20 then return false end
+  local half = math.floor(#ttft / 2)
+  local early, late = mean(ttft, 1, half), mean(ttft, half + 1, #ttft)
+  return early ~= nil and late ~= nil and late > growth * early
+end
+
+local unmeasured = 1e9 -- how far a metric without a value is from its limit
+
+--- The verdict: whether every bound holds, and how far the worst of them is from its limit (1: at it).
+local function judge(bounds, out)
+  out.meets, out.margin = true, 0
+  for _, bound in ipairs(bounds) do
+    local value = out.metrics[bound.metric]
+    if not value then
+      out.meets, out.margin = false, unmeasured
+    else
+      local ratio = 0
+      if bound.max then ratio = bound.max > 0 and value / bound.max or (value > 0 and math.huge or 0) end
+      if bound.min then ratio = math.max(ratio, value > 0 and bound.min / value or math.huge) end
+      if bound.max and value > bound.max or bound.min and value < bound.min then out.meets = false end
+      ratio = math.min(ratio, unmeasured)
+      if ratio > out.margin then out.margin, out.binds = ratio, bound.metric end
+    end
+  end
+end
+
+--- The mean share of time in which the replicas run steps.
+local function busy_of(summary)
+  local sum, count = 0, 0
+  for _, each in ipairs(summary.replicas or {}) do
+    if each.busy_frac then sum, count = sum + each.busy_frac, count + 1 end
+  end
+  return count > 0 and sum / count or nil
+end
+
+--- One run. options: requests, seed, scale (of the load), factor (on all steps), steady (whether a queue that grows
+--- is a miss). Returns {replicas, requests, meets, margin, binds, problem, metrics, evidence, noted_frac}.
+function evaluate.run(question, candidate, replicas, options)
+  local factor = options.factor or 1
+  local scenario = deploy.scenario(question, candidate, replicas, { requests = options.requests,
+    seed = options.seed, scale = (options.scale or 1) * (question.load.kind == "clients" and 1 or factor),
+    slo = limits_of(question, factor) })
+  local state = live.state(live.begin(reader_of(question, candidate), scenario,
+    { keep_requests = options.steady and true or nil }))
+  local stopped = native.serve_run_or_stop(state.run)
+  if stopped then error(stopped.message or "stopped", 0) end
+  native.serve_finish(state.run)
+  local summary = native.serve_document(state.run)
+  local out = { replicas = replicas, requests = options.requests, metrics = {}, evidence = summary.evidence,
+    noted_frac = summary.noted_frac, peak = summary.peak_concurrency, busy_frac = busy_of(summary) }
+  local run = { summary = summary, gpus = deploy.gpus(question, candidate, replicas) }
+  for _, list in ipairs { shown, question.metrics or {} } do
+    for _, name in ipairs(list) do out.metrics[name] = scaled(name, metrics.value(run, name), factor) end
+  end
+  for _, bound in ipairs(question.bounds) do
+    out.metrics[bound.metric] = scaled(bound.metric, metrics.value(run, bound.metric), factor)
+  end
+  judge(question.bounds, out)
+  out.goodput_frac = summary.slo_attainment_frac
+  if summary.completed < summary.requests then
+    out.meets, out.problem = false, ("%d of %d requests were not completed"):format(
+      summary.requests - summary.completed, summary.requests)
+  elseif out.meets and options.steady and is_unsteady(state.run) then
+    out.meets, out.problem = false, "not steady: TTFT grows"
+  end
+  native.serve_close(state.run)
+  return out
+end
+
+--- The fewest replicas from `least` to `most` with which a run meets the SLO, near `guess`. It assumes that more
+--- replicas are never worse. Returns {replicas or nil, best = the run, missed = the run with one fewer, tried}.
+function evaluate.fewest(question, candidate, range, options)
+  local least, most = range.least, range.most
+  local tried, count = {}, 0
+  local function meets(replicas)
+    if not tried[replicas] then
+      tried[replicas], count = evaluate.run(question, candidate, replicas, options), count + 1
+    end
+    return tried[replicas].meets
+  end
+  local at = math.max(least, math.min(most, range.guess or least))
+  local low, high -- misses, meets
+  local step = 1
+  if meets(at) then
+    high = at
+    while high > least do
+      local lower = math.max(least, high - step)
+      if not meets(lower) then low = lower break end
+      high, step = lower, step * 2
+    end
+    low = low or least - 1
+  else
+    low = at
+    while low < most do
+      local upper = math.min(most, low + step)
+      if meets(upper) then high = upper break end
+      low, step = upper, step * 2
+    end
+  end
+  if not high then return { best = tried[most], tried = count } end
+  while high - low > 1 do
+    local middle = math.floor((low + high) / 2)
+    if meets(middle) then high = middle else low = middle end
+  end
+  return { replicas = high, best = tried[high], missed = tried[high - 1], tried = count }
+end
+
+--- The largest multiple of the load that so many replicas hold, to 2 %; 0 where 5 % of it is too much.
+function evaluate.holds_to(question, candidate, replicas, options)
+  local function meets(scale)
+    local own = { requests = options.requests, seed = options.seed, scale = scale, steady = options.steady }
+    return evaluate.run(question, candidate, replicas, own).meets
+  end
+  local low, high
+  if meets(1) then
+    low, high = 1, 1.25
+    while high < 64 and meets(high) do low, high = high, high * 1.5 end
+  else
+    low, high = 0.8, 1
+    while low > 0.05 and not meets(low) do low, high = low / 1.5, low end
+    if low <= 0.05 then return 0 end
+  end
+  while high / low > 1.02 do
+    local middle = math.sqrt(low * high)
+    if meets(middle) then low = middle else high = middle end
+  end
+  return low
+end
+
+return evaluate

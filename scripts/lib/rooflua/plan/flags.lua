@@ -1,0 +1,132 @@
+-- The command line of an engine: every number that was priced, also where it is the engine's default, because defaults
+-- differ by GPU and release. The tables are scripts/engines.
+local core = require "rooflua.base.core"
+local chunks = require "rooflua.sandbox.chunks"
+local deploy = require "rooflua.plan.deploy"
+local native = require "rooflua.native"
+local schema = require "rooflua.scenario.schema"
+
+local flags = {}
+
+local fail = core.fail
+
+--- {1, 24, 0} of "1.24.0rc1".
+local function parts_of(version)
+  local out = {}
+  for part in version:gmatch "%d+" do out[#out + 1] = tonumber(part) end
+  return out
+end
+
+--- Whether release a comes before b.
+local function earlier(a, b)
+  local x, y = parts_of(a), parts_of(b)
+  for i = 1, math.max(#x, #y) do
+    if (x[i] or 0) ~= (y[i] or 0) then return (x[i] or 0) < (y[i] or 0) end
+  end
+  return false
+end
+
+--- The table of an engine.
+function flags.engine(name) return chunks.require("engines." .. name) end
+
+--- The release whose rows are used, and a note where it is not the one that was asked for.
+function flags.version(engine, asked)
+  if asked == nil then return engine.newest end
+  if type(asked) ~= "string" or not asked:find "^%d+%.%d+" then
+    fail("%s=%s: expected a release, as in %s=%s", engine.name, tostring(asked), engine.name, engine.newest)
+  end
+  if earlier(asked, engine.oldest) then
+    fail("%s %s: flags are known from %s on; older releases have other defaults", engine.name, asked, engine.oldest)
+  end
+  if earlier(engine.newest, asked) then
+    return asked, ("%s %s is newer than the table of flags: those of %s"):format(engine.name, asked, engine.newest)
+  end
+  return asked
+end
+
+local function holds(row, version)
+  return not (row.since and earlier(version, row.since)) and not (row.before and not earlier(version, row.before))
+end
+
+--- What a deployment sets, by the names of the tables; also what other engines count in another way.
+function flags.values(question, candidate, role)
+  local own, given = candidate.deployment, deploy.deployment(question, candidate)
+  local engine = flags.engine(candidate.engine)
+  local ranks = candidate.tp * candidate.dp
+  if candidate.engine == "vllm" and candidate.ep > 1 and candidate.ep ~= ranks then
+    fail("%s: vLLM has no flag for experts on %d of %d ranks: it is all of them or none", candidate.name,
+      candidate.ep, ranks)
+  end
+  local kv = candidate.kv and engine.kv_names[candidate.kv] or candidate.kv == nil and "auto" or nil
+  if not kv then fail("%s: %s has no flag for a KV cache in %s", candidate.name, candidate.engine, candidate.kv) end
+  local hardware = question.gpus[candidate.gpu].hardware
+  local kv_bytes = own.kv_blocks * own.kv_bytes_per_block
+  local usable = hardware.usable_memory_bytes
+  local function down(value) return math.floor(value * 1000) / 1000 end
+  local all = engine.counts_all_ranks and candidate.dp or 1
+  return { tp = candidate.tp * all, pp = candidate.pp, dp = candidate.dp, ep = candidate.ep,
+    expert_parallel = candidate.ep > 1, dp_attention = candidate.dp > 1, max_num_seqs = candidate.max_num_seqs
+      * (candidate.engine == "sglang" and all or 1),
+    max_num_batched_tokens = candidate.max_num_batched_tokens, memory_utilization = own.memory_utilization,
+    static_fraction = down((own.weight_bytes + kv_bytes) / usable),
+    free_fraction = down(math.min(0.95, kv_bytes / math.max(1, usable - own.weight_bytes))),
+    max_model_len = given.max_model_len, block_size = own.block_size, prefix_caching = given.prefix_caching ~= false,
+    async = (question.base.async_depth or schema.entry("async_depth").default) > 1, kv = kv, role = role,
+    backend = "pytorch", chunked = false, options_file = "options.yaml" }
+end
+
+local function number_text(value)
+  if type(value) == "number" then return ("%.10g"):format(value) end
+  return tostring(value)
+end
+
+--- Words of the command behind the model: a list.
+function flags.words(question, candidate, version, role)
+  local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
+  if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
+  if candidate.speculation then fail("%s: flags of speculation are not known", candidate.name) end
+  if candidate.weights then
+    local words = engine.weight_flags[candidate.weights]
+    if not words then
+      fail("%s: %s has no flag for weights in %s; a checkpoint in that format needs none", candidate.name,
+        candidate.engine, candidate.weights)
+    end
+    for _, word in ipairs(words) do out[#out + 1] = word end
+  end
+  for _, row in ipairs(engine.flags) do
+    local value = values[row.parameter]
+    if value ~= nil and holds(row, version) then
+      if row.switch then
+        local word = row.switch(value)
+        if word ~= "" then out[#out + 1] = word end
+      else
+        out[#out + 1] = row.flag
+        out[#out + 1] = row.values and row.values[value] or number_text(value)
+      end
+    end
+  end
+  return out
+end
+
+--- The YAML file of an engine that reads one; nil for others.
+function flags.yaml(question, candidate)
+  local engine = flags.engine(candidate.engine)
+  if not engine.yaml then return nil end
+  local values, lines = flags.values(question, candidate), {}
+  for _, row in ipairs(engine.yaml) do
+    local value = row.parameter and values[row.parameter]
+    if row.inverted then value = not value end
+    lines[#lines + 1] = row.parameter and row.line:format(number_text(value)) or row.line
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- The Hugging Face name of a model: its first alias with a slash; nil where it has none.
+function flags.model_id(model)
+  if not tostring(model.origin):find "%.toml$" or not native.file_exists(model.origin) then return nil end
+  for _, alias in ipairs(native.read_toml(model.origin).aliases or {}) do
+    if alias:find "/" then return alias end
+  end
+end
+
+return flags

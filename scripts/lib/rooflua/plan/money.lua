@@ -1,0 +1,76 @@
+-- What a deployment costs and draws: dollars per hour and per million tokens, joules per token, and the score.
+local deploy = require "rooflua.plan.deploy"
+local prices = require "rooflua.plan.prices"
+
+local money = {}
+
+--- Output and all tokens per second at the load: of a rate what is offered, else what the run gave.
+local function tokens_per_s(question, result)
+  local drawn, load = question.drawn, question.load
+  local rate = load.kind == "rate" and load.value * load.peak or result.metrics.requests_per_s
+  if not rate then return nil end
+  return rate * drawn.mean_output, rate * (drawn.mean_output + drawn.mean_prompt)
+end
+
+--- Dollars per hour of one GPU; 0 where nobody said, which the report tells.
+function money.price(question, candidate)
+  local price = question.gpus[candidate.gpu].price
+  return price and price.typical or 0
+end
+
+--- Watts of one GPU: as measured (--watts), else by the power policy; and what to put in front of the figure.
+local function watts_of(question, candidate, busy_frac)
+  local gpu = question.gpus[candidate.gpu]
+  local measured = question.watts and question.watts[gpu.name]
+  if measured then return measured, "measured" end
+  return question.power:watts(gpu.hardware, busy_frac)
+end
+
+--- {gpus, paid_gpus, cost_per_hour} of so many replicas.
+function money.least(question, candidate, replicas)
+  local gpus = deploy.gpus(question, candidate, replicas)
+  local paid = deploy.paid_gpus(question, candidate, gpus)
+  return { gpus = gpus, paid_gpus = paid, cost_per_hour = paid * money.price(question, candidate),
+    replicas = replicas }
+end
+
+--- Adds to the result of a run: gpus, cost_per_hour, per_million, joules_per_token, score.
+function money.add(question, candidate, result)
+  for key, value in pairs(money.least(question, candidate, result.replicas)) do result[key] = value end
+  local output, all = tokens_per_s(question, result)
+  result.output_tokens_per_s = output or result.metrics.output_tokens_per_s or 0
+  if output and output > 0 then
+    result.per_million = { output = result.cost_per_hour / 3600 / output * 1e6,
+      all = result.cost_per_hour / 3600 / all * 1e6 }
+  end
+  local watts, bound = watts_of(question, candidate, result.busy_frac)
+  if watts and output and output > 0 then
+    result.joules_per_token, result.power_bound = result.gpus * watts / output, bound
+  end
+  local score_input = setmetatable({}, { __index = function(_, key)
+    local value = result[key]
+    if value == nil and key == "joules_per_token" then return math.huge end
+    return value
+  end })
+  result.score = question.objective:score(score_input)
+  return result
+end
+
+--- Whether the order of prices is certain: every GPU's price is the user's.
+function money.origin(question)
+  local yours, listed, none, newest = true, false, {}, ""
+  for _, gpu in ipairs(question.gpus) do
+    if not gpu.price then
+      none[#none + 1] = gpu.label
+      yours = false
+    elseif not gpu.price.yours then
+      yours, listed = false, true
+      newest = gpu.price.date > newest and gpu.price.date or newest
+    end
+  end
+  return { yours = yours, listed = listed, none = none, date = newest }
+end
+
+money.label = prices.label
+
+return money

@@ -1,0 +1,250 @@
+-- The options of `rooflua plan` as a scenario: its table, and its text for --emit.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local chunks = require "rooflua.sandbox.chunks"
+
+local options = {}
+
+local fail = core.fail
+
+--- A policy of the scenario that is built: {module, params}.
+local function policy_node(module, params) return { module = module, params = params } end
+
+-- Reading ---------------------------------------------------------------------------------------------------
+
+local time_units = { us = 1e-6, ms = 1e-3, s = 1 }
+local latencies = { ttft = true, tpot = true, itl = true, e2e = true, queue = true }
+
+--- "ttft_p99" is "ttft_s_p99".
+local function metric_name(name)
+  local first, rest = name:match "^(%a%w*)_(.+)$"
+  if latencies[first] and not rest:find "^s_" and rest ~= "s" then return first .. "_s_" .. rest end
+  return name
+end
+
+--- "500ms" as 0.5; a plain number stays as it is.
+local function limit_of(text, value, is_latency)
+  local number, unit = value:match "^([%d%.eE+-]+)%s*(%a*)$"
+  number = tonumber(number)
+  if not number or unit ~= "" and not time_units[unit] then
+    fail("--slo %s: expected a number, of times with its unit, as in ttft_p99=500ms", text)
+  end
+  if is_latency and unit == "" and number >= 10 then
+    fail("--slo %s: %g seconds? Say %gms or %gs", text, number, number, number)
+  end
+  return number * (unit ~= "" and time_units[unit] or 1)
+end
+
+local function slo_of(list)
+  local out = {}
+  for _, text in ipairs(list) do
+    local name, value = text:match "^%s*([%w_%.]+)%s*=%s*(.-)%s*$"
+    if not name then fail("--slo %s: expected METRIC=LIMIT, as in ttft_p99=500ms", text) end
+    local metric = metric_name((name:gsub("%.", "_")))
+    out[metric] = limit_of(text, value, metric:find "_s_" ~= nil)
+  end
+  return out
+end
+
+local function gpus_of(list)
+  local out = {}
+  for _, group in ipairs(list) do
+    for text in group:gmatch "[^,]+" do
+      local name, rest = text:match "^%s*([^:@]+)(.-)%s*$"
+      local count, price = rest:match "^:(%d+)@(.+)$"
+      if not count then count, price = rest:match "^:(%d+)$", rest:match "^@(.+)$" end
+      if not name or rest ~= "" and not (count or price) then
+        fail("--gpus %s: expected NAME[:COUNT][@PRICE], as in h100-sxm:32@3.00", text)
+      end
+      local dollars = price and tonumber((price:gsub("^%$", "")))
+      if price and not (dollars and dollars >= 0 and dollars < math.huge) then
+        fail("--gpus %s: expected a price per GPU and hour behind @, found '%s'", text, price)
+      end
+      out[#out + 1] = { name, most = tonumber(count), price_per_hour = dollars }
+    end
+  end
+  return out
+end
+
+local presets = { "chatbot", "content_generation", "multi_document", "summarization" }
+
+local function is_preset(name)
+  for _, each in ipairs(presets) do
+    if each == name then return true end
+  end
+  return false
+end
+
+--- Lengths that --workload names: {prompt_tokens, output_tokens}; nil where it is no lengths.
+local function lengths_of(text)
+  local prompt, output = text:gsub("[,_]", ""):match "^%s*(%d+)%s*%+%s*(%d+)%s*$"
+  if not prompt then return nil end
+  return { prompt_tokens = tonumber(prompt), output_tokens = tonumber(output) }
+end
+
+--- The workload, and whether it is recorded.
+local function workload_of(text, clients)
+  local lengths = lengths_of(text)
+  if lengths then return policy_node(clients and "workloads.closed_loop" or "workloads.poisson", lengths) end
+  if is_preset(text) then
+    if not clients then return policy_node("workloads.presets", { preset = text }) end
+    local own = chunks.require "workloads.presets".lengths[text]
+    return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })
+  end
+  if native.file_exists(text) then return policy_node("workloads.trace", { path = text }), true end
+  fail("--workload %s: expected PROMPT+ANSWER tokens as 2000+300, a preset or a trace file; %s", text,
+    native.unknown_name("preset", text, presets))
+end
+
+local function load_of(given, is_recorded)
+  if is_recorded then
+    if given.rate or given.clients then
+      fail "--workload: a trace has its own load; --peak multiplies it, --rate and --clients do not apply"
+    end
+    return given.peak and { peak = given.peak } or "recorded"
+  end
+  if given.rate and given.clients then fail "--rate and --clients: give one of them" end
+  if not given.rate and not given.clients then fail "--rate or --clients: one of them says how large the load is" end
+  return { rate_per_s = given.rate, clients = given.clients, peak = given.peak }
+end
+
+--- Values of an axis as numbers; "all" stays a word.
+local function numbers(list, name)
+  local out = {}
+  for i, each in ipairs(list) do
+    local value = tonumber(each)
+    if each == "all" and name == "ep" then
+      value = each
+    elseif not value or value < 1 or value % 1 ~= 0 then
+      fail("--%s %s: expected whole numbers from 1 on", name, each)
+    end
+    out[i] = value
+  end
+  return out
+end
+
+--- {"vllm", ...} and their versions.
+local function engines_of(list)
+  local names, versions = {}, {}
+  for i, each in ipairs(list) do
+    local name, version = each:match "^([^=]+)=?(.*)$"
+    names[i] = name
+    if version ~= "" then versions[name] = version end
+  end
+  return names, next(versions) and versions or nil
+end
+
+--- Parameters of the ladder that options set; nil where none does.
+local function ladder_of(given)
+  local out, versions = {}, nil
+  for name, to in core.sorted_pairs { tp = "tp", pp = "pp", dp = "dp", ep = "ep", seats = "max_num_seqs",
+    budgets = "max_num_batched_tokens" } do
+    if given[name] then out[to] = numbers(given[name], name) end
+  end
+  for _, name in ipairs { "weights", "kv" } do out[name] = given[name] end
+  if given.engines then out.engines, versions = engines_of(given.engines) end
+  if given.split then out.split = true end
+  return next(out) and out or nil, versions
+end
+
+local required = { { "model", "--model" }, { "workload", "--workload" }, { "slo", "--slo" }, { "gpus", "--gpus" } }
+local example = "rooflua plan --model llama-3.1-8b --workload chatbot --rate 20 --slo ttft_p99=500ms --gpus h100@3.00"
+
+local function check_required(given)
+  local missing = {}
+  for _, each in ipairs(required) do
+    if given[each[1]] == nil then missing[#missing + 1] = each[2] end
+  end
+  if #missing > 0 then
+    fail("plan: needs %s; for example: %s", core.join(missing, ", "), example)
+  end
+end
+
+--- The scenario of the options, with policies as nodes.
+function options.scenario(given)
+  check_required(given)
+  local workload, is_recorded = workload_of(given.workload, given.clients ~= nil)
+  local ladder, versions = ladder_of(given)
+  local plan = { load = load_of(given, is_recorded), slo = slo_of(given.slo), gpus = gpus_of(given.gpus),
+    confidence = given.confidence, horizon_s = given.horizon_s, requests = given.requests, survive = given.survive,
+    buy = given.buy, replicates = given.replicates, ranks = given.ranks, engines = versions,
+    objective = given.objective, strategy = given.strategy, power = given.power,
+    candidates = given.candidates or ladder and policy_node("candidates.ladder", ladder) or nil }
+  if given.candidates and ladder then
+    fail "--candidates: another generator does not read --tp, --seats and the other axes; leave them out"
+  end
+  return { rooflua = 1, kind = "plan", model = given.model, seed = given.seed or 1, workload = workload, plan = plan }
+end
+
+-- The table and the text --------------------------------------------------------------------------------------
+
+local function is_node(value) return type(value) == "table" and value.module ~= nil end
+
+--- The table with policies in the place of nodes.
+function options.table(value)
+  if type(value) ~= "table" then return value end
+  if is_node(value) then return chunks.require(value.module)(options.table(value.params)) end
+  local out = {}
+  for key, each in pairs(core.plain(value)) do out[key] = options.table(each) end
+  return out
+end
+
+local order = { "rooflua", "kind", "model", "seed", "workload", "plan", "load", "slo", "gpus" }
+
+local function keys_of(value)
+  local out, seen = {}, {}
+  for i = 1, #value do seen[i] = true end
+  for _, key in ipairs(order) do
+    if value[key] ~= nil then out[#out + 1], seen[key] = key, true end
+  end
+  for _, key in ipairs(core.sorted_keys(value)) do
+    if not seen[key] then out[#out + 1] = key end
+  end
+  return out
+end
+
+local function key_text(key)
+  return key:find "^[%a_][%w_]*$" and key or ("[%q]"):format(key)
+end
+
+--- A value as Lua; groups of the first two levels have a line per key.
+local function lua_text(value, depth)
+  if type(value) == "string" then return ("%q"):format(value) end
+  if type(value) == "number" then return ("%.15g"):format(value) end
+  if type(value) ~= "table" then return tostring(value) end
+  if is_node(value) then return ("require %q %s"):format(value.module, lua_text(value.params, 9)) end
+  value = core.plain(value)
+  local parts = {}
+  for i = 1, #value do parts[i] = lua_text(value[i], depth + 1) end
+  for _, key in ipairs(keys_of(value)) do
+    parts[#parts + 1] = ("%s = %s"):format(key_text(key), lua_text(value[key], depth + 1))
+  end
+  if depth > 2 or #parts == 0 then return "{ " .. table.concat(parts, ", ") .. " }" end
+  local pad = ("  "):rep(depth)
+  return "{\n" .. pad .. table.concat(parts, ",\n" .. pad) .. ",\n" .. ("  "):rep(depth - 1) .. "}"
+end
+
+--- A table of plain values and nodes as Lua.
+function options.lua_text(value) return lua_text(value, 1) end
+
+--- The scenario as a file.
+function options.text(scenario)
+  return "-- Which GPUs, how many, at what cost: `rooflua run` or `rooflua plan` on this file answers.\nreturn "
+    .. lua_text(scenario, 1) .. "\n"
+end
+
+--- Watts by the name of a GPU, of --watts GPU=WATTS.
+function options.watts(list, name_of)
+  local out = {}
+  for _, text in ipairs(list or {}) do
+    local name, value = text:match "^([^=]+)=(.+)$"
+    local watts = tonumber(value)
+    if not name or not watts or not (watts > 0 and watts < 1e5) then
+      fail("--watts %s: expected GPU=WATTS of one GPU, as in h100-sxm=520", text)
+    end
+    out[name_of(name)] = watts
+  end
+  return next(out) and out or nil
+end
+
+return options

@@ -1,0 +1,214 @@
+-- The search of a plan: stages 0 and 1 (what fits, what bounds exclude), then what the strategy asks for. A strategy is
+-- a pure function of all results so far, so the answer is the same for any number of workers.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local bounds = require "rooflua.plan.bounds"
+local candidates = require "rooflua.plan.candidates"
+local deploy = require "rooflua.plan.deploy"
+local evaluate = require "rooflua.plan.evaluate"
+local load = require "rooflua.plan.load"
+local mfu = require "rooflua.mfu"
+local money = require "rooflua.plan.money"
+local steady = require "rooflua.plan.steady"
+
+local search = {}
+
+--- Calls fn(i) for i = 1..n in worker processes; its results in order. An error in one ends the search.
+function search.parallel(question, n, title, fn)
+  local rows = {}
+  for i = 1, n do rows[i] = { name = title .. " " .. i, parameters = {}, seed = question.seed } end
+  if n == 0 then return {} end
+  if question.in_process then -- tests ask hundreds of questions, and a process for each piece takes longer than it
+    for i = 1, n do rows[i] = fn(i) end
+    return rows
+  end
+  local documents, problems, about = native.run_many(rows, { jobs = question.jobs or 1, hash = "",
+    scenario = question.reader.file, title = question.progress and title or nil }, fn)
+  if about.interrupted then error("interrupted", 0) end
+  for i = 1, n do
+    if not documents[i] then error(problems[i], 0) end
+  end
+  return documents
+end
+
+--- Tables of measured kernels, opened once per GPU and engine: every run of a plan reads the same.
+local function share_databases(question, list)
+  if question.base.mfu ~= nil then return end
+  local opened = {}
+  question.databases = function(candidate)
+    local key = candidate.gpu .. candidate.engine
+    if not opened[key] then
+      opened[key] = mfu.open { hardware = question.gpus[candidate.gpu].hardware, engine = candidate.engine }
+    end
+    return opened[key]
+  end
+  for _, candidate in ipairs(list) do question.databases(candidate) end
+end
+
+--- What bounds say of one candidate, as a document.
+local function explored(question, candidate)
+  local engine = bounds.engine(question, candidate)
+  local time = bounds.pricer(engine)
+  local found = bounds.of(question, candidate, engine, time)
+  local most = deploy.most_replicas(question, candidate) - question.survive
+  local least = bounds.fewest(question, found)
+  local guess = least <= most and not found.never and steady.replicas(question, candidate, time, least, most) or nil
+  return { off = found.off, rate_per_s = found.rate_per_s, never = found.never, least = least, most = most,
+    latency = found.latency, guess = guess }
+end
+
+local per_row = 6 -- candidates of one piece of work
+
+--- Applies `call` to every candidate of a list in worker processes.
+local function each_of(question, list, title, call)
+  local pieces = math.ceil(#list / per_row)
+  local documents, out = search.parallel(question, pieces, title, function(piece)
+    local own = {}
+    for i = (piece - 1) * per_row + 1, math.min(#list, piece * per_row) do own[#own + 1] = call(list[i]) end
+    return { own = own }
+  end), {}
+  for _, document in ipairs(documents) do
+    for _, each in ipairs(document.own) do out[#out + 1] = each end
+  end
+  return out
+end
+
+--- Adds the least score of a candidate and what the steady state suggests.
+local function add_floor(question, candidate, found)
+  candidate.bound, candidate.least, candidate.most, candidate.guess = found, found.least, found.most, found.guess
+  local objective = question.objective
+  local function floor_at(replicas)
+    return objective.floor and objective:floor(money.least(question, candidate, replicas + question.survive)) or nil
+  end
+  candidate.floor = not found.off and floor_at(found.least) or nil
+  candidate.guess_score = found.guess and floor_at(found.guess) or nil
+end
+
+--- Stage 1: the candidates that bounds leave, the least floor first.
+local function bounded(question, fit)
+  local out, off = {}, {}
+  local found = each_of(question, fit, "bounds", function(candidate) return explored(question, candidate) end)
+  for i, candidate in ipairs(fit) do
+    add_floor(question, candidate, found[i])
+    if found[i].off then off[found[i].off] = true end
+    if found[i].never then
+      candidate.ended, candidate.problem = "by bound", ("%s is at least %.4g, the SLO allows %.4g"):format(
+        found[i].never.metric, found[i].never.least, found[i].never.limit)
+    elseif candidate.least > candidate.most then
+      candidate.ended, candidate.problem = "by bound", ("at most %.4g requests/s per replica: %d replicas, and the "
+        .. "GPUs allow %d"):format(found[i].rate_per_s, candidate.least + question.survive,
+        candidate.most + question.survive)
+    else
+      out[#out + 1] = candidate
+    end
+  end
+  table.sort(out, function(a, b)
+    local x, y = a.floor or -math.huge, b.floor or -math.huge
+    if x ~= y then return x < y end
+    local p, q = a.guess_score or math.huge, b.guess_score or math.huge
+    if p ~= q then return p < q end
+    return a.index < b.index
+  end)
+  return out, core.sorted_keys(off)
+end
+
+--- The view of a search that a strategy gets.
+local function state_of(question, left, results)
+  local list = {}
+  for i, each in ipairs(left) do
+    list[i] = { index = each.index, name = each.name, family = each.family, floor = each.floor,
+      guess_score = each.guess_score }
+  end
+  return { candidates = list, results = results, requests = question.requests, ranks = question.ranks,
+    seed = question.seed, can_shorten = load.has_count(question.workload) and question.load.kind ~= "recorded" }
+end
+
+--- Runs one ask: the fewest replicas of a candidate that meet the SLO.
+local function answer(question, candidate, ask)
+  local options = { requests = ask.requests, seed = question.seed, steady = ask.requests == question.requests }
+  local found = evaluate.fewest(question, candidate, candidate, options)
+  if found.replicas and question.survive > 0 and options.steady then
+    found.spare = evaluate.run(question, candidate, found.replicas + question.survive, options)
+  end
+  return { replicas = found.replicas, best = found.spare or found.best, missed = found.missed, tried = found.tried,
+    needs = found.replicas }
+end
+
+local function check_asks(question, asks, by_index)
+  for _, ask in ipairs(asks) do
+    if not by_index[ask.candidate] then
+      core.fail("plan.strategy: %s asks for candidate %s, which was not offered", question.strategy.name,
+        core.describe(ask.candidate))
+    end
+    core.whole(ask.requests, "plan.strategy: " .. question.strategy.name .. ": requests", 1)
+  end
+end
+
+--- The result of an ask that strategies see, and the deployment that it stands for.
+local function result_of(question, candidate, ask, found)
+  local result = { candidate = ask.candidate, requests = ask.requests, purpose = ask.purpose,
+    replicas = found.replicas, tried = found.tried, margin = found.best.margin }
+  if not found.replicas then
+    result.problem = found.best.problem
+    result.best = found.best
+    return result
+  end
+  result.deployment = money.add(question, candidate, found.best)
+  result.deployment.needs, result.deployment.missed = found.needs, found.missed
+  result.score, result.meets = result.deployment.score, result.deployment.meets
+  if not result.meets then result.score = nil end
+  return result
+end
+
+local function account(results, question)
+  local rungs, order = {}, {}
+  for _, each in ipairs(results) do
+    local key = each.purpose or (each.requests == question.requests and "full" or tostring(each.requests))
+    if not rungs[key] then
+      rungs[key] = { name = key, requests = each.requests, candidates = 0, runs = 0 }
+      order[#order + 1] = rungs[key]
+    end
+    rungs[key].candidates, rungs[key].runs = rungs[key].candidates + 1, rungs[key].runs + each.tried
+  end
+  return order
+end
+
+--- Everything that was found: {candidates, fit, unfit, left, results, rungs, bounds_off, not_tried}.
+function search.run(question)
+  local all = candidates.all(question)
+  local fit, unfit = candidates.fitting(question, all)
+  share_databases(question, fit)
+  local left, off = bounded(question, fit)
+  local by_index, results = {}, {}
+  for _, each in ipairs(left) do by_index[each.index] = each end
+  local most_rounds = 1000
+  for _ = 1, most_rounds do
+    local asks = #left > 0 and question.strategy:next(state_of(question, left, results)) or nil
+    if not asks or #asks == 0 then break end
+    check_asks(question, asks, by_index)
+    local title = asks[1].purpose or "search"
+    local found = each_of(question, asks, title, function(ask)
+      return answer(question, by_index[ask.candidate], ask)
+    end)
+    for i, ask in ipairs(asks) do
+      results[#results + 1] = result_of(question, by_index[ask.candidate], ask, found[i])
+    end
+  end
+  for _, each in ipairs(results) do
+    local candidate = by_index[each.candidate]
+    candidate.result = each
+    if not each.score then
+      candidate.ended = each.requests == question.requests and "misses the SLO" or "misses the SLO in a short run"
+      candidate.problem = each.problem
+    else
+      candidate.ended = each.requests == question.requests and "in full" or "short runs"
+    end
+  end
+  for _, each in ipairs(left) do
+    if not each.result then each.ended, each.problem = "by bound", "its least score is above that of the best" end
+  end
+  return { candidates = all, fit = fit, unfit = unfit, left = left, results = results, by_index = by_index,
+    rungs = account(results, question), bounds_off = off, not_tried = candidates.not_tried(question, all) }
+end
+
+return search

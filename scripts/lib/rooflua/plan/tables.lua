@@ -1,0 +1,69 @@
+-- Further accounts of a plan: every candidate with the stage that ended it (--all), and one of them in full (--why).
+local core = require "rooflua.base.core"
+local columns = require "rooflua.text.columns"
+local deploy = require "rooflua.plan.deploy"
+local words = require "rooflua.plan.words"
+
+local tables = {}
+
+--- One line per candidate.
+function tables.all(done)
+  local rows = { { "#", "candidate", "replicas", "objective", "requests", "ended", "" } }
+  for _, each in ipairs(done.found.candidates) do
+    local result = each.result or {}
+    rows[#rows + 1] = { tostring(each.index), each.name, result.replicas and tostring(result.replicas) or "-",
+      result.score and ("%.5g"):format(result.score) or "-", result.requests and words.grouped(result.requests) or "-",
+      each.ended or "-", (each.problem or ""):sub(1, 60) }
+  end
+  return columns.values(rows)
+end
+
+local function add_run(lines, title, run)
+  lines[#lines + 1] = ("%s: %d replicas, %s"):format(title, run.replicas, run.meets and "meets the SLO"
+    or "misses it" .. (run.problem and " (" .. run.problem .. ")" or ""))
+  for _, name in ipairs(core.sorted_keys(run.metrics)) do
+    lines[#lines + 1] = ("  %-22s %s"):format(name, words.value(name, run.metrics[name]))
+  end
+end
+
+--- The account of one candidate.
+function tables.why(done, index)
+  local question, candidate = done.question, nil
+  for _, each in ipairs(done.found.candidates) do
+    if each.index == index then candidate = each end
+  end
+  if not candidate then
+    core.fail("--why %d: there are candidates 1 to %d (--all lists them)", index, #done.found.candidates)
+  end
+  local lines = { ("candidate %d: %s"):format(index, candidate.name),
+    ("ended: %s%s"):format(candidate.ended or "-", candidate.problem and ": " .. candidate.problem or "") }
+  local function add(...) lines[#lines + 1] = string.format(...) end
+  add("GPUs of a replica: %d", deploy.gpus(question, candidate, 1))
+  if candidate.deployment then
+    local own = candidate.deployment
+    add("KV blocks of an engine: %s of %d tokens", words.grouped(own.kv_blocks), own.block_size)
+  end
+  local bound = candidate.bound
+  if bound then
+    if bound.off then add("bounds: off, %s", bound.off) end
+    if bound.rate_per_s then add("rate of a replica: at most %.4g requests/s, so at least %d replicas",
+      bound.rate_per_s, candidate.least) end
+    for _, name in ipairs(core.sorted_keys(bound.latency or {})) do
+      add("%s: at least %s", words.metric(name), words.value(name, bound.latency[name]))
+    end
+    if candidate.guess then add("steady state: about %d replicas", candidate.guess) end
+    if candidate.floor then add("least score: %.5g", candidate.floor) end
+  end
+  local result = candidate.result
+  if result then
+    add("last run: %s, %s requests, %d runs", result.purpose or "search", words.grouped(result.requests), result.tried)
+    local run = result.deployment or result.best
+    if run then add_run(lines, "found", run) end
+    if result.deployment and result.deployment.missed then
+      add_run(lines, "one replica fewer", result.deployment.missed)
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return tables

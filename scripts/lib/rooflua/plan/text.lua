@@ -1,0 +1,259 @@
+-- A plan as text for people: at most 40 lines of 100 columns, whatever was searched.
+local candidates = require "rooflua.plan.candidates"
+local core = require "rooflua.base.core"
+local evidence_names = require("rooflua.base.words").names "evidence"
+local money = require "rooflua.plan.money"
+local words = require "rooflua.plan.words"
+
+local text = {}
+
+local width, most_lines = 100, 40
+
+--- Collects lines; long ones are broken.
+local function writer()
+  local lines = {}
+  return lines, function(indent, format, ...)
+    local line = select("#", ...) > 0 and format:format(...) or format
+    local pad = (" "):rep(indent)
+    for i, each in ipairs(words.wrapped(line, width - indent - 3, "   ")) do lines[#lines + 1] = pad .. each
+      if i == 4 then break end
+    end
+  end
+end
+
+--- `left` and `right` at the ends of a line.
+local function spread(left, right)
+  local gap = width - #left - #right
+  return gap >= 2 and left .. (" "):rep(gap) .. right or left .. "  " .. right
+end
+
+--- "TTFT p99 212 ms (140 ms to 310 ms)" for every metric of the SLO.
+local function metrics_text(question, item)
+  local parts = {}
+  for _, bound in ipairs(question.bounds) do
+    local name = bound.metric
+    local part = words.metric(name) .. " " .. words.value(name, item.result.metrics[name])
+    local range = item.sure and item.sure.metrics[name]
+    if range then part = ("%s (%s to %s)"):format(part, words.value(name, range.low), words.value(name, range.high)) end
+    parts[#parts + 1] = part
+  end
+  return table.concat(parts, "   ")
+end
+
+local function sure_text(item)
+  local sure = item.sure
+  if not sure then return "one run meets the SLO; no replicates" end
+  return ("SLO met in %d of %d replicates: %.0f %% (%.0f-%.0f)"):format(sure.met, sure.of, 100 * sure.p,
+    100 * sure.low, 100 * sure.high)
+end
+
+local function cost_text(item)
+  local parts, result = {}, item.result
+  if result.per_million then
+    parts[1] = ("%s per 1M output tokens"):format(words.dollars(result.per_million.output))
+  end
+  if result.joules_per_token then
+    parts[#parts + 1] = ("%s %.3g J/token"):format(result.power_bound, result.joules_per_token)
+  end
+  return table.concat(parts, "   ")
+end
+
+--- "lost by price (x 1.33); capacity x 0.85": the largest factor first.
+local function lost_text(question, item)
+  if item.result.score == item.best_score then return "costs the same; less sure, or closer to the limits" end
+  local parts, terms = {}, item.lost_by
+  if terms then
+    local names = { "price", "gpus", "capacity", "rounding" }
+    table.sort(names, function(a, b)
+      if terms[a] ~= terms[b] then return terms[a] > terms[b] end
+      return a < b
+    end)
+    for i, name in ipairs(names) do
+      if math.abs(terms[name] - 1) > 0.005 then
+        parts[#parts + 1] = i == 1 and ("lost by %s (x %.2f)"):format(name == "gpus" and "GPUs per replica" or name,
+          terms[name]) or ("%s x %.2f"):format(name == "gpus" and "GPUs per replica" or name, terms[name])
+      end
+    end
+  end
+  local out = #parts > 0 and table.concat(parts, ", ") or "costs the same"
+  if item.break_even and item.result.score > item.best_score then
+    out = ("%s. Wins below %s per %s and hour"):format(out, words.dollars(item.break_even),
+      question.gpus[item.candidate.gpu].label)
+  end
+  return out
+end
+
+local function rank_lines(add, lines, question, item, rank)
+  local candidate, result = item.candidate, item.result
+  local more = rank > 1 and item.first_cost > 0
+    and ("   %+.1f %%"):format(100 * (result.cost_per_hour / item.first_cost - 1)) or ""
+  local title, settings = ("%d  %s"):format(rank, words.gpus(question, candidate, result,
+    candidates.widths_text(candidate))), words.settings(candidate)
+  local price = words.dollars(result.cost_per_hour) .. "/h" .. more
+  local fits = #title + #settings + #price + 4 <= width
+  lines[#lines + 1] = spread(fits and title .. ", " .. settings or title, price)
+  if not fits then add(3, "%s", settings) end
+  add(3, "%s", metrics_text(question, item))
+  local costs = cost_text(item)
+  if costs ~= "" then add(3, "%s", costs) end
+  local held = item.holds_to and ("    holds up to %s"):format(words.load(question, item.holds_to)) or ""
+  if item.without_one then
+    held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
+  end
+  add(3, "%s", sure_text(item) .. held)
+  if rank > 1 then add(3, "%s", lost_text(question, item)) end
+end
+
+local function evidence_text(evidence)
+  local parts = {}
+  for _, name in ipairs(evidence_names) do
+    if (evidence[name] or 0) >= 0.0005 then parts[#parts + 1] = ("%s %.1f %%"):format(name, 100 * evidence[name]) end
+  end
+  return table.concat(parts, ", ")
+end
+
+local function prices_text(question)
+  local origin = money.origin(question)
+  if origin.yours then return "yours" end
+  return ("list of %s, not yours%s"):format(origin.date, #origin.none > 0
+    and "; none for " .. table.concat(origin.none, ", ") or "")
+end
+
+--- "searched: 72 candidates; 41 by bound, 6 do not fit".
+function text.searched(found)
+  local by_bound, unfit = 0, 0
+  for _, each in ipairs(found.candidates) do
+    if each.ended == "by bound" then by_bound = by_bound + 1 end
+    if each.ended == "does not fit" then unfit = unfit + 1 end
+  end
+  local runs = {}
+  for _, each in ipairs(found.rungs) do
+    runs[#runs + 1] = ("%s %d (%d runs of %s)"):format(each.name, each.candidates, each.runs,
+      words.grouped(each.requests))
+  end
+  local line = ("%d candidates; %d excluded by bound, %d do not fit"):format(#found.candidates, by_bound, unfit)
+  return #runs > 0 and line .. "; " .. table.concat(runs, ", ") or line
+end
+
+local most_families = 3
+
+--- Families of which no deployment meets the SLO, each with the one that is nearest.
+local function missed_lines(add, question, found)
+  local order, nearest, served = {}, {}, {}
+  for _, each in ipairs(found.left) do
+    local result = each.result
+    if result and result.score then served[each.family] = true end
+    local best = result and result.best
+    if best then
+      local own = nearest[each.family]
+      if not own then order[#order + 1] = each.family end
+      if not own or best.margin < own.result.best.margin then nearest[each.family] = each end
+    end
+  end
+  local shown = 0
+  for _, family in ipairs(order) do
+    if not served[family] and shown < most_families then
+      shown = shown + 1
+      local each = nearest[family]
+      add(0, "misses    %s, nearest %d x [%s]: %s", family, each.result.best.replicas, each.name,
+        metrics_text(question, { result = each.result.best }))
+    end
+  end
+end
+
+local function common_lines(add, question, found, plan)
+  local first = plan.ranks[1]
+  if first and next(first.result.evidence) then
+    add(0, "evidence  %s     prices: %s", evidence_text(first.result.evidence), prices_text(question))
+  end
+  if plan.seeds then
+    add(0, "sure      seeds alone %s, errors of the model alone %s; intervals: %s", words.percent(plan.seeds),
+      words.percent(plan.model), plan.trusted and "tested on " .. plan.trusted_from
+        or "a belief here, taken from " .. plan.trusted_from)
+  end
+  add(0, "searched  %s", text.searched(found))
+  local audit = plan.audit
+  if audit then
+    add(0, "audit     %d that short runs left out ran in full; %s", audit.tried,
+      audit.regret and "one was better, and all like it were looked at again" or "none is better")
+  end
+  if #found.not_tried > 0 then add(0, "not tried %s", table.concat(found.not_tried, ", ")) end
+  for _, reason in ipairs(found.bounds_off) do add(0, "bounds    off: %s", reason) end
+  if plan.price_risk then
+    add(0, "note      within the published prices %s may be cheaper; give your own with --gpus NAME:COUNT@PRICE",
+      plan.price_risk)
+  end
+  for _, note in ipairs(question.notes) do add(0, "note      %s", note) end
+end
+
+local most_reasons = 3
+
+--- Why nothing serves the load, and what would be possible.
+local function refusal_lines(add, question, found, plan)
+  for i, each in ipairs(found.unfit) do
+    if i <= most_reasons then add(0, "%d do not fit: %s", each.count, each.example) end
+  end
+  local least, by_name = nil, {}
+  for _, each in ipairs(found.fit) do
+    local never = each.bound and each.bound.never
+    if never and (not by_name[never.metric] or never.least < by_name[never.metric].least) then
+      by_name[never.metric] = { least = never.least, limit = never.limit, name = each.name }
+    end
+    local result = each.result
+    if result and result.best and (not least or result.best.margin < least.result.best.margin) then least = each end
+  end
+  for _, metric in ipairs(core.sorted_keys(by_name)) do
+    local own = by_name[metric]
+    add(0, "%s <= %s is below what any step allows: at least %s (%s)", words.metric(metric),
+      words.value(metric, own.limit), words.value(metric, own.least), own.name)
+  end
+  local few = 0
+  for _, each in ipairs(found.fit) do
+    if each.ended == "by bound" and not each.bound.never then
+      few = few + 1
+      if few == 1 then add(0, "too few GPUs: %s: %s", each.name, each.problem) end
+    end
+  end
+  if few > 1 then add(3, "and %d more candidates need more GPUs than there are", few - 1) end
+  if least then
+    local best = least.result.best
+    add(0, "nearest: %d replicas of %s: %s%s", best.replicas, least.name, metrics_text(question,
+      { result = best }), best.problem and "; " .. best.problem or "")
+    if plan.nearest_holds then
+      add(3, "which holds %s within the SLO", words.load(question, plan.nearest_holds))
+    end
+  end
+  for _, item in ipairs(plan.unsure) do
+    add(0, "met in too few replicates: %s, %s: %s", words.gpus(question, item.candidate, item.result,
+      candidates.widths_text(item.candidate)), words.settings(item.candidate), sure_text(item))
+  end
+end
+
+--- The text of a plan.
+function text.of(question, found, plan)
+  local lines, add = writer()
+  local asked = ("%s within %s"):format(words.asked(question), words.slo(question.bounds))
+  if question.survive > 0 then asked = asked .. (", also with %d replicas fewer"):format(question.survive) end
+  add(0, "%s", asked)
+  if #plan.ranks == 0 then
+    lines[#lines + 1] = plan.verified > 0 and "no deployment is sure enough:" or "no deployment meets this:"
+    refusal_lines(add, question, found, plan)
+  end
+  for i, item in ipairs(plan.unsure) do
+    if #plan.ranks > 0 and i <= 3 then
+      add(0, "cheaper, not sure: %s, %s: %s/h; %s", words.gpus(question, item.candidate, item.result,
+        candidates.widths_text(item.candidate)), words.settings(item.candidate),
+        words.dollars(item.result.cost_per_hour), sure_text(item))
+    end
+  end
+  for i, item in ipairs(plan.ranks) do
+    item.first_cost, item.best_score = plan.ranks[1].result.cost_per_hour, plan.ranks[1].result.score
+    rank_lines(add, lines, question, item, i)
+  end
+  if #plan.ranks > 0 then missed_lines(add, question, found) end
+  common_lines(add, question, found, plan)
+  for i = #lines, most_lines + 1, -1 do lines[i] = nil end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return text

@@ -1,0 +1,64 @@
+-- `rooflua plan --verify result.json plan.json`: what the benchmark measured against what was predicted for it.
+local native = require "rooflua.native"
+local columns = require "rooflua.text.columns"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local words = require "rooflua.plan.words"
+
+local verify = {}
+
+--- Figures of a result of vllm bench serve: name, unit in seconds or 1.
+local figures = { ttft_s_mean = { "mean_ttft_ms", 1e-3 }, ttft_s_p50 = { "median_ttft_ms", 1e-3 },
+  ttft_s_p99 = { "p99_ttft_ms", 1e-3 }, tpot_s_mean = { "mean_tpot_ms", 1e-3 },
+  tpot_s_p50 = { "median_tpot_ms", 1e-3 }, tpot_s_p99 = { "p99_tpot_ms", 1e-3 },
+  output_tokens_per_s = { "output_throughput", 1 }, requests_per_s = { "request_throughput", 1 } }
+
+local function read(path)
+  local text, problem = native.read_file(path)
+  if not text then core.fail("plan: --verify: %s", problem) end
+  local ok, value = pcall(json.decode, text)
+  if not ok or type(value) ~= "table" then core.fail("%s: is no JSON document: %s", path, tostring(value)) end
+  return value
+end
+
+local function rank_of(document, path, rank)
+  if document.schema ~= "rooflua.plan/1" then core.fail("%s: is no plan.json of `rooflua plan --write`", path) end
+  local own = document.ranks and document.ranks[rank]
+  if not own or not own.bench then
+    core.fail("%s: rank %d has no prediction of a benchmark; `rooflua plan --write` makes one", path, rank)
+  end
+  return own
+end
+
+--- {text, document, status}: status 1 if a figure lies outside of its interval.
+function verify.run(given)
+  if not given.scenario then core.fail "plan: --verify RESULT needs a plan.json: rooflua plan --verify R P" end
+  local measured, rank = read(given.verify), given.why or 1
+  local own = rank_of(read(given.scenario), given.scenario, rank)
+  local rows, list, outside = { { "figure", "predicted", "90 % from", "to", "measured", "" } }, json.array {}, 0
+  for _, name in ipairs(core.sorted_keys(own.bench)) do
+    local about, expected = figures[name], own.bench[name]
+    local value = about and type(measured[about[1]]) == "number" and measured[about[1]] * about[2]
+    if value then
+      local inside = value >= expected.low and value <= expected.high
+      outside = outside + (inside and 0 or 1)
+      rows[#rows + 1] = { name, words.value(name, expected.value), words.value(name, expected.low),
+        words.value(name, expected.high), words.value(name, value), inside and "inside" or "OUTSIDE" }
+      list[#list + 1] = { metric = name, predicted = expected.value, low = expected.low, high = expected.high,
+        measured = value, inside = inside }
+    end
+  end
+  if #list == 0 then
+    core.fail("%s: has none of the figures of vllm bench serve --save-result (mean_ttft_ms, ...)", given.verify)
+  end
+  local text = ("rank %d: %s\n\n%s\n%d of %d figures lie inside of their intervals\n"):format(rank, own.name,
+    columns.values(rows), #list - outside, #list)
+  if outside > 0 then
+    text = text .. ("rooflua calibrate %d/scenario.lua --measured %s fits the model to this run\n"):format(rank,
+      given.verify)
+  end
+  return { text = text, document = { schema = "rooflua.plan.verify/1", rank = rank, figures = list, outside = outside },
+    status = outside > 0 and 1 or 0 }
+end
+
+return verify

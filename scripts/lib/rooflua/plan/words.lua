@@ -1,0 +1,111 @@
+-- How a plan's figures read: times, rates, money and metrics in words of a report.
+local words = {}
+
+--- "212 ms", "1.20 s".
+function words.time(seconds)
+  if not seconds then return "-" end
+  if seconds < 1e-3 then return ("%.3g us"):format(seconds * 1e6) end
+  if seconds < 1 then return ("%.3g ms"):format(seconds * 1e3) end
+  return ("%.3g s"):format(seconds)
+end
+
+local function is_time(metric) return metric:find "^%a+%d?%a*_s_%a" ~= nil or metric:find "_s$" ~= nil end
+
+--- The value of a metric, with its unit where that is time.
+function words.value(metric, value)
+  if not value then return "-" end
+  if is_time(metric) and not metric:find "per_s" then return words.time(value) end
+  return ("%.4g"):format(value)
+end
+
+--- "TTFT p99" of "ttft_s_p99".
+function words.metric(metric)
+  local name, figure = metric:match "^(%a%d?%a*)_s_(%w+)$"
+  if not name then name, figure = metric:match "^(%a+)_s_(%w+)$" end
+  if not name then return (metric:gsub("_", " ")) end
+  return name:upper() .. " " .. figure
+end
+
+--- "TTFT p99 <= 500 ms and TPOT p99 <= 25 ms".
+function words.slo(bounds)
+  local parts = {}
+  for _, bound in ipairs(bounds) do
+    local name = words.metric(bound.metric)
+    if bound.max then parts[#parts + 1] = name .. " <= " .. words.value(bound.metric, bound.max) end
+    if bound.min then parts[#parts + 1] = name .. " >= " .. words.value(bound.metric, bound.min) end
+  end
+  return table.concat(parts, " and ")
+end
+
+--- 1234567 as "1,234,567".
+function words.grouped(number)
+  local text = ("%.0f"):format(number)
+  local sign, digits = text:match "^(%-?)(%d+)$"
+  return sign .. digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
+end
+
+--- "$15.00", "$1,234".
+function words.dollars(value)
+  if not value then return "-" end
+  if value >= 1000 then return "$" .. words.grouped(value) end
+  return value >= 1 and ("$%.2f"):format(value) or ("$%.3g"):format(value)
+end
+
+function words.percent(share) return ("%.0f %%"):format(100 * share) end
+
+--- "103/s" of a rate, "206 clients" of clients, "1.2 x the load" of a recorded load.
+function words.load(question, scale)
+  local load = question.load
+  if load.kind == "rate" then return ("%.3g/s"):format(load.value * load.peak * scale) end
+  if load.kind == "clients" then return ("%.0f clients"):format(load.value * load.peak * scale) end
+  return ("%.2f x the load"):format(scale)
+end
+
+--- What is asked: "96 requests/s of llama-3.1-8b".
+function words.asked(question)
+  local load, name = question.load, question.model.name
+  if load.kind == "rate" then return ("%.4g requests/s of %s"):format(load.value * load.peak, name) end
+  if load.kind == "clients" then return ("%.0f clients of %s"):format(load.value * load.peak, name) end
+  if load.peak == 1 then return "the recorded load of " .. name end
+  return ("%.3g x the recorded load of %s"):format(load.peak, name)
+end
+
+--- "5 x H100 (5 replicas x tp 1)": counts are products.
+function words.gpus(question, candidate, result, widths)
+  local label = question.gpus[candidate.gpu].label
+  local unit = result.replicas == 1 and "replica" or "replicas"
+  if candidate.split then
+    return ("%d x %s (%d x [%d prefill + %d decode] x %s)"):format(result.gpus, label, result.replicas,
+      candidate.split.prefill, candidate.split.decode, widths)
+  end
+  return ("%d x %s (%d %s x %s)"):format(result.gpus, label, result.replicas, unit, widths)
+end
+
+--- Seats, budget, engine and formats of a candidate.
+function words.settings(candidate)
+  local parts = { candidate.engine }
+  for _, key in ipairs { "weights", "kv" } do
+    if candidate[key] then parts[#parts + 1] = key .. " " .. candidate[key] end
+  end
+  parts[#parts + 1] = ("%d seats"):format(candidate.max_num_seqs)
+  parts[#parts + 1] = ("budget %d"):format(candidate.max_num_batched_tokens)
+  if candidate.label then parts[#parts + 1] = tostring(candidate.label) end
+  return table.concat(parts, ", ")
+end
+
+--- Breaks a text at a width; further lines are indented. A line that fits keeps its spaces.
+function words.wrapped(text, width, indent)
+  if #text <= width then return { text } end
+  local lines, line = {}, ""
+  for gap, word in text:gmatch "(%s*)(%S+)" do
+    if #line > 0 and #line + #gap + #word > width then
+      lines[#lines + 1], line = line, indent .. word
+    else
+      line = #line == 0 and word or line .. gap .. word
+    end
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
+return words

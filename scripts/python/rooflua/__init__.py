@@ -1,0 +1,22 @@
+"""Runs rooflua and reads its results. docs/PYTHON.md has examples.
+
+    r = rooflua.run("chat.lua", set={"workload.rate_per_s": 12}, requests=True)
+    r.frame                              a row per variant: parameters, then metrics
+    r.requests                           a row per request
+    rooflua.results("campaign.sqlite")   what `rooflua run --results` keeps
+    rooflua.read("a.json")               any of the files that rooflua writes
+    rooflua.call("validate", folder)     the document of any other command
+    rooflua.trace.write(rows, "t.csv")   requests for workloads.trace
+
+The standard library is enough. Where pandas is installed, tables are DataFrames, else lists of dicts.
+"""
+
+from . import traces as trace
+from .requests import requests
+from .results import Result, results
+from .run import Interrupted, Mistake, call, program, run
+from .show import load_ipython_extension
+from .traces import read
+
+__all__ = ["Interrupted", "Mistake", "Result", "call", "load_ipython_extension", "program", "read", "requests",
+           "results", "run", "trace"]

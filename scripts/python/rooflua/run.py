@@ -1,0 +1,200 @@
+"""Runs the program in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+from .results import Result
+from .requests import requests as read_requests
+
+
+class Mistake(Exception):
+    """What the program refused, in its own words.
+
+    file, line    where the mistake is; None where the message names no place
+    status        the exit status: 1 a mistake or a failed check, 2 wrong usage
+    result        what the run gave all the same; None where it gave nothing
+    """
+
+    def __init__(self, message, status=1, result=None):
+        super().__init__(message)
+        place = re.match(r"(?:rooflua: )?([^\s:][^:\n]*):(\d+): ", message)
+        self.file, self.line = (place.group(1), int(place.group(2))) if place else (None, None)
+        self.status, self.result = status, result
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C. `result` has the runs that had ended and what is known of the others; None before the first."""
+
+    def __init__(self, result=None):
+        super().__init__("interrupted")
+        self.result = result
+
+
+def program():
+    """The path of the program: $ROOFLUA, the one that lies beside this package, or the one on PATH."""
+    given = os.environ.get("ROOFLUA")
+    if given:
+        return given
+    home = Path(__file__).resolve().parents[3]
+    for place in (home / "build/release/bin/rooflua", home.parent.parent / "bin/rooflua"):
+        if place.is_file():
+            return str(place)
+    found = shutil.which("rooflua")
+    if found is None:
+        raise Mistake("rooflua is not on PATH; set the environment variable ROOFLUA to the program", 2)
+    return found
+
+
+def command(arguments):
+    """Runs the program with these arguments and returns (status, stdout, stderr). Ctrl-C ends it as in a shell."""
+    # A session of its own, so that Ctrl-C reaches the program once: from here.
+    process = subprocess.Popen([program(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    try:
+        out, err = process.communicate()
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+        return 130, out, err
+    return process.returncode, out, err
+
+
+def call(*words):
+    """Runs any command that has --json and returns its document: call("validate", "measured"), call("step", ...).
+
+    :raises Mistake: where the command gave no document; a failed check that gave one is no mistake
+    """
+    status, out, err = command([*map(str, words), "--json", "-"])
+    try:
+        return json.loads(out)
+    except json.JSONDecodeError:
+        raise Mistake(err.strip() or out.strip(), status) from None
+
+
+# A scenario without a file ------------------------------------------------------------------------------------------
+
+# Keys whose value is a policy: {"name": "poisson", "rate_per_s": 5} is require "workloads.poisson" { rate_per_s = 5 }.
+FOLDERS = {"workload": "workloads", "scheduler": "schedulers", "router": "routers", "steps": "steps",
+           "bucketing": "bucketing", "speculation": "speculators", "corrections": "corrections"}
+
+
+def _lua(value):
+    if value is None:
+        return "nil"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + re.sub(r'[\\"\x00-\x1f]', lambda found: "\\%03d" % ord(found.group()), value) + '"'
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"[{_lua(key)}] = {_lua(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, (list, tuple)) or hasattr(value, "tolist") and not hasattr(value, "item"):
+        return "{ " + ", ".join(map(_lua, value)) + " }"
+    if hasattr(value, "tolist"):  # a number or an array of numpy
+        return _lua(value.tolist())
+    return repr(value)
+
+
+def _policy(folder, value):
+    if isinstance(value, (list, tuple)):
+        return "{ " + ", ".join(_policy(folder, each) for each in value) + " }"
+    if not isinstance(value, dict) or "name" not in value:
+        return _lua(value)
+    given = {key: each for key, each in value.items() if key != "name"}
+    return f"require {_lua(folder + '.' + value['name'])} {_lua(given)}"
+
+
+def scenario_text(keys):
+    """The Lua file of a scenario from its keys; a policy is a dict with its name."""
+    lines = ["return {", "  rooflua = 1,"]
+    for key, value in keys.items():
+        text = _policy(FOLDERS[key], value) if key in FOLDERS else _lua(value)
+        lines.append(f"  {key} = {text},")
+    return "\n".join([*lines, "}", ""])
+
+
+# Running -------------------------------------------------------------------------------------------------------------
+
+def _value(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _options(set, seed, jobs, results, trusted, timeout_s):
+    out = []
+    for key, value in (set or {}).items():
+        out += ["--set", f"{key}={_value(value)}"]
+    for name, value in (("--seed", seed), ("--jobs", jobs), ("--results", results), ("--timeout", timeout_s)):
+        if value is not None:
+            out += [name, str(value)]
+    return out + ["--trusted"] if trusted else out
+
+
+def _documents(folder, out):
+    path = folder / "result.json"
+    if not path.exists():
+        return None
+    result = Result(json.loads(path.read_text()), text=out)
+    files = sorted(folder.glob("requests*.csv"), key=lambda each: int(each.stem.partition(".")[2] or 0))
+    if files:
+        result.request_rows = [{"variant": name, **row} for name, file in zip(result.names, files)
+                               for row in read_requests(file, as_rows=True)]
+    return result
+
+
+def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, results=None, trusted=False,
+        timeout_s=None, text=None, **keys):
+    """Runs a scenario and returns a Result.
+
+    :param scenario: its file. Without one, `text` is the Lua file, or the other keywords are the scenario's keys:
+        model="llama-3.1-8b", workload={"name": "poisson", "rate_per_s": 5}, vary={"deployment.tp": [1, 2]}
+    :param set: {"workload.rate_per_s": 12}, as --set
+    :param requests: also read a row per request
+    :param results: an SQLite file that keeps every run; a second time only missing ones run
+    :raises Mistake: what the program refused; its `result` has what was run all the same
+    :raises Interrupted: after Ctrl-C
+    """
+    given = [scenario is not None, text is not None, bool(keys)]
+    if sum(given) != 1:
+        raise TypeError("run() takes a scenario's file, text= or the keys of a scenario, one of them")
+    with tempfile.TemporaryDirectory(prefix="rooflua-") as name:
+        folder = Path(name)
+        if scenario is None:
+            scenario = folder / "scenario.lua"
+            scenario.write_text(text if text is not None else scenario_text(keys))
+        arguments = ["run", str(scenario), "--quiet", "--json", str(folder / "result.json"),
+                     *_options(set, seed, jobs, results, trusted, timeout_s)]
+        if requests:
+            arguments += ["--requests", str(folder / "requests.csv")]
+        status, out, err = command(arguments)
+        result = _documents(folder, out)
+        source = Path(scenario).read_text() if Path(scenario).exists() else ""
+    if result is not None:
+        result.again = (source if scenario == folder / "scenario.lua" else str(scenario),
+                        scenario == folder / "scenario.lua", _options(set, seed, jobs, None, trusted, timeout_s))
+    if status == 130:
+        raise Interrupted(result)
+    if status != 0:
+        raise Mistake(err.strip() or f"rooflua ended with status {status}", status, result)
+    return result
+
+
+def page(source, is_text, options):
+    """The page of --html of a run that is repeated."""
+    with tempfile.TemporaryDirectory(prefix="rooflua-") as name:
+        folder = Path(name)
+        if is_text:
+            (folder / "scenario.lua").write_text(source)
+            source = str(folder / "scenario.lua")
+        status, _, err = command(["run", source, "--quiet", "--html", str(folder / "page.html"), *options])
+        if not (folder / "page.html").exists():
+            raise Mistake(err.strip(), status)
+        return (folder / "page.html").read_text()

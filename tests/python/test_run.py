@@ -1,0 +1,116 @@
+"""rooflua.run: the program's own words, rows, requests, Ctrl-C."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import rooflua
+from rooflua.run import scenario_text
+
+
+def test_a_row_per_variant_begins_with_its_parameters(result):
+    assert [row["workload.rate_per_s"] for row in result.rows] == [5, 10]
+    assert list(result.rows[0])[:2] == ["name", "workload.rate_per_s"]
+    summary = result.document["variants"][1]["summary"]
+    assert result.rows[1]["ttft_s_p99"] == summary["ttft_s"]["p99"]
+    assert result.rows[1]["evidence_measured"] == summary["evidence"]["measured"]
+    assert "chat" in result.text and len(result) == 2
+
+
+def test_columns_are_the_names_of_metrics(result, rooflua_program, tmp_path):
+    script = tmp_path / "names.lua"
+    script.write_text("""
+      local declared, out = require("rooflua.native").metrics(), {}
+      for _, metric in ipairs(declared.run) do
+        if metric.kind == "number" then out[#out + 1] = metric.name end
+        if metric.kind == "distribution" then
+          for _, figure in ipairs(declared.figures) do out[#out + 1] = metric.name .. "_" .. figure end
+        end
+      end
+      print(table.concat(out, " "))""")
+    names = rooflua_program("lua", script).split()
+    assert len(names) > 30
+    there = {name for name in names if name in result.rows[0]}
+    # goodput and figures of other kinds of scenarios are not in every run
+    assert {"ttft_s_p99", "tpot_s_mean", "e2e_s_p50", "requests_per_s", "output_tokens_per_s"} <= there
+    nested = {f"{key}_{figure}" for key, value in result.document["variants"][0]["summary"].items()
+              if isinstance(value, dict) and "p50" in value for figure in value}
+    assert {name for name in nested if not name.endswith(("_count", "_min"))} <= set(names)
+
+
+def test_requests_are_rows_with_their_variant(result):
+    rows = result.request_rows
+    assert len(rows) == 60 and {row["variant"] for row in rows} == set(result.names)
+    assert rows[0]["prompt_tokens"] == 300 and isinstance(rows[0]["ttft_s"], float)
+    assert rows[0]["outcome"] == "completed" and rows[0]["session"] is None
+
+
+def test_set_seed_and_keys_without_a_file(folder):
+    by_file = rooflua.run(folder / "one.lua", seed=3,
+                          set={"workload.rate_per_s": 7, "deployment.prefix_caching": False})
+    by_keys = rooflua.run(model="llama-3.1-8b", hardware="h200-sxm", seed=3, deployment={"prefix_caching": False},
+                          workload={"name": "poisson", "rate_per_s": 7, "num_requests": 30, "prompt_tokens": 300,
+                                    "output_tokens": 20})
+    assert by_file.rows == by_keys.rows
+
+
+def test_keys_make_a_scenario():
+    result = rooflua.run(model="llama-3.1-8b", hardware="h100", vary={"deployment.tp": [1, 2]},
+                         workload={"name": "poisson", "rate_per_s": 5, "num_requests": 10, "prompt_tokens": 100,
+                                   "output_tokens": 5})
+    assert [row["deployment.tp"] for row in result.rows] == [1, 2]
+    assert 'require "workloads.poisson"' in scenario_text({"workload": {"name": "poisson"}})
+    assert scenario_text({"title": 'a "b"\n'}).count("\n") == 4
+    with pytest.raises(TypeError, match="one of them"):
+        rooflua.run()
+
+
+def test_a_mistake_has_the_words_of_the_program_and_its_place(folder):
+    (folder / "bad.lua").write_text("return {\n  rooflua = 1,\n  model = = 3 }\n")
+    with pytest.raises(rooflua.Mistake) as caught:
+        rooflua.run(folder / "bad.lua")
+    assert caught.value.line == 3 and caught.value.file.endswith("bad.lua") and caught.value.status == 1
+    with pytest.raises(rooflua.Mistake, match="did you mean 'rate_per_s'"):
+        rooflua.run(folder / "one.lua", set={"workload.rate_pers": 3})
+    with pytest.raises(rooflua.Mistake) as caught:
+        rooflua.run(folder / "nowhere.lua")
+    assert "nowhere.lua" in str(caught.value) and caught.value.result is None
+
+
+def test_a_failed_check_keeps_the_result(folder):
+    with pytest.raises(rooflua.Mistake) as caught:
+        rooflua.run(folder / "one.lua", set={"deployment.max_model_len": 10})
+    result = caught.value.result
+    assert result is None or len(result) == 1
+
+
+def test_ctrl_c_reaches_the_program_and_what_is_known_is_kept(folder, tmp_path):
+    (tmp_path / "long.lua").write_text((folder / "one.lua").read_text().replace("num_requests = 30",
+                                                                              "num_requests = 3000000"))
+    script = tmp_path / "script.py"
+    script.write_text(f"""
+import signal, sys, threading, os, rooflua
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    rooflua.run({str(tmp_path / "long.lua")!r})
+except rooflua.Interrupted as stopped:
+    print("interrupted", stopped.result.document["variants"][0]["summary"]["completed"] > 0)
+""")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "interrupted True", done.stderr
+
+
+def test_any_command_with_a_document(rooflua_program):
+    document = rooflua.call("step", "--model", "llama-3.1-8b", "--hardware", "h100", "--decode", "1024x8")
+    assert document == json.loads(rooflua_program("step", "--model", "llama-3.1-8b", "--hardware", "h100", "--decode",
+                                                  "1024x8", "--json", "-"))
+    with pytest.raises(rooflua.Mistake, match="unknown model"):
+        rooflua.call("step", "--model", "llama-99b", "--hardware", "h100", "--decode", "1024x8")
+
+
+def test_the_program_is_named_by_the_environment(monkeypatch):
+    monkeypatch.setenv("ROOFLUA", "/nowhere/rooflua")
+    assert rooflua.program() == "/nowhere/rooflua"

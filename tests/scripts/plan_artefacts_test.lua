@@ -1,0 +1,125 @@
+-- The files of a plan: what was priced is what is written. Each command is parsed back into a deployment.
+local test = dofile "tests/scripts/harness.lua"
+local setup = dofile "tests/scripts/plan_setup.lua"
+local artefacts = require "rooflua.plan.artefacts"
+local flags = require "rooflua.plan.flags"
+local json = require "rooflua.json"
+local verify = require "rooflua.plan.verify"
+
+local function ladder(more)
+  local out = { tp = { 2 }, max_num_seqs = { 32 }, max_num_batched_tokens = { 1024 } }
+  for key, value in pairs(more) do out[key] = value end
+  return require "candidates.ladder" (out)
+end
+
+--- A plan with one rank, and its files by name.
+local function written(more, engines)
+  local done = setup.report { ranks = 1, candidates = ladder(more), engines = engines,
+    gpus = { { "h100-sxm", most = 16, price_per_hour = 3 } } }
+  local files = {}
+  for _, each in ipairs(artefacts.files(done)) do files[each.path] = each.text end
+  return done, files
+end
+
+--- Options of a command by name; switches are true.
+local function parsed(text)
+  local out, last = {}, nil
+  local command = text:gsub("\\\n", " "):match "exec ([^\n]*)"
+  for word in command:gmatch "%S+" do
+    if word:sub(1, 2) == "--" then
+      last, out[word] = word, true
+    elseif last then
+      out[last], last = word, nil
+    end
+  end
+  return out
+end
+
+test("vLLM's command has every number that was priced", function()
+  local done, files = written {}
+  local item, options = done.plan.ranks[1], parsed(files["1/serve.sh"])
+  local own = item.candidate.deployment
+  test.equal(tonumber(options["--tensor-parallel-size"]), item.candidate.tp)
+  test.equal(tonumber(options["--pipeline-parallel-size"]), 1)
+  test.equal(tonumber(options["--max-num-seqs"]), 32)
+  test.equal(tonumber(options["--max-num-batched-tokens"]), 1024)
+  test.equal(tonumber(options["--gpu-memory-utilization"]), own.memory_utilization)
+  test.equal(tonumber(options["--block-size"]), own.block_size)
+  test.check(options["--enable-prefix-caching"] and options["--async-scheduling"], "switches are missing")
+  local longest = done.question.drawn.longest
+  test.check(tonumber(options["--max-model-len"]) >= longest, "shorter than the longest request, %d", longest)
+end)
+
+test("GPUs of the manifests are those of the price", function()
+  for _, more in ipairs { {}, { split = "only" } } do
+    local done, files = written(more)
+    local gpus, text = 0, files["1/kubernetes.yaml"]
+    local replicas = {}
+    for count in text:gmatch "\n  replicas: (%d+)" do replicas[#replicas + 1] = tonumber(count) end
+    local i = 0
+    for limit in text:gmatch "nvidia%.com/gpu: (%d+)" do
+      i = i + 1
+      gpus = gpus + replicas[i] * tonumber(limit)
+    end
+    test.equal(gpus, done.plan.ranks[1].result.gpus)
+  end
+end)
+
+test("the scripts are shell that bash can read, and the scenario gives what was priced", function()
+  for _, more in ipairs { {}, { engines = { "sglang" } }, { engines = { "trtllm" } }, { split = "only" } } do
+    local _, files = written(more)
+    for _, name in ipairs { "1/serve.sh", "1/bench.sh" } do
+      local path = test.file(name:gsub("/", "_"), files[name])
+      test.equal(os.execute("bash -n " .. path), 0, name)
+    end
+  end
+  local done, files = written {}
+  local text = files["1/scenario.lua"]
+  local function field(name) return tonumber(text:match(name .. " = (%d+)")) end
+  test.equal(field "replicas", done.plan.ranks[1].result.replicas)
+  test.equal(field "max_num_seqs", 32)
+  test.equal(field "tp", 2)
+end)
+
+test("SGLang and TensorRT-LLM count in their own way", function()
+  local done, files = written { engines = { "sglang" } }
+  local options, own = parsed(files["1/serve.sh"]), done.plan.ranks[1].candidate.deployment
+  test.equal(tonumber(options["--tp-size"]), 2)
+  test.equal(tonumber(options["--chunked-prefill-size"]), 1024)
+  test.equal(tonumber(options["--max-running-requests"]), 32)
+  local fraction = tonumber(options["--mem-fraction-static"])
+  local kv = fraction * done.question.gpus[1].hardware.usable_memory_bytes - own.weight_bytes
+  test.near(kv / (own.kv_blocks * own.kv_bytes_per_block), 1, 0.01)
+  _, files = written { engines = { "trtllm" } }
+  options = parsed(files["1/serve.sh"])
+  test.equal(tonumber(options["--tp_size"]), 2)
+  test.equal(tonumber(options["--max_batch_size"]), 32)
+  test.equal(tonumber(options["--max_num_tokens"]), 1024)
+  test.check(files["1/serve.sh"]:find("enable_block_reuse: true", 1, true), "no YAML")
+end)
+
+test("releases choose rows; older ones are refused, newer ones take the newest with a note", function()
+  local _, files = written({ engines = { "trtllm" } }, { trtllm = "1.2.0" })
+  test.check(parsed(files["1/serve.sh"])["--extra_llm_api_options"], "1.2 has another flag")
+  _, files = written({ engines = { "trtllm" } }, { trtllm = "1.3.0" })
+  test.check(parsed(files["1/serve.sh"])["--config"], "1.3 has --config")
+  _, files = written({}, { vllm = "9.0.0" })
+  test.check(files["1/serve.sh"]:find("vllm 9.0.0 is newer than the table of flags", 1, true), "no note")
+  test.raises("flags are known from 0.12.0 on", function() written({}, { vllm = "0.8.5" }) end)
+  test.check(flags.version(flags.engine "vllm", "0.12.0") == "0.12.0", "the oldest is known")
+end)
+
+test("verify tells which measured figures lie inside", function()
+  local done = written {}
+  local own = done.document.ranks[1].bench
+  local plan = test.file("plan.json", json.encode(done.document))
+  local result = test.file("result.json", json.encode { mean_ttft_ms = own.ttft_s_mean.value * 1e3,
+    mean_tpot_ms = own.tpot_s_mean.high * 5e3 })
+  local found = verify.run { verify = result, scenario = plan }
+  test.equal(#found.document.figures, 2)
+  test.equal(found.document.outside, 1)
+  test.equal(found.status, 1)
+  test.raises("has none of the figures", function() verify.run { verify = plan, scenario = plan } end)
+end)
+
+test.finish()

@@ -1,0 +1,163 @@
+-- Laws of plans: bounds hold for every run, more choice is never worse, more load is never cheaper, money adds up.
+local test = dofile "tests/scripts/harness.lua"
+local setup = dofile "tests/scripts/plan_setup.lua"
+local confidence = require "rooflua.plan.confidence"
+local evaluate = require "rooflua.plan.evaluate"
+local random = require "rooflua.random"
+local steady = require "rooflua.plan.steady"
+
+local bounded = require "strategies.bounded" {}
+
+--- The best score of a question; nil where nothing serves it.
+local function best(more, top)
+  local all = { strategy = bounded, requests = 150 }
+  for key, value in pairs(more or {}) do all[key] = value end
+  local first = setup.ranking(setup.searched(all, top))[1]
+  return first and first.score
+end
+
+test("no run is faster than the bounds, for random candidates and lengths", function()
+  local stream, compared = random.streams(3):stream "bounds", 0
+  for _ = 1, 12 do
+    local asked = setup.searched({ load = { rate_per_s = 10 ^ (1 + 2 * stream:uniform()) }, requests = 150,
+      strategy = require "strategies.sample" { n = 1 },
+      candidates = require "candidates.ladder" { tp = { 1, 2 }, max_num_seqs = { stream:integer(1, 40) },
+        max_num_batched_tokens = { stream:integer(64, 2000) } } },
+      { workload = require "workloads.poisson" { prompt_tokens = { distribution = "lognormal",
+        mean = 50 + 800 * stream:uniform(), sigma = 0.6, max = 3000 }, output_tokens = 1 + stream:integer(0, 40) } })
+    for _, candidate in ipairs(asked.found.fit) do
+      local found = candidate.bound
+      if found and not found.off then
+        -- All requests at once: the run lasts as long as its steps.
+        local flood = evaluate.run(asked.question, candidate, 1, { requests = 150, seed = 7, scale = 1e6 })
+        local rate = flood.metrics.requests_per_s
+        local drawn = asked.question.drawn
+        test.check(rate <= found.rate_per_s * 1.25, "%s: %g/s, bound %g/s (%g tokens)", candidate.name, rate,
+          found.rate_per_s, drawn.mean_prompt)
+        local same = evaluate.run(asked.question, candidate, 1, { requests = 150, seed = asked.question.seed,
+          scale = 1e6 })
+        test.check(same.metrics.requests_per_s <= found.rate_per_s * (1 + 1e-9), "%s: %g/s, bound %g/s",
+          candidate.name, same.metrics.requests_per_s, found.rate_per_s)
+        for name, least in pairs(found.latency) do
+          test.check(same.metrics[name] >= least * (1 - 1e-9), "%s: %s %g, bound %g", candidate.name, name,
+            same.metrics[name], least)
+        end
+        compared = compared + 1
+      end
+    end
+  end
+  test.at_least(compared, 30)
+end)
+
+test("bounds of the step model kernels hold as well", function()
+  local asked = setup.searched({ requests = 200, load = { rate_per_s = 400 }, gpus = { { "h100-sxm",
+    price_per_hour = 2, most = 64 } }, strategy = require "strategies.sample" { n = 1 },
+    candidates = require "candidates.ladder" { tp = { 1 }, max_num_seqs = { 64 }, max_num_batched_tokens = { 1024 } } },
+    { steps = require "steps.kernels" {} })
+  local candidate = asked.found.fit[1]
+  local run = evaluate.run(asked.question, candidate, 1, { requests = 200, seed = 1, scale = 1e5 })
+  local found = candidate.bound
+  test.check(not found.off, "bounds are off: %s", tostring(found.off))
+  test.check(run.metrics.requests_per_s <= found.rate_per_s, "%g/s, bound %g/s", run.metrics.requests_per_s,
+    found.rate_per_s)
+  test.check(run.metrics.requests_per_s > 0.25 * found.rate_per_s, "the bound is loose: %g/s, bound %g/s",
+    run.metrics.requests_per_s, found.rate_per_s)
+end)
+
+test("bounds are off, and say so, where a step model does not declare itself monotone or is not", function()
+  local off = setup.searched({}, { steps = setup.Undeclared {} })
+  test.check(off.found.bounds_off[1]:find("does not declare itself monotone", 1, true), "%s", off.found.bounds_off[1])
+  test.equal(setup.ranking(off)[1].text, setup.ranking(setup.searched())[1].text)
+  local dip = setup.searched({ candidates = require "candidates.ladder" { tp = { 1 }, max_num_seqs = { 7 },
+    max_num_batched_tokens = { 256 } } }, { steps = setup.Constants { dip = 0.5 } })
+  test.check((dip.found.bounds_off[1] or ""):find("gets cheaper with more work", 1, true), "%s",
+    tostring(dip.found.bounds_off[1]))
+end)
+
+test("one more GPU type, width or budget never worsens the best", function()
+  local h100, l40s = { "h100-sxm", most = 16, price_per_hour = 3 }, { "l40s", most = 16, price_per_hour = 1 }
+  local one, both = best { gpus = { h100 } }, best { gpus = { h100, l40s } }
+  test.check(both <= one, "%g with two GPU types, %g with one", both, one)
+  local function ladder(tp, budgets)
+    return require "candidates.ladder" { tp = tp, max_num_seqs = { 16 }, max_num_batched_tokens = budgets }
+  end
+  local narrow = best { candidates = ladder({ 1 }, { 256 }) }
+  test.check(best { candidates = ladder({ 1, 2 }, { 256 }) } <= narrow, "one more tp")
+  test.check(best { candidates = ladder({ 1 }, { 256, 1024 }) } <= narrow, "one more budget")
+end)
+
+test("more load, a tighter SLO and a spare replica never cost less", function()
+  local before = 0
+  for _, rate in ipairs { 10, 30, 60, 120 } do
+    local cost = best { load = { rate_per_s = rate } }
+    test.check(cost >= before, "%g/s costs %g, less load %g", rate, cost, before)
+    before = cost
+  end
+  local loose, tight = best { slo = { ttft_s_p99 = 1 } }, best { slo = { ttft_s_p99 = 0.05 } }
+  test.check(not tight or tight >= loose, "tight %s, loose %g", tostring(tight), loose)
+  local none, spare = best {}, best { survive = 1 }
+  test.check(spare > none, "a spare replica costs nothing: %g, %g", spare, none)
+end)
+
+test("prices times k: the same order, k times the cost; whole nodes cost at least as much", function()
+  local function gpus(k)
+    return { { "h100-sxm", most = 16, price_per_hour = 3 * k }, { "l40s", most = 16, price_per_hour = k } }
+  end
+  local one, two = setup.ranking(setup.searched { gpus = gpus(1) }), setup.ranking(setup.searched { gpus = gpus(2) })
+  for i, each in ipairs(one) do test.near(two[i].score, 2 * each.score, 1e-12) end
+  test.check(best { buy = "node" } >= best {}, "nodes are cheaper than GPUs")
+end)
+
+test("the terms of a runner-up multiply to the ratio of costs, and it wins below its price", function()
+  local done = setup.answer { ranks = 2 }
+  local first, second = done.plan.ranks[1], done.plan.ranks[2]
+  local terms = second.lost_by
+  test.near(terms.price * terms.gpus * terms.capacity * terms.rounding,
+    second.result.cost_per_hour / first.result.cost_per_hour, 1e-12)
+  local question, own = done.question, first.result
+  test.near(own.per_million.output * question.load.value * question.drawn.mean_output * 3600 / 1e6,
+    own.cost_per_hour, 1e-9)
+  if second.break_even then
+    local prices = { first.candidate.gpu, second.candidate.gpu }
+    local gpus = { { "h100-sxm", most = 16, price_per_hour = 3 }, { "l40s", most = 16, price_per_hour = 1 } }
+    gpus[prices[2]].price_per_hour = second.break_even * 0.99
+    local after = setup.answer { ranks = 2, gpus = gpus }
+    test.equal(after.plan.ranks[1].candidate.gpu, prices[2])
+  end
+end)
+
+test("probabilities: Jeffreys' interval, and replicates without width agree with the verdict", function()
+  local low, high = confidence.jeffreys(33, 40) -- R: qbeta(c(.05, .95), 33.5, 7.5)
+  test.near(low, 0.7118, 5e-3)
+  test.near(high, 0.9064, 5e-3)
+  test.equal((confidence.jeffreys(0, 10)), 0)
+  test.equal(select(2, confidence.jeffreys(10, 10)), 1)
+  local done = setup.answer { replicates = 10, confidence = 0.5, ranks = 1 }
+  local sure = done.plan.ranks[1].sure
+  test.check(sure.p >= 0 and sure.p <= 1 and sure.low <= sure.p and sure.p <= sure.high, "%g in %g..%g", sure.p,
+    sure.low, sure.high)
+  test.check(done.plan.seeds >= 0 and done.plan.seeds <= 1 and done.plan.model >= 0, "shares")
+end)
+
+test("a factor on all steps is the run of the longer steps", function()
+  local asked = setup.searched { strategy = require "strategies.sample" { n = 1 } }
+  local slow = setup.searched({ strategy = require "strategies.sample" { n = 1 } },
+    { steps = setup.Constants { base_s = 0.006, token_s = 6e-6, decode_s = 3e-5 } })
+  local options = { requests = 200, seed = 4 }
+  local a = evaluate.run(asked.question, asked.found.fit[1], 3, { requests = 200, seed = 4, factor = 1.5 })
+  local b = evaluate.run(slow.question, slow.found.fit[1], 3, options)
+  for _, name in ipairs { "ttft_s_p99", "tpot_s_p50", "requests_per_s" } do
+    test.near(a.metrics[name], b.metrics[name], 1e-6, name)
+  end
+end)
+
+test("the steady state solves its equation, and an empty system takes the step of one decode", function()
+  local function time(n, p) return 0.004 + 1e-5 * n + 4e-6 * p end
+  local drawn = { mean_prompt = 300, mean_output = 50 }
+  local found = steady.at(time, drawn, 20, 64, 1024)
+  test.near(found.decodes, 20 * 49 * found.step_s, 0.02)
+  test.near(steady.at(time, drawn, 1e-6, 64, 1024).step_s, 0.00401, 0.02)
+  test.check(steady.at(time, drawn, 1e5, 64, 1024).saturated, "100,000 requests/s are served")
+end)
+
+test.finish()

@@ -1,0 +1,84 @@
+-- Plans: the answer is that of brute force, does not depend on the number of workers, and obeys the laws of money.
+local test = dofile "tests/scripts/harness.lua"
+local setup = dofile "tests/scripts/plan_setup.lua"
+local random = require "rooflua.random"
+
+test("a plan names the cheapest deployment that meets the SLO, and its text fits 40 lines of 100 columns", function()
+  local done = setup.report()
+  test.at_least(#done.plan.ranks, 1)
+  local first = done.plan.ranks[1]
+  test.check(first.result.meets, "the winner does not meet the SLO")
+  for _, each in ipairs(setup.ranking(done)) do
+    test.check(each.score >= first.result.score, "%s costs less than the winner", each.text)
+  end
+  local lines = 0
+  for line in done.text:gmatch "[^\n]+" do
+    lines = lines + 1
+    test.check(#line <= 100, "%d columns: %s", #line, line)
+  end
+  test.check(lines <= 40, "%d lines", lines)
+end)
+
+test("the same bytes with one worker and with three", function()
+  local json = require "rooflua.json"
+  local one, three = setup.report({}, {}, 1), setup.report({}, {}, 3)
+  test.equal(one.text, three.text)
+  test.equal(json.encode(one.document), json.encode(three.document))
+end)
+
+--- A random question over few candidates.
+local function random_question(stream)
+  local function pick(list) return list[stream:integer(1, #list)] end
+  return { load = { rate_per_s = pick { 10, 30, 60, 120, 200 } },
+    slo = { ttft_s_p99 = pick { 0.1, 0.3, 1 }, tpot_s_p99 = pick { 0.008, 0.012, 0.03 } },
+    gpus = { { "h100-sxm", most = pick { 4, 16 }, price_per_hour = 1 + stream:uniform() * 3 },
+      { "l40s", most = pick { 4, 16 }, price_per_hour = 0.5 + stream:uniform() } }, requests = 100,
+    candidates = require "candidates.ladder" { tp = { 1, 2 }, max_num_seqs = { pick { 4, 8 }, 32 },
+      max_num_batched_tokens = { pick { 128, 256 } } } }
+end
+
+local function first_ranks(done, count)
+  local list, out = setup.ranking(done), {}
+  for i = 1, math.min(count, #list) do out[i] = list[i].score end
+  return table.concat(out, " ")
+end
+
+test("bounded gives the ranks of brute force, in many random questions", function()
+  local stream = random.streams(5):stream "questions"
+  local saved, served = 0, 0
+  for i = 1, 30 do
+    local asked = random_question(stream)
+    asked.strategy = require "strategies.exhaustive" {}
+    local all = setup.searched(asked)
+    asked.strategy = require "strategies.bounded" { batch = 4 }
+    local bounded = setup.searched(asked)
+    test.equal(first_ranks(bounded, 3), first_ranks(all, 3), "question " .. i)
+    if first_ranks(all, 1) ~= "" then served = served + 1 end
+    saved = saved + #all.found.results - #bounded.found.results
+  end
+  test.at_least(served, 15)
+  test.at_least(saved, 20)
+end)
+
+test("halving finds the winner of brute force in 9 of 10 questions", function()
+  local stream, same = random.streams(9):stream "questions", 0
+  for _ = 1, 10 do
+    local asked = random_question(stream)
+    asked.requests = 300
+    asked.strategy = require "strategies.exhaustive" {}
+    local all = first_ranks(setup.searched(asked), 1)
+    asked.strategy = require "strategies.halving" { min_requests = 100 }
+    same = same + (first_ranks(setup.searched(asked), 1) == all and 1 or 0)
+  end
+  test.at_least(same, 9)
+end)
+
+test("a load that nothing serves is answered with the reason", function()
+  local none = setup.report { gpus = { { "l40s", most = 1, price_per_hour = 1 } }, load = { rate_per_s = 5000 } }
+  test.equal(#none.plan.ranks, 0)
+  test.check(none.text:find("too few GPUs", 1, true), "%s", none.text)
+  local slow = setup.report { slo = { tpot_s_p99 = 1e-5 } }
+  test.check(slow.text:find("TPOT p99 <= 10 us is below what any step allows", 1, true), "%s", slow.text)
+end)
+
+test.finish()
