@@ -6,8 +6,8 @@
 
 #include "app/campaign/campaign.h"
 #include "app/commands.h"
-#include "app/completion.h"
-#include "app/manual.h"
+#include "app/shell/completion.h"
+#include "app/shell/manual.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"

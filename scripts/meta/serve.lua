@@ -33,9 +33,7 @@ local serve = {}
 ---@field async_depth 1|2|nil
 ---@field slo rooflua.ScenarioSlo? limits for goodput
 ---@field vary table<string, any[]>? lists of values by key path: one variant per combination
---- makes text or tables of the list of results, each a variant of --json with `gpus`, `hardware` and `deployment`;
---- its rows are `report` in --json; pure
----@field report (fun(results: table[]): string|table)?
+---@field report (fun(results: table[]): string|table)? makes text or tables of the list of results; pure
 ---@field price rooflua.BatchGiven[]? the batches to price; each may have a `name`
 ---@field static table? what the step model's own report is asked
 ---@field search rooflua.ScenarioSearch? a goal, and what it needs (docs/EXPLORATION.md)
@@ -123,8 +121,7 @@ local serve = {}
 ---@class rooflua.ScenarioMetrics
 --- requests; default 1048576; with more completed requests, quantiles come from histograms
 ---@field exact_requests integer?
---- default "chunk"; itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token,
---- 0 but for the first
+--- default "chunk"; itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token
 ---@field itl "chunk"|"token"|nil
 ---@field utilisation boolean? default false; steps are sampled for overall_mfu and bandwidth_frac, as with --html
 ---@field requests boolean? default false; results have `requests`, a row per request, for `report` and --json

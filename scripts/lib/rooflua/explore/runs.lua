@@ -57,7 +57,8 @@ local function document_of(reader, given, row)
   if result.partial then error(result.partial.message or "stopped", 0) end
   local summary = kind == "serve" and result.summary or { time_s = result.time_s, evidence = result.evidence,
     noted_frac = result.noted_frac }
-  return { name = row.name, parameters = row.parameters, seed = row.seed, gpus = runs.gpus_of(given), summary = summary,
+  return { name = row.name, parameters = row.parameters, seed = row.seed, gpus = runs.gpus_of(given),
+    summary = summary,
     static = result.static, left_out = result.left_out, notes = result.notes }
 end
 

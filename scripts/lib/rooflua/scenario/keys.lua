@@ -165,8 +165,7 @@ return {
     doc = "lists of values by key path: one variant per combination" },
   { name = "report", type = "function", lua = "(fun(results: table[]): string|table)?", kinds = every,
     read_by = "scenario.program", reported = false, example = 'function(results) return "" end',
-    doc = "makes text or tables of the list of results, each a variant of --json with `gpus`, `hardware` and "
-      .. "`deployment`; its rows are `report` in --json; pure" },
+    doc = "makes text or tables of the list of results; pure" },
   { name = "price", type = "list", lua = "rooflua.BatchGiven[]?", kinds = "price", read_by = "scenario.prices",
     reported = false, example = "{ { decodes = 1 } }", doc = "the batches to price; each may have a `name`" },
   { name = "static", type = "table", kinds = "static", read_by = "scenario.prices", reported = false, example = "{}",
@@ -253,8 +252,7 @@ return {
       { name = "exact_requests", type = "integer", unit = "requests", default = 1048576, checked = false,
         doc = "with more completed requests, quantiles come from histograms" },
       { name = "itl", type = "choice", values = { "chunk", "token" }, default = "chunk", checked = false,
-        doc = "itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token, 0 but "
-          .. "for the first" },
+        doc = "itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token" },
       { name = "utilisation", type = "boolean", default = false, checked = false,
         doc = "steps are sampled for overall_mfu and bandwidth_frac, as with --html" },
       { name = "requests", type = "boolean", default = false, checked = false,

@@ -1,4 +1,4 @@
-#include "app/completion.h"
+#include "app/shell/completion.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // The scripts of `rooflua completion`.
 
-#include "app/completion.h"
+#include "app/shell/completion.h"
 #include "base/error.h"
 
 namespace rooflua::app {

@@ -1,4 +1,4 @@
-#include "app/manual.h"
+#include "app/shell/manual.h"
 
 #include <algorithm>
 #include <cctype>
