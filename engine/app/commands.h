@@ -40,6 +40,7 @@ struct RunArguments {
   double timeout_s = 0;
   bool jit_log = false, no_jit = false;
   bool quiet = false;
+  bool wide = false;  // tables with all columns, also at a narrow terminal
 };
 
 struct CheckArguments {
@@ -56,7 +57,7 @@ struct StepArguments {
   std::vector<std::string> set;      // key=value of the step model
   std::vector<std::string> prefill;  // CTX+NEW
   std::vector<std::string> decode;   // CTXxCOUNT
-  bool explain = false;
+  bool explain = false, wide = false;
   std::string json;
 };
 
@@ -94,12 +95,23 @@ int run(const RunArguments& arguments, const std::filesystem::path& home);
 int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& home);
 /// Prints mistakes and doubtful values of scenarios, and a forecast of the evidence of their time.
 int check(const CheckArguments& arguments, const std::filesystem::path& home);
-/// `rooflua new`: writes a commented scenario to NAME(.lua). Never overwrites a file.
-int write_template(const std::string& name, const std::filesystem::path& home);
+
+struct NewArguments {
+  std::string name;
+  std::string kind = "serve";  // a file of scripts/templates
+};
+/// The kinds of `rooflua new`, sorted.
+std::vector<std::string> template_kinds(const std::filesystem::path& home);
+/// `rooflua new`: writes a commented scenario to NAME(.lua), and settings for editors beside it
+/// where there are none. Never overwrites a file.
+int write_template(const NewArguments& arguments, const std::filesystem::path& home);
 int step(const StepArguments& arguments, const std::filesystem::path& home);
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
 /// The interactive prompt; without a terminal it reads a script and prints results only.
 int repl(const std::string& scenario, const std::filesystem::path& home);
+/// What `list` knows.
+std::vector<std::string> list_kinds();
+/// The names of a kind; without one, the kinds themselves.
 int list(const std::string& kind, const std::filesystem::path& home);
 int help(const std::string& topic, const std::filesystem::path& home);
 

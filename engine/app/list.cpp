@@ -88,6 +88,30 @@ void print_policies(const std::string& folder, const std::filesystem::path& home
   }
 }
 
+struct Kind {
+  const char *name, *doc;
+};
+constexpr Kind kinds[] = {
+    {"models", "models: parameters, context, KV cache, formats, layers"},
+    {"hardware", "GPUs"},
+    {"steps", "step models: what a step costs"},
+    {"schedulers", "which requests run in a step"},
+    {"routers", "which replica gets a request"},
+    {"workloads", "when requests come, and how long they are"},
+    {"lookups", "which row of a table answers for an unmeasured shape"},
+    {"bucketing", "how prompts of a step are grouped"},
+    {"corrections", "factors and additions to what a step costs"},
+    {"metrics", "metrics that a scenario adds to its reports"},
+    {"speculators", "how many drafts a request gets"},
+    {"acceptance", "which drafts are accepted"},
+    {"drafters", "what drafts cost"},
+    {"candidates", "of a plan: which deployments are tried"},
+    {"objectives", "of a plan: what the best deployment is"},
+    {"strategies", "of a plan: in which order candidates are simulated"},
+    {"power", "of a plan: what GPUs draw"},
+    {"campaigns", "where the shards of a sweep run"},
+};
+
 /// The kind that a word means: the name of its folder in scripts/ and bench_data/, or the kind
 /// itself.
 std::string kind_of(const std::string& word) {
@@ -97,11 +121,19 @@ std::string kind_of(const std::string& word) {
 
 }  // namespace
 
+std::vector<std::string> list_kinds() {
+  std::vector<std::string> out;
+  for (const Kind& each : kinds) out.emplace_back(each.name);
+  return out;
+}
+
 int list(const std::string& word, const std::filesystem::path& home) {
-  const std::vector<std::string> known{
-      "models",   "hardware",   "steps",       "schedulers", "routers",     "workloads",
-      "lookups",  "bucketing",  "corrections", "metrics",    "speculators", "acceptance",
-      "drafters", "candidates", "objectives",  "strategies", "power",       "campaigns"};
+  if (word.empty()) {
+    std::fputs("rooflua list KIND, where KIND is one of\n", stdout);
+    for (const Kind& each : kinds) std::printf("  %-13s %s\n", each.name, each.doc);
+    return 0;
+  }
+  const std::vector<std::string> known = list_kinds();
   const std::string kind = kind_of(word);
   if (kind == "models") {
     print_models(home);

@@ -3,16 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
-#include <sstream>
 
 #include "app/campaign/campaign.h"
 #include "app/commands.h"
+#include "app/shell/completion.h"
+#include "app/shell/manual.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/python_path.h"
 #include "app/quote.h"
 #include "app/results/options.h"
+#include "app/usage.h"
 #include "base/build_stamp.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -25,51 +26,6 @@ using app::between;
 using app::Door;
 using app::seeds;
 namespace fs = std::filesystem;
-
-/// The first word is no command: the error suggests commands with a similar name.
-void check_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::vector<std::string> known;
-  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
-    known.push_back(each->get_name());
-    if (each->get_name() == argv[1]) return;
-  }
-  throw Error("", unknown_name("command", argv[1], known));
-}
-
-/// The innermost command that the parser recognised.
-const CLI::App& chosen(const CLI::App& app) {
-  const auto parsed = app.get_subcommands();
-  return parsed.empty() ? app : chosen(*parsed.front());
-}
-
-/// The error for an unknown option or command, with similar names; "" if all are known.
-std::string stray_word(const CLI::App& app) {
-  const CLI::App& command = chosen(app);
-  const std::string before = &command == &app ? "" : command.get_name() + ": ";
-  std::vector<std::string> options, commands;
-  for (const CLI::Option* each : command.get_options()) {
-    for (const std::string& name : each->get_lnames()) options.push_back("--" + name);
-  }
-  for (const CLI::App* each : command.get_subcommands([](const CLI::App*) { return true; }))
-    commands.push_back(each->get_name());
-  for (const std::string& word : command.remaining()) {
-    if (word.size() > 1 && word.front() == '-')
-      return before + unknown_name("option", word.substr(0, word.find('=')), options);
-  }
-  if (command.remaining().empty() || commands.empty()) return "";
-  return before + unknown_name("command", command.remaining().front(), commands);
-}
-
-/// @return the exit status
-int refuse(const CLI::App& app, const CLI::ParseError& problem) {
-  const std::string stray = problem.get_exit_code() == 0 ? "" : stray_word(app);
-  std::ostringstream said;
-  if (stray.empty() && app.exit(problem, std::cout, said) == 0) return 0;
-  const std::string text = stray.empty() ? said.str() : "rooflua: " + stray + "\n";
-  std::fputs(app::printable(text).c_str(), stderr);
-  return 2;
-}
 
 void add_run(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("run", "Run a scenario and print its report");
@@ -114,6 +70,7 @@ void add_run(CLI::App& app, Door& door) {
   command->add_flag("--jit-log", a->jit_log, "Report Lua lines that could not be compiled");
   command->add_flag("--no-jit", a->no_jit, "Interpret all scripts: the same bytes, slower");
   command->add_flag("--quiet", a->quiet, "No progress, no notes");
+  command->add_flag("--wide", a->wide, "All columns of tables, whatever the terminal's width");
   command->callback(
       [a, &door] { door = [a](const fs::path& home) { return app::run(*a, home); }; });
 }
@@ -133,6 +90,7 @@ void add_step(CLI::App& app, Door& door) {
   command->add_option("--prefill", a->prefill, "CTX+NEW,...: prefill chunks")->delimiter(',');
   command->add_option("--decode", a->decode, "CTXxCOUNT,...: decodes")->delimiter(',');
   command->add_flag("--explain", a->explain, "Operation by operation");
+  command->add_flag("--wide", a->wide, "All columns of tables, whatever the terminal's width");
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->callback(
       [a, &door] { door = [a](const fs::path& home) { return app::step(*a, home); }; });
@@ -247,12 +205,14 @@ void add_check(CLI::App& app, Door& door) {
 }
 
 void add_new(CLI::App& app, Door& door) {
-  auto* fresh = app.add_subcommand("new", "Write a commented starting scenario");
-  auto* name = new std::string;
-  fresh->add_option("name", *name, "my_question: writes my_question.lua")->required();
-  fresh->callback([=, &door] {
-    door = [=](const fs::path& home) { return app::write_template(*name, home); };
-  });
+  auto* command = app.add_subcommand("new", "Write a commented starting scenario");
+  auto* a = new app::NewArguments;
+  command->add_option("name", a->name, "my_question: writes my_question.lua")->required();
+  command->add_option("--kind", a->kind,
+                      "What it asks: serve (default), price, search, replay, disaggregation, or a "
+                      "policy of your own: scheduler, router, workload, correction, metric");
+  command->callback(
+      [a, &door] { door = [a](const fs::path& home) { return app::write_template(*a, home); }; });
 }
 
 void add_repl(CLI::App& app, Door& door) {
@@ -289,21 +249,45 @@ void add_list(CLI::App& app, Door& door) {
   auto* list = app.add_subcommand("list", "What can be named in a scenario");
   auto* kind = new std::string;
   list->add_option(
-          "kind", *kind,
-          "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
-          "corrections, metrics, speculators, acceptance, drafters, candidates, objectives, "
-          "strategies, power or campaigns")
-      ->required();
+      "kind", *kind,
+      "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
+      "corrections, metrics, speculators, acceptance, drafters, candidates, objectives, "
+      "strategies, power or campaigns; without one: all kinds");
   list->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
+}
+
+void add_completion(CLI::App& app, Door& door) {
+  auto* command = app.add_subcommand("completion", "Print the completion script of a shell");
+  auto* shell = new std::string;
+  command->add_option("shell", *shell, "bash, zsh or fish")->required();
+  command->callback([=, &door] {
+    door = [=](const fs::path&) {
+      std::fputs(app::completion_script(*shell).c_str(), stdout);
+      return 0;
+    };
+  });
+}
+
+/// `rooflua __complete WORDS`: asked by the scripts of `completion`, before the line is parsed.
+int complete(const CLI::App& app, int argc, char** argv) {
+  const std::vector<std::string> words(argv + 2, argv + argc);
+  std::fputs(app::completions(app, words, app::find_home(argv[0])).c_str(), stdout);
+  return 0;
 }
 
 void add_help(CLI::App& app, Door& door) {
   auto* help = app.add_subcommand("help", "Help on a command, a module, a function or a policy");
   auto* topic = new std::string;
+  auto* man = new bool(false);
   help->add_option("topic", *topic, "run, cost.gemm, schedulers.vllm_v1, ...");
+  help->add_flag("--man", *man, "Print the manual page rooflua(1)");
   help->callback([=, &app, &door] {
     door = [=, &app](const fs::path& home) {
+      if (*man) {
+        std::fputs(app::manual_page(app).c_str(), stdout);
+        return 0;
+      }
       if (topic->empty()) {
         std::fputs(
             app.get_formatter()->make_help(&app, "rooflua", CLI::AppFormatMode::Normal).c_str(),
@@ -332,18 +316,19 @@ int main(int argc, char** argv) {
   app::add_python_path(app, argv[0]);
   Door door;
   for (const auto add : {add_run, add_step, app::add_plan, add_calibrate, add_data, add_validate,
-                         add_check, add_new, add_repl, add_diff, add_lua, add_list, add_help,
-                         app::add_results, app::add_campaign}) {
+                         add_check, add_new, add_repl, add_diff, add_lua, add_list, add_completion,
+                         add_help, app::add_results, app::add_campaign}) {
     add(app, door);
   }
+  if (argc >= 2 && std::string_view(argv[1]) == "__complete") return complete(app, argc, argv);
   try {
-    check_command(app, argc, argv);
+    app::check_command(app, argc, argv);
     app.parse(argc, argv);
   } catch (const Error& error) {
     std::fprintf(stderr, "rooflua: %s\n", error.what());
     return 2;
   } catch (const CLI::ParseError& problem) {
-    return refuse(app, problem);
+    return app::refuse(app, problem);
   }
   fs::path home;
   try {

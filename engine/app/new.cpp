@@ -1,5 +1,7 @@
-// rooflua new NAME: copies scripts/templates/scenario.lua and fills in the file name.
+// rooflua new NAME: copies a file of scripts/templates and fills in the file name. Beside it stands
+// .luarc.json, which tells editors with lua-language-server where the types of the library are.
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -12,29 +14,85 @@ namespace rooflua::app {
 
 namespace fs = std::filesystem;
 
-int write_template(const std::string& name, const fs::path& home) {
+namespace {
+
+std::string text_of_file(const fs::path& source) {
+  std::ifstream in(source, std::ios::binary);
+  std::ostringstream text;
+  if (!(text << in.rdbuf())) throw Error(source.string(), "cannot be read");
+  return text.str();
+}
+
+void replace_all(std::string& text, const std::string& mark, const std::string& value) {
+  for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
+    text.replace(at, mark.size(), value);
+}
+
+void refuse_existing(const fs::path& file) {
+  if (fs::exists(fs::symlink_status(file)))
+    throw Error(file.string(), "is there already, and is left as it is");
+}
+
+/// The settings of lua-language-server for a folder of scenarios, with paths of this installation.
+Json editor_settings(const fs::path& home) {
+  const std::string scripts = (home / "scripts").generic_string();
+  const auto list = [](const std::vector<std::string>& texts) {
+    Json out = Json::array();
+    for (const std::string& each : texts) out.push_back(each);
+    return out;
+  };
+  Json out = Json::object();
+  out["runtime.version"] = "LuaJIT";
+  out["runtime.path"] = list({"?.lua", "?/init.lua", scripts + "/?.lua", scripts + "/lib/?.lua"});
+  out["workspace.library"] = list({scripts + "/meta", scripts + "/lib", scripts});
+  out["workspace.checkThirdParty"] = false;
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> template_kinds(const fs::path& home) {
+  std::vector<std::string> out;
+  for (const auto& each : fs::directory_iterator(home / "scripts" / "templates")) {
+    if (each.path().extension() == ".lua") out.push_back(each.path().stem().string());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+int write_template(const NewArguments& arguments, const fs::path& home) {
+  const std::string& name = arguments.name;
   fs::path file(name);
   if (file.extension() != ".lua") file += ".lua";
   const std::string stem = file.stem().string();
   if (stem.empty() || stem.front() == '.' || name.front() == '-')
     throw Error(name, "expected a name: rooflua new my_question");
-  if (fs::exists(fs::symlink_status(file)))
-    throw Error(file.string(), "is there already, and is left as it is");
+  const std::vector<std::string> kinds = template_kinds(home);
+  if (std::find(kinds.begin(), kinds.end(), arguments.kind) == kinds.end())
+    throw Error("--kind", unknown_name("kind", arguments.kind, kinds));
+  const fs::path templates = home / "scripts" / "templates";
+  const fs::path data = templates / (arguments.kind + ".csv");
+  const fs::path beside = file.parent_path() / (stem + ".csv");
+  refuse_existing(file);
+  if (fs::exists(data)) refuse_existing(beside);
   if (!file.parent_path().empty() && !fs::is_directory(file.parent_path()))
     throw Error(file.string(), "there is no folder " + file.parent_path().string());
-  const fs::path source = home / "scripts" / "templates" / "scenario.lua";
-  std::ifstream in(source, std::ios::binary);
-  std::ostringstream text;
-  if (!(text << in.rdbuf())) throw Error(source.string(), "cannot be read");
-  std::string written = text.str();
-  for (std::size_t at; (at = written.find("@FILE@")) != std::string::npos;)
-    written.replace(at, 6, file.generic_string());
-  write_text(written, file.string());
+  std::string text = text_of_file(templates / (arguments.kind + ".lua"));
+  replace_all(text, "@FILE@", file.generic_string());
+  replace_all(text, "@STEM@", stem);
+  write_text(text, file.string());
+  std::string also;
+  if (fs::exists(data)) {
+    write_text(text_of_file(data), beside.string());
+    also += " and " + beside.string();
+  }
+  if (const fs::path settings = file.parent_path() / ".luarc.json"; !fs::exists(settings))
+    write_text(dump_json(editor_settings(home), 2) + "\n", settings.string());
   const std::string word = file.string().find_first_of(" '\"$&;()") == std::string::npos
                                ? file.string()
                                : "'" + file.string() + "'";
-  std::printf("wrote %s; next:\n  rooflua check %s\n  rooflua run %s\n", file.c_str(), word.c_str(),
-              word.c_str());
+  std::printf("wrote %s%s; next:\n  rooflua check %s\n  rooflua run %s\n", file.c_str(),
+              also.c_str(), word.c_str(), word.c_str());
   return 0;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -7,6 +8,8 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "app/quote.h"
+#include "app/run_report.h"
+#include "app/screen.h"
 #include "app/shard.h"
 #include "app/variants.h"
 #include "app/written.h"
@@ -14,10 +17,7 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "measure/html/report.h"
-#include "measure/write/left_out.h"
-#include "measure/write/notes.h"
-#include "measure/write/report.h"
-#include "measure/write/result.h"
+#include "measure/write/progress.h"
 #include "script/scenario.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/vm.h"
@@ -42,16 +42,28 @@ bool op_by_op(const script::Scenario& scenario, const RunArguments& arguments) {
   return arguments.explain || (scenario.kind() == "price" && scenario.total() == 1);
 }
 
+/// "run", or "3 of 12: tp=2 (1:20 min left)" for a variant of several.
+std::string progress_title(const script::Scenario& scenario, std::size_t variant, double passed_s) {
+  const std::size_t count = scenario.variants().size();
+  if (count == 1) return "run";
+  const std::string left = ProgressBar::time_left(passed_s, static_cast<std::int64_t>(variant),
+                                                  static_cast<std::int64_t>(count));
+  return std::to_string(variant + 1) + " of " + std::to_string(count) + ": " +
+         scenario.variants()[variant].name + (left.empty() ? "" : " (" + left + ")");
+}
+
+/// @param passed_s  time since the first variant began
 script::VariantResult run_variant(script::Scenario& scenario, std::size_t variant,
-                                  const RunArguments& arguments, const Keeping& keeping) {
+                                  const RunArguments& arguments, const Keeping& keeping,
+                                  double passed_s) {
   script::RunOutputs outputs;
   const std::int64_t position = scenario.variants()[variant].position;
   outputs.requests = numbered(arguments.requests, position, scenario.total());
   outputs.why = arguments.why;
   outputs.trace = numbered(arguments.trace, position, scenario.total());
   outputs.sketch = !arguments.html.empty();
-  if (!arguments.quiet && arguments.jobs == 1) outputs.progress = scenario.variants()[variant].name;
-  if (outputs.progress.empty() && !arguments.quiet && arguments.jobs == 1) outputs.progress = "run";
+  if (!arguments.quiet && arguments.jobs == 1)
+    outputs.progress = progress_title(scenario, variant, passed_s);
   if (scenario.kind() == "search" || scenario.kind() == "plan") {
     outputs.jobs = arguments.jobs;
     outputs.results = keeping.file;
@@ -61,101 +73,8 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   return scenario.run(variant, op_by_op(scenario, arguments), outputs);
 }
 
-/// The table with one line per variant, for a scenario that varies something.
-std::string compare_variants(const std::vector<script::VariantResult>& results,
-                             const std::string& file) {
-  std::vector<Variant> variants;
-  for (const script::VariantResult& each : results) {
-    if (!each.known()) continue;
-    Variant variant;
-    variant.name = each.document.find("name")->text();
-    if (each.partial() != nullptr) variant.name += " (partial)";
-    variant.summary = script::summary_of(each, file);
-    variants.push_back(std::move(variant));
-  }
-  return comparison(variants);
-}
-
-/// "max_num_seqs=4: 12 failed (exceeds_kv_cache)" for every variant with failures.
-void print_failures(const std::vector<script::VariantResult>& results) {
-  for (const script::VariantResult& each : results) {
-    if (!each.known()) continue;
-    const Json* failed = each.document.find("summary")->find("failed");
-    if (failed == nullptr || !failed->is_object()) continue;
-    for (const Json::Member& reason : failed->members()) {
-      std::printf("%s: %lld failed (%s)\n", each.document.find("name")->text().c_str(),
-                  static_cast<long long>(reason.value.integer()), reason.key.c_str());
-    }
-  }
-}
-
-bool is_partial(const std::vector<script::VariantResult>& results) {
-  return std::any_of(results.begin(), results.end(), [](const script::VariantResult& each) {
-    return !each.known() || each.partial() != nullptr;
-  });
-}
-
-/// Whether these are the variants of one shard of several.
-bool is_part(const script::Scenario& scenario) {
-  return static_cast<std::int64_t>(scenario.variants().size()) < scenario.total();
-}
-
-/// One line for every variant that failed, was stopped or was not started.
-void print_partial(const script::Scenario& scenario,
-                   const std::vector<script::VariantResult>& results) {
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const std::string& name = scenario.variants()[i].name;
-    const Json* partial = results[i].partial();
-    if (!results[i].problem.empty()) {
-      std::printf("%s: FAILED\n", name.c_str());
-    } else if (!results[i].known()) {
-      std::printf("%s: PARTIAL: not run\n", name.c_str());
-    }
-    if (partial == nullptr) continue;
-    std::printf("%s: %s\n", name.c_str(), script::partial_line(*partial).c_str());
-  }
-}
-
-/// One line per source of requests that was not sent completely and per note, whatever the number
-/// of variants.
-void print_notes(const std::vector<script::VariantResult>& results) {
-  std::vector<const Json*> documents;
-  for (const script::VariantResult& each : results) {
-    if (each.known()) documents.push_back(&each.document);
-  }
-  for (const std::string& line : left_out_lines(documents)) std::printf("%s\n", line.c_str());
-  for (const std::string& line : notes_of(documents)) std::printf("%s\n", line.c_str());
-}
-
-void print_report(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
-                  const RunArguments& arguments) {
-  if (!scenario.title().empty()) std::printf("%s\n\n", scenario.title().c_str());
-  const bool partial = is_partial(results) || is_part(scenario);
-  // A scenario's own report expects the complete results of all variants.
-  const std::string own = partial ? "" : scenario.report(results);
-  if (scenario.kind() == "serve" && results.size() > 1) {
-    std::fputs(compare_variants(results, arguments.scenario).c_str(), stdout);
-    print_failures(results);
-    print_partial(scenario, results);
-    for (const script::VariantResult& each : results) {
-      if (each.details.empty()) continue;
-      std::printf("\n== %s\n%s", text_of(each.document, "name").c_str(), each.details.c_str());
-    }
-    const std::string differences = partial ? "" : scenario.over_seeds(results);
-    if (!differences.empty()) std::printf("\n%s\n", differences.c_str());
-  } else if (own.empty() || results.size() == 1 || arguments.explain ||
-             scenario.kind() == "search" || scenario.kind() == "plan") {
-    for (const script::VariantResult& each : results) {
-      if (each.known()) std::printf("%s\n", each.text.c_str());
-    }
-    if (results.size() > 1) print_partial(scenario, results);
-  }
-  if (!own.empty()) std::printf("\n%s\n", own.c_str());
-  if (!arguments.quiet) print_notes(results);
-}
-
 void write_page(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
-                const RunArguments& arguments) {
+                const script::OwnReport& own, const RunArguments& arguments) {
   HtmlReport report;
   report.document = scenario.document(results);
   for (const script::VariantResult& each : results) {
@@ -163,7 +82,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
     report.drawings.push_back(each.drawing);
     report.summaries.push_back(each.summary);
   }
-  if (!is_partial(results) && !is_part(scenario)) report.own_text = scenario.report(results);
+  report.own_text = own.text;
   if (script::last_stop() == script::StopReason::none) {
     const Json explored = scenario.explored(results);
     report.explored = *explored.find("sections");
@@ -181,12 +100,19 @@ void tell_missing(const script::Scenario& scenario,
                   const std::vector<script::VariantResult>& results, const RunArguments& arguments,
                   const std::filesystem::path& home) {
   long long missing = 0;
+  std::vector<std::pair<std::string, std::vector<std::string>>> problems;  // in order of variants
   for (std::size_t i = 0; i < results.size(); ++i) {
     const script::VariantResult& each = results[i];
     if (!each.known() || each.partial() != nullptr) ++missing;
     if (each.problem.empty()) continue;
-    std::fprintf(stderr, "rooflua: %s: %s\n%s", scenario.variants()[i].name.c_str(),
-                 printable(each.problem).c_str(), quoted_line(each.problem, home).c_str());
+    auto told = std::find_if(problems.begin(), problems.end(),
+                             [&](const auto& other) { return other.first == each.problem; });
+    if (told == problems.end()) told = problems.insert(problems.end(), {each.problem, {}});
+    told->second.push_back(scenario.variants()[i].name);
+  }
+  for (const auto& [problem, names] : problems) {
+    std::fprintf(stderr, "rooflua: %s: %s\n%s", several(names).c_str(), printable(problem).c_str(),
+                 quoted_line(problem, home).c_str());
   }
   if (arguments.results.empty()) return;
   std::fprintf(stderr, "rooflua: %lld of %zu runs are missing; the same command runs only those\n",
@@ -320,17 +246,25 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   if (arguments.explain && !arguments.results.empty() && scenario.kind() == "serve")
     throw Misused("--explain", "looks at a run as it goes; leave out --results");
   keeping.explained = op_by_op(scenario, arguments);
-  const std::vector<script::VariantResult> results = run_variants(
-      vm, scenario, arguments, keeping,
-      [&](std::size_t variant) { return run_variant(scenario, variant, arguments, keeping); });
+  const auto began = std::chrono::steady_clock::now();
+  const std::vector<script::VariantResult> results =
+      run_variants(vm, scenario, arguments, keeping, [&](std::size_t variant) {
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+        return run_variant(scenario, variant, arguments, keeping, passed.count());
+      });
   for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
-  if (arguments.json != "-") print_report(scenario, results, arguments);
+  // A scenario's own report expects the complete results of all variants.
+  const bool partial = is_partial(results) || is_part(scenario);
+  const script::OwnReport own = partial ? script::OwnReport() : scenario.report(results);
+  if (arguments.json != "-")
+    print_report(report_text(scenario, results, own.text, arguments), arguments.wide);
   if (!arguments.json.empty()) {
     Json document = scenario.document(results);
+    if (Json told = own.json(); !told.is_null()) document["report"] = std::move(told);
     if (!arguments.shard.empty()) document["shard"] = shard_json(*options.shard, scenario);
     write_document(document, arguments.json);
   }
-  if (!arguments.html.empty()) write_page(scenario, results, arguments);
+  if (!arguments.html.empty()) write_page(scenario, results, own, arguments);
   write_formats(vm, scenario, results, arguments.scenario, written);
   if (is_partial(results)) {
     tell_where(results);

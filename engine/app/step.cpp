@@ -1,7 +1,6 @@
-#include <cstdio>
-
 #include "app/commands.h"
 #include "app/output.h"
+#include "app/screen.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/json_text.h"
@@ -88,11 +87,10 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   std::vector<script::VariantResult> results{scenario.run(0, arguments.explain)};
   if (arguments.json != "-") {
     const Json& formats = *results.front().document.find("formats");
-    std::printf("%s, weights %s, KV %s\n\n%s\n", scenario.title().c_str(),
-                text_of(formats, "weights").c_str(), text_of(formats, "kv").c_str(),
-                results.front().text.c_str());
-    for (const std::string& line : notes_of({&results.front().document}))
-      std::printf("%s\n", line.c_str());
+    std::string text = scenario.title() + ", weights " + text_of(formats, "weights") + ", KV " +
+                       text_of(formats, "kv") + "\n\n" + results.front().text + "\n";
+    for (const std::string& line : notes_of({&results.front().document})) text += line + "\n";
+    print_report(text, arguments.wide);
   }
   if (!arguments.json.empty()) write_document(scenario.document(results), arguments.json);
   return 0;

@@ -110,8 +110,15 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
                         std::exchange(context_of(vm_->state()).served, nullptr), explain, file_);
 }
 
-std::string Scenario::report(const std::vector<VariantResult>& results) {
-  return has_report_ ? ask("report", {documents(results)}).text() : "";
+Json OwnReport::json() const {
+  return rows.is_null() && !text.empty() ? Json(text) : rows;
+}
+
+OwnReport Scenario::report(const std::vector<VariantResult>& results) {
+  if (!has_report_) return {};
+  const Json told = ask("report", {documents(results)});
+  const Json* rows = told.find("rows");
+  return {text_of(told, "text"), rows == nullptr ? Json() : *rows};
 }
 
 Json Scenario::parameters() {

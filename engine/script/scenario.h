@@ -38,6 +38,15 @@ struct RunNames {
   std::vector<std::string> run_hashes;  // one per variant
 };
 
+/// What the function `report` of a scenario gave.
+struct OwnReport {
+  std::string text;
+  Json rows;  // the cells of its table, or of several; null where it gave text
+
+  /// The rows, else the text; null without a report: the key `report` of a document.
+  Json json() const;
+};
+
 class Scenario {
  public:
   /// @throws Error or LuaError with file and key path
@@ -60,8 +69,8 @@ class Scenario {
   RunNames names(bool explain);
   /// Runs one variant. `explain` puts the operations of kind "price" into the text.
   VariantResult run(std::size_t variant, bool explain, const RunOutputs& outputs = {});
-  /// The scenario's own report of all results; "" if it has none.
-  std::string report(const std::vector<VariantResult>& results);
+  /// The scenario's own report of all results; empty if it has none.
+  OwnReport report(const std::vector<VariantResult>& results);
   /// Everything that was given and every declared parameter: [{path, value, unit, note}].
   Json parameters();
   /// Differences from the first variant, with confidence intervals, where variants were run with

@@ -106,6 +106,8 @@ void add_served(VariantResult& out, const Json& result, std::shared_ptr<const Su
     out.text += partial_line(*partial) + "\n\n";
   }
   out.text += text_of(result, "text");
+  if (const Json* requests = result.find("requests"); requests != nullptr && requests->is_array())
+    out.document["requests"] = *requests;
   if (const Json* sketch = result.find("sketch"))
     out.drawing.sketch = parse_json(sketch->text(), file);
   if (const Json* breakdown = result.find("breakdown")) out.drawing.breakdown = *breakdown;

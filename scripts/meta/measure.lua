@@ -6,6 +6,7 @@ local measure = {}
 -- generated: names of metrics
 ---A metric by name (`rooflua help metrics` says what each is).
 ---@alias rooflua.Metric
+---| "bandwidth_frac"
 ---| "cached_tokens"
 ---| "completed"
 ---| "completed_frac"
@@ -20,6 +21,7 @@ local measure = {}
 ---| "e2e_s_std"
 ---| "goodput_per_s"
 ---| "goodput_per_s_per_gpu"
+---| "idle_frac"
 ---| "itl_s_max"
 ---| "itl_s_mean"
 ---| "itl_s_min"
@@ -32,6 +34,7 @@ local measure = {}
 ---| "output_tokens"
 ---| "output_tokens_per_s"
 ---| "output_tokens_per_s_per_gpu"
+---| "overall_mfu"
 ---| "peak_concurrency"
 ---| "peak_output_tokens_per_s"
 ---| "preemptions"

@@ -121,9 +121,10 @@ local serve = {}
 ---@class rooflua.ScenarioMetrics
 --- requests; default 1048576; with more completed requests, quantiles come from histograms
 ---@field exact_requests integer?
---- default "chunk"; itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token,
---- 0 but for the first
+--- default "chunk"; itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token
 ---@field itl "chunk"|"token"|nil
+---@field utilisation boolean? default false; steps are sampled for overall_mfu and bandwidth_frac, as with --html
+---@field requests boolean? default false; results have `requests`, a row per request, for `report` and --json
 
 ---@class rooflua.ScenarioNetwork
 ---@field alpha_s number? s; default 0; before the first byte

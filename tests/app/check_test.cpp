@@ -221,3 +221,54 @@ TEST_CASE("a new scenario is right, runs, and is never overwritten") {
   CHECK(line == "return 1");
   CHECK(rooflua::test::rooflua("new /nowhere/x 2>&1").status == 1);
 }
+
+TEST_CASE("a new scenario of every kind is right and runs") {
+  for (const auto& each :
+       std::filesystem::directory_iterator(source_dir() / "scripts" / "templates")) {
+    if (each.path().extension() != ".lua") continue;
+    const std::string kind = each.path().stem().string();
+    INFO(kind);
+    const std::filesystem::path own = folder() / ("new_" + kind);
+    std::filesystem::remove_all(own);
+    std::filesystem::create_directories(own);
+    const std::string file = (own / "mine.lua").string();
+    CHECK(rooflua::test::rooflua("new " + file + " --kind " + kind).status == 0);
+    const Said checked = rooflua::test::rooflua("check --json - " + file + " 2>&1");
+    INFO(checked.text);
+    CHECK(parse_json(checked.text, "check")
+              .find("scenarios")
+              ->items()[0]
+              .find("findings")
+              ->items()
+              .empty());
+    CHECK(rooflua::test::rooflua("run --quiet " + file).status == 0);
+    std::ifstream in(file);
+    CHECK_FALSE(contains(std::string(std::istreambuf_iterator<char>(in), {}),
+                         "@"
+                         "STEM"));
+    std::ifstream settings(own / ".luarc.json");
+    const Json told = parse_json(std::string(std::istreambuf_iterator<char>(settings), {}), "json");
+    CHECK(std::filesystem::is_directory(told.find("workspace.library")->items()[0].text()));
+    CHECK(contains(rooflua::test::rooflua("new --help").text, kind));
+  }
+  const Said wrong = rooflua::test::rooflua("new x --kind serv 2>&1");
+  CHECK(wrong.status == 1);
+  CHECK(contains(wrong.text, "serve"));
+  CHECK_FALSE(std::filesystem::exists(source_dir() / "x.lua"));
+}
+
+TEST_CASE("help knows kinds and keys, and list without a kind tells the kinds") {
+  const auto help = [](const std::string& topic) {
+    const Said said = rooflua::test::rooflua("help " + topic + " 2>&1");
+    CHECK(said.status == 0);
+    return said.text;
+  };
+  CHECK(contains(help("workloads"), "closed_loop"));
+  CHECK(contains(help("vary"), "for example: vary = {"));
+  CHECK(contains(help("hardware"), "h200-sxm"));
+  CHECK(contains(help("deployment.tp"), "scenario.deployment.tp"));
+  CHECK(contains(help("steps"), "kernels"));
+  const Said kinds = rooflua::test::rooflua("list");
+  CHECK(kinds.status == 0);
+  CHECK(contains(kinds.text, "  speculators "));
+}

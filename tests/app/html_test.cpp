@@ -309,3 +309,15 @@ TEST_CASE("a page of which no request was completed says of what they failed") {
   CHECK(contains(page, "Nothing was priced"));
   CHECK(!contains(page, "What the time rests on"));
 }
+
+TEST_CASE("the pure functions of a page's script do what they say, in node") {
+  if (std::system("node --version > /dev/null 2>&1") != 0) {
+    WARN("SKIPPED: there is no node");
+    return;
+  }
+  const std::string page = (rooflua::test::scratch() / "script.html").string();
+  CHECK(rooflua::test::rooflua("run scenarios/02_chunk_size.lua --quiet --html " + page).status ==
+        0);
+  const std::string test = (source_dir() / "tests/measure/page_script.js").string();
+  CHECK(std::system(("node '" + test + "' '" + page + "' > /dev/null").c_str()) == 0);
+}

@@ -228,3 +228,15 @@ TEST_CASE("coordinates are short and never -0") {
   CHECK(pixels(1.0 / 3) == "0.33");
   CHECK(pixels(0.1 + 0.2) == "0.3");
 }
+
+TEST_CASE("a limit is a line across the chart with its name, where the axis shows it") {
+  LineChart chart;
+  chart.y.min = 0;
+  chart.series = {{"a", {{0, 1, ""}, {1, 10, ""}}, 0}};
+  CHECK(svg(chart).find("class=\"limit\"") == std::string::npos);
+  chart.limits = {{5, "SLO"}};
+  CHECK(svg(chart).find("class=\"limit\"") != std::string::npos);
+  CHECK(svg(chart).find(">SLO</text>") != std::string::npos);
+  chart.limits = {{500, "SLO"}};
+  CHECK(svg(chart).find("class=\"limit\"") == std::string::npos);
+}

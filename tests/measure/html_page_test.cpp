@@ -101,3 +101,15 @@ TEST_CASE("text is escaped for elements and for attributes") {
         "a\xEF\xBF\xBD"
         "b\n");
 }
+
+TEST_CASE("a page holds its data as JSON that is no markup, and is whole without its script") {
+  HtmlPage page = example();
+  CHECK(count_of(page.text(), "id=\"data\"") == 0);
+  page.data("{\"a\": \"</script><b>&\"}");
+  const std::string text = page.text();
+  CHECK(ill_formed(text) == "");
+  CHECK(count_of(text, "\\u003c/script\\u003e\\u003cb\\u003e\\u0026") == 1);
+  const std::size_t script = text.find("<script>");
+  for (const char* said : {"text &lt;b&gt;not bold", "<td>y</td>", "return { x = 1 &lt; 2 }"})
+    CHECK(text.find(said) < script);
+}

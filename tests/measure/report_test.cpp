@@ -51,7 +51,7 @@ chat           1       55.56     166.7  13.00 ms  13.00 ms  2.000 ms  17.00 ms  
 
 sessions  1, 2.000 turns, 18.00 ms on average
 
-engine    steps: 4, preemptions: 1, KV cache at most 60.0 % full, requests at once at most 3
+engine    steps: 4, preemptions: 1, KV cache at most 60.0 % full, requests at once at most 3, idle 0.0 %
 evidence  measured 55.6 %, interpolated 22.2 %, modelled 11.1 %, assumed 11.1 %
 )");
 }

@@ -217,7 +217,7 @@ TEST_CASE("the scenario's own report gets all results") {
   script::Vm vm(sandbox_options());
   script::Scenario opened(vm, file.path());
   const std::vector<script::VariantResult> results{opened.run(0, false), opened.run(1, false)};
-  CHECK(has(opened.report(results), "token_s=2      30"));
+  CHECK(has(opened.report(results).text, "token_s=2      30"));
   CHECK(opened.document(results).find("variants")->items().size() == 2);
 }
 

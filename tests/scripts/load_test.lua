@@ -27,4 +27,37 @@ test("of prefill and decode replicas the one that is the limit is loaded most", 
   for _, replica in ipairs(one) do test.at_least(1, replica.load_frac) end
 end)
 
+-- Of the whole run ---------------------------------------------------------------------------------------------
+
+local function used(rate_per_s, metrics)
+  return serve.run { model = "llama-3.1-8b", hardware = "h200-sxm", replicas = 2, metrics = metrics,
+    workload = require "workloads.poisson" { rate_per_s = rate_per_s, num_requests = 100, prompt_tokens = 1000,
+      output_tokens = 50 } }.summary
+end
+
+test("the idle part of a run is what its replicas are not busy, and falls with the load", function()
+  local quiet, loaded = used(0.2), used(20)
+  test.near(quiet.idle_frac, 1 - (quiet.replicas[1].busy_frac + quiet.replicas[2].busy_frac) / 2, 1e-9)
+  test.at_least(quiet.idle_frac, 0.8)
+  test.at_least(0.3, loaded.idle_frac)
+end)
+
+test("MFU and bandwidth are there where they are asked for, and grow with the load", function()
+  test.check(used(2).overall_mfu ~= used(2).overall_mfu or used(2).overall_mfu == nil, "without sampling")
+  local few, many = used(2, { utilisation = true }), used(20, { utilisation = true })
+  for _, name in ipairs { "overall_mfu", "bandwidth_frac" } do
+    test.at_least(few[name], 0.001)
+    test.at_least(many[name], 2 * few[name])
+    test.at_least(1, many[name])
+  end
+  local ok, problem = pcall(used, 2, { utilisation = 1 })
+  test.check(not ok and tostring(problem.message or problem):find "expected true or false", "a number is no answer")
+end)
+
+test("sampling changes nothing else", function()
+  local without, with = used(2), used(2, { utilisation = true })
+  test.equal(with.ttft_s.p99, without.ttft_s.p99)
+  test.equal(with.steps, without.steps)
+end)
+
 test.finish()

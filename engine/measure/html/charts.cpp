@@ -21,17 +21,28 @@ constexpr Latency latencies[] = {{"ttft_s", "Time to first token (TTFT)"},
                                  {"itl_s", "Gap between two tokens (ITL)"},
                                  {"e2e_s", "Whole request (E2E)"}};
 
+/// The limit of the SLO for a latency, as a line of a chart in that unit; nothing without one.
+std::vector<Limit> limits_of(std::string_view latency, const std::vector<Served>& variants,
+                             double per_s) {
+  const Slo& slo = variants.front().summary.slo;
+  const std::optional<double>& limit_s = latency == "ttft_s"   ? slo.ttft_s
+                                         : latency == "tpot_s" ? slo.tpot_s
+                                                               : slo.e2e_s;
+  if (!limit_s || latency == "itl_s") return {};
+  return {{*limit_s * per_s, "SLO"}};
+}
+
 struct Curve {
   const char* key;
   const char* title;
   const char* unit;
   double factor;
 };
-constexpr Curve over_time[] = {{"waiting", "Requests waiting", "", 1},
-                               {"running", "Requests running", "", 1},
+constexpr Curve over_time[] = {{"waiting", "Requests waiting", "requests", 1},
+                               {"running", "Requests running", "requests", 1},
                                {"kv_used_frac", "KV cache in use", "%", 100},
-                               {"step_tokens", "Tokens per step", "", 1},
-                               {"output_tokens_per_s", "Output tokens per second", "", 1}};
+                               {"step_tokens", "Tokens per step", "tokens", 1},
+                               {"output_tokens_per_s", "Output tokens per second", "tokens/s", 1}};
 
 const Json* sketch_part(const Served& variant, const char* part, const char* key) {
   if (variant.drawing == nullptr || !variant.drawing->sketch.is_object()) return nullptr;
@@ -71,7 +82,9 @@ std::string quantiles(const Latency& latency, const std::vector<Served>& variant
     for (ChartPoint& point : curve.points) point.y *= unit.per_s;
   Axis axis{"", unit.name, Axis::Kind::linear, {}, {}};
   if (largest > 20 * least) axis.kind = Axis::Kind::log;
-  return svg(quantile_chart(latency.title, axis, std::move(curves)));
+  LineChart chart = quantile_chart(latency.title, axis, std::move(curves));
+  chart.limits = limits_of(latency.key, variants, unit.per_s);
+  return svg(chart);
 }
 
 std::string timeline(const Curve& curve, const std::vector<Served>& variants) {
@@ -129,7 +142,8 @@ struct TrendLine {
   double (*value)(const Summary&);
 };
 
-std::string trend(const std::string& title, const std::string& key, bool time,
+/// @param latency  "ttft_s": a time, with the limit of the SLO; "": tokens per second
+std::string trend(const std::string& title, const std::string& key, std::string_view latency,
                   const std::vector<TrendLine>& lines, const std::vector<Served>& variants) {
   LineChart chart;
   chart.title = title;
@@ -147,8 +161,10 @@ std::string trend(const std::string& title, const std::string& key, bool time,
                      [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
     chart.series.push_back(std::move(series));
   }
-  if (time) {
+  chart.y.unit = "tokens/s";
+  if (!latency.empty()) {
     const TimeUnit unit = time_unit(largest);
+    chart.limits = limits_of(latency, variants, unit.per_s);
     chart.y.unit = unit.name;
     for (ChartSeries& series : chart.series)
       for (ChartPoint& point : series.points) point.y *= unit.per_s;
@@ -231,15 +247,15 @@ void add_trend(HtmlPage& page, const std::vector<Served>& variants) {
   const std::string key = only_number(variants);
   if (key.empty()) return;
   page.heading("Against " + key);
-  page.charts({trend("Time to first token", key, true,
+  page.charts({trend("Time to first token", key, "ttft_s",
                      {{"TTFT p50", [](const Summary& s) { return s.ttft_s.p50; }},
                       {"TTFT p99", [](const Summary& s) { return s.ttft_s.p99; }}},
                      variants),
-               trend("Time per output token", key, true,
+               trend("Time per output token", key, "tpot_s",
                      {{"TPOT p50", [](const Summary& s) { return s.tpot_s.p50; }},
                       {"TPOT p99", [](const Summary& s) { return s.tpot_s.p99; }}},
                      variants),
-               trend("Output tokens per second", key, false,
+               trend("Output tokens per second", key, "",
                      {{"", [](const Summary& s) { return s.output_tokens_per_s; }}}, variants)});
 }
 

@@ -1,5 +1,6 @@
 #include "measure/html/page.h"
 
+#include "measure/html/script.h"
 #include "measure/html/text.h"
 
 namespace rooflua {
@@ -66,6 +67,7 @@ svg text.value { fill: var(--text); }
 .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
 .mark { fill-opacity: 0.75; stroke: none; } .mark:hover { fill-opacity: 1; stroke: var(--text); }
 .fill { stroke: var(--back); stroke-width: 0.8; }
+.limit { stroke: var(--text); stroke-width: 1; stroke-dasharray: 3 3; }
 .diagonal { fill: none; stroke: var(--soft); stroke-width: 1.2; }
 .band { fill: var(--soft); fill-opacity: 0.11; stroke: none; }
 .line.s1 { stroke: var(--s1); } .line.s2 { stroke: var(--s2); stroke-dasharray: 6 2.5; }
@@ -79,70 +81,18 @@ svg text.value { fill: var(--text); }
 .e-measured { fill: var(--measured); } .e-interpolated { fill: var(--interpolated); }
 .e-extrapolated { fill: var(--extrapolated); } .e-stand_in { fill: var(--stand_in); }
 .e-modelled { fill: var(--modelled); } .e-assumed { fill: var(--assumed); }
+.line, .mark { vector-effect: non-scaling-stroke; } .line.base { stroke-width: 3; stroke-dasharray: 9 3 2 3; }
+[aria-sort], .legend li[role] { cursor: pointer; user-select: none; } .legend li.off { opacity: 0.4; }
+[aria-sort="ascending"]::after { content: " \2191"; } [aria-sort="descending"]::after { content: " \2193"; }
+td small { color: var(--soft); } svg.chart[data-x] { touch-action: pan-y; user-select: none; }
+#controls { font-size: 0.87rem; color: var(--soft); margin: 0.6rem 0; }
+#controls input, #controls select { max-width: 14rem; } #controls button { margin-left: 0.6rem; }
 .cursor { stroke: var(--soft); stroke-dasharray: 2 2; pointer-events: none; }
 #readout { position: fixed; display: none; pointer-events: none; background: var(--panel);
   color: var(--text); border: 1px solid var(--rule); border-radius: 5px; padding: 0.25rem 0.6rem;
   font-size: 0.8rem; font-variant-numeric: tabular-nums; white-space: pre; z-index: 1; }
-@media print { body { max-width: none; } nav { display: none; } }
+@media print { body { max-width: none; } nav, #controls { display: none; } }
 )css";
-
-/// Reads values off line charts under the pointer. Pages are complete without it.
-constexpr const char* script = R"js(
-(function () {
-  "use strict";
-  var box = document.getElementById("readout");
-  function axis(text) {
-    var p = text.split("|");
-    return { kind: p[0], low: +p[1], high: +p[2], from: +p[3], to: +p[4], unit: p[5], label: p[6] };
-  }
-  function place(a, v) {
-    return a.kind === "log" ? Math.log10(v) : a.kind === "percentile" ? -Math.log10(1 - v) : v;
-  }
-  function value(a, px) {
-    var low = place(a, a.low), high = place(a, a.high);
-    var v = low + (px - a.from) / (a.to - a.from) * (high - low);
-    return a.kind === "log" ? Math.pow(10, v) : a.kind === "percentile" ? 1 - Math.pow(10, -v) : v;
-  }
-  function shown(a, v) {
-    if (a.kind === "percentile") return "p" + +(100 * v).toFixed(v > 0.99 ? 2 : 1);
-    return +v.toPrecision(3) + (a.unit ? " " + a.unit : "");
-  }
-  function at(points, x) {
-    for (var i = 1; i < points.length; i++) {
-      var a = points[i - 1].split(","), b = points[i].split(",");
-      if (x >= +a[0] && x <= +b[0]) {
-        return +b[0] === +a[0] ? +b[1] : +a[1] + (x - a[0]) / (b[0] - a[0]) * (b[1] - a[1]);
-      }
-    }
-    return null;
-  }
-  document.querySelectorAll("svg.chart[data-x]").forEach(function (svg) {
-    var ax = axis(svg.dataset.x), ay = axis(svg.dataset.y);
-    var cursor = svg.querySelector("line").cloneNode(false);
-    cursor.setAttribute("class", "cursor");
-    svg.addEventListener("pointermove", function (event) {
-      var frame = svg.getBoundingClientRect();
-      var x = (event.clientX - frame.left) / frame.width * svg.viewBox.baseVal.width;
-      if (x < ax.from || x > ax.to) { leave(); return; }
-      var lines = [shown(ax, value(ax, x))];
-      svg.querySelectorAll("polyline[data-name]").forEach(function (each) {
-        var y = at(each.getAttribute("points").split(" "), x);
-        if (y !== null) lines.push((each.dataset.name || ay.label) + "  " + shown(ay, value(ay, y)));
-      });
-      box.textContent = lines.join("\n");
-      box.style.display = "block";
-      var right = event.clientX + 14 + box.offsetWidth > window.innerWidth;
-      box.style.left = Math.max(0, right ? event.clientX - 14 - box.offsetWidth : event.clientX + 14) + "px";
-      box.style.top = event.clientY + 14 + "px";
-      cursor.setAttribute("x1", x); cursor.setAttribute("x2", x);
-      cursor.setAttribute("y1", ay.to); cursor.setAttribute("y2", ay.from);
-      svg.appendChild(cursor);
-    });
-    function leave() { box.style.display = "none"; cursor.remove(); }
-    svg.addEventListener("pointerleave", leave);
-  });
-})();
-)js";
 
 bool looks_like_a_number(const std::string& cell) {
   if (cell.empty()) return false;
@@ -229,6 +179,17 @@ void HtmlPage::charts(const std::vector<std::string>& figures) {
   body_ += "</div>\n";
 }
 
+void HtmlPage::data(const std::string& json) {
+  data_.clear();
+  for (const char c : json) {  // so that the text is neither markup nor an entity
+    if (c == '<' || c == '>' || c == '&') {
+      data_ += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
+    } else {
+      data_ += c;
+    }
+  }
+}
+
 std::string HtmlPage::text() const {
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -236,8 +197,10 @@ std::string HtmlPage::text() const {
   out +=
       title_ + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n<h1>" + title_ + "</h1>\n";
   if (sections_ > 1) out += "<nav>" + contents_ + "</nav>\n";
-  return out + body_ + "<div id=\"readout\"></div>\n<script>//<![CDATA[" + script +
-         "//]]></script>\n</body>\n</html>\n";
+  out += "<div id=\"controls\"></div>\n" + body_ + "<div id=\"readout\"></div>\n";
+  if (!data_.empty())
+    out += "<script type=\"application/json\" id=\"data\">" + data_ + "</script>\n";
+  return out + "<script>//<![CDATA[\n" + page_script() + "//]]></script>\n</body>\n</html>\n";
 }
 
 }  // namespace rooflua

@@ -29,10 +29,13 @@ class HtmlPage {
   /// Charts beside each other where there is room.
   void charts(const std::vector<std::string>& figures);
 
+  /// A document that a reader can take from the page as JSON or CSV.
+  void data(const std::string& json);
+
   std::string text() const;
 
  private:
-  std::string title_, body_, contents_;
+  std::string title_, body_, contents_, data_;
   int sections_ = 0;
 };
 

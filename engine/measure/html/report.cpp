@@ -15,6 +15,8 @@ namespace rooflua {
 
 namespace {
 
+constexpr std::size_t most_data_bytes = 400'000;  // pages of many variants stay below 1 MB
+
 std::string facts(const HtmlReport& report) {
   const Json* seed = report.document.find("seed");
   const std::size_t count = report.document.find("variants")->items().size();
@@ -117,6 +119,8 @@ std::string html_report(const HtmlReport& report) {
     html::add_evidence(page, variants);
   }
   add_parameters(page, report);
+  const std::string data = dump_json(report.document);
+  if (data.size() <= most_data_bytes) page.data(data);
   return page.text();
 }
 

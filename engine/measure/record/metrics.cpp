@@ -39,6 +39,17 @@ constexpr Metric of_run[] = {
     {"slo", "SLO", "", neither, "the limits that were given", &Summary::slo},
     {"kv_used_frac_max", "KV max", "1", less, "largest part of a KV cache in use",
      &Summary::kv_used_frac_max},
+    {"idle_frac", "idle", "1", neither,
+     "part of the run in which a replica runs no step, the mean over replicas",
+     &Summary::idle_frac},
+    {"overall_mfu", "MFU", "1", more,
+     "arithmetic over the peak of the GPUs and the whole run, from sampled steps; where steps are "
+     "sampled: metrics.utilisation, --html, --explain",
+     &Summary::mfu},
+    {"bandwidth_frac", "bandwidth", "1", more,
+     "bytes of operations over what the memory moves in the whole run, from sampled steps as "
+     "overall_mfu",
+     &Summary::bandwidth_frac},
     {"evidence", "unsupported", "1", less, "shares of step time by what its price rests on",
      &Summary::evidence},
     {"prompt_tokens", "tokens in", "tokens", neither, "prompt tokens of completed requests",

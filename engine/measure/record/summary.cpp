@@ -383,6 +383,9 @@ Summary SummaryObserver::summary() const {
   out.exact = keeping_;
   out.classes = class_summaries(all);
   out.replicas = replica_summaries(all);
+  for (const ReplicaSummary& replica : out.replicas)
+    out.idle_frac += (1 - replica.busy_frac) / static_cast<double>(out.replicas.size());
+  out.idle_frac = std::clamp(out.idle_frac, 0.0, 1.0);  // rounding of the sum
   out.speculation = speculation_summary();
   out.sessions = session_summary();
   return out;

@@ -104,6 +104,10 @@ struct Summary {
   double peak_output_tokens_per_s = 0;  // largest of whole seconds from the first arrival
   std::int64_t peak_concurrency = 0;    // requests sent and not ended; departures before arrivals
   double kv_used_frac_max = 0;
+  double idle_frac = 0;  // 1 - busy_frac, the mean over replicas
+  /// Of the peaks of the GPUs over the whole run, idle time included; nothing where no steps were
+  /// sampled.
+  std::optional<double> mfu, bandwidth_frac;
   EvidenceShares evidence{};          // shares of step time; sum 1, or all 0
   std::optional<double> noted_frac;   // share of supported step time that notes touch
   bool exact = true;                  // quantiles per request; itl_s never is

@@ -1,6 +1,5 @@
 #include "measure/write/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/terminal.h"
 #include "measure/write/table.h"
 
 namespace rooflua {
@@ -15,6 +15,8 @@ namespace rooflua {
 namespace {
 
 constexpr double redraw_s = 0.05;
+constexpr double least_passed_s = 1;  // before that, the time that is left is a guess
+constexpr double longest_told_s = 3.6e6;
 constexpr std::int64_t look_every = 256;  // ends between two looks at the clock
 
 double wall_s() {
@@ -22,14 +24,17 @@ double wall_s() {
 }
 
 int columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  const int known = terminal_columns(STDERR_FILENO);
+  return known > 0 ? known : 80;
 }
 
 }  // namespace
 
 ProgressBar::ProgressBar(std::string title, std::int64_t total, bool quiet)
-    : title_(std::move(title)), total_(total), visible_(!quiet && isatty(STDERR_FILENO) == 1) {}
+    : title_(std::move(title)),
+      total_(total),
+      began_s_(wall_s()),
+      visible_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
 ProgressBar::~ProgressBar() {
   clear();
@@ -37,6 +42,11 @@ ProgressBar::~ProgressBar() {
 
 void ProgressBar::on_done(const RequestDone&) {
   if (++done_ % look_every == 0 && visible_) draw("");
+}
+
+void ProgressBar::begin(std::int64_t done) {
+  done_ = begun_ = done;
+  began_s_ = wall_s();
 }
 
 void ProgressBar::show(std::int64_t done, const std::string& note) {
@@ -48,7 +58,9 @@ void ProgressBar::draw(const std::string& note) {
   const double now_s = wall_s();
   if (drawn_at_s_ >= 0 && now_s - drawn_at_s_ < redraw_s) return;
   drawn_at_s_ = now_s;
-  std::fprintf(stderr, "\r%s\x1b[K", bar(title_, done_, total_, note, columns() - 1).c_str());
+  const std::string left = time_left(now_s - began_s_, done_ - begun_, total_ - begun_);
+  const std::string tail = note.empty() || left.empty() ? note + left : note + ", " + left;
+  std::fprintf(stderr, "\r%s\x1b[K", bar(title_, done_, total_, tail, columns() - 1).c_str());
   std::fflush(stderr);
 }
 
@@ -57,6 +69,24 @@ void ProgressBar::clear() {
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
   drawn_at_s_ = -1;
+}
+
+std::string ProgressBar::time_left(double passed_s, std::int64_t done, std::int64_t total) {
+  if (done <= 0 || done >= total || passed_s < least_passed_s) return "";
+  const double left_s =
+      passed_s * static_cast<double>(total - done) / static_cast<double>(done) + 0.5;
+  const auto seconds = static_cast<std::int64_t>(std::min(left_s, longest_told_s));
+  char text[32];
+  if (seconds < 60) {
+    std::snprintf(text, sizeof text, "%d s left", static_cast<int>(seconds));
+  } else if (seconds < 3600) {
+    std::snprintf(text, sizeof text, "%d:%02d min left", static_cast<int>(seconds / 60),
+                  static_cast<int>(seconds % 60));
+  } else {
+    std::snprintf(text, sizeof text, "%d:%02d h left", static_cast<int>(seconds / 3600),
+                  static_cast<int>(seconds / 60 % 60));
+  }
+  return text;
 }
 
 std::string ProgressBar::bar(const std::string& title, std::int64_t done, std::int64_t total,

@@ -19,11 +19,16 @@ class ProgressBar : public Observer {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void on_done(const RequestDone& done) override;
+  /// Work begins now, and `done` of it was there before: the time that is left counts the rest.
+  void begin(std::int64_t done);
   /// For work that is not a run: `done` of `total`.
   void show(std::int64_t done, const std::string& note = "");
   /// Wipes the bar. The destructor does it too.
   void clear();
 
+  /// "12 s left", "3:05 min left" or "1:20 h left" if the rest goes as fast; "" in the first
+  /// second.
+  static std::string time_left(double passed_s, std::int64_t done, std::int64_t total);
   /// "title  [=====>    ]  51 %  1,234 of 2,400" for a line of that width
   static std::string bar(const std::string& title, std::int64_t done, std::int64_t total,
                          const std::string& note, int columns);
@@ -32,7 +37,8 @@ class ProgressBar : public Observer {
   void draw(const std::string& note);
 
   std::string title_;
-  std::int64_t total_, done_ = 0;
+  std::int64_t total_, done_ = 0, begun_ = 0;
+  double began_s_;
   double drawn_at_s_ = -1;
   bool visible_ = false;
 };

@@ -180,7 +180,10 @@ std::string report(const Summary& s) {
   out += groups(s);
   out += "\nengine    steps: " + grouped(s.steps) + ", preemptions: " + grouped(s.preemptions) +
          ", KV cache at most " + percent(s.kv_used_frac_max) + " full, requests at once at most " +
-         grouped(s.peak_concurrency) + "\n";
+         grouped(s.peak_concurrency) + ", idle " + percent(s.idle_frac) + "\n";
+  if (s.mfu)
+    out += "work      MFU " + percent(*s.mfu) + ", memory bandwidth " + percent(*s.bandwidth_frac) +
+           " of the run, from sampled steps\n";
   out += speculation_line(s) + own_metrics(s) + "evidence  " +
          evidence_line(s.evidence, s.noted_frac) + "\n";
   if (!s.exact) out += "quantiles are from histograms, within 0.1 %\n";

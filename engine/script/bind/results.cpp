@@ -19,6 +19,10 @@ namespace rooflua::script {
 Summary summary_of(const Run& run) {
   Summary out = run.summary->summary();
   out.noted_frac = run.noted_frac;
+  if (run.steps_mfu) {
+    out.mfu = *run.steps_mfu * (1 - out.idle_frac);
+    out.bandwidth_frac = run.steps_bandwidth_frac * (1 - out.idle_frac);
+  }
   if (const auto* metrics = run.find<LuaOwnMetrics>()) out.own = metrics->values();
   return out;
 }
@@ -34,6 +38,13 @@ int serve_summary(lua_State* L, Run& run) {
 /// serve_noted(run, share): the share of supported time that notes of a model touch.
 int serve_noted(lua_State* L, Run& run) {
   run.noted_frac = check_number(L, 2, "serve_noted");
+  return 0;
+}
+
+/// serve_utilised(run, mfu, bandwidth_frac): means over the time of steps.
+int serve_utilised(lua_State* L, Run& run) {
+  run.steps_mfu = check_number(L, 2, "serve_utilised");
+  run.steps_bandwidth_frac = check_number(L, 3, "serve_utilised");
   return 0;
 }
 
@@ -224,6 +235,7 @@ int serve_sketch(lua_State* L, Run& run) {
 void bind_results(lua_State* L) {
   set_function(L, "serve_summary", on_run<"result", serve_summary>);
   set_function(L, "serve_noted", on_run<"result", serve_noted>);
+  set_function(L, "serve_utilised", on_run<"result", serve_utilised>);
   set_function(L, "serve_document", on_run<"result", serve_document>);
   set_function(L, "serve_hand_over", on_run<"result", serve_hand_over>);
   set_function(L, "serve_report", on_run<"result", serve_report>);

@@ -96,6 +96,7 @@ int serve_open(lua_State* L) {
   if (is_object<TraceBox>(L, 5)) {
     const auto& box = check_object<TraceBox>(L, 5, "workload");
     run->workload = trace_workload(*box);
+    run->trace_requests = static_cast<std::int64_t>(box->trace->rows.size());
     if (options.classes.empty()) options.classes = box->trace->classes;
   } else {
     lua_pushvalue(L, 5);

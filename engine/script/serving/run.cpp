@@ -70,13 +70,19 @@ void open_timeline(Run& run, const Json& given) {
   };
 }
 
+/// How many requests the run will have, where its workload says it; 0: not known.
+std::int64_t expected_requests(const Json& given, const Run& run) {
+  const Json* stated = given.find("expected_requests");
+  return stated != nullptr && stated->is_number() ? stated->integer() : run.trace_requests;
+}
+
 }  // namespace
 
 void Run::open_listeners(const Json& given) {
   open_requests(*this, given);
   open_timeline(*this, given);
   if (const Json* title = given.find("progress"); title != nullptr && title->is_text())
-    listen(std::make_unique<ProgressBar>(title->text(), 0));
+    listen(std::make_unique<ProgressBar>(title->text(), expected_requests(given, *this)));
   if (const Json* why = given.find("why"); why != nullptr && why->is_number())
     listen(std::make_unique<WhyObserver>(static_cast<std::int32_t>(why->integer())));
   if (asked(given, "record")) listen(std::make_unique<ScheduleRecord>());

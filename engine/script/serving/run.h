@@ -36,6 +36,7 @@ struct Run {
   std::unique_ptr<LuaRouter> router;
   std::vector<LuaSpeculation> speculations;  // by replica; empty: none speculates
   std::unique_ptr<Workload> workload;
+  std::int64_t trace_requests = 0;   // of a workload that is a trace
   std::vector<std::string> classes;  // names of the requests' classes
   std::vector<std::unique_ptr<RunOutput>> outputs;
   std::vector<std::unique_ptr<Observer>> listeners;  // all that are told of the run, in this order
@@ -43,6 +44,8 @@ struct Run {
   std::uint64_t seed = 0;                            // of the scenario
   Json partial;                                      // why it was stopped; null where it was not
   std::optional<double> noted_frac;                  // Summary::noted_frac, once it is known
+  std::optional<double> steps_mfu;                   // over the time of steps, if they were sampled
+  double steps_bandwidth_frac = 0;
   std::unique_ptr<Simulation> simulation;
   bool broken = false;  // an error left the simulation in the middle of an instant
 

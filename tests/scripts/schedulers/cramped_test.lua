@@ -35,7 +35,8 @@ for _, path in ipairs { "README.md", "docs/TUTORIAL.md", "docs/COOKBOOK.md", "do
   end
 end
 collect "scenarios/13_own_scheduler.lua"
-collect "scripts/templates/scenario.lua"
+collect "scripts/templates/serve.lua"
+collect "scripts/templates/scheduler.lua"
 
 local places = {
   ["a cache of 40 blocks"] = { kv_blocks = 40 },

@@ -135,6 +135,12 @@ std::string svg(const LineChart& chart) {
     if (chart.dots) lines += dots(chart.series[i], frame, style, static_cast<int>(i));
     keys.push_back({chart.series[i].name, style, "line"});
   }
+  for (const Limit& limit : chart.limits) {
+    if (limit.value < frame.y.low() || limit.value > frame.y.high()) continue;
+    const double y = frame.y(limit.value);
+    lines += line(frame.x.from(), y, frame.x.to(), y, "limit") +
+             text_at(frame.x.to() - 4, y - 4, "end", limit.label);
+  }
   const std::string readouts = readout("x", chart.x, frame.x) + readout("y", chart.y, frame.y);
   return figure_of(chart.title, keys,
                    picture(chart.title, frame.high, readouts,

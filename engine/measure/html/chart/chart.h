@@ -15,6 +15,12 @@
 
 namespace rooflua {
 
+/// A value that a line across the chart shows: a limit of the SLO.
+struct Limit {
+  double value;
+  std::string label;
+};
+
 /// Lines; with `steps` a value holds until the next point, with `dots` points are marked.
 struct LineChart {
   std::string title;
@@ -22,6 +28,7 @@ struct LineChart {
   std::vector<ChartSeries> series;
   bool steps = false;
   bool dots = false;
+  std::vector<Limit> limits = {};  // drawn where the axis shows them
 };
 
 /// Markers. `diagonal` draws y = x, and `bands` the pairs of lines y = x (1 + b) and y = x / (1 +

@@ -134,12 +134,13 @@ std::string horizontal_axis(const Axis& axis, const Scale& scale, double top, do
   std::vector<Tick> ticks = scale.ticks(6);
   std::stable_sort(ticks.begin(), ticks.end(),
                    [](const Tick& a, const Tick& b) { return a.value < b.value; });
+  out += "<g class=\"ticks\">";
   for (const Tick& tick : uncrowded(ticks, scale)) {
     const double x = scale(tick.value);
     out += line(x, top, x, bottom, tick.major ? "grid" : "grid minor");
     if (tick.major && !tick.text.empty()) out += text_at(x, bottom + 16, "middle", tick.text);
   }
-  out += line(scale.from(), bottom, scale.to(), bottom, "axis");
+  out += "</g>" + line(scale.from(), bottom, scale.to(), bottom, "axis");
   return out + text_at((scale.from() + scale.to()) / 2, bottom + 35, "middle", labelled(axis));
 }
 

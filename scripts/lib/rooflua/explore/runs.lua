@@ -37,7 +37,7 @@ local function gpus_of_engine(deployment)
 end
 
 --- How many GPUs a scenario's table stands for.
-local function gpus_of(given)
+function runs.gpus_of(given)
   local replicas = given.replicas or 1
   if type(replicas) == "number" then return replicas * gpus_of_engine(given.deployment) end
   local count = 0
@@ -57,7 +57,8 @@ local function document_of(reader, given, row)
   if result.partial then error(result.partial.message or "stopped", 0) end
   local summary = kind == "serve" and result.summary or { time_s = result.time_s, evidence = result.evidence,
     noted_frac = result.noted_frac }
-  return { name = row.name, parameters = row.parameters, seed = row.seed, gpus = gpus_of(given), summary = summary,
+  return { name = row.name, parameters = row.parameters, seed = row.seed, gpus = runs.gpus_of(given),
+    summary = summary,
     static = result.static, left_out = result.left_out, notes = result.notes }
 end
 

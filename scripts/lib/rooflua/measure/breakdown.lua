@@ -45,12 +45,27 @@ local function add_waits(sums, order, step, replica)
   end
 end
 
+--- What a step does of what its GPUs could do in its time: arithmetic over the peak, and bytes over what the memory
+--- moves. Bytes that go over links are not the memory's.
+local function utilisation(priced, time_s, hardware)
+  local mfu, bytes = 0, 0
+  for _, row in ipairs(priced.rows) do
+    local runs = row.count or 1
+    if row.mfu and row.mfu > 0 and row.mfu < math.huge then mfu = mfu + row.mfu * row.time_s * runs end
+    if row.bytes and row.bound ~= "link" then bytes = bytes + row.bytes * runs end
+  end
+  return mfu / time_s, bytes / hardware.memory_bytes_per_s / time_s
+end
+
 --- Shares of step time by op, largest first. `replicas` come from serve, each with its step model.
 ---@param steps table list of {replica, weight, time_s, own_s, batch}; own_s only of ranks that step together
 ---@return table {steps = how many, rows = {{name, kind, bound, evidence, share}, ...}}
 ---@return number? noted_frac share of the time that notes of the model touch
+---@return number mfu of the time of steps
+---@return number bandwidth_frac of the time of steps
 function breakdown.of_steps(steps, replicas)
   local sums, order, weights, all, all_weights = {}, {}, 0, {}, {}
+  local mfu_sum, bandwidth_sum = 0, 0
   for _, step in ipairs(steps) do
     local replica = replicas[step.replica]
     local priced = prices.price_batch(replica.prepared, replica.steps, batch.new(step.batch))
@@ -58,6 +73,10 @@ function breakdown.of_steps(steps, replicas)
     if step.own_s then add_waits(sums, order, step, replica) end
     all[#all + 1], all_weights[#all_weights + 1] = priced, step.weight
     weights = weights + step.weight
+    if step.time_s > 0 then
+      local mfu, bandwidth_frac = utilisation(priced, step.time_s, replica.prepared.hardware)
+      mfu_sum, bandwidth_sum = mfu_sum + step.weight * mfu, bandwidth_sum + step.weight * bandwidth_frac
+    end
   end
   for _, sum in ipairs(order) do sum.share = sum.share / weights end
   table.sort(order, function(a, b)
@@ -66,20 +85,21 @@ function breakdown.of_steps(steps, replicas)
   end)
   local rows = json.array {}
   for i, sum in ipairs(order) do rows[i] = sum end
-  return { steps = #steps, rows = rows }, notes.mean_share(all, all_weights)
+  return { steps = #steps, rows = rows }, notes.mean_share(all, all_weights), mfu_sum / weights,
+    bandwidth_sum / weights
 end
 
---- Tells a finished run the share of its time that notes of its models touch, if there are such notes.
+--- Tells a finished run whose steps were sampled how busy they kept the GPUs, and the share of its time that notes of
+--- its models touch, if there are such notes.
 ---@param state table {run, replicas}
 ---@return string? sketch
 ---@return table[]? steps that were sampled
----@return table? of_steps the result of breakdown.of_steps, where it was needed
-function breakdown.note_share(state)
+---@return table? of_steps the result of breakdown.of_steps, where steps were sampled
+function breakdown.tell(state)
   local sketch, steps = native.serve_sketch(state.run)
-  local prepared = {}
-  for i, replica in ipairs(state.replicas) do prepared[i] = replica.prepared end
-  if not steps or #steps == 0 or not notes.touch(prepared) then return sketch, steps end
-  local of_steps, noted_frac = breakdown.of_steps(steps, state.replicas)
+  if not steps or #steps == 0 then return sketch, steps end
+  local of_steps, noted_frac, mfu, bandwidth_frac = breakdown.of_steps(steps, state.replicas)
+  native.serve_utilised(state.run, mfu, bandwidth_frac)
   if noted_frac then native.serve_noted(state.run, noted_frac) end
   return sketch, steps, of_steps
 end

@@ -280,7 +280,7 @@ list.diff = { argument = "simulation", usage = ":diff [A B] [METRIC]",
 list.report = { usage = ":report", doc = "the report of the current simulation so far",
   run = function(session)
     local state = serve.state(current(session))
-    breakdown.note_share(state)
+    breakdown.tell(state)
     say(session, (native.serve_report(state.run):gsub("\n+$", "")))
     for _, note in ipairs(notes.of_run(state) or {}) do say(session, note) end
   end }

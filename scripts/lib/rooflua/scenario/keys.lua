@@ -252,8 +252,11 @@ return {
       { name = "exact_requests", type = "integer", unit = "requests", default = 1048576, checked = false,
         doc = "with more completed requests, quantiles come from histograms" },
       { name = "itl", type = "choice", values = { "chunk", "token" }, default = "chunk", checked = false,
-        doc = "itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token, 0 but "
-          .. "for the first" },
+        doc = "itl_s of tokens that land together: one gap, as vLLM's client measures chunks; or one per token" },
+      { name = "utilisation", type = "boolean", default = false, checked = false,
+        doc = "steps are sampled for overall_mfu and bandwidth_frac, as with --html" },
+      { name = "requests", type = "boolean", default = false, checked = false,
+        doc = "results have `requests`, a row per request, for `report` and --json" },
     } },
   { name = "network", type = "table", class = "rooflua.ScenarioNetwork", kinds = served, read_by = "serving.pieces",
     doc = "KV transfer between replicas",

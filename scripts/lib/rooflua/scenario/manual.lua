@@ -51,9 +51,15 @@ end
 local function key_text(entry)
   local lines = { line_of(entry):sub(3), "      read by kinds: " .. kinds_text(entry) }
   if entry.read_by then lines[#lines] = lines[#lines] .. "; by rooflua." .. entry.read_by end
+  if entry.example and entry.example ~= "{}" then
+    lines[#lines + 1] = ("      for example: %s = %s"):format(entry.name, entry.example)
+  end
   for _, field in ipairs(entry.fields or {}) do lines[#lines + 1] = line_of(field) end
   return core.join(lines, "\n")
 end
+
+--- Whether a topic is the path of a key: "vary", "deployment.tp".
+function manual.is_key(topic) return schema.entry(topic) ~= nil end
 
 --- The text for "scenario", all keys, and for "scenario.deployment.tp", one of them; nil for other topics.
 function manual.help(topic)

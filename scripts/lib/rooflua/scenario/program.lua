@@ -58,14 +58,37 @@ function program.explored(number, results)
   return require("rooflua.explore.page").of(results, opened.kind, opened.given.sweep ~= nil)
 end
 
---- What the scenario's own report makes of the results: text.
+--- Adds to the results of all variants what their scenario says of the machine: gpus (how many), hardware (a name),
+--- deployment (a table, tp always).
+local function add_machines(opened, results)
+  local gpus_of = require("rooflua.explore.runs").gpus_of
+  for i, result in ipairs(results) do
+    local given = opening.variant(opened, i)
+    local hardware, deployment = given.hardware, { tp = 1 }
+    for key, value in pairs(given.deployment and core.plain(given.deployment) or {}) do deployment[key] = value end
+    result.gpus, result.deployment = gpus_of(given), deployment
+    result.hardware = type(hardware) == "string" and hardware or hardware and hardware.name or nil
+  end
+end
+
+--- Rows of texts and numbers as a document has them.
+local function document_rows(rows)
+  local out = json.array {}
+  for i, row in ipairs(rows) do out[i] = type(row) == "table" and document_rows(row) or row end
+  return out
+end
+
+--- What the scenario's own report makes of the results: {text, rows}; rows where it gives tables; nothing without one.
 function program.report(number, results)
   local opened = opened_by_number[number]
   local report = opened.given.report
-  if not report then return "" end
+  if not report then return { text = "" } end
+  add_machines(opened, results)
   local out = opened.reader:at("report", report, results)
-  if type(out) == "string" then return native.printable(out) end
-  if type(out) == "table" then return require("rooflua.text.columns").values(out) end
+  if type(out) == "string" then return { text = native.printable(out) } end
+  if type(out) == "table" then
+    return { text = require("rooflua.text.columns").values(out), rows = document_rows(out) }
+  end
   return opened.reader:fail("report", "expected text or tables, found %s", core.describe(out))
 end
 

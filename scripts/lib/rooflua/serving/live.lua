@@ -59,6 +59,15 @@ local function exact_requests_of(reader, given)
   return value ~= nil and reader:at("metrics", core.whole, value, "exact_requests") or nil
 end
 
+--- Whether `metrics` asks for something: utilisation or requests.
+local function asked(reader, given, name)
+  local value = given.metrics and core.plain(given.metrics)[name]
+  if value ~= nil and type(value) ~= "boolean" then
+    reader:fail("metrics." .. name, "expected true or false, found %s", core.describe(value))
+  end
+  return value == true
+end
+
 --- A scenario as a simulation at time 0. options go to the engine: journal, keep_requests, why, sketch, and the
 --- paths of files that are written as it runs.
 function live.begin(reader, given, options)
@@ -69,8 +78,9 @@ function live.begin(reader, given, options)
     exact_requests = exact_requests_of(reader, given),
     gap_per_token = given.metrics ~= nil and core.plain(given.metrics).itl == "token" or nil }
   for key, value in pairs(options) do config[key] = value end
-  -- What notes touch is priced again from sampled steps when the run is over.
-  if notes.touch(replicas.each(list, "prepared")) then config.sketch = true end
+  -- What notes touch, and how busy GPUs were, is priced from sampled steps when the run is over.
+  if notes.touch(replicas.each(list, "prepared")) or asked(reader, given, "utilisation") then config.sketch = true end
+  if asked(reader, given, "requests") then config.keep_requests = true end
   for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
@@ -197,7 +207,7 @@ function Live:result()
   local state = state_of(self)
   local run = state.run
   native.serve_finish(run)
-  breakdown.note_share(state)
+  breakdown.tell(state)
   return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
     notes = notes.of_run(state), policies = told.of(state) }, state.file, state.given, self)

@@ -1,36 +1,64 @@
 -- A served scenario from its start to its end.
 local native = require "rooflua.native"
 local breakdown = require "rooflua.measure.breakdown"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
 local lookback = require "rooflua.measure.lookback"
 local notes = require "rooflua.scenario.notes"
+local policy = require "rooflua.policy"
 local told = require "rooflua.serving.told"
 
 local whole = {}
 
-local function outputs_of(options)
+--- How many requests a workload announces: its `num_requests` or `num_prompts`; nil where it has none.
+local function announced(workload)
+  if not policy.is_instance(workload) then return nil end
+  local parameters = policy.parameters(workload)
+  local count = parameters.num_requests or parameters.num_prompts
+  return type(count) == "number" and count < 2 ^ 53 and math.floor(count) or nil
+end
+
+local function outputs_of(options, given)
   local outputs = {}
   for _, key in ipairs { "requests_path", "trace_path", "progress", "why" } do outputs[key] = options[key] end
   outputs.sketch = options.sketch or options.explain or nil
+  if options.progress then outputs.expected_requests = announced(given.workload) end
   return outputs
+end
+
+--- A row per request that ended, in order of arrival: {arrival_s, prompt_tokens, output_tokens, outcome, ttft_s,
+--- e2e_s}; the times only of completed ones. Nil where the scenario does not ask for them.
+local function request_rows(run, given)
+  if not (given.metrics and core.plain(given.metrics).requests) then return nil end
+  local columns = native.serve_requests(run)
+  local rows = json.array {}
+  for i, arrival_s in ipairs(columns.start_times) do
+    local failed = columns.errors[i]
+    local row = { arrival_s = arrival_s, prompt_tokens = columns.input_lens[i], output_tokens = columns.output_lens[i],
+      outcome = failed == "" and "completed" or failed }
+    if failed == "" then row.ttft_s, row.e2e_s = columns.ttfts[i], columns.e2els[i] end
+    rows[i] = row
+  end
+  return rows
 end
 
 --- One variant: {text = report, left_out, and what `options` asks for}. The program takes the summary itself
 --- (native.serve_hand_over). A run that Ctrl-C or the time limit stopped has `partial` as well: what is known so far.
 ---@param options table requests_path, trace_path, progress, why, sketch, explain; document: the summary as a table
 function whole.run(reader, given, options)
-  local state = live.state(live.begin(reader, given, outputs_of(options)))
+  local state = live.state(live.begin(reader, given, outputs_of(options, given)))
   local run = state.run
   local partial = native.serve_run_or_stop(run)
   native.serve_finish(run)
-  local sketch, steps, of_steps = breakdown.note_share(state)
+  local sketch, steps, of_steps = breakdown.tell(state)
   local why_text, why = native.serve_why(run)
   if options.why and not (why or partial) then
     reader:fail("--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
   local result = { kind = "serve", text = native.serve_hand_over(run), left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, summary = options.document and native.serve_document(run),
-    notes = notes.of_run(state), policies = told.of(state) }
+    notes = notes.of_run(state), policies = told.of(state), requests = request_rows(run, given) }
   if options.sketch then
     result.sketch, result.breakdown = sketch, of_steps or breakdown.of_steps(steps, state.replicas)
   end

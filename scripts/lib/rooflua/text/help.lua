@@ -163,9 +163,43 @@ local function find_policy(topic)
   end
 end
 
+--- The policies of a kind with a line each: what `rooflua list KIND` prints, and where more is said.
+local function kind_text(topic)
+  local lines = { ("%s: rooflua help %s.NAME says more on one"):format(topic, topic) }
+  local chunks = require "rooflua.sandbox.chunks"
+  for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. topic, ".lua")) do
+    local class = chunks.require(topic .. "." .. name)
+    if policy.is_class(class) then lines[#lines + 1] = ("  %-22s %s"):format(name, policy.describe(class).doc) end
+  end
+  return core.join(lines, "\n")
+end
+
+--- GPUs or models by name.
+local function names_text(topic)
+  local names = topic == "hardware" and native.list_hardware() or native.list_models()
+  return ("%s: %s"):format(topic, core.join(names, ", "))
+end
+
+local function is_kind(topic)
+  for _, kind in ipairs(kinds) do
+    if kind == topic then return true end
+  end
+  return false
+end
+
+--- The text of a topic that is a key of a scenario ("vary"), a kind ("workloads"), or both ("steps", "hardware").
+local function kind_or_key(topic)
+  local parts = {}
+  if manual.is_key(topic) then parts[1] = "scenario." .. manual.help("scenario." .. topic) end
+  if is_kind(topic) then parts[#parts + 1] = kind_text(topic) end
+  if topic == "hardware" or topic == "models" then parts[#parts + 1] = names_text(topic) end
+  return #parts > 0 and core.join(parts, "\n\n") or nil
+end
+
 --- All topics of help.
 function help.topics()
   local known = manual.topics()
+  for _, kind in ipairs(kinds) do known[#known + 1] = kind end
   for _, topic in ipairs(declarations.topics()) do known[#known + 1] = topic end
   for _, module in ipairs(stub_names()) do
     known[#known + 1] = module
@@ -215,7 +249,8 @@ function help.text(topic)
   end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
   if topic == "mfu.model" then return require("rooflua.text.constants").text() end
-  local said = manual.help(topic) or declarations.help(topic)
+  local said = manual.help(topic) or topic ~= "metrics" and is_kind(topic) and kind_or_key(topic)
+    or declarations.help(topic)
   if said then return said end
   for _, module in ipairs(stub_names()) do
     local stub = read_stub(module)
@@ -227,6 +262,8 @@ function help.text(topic)
       end
     end
   end
+  local of_kind = kind_or_key(topic)
+  if of_kind then return of_kind end
   local class = find_policy(topic)
   if class then return policy_text(class) end
   local near = native.unknown_name("topic", topic, help.topics()):gsub(" %(known:.*", "")

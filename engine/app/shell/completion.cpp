@@ -1,0 +1,220 @@
+#include "app/shell/completion.h"
+
+#include <algorithm>
+
+#include "app/commands.h"
+#include "base/error.h"
+#include "base/json_text.h"
+#include "script/scenario.h"
+#include "script/vm/vm.h"
+#include "spec/hardware.h"
+#include "spec/model.h"
+
+namespace rooflua::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* files = ":files";
+
+struct Candidate {
+  std::string word, doc;
+};
+using Candidates = std::vector<Candidate>;
+
+/// The line being completed: its command, the words before the cursor and the one at the cursor.
+struct Line {
+  const CLI::App* command;
+  std::vector<std::string> before;  // behind the command
+  std::string current;
+};
+
+Line line_of(const CLI::App& app, const std::vector<std::string>& words) {
+  Line line{&app, {}, words.empty() ? "" : words.back()};
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const CLI::App* inner = nullptr;
+    for (const CLI::App* each : line.command->get_subcommands([](const CLI::App*) { return true; }))
+      if (line.before.empty() && each->get_name() == words[i]) inner = each;
+    if (inner != nullptr) {
+      line.command = inner;
+    } else {
+      line.before.push_back(words[i]);
+    }
+  }
+  return line;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+Candidates named(const std::vector<std::string>& names) {
+  Candidates out;
+  for (const std::string& each : names) out.push_back({each, ""});
+  return out;
+}
+
+std::unique_ptr<script::Vm> library(const fs::path& home, bool trusted) {
+  script::VmOptions options;
+  options.home = home;
+  options.trusted = trusted;
+  options.print_to_stderr = true;
+  options.timeout_s = 2;
+  return std::make_unique<script::Vm>(options);
+}
+
+Candidates policies(const char* kind, const fs::path& home) {
+  Candidates out;
+  const Json listed = library(home, true)->call("rooflua", "list", {Json(kind)});
+  for (const Json& each : listed.items())
+    out.push_back({text_of(each, "name"), text_of(each, "doc")});
+  return out;
+}
+
+/// Every topic of `rooflua help`.
+Candidates topics(const CLI::App& root, const fs::path& home) {
+  Candidates out;
+  for (const CLI::App* each : root.get_subcommands([](const CLI::App*) { return true; }))
+    out.push_back({each->get_name(), first_line(each->get_description())});
+  const Json known = library(home, true)->call("rooflua.text.help", "topics", {});
+  for (const Json& each : known.items()) out.push_back({each.text(), ""});
+  return out;
+}
+
+std::string plain_text(const Json& value) {
+  return value.is_text() ? value.text() : dump_json(value);
+}
+
+/// What `--set` may name: "steps.host_step_s=", with the value that it has now; behind the "=" that
+/// value, or the names of models and GPUs.
+Candidates settings(const Line& line, const fs::path& home) {
+  const auto file = std::find_if(line.before.begin(), line.before.end(),
+                                 [](const auto& word) { return word.ends_with(".lua"); });
+  const auto vm = library(home, false);
+  Json rows;
+  if (file != line.before.end()) {
+    rows = script::Scenario(*vm, fs::path(*file)).parameters();
+  } else {
+    Json batch = Json::object(), table = Json::object();
+    batch["decodes"] = 1;
+    table["kind"] = "price";
+    table["model"] = "llama-3.1-8b";
+    table["hardware"] = "h200-sxm";
+    table["steps"] = "kernels";
+    table["price"] = Json::array();
+    table["price"].push_back(std::move(batch));
+    rows = script::Scenario(*vm, table).parameters();
+  }
+  const std::string key = line.current.substr(0, line.current.find('='));
+  const bool has_value = key.size() < line.current.size();
+  const bool is_name = key == "model" || key == "hardware";
+  Candidates out;
+  for (const Json& row : rows.items()) {
+    std::string path = text_of(row, "path");
+    // The command `step` knows parameters of its step model by their own names.
+    if (line.command->get_name() == "step" && path.starts_with("steps.")) path.erase(0, 6);
+    const std::string value = plain_text(*row.find("value"));
+    if (!has_value) {
+      out.push_back({path + "=", value + " " + text_of(row, "unit")});
+    } else if (path == key && !is_name) {
+      out.push_back({path + "=" + value, ""});
+    }
+  }
+  if (has_value && is_name) {
+    for (const std::string& each : key == "model" ? model_names(home) : hardware_names(home))
+      out.push_back({key + "=" + each, ""});
+  }
+  return out;
+}
+
+Candidates values_of(const std::string& option, const Line& line, const fs::path& home) {
+  if (option == "--set") return settings(line, home);
+  if (option == "--model") {
+    Candidates out = named(model_names(home));
+    out.push_back({files, ""});
+    return out;
+  }
+  if (option == "--hardware") return named(hardware_names(home));
+  if (option == "--steps") return policies("steps", home);
+  if (option == "--kind") return named(template_kinds(home));
+  if (option == "--layout") return named({"rooflua", "infersim", "blis", "aic"});
+  if (option == "--objective") return named({"mean", "median"});
+  for (const char* each : {"--json", "--html", "--requests", "--trace", "--results", "--measured",
+                           "--tables", "--to", "--dir", "--site", "--record"}) {
+    if (option == each) return {{files, ""}};
+  }
+  return {};
+}
+
+Candidates options_of(const CLI::App& command) {
+  Candidates out;
+  for (const CLI::Option* each : command.get_options()) {
+    for (const std::string& name : each->get_lnames())
+      out.push_back({"--" + name, first_line(each->get_description())});
+  }
+  return out;
+}
+
+Candidates positional(const CLI::App& root, const Line& line, const fs::path& home) {
+  Candidates out;
+  for (const CLI::App* each : line.command->get_subcommands([](const CLI::App*) { return true; })) {
+    if (line.before.empty() && !each->get_name().empty())
+      out.push_back({each->get_name(), first_line(each->get_description())});
+  }
+  if (!out.empty()) return out;
+  const std::string& name = line.command->get_name();
+  if (name == "help") return topics(root, home);
+  if (name == "list") return named(list_kinds());
+  if (name == "completion") return named({"bash", "zsh", "fish"});
+  if (name == "new" || name == "step") return {};
+  if (name == "describe" || name == "compare") out = named(hardware_names(home));
+  out.push_back({files, ""});
+  return out;
+}
+
+/// The option whose value is being typed; null if it is none.
+const CLI::Option* awaiting(const Line& line) {
+  if (line.before.empty()) return nullptr;
+  const std::string& last = line.before.back();
+  if (!last.starts_with("--") || last.find('=') != std::string::npos) return nullptr;
+  const CLI::Option* option = line.command->get_option_no_throw(last);
+  return option != nullptr && option->get_items_expected_min() > 0 ? option : nullptr;
+}
+
+Candidates candidates(const CLI::App& app, const Line& line, const fs::path& home) {
+  if (const CLI::Option* option = awaiting(line))
+    return values_of("--" + option->get_lnames().front(), line, home);
+  const std::size_t equals = line.current.find('=');
+  if (line.current.starts_with("--") && equals != std::string::npos) {
+    const std::string option = line.current.substr(0, equals);
+    Line of_value = line;
+    of_value.current = line.current.substr(equals + 1);
+    Candidates out = values_of(option, of_value, home);
+    for (Candidate& each : out) {
+      if (each.word != files) each.word.insert(0, option + "=");
+    }
+    return out;
+  }
+  if (line.current.starts_with("-")) return options_of(*line.command);
+  return positional(app, line, home);
+}
+
+}  // namespace
+
+std::string completions(const CLI::App& app, const std::vector<std::string>& words,
+                        const fs::path& home) {
+  const Line line = line_of(app, words);
+  std::string out;
+  try {
+    for (const Candidate& each : candidates(app, line, home)) {
+      if (each.word != files && !each.word.starts_with(line.current)) continue;
+      out += each.word + (each.doc.empty() ? "" : "\t" + first_line(each.doc)) + "\n";
+    }
+  } catch (const std::exception&) {
+    return "";  // a line that cannot be completed is no reason to write over it
+  }
+  return out;
+}
+
+}  // namespace rooflua::app

@@ -1,0 +1,148 @@
+// Reports at a terminal: its width, its colour, progress with its total; and what a pipe gets.
+
+#include <pty.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <vector>
+
+#include "tests/app/program.h"
+#include "tests/scratch.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+struct Screen {
+  int columns = 100;
+  const char* terminal = "xterm";
+  const char* no_color = "";
+};
+
+/// Runs the program at a terminal. @return what it wrote, with line breaks as in a file
+Said at_terminal(const std::vector<std::string>& arguments, const Screen& screen) {
+  winsize size{};
+  size.ws_row = 40;
+  size.ws_col = static_cast<unsigned short>(screen.columns);
+  int master = -1;
+  const pid_t child = forkpty(&master, nullptr, nullptr, &size);
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    setenv("TERM", screen.terminal, 1);
+    setenv("NO_COLOR", screen.no_color, 1);
+    std::vector<std::string> words{ROOFLUA_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> raw;
+    for (std::string& each : words) raw.push_back(each.data());
+    raw.push_back(nullptr);
+    if (chdir(source_dir().c_str()) == 0) execv(raw[0], raw.data());
+    _exit(99);
+  }
+  Said said;
+  std::array<char, 4096> buffer;
+  for (ssize_t n; (n = ::read(master, buffer.data(), buffer.size())) > 0;)
+    said.text.append(buffer.data(), static_cast<std::size_t>(n));
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(master);
+  said.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  for (std::size_t at; (at = said.text.find("\r\n")) != std::string::npos;) said.text.erase(at, 1);
+  return said;
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0, start = 0;
+  for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
+    longest = std::max(longest, end - start);
+  return longest;
+}
+
+const std::vector<std::string> chunks{"run", "scenarios/02_chunk_size.lua", "--quiet"};
+const std::vector<std::string> step{"step", "--model",  "llama-3.1-8b", "--hardware",
+                                    "h100", "--decode", "100x8",        "--explain"};
+
+std::vector<std::string> with(std::vector<std::string> words, const std::string& more) {
+  words.push_back(more);
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("tables fit the terminal, and --wide and a pipe get all of them") {
+  const std::string piped = rooflua::test::rooflua("run scenarios/02_chunk_size.lua --quiet").text;
+  CHECK(contains(piped, "unsupported\n"));
+  const Said narrow = at_terminal(chunks, {80, "dumb"});
+  CHECK(narrow.status == 0);
+  CHECK(longest_line(narrow.text) <= 80);
+  CHECK(contains(narrow.text, "TPOT p50 ms\n"));
+  CHECK(contains(narrow.text, "--wide shows all)"));
+  CHECK(at_terminal(chunks, {200, "dumb"}).text == piped);
+  CHECK(at_terminal(with(chunks, "--wide"), {80, "dumb"}).text == piped);
+  const std::string steps = at_terminal(step, {90, "dumb"}).text;
+  CHECK_FALSE(contains(steps, "rests on\n"));
+  CHECK(contains(steps, "--wide shows all)"));
+}
+
+TEST_CASE("colour is written where a terminal wants it") {
+  const auto coloured = [](const Screen& screen) {
+    return contains(at_terminal(step, screen).text, "\x1b[");
+  };
+  CHECK(coloured({200, "xterm"}));
+  CHECK_FALSE(coloured({200, "xterm", "1"}));
+  CHECK_FALSE(coloured({200, "dumb"}));
+  CHECK_FALSE(contains(rooflua::test::rooflua("step --model llama-3.1-8b --hardware h100 --decode "
+                                              "100x8 --explain 2>&1")
+                           .text,
+                       "\x1b["));
+}
+
+TEST_CASE("the progress of a run tells of how many requests, and that of a sweep which variant") {
+  const ScratchFolder folder;
+  const std::string sweep = folder.path() / "sweep.lua", replay = folder.path() / "replay.lua";
+  std::ofstream(sweep) << "return { model = 'llama-3.1-8b', hardware = 'h200',\n"
+                          "  vary = { ['scheduler.max_num_seqs'] = { 8, 16 } },\n"
+                          "  workload = require 'workloads.poisson' { num_requests = 2000,\n"
+                          "    rate_per_s = 20, prompt_tokens = 200, output_tokens = 20 } }\n";
+  const Said said = at_terminal({"run", sweep}, {120, "dumb"});
+  CHECK(contains(said.text, "2 of 2: max_num_seqs=16"));
+  CHECK(contains(said.text, " of 2,000"));
+  std::ofstream(replay) << "return { model = 'llama-3.1-8b', hardware = 'h200',\n"
+                           "  workload = require 'workloads.trace' { path = '"
+                        << (source_dir() / "scenarios/traces/bursty_chat.csv").string()
+                        << "' } }\n";
+  CHECK(contains(at_terminal({"run", replay}, {120, "dumb"}).text, " of 600"));
+}
+
+TEST_CASE("many missing variants are one line") {
+  const ScratchFolder folder;
+  const std::string file = folder.path() / "many.lua";
+  std::ofstream(file) << "return { model = 'llama-3.1-8b', hardware = 'h200',\n"
+                         "  workload = require 'workloads.poisson' { num_requests = 1e9 },\n"
+                         "  vary = { ['scheduler.max_num_seqs'] = { 1, 2, 3, 4, 5, 6, 7 } } }\n";
+  const Said said = rooflua::test::rooflua("run " + file + " --timeout 0.3");
+  CHECK(said.status == 1);
+  CHECK(contains(said.text,
+                 "6 of 7 variants: PARTIAL: not run (max_num_seqs=2 ... "
+                 "max_num_seqs=7)\n"));
+  CHECK_FALSE(contains(said.text, "max_num_seqs=3"));
+}
+
+TEST_CASE("variants that fail of the same are one line") {
+  const ScratchFolder folder;
+  const std::string file = folder.path() / "fail.lua";
+  std::ofstream(file)
+      << "local Mine = require 'rooflua.policy'.define { name = 'mine',\n"
+         "  doc = 'Fails.', extends = require 'schedulers.vllm_v1' }\n"
+         "function Mine:plan(replica, plan) error('tired', 0) end\n"
+         "return { model = 'llama-3.1-8b', hardware = 'h200', seed = 1,\n"
+         "  workload = require 'workloads.poisson' { num_requests = 5 },\n"
+         "  vary = { scheduler = { 'vllm_v1', { label = 'm1', value = Mine {} },\n"
+         "    { label = 'm2', value = Mine {} }, { label = 'm3', value = Mine {} },\n"
+         "    { label = 'm4', value = Mine {} } } } }\n";
+  const Said said = rooflua::test::rooflua("run " + file + " 2>&1");
+  INFO(said.text);
+  CHECK(said.status == 1);
+  CHECK(contains(said.text, "4 of 5 variants: FAILED ("));
+  CHECK(contains(said.text, " and 3 others: "));
+}

@@ -1,0 +1,94 @@
+// A report for a terminal: which columns a narrow one shows, and what gets colour.
+
+#include "measure/write/fitted.h"
+
+#include "measure/write/progress.h"
+#include "measure/write/table.h"
+#include "tests/catch.h"
+
+using namespace rooflua;
+
+namespace {
+
+/// Three columns of 4, 6 and 5 characters, which end at 4, 12 and 19.
+std::string three_columns() {
+  Table table;
+  table.add({"name", "time s", "share"});
+  table.rule();
+  table.add({"\xC3\xA4", "1.234", "5.0 %"});
+  table.add({"long", "22.11", ""});
+  return table.text();
+}
+
+/// The text without colour.
+std::string plain(std::string text) {
+  for (std::size_t at; (at = text.find("\x1b[")) != std::string::npos;)
+    text.erase(at, text.find('m', at) - at + 1);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a table that fits, and one for a pipe, stay as they are") {
+  CHECK(fitted(three_columns(), 0, "--wide") == three_columns());
+  CHECK(fitted(three_columns(), 19, "--wide") == three_columns());
+}
+
+TEST_CASE("columns that do not fit are left out from the right, and are named") {
+  CHECK(fitted(three_columns(), 18, "-w") == R"(name  time s
+------------
+)"
+                                             "\xC3\xA4"
+                                             R"(      1.234
+long   22.11
+(1 column not shown; -w shows all)
+)");
+  CHECK(fitted(three_columns() + "\nmore\n", 18, "x").ends_with("x shows all)\n\nmore\n"));
+  const std::string gap(19, ' ');
+  CHECK(fitted("a" + gap + "b" + gap + "c\n--\n1" + gap + "2" + gap + "3\n", 30, "--w") ==
+        "a" + gap + "b\n--\n1" + gap + "2\n(not shown: c; --w shows all)\n");
+}
+
+TEST_CASE("the first column stays, however narrow the terminal is") {
+  const std::string shown = fitted(three_columns(), 1, "--wide");
+  CHECK(shown.starts_with("name\n----\n"));
+  CHECK(shown.find("2 columns not shown") != std::string::npos);
+}
+
+TEST_CASE("lines that are no table are never cut") {
+  const std::string lines =
+      "requests  2 of 3 completed, and a long line of prose that no terminal has room for\n"
+      "rates     3 per second, and another long line of prose that goes on and on\n"
+      "\n"
+      "a title with some words, longer than the line: 9 ms\n";
+  CHECK(fitted(lines, 30, "--wide") == lines);
+  CHECK(fitted("no line break", 5, "--wide") == "no line break");
+  CHECK(fitted("", 5, "--wide").empty());
+}
+
+TEST_CASE("colour adds nothing but colour") {
+  const std::string text = "A title\n\n" + three_columns() +
+                           "\nevidence  measured 9.4 %, extrapolated 3.0 %\n"
+                           "unsupported: share of time that is extrapolated or assumed\n"
+                           "tp=2: FAILED\n";
+  const std::string shown = painted(text);
+  CHECK(plain(shown) == text);
+  CHECK(shown.starts_with("\x1b[1mA title\x1b[0m\n"));
+  CHECK(shown.find("\x1b[1mname  time s  share\x1b[0m\n\x1b[2m---") != std::string::npos);
+  CHECK(shown.find("\x1b[32mmeasured\x1b[0m 9.4 %, \x1b[33mextrapolated\x1b[0m") !=
+        std::string::npos);
+  CHECK(shown.find("is extrapolated or assumed") != std::string::npos);  // a sentence
+  CHECK(shown.find("tp=2: \x1b[1;31mFAILED\x1b[0m") != std::string::npos);
+  CHECK(painted("").empty());
+}
+
+TEST_CASE("the time that is left is told from the second on, if the end is known") {
+  CHECK(ProgressBar::time_left(15, 10, 40) == "45 s left");
+  CHECK(ProgressBar::time_left(30, 10, 40) == "1:30 min left");
+  CHECK(ProgressBar::time_left(300, 10, 40) == "15:00 min left");
+  CHECK(ProgressBar::time_left(7200, 10, 20) == "2:00 h left");
+  CHECK(ProgressBar::time_left(0.5, 10, 20).empty());
+  CHECK(ProgressBar::time_left(30, 0, 20).empty());
+  CHECK(ProgressBar::time_left(30, 20, 20).empty());
+  CHECK(ProgressBar::time_left(30, 20, 0).empty());
+}
