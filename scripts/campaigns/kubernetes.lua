@@ -107,7 +107,15 @@ metadata:
   if self.claim == "" then
     merge = merge:gsub("(results merge %S+) %S+\n", function(head) return head .. " " .. dir .. "/logs/*.log\n" end)
   end
-  return { ["job.yaml"] = manifest, ["merge.sh"] = merge,
+  local run = ([[
+#!/bin/sh
+# Does the shards and waits for their end.
+set -e
+kubectl%s delete --ignore-not-found job %s
+kubectl%s apply -f %s/job.yaml
+until kubectl%s get job %s -o 'jsonpath={.status.conditions[*].type}' | grep -q 'Complete\|Failed'; do sleep 5; done
+]]):format(space, campaign.name, space, dir, space, campaign.name)
+  return { ["job.yaml"] = manifest, ["merge.sh"] = merge, ["run.sh"] = run,
     ["submit.sh"] = ([[
 #!/bin/sh
 # Options go to kubectl.

@@ -26,6 +26,7 @@ function Mpirun:write(campaign)
   return {
     ["task.sh"] = table.concat(task, "\n") .. "\n",
     ["merge.sh"] = campaign:merge(),
+    ["run.sh"] = "#!/bin/sh\n# Does the shards and waits for their end.\n" .. launch .. "\n",
     ["submit.sh"] = ([[
 #!/bin/sh
 # Runs all shards, then the merge. Options go to the launcher.

@@ -22,6 +22,7 @@ function Parallel:write(campaign)
     table.concat(numbers, " "))
   return {
     ["merge.sh"] = campaign:merge(),
+    ["run.sh"] = "#!/bin/sh\n# Does the shards and waits for their end.\n" .. line .. "\n",
     ["submit.sh"] = ([[
 #!/bin/sh
 # Runs all shards, then the merge. Again: the shards that failed. Options go to parallel.

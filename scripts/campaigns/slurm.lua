@@ -40,6 +40,8 @@ function Slurm:write(campaign)
   if self.setup ~= "" then merge[#merge + 1] = self.setup end
   local dir = campaign.quoted(campaign.dir)
   return {
+    ["run.sh"] = ("#!/bin/sh\n# Does the shards and waits for their end.\nexec sbatch --wait \"$@\" %s/job.sh\n")
+      :format(dir),
     ["job.sh"] = table.concat(job, "\n") .. "\n",
     ["merge.sh"] = campaign:merge(nil, table.concat(merge, "\n")),
     ["submit.sh"] = ([[

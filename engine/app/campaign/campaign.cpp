@@ -67,30 +67,41 @@ void write_files(const Json& files, const fs::path& dir) {
 
 }  // namespace
 
-int campaign_submit(const CampaignArguments& arguments, const std::filesystem::path& home) {
+CampaignFiles write_campaign(const CampaignArguments& arguments,
+                             const std::filesystem::path& home) {
   check_dir(arguments.dir);
   script::VmOptions vm_options;
   vm_options.home = home;
   script::Vm vm(vm_options);
   const Json campaign =
       vm.call(module, "submit", {Json(arguments.scenario), options_of(arguments)});
-  const fs::path dir = fs::absolute(arguments.dir).lexically_normal();
-  for (const char* folder : {"results", "logs"}) fs::create_directories(dir / folder);
-  write_files(*campaign.find("files"), dir);
+  CampaignFiles out;
+  out.dir = fs::absolute(arguments.dir).lexically_normal();
+  for (const char* folder : {"results", "logs"}) fs::create_directories(out.dir / folder);
+  write_files(*campaign.find("files"), out.dir);
   for (const Json& note : campaign.find("notes")->items())
     std::fprintf(stderr, "rooflua: %s\n", note.text().c_str());
-  const std::string command = text_of(campaign, "submit");
-  std::printf("%s: %s runs in %d shards; %s says what comes next\n", dir.c_str(),
-              grouped(campaign.find("runs")->integer()).c_str(), arguments.shards,
-              (dir / "README.md").c_str());
-  std::printf("%s%s\n", arguments.submit ? "running: " : "submit with: ", command.c_str());
+  out.submit = text_of(campaign, "submit");
+  out.scenario = (out.dir / "scenario" / text_of(campaign, "scenario")).string();
+  out.set = text_of(campaign, "set");
+  out.runs = campaign.find("runs")->integer();
+  return out;
+}
+
+int campaign_submit(const CampaignArguments& arguments, const std::filesystem::path& home) {
+  const CampaignFiles campaign = write_campaign(arguments, home);
+  std::printf("%s: %s runs in %d shards; %s says what comes next\n", campaign.dir.c_str(),
+              grouped(campaign.runs).c_str(), arguments.shards,
+              (campaign.dir / "README.md").c_str());
+  std::printf("%s%s\n", arguments.submit ? "running: " : "submit with: ", campaign.submit.c_str());
   if (!arguments.submit) return 0;
   finish_output();
-  const int status = std::system(command.c_str());
+  const int status = std::system(campaign.submit.c_str());
   if (status == 0) return 0;
-  throw Error(command, "ended with status " +
-                           std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : status) +
-                           "; its own message is above");
+  throw Error(campaign.submit,
+              "ended with status " +
+                  std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : status) +
+                  "; its own message is above");
 }
 
 void add_campaign(CLI::App& app, std::function<int(const std::filesystem::path& home)>& door) {
@@ -99,25 +110,31 @@ void add_campaign(CLI::App& app, std::function<int(const std::filesystem::path& 
   command->require_subcommand(1);
   auto* submit = command->add_subcommand(
       "submit", "Write a job with a task per shard, a job that merges, and what to do next");
+  auto* run = command->add_subcommand(
+      "run", "The same, and wait for it, submit again what is missing, and print the report");
   auto* a = new CampaignArguments;  // lives as long as the program: the options point into it
-  submit->add_option("scenario", a->scenario, "A Lua file that returns a scenario")->required();
-  submit->add_option("--on", a->on, "slurm, kubernetes, mpirun, parallel or sge")->required();
-  submit->add_option("--shards", a->shards, "Into how many parts the runs are dealt")
-      ->required()
-      ->check(CLI::Range(1, 1000000));
-  submit->add_option("--dir", a->dir, "Folder for the job and the results, seen by all machines")
-      ->required();
-  submit->add_option("--site", a->site,
-                     "TOML with what the place wants: partition, image, claim, ... (help "
-                     "campaigns.slurm lists them)");
-  submit->add_option("--jobs", a->jobs, "Worker processes of each shard")
-      ->check(CLI::Range(1, 1024));
-  submit->add_option("--set", a->set, "key=value, as in run")->allow_extra_args(false);
-  submit->add_option("--seed", a->seed, "Overrides the scenario's seed")
-      ->check(CLI::Range(0L, 2147483647L));
+  for (auto* sub : {submit, run}) {
+    sub->add_option("scenario", a->scenario, "A Lua file that returns a scenario")->required();
+    sub->add_option("--on", a->on, "slurm, kubernetes, mpirun, parallel or sge")->required();
+    sub->add_option("--shards", a->shards, "Into how many parts the runs are dealt")
+        ->required()
+        ->check(CLI::Range(1, 1000000));
+    sub->add_option("--dir", a->dir, "Folder for the job and the results, seen by all machines")
+        ->required();
+    sub->add_option("--site", a->site,
+                    "TOML with what the place wants: partition, image, claim, ... (help "
+                    "campaigns.slurm lists them)");
+    sub->add_option("--jobs", a->jobs, "Worker processes of each shard")
+        ->check(CLI::Range(1, 1024));
+    sub->add_option("--set", a->set, "key=value, as in run")->allow_extra_args(false);
+    sub->add_option("--seed", a->seed, "Overrides the scenario's seed")
+        ->check(CLI::Range(0L, 2147483647L));
+  }
   submit->add_flag("--run", a->submit, "Submit it, too");
   submit->callback(
       [a, &door] { door = [a](const fs::path& home) { return campaign_submit(*a, home); }; });
+  run->callback(
+      [a, &door] { door = [a](const fs::path& home) { return campaign_run(*a, home); }; });
 }
 
 }  // namespace rooflua::app

@@ -23,7 +23,24 @@ struct CampaignArguments {
   bool submit = false;  // --run
 };
 
+/// What was written.
+struct CampaignFiles {
+  std::filesystem::path dir;
+  std::string submit;    // the command that submits
+  std::string scenario;  // the copy of the scenario
+  std::string set;       // hash of the set of all runs; "" of a search
+  std::int64_t runs = 0;
+};
+
+/// Writes the files of a campaign into its folder; again, where they are there.
+/// @throws Error if the folder has something else
+CampaignFiles write_campaign(const CampaignArguments& arguments, const std::filesystem::path& home);
+
 int campaign_submit(const CampaignArguments& arguments, const std::filesystem::path& home);
+
+/// Submits, waits, merges, submits again while runs are missing and there is progress, and prints
+/// the report.
+int campaign_run(const CampaignArguments& arguments, const std::filesystem::path& home);
 
 /// Adds the command. `door` becomes the chosen one of its functions.
 void add_campaign(CLI::App& app, std::function<int(const std::filesystem::path& home)>& door);

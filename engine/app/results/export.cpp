@@ -9,6 +9,7 @@
 #include "measure/store/frame.h"
 #include "measure/store/lines.h"
 #include "measure/store/merge.h"
+#include "measure/store/prometheus.h"
 
 namespace rooflua::app {
 
@@ -20,6 +21,16 @@ void refuse_for_lines(const ResultsArguments& arguments) {
                   "writes everything that the file holds, to be merged elsewhere; --set, --build "
                   "and --select are for csv and json");
   }
+}
+
+std::string text_of(const ResultStore& store, const FrameChoice& choice,
+                    const std::string& format) {
+  if (format == "prometheus") return prometheus_of(store, choice);
+  if (format == "json") return dump_json(document_of(store, choice), 2) + "\n";
+  std::string out;
+  each_chosen(store, choice,
+              [&](const NamedRun& run) { out += dump_json(llm_d_report(run)) + "\n"; });
+  return out;
 }
 
 }  // namespace
@@ -38,7 +49,7 @@ int results_export(const ResultsArguments& arguments) {
     write_text(csv_of(*store, choice, arguments.select), to);
   } else {
     if (!arguments.select.empty()) throw Misused("--select", "is for --format csv");
-    write_text(dump_json(document_of(*store, choice), 2) + "\n", to);
+    write_text(text_of(*store, choice, arguments.format), to);
   }
   return 0;
 }

@@ -40,13 +40,22 @@ void add_results(CLI::App& app, std::function<int(const std::filesystem::path& h
   written
       ->add_option("--format", a->format,
                    "csv: a row per run, a column per metric; json: a document like that of run; "
-                   "jsonl: lines to merge elsewhere")
+                   "jsonl: lines to merge elsewhere; prometheus: text of metrics; llm-d: benchmark "
+                   "reports 0.2, a line per run")
       ->required()
-      ->check(CLI::IsMember({"csv", "json", "jsonl"}));
+      ->check(CLI::IsMember({"csv", "json", "jsonl", "prometheus", "llm-d"}));
   written->add_option("--select", a->select, "Metrics of csv: ttft_s_p99,tpot_s_p50 (all)")
       ->delimiter(',');
   written->add_option("-o,--output", a->to, "File (stdout)");
-  for (auto* sub : {list, show, written}) {
+  auto* diff = command->add_subcommand(
+      "diff", "Runs of two files with the same parameters, compared seed by seed");
+  diff->add_option("a", a->file, "A file or folder of results: the baseline")->required();
+  diff->add_option("b", a->second, "Another")->required();
+  diff->add_option("--metric", a->select, "Metrics: ttft_s_p99,tpot_s_p50")->delimiter(',');
+  diff->callback([a, &door] {
+    door = [a](const std::filesystem::path& home) { return results_diff(*a, home); };
+  });
+  for (auto* sub : {list, show, written, diff}) {
     sub->add_option("--set", a->set, "The beginning of a set's hash, as `list` prints it");
     sub->add_option("--build", a->build, "Only rows of this build of the program");
   }

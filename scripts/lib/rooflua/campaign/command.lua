@@ -81,7 +81,7 @@ function command.submit(path, options)
   for _, each in ipairs(core.sorted_keys(written)) do
     files[#files + 1] = { name = each, text = written[each] }
   end
-  return { files = files, notes = notes, runs = #opened.all,
+  return { files = files, notes = notes, runs = #opened.all, scenario = name, set = campaign.set,
     submit = "sh " .. shell.quoted(options.dir .. "/submit.sh") }
 end
 

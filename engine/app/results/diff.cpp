@@ -1,0 +1,53 @@
+// `rooflua results diff`: the runs of two files with the same parameters, compared.
+
+#include <cstdio>
+#include <set>
+
+#include "app/results/results.h"
+#include "base/json.h"
+#include "measure/store/frame.h"
+#include "measure/store/merge.h"
+#include "script/vm/vm.h"
+
+namespace rooflua::app {
+
+namespace {
+
+/// [{name, parameters, seed, summary}]. A run that is there of several builds counts once.
+Json runs_of(const std::string& file, const ResultsArguments& arguments) {
+  const auto store = open_results(file);
+  Json out = Json::array();
+  std::set<std::string> seen;
+  each_chosen(*store, {arguments.set, arguments.build}, [&](const NamedRun& run) {
+    const Json document = parse_json(run.row.document, file);
+    const Json* summary = document.find("summary");
+    if (summary == nullptr || !seen.insert(run.row.run_hash).second) return;
+    Json entry = Json::object();
+    entry["name"] = run.name;
+    entry["parameters"] = parse_json(run.row.parameters, file);
+    entry["seed"] = run.row.seed;
+    entry["summary"] = *summary;
+    out.push_back(std::move(entry));
+  });
+  return out;
+}
+
+}  // namespace
+
+int results_diff(const ResultsArguments& arguments, const std::filesystem::path& home) {
+  Json options = Json::object();
+  options["metrics"] = Json::array();
+  for (const std::string& each : arguments.select) options["metrics"].push_back(each);
+  options["files"] = Json(Json::Array{Json(arguments.file), Json(arguments.second)});
+  const Json first = runs_of(arguments.file, arguments),
+             second = runs_of(arguments.second, arguments);
+  script::VmOptions vm_options;
+  vm_options.home = home;
+  script::Vm vm(vm_options);
+  std::fputs(
+      vm.call("rooflua.explore.stored", "differences", {first, second, options}).text().c_str(),
+      stdout);
+  return 0;
+}
+
+}  // namespace rooflua::app

@@ -1,0 +1,140 @@
+// `rooflua results`: what it prints, writes and refuses.
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "base/json.h"
+#include "tests/app/program.h"
+#include "tests/scratch.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folder {
+  fs::path path = rooflua::test::scratch() / "results";
+  Folder() {
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const std::string& name, const std::string& text = "") const {
+    if (!text.empty()) std::ofstream(path / name) << text;
+    return (path / name).string();
+  }
+};
+
+std::string scenario(const std::string& more = "") {
+  return "return { rooflua = 1, title = 'Small', model = 'llama-3.1-8b', hardware = 'h200',\n"
+         "  workload = require 'workloads.poisson' { num_requests = 5, output_tokens = 3 },\n" +
+         more + "  vary = { seed = { 1, 2 }, ['workload.rate_per_s'] = { 1, 50 } } }\n";
+}
+
+Said results(const std::string& arguments) {
+  return rooflua::test::rooflua("results " + arguments);
+}
+
+/// A file with four runs.
+std::string stored(const Folder& folder, const std::string& name, const std::string& more = "") {
+  const std::string file = folder.file(name + ".sqlite");
+  const Said said = rooflua::test::rooflua("run " + folder.file(name + ".lua", scenario(more)) +
+                                           " --quiet --results " + file);
+  REQUIRE(said.status == 0);
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE("every document and --version name the build, and diff does not compare it") {
+  const Folder folder;
+  const Said version = rooflua::test::rooflua("--version");
+  REQUIRE(version.text.rfind("rooflua 0.", 0) == 0);
+  const std::string build = version.text.substr(8, version.text.size() - 9);
+  const std::string a = folder.file("a.json"), b = folder.file("b.json");
+  const std::string step = "step --model qwen3-8b --hardware h200 --decode 100x1 --json ";
+  CHECK(rooflua::test::rooflua(step + a).status == 0);
+  const Json document = read_json(a);
+  CHECK(document.find("build")->text() == build);
+  Json other = document;
+  other["build"] = "0.0.1";
+  std::ofstream(b) << dump_json(other);
+  CHECK(rooflua::test::rooflua("diff " + a + " " + b).status == 0);
+}
+
+TEST_CASE("a file is listed, its runs are shown by name and hash") {
+  const Folder folder;
+  const std::string file = stored(folder, "a");
+  const Said list = results("list " + file);
+  CHECK(contains(list.text, "Small      4   4       0"));
+  CHECK(contains(list.text, "4 runs"));
+  const Said shown = results("show " + file + " 'seed=1, rate_per_s=50'");
+  CHECK(contains(shown.text, "5 of 5 completed"));
+  const std::string hash = shown.text.substr(shown.text.find("run       ") + 10, 12);
+  CHECK(results("show " + file + " " + hash).text == shown.text);
+  CHECK(contains(results("show " + file + " seed=1 2>&1").text, "2 runs are called like"));
+  CHECK(contains(results("show " + file + " seed=9 2>&1").text, "no run is called"));
+  CHECK(contains(results("list " + file + " --json -").text, "\"total\": 4"));
+  CHECK(contains(results("list " + folder.file("none") + " 2>&1").text, "no such file"));
+}
+
+TEST_CASE("runs are written for other tools") {
+  const Folder folder;
+  const std::string file = stored(folder, "a"), out = folder.file("out");
+  CHECK(results("export " + file + " --format csv --select ttft_s_p99 -o " + out).status == 0);
+  std::string head;
+  std::ifstream(out) >> head;
+  CHECK(head == "run_hash,build,seed,name,workload.rate_per_s,ttft_s_p99");
+  const Json document = parse_json(results("export " + file + " --format json").text, "json");
+  CHECK(document.find("variants")->items().size() == 4);
+  CHECK(document.find("title")->text() == "Small");
+  const std::string metrics = results("export " + file + " --format prometheus").text;
+  CHECK(contains(metrics, "# TYPE vllm:time_to_first_token_seconds summary\n"));
+  CHECK(contains(metrics, "quantile=\"0.99\"} 0."));
+  CHECK(contains(metrics, "vllm:request_success_total{run=\""));
+  std::istringstream reports(results("export " + file + " --format llm-d").text);
+  int count = 0;
+  for (std::string line; std::getline(reports, line); ++count) {
+    const Json report = parse_json(line, "llm-d");
+    CHECK(report.find("version")->text() == "0.2");
+    const Json& aggregate = *report.find("results")->find("request_performance")->find("aggregate");
+    CHECK(aggregate.find("requests")->find("total")->integer() == 5);
+    CHECK(aggregate.find("latency")->find("time_to_first_token")->find("units")->text() == "s");
+    CHECK(aggregate.find("throughput")->find("requests_rate")->find("units")->text() ==
+          "queries/s");
+  }
+  CHECK(count == 4);
+  CHECK(results("export " + file + " --format csv -o /dev/full 2>&1").status == 1);
+  CHECK(results("export " + file + " --format cvs 2>&1").status == 2);
+  CHECK(results("export " + file + " --format jsonl --set ab 2>&1").status == 2);
+}
+
+TEST_CASE("runs of two files are compared with the same parameters and seeds") {
+  const Folder folder;
+  const std::string a = stored(folder, "a");
+  const std::string b =
+      stored(folder, "b", "  steps = require 'steps.kernels' { host_step_s = 0.01 },\n");
+  CHECK(contains(results("diff " + a + " " + a).text, ": 0 of 12 figures differ"));
+  const Said said = results("diff " + a + " " + b + " --metric tpot_s_p50");
+  INFO(said.text);
+  CHECK(contains(said.text, ": 2 of 2 figures differ"));
+  CHECK(contains(said.text, "rate_per_s=50"));
+  CHECK(contains(results("diff " + a + " " + b + " --metric tpot_s_p51 2>&1").text, "tpot_s_p50"));
+}
+
+TEST_CASE("a full disk, and a file of something else, are told with what to do") {
+  const Folder folder;
+  const std::string file = folder.file("a.lua", scenario());
+  const Said full = rooflua::test::rooflua("run " + file + " --results /dev/full 2>&1");
+  INFO(full.text);
+  CHECK(full.status == 1);
+  const Said foreign = results("merge " + folder.file("m.sqlite") + " " + file + " 2>&1");
+  CHECK(foreign.status == 1);
+  CHECK(contains(foreign.text, "results export --format jsonl"));
+  CHECK_FALSE(fs::exists(folder.file("m.sqlite")));
+  CHECK(results("merge " + folder.path.string() + " " + file + " 2>&1").status == 2);
+}
