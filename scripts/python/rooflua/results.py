@@ -161,7 +161,7 @@ def _variants(files, chosen, document):
 def results(path, set=None):
     """The runs of a file of `rooflua run --results`, or of every such file in a folder, as a Result.
 
-    A row begins with the columns set, run_hash, build and seed. A run of several shards that was computed twice is there once.
+    A row begins with the columns set, run_hash, build and seed. A run that two shards computed is there once.
 
     :param set: the beginning of a set's hash: only its runs
     """
