@@ -104,7 +104,7 @@ TEST_CASE("runs are written for other tools") {
     const Json& aggregate = *report.find("results")->find("request_performance")->find("aggregate");
     CHECK(aggregate.find("requests")->find("total")->integer() == 5);
     CHECK(aggregate.find("latency")->find("time_to_first_token")->find("units")->text() == "s");
-    CHECK(aggregate.find("throughput")->find("requests_rate")->find("units")->text() ==
+    CHECK(aggregate.find("throughput")->find("request_rate")->find("units")->text() ==
           "queries/s");
   }
   CHECK(count == 4);

@@ -10,6 +10,7 @@
 #include "measure/store/lines.h"
 #include "measure/store/merge.h"
 #include "measure/store/prometheus.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -23,14 +24,33 @@ void refuse_for_lines(const ResultsArguments& arguments) {
   }
 }
 
+/// A report of llm-d per run and line (scripts/lib/rooflua/formats/write_llm_d.lua).
+std::string llm_d_of(const ResultStore& store, const FrameChoice& choice) {
+  script::VmOptions options;
+  options.home = find_home({});
+  script::Vm vm(options);
+  std::string out;
+  each_chosen(store, choice, [&](const NamedRun& run) {
+    Json variant = parse_json(run.row.document, "document"), facts = Json::object();
+    variant["name"] = run.name;
+    facts["uid"] = run.row.run_hash;
+    facts["build"] = run.row.build;
+    facts["seed"] = run.row.seed;
+    facts["scenario"] = run.row.scenario;
+    if (!run.set.set_hash.empty()) facts["eid"] = run.set.set_hash;
+    if (!run.set.title.empty()) facts["title"] = run.set.title;
+    const Json report =
+        vm.call("rooflua.formats.written", "document", {Json("llm-d"), variant, facts});
+    out += dump_json(report) + "\n";
+  });
+  return out;
+}
+
 std::string text_of(const ResultStore& store, const FrameChoice& choice,
                     const std::string& format) {
   if (format == "prometheus") return prometheus_of(store, choice);
   if (format == "json") return document_of(store, choice);
-  std::string out;
-  each_chosen(store, choice,
-              [&](const NamedRun& run) { out += dump_json(llm_d_report(run)) + "\n"; });
-  return out;
+  return llm_d_of(store, choice);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ function search.parallel(question, n, title, fn)
     for i = 1, n do rows[i] = fn(i) end
     return rows
   end
-  local documents, problems, about = native.run_many(rows, { jobs = question.jobs or 1, hash = "",
-    scenario = question.reader.file, title = question.progress and title or nil }, fn)
+  local documents, problems, about = native.run_many(rows, { jobs = question.jobs or 1, results = "",
+    title = question.progress and title or nil }, fn)
   if about.interrupted then error("interrupted", 0) end
   for i = 1, n do
     if not documents[i] then error(problems[i], 0) end
