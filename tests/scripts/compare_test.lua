@@ -94,7 +94,7 @@ end)
 
 test("every figure of a summary is a metric, and every metric a figure", function()
   local given = { model = "llama-3.1-8b", hardware = "h200", steps = require "steps.roofline_v1" {},
-    slo = { ttft_s = 1, tpot_s = 1 },
+    slo = { ttft_s = 1, tpot_s = 1 }, metrics = { utilisation = true },
     workload = require "workloads.poisson" { num_requests = 20, rate_per_s = 50, prompt_tokens = 64,
       output_tokens = 8 } }
   local one = sweep.grid { given, seeds = 1 }[1]

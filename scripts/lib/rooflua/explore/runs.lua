@@ -47,8 +47,6 @@ function runs.gpus_of(given)
   return count
 end
 
-runs.gpus = gpus_of
-
 --- The document of one run.
 local function document_of(reader, given, row)
   local kind = given.kind or "serve"

@@ -4,7 +4,7 @@
 
 #include "app/commands.h"
 #include "app/output.h"
-#include "app/validate_html.h"
+#include "app/validate/html.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/workers.h"

@@ -1,4 +1,4 @@
-#include "app/validate_html.h"
+#include "app/validate/html.h"
 
 #include "measure/html/page.h"
 #include "measure/html/sections.h"
