@@ -70,7 +70,7 @@ TEST_CASE("a file is listed, its runs are shown by name and hash") {
   const Folder folder;
   const std::string file = stored(folder, "a");
   const Said list = results("list " + file);
-  CHECK(contains(list.text, "Small      4   4       0"));
+  CHECK(contains(list.text, "Small     4   4       0"));
   CHECK(contains(list.text, "4 runs"));
   const Said shown = results("show " + file + " 'seed=1, rate_per_s=50'");
   CHECK(contains(shown.text, "5 of 5 completed"));

@@ -210,6 +210,7 @@ TEST_CASE("Ctrl-C before anything is known says so, and exits with 130 as well")
 
 TEST_CASE("workers are stopped too, by the terminal and by a signal to the parent alone") {
   const Folder folder;
+  setenv("NO_COLOR", "1", 1);
   const std::string file =
       folder.write("a.lua", endless("  vary = { ['scheduler.max_num_seqs'] = { 4, 8, 16 } },\n"
                                     "  scheduler = Loud {},\n"
@@ -230,6 +231,7 @@ TEST_CASE("workers are stopped too, by the terminal and by a signal to the paren
       check_partial(variant, "interrupt");
     CHECK(document.find("partial")->find("not_run")->items().at(0).text() == "max_num_seqs=16");
   }
+  unsetenv("NO_COLOR");
 }
 
 TEST_CASE("with workers every variant has the time limit for itself") {
