@@ -7,8 +7,9 @@
 --- Measures  Output tokens per second by clients and rule; tokens per round, and how much of what was verified is lost.
 --- Expect    With few clients a step reads weights, and drafts are nearly free: five of them are the fastest. From some
 ---           tens of clients on tokens are what a step costs, and a rejected draft is one in vain: then three are the
----           best number, and one. With 256 clients one draft brings 1 % at most, and more cost. The rule that knows prices
----           is never far from the best number; SGLang's running mean goes by the batch size, and gives some of it away.
+---           best number, and one. With 256 clients one draft brings 1 % at most, and more cost. The rule that knows
+---           prices is never far from the best number; SGLang's running mean goes by the batch size, and gives some of
+---           it away.
 --- Limits    Acceptance is the same for all requests and at all loads. The times of passes beside their kernels are
 ---           assumed.
 local function speculation(speculator)

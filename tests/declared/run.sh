@@ -7,7 +7,7 @@ program=$1
 mkdir -p "$2/declared/tree"
 folder=$(cd "$2/declared" && pwd)
 # Unchanged files keep their times, so that a second run builds little.
-for each in CMakeLists.txt engine scripts scenarios bench_data; do
+for each in CMakeLists.txt README.md engine scripts scenarios bench_data docs; do
   cp -a "$each" "$folder/fresh.$$"
   rm -rf "${folder:?}/tree/$each"
   mv "$folder/fresh.$$" "$folder/tree/$each"

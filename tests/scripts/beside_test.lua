@@ -14,14 +14,16 @@ end
 
 --- Sums over the operations of the shared experts of a decode of n requests, and the time of the step.
 local function shared_of(steps, n)
-  local out = { time_s = 0, flop = 0, bytes = 0 }
+  local out, routed_s = { time_s = 0, flop = 0, bytes = 0 }, 0
   local account = cost.explain(function() return steps:time(bound.decodes(n, 1000)) end)
   for _, row in ipairs(account.rows) do
     if row.name:find "shared_" then
       for name in pairs(out) do out[name] = out[name] + row.count * row[name] end
+    elseif row.kind == "grouped_gemm" or row.name:find "^router" then
+      routed_s = routed_s + row.count * row.time_s
     end
   end
-  out.step_s, out.sum_s = account.time_s, 0
+  out.step_s, out.sum_s, out.routed_s = account.time_s, 0, routed_s
   for _, row in ipairs(account.rows) do out.sum_s = out.sum_s + row.count * row.time_s end
   return out
 end
@@ -69,6 +71,17 @@ test("models without shared experts have the same price", function()
     test.equal(bind("vllm", nil, more):time(bound.decodes(32, 500)),
                bind("vllm", { shared_beside = 0 }, more):time(bound.decodes(32, 500)))
   end
+end)
+
+test("of large shared experts a step pays what the routed ones do not hide", function()
+  local model = rooflua.spec.model { name = "mostly-shared", layers = 4, hidden_size = 4096, heads = 32,
+    kv_heads = 8, max_model_len = 32768, head_dim = 128, vocab_size = 32000, intermediate_size = 0,
+    moe = { experts = 8, experts_per_token = 1, intermediate_size = 256, shared_intermediate_size = 131072 } }
+  local more = { model = model, deployment = { tp = 1, weights = "bf16", kv = "bf16" } }
+  local beside = shared_of(bind("vllm", nil, more), 16)
+  local apart = shared_of(bind("vllm", { shared_beside = 0 }, more), 16)
+  test.at_least(beside.time_s, 1.05 * beside.bytes / 8e12, "not all is hidden")
+  test.near(apart.time_s - beside.time_s, apart.routed_s, 1e-9)
 end)
 
 test("corrections see the time that is paid, once", function()

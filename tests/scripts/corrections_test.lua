@@ -1,6 +1,8 @@
 -- Corrections: the operations that each changes, and those that it leaves unchanged.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
+local kinds = require "rooflua.scenario.kinds"
+local opening = require "rooflua.scenario.opening"
 local batch = rooflua.cost.batch
 
 local function op(kind, bound, evidence)
@@ -124,5 +126,42 @@ for _, name in ipairs { "prefill_divisor", "bandwidth_efficiency", "decode_multi
     end
   end)
 end
+
+--- Whether an operation costs what it says: no correction is in force.
+local function plain() return rooflua.cost.record("gemm", 1, "assumed") == 1 end
+
+test("corrections of a live simulation hold for its own steps alone", function()
+  local Twice = rooflua.policy.define { name = "twice_alone", doc = "Everything takes twice as long." }
+  function Twice:op(_, time_s) return 2 * time_s end -- luacheck: ignore self
+  local live = rooflua.serve.open { model = "llama-3.1-8b", hardware = "h100-sxm", corrections = { Twice {} },
+    workload = require "workloads.closed_loop" { clients = 2, num_requests = 4, prompt_tokens = 100,
+      output_tokens = 20 } }
+  test.equal(plain(), true, "before the first step")
+  live:step(5)
+  test.equal(plain(), true, "after a step")
+  test.at_least(#live:explain().rows, 3)
+  test.equal(plain(), true, "after an explanation")
+end)
+
+local function priced(given) return kinds.run(opening.table(given), 1) end
+
+test("corrections end with the prices of a scenario, also where one fails", function()
+  local Broken = rooflua.policy.define { name = "broken", doc = "Returns no time for a batch of eight." }
+  function Broken:time(item) -- luacheck: ignore self
+    rooflua.cost.record("gemm", 1, "assumed")
+    return item.tokens < 5 and 1 or 0 / 0
+  end
+  local Thrice = rooflua.policy.define { name = "thrice", doc = "Everything takes three times as long." }
+  function Thrice:op(_, time_s) return 3 * time_s end -- luacheck: ignore self
+  local given = { kind = "price", model = "llama-3.1-8b", hardware = "h100-sxm", steps = Broken {},
+    corrections = { Thrice {} }, price = { { decodes = 2, decode_context_tokens = 20 } } }
+  test.equal(#priced(given).batches[1].rows, 2, "the operation and its correction")
+  test.equal(plain(), true, "after prices")
+  given.price[2] = { decodes = 8, decode_context_tokens = 20 }
+  local ok, problem = pcall(priced, given)
+  test.equal(ok, false)
+  test.check(tostring(problem.message or problem):find "expected seconds", "%s", tostring(problem))
+  test.equal(plain(), true, "after an error")
+end)
 
 test.finish()

@@ -124,7 +124,7 @@ local mutations = {
     { "what routed experts do not hide", "max(shared.time_s - routed_s, least_s)", "least_s" },
     { "what both compete for", "max(shared.time_s - routed_s, least_s)", "max(shared.time_s - routed_s, 0)" },
     { "the limit of an engine", "if rows > steps.shared_tokens then", "if false then" },
-    { "corrections of a copy", 'if row.kind ~= "correction" then', "if true then" },
+    { "corrections see a part", "row.time_s * part, row.evidence", "row.time_s, row.evidence" },
   },
   ["steps.kernels.modules"] = {
     { "eager kernels of the rows", "- self.steps.module_eager_s - parts_s", "- parts_s" },

@@ -66,12 +66,10 @@ function beside:time(steps, rows, drafts, tokens)
   local shared, time_s = alone(steps, self.shared, rows, drafts, tokens), 0
   local part = visible_part(steps, shared, alone(steps, self.routed, rows, drafts, tokens).time_s)
   local note = ("%.0f %% of its time is hidden by the routed experts"):format(100 * (1 - part))
-  for _, row in ipairs(shared.rows) do
-    if row.kind ~= "correction" then  -- corrections see what is recorded here
-      local name = row.name:match "[^.]*$"  -- without the drafter's prefix, which it gets again
-      time_s = time_s + cost.record(name, row.time_s * part, row.evidence, row.count, row.flop, row.bytes, row.mfu,
-                                    row.bound, note, row.kind, row.shape)
-    end
+  for _, row in ipairs(shared.rows) do  -- as they are before corrections, which see what is recorded here
+    local name = row.name:match "[^.]*$"  -- without the drafter's prefix, which it gets again
+    time_s = time_s + cost.record(name, row.time_s * part, row.evidence, row.count, row.flop, row.bytes, row.mfu,
+                                  row.bound, note, row.kind, row.shape)
   end
   return time_s
 end

@@ -232,6 +232,20 @@ function ledger.apply(list)
   if list ~= applied then ledger.set_corrections(list) end
 end
 
+--- Runs a function with these corrections in force, and after it, also after an error, with those that were before.
+--- @return ... what the function returns
+function ledger.with_corrections(list, call, ...)
+  local before, named = applied, prefix
+  ledger.set_corrections(list)
+  local function back(ok, first, ...)
+    ledger.set_corrections(before)
+    prefix = named
+    if not ok then error(first, 0) end
+    return first, ...
+  end
+  return back(pcall(call, ...))
+end
+
 --- Puts a text in front of the names of all operations that are entered from now on; false ends it.
 function ledger.name_with(text) prefix = text end
 

@@ -74,7 +74,8 @@ end
 
 --- GPUs of so many replicas of a candidate, as runs count them.
 function deploy.gpus(question, candidate, replicas)
-  return runs.gpus_of { replicas = replicas_of(candidate, replicas), deployment = deploy.deployment(question, candidate) }
+  return runs.gpus_of { replicas = replicas_of(candidate, replicas),
+    deployment = deploy.deployment(question, candidate) }
 end
 
 --- GPUs that are paid: whole nodes where nodes are bought.

@@ -91,17 +91,15 @@ end
 --- noted_frac}.
 --- @param bound table as rooflua.border.pricing is called with: {steps, drafter}
 function prices.price_batch(prepared, bound, item)
-  cost.set_corrections(prepared.corrections)
-  return price_one(prepared, bound.steps, item, bound.drafter)
+  return ledger.with_corrections(prepared.corrections, price_one, prepared, bound.steps, item, bound.drafter)
 end
 
 --- Every batch of a scenario of kind "price", priced.
 function prices.price(prepared)
   local batches = prices.batches(prepared)
   local steps = Prepared.steps(prepared)
-  cost.set_corrections(prepared.corrections)
   local out, evidence_s, times_s, total_s = json.array {}, {}, {}, 0
-  local ok, problem = pcall(function()
+  ledger.with_corrections(prepared.corrections, function()
     for i, item in ipairs(batches) do
       local priced = prepared.reader:at("price[" .. i .. "]", price_one, prepared, steps, item.batch)
       priced.name = item.name
@@ -112,8 +110,6 @@ function prices.price(prepared)
       end
     end
   end)
-  cost.set_corrections {}
-  if not ok then error(problem, 0) end
   local shares = {}
   if total_s > 0 then
     for name, seconds in pairs(evidence_s) do shares[name] = seconds / total_s end
@@ -131,11 +127,10 @@ function prices.static(prepared)
     prepared.reader:fail("steps", "%s has no static report", tostring(prepared.step_policy.name))
   end
   local steps = Prepared.steps(prepared, "static")
-  cost.set_corrections(prepared.corrections)
   cost.reset()
-  local ok, report = pcall(steps.static, steps, prepared.given.static or {})
+  local ok, report = pcall(ledger.with_corrections, prepared.corrections, steps.static, steps,
+    prepared.given.static or {})
   local evidence = cost.shares()
-  cost.set_corrections {}
   if not ok then prepared.reader:at("static", error, report, 0) end
   return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name,
     told = notes.of({ prepared }, evidence), notes = notes.of({ prepared }, evidence) }

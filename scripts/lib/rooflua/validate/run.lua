@@ -5,6 +5,7 @@ local beliefs = require "rooflua.validate.beliefs"
 local closed_loops = require "rooflua.validate.silicon.intervals"
 local engines = require "rooflua.validate.engines"
 local interval = require "rooflua.validate.interval"
+local ledger = require "rooflua.border.ledger"
 local measured = require "rooflua.validate.measured"
 local names = require "rooflua.validate.names"
 local precision = require "rooflua.validate.precision"
@@ -130,11 +131,8 @@ local function price_steps(case, facts, about, steps, database, twist)
     core.fail("%s: workload: mean prompt and output lengths of these steps are not stated (in=N out=N)", case.where)
   end
   local bound = bound_steps(case, facts, about, steps, database)
-  cost.set_corrections(twist and { twist.correction } or {})
-  local ok, times, shares = pcall(price_all, bound, facts.steps, input, output, twist and twist.step or 1)
-  cost.set_corrections {}
-  if not ok then error(times, 0) end
-  return times, shares
+  return ledger.with_corrections(twist and { twist.correction } or {}, price_all, bound, facts.steps, input, output,
+    twist and twist.step or 1)
 end
 
 -- Both kinds of cases ----------------------------------------------------------------------------------------

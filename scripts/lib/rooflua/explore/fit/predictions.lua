@@ -1,7 +1,7 @@
 -- What a scenario predicts for a measurement, for fits: the time of a step, or metrics of a run.
 local core = require "rooflua.base.core"
 local batch = require "rooflua.border.batch"
-local cost = require "rooflua.cost"
+local ledger = require "rooflua.border.ledger"
 local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
 local own_metrics = require "rooflua.measure.own"
@@ -142,12 +142,8 @@ local function step_pricer(subject, given)
   local prepared = Prepared.of(subject.reader, given)
   local steps = Prepared.steps(prepared)
   return function(item)
-    cost.set_corrections(prepared.corrections)
-    cost.reset()
-    local ok, time_s = pcall(steps.time, steps, item)
-    cost.set_corrections {}
-    if not ok then error(time_s, 0) end
-    return step_corrections(prepared, item, time_s)
+    ledger.reset()
+    return step_corrections(prepared, item, ledger.with_corrections(prepared.corrections, steps.time, steps, item))
   end
 end
 

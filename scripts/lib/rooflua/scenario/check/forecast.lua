@@ -2,7 +2,7 @@
 -- keeps up with its load. Requests are drawn from the workload; nothing is simulated.
 local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
-local cost = require "rooflua.cost"
+local ledger = require "rooflua.border.ledger"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local prices = require "rooflua.scenario.prices"
@@ -107,11 +107,7 @@ local function note_ops(ops, priced)
   end
 end
 
---- One replica under its share of the load: seconds by evidence, the most requests per second that it can serve, and
---- how many run at once.
----@param rate_per_s number? requests per second that come to this replica; nil = as many as it can take
-function forecast.of_replica(replica, figures, rate_per_s)
-  cost.set_corrections(replica.prepared.corrections)
+local function of_replica(replica, figures, rate_per_s)
   local seats = seats_of(replica, figures)
   local prefill_s, parts = prefill(replica, figures)
   local context = math.floor(figures.prompt + figures.output / 2)
@@ -134,8 +130,14 @@ function forecast.of_replica(replica, figures, rate_per_s)
   end
   add(sums, usual, figures.output / running)
   note_ops(ops, usual)
-  cost.set_corrections {}
   return { seconds = sums, ops = ops, most_per_s = most_per_s, running = running, seats = seats }
+end
+
+--- One replica under its share of the load: seconds by evidence, the most requests per second that it can serve, and
+--- how many run at once.
+---@param rate_per_s number? requests per second that come to this replica; nil = as many as it can take
+function forecast.of_replica(replica, figures, rate_per_s)
+  return ledger.with_corrections(replica.prepared.corrections, of_replica, replica, figures, rate_per_s)
 end
 
 --- Shares of evidence from seconds, and under forecast.noted the share that notes of the model touch.
