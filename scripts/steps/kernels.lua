@@ -135,6 +135,11 @@ local Kernels = policy.define {
       source = "the gated delta rule, counted alike: 0.18, 0.19 on H100, H200, 0.10 on Blackwell; no table of its own",
       doc = "MFU of the scan of state-space layers, which no table measures.",
     },
+    recurrent_copies = {
+      default = 1, unit = "kernels", min = 0, integer = true,
+      source = "SGLang pull request 21019, TensorRT-LLM 12966: one since then; before them each part was copied",
+      doc = "Kernels that put what a layer of the gated delta rule projects in its order.",
+    },
     experts_kernels = {
       default = "own", values = { "own", "marlin", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
       doc = "Engine whose kernels run the routed experts; own = the deployment's; marlin = four bits, expanded.",
@@ -225,6 +230,7 @@ function Kernels:bind_operations(layers, deployment)
   local seen = { tokens = {}, group_tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
   self.attention, self.more_attention, self.recurrent, self.kernel_count = nil, {}, {}, 0
   for _, op in ipairs(layers) do
+    if op.name:find "^gdn_split" then op.count = op.count * self.recurrent_copies end
     self.kernel_count = self.kernel_count + op.count
     if op.op == "attention_decode" or op.op == "mla_decode" then
       self:add_attention(attention.of(self, op, self.model.attention[op.kind], deployment))
