@@ -23,6 +23,7 @@ local mutations = {
     { "sorted logits per request", "self.sampler_s + self.sorted_row_s * rows", "self.sampler_s" },
     { "the sampler", "time_s + attention_s + cost.record", "attention_s + 0 * time_s + cost.record" },
     { "kernels are counted", "self.kernel_count = self.kernel_count + op.count", "" },
+    { "kernels of a split", "op.count * self.recurrent_copies", "op.count" },
     { "the eager floor", "return max(time_s, self.eager_s)", "return time_s" },
     { "launches of the eager floor", "max(self.kernel_count * self.elementwise.eager_s,", "max(0," },
     { "operations of the host", "engines.operations(layers) * self.host_operation_s", "0" },
