@@ -29,6 +29,7 @@ local bounds = require "steps.kernels.bounds"
 local decode_run = require "steps.kernels.decode_run"
 local elementwise = require "steps.kernels.elementwise"
 local engines = require "steps.kernels.engines"
+local exchange = require "steps.kernels.exchange"
 local experts = require "steps.kernels.experts"
 local graphs = require "steps.kernels.graphs"
 local group = require "steps.kernels.group"
@@ -55,7 +56,6 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field state_space_mfu number
 ---@field experts_kernels string
 ---@field expert_block integer
----@field dp_padding string
 ---@field draft_overlap number
 ---@field expert_imbalance number
 local Kernels = policy.define {
@@ -152,6 +152,11 @@ local Kernels = policy.define {
       default = -1, unit = "tokens", min = -1, integer = true, source = "steps/kernels/engines.lua",
       doc = "Tokens of a graph up to which shared experts run beside routed ones; -1 = the engine's own.",
     },
+    exchange = {
+      default = "own", values = { "own", "gathered", "deepep", "nvlink_one_sided", "nvlink_two_sided" },
+      source = "kernels/exchange.lua",
+      doc = "How tokens reach experts of other data-parallel ranks; own = the engine's own.",
+    },
     dp_padding = {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
       doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
@@ -192,6 +197,7 @@ function Kernels:bind(context)
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
   local layers = cost.layers(model, deployment)
   experts.check(self.experts_kernels, layers)
+  self.travels = exchange.of(self, engines[self.database.engine], layers)
   self:bind_operations(layers, deployment)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, engines.operations(layers) * self.host_operation_s)
 end

@@ -20,6 +20,7 @@
 --     sorted_logit_s  sorting a logit of a request, where the model's own sampling is top-p or top-k
 --     recv_interval   SGLang: decode steps between two looks for new requests
 --     batch_wait      TensorRT-LLM: {steps, part of the budget} that prompts wait for others
+--     exchange        how tokens reach experts of other ranks (steps/kernels/exchange.lua)
 --     recurrent_copies  kernels that put what a recurrent layer projects in its order
 --     drafts          drafts of a step, by the model's own multi-token prediction
 local apart = require "rooflua.validate.silicon.apart"
@@ -216,10 +217,11 @@ local entries = {
     source = "benchmarks/single_node/qwen3.5_bf16_b200.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "fp4", values = { chunk = 32768,
       budget = 32768, recv_interval = recv_interval }, source = "benchmarks/single_node/qwen3.5_fp4_b300.sh" },
-  -- Under 0.5.9 runs in FP8 without drafts have whole experts at tp 4, or tp 8 (pull request 804); those with drafts have
-  -- neither (897, 898). Their scheduler waits for each step.
+  -- Under 0.5.9 runs in FP8 without drafts have whole experts at tp 4, or tp 8 (pull request 804); those with drafts
+  -- have neither (897, 898). Their scheduler waits for each step.
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "fp8", tp = 4, ep = 1,
-    system = { "b200_sxm", "b300_sxm" }, version = "0.5.9", values = { drafts = 3, seats = clients, largest_graph = eagle_graph, async_depth = 1 },
+    system = { "b200_sxm", "b300_sxm" }, version = "0.5.9",
+    values = { drafts = 3, seats = clients, largest_graph = eagle_graph, async_depth = 1 },
     source = "InferenceX perf-changelog.yaml: qwen3.5-fp8-b200-sglang-mtp; qwen3.5_fp8_b200_mtp.sh" },
   { export = true, engine = "sglang", family = "glm-5", values = { chunk = 32768, budget = 32768,
       memory = { "static", 0.85 }, kv = "fp8", largest_graph = clients, seats = clients, block_size = 64 },
@@ -365,7 +367,7 @@ local function names_of(given) return type(given) == "table" and core.join(given
 local function place_of(entry)
   local out = {}
   if entry.export ~= nil then out[1] = entry.export and "InferenceX" or "other rows" end
-  for _, name in ipairs { "role", "family", "format", "tp", "system", "version" } do
+  for _, name in ipairs { "role", "family", "format", "tp", "ep", "system", "version" } do
     out[#out + 1] = entry[name] and names_of(entry[name]) or nil
   end
   out[#out + 1] = entry.before and "before " .. entry.before or nil
