@@ -24,7 +24,7 @@ end
 
 local function travels(...) return bind(...).travels ~= nil end
 
-test("TensorRT-LLM's tokens travel where NVLink joins nodes and a token has fewer experts than there are ranks", function()
+test("TensorRT-LLM's tokens travel where NVLink joins nodes and ranks outnumber its experts", function()
   test.equal(travels("gb200", "trtllm", 16), true)
   test.equal(travels("gb200", "trtllm", 8), false, "as many ranks as experts of a token")
   test.equal(travels("b200", "trtllm", 16), false, "eight GPUs share an NVLink switch")
