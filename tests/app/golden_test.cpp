@@ -8,6 +8,8 @@
 
 #include "base/json.h"
 #include "tests/app/program.h"
+#include "tests/app/schema.h"
+#include "tests/scratch.h"
 
 using namespace rooflua::test;
 
@@ -21,8 +23,11 @@ std::string read(const std::filesystem::path& path) {
 }
 
 void compare_with_golden(const std::string& scenario, const std::string& arguments) {
-  const Said said =
-      rooflua::test::rooflua("run scenarios/" + scenario + ".lua --quiet " + arguments);
+  const rooflua::test::ScratchFolder folder;
+  const std::string document = folder.path() / (scenario + ".json");
+  const Said said = rooflua::test::rooflua("run scenarios/" + scenario + ".lua --quiet " +
+                                           arguments + " --json " + document);
+  CHECK(may_fit("result", document));
   REQUIRE(said.status == 0);
   const auto path = source_dir() / "tests" / "golden" / (scenario + ".txt");
   if (std::getenv("ROOFLUA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << said.text;

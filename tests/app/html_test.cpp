@@ -223,6 +223,33 @@ TEST_CASE("a sweep is drawn against everything that it varied, and has no baseli
   CHECK(page_of(file, "--results " + (folder() / "sweep.sqlite").string()).text == page.text);
 }
 
+/// The colours that the legends of a page give to that name, in order of the charts.
+std::vector<std::string> colours_of(const std::string& page, const std::string& name) {
+  std::vector<std::string> out;
+  const std::string end = "</svg>" + name + "</li>";
+  for (std::size_t at = page.find(end); at != std::string::npos; at = page.find(end, at + 1)) {
+    const std::size_t from = page.rfind(" s", at) + 1;
+    out.push_back(page.substr(from, page.find('"', from) - from));
+  }
+  return out;
+}
+
+TEST_CASE("a sweep of two parameters has a colour for each value of the other, and SLO lines") {
+  const Page page = page_of(written("two.lua", with("slo = { ttft_s = 0.05, tpot_s = 0.01 },\n"
+                                                    "  vary = { ['workload.rate_per_s'] = { 1, "
+                                                    "200 }, ['deployment.tp'] = { 1, 2 } },")));
+  check_page(page.text);
+  for (const char* name : {"rate_per_s=1", "rate_per_s=200", "tp=1", "tp=2"}) {
+    const std::vector<std::string> colours = colours_of(page.text, name);
+    REQUIRE(colours.size() == 3);  // of three metrics
+    CHECK(colours == std::vector<std::string>(3, colours[0]));
+  }
+  CHECK(colours_of(page.text, "tp=1") != colours_of(page.text, "tp=2"));
+  CHECK(count_of(page.text, ">SLO 50.00 ms<") + count_of(page.text, ">SLO 50 ms<") >= 1);
+  CHECK(count_of(page.text, ">workload.rate_per_s (requests/s)<") == 3);
+  CHECK(count_of(page.text, ">output_tokens_per_s (tokens/s)<") == 2);
+}
+
 TEST_CASE("searches have pages: what was tried, and the limit") {
   const char* rate =
       "kind = 'search', search = { goal = 'rate', slo = { ttft_s_p99 = 0.1 }, min = 1, max = 400, "
@@ -231,7 +258,7 @@ TEST_CASE("searches have pages: what was tried, and the limit") {
   check_page(page.text);
   const Json& search = *page.document.find("variants")->items()[0].find("search");
   CHECK(count_of(page.text, ">ttft_s_p99 against workload.rate_per_s") == 1);
-  CHECK(count_of(page.text, ">SLO<") >= 1);
+  CHECK(count_of(page.text, ">SLO ") >= 1);
   for (const Json& tried : search.find("tried")->items()) {
     char text[40];
     std::snprintf(text, sizeof text, "%.5g", tried.find("value")->number());

@@ -82,6 +82,13 @@ TEST_CASE("tables fit the terminal, and --wide and a pipe get all of them") {
   const std::string steps = at_terminal(step, {90, "dumb"}).text;
   CHECK_FALSE(contains(steps, "rests on\n"));
   CHECK(contains(steps, "--wide shows all)"));
+  for (const int columns : {60, 80, 100}) {
+    const std::string text = at_terminal(step, {columns, "dumb"}).text;
+    const std::size_t head = text.find("\nop ") + 1;
+    const std::string line = text.substr(head, text.find('\n', head) - head);
+    CHECK(line.size() <= static_cast<std::size_t>(columns));
+    CHECK(contains(line, "time us    share"));
+  }
 }
 
 TEST_CASE("colour is written where a terminal wants it") {

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "tests/app/program.h"
+#include "tests/app/schema.h"
 #include "tests/scratch.h"
 
 using namespace rooflua;
@@ -45,6 +46,8 @@ TEST_CASE("validate writes errors as JSON and a page with plots, and counts what
                                            "--json - --html " + (path / "page.html").string());
   CHECK(said.status == 0);
   const Json document = parse_json(said.text, "validate");
+  std::ofstream(path / "document.json") << said.text;
+  CHECK(may_fit("validate", path / "document.json"));
   REQUIRE(document.find("cases")->items().size() == 2);
   const Json& loop = document.find("cases")->items()[0];
   CHECK(loop.find("errors")->find("e2e_mean")->is_number());
@@ -59,6 +62,8 @@ TEST_CASE("validate writes errors as JSON and a page with plots, and counts what
   const std::string page = read(path / "page.html");
   CHECK(contains(page, "<svg"));
   CHECK(contains(page, "2 measured cases, 1 simulated"));
+  CHECK(contains(page, "Measured values and predicted intervals"));
+  CHECK(contains(page, "class=\"line whisker"));
   fs::remove_all(path);
 }
 
@@ -123,7 +128,10 @@ TEST_CASE(
   const Json& refused = *silicon.find("coverage")->find("refused");
   CHECK(refused.find("model not shipped: no-model")->integer() == 1);
   CHECK(document.find("questions") == nullptr);
-  const Said wide = rooflua::test::rooflua("validate " + path.string() + " --wide 2>&1");
+  const std::string written = folder() / "wide.json";
+  const Said wide =
+      rooflua::test::rooflua("validate " + path.string() + " --wide --json " + written + " 2>&1");
+  CHECK(may_fit("validate", written));
   CHECK(contains(wide.text, "Settings of engines"));
   CHECK(rooflua::test::rooflua(at + "1 --html page.html 2>&1").status == 1);
   std::ofstream(path, std::ios::app)

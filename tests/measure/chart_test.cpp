@@ -221,6 +221,21 @@ TEST_CASE("points without a place are counted below the chart") {
   CHECK(count_of(svg(bars), "<rect class=\"fill s1\"") == 2);  // one bar, and the key
 }
 
+TEST_CASE("a point with an interval is a line between its ends, which the axis shows") {
+  ScatterChart chart;
+  chart.title = "title";
+  chart.x = axis(Axis::Kind::linear), chart.y = axis(Axis::Kind::log);
+  chart.series = {{"interval", {{1, 2, "", 1, 4}, {2, 2, "", 0.5, 8}}, 3},
+                  {"other", {{1, 3, ""}}, 1}};
+  const std::string text = svg(chart);
+  CHECK(ill_formed(text) == "");
+  CHECK(count_of(text, "class=\"line whisker s3\"") == 2);
+  CHECK(count_of(text, "class=\"mark s3\"") == 0);
+  CHECK(count_of(text, "class=\"mark s1\"") == 2);  // and the key
+  chart.series[0].points[1].high = 80;
+  CHECK(svg(chart) != text);
+}
+
 TEST_CASE("coordinates are short and never -0") {
   CHECK(pixels(12.5) == "12.5");
   CHECK(pixels(-0.001) == "0");

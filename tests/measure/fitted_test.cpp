@@ -55,6 +55,25 @@ TEST_CASE("the first column stays, however narrow the terminal is") {
   CHECK(shown.find("2 columns not shown") != std::string::npos);
 }
 
+TEST_CASE("of a step's table, the times and shares stay longest") {
+  Table table;
+  table.left(1);
+  table.add({"op", "shape", "runs", "bound", "time us", "share", "evidence"});
+  table.rule();
+  table.add({"qkv", "m=8 k=4096", "32", "memory", "650.5", "9.9 %", "measured"});
+  table.add({"step", "", "", "", "6558", "100.0 %"});
+  CHECK(fitted(table.text(), 48, "--wide") == R"(op    shape       runs   bound  time us    share
+------------------------------------------------
+qkv   m=8 k=4096    32  memory    650.5    9.9 %
+step                               6558  100.0 %
+(not shown: evidence; --wide shows all)
+)");
+  const std::string narrow = fitted(table.text(), 30, "--wide");
+  CHECK(narrow.starts_with("op    runs  time us    share\n"));
+  CHECK(narrow.find("step           6558  100.0 %\n") != std::string::npos);
+  CHECK(fitted(table.text(), 14, "--wide").starts_with("op    time us\n"));
+}
+
 TEST_CASE("lines that are no table are never cut") {
   const std::string lines =
       "requests  2 of 3 completed, and a long line of prose that no terminal has room for\n"

@@ -42,6 +42,26 @@ test("no value that is a number breaks a chart", function()
   end
 end)
 
+test("series with names have a legend, and lines differ without colour", function()
+  local function lines_of(names)
+    local series = {}
+    for i, name in ipairs(names) do
+      series[i] = { x = { 0, 10 }, y = { i, i + 5 }, name = name, note = "note " .. i }
+    end
+    return chart({}, {}, { series = series })
+  end
+  local text = lines_of { "first", "second", "third" }
+  local samples = {}
+  for _, name in ipairs { "first", "second", "third" } do
+    local sample = text:match("\n%s*(%S[^\n]-) +" .. name .. " +note")
+    test.check(sample and not samples[sample], "no line of its own for %s: %s", name, text)
+    samples[sample] = true
+  end
+  test.check(not chart({ 0, 1 }, { 0, 1 }):find "note", "a legend without names")
+  local points = chart({}, {}, { series = { { x = { 1 }, y = { 1 }, points = true, name = "points" } } })
+  test.check(points:find("points", 1, true), points)
+end)
+
 test("without any point it says so", function()
   test.equal(chart({}, {}), "title  (nothing to show yet)")
   test.equal(chart({ nan }, { 1 }), "title  (1 point left out)")

@@ -67,17 +67,55 @@ std::vector<Span> columns_of(const std::vector<Characters>& rows, std::size_t ac
   return out;
 }
 
+/// Columns of a table with the first of them that are left out last: a step's table without its
+/// times says nothing.
+constexpr std::string_view kept_longest[] = {"time us", "share"};
+
+std::string name_of(const Characters& head, const Span& column) {
+  return joined(head, column.from, column.to);
+}
+
+/// Which columns stay: the first, those of `kept_longest`, and from the left what still fits. A
+/// column that does not fit ends a table, except where columns stay behind it anyway.
+std::vector<bool> chosen(const Characters& head, const std::vector<Span>& columns,
+                         std::size_t limit) {
+  const auto wide = [&](std::size_t i) { return columns[i].to - (i == 0 ? 0 : columns[i - 1].to); };
+  std::vector<bool> out(columns.size(), false);
+  out[0] = true;
+  std::size_t across = wide(0);
+  bool any_behind = false;
+  for (const std::string_view kept : kept_longest) {
+    if (kept != kept_longest[0] && !any_behind) break;
+    for (std::size_t i = 1; i < columns.size(); ++i) {
+      if (name_of(head, columns[i]) != kept || across + wide(i) > limit) continue;
+      out[i] = any_behind = true;
+      across += wide(i);
+    }
+  }
+  for (std::size_t i = 1; i < columns.size(); ++i) {
+    if (out[i]) continue;
+    out[i] = across + wide(i) <= limit;
+    if (out[i]) across += wide(i);
+    if (!out[i] && !any_behind) break;
+  }
+  return out;
+}
+
 /// "(not shown: TPOT p99 ms, unsupported; --wide)", or their number where the names do not fit.
-std::string missing_line(const Characters& head, const std::vector<Span>& columns, std::size_t kept,
-                         std::size_t limit, std::string_view option) {
+std::string missing_line(const Characters& head, const std::vector<Span>& columns,
+                         const std::vector<bool>& kept, std::size_t limit,
+                         std::string_view option) {
   std::string names;
-  for (std::size_t i = kept; i < columns.size(); ++i)
-    names += (names.empty() ? "" : ", ") + joined(head, columns[i].from, columns[i].to);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (kept[i]) continue;
+    names += (names.empty() ? "" : ", ") + name_of(head, columns[i]);
+    ++count;
+  }
   std::string end = "; ";
   end.append(option).append(" shows all)\n");
   const std::string all = "(not shown: " + names + end;
   if (width(all) - 1 <= limit) return all;
-  const std::size_t count = columns.size() - kept;
   return "(" + std::to_string(count) + (count == 1 ? " column" : " columns") + " not shown" + end;
 }
 
@@ -98,12 +136,15 @@ std::string fit(const std::vector<std::string_view>& lines, std::size_t limit,
     for (const std::string_view line : lines) out.append(line).append("\n");
     return out;
   }
-  std::size_t kept = 1;
-  while (kept < columns.size() && columns[kept].to <= limit) ++kept;
-  const std::size_t end = columns[kept - 1].to;
+  const std::vector<bool> kept = chosen(rows.front(), columns, limit);
   for (const Characters& line : all) {
     std::string shown;
-    for (std::size_t i = 0; i < std::min(end, line.size()); ++i) shown += line[i];
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      if (!kept[column]) continue;
+      const std::size_t from = column == 0 ? 0 : columns[column - 1].to;
+      for (std::size_t i = from; i < columns[column].to; ++i)
+        shown += i < line.size() ? line[i] : " ";
+    }
     shown.erase(shown.find_last_not_of(' ') + 1);
     out += shown + "\n";
   }

@@ -9,8 +9,9 @@
 namespace rooflua {
 
 /// The text with tables that fit lines of that many characters. Columns are left out from the
-/// right; the first always stays. A line under the table says what is missing. A table is a run of
-/// lines of at least three columns, which are two spaces apart in every line. All other lines stay.
+/// right; the first always stays, and the times and shares of a step stay as long as they fit. A
+/// line under the table says what is missing. A table is a run of lines of at least three columns,
+/// which are two spaces apart in every line. All other lines stay.
 /// @param columns  0: the text as it is
 /// @param option   shows everything: "--wide"
 std::string fitted(std::string_view text, int columns, std::string_view option);

@@ -6,11 +6,11 @@ local rooflua = {}
 
 local kinds = { steps = true, schedulers = true, routers = true, workloads = true, bucketing = true,
   corrections = true, lookup = true, metrics = true, speculators = true, acceptance = true, drafters = true,
-  candidates = true, objectives = true, strategies = true, power = true }
+  candidates = true, objectives = true, strategies = true, power = true, campaigns = true }
 
 --- The policies of one folder of scripts/, with doc and parameters.
 ---@param kind string steps, schedulers, routers, workloads, bucketing, corrections, lookup, metrics, speculators,
----acceptance, drafters, candidates, objectives, strategies or power
+---acceptance, drafters, candidates, objectives, strategies, power or campaigns
 function rooflua.list(kind)
   if not kinds[kind] then
     if type(kind) ~= "string" then

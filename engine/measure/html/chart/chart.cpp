@@ -84,11 +84,18 @@ std::string limit_lines(const std::vector<Limit>& limits, const Frame& frame) {
   return out;
 }
 
+bool has_interval(const ChartPoint& point) {
+  return std::isfinite(point.low) && std::isfinite(point.high);
+}
+
 /// The interval of a point, as far as the axis shows it.
-std::string whisker(const ChartPoint& point, const Frame& frame, const std::string& style) {
+std::string whisker(const ChartPoint& point, const Frame& frame, const std::string& style,
+                    const std::string& note) {
   if (!frame.y.shows(point.low) || !frame.y.shows(point.high)) return "";
   const double x = frame.x(point.x);
-  return line(x, frame.y(point.low), x, frame.y(point.high), "line whisker " + style);
+  std::string out = line(x, frame.y(point.low), x, frame.y(point.high), "line whisker " + style);
+  out.resize(out.size() - 2);  // the "/>", for the note inside
+  return out + "><title>" + escaped(note) + "</title></line>";
 }
 
 std::string diagonal_and_bands(const ScatterChart& chart, const Frame& frame) {
@@ -203,10 +210,13 @@ std::string svg(const ScatterChart& chart) {
       const std::string note = prefix + point.note + (point.note.empty() ? "" : ", ") +
                                chart.x.label + " " + with_unit(point.x, chart.x) + ", " +
                                chart.y.label + " " + with_unit(point.y, chart.y);
-      marks += whisker(point, frame, style);
-      marks += marker(shape_of(series.style, i), frame.x(point.x), frame.y(point.y), style, note);
+      marks += has_interval(point) ? whisker(point, frame, style, note)
+                                   : marker(shape_of(series.style, i), frame.x(point.x),
+                                            frame.y(point.y), style, note);
     }
-    keys.push_back({series.name, style, "marker", shape_of(series.style, i)});
+    const bool lines = !series.points.empty() && has_interval(series.points.front());
+    keys.push_back({series.name, style + (lines ? " whisker" : ""), lines ? "line" : "marker",
+                    shape_of(series.style, i)});
   }
   marks += limit_lines(chart.limits, frame);
   return figure_of(

@@ -10,7 +10,7 @@ namespace rooflua {
 struct ChartPoint {
   double x = 0, y = 0;
   std::string note;  // scatter: in the tooltip, "llama-3.1-8b, tp 2"
-  // Scatter: the ends of an interval of y, drawn as a vertical line; NaN: none.
+  // Scatter: the ends of an interval of y, drawn as a vertical line instead of a marker; NaN: none.
   double low = std::numeric_limits<double>::quiet_NaN(), high = low;
 };
 

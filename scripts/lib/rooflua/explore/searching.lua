@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local cheapest = require "rooflua.explore.search.cheapest"
 local highest_load = require "rooflua.explore.search.highest_load"
+local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
 local own_metrics = require "rooflua.measure.own"
 local pareto = require "rooflua.explore.search.pareto"
@@ -13,6 +14,7 @@ local slo = require "rooflua.explore.search.slo"
 local variants = require "rooflua.scenario.variants"
 
 local searching = {}
+local lists = { "fixed", "front", "metrics", "objectives", "rows", "runs", "seeds", "show", "slo", "tried" }
 local fail = core.fail
 
 local function sensitivities(search, given)
@@ -63,8 +65,12 @@ end
 function searching.run(reader, scenario, given, how)
   local search = opened(reader, scenario, given, how)
   local result = goals[search.goal](search, given)
-  if search.goal == "sensitivity" then return result, search.runs end
-  result.slo, result.seeds, result.runs, result.show = search.bounds, search.seeds, search.runs, search.more
+  if search.goal ~= "sensitivity" then
+    result.slo, result.seeds, result.runs, result.show = search.bounds, search.seeds, search.runs, search.more
+  end
+  for _, key in ipairs(lists) do -- an empty one is a list in documents, too
+    if result[key] then json.array(result[key]) end
+  end
   return result, search.runs
 end
 

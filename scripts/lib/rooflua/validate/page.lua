@@ -118,7 +118,7 @@ local function interval_chart(current, title, metric)
     table.insert(series[each.one.inside and 2 or 3].points, { x = i, y = each.measured / each.simulated, note = about })
   end
   return { title = title, x = { label = "case, from the shortest measured time to the longest" },
-    y = { label = "over the simulated value", unit = "1", log = true }, series = series,
+    y = { label = "times the simulated value", log = true }, series = series,
     limits = json.array { { value = 1, label = "simulated" } } }
 end
 
@@ -128,8 +128,8 @@ local function interval_section(current)
   for _, each in ipairs(shown_intervals) do charts[#charts + 1] = interval_chart(current, each[2], each[1]) end
   if #charts == 0 then return nil end
   return { heading = "Measured values and predicted intervals", charts = charts,
-    note = ("A line is the 90 %% interval that the simulation predicts (%d replicates), a marker on it the measured "
-      .. "value. Both are divided by the simulated value of the case."):format(current.intervals) }
+    note = ("A line is the 90 %% interval that the simulation predicts (%d replicates), a marker the measured value. "
+      .. "Both are divided by the simulated value of the case."):format(current.intervals) }
 end
 
 --- Errors of every group with the main step model.
