@@ -18,21 +18,23 @@ constexpr double worth_shards_s = 60;
 constexpr double most_per_run_s = 1;  // CPU time; a longer run is worth a shard
 constexpr std::size_t samples = 3;
 
-/// Seconds that a run takes here, from a few of them; nothing where one takes long or fails.
-std::optional<double> seconds_per_run(script::Scenario& scenario) {
+/// Seconds that all runs take here, from a few of them; nothing where one takes long or fails. The
+/// first run also reads the tables that the others share.
+std::optional<double> seconds_of_all(script::Scenario& scenario) {
   const std::size_t count = scenario.variants().size();
-  double spent_s = 0;
   std::set<std::size_t> tried;
   for (std::size_t i = 0; i < samples; ++i) tried.insert(i * (count - 1) / (samples - 1));
+  double first_s = 0, others_s = 0;
   for (const std::size_t variant : tried) {
     const auto began = std::chrono::steady_clock::now();
     const script::VariantResult result = scenario.run(variant, false);
     if (!result.known() || result.partial() != nullptr) return std::nullopt;
-    // The first run of a process also reads the tables that the others share.
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
-    spent_s += passed.count();
+    (variant == 0 ? first_s : others_s) += passed.count();
   }
-  return spent_s / static_cast<double>(tried.size());
+  if (tried.size() == 1) return first_s;
+  const double each_s = others_s / static_cast<double>(tried.size() - 1);
+  return first_s + each_s * static_cast<double>(count - 1);
 }
 
 }  // namespace
@@ -50,14 +52,12 @@ void advise(const CampaignFiles& campaign, const CampaignArguments& arguments,
     options.seed = arguments.seed;
     script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
     if (scenario.kind() == "plan") return;
-    const std::optional<double> each_s = seconds_per_run(scenario);
-    if (!each_s) return;
-    const double all_s = *each_s * static_cast<double>(campaign.runs);
-    if (all_s >= worth_shards_s) return;
+    const std::optional<double> all_s = seconds_of_all(scenario);
+    if (!all_s || *all_s >= worth_shards_s) return;
     std::fprintf(stderr,
                  "rooflua: all %s runs take about %.*f s on this machine in one process, which is "
                  "less than a queue takes: rooflua run %s --jobs N\n",
-                 grouped(campaign.runs).c_str(), all_s < 10 ? 1 : 0, all_s,
+                 grouped(campaign.runs).c_str(), *all_s < 10 ? 1 : 0, *all_s,
                  arguments.scenario.c_str());
   } catch (const Error&) {
     // What is wrong with a run is told where it is done.
