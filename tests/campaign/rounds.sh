@@ -5,7 +5,7 @@ cat >"$top/s.lua" <<'END'
 return { rooflua = 1, title = "Capacity", kind = "search", model = "llama-3.1-8b", hardware = "h200-sxm",
   workload = require "workloads.poisson" { num_requests = 40, prompt_tokens = 600, output_tokens = 30 },
   vary = { hardware = { "h200-sxm", "l40s" } },
-  search = { goal = "rate", slo = { ttft_s_p99 = 0.3 }, min = 1, max = 200, tolerance = 0.05, seeds = 2,
+  search = { goal = "rate", slo = { ttft_s_p99 = 0.3 }, min = 1, max = 200, tolerance = 0.2, seeds = 2,
     points_per_round = 3 } }
 END
 "$rooflua" run "$top/s.lua" --json "$top/alone.json" --quiet >"$top/alone.txt"
@@ -18,8 +18,8 @@ until [ "$rounds" -gt 0 ] && has "$top/err.0" "0 of 2 searches need" >"$top/chec
   rounds=$((rounds + 1))
   [ "$rounds" -lt 30 ] || { echo "FAIL  the search has no end"; exit 1; }
   for i in 0 1 2; do shard "$i" || { cat "$top/err.$i"; exit 1; }; done
-  # Shards that are done again, before or after the merge, do nothing that was done.
-  shard 1
+  # A shard that is done again does nothing that was done.
+  [ "$rounds" -gt 2 ] || shard 1
   "$rooflua" results merge "$all" "$top/r" >"$top/merge.log" || { cat "$top/merge.log"; exit 1; }
 done
 echo "      $rounds rounds"
