@@ -6,13 +6,13 @@
 
 #include "app/campaign/campaign.h"
 #include "app/commands.h"
-#include "app/shell/completion.h"
-#include "app/shell/manual.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/python_path.h"
 #include "app/quote.h"
 #include "app/results/options.h"
+#include "app/shell/completion.h"
+#include "app/shell/manual.h"
 #include "app/usage.h"
 #include "base/build_stamp.h"
 #include "base/error.h"
@@ -44,6 +44,9 @@ void add_run(CLI::App& app, Door& door) {
   command->add_option("--shard", a->shard,
                       "Do part I (from 0) of N of the runs, and keep them in the folder of "
                       "--results; auto/N: which, the engine of the cluster says");
+  command->add_option("--round", a->round,
+                      "Of a search, with --shard: do the own part of its next round only; FILE has "
+                      "the runs of the rounds before");
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->add_option(
       "--requests", a->requests,

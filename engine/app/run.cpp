@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <utility>
 
 #include "app/commands.h"
 #include "app/output.h"
@@ -68,6 +69,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
     outputs.jobs = arguments.jobs;
     outputs.results = keeping.file;
     outputs.also = keeping.also;
+    outputs.round = keeping.round;
     if (!arguments.quiet) outputs.progress = "runs";
   }
   return scenario.run(variant, op_by_op(scenario, arguments), outputs);
@@ -217,10 +219,38 @@ Json shard_json(const Shard& shard, const script::Scenario& scenario) {
 
 /// Prints on stderr how many of the runs are those of this shard.
 void tell_part(const script::Scenario& scenario, const RunArguments& arguments) {
-  if (arguments.shard.empty() || arguments.quiet) return;
+  if (arguments.shard.empty() || !arguments.round.empty() || arguments.quiet) return;
   std::fprintf(stderr, "rooflua: %zu of %lld runs are those of shard %s\n",
                scenario.variants().size(), static_cast<long long>(scenario.total()),
                arguments.shard.c_str());
+}
+
+/// Makes the shard a part of each round, where --round asks for it.
+void divide_round(const RunArguments& arguments, script::ScenarioOptions& options,
+                  Keeping& keeping) {
+  if (arguments.round.empty()) return;
+  if (!options.shard) throw Misused("--round", "needs --shard I/N: whose part of the round");
+  if (!arguments.json.empty() || !arguments.html.empty())
+    throw Misused("--round", "gives no report; leave out --json and --html");
+  if (std::filesystem::exists(arguments.round)) keeping.also.push_back(arguments.round);
+  keeping.round = std::exchange(options.shard, std::nullopt);
+}
+
+/// What a shard prints of its part of a round. @return the exit status
+int end_round(const script::Scenario& scenario, const std::vector<script::VariantResult>& results,
+              const RunArguments& arguments, const std::filesystem::path& home) {
+  const auto waiting =
+      std::count_if(results.begin(), results.end(), [](const auto& each) { return each.waits; });
+  std::fprintf(stderr,
+               "rooflua: %lld of %zu searches need runs of other shards; the others are at "
+               "their end\n",
+               static_cast<long long>(waiting), results.size());
+  const bool failed = std::any_of(results.begin(), results.end(), [](const auto& each) {
+    return !each.waits && (!each.known() || each.partial() != nullptr);
+  });
+  if (failed) tell_missing(scenario, results, arguments, home);
+  if (script::last_stop() == script::StopReason::interrupted) return script::interrupted_status();
+  return failed ? 1 : 0;
 }
 
 int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
@@ -235,6 +265,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   script::ScenarioOptions options;
   options.shard = shard_of(arguments);
   Keeping keeping = keeping_of(arguments, options.shard);
+  divide_round(arguments, options, keeping);
   script::Vm vm(vm_options(arguments, home));
   const std::vector<WrittenFile> written = written_files(vm, arguments.write);
   script::stop_on_terminate();
@@ -242,6 +273,10 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   options.seed = arguments.seed;
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
   refuse_options(arguments, scenario.kind());
+  if (keeping.round && scenario.kind() != "search") {
+    throw Misused("--round", "is for searches; the runs of kind \"" + scenario.kind() +
+                                 "\" are known before, and --shard alone divides them");
+  }
   tell_part(scenario, arguments);
   if (arguments.explain && !arguments.results.empty() && scenario.kind() == "serve")
     throw Misused("--explain", "looks at a run as it goes; leave out --results");
@@ -252,6 +287,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
         const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
         return run_variant(scenario, variant, arguments, keeping, passed.count());
       });
+  if (keeping.round) return end_round(scenario, results, arguments, home);
   for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
   // A scenario's own report expects the complete results of all variants.
   const bool partial = is_partial(results) || is_part(scenario);

@@ -19,6 +19,10 @@ Json answer(const std::function<script::VariantResult(std::size_t)>& run, std::s
   Json out = Json::object();
   try {
     script::VariantResult result = run(variant);
+    if (result.waits) {
+      out["waits"] = true;
+      return out;
+    }
     out["document"] = std::move(result.document);
     out["report"] = std::move(result.text);
     if (!result.details.empty()) out["details"] = std::move(result.details);
@@ -122,10 +126,12 @@ std::vector<script::VariantResult> collect(const SweepOutcome& outcome) {
       result.problem = problem->text();
     } else if (const Json* why = answered.find("stopped")) {
       if (stopped.empty()) stopped = why->text();
+    } else if (answered.find("waits") != nullptr) {
+      result.waits = true;
     } else {
       result = from_answer(answered);
     }
-    anything |= result.known() || !result.problem.empty();
+    anything |= result.known() || result.waits || !result.problem.empty();
   }
   if (!anything && !stopped.empty()) throw Error("", stopped);
   return results;

@@ -3,6 +3,7 @@
 // taken from there, so that an interrupted sweep can be continued.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Keeping {
   std::string file;               // that gets the runs; "" = none
   std::vector<std::string> also;  // files that are read besides
   bool explained = false;         // whether the kept texts list operations
+  std::optional<Shard> round;     // of a search: whose part of its next round is run
 };
 
 /// With one job and no results file the variants run in this process. Otherwise they run in worker

@@ -74,7 +74,9 @@ void tell_builds(const ResultStore& store, const std::string& build) {
   std::string builds;
   for (const std::string& each : store.builds()) builds += (builds.empty() ? "" : ", ") + each;
   log::warn(store.file() + ": its runs are of another build of the program (" + builds +
-            "; this is " + build + "); they are kept and not used");
+            "; this is " + build +
+            "); they are kept and not used. That build goes on with them, and `rooflua results "
+            "export` and `diff` read them with --build");
 }
 
 /// Takes the results that a file has. A row that was altered is told and not taken: its run is
@@ -102,6 +104,19 @@ void take_over(const ResultStore& store, const std::vector<SweepRow>& rows,
     outcome.foreign = store.count() - static_cast<std::int64_t>(used.size());
 }
 
+/// Takes the failures that a file tells of.
+void take_failures(const ResultStore& store, const std::vector<SweepRow>& rows,
+                   const SweepOptions& options, SweepOutcome& outcome) {
+  if (!options.takes_failures) return;
+  std::map<std::int64_t, std::string> problems;  // by position
+  for (const RunFailure& each : store.failures(options.set.set_hash))
+    problems.emplace(each.position, each.problem);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto at = problems.find(rows[i].position);
+    if (at != problems.end() && outcome.results[i].is_null()) outcome.problems[i] = at->second;
+  }
+}
+
 /// Looks into all files, and notes in the own one which of its runs belong to this sweep.
 void look_up(const std::vector<SweepRow>& rows, const SweepOptions& options,
              SweepOutcome& outcome) {
@@ -109,6 +124,7 @@ void look_up(const std::vector<SweepRow>& rows, const SweepOptions& options,
   {
     ResultStore store(options.results, ResultStore::Use::write);
     take_over(store, rows, options, outcome);
+    take_failures(store, rows, options, outcome);
     store.together([&] {
       store.put(options.set);
       for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -119,7 +135,9 @@ void look_up(const std::vector<SweepRow>& rows, const SweepOptions& options,
   for (const std::string& file : options.also) {
     if (file == options.results) continue;
     try {
-      take_over(ResultStore(file, ResultStore::Use::read), rows, options, outcome);
+      const ResultStore store(file, ResultStore::Use::read);
+      take_over(store, rows, options, outcome);
+      take_failures(store, rows, options, outcome);
     } catch (const Error& error) {
       log::warn(std::string(error.what()) + "; this file is left aside");
     }
@@ -153,7 +171,7 @@ Missing missing_rows(const std::vector<SweepRow>& rows, const SweepOutcome& outc
   Missing out;
   std::map<std::string, std::size_t> first;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!outcome.results[i].is_null()) continue;
+    if (!outcome.results[i].is_null() || !outcome.problems[i].empty() || !rows[i].here) continue;
     const auto [at, is_new] = first.emplace(rows[i].run_hash, i);
     if (is_new || rows[i].run_hash.empty()) {
       out.rows.push_back(i);
@@ -175,6 +193,8 @@ SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& op
   // Closed before the first fork: SQLite forbids to carry a connection into another process.
   if (keeps) look_up(rows, options, outcome);
   const Missing missing = missing_rows(rows, outcome);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    outcome.missing += !rows[i].here && outcome.results[i].is_null() && outcome.problems[i].empty();
   std::unique_ptr<ResultStore> store;
   const std::string host = host_name();
   ProgressBar bar(options.title, static_cast<std::int64_t>(rows.size()), options.quiet);

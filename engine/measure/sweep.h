@@ -21,12 +21,14 @@ struct SweepRow {
   // Where results are kept:
   std::string run_hash = {};
   std::int64_t position = 0;  // in its set
+  bool here = true;           // else another process does it: it is taken from files, or missing
 };
 
 struct SweepOptions {
   int jobs = 1;
   std::string results;            // SQLite file that gets the runs; "" = none
   std::vector<std::string> also;  // files that are read besides
+  bool takes_failures = false;    // a failure that a file tells of is not tried again
   ResultSet set;                  // where results is given
   std::string build;              // of the program
   std::string title;              // of the progress bar
@@ -40,6 +42,7 @@ struct SweepOutcome {
   std::vector<Json> results;          // {document, report, drawing}; null: none
   std::vector<std::string> problems;  // "" where all went well
   std::int64_t reused = 0;            // rows that a file had
+  std::int64_t missing = 0;           // rows that are not done here, and that no file has
   std::int64_t foreign = 0;           // runs of the sweep's own file that belong to something else
   bool interrupted = false;
 };

@@ -12,6 +12,13 @@ namespace {
 
 constexpr const char* module = "rooflua.scenario.program";
 
+Json shard_json(const Shard& shard) {
+  Json out = Json::object();
+  out["index"] = shard.index;
+  out["count"] = shard.count;
+  return out;
+}
+
 /// The options of kinds.lua's run.
 Json run_options(bool explain, const RunOutputs& outputs) {
   Json options = Json::object();
@@ -25,6 +32,7 @@ Json run_options(bool explain, const RunOutputs& outputs) {
   if (outputs.sketch) options["sketch"] = true;
   if (outputs.why) options["why"] = std::int64_t{*outputs.why};
   options["jobs"] = outputs.jobs;
+  if (outputs.round) options["round"] = shard_json(*outputs.round);
   if (!outputs.also.empty()) {
     options["also"] = Json::array();
     for (const std::string& each : outputs.also) options["also"].push_back(each);
@@ -38,10 +46,7 @@ Json options_json(const ScenarioOptions& options) {
   for (const std::string& each : options.set) set.push_back(each);
   given["set"] = std::move(set);
   if (options.seed) given["seed"] = std::int64_t{*options.seed};
-  if (options.shard) {
-    given["shard"]["index"] = options.shard->index;
-    given["shard"]["count"] = options.shard->count;
-  }
+  if (options.shard) given["shard"] = shard_json(*options.shard);
   return given;
 }
 
@@ -105,6 +110,11 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
   ROOFLUA_ASSERT(variant < variants_.size());
   const Json returned =
       ask("run", {Json(static_cast<double>(variant + 1)), run_options(explain, outputs)});
+  if (returned.find("waits") != nullptr) {
+    VariantResult waiting;
+    waiting.waits = true;
+    return waiting;
+  }
   // The summary of a served variant comes beside the table that Lua returns: it stays a struct.
   return variant_result(kind_, variants_[variant], returned,
                         std::exchange(context_of(vm_->state()).served, nullptr), explain, file_);

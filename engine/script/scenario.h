@@ -30,6 +30,8 @@ struct RunOutputs {
   std::string results;            // SQLite file of a search
   std::vector<std::string> also;  // files of results that it reads besides
   int jobs = 1;                   // of a search
+  /// Of a search: only this part of its next round is run (VariantResult::waits).
+  std::optional<Shard> round;
 };
 
 /// The names of a scenario's runs in files of results.

@@ -16,7 +16,9 @@ function Parallel:write(campaign)
   if self.program ~= "" then campaign.program = self.program end
   local dir, numbers = campaign.quoted(campaign.dir), {}
   for i = 1, campaign.shards do numbers[i] = i - 1 end
-  local line = campaign.line("parallel --will-cite --joblog", dir .. "/logs/joblog --resume-failed",
+  -- A round of a search does every shard again.
+  local log = campaign.rounds and "" or "--joblog " .. dir .. "/logs/joblog --resume-failed"
+  local line = campaign.line("parallel --will-cite", log,
     self.most > 0 and "-j " .. self.most or "", self.options, '"$@"',
     campaign.quoted(campaign:run("{}/" .. campaign.shards) .. " > " .. dir .. "/logs/{}.log 2>&1"), ":::",
     table.concat(numbers, " "))

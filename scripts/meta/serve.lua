@@ -1,6 +1,5 @@
 ---@meta rooflua.serve
---- What happens over time: scenarios of kind "serve" as runs and as live simulations, and what schedulers and routers
---- see. A view is valid during the call that received it.
+--- Scenarios of kind "serve" as runs and as live simulations, and the views of policies, valid during their call.
 ---@class rooflua.serve
 local serve = {}
 
@@ -107,6 +106,7 @@ local serve = {}
 ---@field min number? lowest load
 ---@field max number? highest load
 ---@field tolerance number? default 0.01; how close to the highest load, as a share
+---@field points_per_round integer? default 1; loads that are tried at once; 1 is bisection, more suits many processes
 ---@field checks integer? default 4; further loads that test whether more load is never better
 ---@field deployments table? { name, cost_per_hour, set } of each
 ---@field vary table? the variants, as in a scenario

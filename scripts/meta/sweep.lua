@@ -19,9 +19,9 @@ function sweep.grid(given) end
 function sweep.sample(given) end
 
 ---goal "rate": the highest `parameter` (the workload's rate) between min and max that meets `slo`, by bisection to
----`tolerance` (0.01), with `checks` (4) further loads. goal "cheapest": the cheapest of `deployments = { { name =,
----cost_per_hour =, set = {...} }, ... }` that meets `slo`. goal "pareto": the best compromises among `vary`, by
----`objectives` (throughput per GPU and TPOT).
+---`tolerance` (0.01), `points_per_round` (1) loads at once, with `checks` (4) further loads. goal "cheapest": the
+---cheapest of `deployments = { { name =, cost_per_hour =, set = {...} }, ... }` that meets `slo`. goal "pareto": the
+---best compromises among `vary`, by `objectives` (throughput per GPU and TPOT).
 ---slo: `{ ttft_s_p99 = 0.5, slo_attainment_frac = { min = 0.99 } }`, means over seeds.
 ---@param given table { scenario, goal =, slo =, seeds =, jobs =, results =, ... }
 ---@return table result goal, value, tried, runs, note, front, monotone

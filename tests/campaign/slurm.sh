@@ -44,8 +44,8 @@ ready() { timeout 40 sh -c 'until [ "$(sinfo -h -o %t)" = idle ]; do sleep 0.3; 
 ready || { echo "SKIPPED: the node does not come up here"; tail -n 5 "$top"/slurmctld.log "$top"/slurmd.log; exit 4; }
 
 ended() { timeout 200 sh -c 'while [ -n "$(squeue -h)" ]; do sleep 0.5; done'; }
-count=${ROOFLUA_CAMPAIGN_RUNS:-200}
-scenario "$count" 40
+count=${ROOFLUA_CAMPAIGN_RUNS:-1000}
+scenario "$count" 300
 printf 'partition = "all"\nmost = 4\n' >"$top/site.toml"
 "$rooflua" campaign submit "$top/s.lua" --on slurm --shards 4 --dir "$top/c" --site "$top/site.toml" --run \
   >"$top/said" 2>&1 || { cat "$top/said"; exit 1; }

@@ -129,3 +129,15 @@ def test_20000_results_are_a_frame_within_two_seconds(tmp_path, result):
     print(f"20,000 results in {took_s:.2f} s of CPU; json.loads alone {unit_s:.2f} s")
     # On a machine that is busy or slow: no more than a few times what parsing alone takes.
     assert took_s < max(2.0, 4 * unit_s), (took_s, unit_s)
+
+
+def test_a_frame_is_written_as_parquet_or_says_what_is_missing(tmp_path, result):
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        with pytest.raises(ImportError, match="needs pyarrow"):
+            result.to_parquet(tmp_path / "runs.parquet")
+        return
+    pandas = pytest.importorskip("pandas")
+    result.to_parquet(tmp_path / "runs.parquet")
+    assert pandas.read_parquet(tmp_path / "runs.parquet").equals(result.frame)

@@ -39,6 +39,23 @@ test("the bisection ends within its tolerance of the planted limit", function()
   end
 end)
 
+test("several loads in a round end at the same limit in fewer rounds", function()
+  local given = scenario({ load = 4 }) -- a step takes `seats` ms
+  for points = 1, 9 do
+    local result = rate { tolerance = 0.01, points_per_round = points, checks = 0 }
+    test.check(result.value <= 8 and result.value >= 8 / 1.01, "%g of %d points", result.value, points)
+    test.check(result.missed_at > 8 and result.missed_at / result.value <= 1.01)
+    local rounds = math.ceil(math.log(math.log(100) / math.log(1.01)) / math.log(points + 1))
+    test.check(#result.tried - 2 <= points * rounds, "%d loads, %d points", #result.tried, points)
+    for limit = 1, 5 do
+      local whole = sweep.search { given, parameter = "steps.seats", min = 1, max = 6, checks = 0,
+        points_per_round = points, slo = { tpot_s_mean = (limit + 0.5) * 1e-3 } }
+      test.equal(whole.value .. " " .. whole.missed_at, limit .. " " .. limit + 1, points .. " points")
+    end
+  end
+  test.raises("points_per_round", function() rate { points_per_round = 0 } end)
+end)
+
 test("an SLO that no load meets, and one that all meet, are said to be so", function()
   local none = rate { slo = { tpot_s_mean = 1e-4 } }
   test.equal(none.value, nil)

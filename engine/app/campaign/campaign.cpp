@@ -36,6 +36,7 @@ Json options_of(const CampaignArguments& arguments) {
   options["dir"] = fs::absolute(arguments.dir).lexically_normal().string();
   options["program"] = own_program();
   options["jobs"] = arguments.jobs;
+  options["rounds"] = arguments.rounds;
   options["set"] = Json::array();
   for (const std::string& each : arguments.set) options["set"].push_back(each);
   if (arguments.seed) options["seed"] = std::int64_t{*arguments.seed};
@@ -93,6 +94,7 @@ int campaign_submit(const CampaignArguments& arguments, const std::filesystem::p
   std::printf("%s: %s runs in %d shards; %s says what comes next\n", campaign.dir.c_str(),
               grouped(campaign.runs).c_str(), arguments.shards,
               (campaign.dir / "README.md").c_str());
+  advise(campaign, arguments, home);
   std::printf("%s%s\n", arguments.submit ? "running: " : "submit with: ", campaign.submit.c_str());
   if (!arguments.submit) return 0;
   finish_output();

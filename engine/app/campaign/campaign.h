@@ -21,6 +21,7 @@ struct CampaignArguments {
   std::optional<long> seed;
   int jobs = 1;         // worker processes of each shard
   bool submit = false;  // --run
+  bool rounds = false;  // a search is done round by round
 };
 
 /// What was written.
@@ -35,6 +36,10 @@ struct CampaignFiles {
 /// Writes the files of a campaign into its folder; again, where they are there.
 /// @throws Error if the folder has something else
 CampaignFiles write_campaign(const CampaignArguments& arguments, const std::filesystem::path& home);
+
+/// Does a few runs, and says on stderr where all of them take less time here than a queue takes.
+void advise(const CampaignFiles& campaign, const CampaignArguments& arguments,
+            const std::filesystem::path& home);
 
 int campaign_submit(const CampaignArguments& arguments, const std::filesystem::path& home);
 

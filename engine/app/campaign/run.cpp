@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "measure/store/merge.h"
 #include "measure/write/table.h"
+#include "script/scenario.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -27,6 +29,40 @@ std::int64_t runs_there(const std::string& file, const std::string& set) {
   return out;
 }
 
+/// Whether a file has every run that the searches of the scenario ask for.
+bool searches_end(const CampaignFiles& campaign, const CampaignArguments& arguments,
+                  const std::string& file, const fs::path& home) {
+  script::VmOptions vm_options;
+  vm_options.home = home;
+  script::Vm vm(vm_options);
+  script::ScenarioOptions options;
+  options.set = arguments.set;
+  options.seed = arguments.seed;
+  script::Scenario scenario(vm, fs::path(campaign.scenario), options);
+  script::RunOutputs outputs;
+  outputs.results = file;
+  outputs.round = Shard{arguments.shards, arguments.shards};  // no shard's part: nothing is run
+  bool end = true;
+  for (std::size_t i = 0; i < scenario.variants().size(); ++i) {
+    try {
+      if (scenario.run(i, false, outputs).waits) end = false;
+    } catch (const Error&) {
+      // A search that failed asks for no more runs. The report says why.
+    }
+  }
+  return end;
+}
+
+/// How many runs have ended, well or not.
+std::int64_t runs_ended(const std::string& file) {
+  if (!fs::exists(file)) return 0;
+  const ResultStore store(file, ResultStore::Use::read);
+  std::int64_t out = store.count(build_stamp());
+  for (const ResultSet& set : store.sets())
+    out += static_cast<std::int64_t>(store.failures(set.set_hash).size());
+  return out;
+}
+
 /// Runs a script of the campaign. Its output goes to stderr, because stdout is for the report.
 int script(const fs::path& dir, const char* name) {
   std::string path;
@@ -40,26 +76,40 @@ bool was_interrupted(int status) {
 
 }  // namespace
 
-int campaign_run(const CampaignArguments& arguments, const std::filesystem::path& home) {
+int campaign_run(const CampaignArguments& given, const std::filesystem::path& home) {
+  CampaignArguments arguments = given;
+  arguments.rounds = true;
   const CampaignFiles campaign = write_campaign(arguments, home);
+  const bool search = campaign.set.empty();
   const std::string all = (campaign.dir / "results.sqlite").string();
   for (std::int64_t before = -1;;) {
     // A shard with a variant that fails ends with a status other than 0: what is there counts.
     const int status = script(campaign.dir, "run.sh");
     script(campaign.dir, "merge.sh");
-    const std::int64_t there = runs_there(all, campaign.set);
+    const std::int64_t there = search ? runs_ended(all) : runs_there(all, campaign.set);
     if (was_interrupted(status)) {
       std::fprintf(stderr, "rooflua: stopped; the same command goes on\n");
       return 130;
     }
-    if (campaign.set.empty() || there >= campaign.runs) break;
+    if (search ? searches_end(campaign, arguments, all, home) : there >= campaign.runs) break;
+    if (there <= before && search) {
+      throw Error(all,
+                  "the search needs further runs, and doing the shards of its round again gave "
+                  "none of them; " +
+                      (campaign.dir / "logs").string() + " says why");
+    }
     if (there <= before) {
       throw Error(all, grouped(campaign.runs - there) + " of " + grouped(campaign.runs) +
                            " runs are missing, and doing their shards again gave none of them; " +
                            (campaign.dir / "logs").string() + " says why");
     }
-    std::fprintf(stderr, "rooflua: %s of %s runs are there; the others are submitted again\n",
-                 grouped(there).c_str(), grouped(campaign.runs).c_str());
+    if (search) {
+      std::fprintf(stderr, "rooflua: %s runs have ended; the next round is submitted\n",
+                   grouped(there).c_str());
+    } else {
+      std::fprintf(stderr, "rooflua: %s of %s runs are there; the others are submitted again\n",
+                   grouped(there).c_str(), grouped(campaign.runs).c_str());
+    }
     before = there;
   }
   RunArguments report;

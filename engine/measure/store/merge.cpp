@@ -154,6 +154,16 @@ void take_file(Union& all, const std::string& file) {
   }
 }
 
+/// The same for a file that nobody named, because it lies in a folder of results.
+void take_file_of(Union& all, const std::string& folder, const std::string& file) {
+  try {
+    take_file(all, file);
+  } catch (const Error& error) {
+    throw Error(error.where(), error.message() + "; it lies in the folder " + folder +
+                                   ": move it out, or name the files in place of the folder");
+  }
+}
+
 }  // namespace
 
 bool is_sqlite(const std::string& file) {
@@ -164,23 +174,26 @@ bool is_sqlite(const std::string& file) {
 }
 
 MergeOutcome merge_into(ResultStore& out, const std::vector<std::string>& others, bool strict) {
-  std::vector<std::string> files;
+  std::vector<std::pair<std::string, std::string>> files;  // folder, or "", and file
   for (const std::string& each : others) {
     if (!std::filesystem::is_directory(each)) {
-      files.push_back(each);
+      files.emplace_back("", each);
       continue;
     }
     const std::vector<std::string> inside = result_files(each);
     if (inside.empty()) throw Error(each, "holds no files of results (*.sqlite)");
-    files.insert(files.end(), inside.begin(), inside.end());
+    for (const std::string& file : inside) files.emplace_back(each, file);
   }
   Union all(out, strict);
   out.together([&] {
     all.take_sets_of(out);
-    for (const std::string& file : files) {
+    for (const auto& [folder, file] : files) {
       std::error_code ignored;
       if (std::filesystem::equivalent(file, out.file(), ignored)) continue;
-      take_file(all, file);
+      if (folder.empty())
+        take_file(all, file);
+      else
+        take_file_of(all, folder, file);
       ++all.outcome.files;
     }
     all.write_sets();

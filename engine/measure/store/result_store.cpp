@@ -28,9 +28,14 @@ constexpr const char* schema =
     " set_hash TEXT NOT NULL, position INTEGER NOT NULL, host TEXT NOT NULL,"
     " problem TEXT NOT NULL, tries INTEGER NOT NULL, PRIMARY KEY (set_hash, position, host));";
 
-constexpr const char* run_columns =
+constexpr const char* all_runs =
     "SELECT run_hash, build, seed, scenario, parameters, document, report, drawing, host, checksum"
-    " FROM runs ";
+    " FROM runs ORDER BY run_hash, build";
+constexpr const char* one_run =
+    "SELECT run_hash, build, seed, scenario, parameters, document, report, drawing, host, checksum"
+    " FROM runs WHERE run_hash = ? AND build = ?";
+constexpr const char* put_run = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+constexpr const char* put_member = "INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?)";
 
 /// @param sound  whether the row fits its checksum
 ResultRow read_run(Statement& statement, bool& sound) {
@@ -96,6 +101,12 @@ void ResultStore::execute(const char* sql) const {
     fail_of_sqlite(database_.get(), file_);
 }
 
+Statement& ResultStore::ready(const char* sql) const {
+  std::unique_ptr<Statement>& known = prepared_[sql];
+  if (known == nullptr) known = std::make_unique<Statement>(database_.get(), file_, sql);
+  return known->again();
+}
+
 ResultStore::ResultStore(const std::filesystem::path& file, Use use) : file_(file.string()) {
   if (std::filesystem::is_directory(file)) throw Error(file_, "is a folder; name a file in it");
   database_.reset(open(file_, use));
@@ -126,21 +137,20 @@ ResultStore::~ResultStore() = default;
 
 std::optional<ResultRow> ResultStore::find(const std::string& run_hash, const std::string& build,
                                            bool& altered) const {
-  Statement statement(database_.get(), file_,
-                      std::string(run_columns) + "WHERE run_hash = ? AND build = ?");
+  Statement& statement = ready(one_run);
   statement.bind(run_hash).bind(build);
   altered = false;
   if (!statement.step()) return std::nullopt;
   bool sound = false;
   ResultRow row = read_run(statement, sound);
+  statement.again();  // a statement that is not at its end keeps the file locked
   altered = !sound;
   if (altered) return std::nullopt;
   return row;
 }
 
 void ResultStore::each_run(const std::function<void(const ResultRow&, bool sound)>& visit) const {
-  Statement statement(database_.get(), file_,
-                      std::string(run_columns) + "ORDER BY run_hash, build");
+  Statement statement(database_.get(), file_, all_runs);
   while (statement.step()) {
     bool sound = false;
     const ResultRow row = read_run(statement, sound);
@@ -200,14 +210,14 @@ void ResultStore::together(const std::function<void()>& write) {
     write();
     execute("COMMIT");
   } catch (...) {
+    prepared_.clear();  // one that failed in the middle would keep the file locked
     sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
     throw;
   }
 }
 
 void ResultStore::put(const ResultRow& row) {
-  Statement statement(database_.get(), file_,
-                      "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement& statement = ready(put_run);
   statement.bind(row.run_hash)
       .bind(row.build)
       .bind(row.seed)
@@ -219,6 +229,7 @@ void ResultStore::put(const ResultRow& row) {
       .bind(row.host)
       .bind(checksum(row))
       .step();
+  statement.again();
 }
 
 void ResultStore::put(const ResultSet& set) {
@@ -230,12 +241,13 @@ void ResultStore::put(const ResultSet& set) {
 }
 
 void ResultStore::put(const SetMember& member) {
-  Statement statement(database_.get(), file_, "INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?)");
+  Statement& statement = ready(put_member);
   statement.bind(member.set_hash)
       .bind(member.position)
       .bind(member.name)
       .bind(member.run_hash)
       .step();
+  statement.again();
 }
 
 void ResultStore::put(const RunFailure& failure) {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@
 struct sqlite3;
 
 namespace rooflua {
+
+class Statement;
 
 struct ResultRow {
   std::string run_hash, build;
@@ -101,9 +104,13 @@ class ResultStore {
   };
   void execute(const char* sql) const;
   void prepare_layout();
+  /// The statement of that text, ready for new values: SQLite takes longer to prepare one than to
+  /// find a row.
+  Statement& ready(const char* sql) const;
 
   std::string file_;
   std::unique_ptr<sqlite3, Closer> database_;
+  mutable std::map<const char*, std::unique_ptr<Statement>> prepared_;  // by the text's address
 };
 
 /// Whether the file is one of results in the layout before this one.

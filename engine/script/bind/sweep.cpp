@@ -99,16 +99,23 @@ std::int64_t whole(const Json& object, const char* key) {
   return value != nullptr && value->is_number() ? value->integer() : 0;
 }
 
-/// run_many({{name, parameters, seed, run_hash, position}...},
-///   {jobs, title, results, also = {file...}, set = {hash, title, total, file}}, function(i))
-///   -> {document or false...}, {problem...}, {reused, foreign, interrupted}
+/// Whether this process does the run of a row.
+bool is_here(const Json& row) {
+  const Json* here = row.find("here");
+  return here == nullptr || here->boolean();
+}
+
+/// run_many({{name, parameters, seed, run_hash, position, here}...},
+///   {jobs, title, results, also = {file...}, set = {hash, title, total, file}, round},
+///   function(i))
+///   -> {document or false...}, {problem...}, {reused, missing, foreign, interrupted}
 int run_many(lua_State* L) {
   lua_settop(L, 3);
   const Json given = to_json(L, 1, "rows"), options = to_json(L, 2, "options");
   std::vector<SweepRow> rows;
   for (const Json& each : given.items()) {
     rows.push_back({text_of(each, "name"), *each.find("parameters"), each.find("seed")->integer(),
-                    text_of(each, "run_hash"), whole(each, "position")});
+                    text_of(each, "run_hash"), whole(each, "position"), is_here(each)});
   }
   SweepOptions sweep;
   sweep.jobs = static_cast<int>(options.find("jobs")->integer());
@@ -120,6 +127,8 @@ int run_many(lua_State* L) {
   if (const Json* also = options.find("also"); also != nullptr && also->is_array()) {
     for (const Json& each : also->items()) sweep.also.push_back(each.text());
   }
+  const Json* round = options.find("round");
+  sweep.takes_failures = round != nullptr && round->boolean();
   sweep.title = text_of(options, "title");
   sweep.quiet = sweep.title.empty();
   sweep.stop = &stop_requested();
@@ -133,6 +142,7 @@ int run_many(lua_State* L) {
     documents.push_back(each.is_null() ? Json(false) : *each.find("document"));
   for (const std::string& each : outcome.problems) problems.push_back(each);
   about["reused"] = outcome.reused;
+  about["missing"] = outcome.missing;
   about["foreign"] = outcome.foreign;
   about["interrupted"] = outcome.interrupted;
   for (const Json& each : {documents, problems, about}) push_json(L, each, true);

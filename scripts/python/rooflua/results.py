@@ -53,6 +53,18 @@ class Result:
         with _no_collection():
             return frame(self._rows().columns())
 
+    def to_parquet(self, path):
+        """Writes the frame as a Parquet file.
+
+        :raises ImportError: where pandas or pyarrow is not installed
+        """
+        try:
+            import pyarrow  # noqa: F401, pandas writes with it
+        except ImportError:
+            raise ImportError("a Parquet file needs pyarrow (pip install pyarrow); without it .frame.to_csv, or "
+                              "`rooflua results export --format csv`, which DuckDB and polars read") from None
+        self.frame.to_parquet(path, engine="pyarrow", index=False)
+
     @property
     def requests(self):
         if self.request_rows is None:

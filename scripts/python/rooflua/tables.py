@@ -82,7 +82,7 @@ def _arrays(columns):
     import numpy
     out = {}
     for name, values in columns.items():
-        array = numpy.array(values) if type(values[0]) in (int, float, bool) and None not in values else None
+        array = numpy.array(values) if type(values[0]) in (int, float, bool) else None  # None among them: of objects
         out[name] = array if array is not None and array.dtype.kind in "iufb" else values
     return out
 
@@ -100,7 +100,7 @@ def frame(columns):
     module = pandas()
     if module is None:
         raise ImportError("a frame needs pandas (apt install python3-pandas); .rows is a list of dicts without it")
-    return module.DataFrame(_arrays(columns))
+    return module.DataFrame(_arrays(columns), copy=False)  # the arrays are nobody else's
 
 
 def flat(nested, prefix=""):

@@ -61,7 +61,8 @@ local function set_of(opened)
   return kinds.hashes(opened, #opened.all == 1 and opened.kind == "price").set.hash
 end
 
---- Files, notes and the command that submits. options: on, shards, dir, program, jobs, set, seed, site, site_file.
+--- Files, notes and the command that submits. options: on, shards, dir, program, jobs, set, seed, site, site_file;
+--- rounds: a search is done round by round, and shards divide each round.
 function command.submit(path, options)
   local opened = opening.file(path, { set = options.set, seed = options.seed })
   local engine = template(options.on, options.site, options.site_file)
@@ -71,8 +72,8 @@ function command.submit(path, options)
   local campaign = setmetatable({ name = name:gsub("%.lua$", ""):gsub("[^%w]+", "-"):lower(), dir = options.dir,
     shards = options.shards, jobs = options.jobs, runs = #opened.all, scenario = name, on = options.on,
     program = options.program, arguments = arguments_of(options), title = opened.title, files = files,
-    set = set_of(opened) }, shell)
-  if #opened.all < options.shards then
+    set = set_of(opened), rounds = options.rounds == true and opened.kind == "search" }, shell)
+  if #opened.all < options.shards and not campaign.rounds then
     notes[#notes + 1] = ("%d shards for %d runs: %d of them have nothing to do"):format(options.shards, #opened.all,
       options.shards - #opened.all)
   end

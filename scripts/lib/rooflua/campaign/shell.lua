@@ -1,7 +1,7 @@
 -- What a template of scripts/campaigns gets: a campaign, with the parts of shell scripts that every engine needs.
 --
 -- name, title, dir, scenario (its file in `scenario/`), shards, jobs, runs, program, arguments (of `run`, quoted), set
--- (hash of its runs), files ({name, copy_of} below `scenario/`)
+-- (hash of its runs), rounds (whether shards divide each round of a search), files ({name, copy_of} below `scenario/`)
 local native = require "rooflua.native"
 
 local shell = {}
@@ -33,6 +33,7 @@ function shell.run(campaign, shard, places)
   return shell.line(quoted(places.program or campaign.program), "run",
     quoted((places.scenario or campaign.dir .. "/scenario") .. "/" .. campaign.scenario), campaign.arguments,
     "--shard " .. shard, "--results", quoted((places.results or campaign.dir .. "/results") .. "/"),
+    campaign.rounds and "--round " .. quoted(campaign.dir .. "/results.sqlite") or "",
     campaign.jobs > 1 and "--jobs " .. campaign.jobs or "", "--quiet")
 end
 

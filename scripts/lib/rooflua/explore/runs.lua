@@ -133,9 +133,10 @@ local function rows_of(reader, given, list, options)
   local hasher = options.results
     and run_hash.of_scenario { given = given, list = list, path = chunks.scenario_file() }
   local book = options.book
+  local mine = options.round and native.dealt(#list, options.round.count)
   for i, variant in ipairs(list) do
     rows[i] = { name = variant.name, parameters = variant.parameters, seed = seed_of(given, variant),
-      position = (book and book.asked or 0) + i - 1,
+      position = (book and book.asked or 0) + i - 1, here = not mine or mine[i] == options.round.index,
       run_hash = hasher and hasher:of(paths.apply(reader, given, variant.changes), "a search's run") or nil }
   end
   if not hasher then return rows end
@@ -149,15 +150,22 @@ end
 --- Runs every variant ({name, parameters, changes}). Returns a list of runs {name, parameters, seed, gpus, summary} in
 --- that order, and {failed, rows, reused}: rows by the variant's number, of which those that failed have a `problem`.
 --- A run that fails is an error, unless options.tolerant.
----@param options table jobs, results, also (more files to read), book, progress, tolerant
+---@param options table jobs, results, also (more files to read), book, progress, tolerant; round, where other
+--- processes do some of the runs: {index, count} of this one's part. Where runs of others are missing, its own are
+--- done, round.waits is set, and that is an error.
 function runs.run(reader, given, list, options)
   local rows, set = rows_of(reader, given, list, options)
   if #rows == 0 then return {}, { failed = {}, rows = {}, reused = 0 } end
   local documents, problems, about = native.run_many(rows,
-    { jobs = options.jobs or 1, results = options.results, also = options.also, set = set, title = options.progress },
+    { jobs = options.jobs or 1, results = options.results, also = options.also, set = set, title = options.progress,
+      round = options.round ~= nil },
     function(i) return document_of(reader, paths.apply(reader, given, list[i].changes), rows[i]) end)
   local finished, said = {}, { failed = {}, rows = {}, reused = about.reused }
   if about.interrupted then error("interrupted", 0) end
+  if options.round and about.missing > 0 then
+    options.round.waits = true
+    error(("%d runs of other shards are missing"):format(about.missing), 0)
+  end
   for i, document in ipairs(documents) do
     if document then
       said.rows[i] = lookback.note(document, reader.file, paths.apply(reader, given, list[i].changes))

@@ -61,7 +61,7 @@ function searching.check(reader, scenario, given)
   return search.scenario
 end
 
---- Runs a search over a scenario's table. how: jobs, results, progress. Returns its result and all its runs.
+--- Runs a search over a scenario's table. how: jobs, results, progress, round. Returns its result and all its runs.
 function searching.run(reader, scenario, given, how)
   local search = opened(reader, scenario, given, how)
   local result = goals[search.goal](search, given)

@@ -104,6 +104,7 @@ function sensitivity.run(reader, scenario, given, how)
   end
   local by_move, all = runs.by_seed(reader, scenario, list, seeds,
     { jobs = how.jobs, results = how.results, also = how.also, book = how.book, progress = how.progress,
+      round = how.round,
       tolerant = true })
   if by_move[1].problem then error(by_move[1].problem, 0) end
   local result = { metrics = names, base = {}, rows = {}, fixed = fixed, seeds = seeds, step = step,

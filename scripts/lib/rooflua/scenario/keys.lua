@@ -194,6 +194,8 @@ return {
       { name = "max", type = "number", goals = "rate", example = "2", doc = "highest load" },
       { name = "tolerance", type = "number", unit = "1", default = 0.01, goals = "rate",
         doc = "how close to the highest load, as a share" },
+      { name = "points_per_round", type = "integer", default = 1, goals = "rate",
+        doc = "loads that are tried at once; 1 is bisection, more suits many processes" },
       { name = "checks", type = "integer", default = 4, goals = "rate",
         doc = "further loads that test whether more load is never better" },
       { name = "deployments", type = "list", goals = "cheapest", doc = "{ name, cost_per_hour, set } of each",

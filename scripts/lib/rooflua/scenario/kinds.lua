@@ -44,6 +44,7 @@ end
 local function search(reader, given, options)
   local result, runs = require("rooflua.explore.searching").run(reader, given, given.search,
     { jobs = options.jobs, results = options.results, also = options.also, progress = options.progress,
+      round = options.round,
       book = options.results and search_book(reader, given) })
   local summaries = {}
   for i, run in ipairs(runs) do summaries[i] = run.summary end
@@ -57,7 +58,9 @@ function kinds.run(opened, index, options)
   local given, variant = opening.variant(opened, index)
   options = options or {}
   if opened.kind == "search" then
-    local found = opened.reader:at("search", search, opened.reader, given, options)
+    local ok, found = pcall(opened.reader.at, opened.reader, "search", search, opened.reader, given, options)
+    if not ok and options.round and options.round.waits then return { kind = "search", waits = true } end
+    if not ok then error(found, 0) end
     found.notes = notes.of_unread(shape.unread(given, "search"), found.notes)
     return found
   end

@@ -73,12 +73,23 @@ local function named_policy(key, text)
   end
 end
 
+--- The class that a text names at a key, looked for once; nil if it names none.
+function Hasher:named_class(key, text)
+  local known = self.named_classes[(key or "") .. "\n" .. text]
+  if known == nil then
+    local named = named_policy(key, text)
+    known = named and (policy.is_class(named) and named or policy.class_of(named)) or false
+    self.named_classes[(key or "") .. "\n" .. text] = known
+  end
+  return known or nil
+end
+
 --- Collects from a scenario's table: files that it names, and its policies (found.policies, as a set of classes).
 function Hasher:collect(found, value, key, depth)
   if type(value) == "string" then
     self:add_named(found.files, value, key)
-    local named = named_policy(key, value)
-    if named then found.policies[policy.is_class(named) and named or policy.class_of(named)] = true end
+    local named = self:named_class(key, value)
+    if named then found.policies[named] = true end
     return
   end
   if policy.is_class(value) then found.policies[value] = true end
@@ -100,6 +111,17 @@ function Hasher:content(path)
   if not known then
     known = native.content_name({ path }, none)
     self.contents[path] = known
+  end
+  return known
+end
+
+--- The text of a class of policies and the files that define it, {text, files}.
+function Hasher:class(class)
+  local known = self.class_texts[class]
+  if not known then
+    local text, defined_by = run_text.of_class(class)
+    known = { text = text, files = defined_by }
+    self.class_texts[class] = known
   end
   return known
 end
@@ -159,9 +181,9 @@ function Hasher:of(given, form)
   local text, sources = run_text.of(kept)
   local texts = {}
   for class in pairs(found.policies) do
-    local class_text, defined_by = run_text.of_class(class)
-    texts[#texts + 1] = class_text
-    for path in pairs(defined_by) do sources[path] = true end
+    local of_class = self:class(class)
+    texts[#texts + 1] = of_class.text
+    for path in pairs(of_class.files) do sources[path] = true end
   end
   table.sort(texts)
   local files = found.files
@@ -184,7 +206,8 @@ function run_hash.of_scenario(scenario)
     end
   end
   return setmetatable({ given = scenario.given, path = scenario.path, varied = varied, named = {}, contents = {},
-    closures = {}, folder = scenario.path and scenario.path:match "^(.*)/[^/]*$" or "." }, Hasher)
+    named_classes = {}, class_texts = {}, closures = {},
+    folder = scenario.path and scenario.path:match "^(.*)/[^/]*$" or "." }, Hasher)
 end
 
 --- The name of a list of runs {name, run_hash}.

@@ -1,4 +1,5 @@
--- The highest load that meets an SLO, by bisection on a logarithmic scale.
+-- The highest load that meets an SLO, by bisection on a logarithmic scale, or into more parts where several loads are
+-- tried in a round.
 local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
 local runs = require "rooflua.explore.runs"
@@ -34,12 +35,29 @@ local function tried_at(search, values)
     entry.value = values[i]
     search.tried[#search.tried + 1] = entry
   end
-  return search.tried[#search.tried]
 end
 
+--- Loads that divide a range evenly on a logarithmic scale. The only one of them is the middle.
 local function between(search, low, high)
-  local middle = math.sqrt(low * high)
-  return search.range.integer and math.max(math.floor(middle), low + 1) or middle
+  local values = {}
+  for i = 1, search.points_per_round do
+    local value = search.points_per_round == 1 and math.sqrt(low * high)
+      or low * math.exp(i / (search.points_per_round + 1) * math.log(high / low))
+    if search.range.integer then value = math.max(math.floor(value), (values[#values] or low) + 1) end
+    if value < high then values[#values + 1] = value end
+  end
+  return values
+end
+
+--- The loads around the answer: those of `values` before and at the first that misses the SLO.
+local function narrowed(search, values, low, high)
+  local before = #search.tried
+  tried_at(search, values)
+  for i, value in ipairs(values) do
+    if not search.tried[before + i].meets then return low, value end
+    low = value
+  end
+  return low, high
 end
 
 local function close_enough(search, low, high)
@@ -86,6 +104,7 @@ function highest_load.range(search, given)
   if search.range.min <= 0 then fail("search: min: expected a load above 0, found %.14g", search.range.min) end
   search.tolerance = core.positive(given.tolerance or default_tolerance, "search: tolerance")
   core.whole(given.checks or default_checks, "search: checks", 0, most_checks)
+  search.points_per_round = core.whole(given.points_per_round or 1, "search: points_per_round", 1, most_checks)
 end
 
 function highest_load.run(search, given)
@@ -102,8 +121,7 @@ function highest_load.run(search, given)
     result.value, result.note = high, ("the SLO is met at the highest load (%.6g): raise max"):format(high)
   else
     while not close_enough(search, low, high) do
-      local middle = between(search, low, high)
-      if tried_at(search, { middle }).meets then low = middle else high = middle end
+      low, high = narrowed(search, between(search, low, high), low, high)
     end
     result.value, result.missed_at = low, high
   end

@@ -51,7 +51,8 @@ end
 --- Runs each variant with each seed: {runs, problem} per variant.
 function slo.evaluate(search, list, tolerant)
   local options = { jobs = search.how.jobs, results = search.how.results, also = search.how.also,
-    book = search.how.book, progress = search.how.progress, tolerant = tolerant }
+    book = search.how.book, progress = search.how.progress, tolerant = tolerant,
+    round = search.how.round }
   local out, all = runs.by_seed(search.reader, search.scenario, list, search.seeds, options)
   for _, run in ipairs(all) do search.runs[#search.runs + 1] = run end
   return out

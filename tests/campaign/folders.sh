@@ -1,0 +1,55 @@
+#!/bin/sh
+# What is wrong with a folder of results or with what engines say, answered with what to do.
+. "$(dirname "$0")/lib.sh"
+scenario 6 3
+says() { # WHAT IT SAYS, COMMAND... which fails
+  part=$1
+  shift
+  if "$@" >"$top/said" 2>&1; then echo "did not fail"; return 1; fi
+  has "$top/said" "$part"
+}
+shard() { "$rooflua" run "$top/s.lua" --quiet "$@"; }
+
+two="env SLURM_ARRAY_TASK_ID=1 OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4"
+check "two engines that say different things" says "two engines say different things, SLURM_ARRAY_TASK_ID=1 and" \
+  $two "$rooflua" run "$top/s.lua" --shard auto/4 --results "$top/d/"
+check "and what to do" has "$top/said" "write --shard I/4, with I from 0 to 3"
+check "a shard that is written wins over both" $two "$rooflua" run "$top/s.lua" --shard 0/4 --results "$top/d/" --quiet
+check "its file is there" test -s "$top/d/shard-000-of-004.sqlite"
+
+rm -r "$top/d"
+check "a shard is done" shard --shard 0/2 --results "$top/d/"
+echo "my notes" >"$top/d/notes.txt"
+: >"$top/d/begun.sqlite"
+check "files that are no results do no harm" "$rooflua" results merge "$top/m.sqlite" "$top/d"
+echo "my notes" >"$top/d/notes.sqlite"
+check "a foreign file in the folder is named, with what to do" says "move it out" \
+  "$rooflua" results merge "$top/m2.sqlite" "$top/d"
+check "it is that file" has "$top/said" "notes.sqlite"
+check "nothing is left of the merge" test ! -e "$top/m2.sqlite"
+head -c 3000 "$top/d/shard-000-of-002.sqlite" >"$top/d/notes.sqlite"
+check "a damaged file as well" says "is damaged" "$rooflua" results list "$top/d"
+check "a run leaves it aside, says so, and has the others" sh -c \
+  "'$rooflua' run '$top/s.lua' --results '$top/d' --json '$top/with.json' >'$top/out' 2>'$top/err'"
+check "it said so" has "$top/err" "this file is left aside"
+check "and took the rows of the shard" has "$top/err" "3 of 6 runs were in"
+shard --json "$top/alone.json" >"$top/alone.txt"
+check "the result is that of one process" cmp "$top/with.json" "$top/alone.json"
+
+check "a file in place of the folder" says "name a folder" shard --shard 0/2 --results "$top/m.sqlite"
+check "a folder in place of the file" says "name the file" "$rooflua" results merge "$top/d" "$top/m.sqlite"
+mkdir "$top/none"
+check "a folder without results" says "holds no files of results" "$rooflua" results list "$top/none"
+[ "$(id -u)" -eq 0 ] && mkdir "$top/small" && mount -t tmpfs -o size=48k tmpfs "$top/small" 2>/dev/null || {
+  echo "SKIPPED: no small file system can be made here: a full disk is not tested"
+  finish
+}
+at_end() { umount "$top/small"; rm -rf "$top"; }
+check "a full disk under a shard" says "the disk or its quota is full" shard --shard 0/1 --results "$top/small/"
+check "what to do" has "$top/said" "the same command runs only the missing ones"
+check "under a merge" says "the disk or its quota is full" "$rooflua" results merge "$top/small/m.sqlite" "$top/d/shard-000-of-002.sqlite"
+check "under an export" says "No space left on device" "$rooflua" results export "$top/m.sqlite" --format csv -o /dev/full
+mount -o remount,size=4m "$top/small"
+check "with room the same command goes on" shard --shard 0/1 --results "$top/small/"
+check "to the whole" sh -c "'$rooflua' results list '$top/small' --missing 1 2>&1 | grep -q 'no run is missing'"
+finish

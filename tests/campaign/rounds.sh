@@ -1,0 +1,77 @@
+#!/bin/sh
+# Searches whose rounds are divided among shards: without an engine, then on GNU parallel where it is there.
+. "$(dirname "$0")/lib.sh"
+cat >"$top/s.lua" <<'END'
+return { rooflua = 1, title = "Capacity", kind = "search", model = "llama-3.1-8b", hardware = "h200-sxm",
+  workload = require "workloads.poisson" { num_requests = 40, prompt_tokens = 600, output_tokens = 30 },
+  vary = { hardware = { "h200-sxm", "l40s" } },
+  search = { goal = "rate", slo = { ttft_s_p99 = 0.3 }, min = 1, max = 200, tolerance = 0.2, seeds = 2,
+    points_per_round = 3 } }
+END
+"$rooflua" run "$top/s.lua" --json "$top/alone.json" --quiet >"$top/alone.txt"
+all="$top/all.sqlite"
+shard() { # NUMBER
+  "$rooflua" run "$top/s.lua" --shard "$1/3" --results "$top/r/" --round "$all" --quiet >"$top/out" 2>"$top/err.$1"
+}
+rounds=0
+until [ "$rounds" -gt 0 ] && has "$top/err.0" "0 of 2 searches need" >"$top/check.log"; do
+  rounds=$((rounds + 1))
+  [ "$rounds" -lt 30 ] || { echo "FAIL  the search has no end"; exit 1; }
+  for i in 0 1 2; do shard "$i" || { cat "$top/err.$i"; exit 1; }; done
+  # A shard that is done again does nothing that was done.
+  [ "$rounds" -gt 2 ] || shard 1
+  "$rooflua" results merge "$all" "$top/r" >"$top/merge.log" || { cat "$top/merge.log"; exit 1; }
+done
+echo "      $rounds rounds"
+check "rounds have several points" test "$rounds" -gt 3 -a "$rounds" -lt 10
+check "no shard prints a report" test ! -s "$top/out"
+runs_of() { "$rooflua" results list "$1" | tail -n 1; }
+before=$(runs_of "$all")
+"$rooflua" run "$top/s.lua" --results "$all" --json "$top/merged.json" --quiet >"$top/merged.txt"
+check "the report is that of one process, byte for byte" cmp "$top/alone.txt" "$top/merged.txt"
+check "and the document" cmp "$top/alone.json" "$top/merged.json"
+check "no run was done for it" test "$before" = "$(runs_of "$all")"
+"$rooflua" run "$top/s.lua" --results "$top/one.sqlite" --quiet >"$top/one.txt"
+check "shards did the runs of one process and no others" test "$before" = "$(runs_of "$top/one.sqlite")"
+
+refused() { # WHAT IT SAYS, ARGUMENTS...
+  part=$1
+  shift
+  if "$rooflua" run "$@" >"$top/said" 2>&1; then echo "was not refused"; return 1; fi
+  has "$top/said" "$part"
+}
+check "--round without --shard" refused "needs --shard I/N" "$top/s.lua" --results "$top/r/" --round "$all"
+check "--round with a report" refused "gives no report" "$top/s.lua" --shard 0/2 --results "$top/r/" --round "$all" \
+  --json "$top/x.json"
+check "points_per_round that are none" refused "points_per_round" "$top/s.lua" --set search.points_per_round=0
+scenario 4 3
+mv "$top/s.lua" "$top/sweep.lua"
+check "--round of a sweep" refused "is for searches" "$top/sweep.lua" --shard 0/2 --results "$top/r/" --round "$all"
+
+command -v parallel >/dev/null 2>&1 || { echo "SKIPPED: parallel is not installed: no rounds on an engine"; finish; }
+cat >"$top/s.lua" <<'END'
+return { rooflua = 1, title = "Capacity", kind = "search", model = "llama-3.1-8b", hardware = "h200-sxm",
+  workload = require "workloads.poisson" { num_requests = 30, prompt_tokens = 600, output_tokens = 30 },
+  search = { goal = "rate", slo = { ttft_s_p99 = 0.3 }, min = 1, max = 200, tolerance = 0.2, points_per_round = 4 } }
+END
+"$rooflua" run "$top/s.lua" --quiet >"$top/alone.txt"
+"$rooflua" campaign run "$top/s.lua" --on parallel --shards 3 --dir "$top/c" >"$top/run.txt" 2>"$top/run.err" ||
+  cat "$top/run.err"
+check "campaign run does a search round by round" cmp "$top/run.txt" "$top/alone.txt"
+check "in several rounds" has "$top/run.err" "the next round is submitted"
+check "with several shards" test "$(ls "$top/c/results" | wc -l)" -eq 3
+rm "$top/c/results.sqlite" "$top/c/results/shard-001-of-003.sqlite"
+"$rooflua" campaign run "$top/s.lua" --on parallel --shards 3 --dir "$top/c" >"$top/run.txt" 2>"$top/run.err"
+check "started again it goes on from what is there" cmp "$top/run.txt" "$top/alone.txt"
+printf 'image = "example/rooflua:1"\n' >"$top/site.toml"
+if "$rooflua" campaign run "$top/s.lua" --on kubernetes --shards 3 --dir "$top/k" --site "$top/site.toml" \
+  >"$top/said" 2>&1; then echo "FAIL  rounds in pods were not refused"; failures=1; fi
+check "rounds in pods are refused" has "$top/said" "pods do not see"
+# A program that does no run: the loop ends.
+printf '#!/bin/sh\ncase "$*" in *--shard*) exit 1;; esac\nexec %s "$@"\n' "$rooflua" >"$top/fails"
+chmod +x "$top/fails"
+printf 'program = "%s"\n' "$top/fails" >"$top/site.toml"
+if timeout 100 "$rooflua" campaign run "$top/s.lua" --on parallel --shards 2 --dir "$top/f" --site "$top/site.toml" \
+  >"$top/said" 2>&1; then echo "FAIL  shards that always fail were not told"; failures=1; fi
+check "shards that always fail are told, and nothing loops" has "$top/said" "gave none of them"
+finish
