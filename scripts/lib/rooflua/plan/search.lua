@@ -57,10 +57,12 @@ local function explored(question, candidate)
     latency = found.latency, guess = guess }
 end
 
-local per_row = 6 -- candidates of one piece of work
+local most_per_piece, pieces_wanted = 6, 16
 
---- Applies `call` to every candidate of a list in worker processes.
+--- Applies `call` to every candidate of a list in worker processes. A short list has small pieces, so that no worker
+--- waits long for another.
 local function each_of(question, list, title, call)
+  local per_row = math.max(1, math.min(most_per_piece, math.ceil(#list / pieces_wanted)))
   local pieces = math.ceil(#list / per_row)
   local documents, out = search.parallel(question, pieces, title, function(piece)
     local own = {}
@@ -123,10 +125,15 @@ local function state_of(question, left, results)
     seed = question.seed, can_shorten = load.has_count(question.workload) and question.load.kind ~= "recorded" }
 end
 
---- Runs one ask: the fewest replicas of a candidate that meet the SLO.
-local function answer(question, candidate, ask)
+local near_length = 3 -- a run that is shorter by more flatters too much to say where to look
+
+--- Runs one ask: the fewest replicas of a candidate that meet the SLO. A run of the candidate that was not much
+--- shorter says where to look.
+---@param before table? the candidate's result before: {needs, requests}
+local function answer(question, candidate, ask, before)
   local options = { requests = ask.requests, seed = question.seed, steady = ask.requests == question.requests }
-  local found = evaluate.fewest(question, candidate, candidate, options)
+  local found = evaluate.fewest(question, candidate, { least = candidate.least, most = candidate.most,
+    guess = before and before.requests * near_length >= ask.requests and before.needs or candidate.guess }, options)
   if found.replicas and question.survive > 0 and options.steady then
     found.spare = evaluate.run(question, candidate, found.replicas + question.survive, options)
   end
@@ -179,7 +186,7 @@ function search.run(question)
   local fit, unfit = candidates.fitting(question, all)
   share_databases(question, fit)
   local left, off = bounded(question, fit)
-  local by_index, results = {}, {}
+  local by_index, results, before = {}, {}, {}
   for _, each in ipairs(left) do by_index[each.index] = each end
   local most_rounds = 1000
   for _ = 1, most_rounds do
@@ -188,9 +195,10 @@ function search.run(question)
     check_asks(question, asks, by_index)
     local title = asks[1].purpose or "search"
     local found = each_of(question, asks, title, function(ask)
-      return answer(question, by_index[ask.candidate], ask)
+      return answer(question, by_index[ask.candidate], ask, before[ask.candidate])
     end)
     for i, ask in ipairs(asks) do
+      before[ask.candidate] = { needs = found[i].needs, requests = ask.requests }
       results[#results + 1] = result_of(question, by_index[ask.candidate], ask, found[i])
     end
   end
