@@ -81,7 +81,7 @@ test("bounded finds the winner of brute force in 200 random spaces", function()
   test.at_least(same, 150)
 end)
 
-test("with a step model that declares nothing, or dips, bounds are off and the winner is that of brute force", function()
+test("with a step model that declares nothing, or dips, bounds are off and brute force has the same winner", function()
   local stream, off = random.streams(12):stream "spaces", 0
   for i = 1, 20 do
     local asked = random_question(stream)

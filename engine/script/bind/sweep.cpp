@@ -100,8 +100,10 @@ std::int64_t whole(const Json& object, const char* key) {
 }
 
 /// run_many({{name, parameters, seed, run_hash, position}...},
-///   {jobs, title, results, also = {file...}, set = {hash, title, total, file}}, function(i))
+///   {jobs, title, results, also = {file...}, set = {hash, title, total, file}, partial},
+///   function(i))
 ///   -> {document or false...}, {problem...}, {reused, foreign, interrupted}
+/// With `partial` Ctrl-C ends only this call, and the caller goes on.
 int run_many(lua_State* L) {
   lua_settop(L, 3);
   const Json given = to_json(L, 1, "rows"), options = to_json(L, 2, "options");
@@ -135,6 +137,9 @@ int run_many(lua_State* L) {
   about["reused"] = outcome.reused;
   about["foreign"] = outcome.foreign;
   about["interrupted"] = outcome.interrupted;
+  const Json* partial = options.find("partial");
+  if (outcome.interrupted && partial != nullptr && partial->is_boolean() && partial->boolean())
+    absorb_stop();  // the caller goes on with what is known
   for (const Json& each : {documents, problems, about}) push_json(L, each, true);
   return 3;
 }
