@@ -135,9 +135,12 @@ class Counter {
     const double value_heads = divided("linear value heads", delta.value_heads, widths_.tp);
     const double keys = 2.0 * key_heads * delta.key_head_dim;
     const double values = value_heads * delta.value_head_dim;
-    const double in =
-        delta.per_channel ? keys + 2 * values + value_heads : keys + 2 * values + 2 * value_heads;
+    const double in = keys + 2 * values + (delta.per_channel ? value_heads : 0);
     return hidden() * in + values * hidden();
+  }
+  /// Of a gate and a decay per head, which no release quantises.
+  double delta_gates(const DeltaRule& delta) const {
+    return delta.per_channel ? 0 : hidden() * 2 * delta.value_heads / widths_.tp;
   }
 
   double mamba(const Mamba2& mamba) const {
@@ -185,7 +188,8 @@ class Counter {
     const double value_heads = double(delta.value_heads) / widths_.tp;
     const double channels =
         2.0 * key_heads * delta.key_head_dim + value_heads * delta.value_head_dim;
-    return channels * delta.conv_kernel + 2 * value_heads + delta.value_head_dim;
+    return channels * delta.conv_kernel + 2 * value_heads + delta.value_head_dim +
+           delta_gates(delta);
   }
 
   static double mlp(bool gated, double hidden, double width) {

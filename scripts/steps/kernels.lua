@@ -29,6 +29,7 @@ local bounds = require "steps.kernels.bounds"
 local decode_run = require "steps.kernels.decode_run"
 local elementwise = require "steps.kernels.elementwise"
 local engines = require "steps.kernels.engines"
+local exchange = require "steps.kernels.exchange"
 local experts = require "steps.kernels.experts"
 local graphs = require "steps.kernels.graphs"
 local group = require "steps.kernels.group"
@@ -55,7 +56,6 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field state_space_mfu number
 ---@field experts_kernels string
 ---@field expert_block integer
----@field dp_padding string
 ---@field draft_overlap number
 ---@field expert_imbalance number
 local Kernels = policy.define {
@@ -135,6 +135,11 @@ local Kernels = policy.define {
       source = "the gated delta rule, counted alike: 0.18, 0.19 on H100, H200, 0.10 on Blackwell; no table of its own",
       doc = "MFU of the scan of state-space layers, which no table measures.",
     },
+    recurrent_copies = {
+      default = 1, unit = "kernels", min = 0, integer = true,
+      source = "SGLang pull request 21019, TensorRT-LLM 12966: one since then; before them each part was copied",
+      doc = "Kernels that put what a layer of the gated delta rule projects in its order.",
+    },
     experts_kernels = {
       default = "own", values = { "own", "marlin", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
       doc = "Engine whose kernels run the routed experts; own = the deployment's; marlin = four bits, expanded.",
@@ -146,6 +151,11 @@ local Kernels = policy.define {
     shared_beside = {
       default = -1, unit = "tokens", min = -1, integer = true, source = "steps/kernels/engines.lua",
       doc = "Tokens of a graph up to which shared experts run beside routed ones; -1 = the engine's own.",
+    },
+    exchange = {
+      default = "own", values = { "own", "gathered", "deepep", "nvlink_one_sided", "nvlink_two_sided" },
+      source = "kernels/exchange.lua",
+      doc = "How tokens reach experts of other data-parallel ranks; own = the engine's own.",
     },
     dp_padding = {
       default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
@@ -187,6 +197,7 @@ function Kernels:bind(context)
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
   local layers = cost.layers(model, deployment)
   experts.check(self.experts_kernels, layers)
+  self.travels = exchange.of(self, engines[self.database.engine], layers)
   self:bind_operations(layers, deployment)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, engines.operations(layers) * self.host_operation_s)
 end
@@ -225,6 +236,7 @@ function Kernels:bind_operations(layers, deployment)
   local seen = { tokens = {}, group_tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
   self.attention, self.more_attention, self.recurrent, self.kernel_count = nil, {}, {}, 0
   for _, op in ipairs(layers) do
+    if op.name:find "^gdn_split" then op.count = op.count * self.recurrent_copies end
     self.kernel_count = self.kernel_count + op.count
     if op.op == "attention_decode" or op.op == "mla_decode" then
       self:add_attention(attention.of(self, op, self.model.attention[op.kind], deployment))

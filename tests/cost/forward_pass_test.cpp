@@ -140,7 +140,11 @@ TEST_CASE("a gated delta hybrid runs full attention in every fourth layer only")
   const auto ops = layers(model, on(model, 2));
   CHECK(find(ops, "qkv").count == 12);
   CHECK(find(ops, "gdn_in").count == 36);
-  CHECK(find(ops, "gdn_in").n == (2 * 2048 + 2 * 4096 + 2 * 32) / 2);
+  CHECK(find(ops, "gdn_in").n == (2 * 2048 + 2 * 4096) / 2);
+  CHECK(find(ops, "gdn_gates").n == 2 * 32 / 2);
+  CHECK(find(ops, "gdn_gates").dtype == Dtype::bf16);
+  CHECK(find(ops, "gdn_split").bytes_per_row == 2 * 2 * (2 * 2048 + 2 * 4096 + 2 * 32) / 2);
+  CHECK(find(ops, "gdn_norm").bytes_per_row == 3 * 4096 / 2 * 2);
   CHECK(find(ops, "gdn_out").k == 2048);
   CHECK(find(ops, "gate_up").count == 48);
 }

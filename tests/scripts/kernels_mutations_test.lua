@@ -23,6 +23,7 @@ local mutations = {
     { "sorted logits per request", "self.sampler_s + self.sorted_row_s * rows", "self.sampler_s" },
     { "the sampler", "time_s + attention_s + cost.record", "attention_s + 0 * time_s + cost.record" },
     { "kernels are counted", "self.kernel_count = self.kernel_count + op.count", "" },
+    { "kernels of a split", "op.count * self.recurrent_copies", "op.count" },
     { "the eager floor", "return max(time_s, self.eager_s)", "return time_s" },
     { "launches of the eager floor", "max(self.kernel_count * self.elementwise.eager_s,", "max(0," },
     { "operations of the host", "engines.operations(layers) * self.host_operation_s", "0" },
@@ -126,6 +127,14 @@ local mutations = {
     { "the limit of an engine", "if rows > steps.shared_tokens then", "if false then" },
     { "corrections see a part", "row.time_s * part, row.evidence", "row.time_s, row.evidence" },
   },
+  ["steps.kernels.exchange"] = {
+    { "more ranks than experts of a token", " or steps.ranks <= op.rows_per_token then", " then" },
+    { "NVLink joins nodes", "or steps.hardware.domain_gpus <= 8 or", "or" },
+    { "experts that ranks divide are gathered", "if steps.dp == 1 or steps.moe_tp > 1 then", "if steps.dp == 1 then" },
+    { "tokens of one rank", "rows / steps.ranks)", "rows)" },
+    { "large steps have kernels of their own", "is_small and phase.low or phase.high,", "phase.low," },
+    { "no row, no price", "if not is_measured(steps, kind, op) then", "if false then" },
+  },
   ["steps.kernels.modules"] = {
     { "eager kernels of the rows", "- self.steps.module_eager_s - parts_s", "- parts_s" },
     { "parts are not paid twice", "- self.steps.module_eager_s - parts_s", "- self.steps.module_eager_s" },
@@ -169,6 +178,7 @@ dofile("tests/scripts/mutations.lua").check {
   module = function(name) return name end,
   tests = function(name)
     if name == "steps.kernels.modules" then return { "tests/scripts/modules_test.lua" } end
+    if name == "steps.kernels.exchange" then return { "tests/scripts/exchange_test.lua" } end
     if name == "steps.kernels.beside" then return { "tests/scripts/beside_test.lua" } end
     local out = { "tests/scripts/kernels_prices_test.lua", "tests/scripts/layer_kinds_test.lua",
       "tests/scripts/engines_test.lua" }

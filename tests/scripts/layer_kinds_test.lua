@@ -247,6 +247,17 @@ test("state-space layers read and write a state per request, and their scan pair
   test.equal(row.mlp_all_reduce.count, 4)
 end)
 
+test("the parts of a gated delta rule are put in order by as many kernels as the engine has", function()
+  local function splits(copies)
+    local steps = bound.bind(Kernels { recurrent_copies = copies }, { model = "qwen3-next-80b-a3b", tp = 2 })
+    local row = rows_of(steps, bound.decodes(5, 1000)).gdn_split
+    return row and row.count or 0
+  end
+  test.equal(splits(nil), 36)
+  test.equal(splits(7), 7 * 36)
+  test.equal(splits(0), 0)
+end)
+
 -- Experts and formats ------------------------------------------------------------------------------
 
 local moe = { kind = "moe", layers = 2, experts = 32, experts_per_token = 4, intermediate_size = 512,

@@ -17,8 +17,8 @@ function Workload:requests()
 end
 
 --- Runs with 3 drafts, and returns the summary and the numbers of {decodes, tokens of decodes} in its steps.
-local function run(scheduler, count)
-  local seen = {}
+local function run(scheduler, count, seen)
+  seen = seen or {}
   local Three = policy.define { name = "three", doc = "Three drafts.", depth = 3, params = {} }
   function Three:drafts(batch)
     if batch.decodes > 0 then seen[#seen + 1] = { batch.decodes, batch.decode_tokens, #batch.prefills } end
@@ -41,6 +41,19 @@ test("TensorRT-LLM takes rows with all of their drafts or leaves them out; vLLM 
   test.equal(most(require "schedulers.trtllm" { max_num_batched_tokens = 10, chunk_unit_size = 4,
     enable_chunked_context = true }), 8)
   test.equal(most(require "schedulers.vllm_v1" { max_num_batched_tokens = 10 }), 10)
+end)
+
+test("decode steps are counted with drafts as without them: SGLang looks for new requests as often", function()
+  local asked, seen, inner = 0, {}, require "schedulers.sglang" {}
+  local Counting = policy.define { name = "counting", doc = "SGLang; it compares what it sees.", params = {} }
+  function Counting:plan(replica, plan) -- luacheck: ignore self
+    asked = asked + (#seen > 0 and 1 or 0)
+    test.equal(replica.decode_steps, #seen)
+    inner:plan(replica, plan)
+  end
+  run(Counting {}, 4, seen)
+  test.at_least(#seen, 5)
+  test.at_least(asked, 2)
 end)
 
 test("SGLang seats 48 requests where it speculates, unless told otherwise", function()

@@ -334,6 +334,24 @@ test("the image of a run says whether it drafts, and the number of drafts follow
   end
 end)
 
+test("SGLang 0.5.9 drafts for Qwen3.5 in FP8 where experts are neither whole nor on eight GPUs", function()
+  local function given(more)
+    local row = { family = "qwen3.5-397b-a17b", engine = "sglang", engine_version = "0.5.9", system = "b300_sxm",
+      format = "fp8", widths_tp_dp_moetp_moeep = "4,1,4,1", clients = 16, isl = 1024, osl = 1024 }
+    return setup.scenario(rows.read(write { with(row, more) })[1], steps(), setup.options)
+  end
+  local drafting = given {}
+  test.equal(drafting.speculation.speculator.draft_tokens, 3)
+  test.equal(drafting.async_depth, 1)
+  test.equal(drafting.steps.largest_graph, 64)
+  test.equal(drafting.steps.recurrent_copies, 7)
+  for _, other in ipairs { { widths_tp_dp_moetp_moeep = "4,1,1,4" }, { widths_tp_dp_moetp_moeep = "8,1,8,1" },
+                           { engine_version = "0.5.10.post1" }, { system = "h200_sxm" }, { format = "fp4" } } do
+    test.equal(given(other).speculation, nil, "a run without drafts")
+  end
+  test.equal(given({ engine_version = "0.5.10.post1" }).steps.recurrent_copies, 1, "one kernel since then")
+end)
+
 -- Options ----------------------------------------------------------------------------------------------------------
 
 test("options that mean nothing here are errors, and settings of the run are checked", function()

@@ -258,9 +258,12 @@ class ForwardPass {
     const double values = delta.value_heads * double(delta.value_head_dim) / tp_;
     const double value_heads = delta.value_heads / tp_;
     const Dtype linear = format(WeightClass::linear_attention);
-    const double in = delta.per_channel ? 2 * keys + 2 * values + value_heads
-                                        : 2 * keys + 2 * values + 2 * value_heads;
-    gemm("gdn_in", hidden_, in, count, linear);
+    const double in = 2 * keys + 2 * values;
+    gemm("gdn_in", hidden_, delta.per_channel ? in + value_heads : in, count, linear);
+    if (!delta.per_channel) {  // a gate and a decay per head, which no release quantises
+      gemm("gdn_gates", hidden_, 2 * value_heads, count, model_.dtype);
+      elementwise("gdn_split", count, 2 * (in + 2 * value_heads) * act_);
+    }
     LayerOp& core = add("linear_attention", Op::linear_attention, count);
     core.heads = value_heads;
     core.kv_heads = delta.key_heads / tp_;
@@ -268,8 +271,9 @@ class ForwardPass {
     core.flop_per_row =
         flop::gated_delta(1, value_heads, delta.key_head_dim, delta.value_head_dim) +
         flop::short_convolution(1, 2 * keys + values, delta.conv_kernel);
-    core.bytes_per_row = (2 * keys + 3 * values) * act_;  // q, k, v and gate in, o out
+    core.bytes_per_row = (2 * keys + 2 * values) * act_;  // q, k, v in, o out
     core.weight_bytes = (2 * keys + values) * delta.conv_kernel * act_;
+    elementwise("gdn_norm", count, 3 * values * act_);  // o and its gate in, o out
     gemm("gdn_out", values, hidden_, count, linear);
   }
 

@@ -6,6 +6,7 @@
 
 #include "measure/html/chart/chart.h"
 #include "measure/html/parts.h"
+#include "measure/html/sections.h"
 #include "measure/write/table.h"
 
 namespace rooflua::html {
@@ -29,7 +30,8 @@ std::vector<Limit> limits_of(std::string_view latency, const std::vector<Served>
                                          : latency == "tpot_s" ? slo.tpot_s
                                                                : slo.e2e_s;
   if (!limit_s || latency == "itl_s") return {};
-  return {{*limit_s * per_s, "SLO"}};
+  const TimeUnit unit = time_unit(*limit_s);
+  return {{*limit_s * per_s, "SLO " + figure(*limit_s * unit.per_s) + " " + unit.name}};
 }
 
 struct Curve {
@@ -137,24 +139,27 @@ std::string only_number(const std::vector<Served>& variants) {
   return key;
 }
 
+constexpr double two_decades = 100;  // beyond, an axis is logarithmic
+
 struct TrendLine {
   const char* name;
   double (*value)(const Summary&);
 };
 
+/// @param x_axis   of the parameter whose path is its label
 /// @param latency  "ttft_s": a time, with the limit of the SLO; "": tokens per second
-std::string trend(const std::string& title, const std::string& key, std::string_view latency,
+std::string trend(const std::string& title, const Axis& x_axis, std::string_view latency,
                   const std::vector<TrendLine>& lines, const std::vector<Served>& variants) {
   LineChart chart;
   chart.title = title;
-  chart.x.label = key;
-  double largest = 0, low = 1e300, high = 0;
+  chart.x = x_axis;
+  double least = 1e300, largest = 0, low = 1e300, high = 0;
   for (const TrendLine& line : lines) {
     ChartSeries series{line.name, {}, 0};
     for (const Served& each : variants) {
-      const double x = each.parameters->find(key)->number(), y = line.value(each.summary);
+      const double x = each.parameters->find(x_axis.label)->number(), y = line.value(each.summary);
       series.points.push_back({x, y, ""});
-      if (std::isfinite(y)) largest = std::max(largest, y);
+      if (std::isfinite(y)) least = std::min(least, y), largest = std::max(largest, y);
       low = std::min(low, x), high = std::max(high, x);
     }
     std::stable_sort(series.points.begin(), series.points.end(),
@@ -174,7 +179,10 @@ std::string trend(const std::string& title, const std::string& key, std::string_
   chart.x.max = chart.x.kind == Axis::Kind::log ? high * 1.06 : high + 0.02 * (high - low);
   if (variants.size() <= 8)
     for (const ChartPoint& point : chart.series[0].points) chart.x.ticks.push_back(point.x);
-  chart.y.min = 0;
+  if (least > 0 && largest > two_decades * least)
+    chart.y.kind = Axis::Kind::log;
+  else
+    chart.y.min = 0;
   chart.dots = true;
   return svg(chart);
 }
@@ -243,19 +251,20 @@ void op_table(HtmlPage& page, const Served& variant) {
 
 }  // namespace
 
-void add_trend(HtmlPage& page, const std::vector<Served>& variants) {
+void add_trend(HtmlPage& page, const std::vector<Served>& variants, const Json& parameters) {
   const std::string key = only_number(variants);
   if (key.empty()) return;
+  const Axis x{key, unit_of_parameter(parameters, key)};
   page.heading("Against " + key);
-  page.charts({trend("Time to first token", key, "ttft_s",
+  page.charts({trend("Time to first token", x, "ttft_s",
                      {{"TTFT p50", [](const Summary& s) { return s.ttft_s.p50; }},
                       {"TTFT p99", [](const Summary& s) { return s.ttft_s.p99; }}},
                      variants),
-               trend("Time per output token", key, "tpot_s",
+               trend("Time per output token", x, "tpot_s",
                      {{"TPOT p50", [](const Summary& s) { return s.tpot_s.p50; }},
                       {"TPOT p99", [](const Summary& s) { return s.tpot_s.p99; }}},
                      variants),
-               trend("Output tokens per second", key, "",
+               trend("Output tokens per second", x, "",
                      {{"", [](const Summary& s) { return s.output_tokens_per_s; }}}, variants)});
 }
 

@@ -67,6 +67,7 @@ svg text.value { fill: var(--text); }
 .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
 .mark { fill-opacity: 0.75; stroke: none; } .mark:hover { fill-opacity: 1; stroke: var(--text); }
 .fill { stroke: var(--back); stroke-width: 0.8; }
+.over { paint-order: stroke; stroke: var(--back); stroke-width: 4px; }
 .limit { stroke: var(--text); stroke-width: 1; stroke-dasharray: 3 3; }
 .diagonal { fill: none; stroke: var(--soft); stroke-width: 1.2; }
 .band { fill: var(--soft); fill-opacity: 0.11; stroke: none; }
@@ -74,6 +75,7 @@ svg text.value { fill: var(--text); }
 .line.s3 { stroke: var(--s3); } .line.s4 { stroke: var(--s4); stroke-dasharray: 6 2.5; }
 .line.s5 { stroke: var(--s5); } .line.s6 { stroke: var(--s6); stroke-dasharray: 6 2.5; }
 .line.s7 { stroke: var(--s7); } .line.s8 { stroke: var(--s8); stroke-dasharray: 6 2.5; }
+.line.whisker { stroke-width: 1.5; stroke-opacity: 0.55; stroke-dasharray: none; }
 .line.again { stroke-dasharray: 1.5 2.5; }
 .s1 { fill: var(--s1); } .s2 { fill: var(--s2); } .s3 { fill: var(--s3); } .s4 { fill: var(--s4); }
 .s5 { fill: var(--s5); } .s6 { fill: var(--s6); } .s7 { fill: var(--s7); } .s8 { fill: var(--s8); }

@@ -30,7 +30,8 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants);
 /// Differences of every variant to the first; nothing for a single one.
 void add_differences(HtmlPage& page, const std::vector<Served>& variants);
 /// Metrics against the parameter that varies, if it is one number.
-void add_trend(HtmlPage& page, const std::vector<Served>& variants);
+/// @param parameters  [{path, unit}] of the scenario
+void add_trend(HtmlPage& page, const std::vector<Served>& variants, const Json& parameters);
 void add_latencies(HtmlPage& page, const std::vector<Served>& variants);
 void add_timeline(HtmlPage& page, const std::vector<Served>& variants);
 void add_breakdown(HtmlPage& page, const std::vector<Served>& variants);

@@ -103,9 +103,9 @@ std::string html_report(const HtmlReport& report) {
   const Json& variants = *report.document.find("variants");
   if (kind == "serve") {
     const std::vector<html::Served> runs = served(report);
-    html::add_sections(page, report.explored);
+    html::add_sections(page, report.explored, report.parameters);
     html::add_summary(page, runs);
-    html::add_trend(page, runs);
+    html::add_trend(page, runs, report.parameters);
     if (report.has_baseline) html::add_differences(page, runs);
     html::add_latencies(page, runs);
     html::add_timeline(page, runs);
@@ -115,7 +115,7 @@ std::string html_report(const HtmlReport& report) {
   } else if (kind == "static") {
     html::add_static(page, variants);
   } else if (kind == "search") {
-    html::add_sections(page, report.explored);
+    html::add_sections(page, report.explored, report.parameters);
     html::add_evidence(page, variants);
   }
   add_parameters(page, report);

@@ -1,5 +1,8 @@
 #include "measure/html/sections.h"
 
+#include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,35 +24,86 @@ const std::vector<Json>& list_of(const Json& object, const char* key) {
   return found != nullptr && found->is_array() ? found->items() : none;
 }
 
-Axis axis_of(const Json& chart, const char* key) {
+/// Colours by the name of a series. A name gets the first colour that is free on the whole page;
+/// if none is, the first that is free in its chart.
+class Colours {
+ public:
+  void choose(std::vector<ChartSeries>& series) {
+    std::set<int> here;
+    for (const ChartSeries& each : series)
+      if (const auto known = of_name_.find(each.name); known != of_name_.end())
+        here.insert(known->second);
+    for (ChartSeries& each : series) {
+      const auto [entry, is_new] = of_name_.try_emplace(each.name, 0);
+      if (is_new) entry->second = free_colour(here);
+      here.insert(entry->second);
+      each.style = entry->second;
+    }
+  }
+
+ private:
+  int free_colour(const std::set<int>& here) {
+    int colour = 1;
+    while (colour <= distinct && used_.count(colour) > 0) ++colour;
+    if (colour > distinct)
+      for (colour = 1; here.count(colour) > 0;) ++colour;
+    used_.insert(colour);
+    return colour;
+  }
+
+  static constexpr int distinct = 8;
+  std::map<std::string, int> of_name_;
+  std::set<int> used_;
+};
+
+/// What the sections of a page have in common.
+struct Context {
+  const Json& parameters;
+  Colours colours = {};
+};
+
+Axis axis_of(const Json& chart, const char* key, const Context& page) {
   Axis out;
   const Json* described = chart.find(key);
   if (described == nullptr) return out;
   out.label = text_of(*described, "label");
   out.unit = text_of(*described, "unit");
+  if (out.unit.empty()) out.unit = unit_of_parameter(page.parameters, out.label);
   if (flag(*described, "log")) out.kind = Axis::Kind::log;
+  for (const Json& tick : list_of(*described, "ticks")) out.ticks.push_back(tick.number());
   return out;
 }
 
-std::vector<ChartSeries> series_of(const Json& chart) {
+std::vector<ChartSeries> series_of(const Json& chart, Context& page) {
   std::vector<ChartSeries> out;
   for (const Json& each : list_of(chart, "series")) {
     ChartSeries series;
     series.name = text_of(each, "name");
     for (const Json& point : list_of(each, "points")) {
-      series.points.push_back(
-          {point.find("x")->number(), point.find("y")->number(), text_of(point, "note")});
+      ChartPoint drawn{point.find("x")->number(), point.find("y")->number(),
+                       text_of(point, "note")};
+      if (const Json* low = point.find("low")) drawn.low = low->number();
+      if (const Json* high = point.find("high")) drawn.high = high->number();
+      series.points.push_back(std::move(drawn));
     }
     out.push_back(std::move(series));
   }
+  page.colours.choose(out);
+  return out;
+}
+
+std::vector<Limit> limits_of(const Json& chart) {
+  std::vector<Limit> out;
+  for (const Json& each : list_of(chart, "limits"))
+    out.push_back({each.find("value")->number(), text_of(each, "label")});
   return out;
 }
 
 /// {title, x = {label, unit}, segments = {names}, bars = {{name, total, values}}}
-std::string bars_of(const Json& described) {
+std::string bars_of(const Json& described, const Context& page) {
   BarChart chart;
   chart.title = text_of(described, "title");
-  chart.value = axis_of(described, "x");
+  chart.value = axis_of(described, "x", page);
   for (const Json& name : list_of(described, "segments"))
     chart.segments.push_back({name.text(), ""});
   for (const Json& each : list_of(described, "bars")) {
@@ -60,22 +114,24 @@ std::string bars_of(const Json& described) {
   return svg(chart);
 }
 
-std::string drawn(const Json& described) {
-  if (text_of(described, "kind") == "bar") return bars_of(described);
+std::string drawn(const Json& described, Context& page) {
+  if (text_of(described, "kind") == "bar") return bars_of(described, page);
   if (text_of(described, "kind") == "line") {
     LineChart chart;
     chart.title = text_of(described, "title");
-    chart.x = axis_of(described, "x");
-    chart.y = axis_of(described, "y");
-    chart.series = series_of(described);
+    chart.x = axis_of(described, "x", page);
+    chart.y = axis_of(described, "y", page);
+    chart.series = series_of(described, page);
+    chart.limits = limits_of(described);
     chart.dots = true;
     return svg(chart);
   }
   ScatterChart chart;
   chart.title = text_of(described, "title");
-  chart.x = axis_of(described, "x");
-  chart.y = axis_of(described, "y");
-  chart.series = series_of(described);
+  chart.x = axis_of(described, "x", page);
+  chart.y = axis_of(described, "y", page);
+  chart.series = series_of(described, page);
+  chart.limits = limits_of(described);
   chart.diagonal = flag(described, "diagonal");
   for (const Json& band : list_of(described, "bands")) chart.bands.push_back(band.number());
   return svg(chart);
@@ -92,8 +148,19 @@ std::vector<std::vector<std::string>> rows_of(const Json& table) {
 
 }  // namespace
 
-void add_sections(HtmlPage& page, const Json& sections) {
+std::string unit_of_parameter(const Json& parameters, const std::string& path) {
+  if (!parameters.is_array() || path.empty()) return "";
+  for (const Json& row : parameters.items()) {
+    if (text_of(row, "path") != path) continue;
+    const std::string unit = text_of(row, "unit");
+    return unit == "1" ? "" : unit;
+  }
+  return "";
+}
+
+void add_sections(HtmlPage& page, const Json& sections, const Json& parameters) {
   if (!sections.is_array()) return;
+  Context context{parameters};
   for (const Json& section : sections.items()) {
     page.heading(text_of(section, "heading"));
     if (const std::string note = text_of(section, "note"); !note.empty()) page.paragraph(note);
@@ -102,7 +169,7 @@ void add_sections(HtmlPage& page, const Json& sections) {
     for (const Json& table : list_of(section, "tables")) page.table(rows_of(table));
     if (!folded.empty()) page.close_details();
     std::vector<std::string> figures;
-    for (const Json& chart : list_of(section, "charts")) figures.push_back(drawn(chart));
+    for (const Json& chart : list_of(section, "charts")) figures.push_back(drawn(chart, context));
     if (!figures.empty()) page.charts(figures);
     if (const std::string text = text_of(section, "text"); !text.empty()) page.preformatted(text);
   }

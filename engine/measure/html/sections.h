@@ -3,20 +3,26 @@
 //
 //     {heading, note, tables: [[[cell, ...], ...], ...], charts: [chart, ...], text, folded}
 //
-//     chart = {title, kind, x: axis, y: axis, series: [{name, points: [{x, y, note}]}],
-//              diagonal, bands: [0.1, ...]}
+//     chart = {title, kind, x: axis, y: axis, series: [{name, points: [point]}],
+//              diagonal, bands: [0.1, ...], limits: [{value, label}]}
+//     point = {x, y, note, low, high}: low and high are the ends of an interval of y
 //     bars  = {title, kind: "bar", x: axis, segments: [name, ...], bars: [{name, total, values}]}
-//     axis  = {label, unit, log}
+//     axis  = {label, unit, log, ticks: [where they should be, instead of at round numbers]}
 //
 // Everything but the heading may be missing. `kind` is "scatter" (default), "line" or "bar";
-// `folded` is the line behind which the tables are folded away.
+// `folded` is the line behind which the tables are folded away. A series has one colour in all
+// charts of the page. An axis whose label is a parameter of the scenario shows its unit.
 
 #include "base/json.h"
 #include "measure/html/page.h"
 
 namespace rooflua::html {
 
-/// @param sections  a list of them; anything else adds nothing
-void add_sections(HtmlPage& page, const Json& sections);
+/// @param sections    a list of them; anything else adds nothing
+/// @param parameters  [{path, unit}] of the scenario, or nothing
+void add_sections(HtmlPage& page, const Json& sections, const Json& parameters = {});
+
+/// The unit of a parameter in such a list; "" where it has none.
+std::string unit_of_parameter(const Json& parameters, const std::string& path);
 
 }  // namespace rooflua::html

@@ -31,6 +31,7 @@ void Replica::advance_rows(Step& step) {
   step.rows.swap(plan_.rows());
   leave_out_decodes(step);
   if (step.rows.empty()) return;
+  board_.view.lane_steps += plan_.decodes_everyone() || plan_.walked();
   const double step_u = step_draw(step);
   const Curve* last_curve = nullptr;  // most requests have the same one
   bool is_drawn = false;

@@ -119,7 +119,8 @@ def gemms(model: Model, tp: int) -> list[Gemm]:
         keys = model.number("hybrid", "key_heads") * model.number("hybrid", "key_head_dim") // tp
         values = model.number("hybrid", "value_heads") * model.number("hybrid", "value_head_dim") // tp
         value_heads = model.number("hybrid", "value_heads") // tp
-        found.append(Gemm("gdn_in", hidden, 2 * keys + 2 * values + 2 * value_heads))
+        found.append(Gemm("gdn_in", hidden, 2 * keys + 2 * values))
+        found.append(Gemm("gdn_gates", hidden, 2 * value_heads))
         found.append(Gemm("gdn_out", values, hidden))
     dense = not model.moe or model.number("moe", "dense_layers") > 0
     if dense:

@@ -6,6 +6,7 @@
 ---     fuses_static_fp8     whether the kernels in front of a GEMM write its input in FP8 where the scale is static
 ---     fuses_norm           whether the norm is part of the all-reduce in front of it, and has no launch of its own
 ---     shared_beside        tokens of a CUDA graph up to which shared experts run beside routed ones (beside.lua)
+---     exchange             how tokens reach experts of other data-parallel ranks (exchange.lua)
 ---     expert_block         rows of a block of experts in block-scaled FP8, by the GPU's architecture (experts.lua)
 ---
 --- vLLM compiles its layers (torch.compile), so that no Python is left between their kernels.
@@ -15,11 +16,11 @@
 --- loops of Llama-3.1-70B (docs/DECISIONS.md); of the norms it is documented.
 local engines = {
   vllm = { eager_operation_s = 0, graphs_with_prefill = true, fuses_static_fp8 = false, fuses_norm = false,
-    shared_beside = 256, expert_block = { hopper = 128 } },
+    shared_beside = 256, exchange = "gathered", expert_block = { hopper = 128 } },
   sglang = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false,
-    shared_beside = 1024, expert_block = {} },
+    shared_beside = 1024, exchange = "gathered", expert_block = {} },
   trtllm = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = true, fuses_norm = true,
-    shared_beside = math.huge, expert_block = {} },
+    shared_beside = math.huge, exchange = "nvlink_two_sided", expert_block = {} },
 }
 
 --- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts: routing,

@@ -7,9 +7,10 @@ local ops = { grouped_gemm = experts.price }
 
 function ops.elementwise(steps, op, rows) return steps.elementwise:price(op, rows) end
 
---- Data-parallel ranks gather the tokens of all ranks in front of the experts, and scatter the results: together these
---- move what an all-reduce over all ranks moves. Rows of the exchange are the tokens of all ranks.
+--- Data-parallel ranks that gather the tokens of all in front of the experts, and scatter the results, move what an
+--- all-reduce over all ranks moves. Rows of the exchange are the tokens of all ranks.
 function ops.all_reduce(steps, op, rows)
+  if op.rows == "group_tokens" and steps.travels then return steps.travels:price(op, rows) end
   local ranks = op.rows == "group_tokens" and steps.ranks or steps.tp
   local query = { op = "all_reduce", bytes = 1, ranks = ranks }
   local run = steps.bounds:rows_to_run(op, rows, query)

@@ -72,6 +72,25 @@ std::string joined(const std::vector<std::string>& points) {
   return out;
 }
 
+std::string limit_lines(const std::vector<Limit>& limits, const Frame& frame) {
+  std::string out;
+  for (const Limit& limit : limits) {
+    if (!(limit.value >= frame.y.low() && limit.value <= frame.y.high())) continue;
+    const double y = frame.y(limit.value);
+    const double below = y - 4 < frame.y.to() + 10 ? 14 : -4;
+    out += line(frame.x.from(), y, frame.x.to(), y, "limit") + "<g class=\"over\">" +
+           text_at(frame.x.to() - 4, y + below, "end", limit.label) + "</g>";
+  }
+  return out;
+}
+
+/// The interval of a point, as far as the axis shows it.
+std::string whisker(const ChartPoint& point, const Frame& frame, const std::string& style) {
+  if (!frame.y.shows(point.low) || !frame.y.shows(point.high)) return "";
+  const double x = frame.x(point.x);
+  return line(x, frame.y(point.low), x, frame.y(point.high), "line whisker " + style);
+}
+
 std::string diagonal_and_bands(const ScatterChart& chart, const Frame& frame) {
   std::string out;
   std::vector<double> bands = chart.bands;
@@ -87,8 +106,27 @@ std::string diagonal_and_bands(const ScatterChart& chart, const Frame& frame) {
   return out;
 }
 
-/// Room above and below the lines of a log axis, so that none runs along the edge.
-Ranges with_room(Ranges ranges, const Axis& y) {
+/// Room beside the first and the last dot, so that the frame does not cut them.
+Range beside(Range x, Axis::Kind kind) {
+  if (kind == Axis::Kind::log) {
+    const double by = std::pow(x.high / x.low, 0.02);
+    return {x.low / by, x.high * by};
+  }
+  const double by = 0.02 * (x.high - x.low);
+  return {x.low - by, x.high + by};
+}
+
+/// A limit far above or below the data would squeeze the data.
+constexpr double near_limit = 3;
+
+/// Room above and below the lines of a log axis, so that none runs along the edge, and room for
+/// limits near the data.
+Ranges with_room(Ranges ranges, const Axis& y, const std::vector<Limit>& limits) {
+  const Range data = ranges.y;
+  for (const Limit& limit : limits) {
+    if (limit.value <= near_limit * data.high && near_limit * limit.value >= data.low)
+      ranges.y.add(limit.value);
+  }
   if (y.kind == Axis::Kind::log && ranges.y.high > ranges.y.low) {
     const double by = std::pow(ranges.y.high / ranges.y.low, 0.03);
     ranges.y.low /= by, ranges.y.high *= by;
@@ -126,32 +164,34 @@ LineChart quantile_chart(std::string title, Axis value, std::vector<ChartSeries>
 
 std::string svg(const LineChart& chart) {
   const Ranges ranges = ranges_of(chart.series, chart.x, chart.y);
-  const Frame frame = frame_of(chart.x, chart.y, with_room(ranges, chart.y), 290);
+  Axis x = chart.x;
+  if (chart.dots && !x.min && !x.max && ranges.x.high > ranges.x.low) {
+    const Range wide = beside(ranges.x, x.kind);
+    x.min = wide.low, x.max = wide.high;
+  }
+  const Frame frame = frame_of(x, chart.y, with_room(ranges, chart.y, chart.limits), 290);
   std::string lines;
   std::vector<Key> keys;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const std::string style = style_of(chart.series[i].style, i);
     lines += polylines(chart.series[i], frame, style, chart.steps);
-    if (chart.dots) lines += dots(chart.series[i], frame, style, static_cast<int>(i));
+    if (chart.dots)
+      lines += dots(chart.series[i], frame, style, shape_of(chart.series[i].style, i));
     keys.push_back({chart.series[i].name, style, "line"});
   }
-  for (const Limit& limit : chart.limits) {
-    if (limit.value < frame.y.low() || limit.value > frame.y.high()) continue;
-    const double y = frame.y(limit.value);
-    lines += line(frame.x.from(), y, frame.x.to(), y, "limit") +
-             text_at(frame.x.to() - 4, y - 4, "end", limit.label);
-  }
-  const std::string readouts = readout("x", chart.x, frame.x) + readout("y", chart.y, frame.y);
-  return figure_of(chart.title, keys,
-                   picture(chart.title, frame.high, readouts,
-                           axes(chart.x, chart.y, frame) + window(frame, lines)),
-                   ranges.left_out);
+  lines += limit_lines(chart.limits, frame);
+  const std::string readouts = readout("x", x, frame.x) + readout("y", chart.y, frame.y);
+  return figure_of(
+      chart.title, keys,
+      picture(chart.title, frame.high, readouts, axes(x, chart.y, frame) + window(frame, lines)),
+      ranges.left_out);
 }
 
 std::string svg(const ScatterChart& chart) {
   const Ranges ranges = ranges_of(chart.series, chart.x, chart.y);
   const Frame frame =
-      frame_of(chart.x, chart.y, widened(ranges, chart), chart.diagonal ? 430 : 310);
+      frame_of(chart.x, chart.y, widened(with_room(ranges, chart.y, chart.limits), chart),
+               chart.diagonal ? 430 : 310);
   std::string marks = diagonal_and_bands(chart, frame);
   std::vector<Key> keys;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
@@ -163,10 +203,12 @@ std::string svg(const ScatterChart& chart) {
       const std::string note = prefix + point.note + (point.note.empty() ? "" : ", ") +
                                chart.x.label + " " + with_unit(point.x, chart.x) + ", " +
                                chart.y.label + " " + with_unit(point.y, chart.y);
-      marks += marker(static_cast<int>(i), frame.x(point.x), frame.y(point.y), style, note);
+      marks += whisker(point, frame, style);
+      marks += marker(shape_of(series.style, i), frame.x(point.x), frame.y(point.y), style, note);
     }
-    keys.push_back({series.name, style, "marker"});
+    keys.push_back({series.name, style, "marker", shape_of(series.style, i)});
   }
+  marks += limit_lines(chart.limits, frame);
   return figure_of(
       chart.title, keys,
       picture(chart.title, frame.high, "", axes(chart.x, chart.y, frame) + window(frame, marks)),

@@ -28,7 +28,7 @@ struct LineChart {
   std::vector<ChartSeries> series;
   bool steps = false;
   bool dots = false;
-  std::vector<Limit> limits = {};  // drawn where the axis shows them
+  std::vector<Limit> limits = {};  // drawn where they are near the data
 };
 
 /// Markers. `diagonal` draws y = x, and `bands` the pairs of lines y = x (1 + b) and y = x / (1 +
@@ -39,6 +39,7 @@ struct ScatterChart {
   std::vector<ChartSeries> series;
   bool diagonal = false;
   std::vector<double> bands;
+  std::vector<Limit> limits = {};
 };
 
 /// One part of every bar. `style` is a class, "s3" or "e-measured"; "" = chosen by position.

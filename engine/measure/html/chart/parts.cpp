@@ -54,7 +54,6 @@ std::string vertical_axis(const Axis& axis, const Scale& scale, double left, dou
 std::string legend(const std::vector<Key>& keys) {
   if (keys.empty() || (keys.size() == 1 && keys[0].name.empty())) return "";
   std::string out = "<ul class=\"legend\">";
-  int position = 0;
   for (const Key& key : keys) {
     out += "<li><svg class=\"key\" viewBox=\"0 0 22 12\">";
     const std::string_view shape = key.shape;
@@ -63,10 +62,9 @@ std::string legend(const std::vector<Key>& keys) {
     } else if (shape == "box") {
       out += "<rect class=\"" + key.style + "\" x=\"5\" y=\"0\" width=\"12\" height=\"12\"/>";
     } else {
-      out += marker(position, 11, 6, key.style, "");
+      out += marker(key.mark, 11, 6, key.style, "");
     }
     out += "</svg>" + escaped(key.name) + "</li>";
-    ++position;
   }
   return out + "</ul>\n";
 }
@@ -83,6 +81,8 @@ Ranges ranges_of(const std::vector<ChartSeries>& series, const Axis& x, const Ax
       }
       out.x.add(point.x);
       out.y.add(point.y);
+      for (const double end : {point.low, point.high})
+        if (Scale::has_place(y.kind, end)) out.y.add(end);
     }
   }
   return out;
@@ -91,6 +91,10 @@ Ranges ranges_of(const std::vector<ChartSeries>& series, const Axis& x, const Ax
 std::string style_of(int style, std::size_t position) {
   const int index = style > 0 ? style - 1 : static_cast<int>(position);
   return "s" + std::to_string(index % colours + 1) + (index >= colours ? " again" : "");
+}
+
+int shape_of(int style, std::size_t position) {
+  return style > 0 ? style - 1 : static_cast<int>(position);
 }
 
 std::string with_unit(double value, const Axis& axis) {

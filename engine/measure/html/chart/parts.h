@@ -29,6 +29,8 @@ Ranges ranges_of(const std::vector<ChartSeries>& series, const Axis& x, const Ax
 
 /// "s3", and from the ninth on "s1 again".
 std::string style_of(int style, std::size_t position);
+/// The marker of a series, which belongs to its colour.
+int shape_of(int style, std::size_t position);
 std::string with_unit(double value, const Axis& axis);
 std::string line(double x1, double y1, double x2, double y2, const std::string& style);
 std::string text_at(double x, double y, const std::string& anchor, const std::string& text);
@@ -54,6 +56,7 @@ std::string picture(const std::string& title, double high, const std::string& at
 struct Key {
   std::string name, style;
   const char* shape;  // "line", "box", or a marker
+  int mark = 0;       // which marker
 };
 /// @param left_out  how many points or values could not be drawn; the figure says so
 std::string figure_of(const std::string& title, const std::vector<Key>& keys,

@@ -1,6 +1,7 @@
 #pragma once
 // The points of a chart, in named series.
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@ namespace rooflua {
 struct ChartPoint {
   double x = 0, y = 0;
   std::string note;  // scatter: in the tooltip, "llama-3.1-8b, tp 2"
+  // Scatter: the ends of an interval of y, drawn as a vertical line; NaN: none.
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
 };
 
 struct ChartSeries {

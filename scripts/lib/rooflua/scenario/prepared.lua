@@ -4,6 +4,7 @@ local mfu = require "rooflua.mfu"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
+local shared = require "rooflua.scenario.shared"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 local stages = require "rooflua.scenario.stages"
@@ -57,7 +58,8 @@ local function tables_of(reader, given, hardware, engine)
   for key, value in pairs(core.plain(given or {})) do options[key] = value end
   if options.gpu == nil or options.hardware == nil then options.hardware = options.hardware or hardware end
   options.engine = options.engine or engine
-  return reader:at("mfu", mfu.open, options)
+  if not specs.is(options.hardware, "Hardware") then return reader:at("mfu", mfu.open, options) end
+  return shared.tables(reader, options)
 end
 
 --- The caps of the contexts that the model's attention reads, in a list of its own; empty where there are none.
@@ -82,19 +84,19 @@ function prepared.bind(all, instance, key)
   return own
 end
 
---- A new bound step model: each replica of each variant has its own.
+--- A bound step model. Each variant has its own, unless it can remember nothing but prices (scenario/shared.lua).
 ---@param method string? that it must have; default "time"
 function prepared.steps(all, method)
   policies.with_method(all.reader, "steps", all.step_policy, method or "time")
-  return prepared.bind(all, all.step_policy, "steps")
+  return shared.steps(all, function() return prepared.bind(all, all.step_policy, "steps") end)
 end
 
 --- {reader, given, model, hardware, deployment, stages, mfu, async_depth, context_caps, context_chunk, step_policy,
 --- corrections} of one variant.
 function prepared.of(reader, given)
   local out = { given = given, reader = reader }
-  out.model = reader:at("model", spec.model, given.model)
-  out.hardware = reader:at("hardware", spec.hardware, given.hardware)
+  out.model = shared.by_name(reader, "model", spec.model, given.model)
+  out.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware)
   local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
   if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
   out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware)

@@ -7,11 +7,14 @@ local Reader = {}
 local methods = {}
 local meta = { __index = methods }
 
---- The top of a scenario. `file` is what errors call it: a file's path, or "scenario" for a script's table.
-function Reader.new(file) return setmetatable({ file = file, path = "" }, meta) end
+--- The top of a scenario. `file` is what errors call it: a file's path, or "scenario" for a script's table. `shared` is
+--- what its variants have in common (scenario/shared.lua).
+function Reader.new(file) return setmetatable({ file = file, path = "", shared = {} }, meta) end
 
 --- The reader of a part: reader:child "deployment", reader:child "[2]".
-function methods:child(key) return setmetatable({ file = self.file, path = self:key(key) }, meta) end
+function methods:child(key)
+  return setmetatable({ file = self.file, path = self:key(key), shared = self.shared }, meta)
+end
 
 --- The whole path of a key of this place; of the place itself for "".
 function methods:key(key)

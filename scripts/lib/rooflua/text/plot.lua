@@ -23,10 +23,14 @@ local function canvas(columns, rows)
     local cell = floor(down / 4) * columns + floor(x / 2)
     cells[cell] = bit.bor(cells[cell] or 0, dots[x % 2 + 1][down % 4 + 1])
   end
-  function self.line(x0, y0, x1, y1)
+  --- @param dash table {on, off, done}: dots that are set, dots that are not, how many the line has so far
+  function self.line(x0, y0, x1, y1, dash)
     local steps = max(math.abs(x1 - x0), math.abs(y1 - y0), 1)
-    for i = 0, steps do
-      self.set(floor(x0 + (x1 - x0) * i / steps + 0.5), floor(y0 + (y1 - y0) * i / steps + 0.5))
+    for i = dash.done > 0 and 1 or 0, steps do
+      if dash.done % (dash.on + dash.off) < dash.on then
+        self.set(floor(x0 + (x1 - x0) * i / steps + 0.5), floor(y0 + (y1 - y0) * i / steps + 0.5))
+      end
+      if x0 ~= x1 or y0 ~= y1 then dash.done = dash.done + 1 end
     end
   end
   function self.row(index)
@@ -71,8 +75,17 @@ local function extent(chart)
   return { x_low = x_low, x_high = x_high, y_low = y_low, y_high = y_high, left_out = left_out }
 end
 
+--- Lines differ by their dashes, because not every terminal has colours: dots that are set, dots that are not.
+local dashes = { { 1, 0 }, { 6, 4 }, { 1, 3 }, { 10, 3 }, { 2, 2 }, { 4, 6 }, { 1, 6 }, { 12, 8 } }
+
+--- The dashes of the line of that number, at its beginning: {on, off, done}.
+local function dash_of(number)
+  local dash = dashes[(number - 1) % #dashes + 1]
+  return { on = dash[1], off = dash[2], done = 0 }
+end
+
 --- Draws one series; its line is interrupted at a point that cannot be shown.
-local function draw(area, each, chart, at_x, at_y)
+local function draw(area, each, chart, at_x, at_y, dash)
   local last_x, last_y
   for i, value in ipairs(each.x) do
     if not (placeable(value, chart.x_log) and placeable(each.y[i], chart.y_log)) then
@@ -84,10 +97,10 @@ local function draw(area, each, chart, at_x, at_y)
           for dy = 0, 1 do area.set(x + dx, y + dy) end
         end
       elseif each.steps and last_x then
-        area.line(last_x, last_y, x, last_y)
-        area.line(x, last_y, x, y)
+        area.line(last_x, last_y, x, last_y, dash)
+        area.line(x, last_y, x, y, dash)
       elseif last_x then
-        area.line(last_x, last_y, x, y)
+        area.line(last_x, last_y, x, y, dash)
       else
         area.set(x, y)
       end
@@ -105,7 +118,7 @@ local function heading(chart, width, left_out)
   local left, right, text = chart.title or "", chart.note or "", left_out_text(left_out)
   if text then right = right == "" and text or right .. "; " .. text end
   local space = width - units.width(left) - units.width(right)
-  return left .. (" "):rep(max(space, 2)) .. right
+  return right == "" and left or left .. (" "):rep(max(space, 2)) .. right
 end
 
 --- The line below the x axis: both ends, and the name of the axis between them.
@@ -117,7 +130,25 @@ local function footing(chart, seen, columns)
   return left .. (" "):rep(before) .. middle .. (" "):rep(max(space - before, 1)) .. right
 end
 
---- Lines, points or steps with axes. chart: series = {{x, y, name, points, steps}}, title, note, width, height,
+--- A line per series with a name: how it is drawn, its name, and its note. None where no series has a name.
+local function legend(chart, margin)
+  local lines, longest = {}, 0
+  for _, each in ipairs(chart.series) do longest = max(longest, units.width(each.name or "")) end
+  if longest == 0 then return lines end
+  for number, each in ipairs(chart.series) do
+    local sample = canvas(6, 1)
+    if each.points then
+      draw(sample, { x = { 5 }, y = { 1 }, points = true }, {}, function(x) return x end, function(y) return y end)
+    else
+      sample.line(0, 1, 11, 1, dash_of(number))
+    end
+    lines[#lines + 1] = ((" "):rep(margin + 2) .. units.padded(sample.row(1), 6) .. " "
+      .. units.padded(each.name or "", longest) .. (each.note and "  " .. each.note or "")):gsub("%s+$", "")
+  end
+  return lines
+end
+
+--- Lines, points or steps with axes. chart: series = {{x, y, name, note, points, steps}}, title, note, width, height,
 --- x_unit, y_unit, x_log, y_log, y_zero (the axis begins at 0). Points that cannot be shown (0 on a logarithmic
 --- axis, values that are not finite) are left out and counted.
 function plot.chart(chart)
@@ -131,7 +162,7 @@ function plot.chart(chart)
   local area = canvas(columns, rows)
   local at_x = scale(seen.x_low, seen.x_high, area.columns, chart.x_log)
   local at_y = scale(seen.y_low, seen.y_high, area.rows, chart.y_log)
-  for _, each in ipairs(chart.series) do draw(area, each, chart, at_x, at_y) end
+  for number, each in ipairs(chart.series) do draw(area, each, chart, at_x, at_y, dash_of(number)) end
   local lines = { heading(chart, margin + 2 + columns, seen.left_out) }
   for row = 1, rows do
     local label = row == 1 and top or row == rows and bottom or ""
@@ -139,6 +170,7 @@ function plot.chart(chart)
   end
   lines[#lines + 1] = (" "):rep(margin) .. " └" .. ("─"):rep(columns)
   lines[#lines + 1] = (" "):rep(margin + 2) .. footing(chart, seen, columns)
+  for _, line in ipairs(legend(chart, margin)) do lines[#lines + 1] = line end
   return core.join(lines, "\n")
 end
 
@@ -182,12 +214,10 @@ function plot.quantiles(metric, list, options)
       x[i], y[i] = value, count == 1 and 1 or (i - 1) / (count - 1)
       if value <= 0 then logarithmic = false end
     end
-    series[#series + 1] = { x = x, y = y }
-    if count > 0 then
-      local label = each.name ~= "" and each.name .. " " or ""
-      notes[#notes + 1] = ("%sp50 %s, p99 %s"):format(label, units.text(statistics.of_sorted(each.values, 0.5), "s"),
-        units.text(statistics.of_sorted(each.values, 0.99), "s"))
-    end
+    local note = count == 0 and "no request ended yet" or ("p50 %s, p99 %s"):format(
+      units.text(statistics.of_sorted(each.values, 0.5), "s"), units.text(statistics.of_sorted(each.values, 0.99), "s"))
+    series[#series + 1] = { x = x, y = y, name = #list > 1 and each.name or nil, note = note }
+    if #list == 1 and count > 0 then notes[1] = note end
   end
   return plot.chart { title = metric .. ", share of requests below", note = core.join(notes, "; "), series = series,
     x_unit = units.of(metric), y_unit = "share", x_log = logarithmic, y_zero = true, width = options.width,
@@ -208,9 +238,9 @@ function plot.roofline(rows, peak_flop_per_s, bytes_per_s, options)
   local ridge = peak_flop_per_s / bytes_per_s
   local low, high = ridge / 100, ridge * 10
   for _, value in ipairs(x) do low, high = min(low, value / 2), max(high, value * 2) end
-  local roof = { x = { low, ridge, high }, y = { low * bytes_per_s, peak_flop_per_s, peak_flop_per_s } }
+  local roof = { x = { low, ridge, high }, y = { low * bytes_per_s, peak_flop_per_s, peak_flop_per_s }, name = "roof" }
   table.insert(named, 1, { "op", "intensity", "rate", "of the roof" })
-  return plot.chart { title = "roofline", series = { roof, { x = x, y = y, points = true } },
+  return plot.chart { title = "roofline", series = { roof, { x = x, y = y, points = true, name = "operations" } },
     x_log = true, y_log = true,
     note = ("%s, %s, ridge at %.4g flop/B"):format(units.text(peak_flop_per_s, "flop/s"),
       units.text(bytes_per_s, "B/s"), ridge),

@@ -85,6 +85,53 @@ local function belief_table(current, by_belief, groups, group)
   return rows
 end
 
+local shown_intervals = { { "e2e_mean", "mean end-to-end time" }, { "tpot_mean", "mean time per output token" },
+  { "ttft_mean", "mean time to first token" }, { "step_time", "mean step" } }
+
+--- Cases of one metric, ordered by the measured value: the predicted interval and the measured value, both over the
+--- simulated one.
+local function interval_chart(current, title, metric)
+  local cases = {}
+  for _, result in ipairs(current.results) do
+    local found = result.beliefs[current.beliefs[1].name]
+    local one = found and found.intervals and found.intervals[metric]
+    local measured, simulated = ((found or {}).measured or {})[metric], ((found or {}).simulated or {})[metric]
+    if one and one.predicted and measured and simulated and simulated > 0 then
+      cases[#cases + 1] = { result = result, measured = measured, simulated = simulated, one = one }
+    end
+  end
+  if #cases == 0 then return nil end
+  table.sort(cases, function(a, b)
+    if a.measured ~= b.measured then return a.measured < b.measured end
+    return a.result.case.id < b.result.case.id
+  end)
+  local series = json.array {}
+  for i, name in ipairs { "predicted interval", "measured, inside", "measured, outside" } do
+    series[i] = { name = name, points = json.array {} }
+  end
+  for i, each in ipairs(cases) do
+    local low, high = each.one.predicted.low / each.simulated, each.one.predicted.high / each.simulated
+    local about = ("%s, %s, tp %d: measured %.4g ms, simulated %.4g ms, interval %.4g to %.4g ms"):format(
+      each.result.case.id, each.result.about.model.name, each.result.about.tp, each.measured * 1e3,
+      each.simulated * 1e3, each.one.predicted.low * 1e3, each.one.predicted.high * 1e3)
+    table.insert(series[1].points, { x = i, y = 1, low = low, high = high, note = about })
+    table.insert(series[each.one.inside and 2 or 3].points, { x = i, y = each.measured / each.simulated, note = about })
+  end
+  return { title = title, x = { label = "case, from the shortest measured time to the longest" },
+    y = { label = "over the simulated value", unit = "1", log = true }, series = series,
+    limits = json.array { { value = 1, label = "simulated" } } }
+end
+
+--- The section of intervals; nil where no case has one.
+local function interval_section(current)
+  local charts = json.array {}
+  for _, each in ipairs(shown_intervals) do charts[#charts + 1] = interval_chart(current, each[2], each[1]) end
+  if #charts == 0 then return nil end
+  return { heading = "Measured values and predicted intervals", charts = charts,
+    note = ("A line is the 90 %% interval that the simulation predicts (%d replicates), a marker on it the measured "
+      .. "value. Both are divided by the simulated value of the case."):format(current.intervals) }
+end
+
 --- Errors of every group with the main step model.
 local function group_table(of, groups)
   local rows = json.array { json.array(text.header "group") }
@@ -105,6 +152,8 @@ function page.of(current, by_belief, groups, report, ran)
       .. "opened, and what the simulated time rests on.", charts = json.array {},
     tables = json.array { group_table(of, groups[current.beliefs[1].name]) },
   } }
+  local of_intervals = interval_section(current)
+  if of_intervals then table.insert(sections, 2, of_intervals) end
   for _, prefix in ipairs { "vLLM", "TensorRT" } do
     for _, group in ipairs(totals.names(of, prefix)) do
       sections[#sections + 1] = { heading = group,

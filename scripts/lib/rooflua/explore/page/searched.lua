@@ -36,22 +36,20 @@ end
 local function load_charts(results)
   local charts, first = array {}, results[1].search
   for _, bound in ipairs(first.slo) do
-    local series, low, high = {}, math.huge, -math.huge
+    local series, limits = {}, {}
     for _, result in ipairs(results) do
       for _, entry in ipairs(result.search.tried) do
         local y = entry.metrics[bound.metric]
-        low, high = math.min(low, entry.value), math.max(high, entry.value)
         if y then parts.add_point(series, result.name ~= "" and result.name or "tried", { x = entry.value, y = y }) end
       end
     end
     for _, limit in ipairs { "max", "min" } do
       if bound[limit] then
-        parts.add_point(series, "SLO", { x = low, y = bound[limit] })
-        parts.add_point(series, "SLO", { x = high, y = bound[limit] })
+        limits[#limits + 1] = { value = bound[limit], label = "SLO " .. texts.shown(bound.metric, bound[limit]) }
       end
     end
     charts[#charts + 1] = parts.chart_of(bound.metric .. " against " .. first.parameter, first.parameter, bound.metric,
-      series, "line")
+      series, "line", limits)
   end
   return charts
 end

@@ -1,4 +1,5 @@
 -- A sweep on a page: metrics against what was varied.
+local bands = require "rooflua.explore.page.bands"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
@@ -65,26 +66,112 @@ local function swept_table(results, numbers, others)
   return parts.table_of(rows)
 end
 
-local function swept_charts(results, numbers, others)
-  local charts, names, count = array {}, {}, 0
-  for _, result in ipairs(results) do
-    local name = others_of(result, others)
-    if not names[name] then names[name], count = true, count + 1 end
+--- What the colour of a run stands for on charts against one parameter: the values of all others if there are few
+--- of them, else of the one with the fewest values. {key = function(result), note, is_complete}: `is_complete` says
+--- that a colour holds nothing but runs along that parameter.
+local function colours_of(results, path, names)
+  local rest = {}
+  for _, each in ipairs(names) do if each ~= path then rest[#rest + 1] = each end end
+  local function count_of(key)
+    local seen, count = {}, 0
+    for _, result in ipairs(results) do
+      local name = key(result)
+      if not seen[name] then seen[name], count = true, count + 1 end
+    end
+    return count
   end
-  for i = 1, math.min(#numbers, most_parameters) do
-    for _, metric in ipairs(drawn_metrics) do
-      local series = {}
-      for _, result in ipairs(results) do
-        local x, y = result.parameters[numbers[i]], metrics.value(result, metric)
-        if x and y then
-          parts.add_point(series, count <= most_series and others_of(result, others) or "",
-            { x = x, y = y, note = result.name })
-        end
+  local function all(result) return others_of(result, rest) end
+  if count_of(all) <= most_series then return { key = all, is_complete = true } end
+  local best, fewest
+  for _, each in ipairs(rest) do
+    local count = count_of(function(result) return others_of(result, { each }) end)
+    if not fewest or count < fewest then best, fewest = each, count end
+  end
+  local note = "colours stand for " .. best
+  if fewest <= most_series then
+    return { key = function(result) return others_of(result, { best }) end, note = note }
+  end
+  local values = {}
+  for i, result in ipairs(results) do values[i] = result.parameters[best] end
+  if type(values[1]) ~= "number" then return { key = function() return "" end } end
+  return { key = bands.of(values, best:match "[^.]+$", best), note = note }
+end
+
+--- Series in the order of their values, so that a legend counts upwards.
+local function in_order(series, rank)
+  table.sort(series, function(a, b)
+    for i, value in ipairs(rank[a.name]) do
+      local other = rank[b.name][i]
+      if value ~= other then
+        if type(value) == "number" and type(other) == "number" then return value < other end
+        return tostring(value) < tostring(other)
       end
-      charts[#charts + 1] = parts.chart_of(metric .. " against " .. numbers[i], numbers[i], metric, series)
+    end
+    return a.name < b.name
+  end)
+end
+
+--- Whether each series has at most one point for each x, and one of them several.
+local function are_lines(series)
+  local longest = 0
+  for _, each in ipairs(series) do
+    local seen = {}
+    longest = math.max(longest, #each.points)
+    for _, point in ipairs(each.points) do
+      if seen[point.x] then return false end
+      seen[point.x] = true
     end
   end
-  return charts
+  return longest > 1
+end
+
+--- The values of a parameter, where they are few enough to stand at an axis.
+local function ticks_of(results, path)
+  local seen, out = {}, array {}
+  for _, result in ipairs(results) do
+    local value = result.parameters[path]
+    if value and not seen[value] then seen[value], out[#out + 1] = true, value end
+  end
+  if #out > most_series then return nil end
+  table.sort(out)
+  return out
+end
+
+local function swept_chart(results, path, metric, names, colours)
+  local series, rank = {}, {}
+  for _, result in ipairs(results) do
+    local x, y = result.parameters[path], metrics.value(result, metric)
+    if x and y then
+      local name = colours.key(result)
+      parts.add_point(series, name, { x = x, y = y, note = result.name })
+      if not rank[name] then
+        rank[name] = {}
+        for _, each in ipairs(names) do table.insert(rank[name], each ~= path and result.parameters[each] or 0) end
+      end
+    end
+  end
+  in_order(series, rank)
+  local kind = colours.is_complete and are_lines(series) and "line" or nil
+  if kind then
+    for _, each in ipairs(series) do table.sort(each.points, function(a, b) return a.x < b.x end) end
+  end
+  local chart = parts.chart_of(metric .. " against " .. path, path, metric, series, kind,
+    parts.limits_of(metric, results[1].summary.slo))
+  if chart then chart.x.ticks = ticks_of(results, path) end
+  return chart
+end
+
+--- The charts, and what their colours stand for where it is not all that varies.
+local function swept_charts(results, numbers, names)
+  local charts, notes = array {}, {}
+  for i = 1, math.min(#numbers, most_parameters) do
+    local colours = colours_of(results, numbers[i], names)
+    if colours.note then notes[#notes + 1] = ("Against %s, %s."):format(numbers[i], colours.note) end
+    for _, metric in ipairs(drawn_metrics) do
+      charts[#charts + 1] = swept_chart(results, numbers[i], metric, names, colours)
+    end
+  end
+  return charts, notes
 end
 
 --- The section of a sweep; nil where one number varies, because the page draws that without it.
@@ -92,14 +179,22 @@ function swept.section(results)
   local numbers, others = varied(results)
   local seeds = results[1].parameters and results[1].parameters.seed ~= nil
   if #numbers == 0 or #numbers + #others < 2 and not seeds then return nil end
-  local note = "Every run is a point; what else varies moves it as well."
+  local names = {}
+  for _, list in ipairs { others, numbers } do
+    for _, path in ipairs(list) do names[#names + 1] = path end
+  end
+  local charts, colours = swept_charts(results, numbers, names)
+  local note = "Every run is a point."
+  if #colours > 0 then
+    note = ("%s %s What else varies moves the points as well."):format(note, core.join(colours, " "))
+  end
   if #numbers > most_parameters then
     note = note .. (" Only the first %d of %d numbers are drawn."):format(most_parameters, #numbers)
   end
   local listed = ("%d runs"):format(#results)
   if #results > most_rows then listed = ("the first %d of %d runs"):format(most_rows, #results) end
   return { heading = "Against what was varied", note = note, folded = listed,
-    tables = array { swept_table(results, numbers, others) }, charts = swept_charts(results, numbers, others) }
+    tables = array { swept_table(results, numbers, others) }, charts = charts }
 end
 
 return swept

@@ -78,6 +78,8 @@ apart.entries = {
     source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml; with dp 8k1k/stp/max-tpt-dep8-1p1d.yaml" },
   { export = true, role = both, engine = "sglang", system = racks, values = { memory = memory_of_a_rack },
     source = recipe_source .. "recipes/gb200-fp8/1k1k/low-latency.yaml, recipes/gb200-fp4/1k1k/low-latency.yaml" },
+  { export = true, role = "decode", engine = "sglang", system = racks, values = { exchange = "deepep" },
+    source = recipe_source .. "max-tpt and high-tpt recipes: moe-a2a-backend deepep, deepep-mode low_latency" },
   { export = true, role = both, engine = "sglang", system = racks, tp = 4, values = { chunk = 8192, budget = 16384,
       largest_graph = 256, recv_interval = 10 }, source = recipe_source .. "the same" },
   { export = true, role = "prefill", engine = "sglang", values = { largest_graph = 0 },

@@ -20,6 +20,8 @@
 --     sorted_logit_s  sorting a logit of a request, where the model's own sampling is top-p or top-k
 --     recv_interval   SGLang: decode steps between two looks for new requests
 --     batch_wait      TensorRT-LLM: {steps, part of the budget} that prompts wait for others
+--     exchange        how tokens reach experts of other ranks (steps/kernels/exchange.lua)
+--     recurrent_copies  kernels that put what a recurrent layer projects in its order
 --     drafts          drafts of a step, by the model's own multi-token prediction
 local apart = require "rooflua.validate.silicon.apart"
 local core = require "rooflua.base.core"
@@ -56,6 +58,9 @@ end
 
 --- cuda_graph_config.max_batch_size of the scripts for DeepSeek.
 local function graph_of_rank(question) return math.ceil(question.clients / question.widths.dp) end
+
+--- SGLang's cuda-graph-max-bs counts requests, each with a token and three drafts.
+local function eagle_graph(question) return 4 * question.clients end
 
 --- Piecewise graphs of the scripts for DeepSeek: in FP4 with whole experts at 1,024 + 1,024, in FP8 from 64 clients on.
 local function deepseek_prefill_graph(question)
@@ -160,6 +165,11 @@ local entries = {
   -- InferenceX's client sends random tokens as text, which the server splits into tokens again.
   { export = true, role = "every", values = { frontend_token_s = 5e-6 },
     source = "fitted to TTFT of InferenceX's rows, leaving deployments out: docs/VALIDATION.md" },
+  -- Before 0.5.10 SGLang copied q, k, v, both gates, z and their joint tensor one by one.
+  { engine = "sglang", before = "0.5.10", role = "every", values = { recurrent_copies = 7 },
+    source = "SGLang pull requests 20627, 21019" },
+  { engine = "sglang", version = { "nightly-dev", "nightly-dev-20260216-d3bae71e" }, role = "every",
+    values = { recurrent_copies = 7 }, source = "the same: nightly builds of February 2026" },
   -- Launch scripts of InferenceX, vLLM.
   { export = true, engine = "vllm", family = "llama-3.1-70b", values = { budget = 8192, memory = { "total", 0.9 },
       kv = "fp8", async_depth = 2, seats = clients }, source = "benchmarks/70b_fp8_h200_slurm.sh" },
@@ -207,6 +217,12 @@ local entries = {
     source = "benchmarks/single_node/qwen3.5_bf16_b200.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "fp4", values = { chunk = 32768,
       budget = 32768, recv_interval = recv_interval }, source = "benchmarks/single_node/qwen3.5_fp4_b300.sh" },
+  -- Under 0.5.9 runs in FP8 without drafts have whole experts at tp 4, or tp 8 (pull request 804); those with drafts
+  -- have neither (897, 898). Their scheduler waits for each step.
+  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "fp8", tp = 4, ep = 1,
+    system = { "b200_sxm", "b300_sxm" }, version = "0.5.9",
+    values = { drafts = 3, seats = clients, largest_graph = eagle_graph, async_depth = 1 },
+    source = "InferenceX perf-changelog.yaml: qwen3.5-fp8-b200-sglang-mtp; qwen3.5_fp8_b200_mtp.sh" },
   { export = true, engine = "sglang", family = "glm-5", values = { chunk = 32768, budget = 32768,
       memory = { "static", 0.85 }, kv = "fp8", largest_graph = clients, seats = clients, block_size = 64 },
     source = "benchmarks/single_node/glm5_fp8_b200.sh" },
@@ -280,6 +296,7 @@ local function fits(entry, question)
     and (entry.export == nil or entry.export == question.is_export)
     and is_one_of(entry.family, question.family) and is_one_of(entry.format, question.format)
     and is_one_of(entry.system, question.system) and is_one_of(entry.tp, question.widths.tp)
+    and is_one_of(entry.ep, question.widths.ep)
     and is_one_of(entry.version, question.version)
     and (entry.before == nil or (version_number(question.version) or math.huge) < version_number(entry.before))
 end
@@ -350,7 +367,7 @@ local function names_of(given) return type(given) == "table" and core.join(given
 local function place_of(entry)
   local out = {}
   if entry.export ~= nil then out[1] = entry.export and "InferenceX" or "other rows" end
-  for _, name in ipairs { "role", "family", "format", "tp", "system", "version" } do
+  for _, name in ipairs { "role", "family", "format", "tp", "ep", "system", "version" } do
     out[#out + 1] = entry[name] and names_of(entry[name]) or nil
   end
   out[#out + 1] = entry.before and "before " .. entry.before or nil

@@ -82,6 +82,7 @@ local function scheduler(values, role)
   if values.scheduler == "sglang" then
     own.max_prefill_tokens, own.chunked_prefill_size = values.budget, values.chunk
     own.scheduler_recv_interval, own.enable_mixed_chunk = values.recv_interval, values.mixed_chunk
+    own.max_speculative_seqs = 0  -- the seats are given
     own.schedule_conservativeness = values.conservativeness
   else
     own.max_num_batched_tokens = values.budget
@@ -141,7 +142,8 @@ local function steps_of(values, steps, model)
   if sorts and values.sorted_logit_s and not policy.is_given(steps, "sorted_logit_s") then
     own.sorted_logit_s = values.sorted_logit_s
   end
-  for _, name in ipairs { "largest_graph", "largest_prefill_graph", "experts_kernels", "dp_padding" } do
+  for _, name in ipairs { "largest_graph", "largest_prefill_graph", "experts_kernels", "dp_padding",
+    "recurrent_copies", "exchange" } do
     if not policy.is_given(steps, name) then own[name] = values[name] end
   end
   return policy.with(steps, own)

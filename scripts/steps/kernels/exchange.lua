@@ -1,0 +1,105 @@
+--- The exchange of tokens between data-parallel ranks that share experts, in front of the experts and behind them.
+---
+---     gathered            every rank gets the tokens of all: all-gather and reduce-scatter, together an all-reduce
+---     deepep              a token travels to the ranks of its experts and back, with DeepEP: low latency in steps of
+---                         CUDA graphs, normal mode with 20 SMs above
+---     nvlink_one_sided    the same with TensorRT-LLM's kernels over NVLink: dispatch and combine
+---     nvlink_two_sided    the same, prepared by a kernel of its own
+---
+--- Where tokens travel, the rows of expert_exchange are asked, by tokens of one rank. Experts that the ranks divide
+--- (moe_tp) need every token: their exchange is gathered.
+--- Source: DeepEP; TensorRT-LLM's NVLinkOneSided and NVLinkTwoSided (fused_moe/communication); vLLM's
+--- allgather_reducescatter, its default.
+local cost = require "rooflua.cost"
+
+local exchange = {}
+exchange.__index = exchange
+
+local deepep_sms = 20  -- DeepEP's Buffer.num_sms
+
+--- Kernels by kind: modes of the rows by size of the step, phases in order.
+local kinds = {
+  deepep = { low = "low_latency", high = "normal", sms = deepep_sms, phases = { "dispatch", "combine" } },
+  nvlink_one_sided = { low = "nvlink_one_sided", high = "nvlink_one_sided", phases = { "dispatch", "combine" } },
+  nvlink_two_sided = { low = "nvlink_two_sided", high = "nvlink_two_sided",
+    phases = { "prepare", "dispatch", "combine" } },
+}
+
+--- The format in which tokens travel to their experts.
+local function format_of(kind, dtype)
+  if kind == "deepep" then return "fp8" end
+  if dtype == "nvfp4" then return "nvfp4" end
+  return dtype:find "^fp8" and "fp8" or "bf16"
+end
+
+--- @param op table the routed experts of cost.layers
+local function query_of(steps, kind, phase, mode, sms, op)
+  local moe = steps.model.mlp[op.kind].moe
+  return { op = "expert_exchange", mode = mode, phase = phase, ranks = steps.ranks,
+    hidden_size = moe.latent_size or steps.model.hidden_size, experts = moe.experts,
+    experts_per_token = moe.experts_per_token, sms = sms, dtype = format_of(kind, op.dtype), tokens = 1 }
+end
+
+--- Whether rows answer for a kind of kernels. Only rows price an exchange: without any the lookup fails.
+local function is_measured(steps, kind, op)
+  local about = kinds[kind]
+  return (pcall(steps.database.lookup, steps.database, query_of(steps, kind, about.phases[1], about.low, 0, op)))
+end
+
+--- The phases of an exchange, each with a query for small steps and one for large ones.
+local function phases_of(steps, kind, op)
+  local about, out = kinds[kind], {}
+  for i, phase in ipairs(about.phases) do
+    out[i] = { name = "expert_" .. phase, op = "expert_exchange",
+      low = query_of(steps, kind, phase, about.low, 0, op),
+      high = query_of(steps, kind, phase, about.high, about.sms or 0, op), high_key = { op = "expert_exchange" } }
+  end
+  return out
+end
+
+--- The kind that an engine chooses. TensorRT-LLM's tokens travel where NVLink joins more than a node, and where there
+--- are more ranks than a token has experts.
+local function own_kind(steps, engine, op)
+  if engine.exchange == "gathered" or steps.hardware.domain_gpus <= 8 or steps.ranks <= op.rows_per_token then
+    return "gathered"
+  end
+  for _, kind in ipairs { engine.exchange, "deepep" } do
+    if is_measured(steps, kind, op) then return kind end
+  end
+  return "gathered"
+end
+
+--- How a bound step model exchanges tokens; nil where they are gathered.
+--- @param steps steps.Kernels
+--- @param engine table an entry of steps/kernels/engines.lua
+--- @param layers table of cost.layers
+function exchange.of(steps, engine, layers)
+  if steps.dp == 1 or steps.moe_tp > 1 then return nil end
+  for _, op in ipairs(layers) do
+    if op.op == "grouped_gemm" then
+      local kind = steps.exchange == "own" and own_kind(steps, engine, op) or steps.exchange
+      if kind == "gathered" then return nil end
+      if not is_measured(steps, kind, op) then
+        error(("steps.kernels: exchange = \"%s\": no rows of expert_exchange for it on %s"):format(kind,
+          steps.hardware.name), 0)
+      end
+      return setmetatable({ steps = steps, phases = phases_of(steps, kind, op) }, exchange)
+    end
+  end
+end
+
+--- Time of an operation of cost.layers.
+--- @param rows number tokens of all ranks
+function exchange:price(op, rows)
+  local steps, time_s = self.steps, 0
+  local tokens = math.max(1, rows / steps.ranks)
+  local is_small = tokens <= steps.graph_tokens
+  for _, phase in ipairs(self.phases) do
+    local query, key = is_small and phase.low or phase.high, is_small and phase or phase.high_key
+    query.tokens = steps.bounds:rows_to_run(key, tokens, query)
+    time_s = time_s + cost.lookup(steps.database, query, op.count, phase.name)
+  end
+  return time_s
+end
+
+return exchange
