@@ -15,6 +15,13 @@ return {
   kv_names = { fp8 = "fp8_e4m3", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" },
   weight_flags = { fp8 = { "--quantization", "fp8" } },
   counts_all_ranks = true,  -- of tp and of seats
+  --- Words by drafter, of a number of drafts. Its n-gram drafts are a tree, which is not what was priced.
+  speculation = {
+    mtp = { words = function(drafts)
+      return { "--speculative-algorithm", "EAGLE", "--speculative-num-steps", ("%d"):format(drafts),
+        "--speculative-eagle-topk", "1", "--speculative-num-draft-tokens", ("%d"):format(drafts + 1) }
+    end },
+  },
   flags = {
     { parameter = "tp", flag = "--tp-size" },
     { parameter = "pp", flag = "--pp-size" },

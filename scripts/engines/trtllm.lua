@@ -16,6 +16,15 @@ return {
   weight_flags = {},
   counts_all_ranks = true,
   no_split = "a disaggregated cluster of TensorRT-LLM takes a configuration of its own",
+  --- Lines of the YAML file by drafter, of a number of drafts; `free` is the look-up in the prompt.
+  speculation = {
+    mtp = { lines = function(drafts)
+      return { "speculative_config:", "  decoding_type: MTP", ("  num_nextn_predict_layers: %d"):format(drafts) }
+    end },
+    free = { lines = function(drafts)
+      return { "speculative_config:", "  decoding_type: NGram", ("  max_draft_len: %d"):format(drafts) }
+    end },
+  },
   flags = {
     { parameter = "backend", flag = "--backend" },
     { parameter = "tp", flag = "--tp_size" },

@@ -14,6 +14,15 @@ return {
   source = "vLLM documentation, CLI reference of vllm serve; vllm/engine/arg_utils.py",
   kv_names = { fp8 = "fp8", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" },
   weight_flags = { fp8 = { "--quantization", "fp8" } },
+  --- Words by drafter, of a number of drafts; `free` is the look-up in the prompt.
+  speculation = {
+    mtp = { words = function(drafts)
+      return { "--speculative-config", ([['{"method":"mtp","num_speculative_tokens":%d}']]):format(drafts) }
+    end },
+    free = { words = function(drafts)
+      return { "--speculative-config", ([['{"method":"ngram","num_speculative_tokens":%d}']]):format(drafts) }
+    end },
+  },
   flags = {
     { parameter = "tp", flag = "--tensor-parallel-size" },
     { parameter = "pp", flag = "--pipeline-parallel-size" },

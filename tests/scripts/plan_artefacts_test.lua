@@ -109,6 +109,60 @@ test("releases choose rows; older ones are refused, newer ones take the newest w
   test.check(flags.version(flags.engine "vllm", "0.12.0") == "0.12.0", "the oldest is known")
 end)
 
+--- Compares a file with the one that is kept; ROOFLUA_UPDATE_GOLDEN=1 writes it.
+local function compare_golden(name, text)
+  local path = "tests/fixtures/plan/" .. name
+  if os.getenv "ROOFLUA_UPDATE_GOLDEN" then
+    local out = assert(io.open(path, "w"))
+    out:write(text)
+    out:close()
+  end
+  local handle = io.open(path)
+  test.check(handle ~= nil, "%s is missing", path)
+  local kept = handle:read "*a"
+  handle:close()
+  test.equal(text, kept, path)
+end
+
+test("commands and manifests of every engine are those that are kept", function()
+  for _, case in ipairs { { "vllm", { engines = { "vllm" } } }, { "vllm_split", { split = "only" } },
+    { "sglang", { engines = { "sglang" } } }, { "trtllm", { engines = { "trtllm" } } } } do
+    local _, files = written(case[2])
+    compare_golden(case[1] .. "_serve.sh", files["1/serve.sh"])
+    compare_golden(case[1] .. "_kubernetes.yaml", files["1/kubernetes.yaml"])
+  end
+end)
+
+test("a fixed number of drafts stands on the command; what has no flag is refused by name", function()
+  local done = written {}
+  local function candidate_of(engine, drafter, speculator)
+    local out = {}
+    for key, value in pairs(done.plan.ranks[1].candidate) do out[key] = value end
+    out.engine, out.speculation = engine, { drafter = drafter, speculator = speculator
+      or require "speculators.fixed" { draft_tokens = 3 } }
+    return out
+  end
+  local function command(...)
+    local candidate = candidate_of(...)
+    local engine = flags.engine(candidate.engine)
+    return table.concat(flags.words(done.question, candidate, engine.newest), " ")
+      .. (flags.yaml(done.question, candidate) or "")
+  end
+  local mtp, free = require "drafters.mtp" {}, require "drafters.free" {}
+  local function has(text, part) test.check(text:find(part, 1, true), "no %s in %s", part, text) end
+  has(command("vllm", mtp), [[--speculative-config '{"method":"mtp","num_speculative_tokens":3}']])
+  has(command("vllm", free), [["method":"ngram","num_speculative_tokens":3]])
+  has(command("sglang", mtp), "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4")
+  has(command("trtllm", mtp), "  decoding_type: MTP\n  num_nextn_predict_layers: 3")
+  has(command("trtllm", free), "  decoding_type: NGram\n  max_draft_len: 3")
+  test.raises("flags of sglang for the drafter free are not known; known are those of mtp", function()
+    command("sglang", free)
+  end)
+  test.raises("no engine has a flag for the speculator ema", function()
+    command("vllm", mtp, require "speculators.ema" {})
+  end)
+end)
+
 test("verify tells which measured figures lie inside", function()
   local done = written {}
   local own = done.document.ranks[1].bench

@@ -19,11 +19,17 @@ test("a plan names the cheapest deployment that meets the SLO, and its text fits
   test.check(lines <= 40, "%d lines", lines)
 end)
 
-test("the same bytes with one worker and with three", function()
+test("the same bytes with one, two and three workers", function()
   local json = require "rooflua.json"
-  local one, three = setup.report({}, {}, 1), setup.report({}, {}, 3)
-  test.equal(one.text, three.text)
-  test.equal(json.encode(one.document), json.encode(three.document))
+  local more = { strategy = require "strategies.halving" { min_requests = 100 }, replicates = 4,
+    candidates = require "candidates.ladder" { engines = { "vllm", "sglang" }, tp = { 1, 2 }, max_num_seqs = { 8, 32 },
+      max_num_batched_tokens = { 256, 1024 } } }
+  local one = setup.report(more, {}, 1)
+  for jobs = 2, 3 do
+    local other = setup.report(more, {}, jobs)
+    test.equal(other.text, one.text, jobs .. " workers")
+    test.equal(json.encode(other.document), json.encode(one.document), jobs .. " workers")
+  end
 end)
 
 --- A random question over few candidates.

@@ -5,6 +5,7 @@
 #include "app/output.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "script/vm/interrupt.h"
 #include "script/vm/vm.h"
 
 namespace rooflua::app {
@@ -104,6 +105,7 @@ int answer(const Json& result, const PlanArguments& arguments) {
     write_files(*result.find("files"), arguments.write);
     write_document(*result.find("document"), (fs::path(arguments.write) / "plan.json").string());
   }
+  if (script::last_stop() == script::StopReason::interrupted) return script::interrupted_status();
   return static_cast<int>(result.find("status")->integer());
 }
 

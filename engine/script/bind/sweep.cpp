@@ -106,9 +106,10 @@ bool is_here(const Json& row) {
 }
 
 /// run_many({{name, parameters, seed, run_hash, position, here}...},
-///   {jobs, title, results, also = {file...}, set = {hash, title, total, file}, round},
+///   {jobs, title, results, also = {file...}, set = {hash, title, total, file}, round, partial},
 ///   function(i))
 ///   -> {document or false...}, {problem...}, {reused, missing, foreign, interrupted}
+/// With `partial` Ctrl-C ends only this call, and the caller goes on.
 int run_many(lua_State* L) {
   lua_settop(L, 3);
   const Json given = to_json(L, 1, "rows"), options = to_json(L, 2, "options");
@@ -145,6 +146,9 @@ int run_many(lua_State* L) {
   about["missing"] = outcome.missing;
   about["foreign"] = outcome.foreign;
   about["interrupted"] = outcome.interrupted;
+  const Json* partial = options.find("partial");
+  if (outcome.interrupted && partial != nullptr && partial->is_boolean() && partial->boolean())
+    absorb_stop();  // the caller goes on with what is known
   for (const Json& each : {documents, problems, about}) push_json(L, each, true);
   return 3;
 }

@@ -187,6 +187,33 @@ function answer.of(question, found)
   return out
 end
 
+--- What is known where Ctrl-C stopped the search: deployments that a full run found to meet the SLO, one of each shape,
+--- without probabilities and largest loads.
+function answer.partial(question, found)
+  local list, seen = verified(found), {}
+  local out = { ranks = {}, unsure = {}, verified = #list, stopped = { left = #found.left, in_full = 0 } }
+  for _, item in ipairs(list) do
+    local shape = shape_of(item.candidate)
+    if not seen[shape] and #out.ranks < question.ranks then
+      seen[shape], out.ranks[#out.ranks + 1] = true, item
+      if #out.ranks > 1 then item.break_even = break_even(item, out.ranks[1]) end
+    end
+  end
+  for _, each in ipairs(found.results) do
+    if each.requests == question.requests then out.stopped.in_full = out.stopped.in_full + 1 end
+  end
+  return out
+end
+
+--- answer.of, or what is known where Ctrl-C stops the search or what follows it.
+function answer.known(question, found)
+  if question.stopped then return answer.partial(question, found) end
+  local ok, plan = pcall(answer.of, question, found)
+  if ok then return plan end
+  if not question.stopped then error(plan, 0) end
+  return answer.partial(question, found)
+end
+
 --- What the audit of a search found: {tried, beaten}; nil where the strategy has none.
 function answer.audit(found)
   local tried, best, audited = 0, math.huge, math.huge

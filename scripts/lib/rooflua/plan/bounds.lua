@@ -26,19 +26,27 @@ function bounds.engine(question, candidate)
   return replicas.of(question.reader, scenario)[1]
 end
 
+--- Batches by "n p c chunks": those of one candidate serve the next, and making one costs as much as pricing it.
+local batches = {}
+
+local function batch_of(key, n, p, c, chunks)
+  if not batches[key] then
+    local prefills = {}
+    for i = 1, chunks do
+      local tokens = math.floor(p * i / chunks) - math.floor(p * (i - 1) / chunks)
+      if tokens > 0 then prefills[#prefills + 1] = { new_tokens = tokens, context_tokens = 0, completes = false } end
+    end
+    batches[key] = batch.new { decodes = n, decode_context_tokens = n > 0 and c or 0, prefills = prefills }
+  end
+  return batches[key]
+end
+
 --- Prices steps of a bound engine, each once: time(n, p, c, chunks) in seconds.
 function bounds.pricer(engine)
   local steps, known = engine.steps.steps, {}
   return function(n, p, c, chunks)
     local key = ("%d %d %.0f %d"):format(n, p, c, chunks or 1)
-    if not known[key] then
-      local prefills = {}
-      for i = 1, chunks or 1 do
-        local tokens = math.floor(p * i / (chunks or 1)) - math.floor(p * (i - 1) / (chunks or 1))
-        if tokens > 0 then prefills[#prefills + 1] = { new_tokens = tokens, context_tokens = 0, completes = false } end
-      end
-      known[key] = steps:time(batch.new { decodes = n, decode_context_tokens = n > 0 and c or 0, prefills = prefills })
-    end
+    if not known[key] then known[key] = steps:time(batch_of(key, n, p, c, chunks or 1)) end
     return known[key]
   end
 end

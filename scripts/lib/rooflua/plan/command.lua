@@ -54,16 +54,16 @@ function command.run(given)
   local variant = opening.variant(opened, 1)
   local watts = options.watts(given.watts, function(name) return spec.hardware(name).name end)
   local done = opened.reader:at("plan", run.all, opened.reader, variant, { jobs = given.jobs,
-    progress = given.progress or nil, watts = watts })
+    progress = given.progress or nil, watts = watts, tells_partial = true })
   run.report(done)
   local text = done.text
   if given.all then text = text .. "\n" .. tables.all(done) end
   if given.why then text = text .. "\n" .. tables.why(done, given.why) end
-  if given.front and #done.plan.ranks > 0 then
+  if given.front and #done.plan.ranks > 0 and not done.plan.stopped then
     local points = front.points(done.question, done.plan)
     text, done.document.front = text .. "\n" .. front.text(points), json.array(points)
   end
-  local files = given.files and artefacts.files(done) or nil
+  local files = given.files and (done.plan.stopped and {} or artefacts.files(done)) or nil
   local shown = given.page and page.of(done, text) or nil
   if files then files[#files + 1] = { path = "plan.html", text = shown } end
   return { text = text, page = shown, document = done.document, files = files, status = status_of(done.plan),

@@ -75,6 +75,24 @@ function flags.values(question, candidate, role)
     backend = "pytorch", chunked = false, options_file = "options.yaml" }
 end
 
+--- Drafts of a step and the engine's entry for a drafter; nil without speculation. Only a fixed number of drafts has
+--- flags, and only drafters whose weights need no name.
+local function speculation_of(candidate, engine)
+  local given = candidate.speculation
+  if not given then return nil end
+  local speculator, drafter = given.speculator.name, given.drafter and given.drafter.name or "free"
+  if speculator ~= "fixed" then
+    fail("%s: no engine has a flag for the speculator %s; only for a fixed number of drafts", candidate.name,
+      speculator)
+  end
+  local row = engine.speculation and engine.speculation[drafter]
+  if not row then
+    fail("%s: flags of %s for the drafter %s are not known; known are those of %s", candidate.name, candidate.engine,
+      drafter, table.concat(core.sorted_keys(engine.speculation or {}), ", "))
+  end
+  return row, given.speculator.draft_tokens
+end
+
 local function number_text(value)
   if type(value) == "number" then return ("%.10g"):format(value) end
   return tostring(value)
@@ -84,7 +102,7 @@ end
 function flags.words(question, candidate, version, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
-  if candidate.speculation then fail("%s: flags of speculation are not known", candidate.name) end
+  local speculation, drafts = speculation_of(candidate, engine)
   if candidate.weights then
     local words = engine.weight_flags[candidate.weights]
     if not words then
@@ -92,6 +110,9 @@ function flags.words(question, candidate, version, role)
         candidate.engine, candidate.weights)
     end
     for _, word in ipairs(words) do out[#out + 1] = word end
+  end
+  for _, word in ipairs(speculation and role ~= "prefill" and speculation.words and speculation.words(drafts) or {}) do
+    out[#out + 1] = word
   end
   for _, row in ipairs(engine.flags) do
     local value = values[row.parameter]
@@ -118,6 +139,8 @@ function flags.yaml(question, candidate)
     if row.inverted then value = not value end
     lines[#lines + 1] = row.parameter and row.line:format(number_text(value)) or row.line
   end
+  local speculation, drafts = speculation_of(candidate, engine)
+  for _, line in ipairs(speculation and speculation.lines(drafts) or {}) do lines[#lines + 1] = line end
   return table.concat(lines, "\n") .. "\n"
 end
 

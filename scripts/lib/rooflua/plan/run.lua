@@ -46,14 +46,16 @@ local function nearest_holds(asked, found)
   return document_of.scale > 0 and document_of.scale or nil
 end
 
---- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts.
+--- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts,
+--- tells_partial (whether Ctrl-C ends with what is known).
 function run.all(reader, given, how)
   local asked = run.check(reader, given)
   asked.jobs, asked.progress, asked.watts = how.jobs, how.progress, how.watts
+  asked.tells_partial = how.tells_partial
   local found = search.run(asked)
-  local plan = answer.of(asked, found)
+  local plan = answer.known(asked, found)
   plan.audit = answer.audit(found)
-  if plan.verified == 0 then plan.nearest_holds = nearest_holds(asked, found) end
+  if plan.verified == 0 and not plan.stopped then plan.nearest_holds = nearest_holds(asked, found) end
   return { question = asked, found = found, plan = plan }
 end
 

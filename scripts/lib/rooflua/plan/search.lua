@@ -13,8 +13,11 @@ local steady = require "rooflua.plan.steady"
 
 local search = {}
 
---- Calls fn(i) for i = 1..n in worker processes; its results in order. An error in one ends the search.
-function search.parallel(question, n, title, fn)
+--- Calls fn(i) for i = 1..n in worker processes; its results in order. An error in one ends the search. Ctrl-C is an
+--- error as well, and sets question.stopped where what is known will be told (question.tells_partial). With `partial`
+--- it is no error there: results that are not there yet are missing.
+---@param partial boolean?
+function search.parallel(question, n, title, fn, partial)
   local rows = {}
   for i = 1, n do rows[i] = { name = title .. " " .. i, parameters = {}, seed = question.seed } end
   if n == 0 then return {} end
@@ -23,10 +26,12 @@ function search.parallel(question, n, title, fn)
     return rows
   end
   local documents, problems, about = native.run_many(rows, { jobs = question.jobs or 1, results = "",
-    title = question.progress and title or nil }, fn)
-  if about.interrupted then error("interrupted", 0) end
+    title = question.progress and title or nil, partial = question.tells_partial }, fn)
+  question.stopped = about.interrupted and question.tells_partial or nil
+  if about.interrupted and not (partial and question.stopped) then error("interrupted", 0) end
   for i = 1, n do
-    if not documents[i] then error(problems[i], 0) end
+    if not documents[i] and not question.stopped then error(problems[i], 0) end
+    documents[i] = documents[i] or nil
   end
   return documents
 end
@@ -57,18 +62,20 @@ local function explored(question, candidate)
     latency = found.latency, guess = guess }
 end
 
-local per_row = 6 -- candidates of one piece of work
+local most_per_piece, pieces_wanted = 6, 16
 
---- Applies `call` to every candidate of a list in worker processes.
-local function each_of(question, list, title, call)
+--- Applies `call` to every candidate of a list in worker processes; results by place. A short list has small pieces, so
+--- that no worker waits long for another.
+local function each_of(question, list, title, call, partial)
+  local per_row = math.max(1, math.min(most_per_piece, math.ceil(#list / pieces_wanted)))
   local pieces = math.ceil(#list / per_row)
   local documents, out = search.parallel(question, pieces, title, function(piece)
     local own = {}
     for i = (piece - 1) * per_row + 1, math.min(#list, piece * per_row) do own[#own + 1] = call(list[i]) end
     return { own = own }
-  end), {}
-  for _, document in ipairs(documents) do
-    for _, each in ipairs(document.own) do out[#out + 1] = each end
+  end, partial), {}
+  for piece = 1, pieces do
+    for i, each in ipairs(documents[piece] and documents[piece].own or {}) do out[(piece - 1) * per_row + i] = each end
   end
   return out
 end
@@ -123,10 +130,15 @@ local function state_of(question, left, results)
     seed = question.seed, can_shorten = load.has_count(question.workload) and question.load.kind ~= "recorded" }
 end
 
---- Runs one ask: the fewest replicas of a candidate that meet the SLO.
-local function answer(question, candidate, ask)
+local near_length = 3 -- a run that is shorter by more flatters too much to say where to look
+
+--- Runs one ask: the fewest replicas of a candidate that meet the SLO. A run of the candidate that was not much
+--- shorter says where to look.
+---@param before table? the candidate's result before: {needs, requests}
+local function answer(question, candidate, ask, before)
   local options = { requests = ask.requests, seed = question.seed, steady = ask.requests == question.requests }
-  local found = evaluate.fewest(question, candidate, candidate, options)
+  local found = evaluate.fewest(question, candidate, { least = candidate.least, most = candidate.most,
+    guess = before and before.requests * near_length >= ask.requests and before.needs or candidate.guess }, options)
   if found.replicas and question.survive > 0 and options.steady then
     found.spare = evaluate.run(question, candidate, found.replicas + question.survive, options)
   end
@@ -179,7 +191,7 @@ function search.run(question)
   local fit, unfit = candidates.fitting(question, all)
   share_databases(question, fit)
   local left, off = bounded(question, fit)
-  local by_index, results = {}, {}
+  local by_index, results, before = {}, {}, {}
   for _, each in ipairs(left) do by_index[each.index] = each end
   local most_rounds = 1000
   for _ = 1, most_rounds do
@@ -188,11 +200,15 @@ function search.run(question)
     check_asks(question, asks, by_index)
     local title = asks[1].purpose or "search"
     local found = each_of(question, asks, title, function(ask)
-      return answer(question, by_index[ask.candidate], ask)
-    end)
+      return answer(question, by_index[ask.candidate], ask, before[ask.candidate])
+    end, true)
     for i, ask in ipairs(asks) do
-      results[#results + 1] = result_of(question, by_index[ask.candidate], ask, found[i])
+      if found[i] then
+        before[ask.candidate] = { needs = found[i].needs, requests = ask.requests }
+        results[#results + 1] = result_of(question, by_index[ask.candidate], ask, found[i])
+      end
     end
+    if question.stopped then break end
   end
   for _, each in ipairs(results) do
     local candidate = by_index[each.candidate]
@@ -205,7 +221,11 @@ function search.run(question)
     end
   end
   for _, each in ipairs(left) do
-    if not each.result then each.ended, each.problem = "by bound", "its least score is above that of the best" end
+    if not each.result and question.stopped then
+      each.ended, each.problem = "not run", "the search was stopped"
+    elseif not each.result then
+      each.ended, each.problem = "by bound", "its least score is above that of the best"
+    end
   end
   return { candidates = all, fit = fit, unfit = unfit, left = left, results = results, by_index = by_index,
     rungs = account(results, question), bounds_off = off, not_tried = candidates.not_tried(question, all) }

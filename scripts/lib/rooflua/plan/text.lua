@@ -76,7 +76,7 @@ local function lost_text(question, item)
       end
     end
   end
-  local out = #parts > 0 and table.concat(parts, ", ") or "costs the same"
+  local out = #parts > 0 and table.concat(parts, ", ") or "costs more"
   if item.break_even and item.result.score > item.best_score then
     out = ("%s. Wins below %s per %s and hour"):format(out, words.dollars(item.break_even),
       question.gpus[item.candidate.gpu].label)
@@ -241,10 +241,13 @@ function text.of(question, found, plan)
   local asked = ("%s within %s"):format(words.asked(question), words.slo(question.bounds))
   if question.survive > 0 then asked = asked .. (", also with %d replicas fewer"):format(question.survive) end
   add(0, "%s", asked)
-  if #plan.ranks == 0 then
+  if plan.stopped then
+    add(0, "PARTIAL: stopped by Ctrl-C; %d of %d candidates that bounds left ran in full%s", plan.stopped.in_full,
+      plan.stopped.left, #plan.ranks > 0 and ". The best of these so far:" or ": none meets this")
+  elseif #plan.ranks == 0 then
     lines[#lines + 1] = plan.verified > 0 and "no deployment is sure enough:" or "no deployment meets this:"
-    refusal_lines(add, question, found, plan)
   end
+  if #plan.ranks == 0 then refusal_lines(add, question, found, plan) end
   for i, item in ipairs(plan.unsure) do
     if #plan.ranks > 0 and i <= 3 then
       add(0, "cheaper, not sure: %s, %s: %s/h; %s", words.gpus(question, item.candidate, item.result,
