@@ -15,30 +15,49 @@ local decode_run = {}
 local code_of = cost.evidence_codes()
 local modelled, assumed = code_of.modelled, code_of.assumed
 
---- Prices the steps from `first` to `last`, whose tokens stay between two points of the grid. What they have in common
---- is in a table: numbers that are alive across many calls keep the compiler from joining its traces.
-local function price_between(same, grid, run, first, last)
-  local n, all, least, rows_s, host_s = same.n, same.all, same.least, same.rows_s, same.host_s
-  local sampler_s, eager_s, layers = same.sampler_s, same.eager_s, same.layers
-  local peak, bandwidth, pair_flop, kv_bytes = same.peak, same.bandwidth, same.pair_flop, same.kv_bytes
-  local asynchronous, noted = same.asynchronous, same.noted
+local times = {}  -- of attention, by step; numbers, so that two loops share them
+
+-- Three loops over the same steps: the numbers of one loop fit into a processor's registers. One loop with all of them
+-- is, in some processes, more than the compiler can assign.
+
+--- Attention of the steps from `first` to `last`, whose tokens stay between two points of the grid.
+local function attention_between(same, grid, run, first, last)
+  local n, all, least, layers = same.n, same.all, same.least, same.layers
   local a, b, c, d, u, power, quarter = grid.a, grid.b, grid.c, grid.d, grid.u, grid.power, grid.quarter
-  local attention, add, put = code_of[grid.evidence], run.add, run.put
+  local code, add = code_of[grid.evidence], run.add
   for i = first, last do
     local tokens = all + i * n
     local computed, beyond = tokens > least and tokens or least, 1
     if computed > most_tokens then computed, beyond = most_tokens, computed / most_tokens end
     local time_s = beyond * between(a, b, c, d, u, (computed / power - 1) * 4 - quarter) * layers
-    add(run, i, attention, time_s)
-    local floor_s, gpu_s = layers * max(tokens * pair_flop / peak, tokens * kv_bytes / bandwidth), rows_s
+    add(run, i, code, time_s)
+    times[i] = time_s
+  end
+end
+
+--- Raises the times of attention to what the arithmetic and the traffic of the contexts take at least.
+local function raise_to_floor(same, run, first, last)
+  local n, all, layers, add = same.n, same.all, same.layers, run.add
+  local peak, bandwidth, pair_flop, kv_bytes = same.peak, same.bandwidth, same.pair_flop, same.kv_bytes
+  for i = first, last do
+    local tokens, time_s = all + i * n, times[i]
+    local floor_s = layers * max(tokens * pair_flop / peak, tokens * kv_bytes / bandwidth)
     if time_s < floor_s then
       local missing_s = (floor_s - time_s) / layers * layers
       add(run, i, modelled, missing_s)
-      time_s = time_s + missing_s
+      times[i] = time_s + missing_s
     end
+  end
+end
+
+--- Adds what else a step takes, on the GPU and on the host.
+local function complete(same, run, first, last)
+  local rows_s, host_s, sampler_s, eager_s = same.rows_s, same.host_s, same.sampler_s, same.eager_s
+  local asynchronous, noted, add, put = same.asynchronous, same.noted, run.add, run.put
+  for i = first, last do
     if noted then run:add_noted(i) end
     add(run, i, assumed, sampler_s)
-    gpu_s = max(gpu_s + time_s + sampler_s, eager_s)
+    local gpu_s = max(rows_s + times[i] + sampler_s, eager_s)
     local more_s = asynchronous and max(host_s - gpu_s, 0) or host_s
     add(run, i, assumed, more_s)
     put(run, i, gpu_s + more_s)
@@ -91,9 +110,11 @@ function decode_run.price(steps, batch, run)
   while first <= same.count do
     steps.attention.decode_calls:around(same.n, max(same.all + first * same.n, same.least), grid)
     local last = last_beside(same, grid, first)
-    price_between(same, grid, run, first, last)
+    attention_between(same, grid, run, first, last)
     first = last + 1
   end
+  raise_to_floor(same, run, 1, same.count)
+  complete(same, run, 1, same.count)
 end
 
 return decode_run
