@@ -195,7 +195,7 @@ end
 local function notes_of(question, values)
   local _, note = settings.version(question)
   local out = { note }
-  if values.drafts then out[#out + 1] = "with drafts, as the image tells: acceptance is assumed" end
+  if values.drafts then out[#out + 1] = "with drafts, as image and widths tell: acceptance is assumed" end
   return out
 end
 
