@@ -64,8 +64,8 @@ local function recipe_batch(question)
   local each = most_clients(question) / question.ranks
   if each <= 2 and question.format == "fp8" then return 1 end
   local found = 2 ^ math.floor(math.log(math.max(each, 1)) / math.log(2) + 1e-9)
-  for _, batch in ipairs(question.widths.dp > 1 and uneven or {}) do
-    if batch <= each then found = math.max(found, batch) end
+  for _, one in ipairs(question.widths.dp > 1 and uneven or {}) do
+    if one <= each then found = math.max(found, one) end
   end
   return found
 end
