@@ -2,16 +2,18 @@
 -- settings.lua and written as its entries are: `role` is the engines for which an entry holds. The launch scripts of
 -- InferenceX for one engine do not hold here; its recipes for prefill and decode apart are those of srt-slurm.
 --
---     transfer_bytes_per_s    of one GPU, to a GPU of another engine       transfer_s   before the first byte
+--     transfer_bytes_per_s    of one GPU, to a GPU of another engine
+--     transfer_s              of a prompt beside its bytes: what the engines say to each other
 local apart = {}
 
 local both = { "prefill", "decode" }
 local hopper, boards = { "h100_sxm", "h200_sxm" }, { "b200_sxm", "b300_sxm" }
 local racks = { "gb200", "gb300" }
 
-local network_source = "design of deployments C.9: GB/s per GPU and direction; latency unsourced"
+local network_source = "GB/s per GPU and direction: network cards, NVLink; latency unsourced"
 local generator_source = "aiconfigurator 095f58a5: rule_plugin/benchmark/"
 local recipe_source = "srt-slurm: "
+local fitted_source = "fitted to TTFT of the engine's deployments; docs/VALIDATION.md, \"Handing over\""
 
 --- Requests of one decode rank, where all are in decode.
 local function batch(question) return question.clients_per_rank end
@@ -124,6 +126,8 @@ apart.entries = {
       budget = by_rank(32768, 16384), seats = by_width(512, 128), memory = { "static", 0.85 }, kv = "fp8",
       block_size = 64, largest_graph = 512 },
     source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml; with dp 8k1k/stp/max-tpt-dep8-1p1d.yaml" },
+  { export = true, role = both, engine = "sglang", values = { transfer_s = 0.12 }, source = fitted_source },
+  { export = true, role = both, engine = "vllm", values = { transfer_s = 0.22 }, source = fitted_source },
   { export = true, role = both, engine = "sglang", system = racks, values = { memory = memory_of_a_rack },
     source = recipe_source .. "recipes/gb200-fp8/1k1k/low-latency.yaml, recipes/gb200-fp4/1k1k/low-latency.yaml" },
   { export = true, role = "decode", engine = "sglang", system = racks, values = { exchange = "deepep" },

@@ -35,7 +35,7 @@ end
 
 local function number_of(name, value, given)
   local smallest = name == "seed" and 0 or 1
-  if name == "frontend_s" or name == "frontend_token_s" then
+  if name:find "_s$" then
     if not tonumber(value) or tonumber(value) < 0 then core.fail("--set %s: expected seconds, 0 or more", given) end
     return tonumber(value)
   end

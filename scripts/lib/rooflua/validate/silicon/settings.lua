@@ -364,7 +364,7 @@ end
 
 --- Names of settings that --set silicon.NAME may replace.
 settings.names = { "async_depth", "block_size", "budget", "chunk", "frontend_s", "frontend_token_s", "largest_graph",
-  "recv_interval", "reserve_full", "seats" }
+  "recv_interval", "reserve_full", "seats", "transfer_s" }
 
 --- A name, or the names of a list, as text.
 local function names_of(given) return type(given) == "table" and core.join(given, " ") or tostring(given) end
