@@ -79,7 +79,7 @@ end)
 test("heads move over a link per rank of the narrower side; every decode rank reads the whole latent", function()
   local function rate(row, widths)
     local network = scenario(with(row, { widths_tp_dp_moetp_moeep = widths })).network
-    test.near(network.alpha_s, 10e-6, 1e-15)
+    test.near(network.alpha_s, row.engine == "trtllm" and 10e-6 or 0.22, 1e-15)
     return network.bytes_per_s
   end
   test.near(rate(llama, "1,1,1,1;2,1,2,1"), 50e9, 1)
