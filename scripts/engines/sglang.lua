@@ -11,16 +11,20 @@ return {
   port = 30000,
   model = "--model-path",
   host = { "--host", "--port" },
-  source = "SGLang documentation, server arguments; python/sglang/srt/server_args.py",
+  source = "SGLang docs/advanced_features/server_arguments.md; python/sglang/srt/server_args.py",
   kv_names = { fp8 = "fp8_e4m3", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" },
   weight_flags = { fp8 = { "--quantization", "fp8" } },
   counts_all_ranks = true,  -- of tp and of seats
-  --- Words by drafter, of a number of drafts. Its n-gram drafts are a tree, which is not what was priced.
+  --- Words by drafter, of a number of drafts. Its n-gram drafts are a tree, which is not what was priced. Drafts turn
+  --- the overlap scheduler off, unless `async_environment` is set.
   speculation = {
-    mtp = { words = function(drafts)
-      return { "--speculative-algorithm", "EAGLE", "--speculative-num-steps", ("%d"):format(drafts),
-        "--speculative-eagle-topk", "1", "--speculative-num-draft-tokens", ("%d"):format(drafts + 1) }
-    end },
+    mtp = { source = "SGLang docs/advanced_features/speculative_decoding.md, Multi Token Prediction and SpecV2; "
+        .. "python/sglang/srt/server_args.py, 0.5.6",
+      async_environment = "SGLANG_ENABLE_SPEC_V2=True", async_since = "0.5.6",
+      words = function(drafts)
+        return { "--speculative-algorithm", "EAGLE", "--speculative-num-steps", ("%d"):format(drafts),
+          "--speculative-eagle-topk", "1", "--speculative-num-draft-tokens", ("%d"):format(drafts + 1) }
+      end },
   },
   flags = {
     { parameter = "tp", flag = "--tp-size" },

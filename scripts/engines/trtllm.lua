@@ -11,19 +11,30 @@ return {
   port = 8000,
   model = "",
   host = { "--host", "--port" },
-  source = "TensorRT-LLM documentation, trtllm-serve and LLM API options; tensorrt_llm/commands/serve.py",
+  source = "TensorRT-LLM documentation, trtllm-serve (--config and --extra_llm_api_options are one option by 1.3) and "
+    .. "LLM API options; tensorrt_llm/commands/serve.py",
   kv_names = { fp8 = "fp8", bf16 = "auto", fp16 = "auto" },
   weight_flags = {},
   counts_all_ranks = true,
   no_split = "a disaggregated cluster of TensorRT-LLM takes a configuration of its own",
-  --- Lines of the YAML file by drafter, of a number of drafts; `free` is the look-up in the prompt.
+  --- Lines of the YAML file by drafter, of a number of drafts; `free` is the look-up in the prompt. `not_async`: why
+  --- steps are not prepared ahead with these drafts. Before 1.3 another key counts the drafts of MTP (`before`).
   speculation = {
-    mtp = { lines = function(drafts)
-      return { "speculative_config:", "  decoding_type: MTP", ("  num_nextn_predict_layers: %d"):format(drafts) }
-    end },
-    free = { lines = function(drafts)
-      return { "speculative_config:", "  decoding_type: NGram", ("  max_draft_len: %d"):format(drafts) }
-    end },
+    mtp = { source = "TensorRT-LLM docs/source/features/speculative-decoding.md, 1.3; examples of 1.0.0: "
+        .. "num_nextn_predict_layers",
+      before = { release = "1.3.0", lines = function(drafts)
+        return { "speculative_config:", "  decoding_type: MTP", ("  num_nextn_predict_layers: %d"):format(drafts) }
+      end },
+      lines = function(drafts)
+        return { "speculative_config:", "  decoding_type: MTP", ("  max_draft_len: %d"):format(drafts) }
+      end },
+    free = { source = "TensorRT-LLM docs/source/features/speculative-decoding.md, NGram: its example disables the "
+        .. "overlap scheduler and matches four tokens; some releases match none by default",
+      not_async = "TensorRT-LLM looks up drafts in the prompt without its overlap scheduler",
+      lines = function(drafts)
+        return { "speculative_config:", "  decoding_type: NGram", ("  max_draft_len: %d"):format(drafts),
+          "  max_matching_ngram_size: 4" }
+      end },
   },
   flags = {
     { parameter = "backend", flag = "--backend" },

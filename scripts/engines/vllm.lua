@@ -14,14 +14,19 @@ return {
   source = "vLLM documentation, CLI reference of vllm serve; vllm/engine/arg_utils.py",
   kv_names = { fp8 = "fp8", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" },
   weight_flags = { fp8 = { "--quantization", "fp8" } },
-  --- Words by drafter, of a number of drafts; `free` is the look-up in the prompt.
+  --- Words by drafter, of a number of drafts; `free` is the look-up in the prompt. `not_async`: why steps are not
+  --- prepared ahead with these drafts.
   speculation = {
-    mtp = { words = function(drafts)
-      return { "--speculative-config", ([['{"method":"mtp","num_speculative_tokens":%d}']]):format(drafts) }
-    end },
-    free = { words = function(drafts)
-      return { "--speculative-config", ([['{"method":"ngram","num_speculative_tokens":%d}']]):format(drafts) }
-    end },
+    mtp = { source = "vLLM docs/features/speculative_decoding/mtp.md; vllm/config/speculative.py, 0.24 and main",
+      words = function(drafts)
+        return { "--speculative-config", ([['{"method":"mtp","num_speculative_tokens":%d}']]):format(drafts) }
+      end },
+    free = { source = "vLLM docs/features/speculative_decoding/n_gram.md; error message of 0.17.1 and 0.30.0: async "
+        .. "scheduling is only supported with EAGLE, MTP, draft models and others, not with ngram",
+      not_async = "vLLM refuses --async-scheduling with look-ups in the prompt",
+      words = function(drafts)
+        return { "--speculative-config", ([['{"method":"ngram","num_speculative_tokens":%d}']]):format(drafts) }
+      end },
   },
   flags = {
     { parameter = "tp", flag = "--tensor-parallel-size" },

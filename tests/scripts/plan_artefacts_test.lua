@@ -142,19 +142,34 @@ test("a fixed number of drafts stands on the command; what has no flag is refuse
       or require "speculators.fixed" { draft_tokens = 3 } }
     return out
   end
+  local release
   local function command(...)
     local candidate = candidate_of(...)
-    local engine = flags.engine(candidate.engine)
-    return table.concat(flags.words(done.question, candidate, engine.newest), " ")
-      .. (flags.yaml(done.question, candidate) or "")
+    local version = release or flags.engine(candidate.engine).newest
+    return flags.command(done.question, candidate, version) .. " "
+      .. table.concat(flags.words(done.question, candidate, version), " ")
+      .. (flags.yaml(done.question, candidate, version) or "")
   end
   local mtp, free = require "drafters.mtp" {}, require "drafters.free" {}
   local function has(text, part) test.check(text:find(part, 1, true), "no %s in %s", part, text) end
   has(command("vllm", mtp), [[--speculative-config '{"method":"mtp","num_speculative_tokens":3}']])
-  has(command("vllm", free), [["method":"ngram","num_speculative_tokens":3]])
   has(command("sglang", mtp), "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4")
+  has(command("sglang", mtp), "env SGLANG_ENABLE_SPEC_V2=True python -m sglang.launch_server ")
+  has(command("trtllm", mtp), "  decoding_type: MTP\n  max_draft_len: 3")
+  release = "1.2.0"
   has(command("trtllm", mtp), "  decoding_type: MTP\n  num_nextn_predict_layers: 3")
-  has(command("trtllm", free), "  decoding_type: NGram\n  max_draft_len: 3")
+  release = "0.5.5"
+  test.raises("sglang before 0.5.6 drafts without preparing steps ahead; price it so: async_depth = 1", function()
+    command("sglang", mtp)
+  end)
+  release = nil
+  test.raises("vLLM refuses --async-scheduling with look-ups", function() command("vllm", free) end)
+  test.raises("TensorRT-LLM looks up drafts in the prompt without its overlap", function() command("trtllm", free) end)
+  done.question.base.async_depth = 1
+  has(command("vllm", free), [["method":"ngram","num_speculative_tokens":3]])
+  has(command("vllm", free), "--no-async-scheduling")
+  has(command("trtllm", free), "  decoding_type: NGram\n  max_draft_len: 3\n  max_matching_ngram_size: 4")
+  test.check(not command("sglang", mtp):find("SGLANG_ENABLE_SPEC_V2", 1, true), "the overlap scheduler is on")
   test.raises("flags of sglang for the drafter free are not known; known are those of mtp", function()
     command("sglang", free)
   end)

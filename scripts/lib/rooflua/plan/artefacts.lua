@@ -58,11 +58,11 @@ local function serve_text(question, item, rank, about)
     lines[#lines + 1] = "MODEL=${MODEL:?the Hugging Face name or the folder of " .. question.model.name .. "}"
   end
   local model = about.model or '"$MODEL"'
-  local yaml = flags.yaml(question, candidate)
+  local yaml = flags.yaml(question, candidate, about.version)
   if yaml then lines[#lines + 1] = "cat > options.yaml <<'END'\n" .. yaml .. "END" end
   for _, each in ipairs(roles_of(candidate, item.result.replicas)) do
     local list = words_of(engine, model, flags.words(question, candidate, about.version, each.role))
-    local text = command_text({ engine.command, unpack(list) })
+    local text = command_text({ flags.command(question, candidate, about.version), unpack(list) })
     local gpus = candidate.tp * candidate.dp * candidate.pp
     local what = ("# %s: %d, each on %d GPU%s"):format(each.role and each.role .. " engines" or "replicas",
       each.count, gpus, gpus == 1 and "" or "s")
@@ -90,12 +90,12 @@ local function kubernetes_text(question, item, about)
       if word == "options.yaml" then more[i] = "/options/options.yaml" end
     end
     local command = {}
-    for word in about.engine.command:gmatch "%S+" do command[#command + 1] = word end
+    for word in flags.command(question, candidate, about.version):gmatch "%S+" do command[#command + 1] = word end
     local name = question.model.name:lower():gsub("[^%w]+", "-")
     list[#list + 1] = { name = each.role and name .. "-" .. each.role or name, replicas = each.count,
       gpus = candidate.tp * candidate.dp * candidate.pp, image = about.engine.image:format(about.version),
       command = command, args = words_of(about.engine, about.model or "MODEL", more), port = about.engine.port,
-      config = flags.yaml(question, candidate) }
+      config = flags.yaml(question, candidate, about.version) }
   end
   return kubernetes.text(list)
 end

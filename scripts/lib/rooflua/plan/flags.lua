@@ -48,6 +48,9 @@ local function holds(row, version)
   return not (row.since and earlier(version, row.since)) and not (row.before and not earlier(version, row.before))
 end
 
+--- Whether steps are prepared while the one before runs.
+local function is_async(question) return (question.base.async_depth or schema.entry("async_depth").default) > 1 end
+
 --- What a deployment sets, by the names of the tables; also what other engines count in another way.
 function flags.values(question, candidate, role)
   local own, given = candidate.deployment, deploy.deployment(question, candidate)
@@ -71,13 +74,23 @@ function flags.values(question, candidate, role)
     static_fraction = down((own.weight_bytes + kv_bytes) / usable),
     free_fraction = down(math.min(0.95, kv_bytes / math.max(1, usable - own.weight_bytes))),
     max_model_len = given.max_model_len, block_size = own.block_size, prefix_caching = given.prefix_caching ~= false,
-    async = (question.base.async_depth or schema.entry("async_depth").default) > 1, kv = kv, role = role,
+    async = is_async(question), kv = kv, role = role,
     backend = "pytorch", chunked = false, options_file = "options.yaml" }
+end
+
+--- Refuses drafts that the engine runs in another way than they were priced.
+local function check_async(question, candidate, row, version)
+  if not is_async(question) then return end
+  local problem = row.not_async
+  if row.async_since and earlier(version, row.async_since) then
+    problem = ("%s before %s drafts without preparing steps ahead"):format(candidate.engine, row.async_since)
+  end
+  if problem then fail("%s: %s; price it so: async_depth = 1 in the scenario", candidate.name, problem) end
 end
 
 --- Drafts of a step and the engine's entry for a drafter; nil without speculation. Only a fixed number of drafts has
 --- flags, and only drafters whose weights need no name.
-local function speculation_of(candidate, engine)
+local function speculation_of(question, candidate, engine, version)
   local given = candidate.speculation
   if not given then return nil end
   local speculator, drafter = given.speculator.name, given.drafter and given.drafter.name or "free"
@@ -90,6 +103,8 @@ local function speculation_of(candidate, engine)
     fail("%s: flags of %s for the drafter %s are not known; known are those of %s", candidate.name, candidate.engine,
       drafter, table.concat(core.sorted_keys(engine.speculation or {}), ", "))
   end
+  check_async(question, candidate, row, version)
+  if row.before and earlier(version, row.before.release) then row = row.before end
   return row, given.speculator.draft_tokens
 end
 
@@ -102,7 +117,7 @@ end
 function flags.words(question, candidate, version, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
-  local speculation, drafts = speculation_of(candidate, engine)
+  local speculation, drafts = speculation_of(question, candidate, engine, version)
   if candidate.weights then
     local words = engine.weight_flags[candidate.weights]
     if not words then
@@ -129,8 +144,16 @@ function flags.words(question, candidate, version, role)
   return out
 end
 
+--- The words of the engine's command, behind what its environment needs.
+function flags.command(question, candidate, version)
+  local engine = flags.engine(candidate.engine)
+  local speculation = speculation_of(question, candidate, engine, version)
+  local environment = speculation and is_async(question) and speculation.async_environment
+  return environment and ("env %s %s"):format(environment, engine.command) or engine.command
+end
+
 --- The YAML file of an engine that reads one; nil for others.
-function flags.yaml(question, candidate)
+function flags.yaml(question, candidate, version)
   local engine = flags.engine(candidate.engine)
   if not engine.yaml then return nil end
   local values, lines = flags.values(question, candidate), {}
@@ -139,7 +162,7 @@ function flags.yaml(question, candidate)
     if row.inverted then value = not value end
     lines[#lines + 1] = row.parameter and row.line:format(number_text(value)) or row.line
   end
-  local speculation, drafts = speculation_of(candidate, engine)
+  local speculation, drafts = speculation_of(question, candidate, engine, version)
   for _, line in ipairs(speculation and speculation.lines(drafts) or {}) do lines[#lines + 1] = line end
   return table.concat(lines, "\n") .. "\n"
 end

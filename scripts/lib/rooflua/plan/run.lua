@@ -46,12 +46,24 @@ local function nearest_holds(asked, found)
   return document_of.scale > 0 and document_of.scale or nil
 end
 
+--- Names GPUs whose watts have no source, where the answer rests on them.
+local function note_watts(asked)
+  for _, gpu in ipairs(asked.gpus) do
+    local source = gpu.hardware.sources.tdp_w
+    if source and source:find "^unverified" and not (asked.watts and asked.watts[gpu.name]) then
+      asked.notes[#asked.notes + 1] = ("the power of %s is %s; give your own with --watts %s=WATTS"):format(gpu.label,
+        source, gpu.name)
+    end
+  end
+end
+
 --- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts,
 --- tells_partial (whether Ctrl-C ends with what is known).
 function run.all(reader, given, how)
   local asked = run.check(reader, given)
   asked.jobs, asked.progress, asked.watts = how.jobs, how.progress, how.watts
   asked.tells_partial = how.tells_partial
+  note_watts(asked)
   local found = search.run(asked)
   local plan = answer.known(asked, found)
   plan.audit = answer.audit(found)
