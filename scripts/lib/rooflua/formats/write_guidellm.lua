@@ -106,9 +106,10 @@ end
 
 --- How the requests were sent, in guidellm's words; nil for loads that it does not have.
 local function strategy_of(facts)
-  if facts.rate_per_s and facts.burstiness == 1 then return { type_ = "poisson", rate = facts.rate_per_s } end
-  if facts.rate_per_s and facts.burstiness == math.huge then return { type_ = "constant", rate = facts.rate_per_s } end
-  if facts.clients and not facts.rate_per_s then return { type_ = "concurrent", streams = facts.clients } end
+  local rate = facts.rate_per_s
+  if not rate then return facts.clients and { type_ = "concurrent", streams = facts.clients } or nil end
+  local kind = facts.burstiness == 1 and "poisson" or facts.burstiness == math.huge and "constant" or nil
+  return kind and { type_ = kind, rate = rate, max_concurrency = facts.clients or json.null }
 end
 
 --- @param variant table {name, summary} of kind serve

@@ -17,6 +17,10 @@ function write_inferencex.ready(facts)
     core.fail("--write inferencex: a row states a number of clients (conc), and the workload '%s' has none; use "
       .. "workloads.closed_loop, or workloads.vllm_bench with max_concurrency", facts.workload)
   end
+  if facts.rate_per_s then
+    core.fail("--write inferencex: a row has no place for a rate, and the workload '%s' has %g requests/s beside its "
+      .. "clients; leave it out (request_rate = math.huge)", facts.workload, facts.rate_per_s)
+  end
   if facts.gpus.both > 0 and facts.gpus.prefill + facts.gpus.decode > 0 then
     core.fail "--write inferencex: a row has no place for replicas that do both beside those that prefill or decode"
   end
