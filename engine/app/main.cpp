@@ -53,7 +53,10 @@ void add_run(CLI::App& app, Door& door) {
       "One row per request as CSV; to F.json, the result file of vLLM's serving benchmark");
   command->add_option("--trace", a->trace, "Write a Chrome/Perfetto trace");
   command->add_option("--html", a->html, "Write a report as one self-contained page");
-  command->add_option("--write", a->write, "FORMAT=FILE: llm-d=F.json, a benchmark report of llm-d")
+  command
+      ->add_option("--write", a->write,
+                   "FORMAT=FILE, the run as a file of another tool: aiperf, guidellm, inferencex, "
+                   "llm-d, otlp")
       ->allow_extra_args(false);
   command->add_option("--why", a->why, "Say where the time of request N went (from 0, by arrival)")
       ->check(CLI::Range(0L, 2147483647L));

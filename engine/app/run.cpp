@@ -60,6 +60,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   script::RunOutputs outputs;
   const std::int64_t position = scenario.variants()[variant].position;
   outputs.requests = numbered(arguments.requests, position, scenario.total());
+  if (keeping.written != nullptr) outputs.rows = keeping.written->rows(position, scenario.total());
   outputs.why = arguments.why;
   outputs.trace = numbered(arguments.trace, position, scenario.total());
   outputs.sketch = !arguments.html.empty();
@@ -267,12 +268,14 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   Keeping keeping = keeping_of(arguments, options.shard);
   divide_round(arguments, options, keeping);
   script::Vm vm(vm_options(arguments, home));
-  const std::vector<WrittenFile> written = written_files(vm, arguments.write);
+  WrittenFiles written(vm, arguments.write);
+  keeping.written = &written;
   script::stop_on_terminate();
   options.set = arguments.set;
   options.seed = arguments.seed;
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
   refuse_options(arguments, scenario.kind());
+  written.check(scenario);
   if (keeping.round && scenario.kind() != "search") {
     throw Misused("--round", "is for searches; the runs of kind \"" + scenario.kind() +
                                  "\" are known before, and --shard alone divides them");
@@ -301,7 +304,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
     write_document(document, arguments.json);
   }
   if (!arguments.html.empty()) write_page(scenario, results, own, arguments);
-  write_formats(vm, scenario, results, arguments.scenario, written);
+  const bool all_written = written.write(scenario, results, arguments.scenario);
   if (is_partial(results)) {
     tell_where(results);
     tell_missing(scenario, results, arguments, home);
@@ -313,7 +316,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
     return 1;
   }
   const bool missing = files_missing(scenario, arguments, results);
-  return too_doubtful(results, arguments) || missing ? 1 : 0;
+  return too_doubtful(results, arguments) || missing || !all_written ? 1 : 0;
 }
 
 }  // namespace

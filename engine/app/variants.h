@@ -12,12 +12,15 @@
 
 namespace rooflua::app {
 
+class WrittenFiles;
+
 /// Where results are kept.
 struct Keeping {
-  std::string file;               // that gets the runs; "" = none
-  std::vector<std::string> also;  // files that are read besides
-  bool explained = false;         // whether the kept texts list operations
-  std::optional<Shard> round;     // of a search: whose part of its next round is run
+  std::string file;                       // that gets the runs; "" = none
+  std::vector<std::string> also;          // files that are read besides
+  bool explained = false;                 // whether the kept texts list operations
+  const WrittenFiles* written = nullptr;  // files of other tools, which may need the requests
+  std::optional<Shard> round;             // of a search: whose part of its next round is run
 };
 
 /// With one job and no results file the variants run in this process. Otherwise they run in worker

@@ -25,6 +25,7 @@ Json run_options(bool explain, const RunOutputs& outputs) {
   options["explain"] = explain;
   for (const auto& [key, path] : {std::pair{"requests_path", outputs.requests},
                                   {"trace_path", outputs.trace},
+                                  {"rows_path", outputs.rows},
                                   {"progress", outputs.progress},
                                   {"results", outputs.results}}) {
     if (!path.empty()) options[key] = path;
@@ -129,6 +130,10 @@ OwnReport Scenario::report(const std::vector<VariantResult>& results) {
   const Json told = ask("report", {documents(results)});
   const Json* rows = told.find("rows");
   return {text_of(told, "text"), rows == nullptr ? Json() : *rows};
+}
+
+Json Scenario::facts(std::size_t variant) {
+  return ask("facts", {Json(static_cast<double>(variant + 1))});
 }
 
 Json Scenario::parameters() {

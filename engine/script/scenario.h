@@ -24,6 +24,7 @@ struct ScenarioOptions {
 /// What a run writes and keeps as it goes; an empty path writes nothing.
 struct RunOutputs {
   std::string requests, trace;
+  std::string rows;               // the requests again, as CSV: for files of other tools
   std::string progress;           // title of a progress bar
   bool sketch = false;            // what a report in HTML draws
   std::optional<long> why;        // a request to follow
@@ -71,6 +72,9 @@ class Scenario {
   RunNames names(bool explain);
   /// Runs one variant. `explain` puts the operations of kind "price" into the text.
   VariantResult run(std::size_t variant, bool explain, const RunOutputs& outputs = {});
+  /// What a served variant says of its machine and load (serving/facts.lua), for files of other
+  /// tools.
+  Json facts(std::size_t variant);
   /// The scenario's own report of all results; empty if it has none.
   OwnReport report(const std::vector<VariantResult>& results);
   /// Everything that was given and every declared parameter: [{path, value, unit, note}].

@@ -121,6 +121,7 @@ def test_results_are_written_in_formats_of_other_tools(folder, tmp_path, rooflua
     for number, variant in enumerate(result.document["variants"], 1):
         report = json.loads((tmp_path / f"report.{number}.json").read_text())
         latency = report["results"]["request_performance"]["aggregate"]["latency"]
+        assert set(report) == {"version", "run", "scenario", "results"}, "the schema forbids all other keys"
         assert latency["time_to_first_token"]["p99"] == variant["summary"]["ttft_s"]["p99"]
         assert report["scenario"]["load"]["standardized"]["rate_qps"] == variant["parameters"]["workload.rate_per_s"]
     for given, status, words in (("llmd=a.json", 1, "did you mean 'llm-d'"), ("llm-d", 2, "expected FORMAT=FILE"),

@@ -45,6 +45,26 @@ test("each format is a case: its figures are compared, of requests one by one or
     "the throughput of all GPUs: %g", found.inferencex.errors.throughput)
 end)
 
+test("a scrape of a server is a case of totals, whose load the case or the file states", function()
+  local both = native.read_file "tests/fixtures/formats/vllm_metrics_before.txt"
+    .. native.read_file "tests/fixtures/formats/vllm_metrics_after.txt"
+  write("scrape.txt", both)
+  write("scrape.prom", both .. "# rooflua clients 2\n")
+  write("words.txt", "hello\n")
+  write_cases { { id = "stated", file = "scrape.txt", workload = "max_num_seqs 128; closed loop c=2" },
+    { id = "own", file = "scrape.prom" }, { id = "words", file = "words.txt" } }
+  local found = run()
+  for _, id in ipairs { "stated", "own" } do
+    test.check(not found[id].problem, "%s: %s", id, tostring(found[id].problem))
+    for _, metric in ipairs { "ttft_mean", "tpot_mean", "e2e_mean" } do
+      test.check(type((found[id].errors or {})[metric]) == "number", "%s: no error of %s", id, metric)
+    end
+  end
+  test.near(found.own.errors.ttft_mean, found.stated.errors.ttft_mean, 1e-9)
+  test.check(tostring(found.words.problem):find("words.txt: is no file of a known tool (vllm bench serve", 1, true),
+    tostring(found.words.problem))
+end)
+
 test("several runs want run=N, and a case may not state other clients than its file", function()
   write_cases { { id = "which", file = names.guidellm }, { id = "no", file = names.guidellm, selector = "run=3" },
     { id = "clients", file = names.inferencex, workload = "closed loop c=4", tp = 2 } }

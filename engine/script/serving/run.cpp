@@ -34,18 +34,19 @@ RunOutput* open_output(Run& run, const Json& given, const char* key) {
   return run.outputs.back().get();
 }
 
+void write_csv(Run& run, RunOutput& output, const std::string& path) {
+  auto* csv = run.listen(std::make_unique<RequestsCsv>(
+      output.file, path, RequestsCsvOptions{run.classes, run.speculates()}));
+  output.listener = csv;
+  output.finish = [csv] { csv->finish(); };
+}
+
 /// vLLM's result file where the name ends in .json, else our CSV.
 void open_requests(Run& run, const Json& given) {
   RunOutput* output = open_output(run, given, "requests_path");
   if (output == nullptr) return;
   const std::string& path = given.find("requests_path")->text();
-  if (!path.ends_with(".json")) {
-    auto* csv = run.listen(std::make_unique<RequestsCsv>(
-        output->file, path, RequestsCsvOptions{run.classes, run.speculates()}));
-    output->listener = csv;
-    output->finish = [csv] { csv->finish(); };
-    return;
-  }
+  if (!path.ends_with(".json")) return write_csv(run, *output, path);
   auto* bench = run.listen(std::make_unique<VllmBench>());
   output->listener = bench;
   output->finish = [bench, &run, output, traffic = traffic_of(given)] {
@@ -54,6 +55,12 @@ void open_requests(Run& run, const Json& given) {
     output->file << dump_json(document) << "\n";
     if (!output->file) throw Error("--requests", "could not be written");
   };
+}
+
+/// The same requests once more, from which files of other tools are made.
+void open_rows(Run& run, const Json& given) {
+  if (RunOutput* output = open_output(run, given, "rows_path"); output != nullptr)
+    write_csv(run, *output, given.find("rows_path")->text());
 }
 
 void open_timeline(Run& run, const Json& given) {
@@ -95,6 +102,7 @@ std::vector<QuantileLimit> quantile_limits(const Json& given) {
 
 void Run::open_listeners(const Json& given) {
   open_requests(*this, given);
+  open_rows(*this, given);
   open_timeline(*this, given);
   if (const Json* title = given.find("progress"); title != nullptr && title->is_text())
     listen(std::make_unique<ProgressBar>(title->text(), expected_requests(given, *this)));

@@ -83,7 +83,8 @@ function aiperf.read(path, lines)
     each.arrival_s, each.start_ns, each.prompt = (each.start_ns - first_ns) / 1e9, nil, nil
   end
   local notes = {}
-  if warm_up > 0 then notes[1] = ("%d requests of the warm-up are left out"):format(warm_up) end
+  if fields.at(lines[1].document, "metadata.worker_id") == fields.simulated then notes[1] = fields.simulated_note end
+  if warm_up > 0 then notes[#notes + 1] = ("%d requests of the warm-up are left out"):format(warm_up) end
   return { { requests = requests, notes = notes } }
 end
 

@@ -10,6 +10,10 @@ local fail = core.fail
 fields.most_tokens, fields.most_requests, fields.most_rate = 2147483647, 1e7, 1e12
 fields.most_stamp_s = 1e15
 
+--- What a file that rooflua wrote calls the tool that measured, and what is said of such a file.
+fields.simulated = "rooflua (simulated)"
+fields.simulated_note = "is a simulated run, written by rooflua"
+
 --- The value at "a.b.c" of a document; nil where a part of it is missing or null.
 function fields.at(document, key)
   local found = document

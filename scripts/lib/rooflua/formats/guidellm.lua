@@ -98,9 +98,10 @@ function guidellm.read(path, document)
     fail("%s: metadata.version: expected 2, found %s; run the benchmark with a newer guidellm, or convert it to a CSV "
       .. "with a row per request", path, version == nil and "nothing" or core.describe(version))
   end
-  local runs = {}
+  local runs, simulated = {}, fields.at(document, "metadata.guidellm_version") == fields.simulated
   for i, benchmark in ipairs(fields.list(path, document, "benchmarks")) do
     runs[i] = run_of(("%s: benchmarks[%d]"):format(path, i), benchmark, i)
+    if simulated then table.insert(runs[i].notes, 1, fields.simulated_note) end
   end
   if #runs == 0 then fail("%s: benchmarks: no data: the list is empty", path) end
   if #runs == 1 then runs[1].name = nil end

@@ -2,7 +2,8 @@
 -- Source: github.com/SemiAnalysisAI/InferenceX, utils/process_result.py
 --
 -- Times are seconds. Throughputs are per GPU: of all GPUs, but the output's of the decode GPUs only where prefill and
--- decode run on several nodes. A row states no number of requests; `conc` clients are replayed.
+-- decode run on several nodes; 0 decode GPUs there say that all GPUs do both. A row states no number of requests;
+-- `conc` clients are replayed.
 local core = require "rooflua.base.core"
 local fields = require "rooflua.formats.fields"
 
@@ -18,7 +19,9 @@ local figures = { ttft_s_mean = "mean_ttft", ttft_s_p50 = "median_ttft", tpot_s_
 --- GPUs by which the throughput of the output was divided.
 local function gpus_of_output(where, row)
   if row.is_multinode == true or row.disagg == true then
-    return fields.needed(where, row, "num_decode_gpu", 1e6)
+    local decode = fields.needed(where, row, "num_decode_gpu", 1e6)
+    if decode > 0 then return decode end -- 0: several nodes whose GPUs all do both
+    return fields.needed(where, row, "num_prefill_gpu", 1e6)
   end
   return fields.needed(where, row, "tp", 1e6)
 end
@@ -33,6 +36,7 @@ local function run_of(where, row)
   run.output_tokens = fields.needed(where, row, "osl", fields.most_tokens, hint)
   local per_gpu = fields.positive(where, row, "output_tput_per_gpu", fields.most_rate)
   run.output_tokens_per_s = per_gpu and per_gpu * gpus_of_output(where, row)
+  if row.framework == fields.simulated then run.notes[1] = fields.simulated_note end
   run.name = ("%s %s %s conc %g"):format(tostring(row.hw), tostring(row.framework), tostring(row.precision), row.conc)
   return run
 end

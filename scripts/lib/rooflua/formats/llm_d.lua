@@ -11,8 +11,6 @@ local fail = core.fail
 
 --- Units of a second.
 local units = { s = 1, ms = 1e3, ["s/token"] = 1, ["ms/token"] = 1e3 }
---- The tool of a report that rooflua wrote (formats/write_llm_d.lua).
-llm_d.own_tool = "rooflua (simulated)"
 
 local figures = { ttft_s_mean = { "time_to_first_token", "mean" }, ttft_s_p50 = { "time_to_first_token", "p50" },
   tpot_s_mean = { "time_per_output_token", "mean" }, tpot_s_p50 = { "time_per_output_token", "p50" },
@@ -34,7 +32,7 @@ end
 --- Whether a component of the stack says that the report was simulated.
 local function is_simulated(path, document)
   for _, each in ipairs(fields.list(path, document, "scenario.stack")) do
-    if fields.at(each, "standardized.tool") == llm_d.own_tool then return true end
+    if fields.at(each, "standardized.tool") == fields.simulated then return true end
   end
   return false
 end
@@ -64,7 +62,7 @@ function llm_d.read(path, document)
     run.refused = path .. ": scenario.load.standardized: states neither rate_qps nor concurrency, so the load cannot "
       .. "be replayed; add one of them"
   end
-  if is_simulated(path, document) then run.notes[1] = "is a simulated run, written by rooflua" end
+  if is_simulated(path, document) then run.notes[1] = fields.simulated_note end
   return { run }
 end
 

@@ -13,9 +13,9 @@ local span_name = "llm_request"
 local failed_status = 2
 
 --- {key = value}: OTLP writes {key, value = {intValue = "12"}}, and whole numbers as text.
-local function attributes_of(where, span)
+local function attributes_of(where, owner)
   local out = {}
-  for _, each in ipairs(fields.list(where, span, "attributes")) do
+  for _, each in ipairs(fields.list(where, owner, "attributes")) do
     local value = fields.at(each, "value.doubleValue") or tonumber(fields.at(each, "value.intValue"))
       or fields.at(each, "value.stringValue")
     out[tostring(fields.at(each, "key"))] = value
@@ -43,6 +43,13 @@ local function request_of(where, span)
   request.ttft_s = number_of(where, attributes, "gen_ai.latency.time_to_first_token", 1e6)
   request.e2e_s = number_of(where, attributes, "gen_ai.latency.e2e", 1e6)
   return fields.in_order(where, request)
+end
+
+--- Whether the service that sent the first spans says that it simulates.
+local function is_simulated(batch)
+  local resource = fields.list(batch.where, batch.document, "resourceSpans")[1]
+  if type(resource) ~= "table" or type(resource.resource) ~= "table" then return false end
+  return attributes_of(batch.where, resource.resource)["service.name"] == fields.simulated
 end
 
 --- Calls `visit(where, span)` for every span of a request; returns the names of all other spans.
@@ -84,7 +91,9 @@ function otlp.read(path, batches)
       .. core.join(names, ", ", 1, math.min(#names, 5)) or "")
   end
   for _, each in ipairs(requests) do each.arrival_s, each.start_ns = (each.start_ns - first_ns) / 1e9, nil end
-  return { { requests = requests, notes = { "times are the engine's: without network and HTTP server" } } }
+  local note = is_simulated(batches[1]) and fields.simulated_note
+    or "times are the engine's: without network and HTTP server"
+  return { { requests = requests, notes = { note } } }
 end
 
 return otlp

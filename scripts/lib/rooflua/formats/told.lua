@@ -18,6 +18,8 @@ local inferencex = require "rooflua.formats.inferencex"
 local llm_d = require "rooflua.formats.llm_d"
 local measured_requests = require "rooflua.explore.fit.measured_requests"
 local otlp = require "rooflua.formats.otlp"
+local prometheus = require "rooflua.formats.prometheus"
+local scrape = require "rooflua.formats.scrape"
 
 local told = {}
 local fail = core.fail
@@ -30,7 +32,10 @@ local function first_has(key)
   return function(document) return fields.at(document[1], key) ~= nil end
 end
 
---- The formats, in the order in which they are tried.
+--- The one format whose files are no JSON. It is told by its text, and its document is the text.
+local of_text = { name = "prometheus", what = "Prometheus (of vLLM)", read = prometheus.read }
+
+--- The formats in JSON, in the order in which they are tried.
 ---     tells(document)             whether a document, or the first line of a file of several, is of this format
 ---     read(path, document, lines) its runs
 told.formats = {
@@ -56,7 +61,7 @@ local look_alikes = {
   { has "variants", "a result document of rooflua, which is no measurement" },
 }
 
---- The tools, for messages: "vllm bench serve, AIPerf, ... or OpenTelemetry".
+--- The tools, for messages: "vllm bench serve, AIPerf, ... or Prometheus (of vLLM)".
 function told.tools()
   local words, seen = {}, {}
   for _, each in ipairs(told.formats) do
@@ -64,7 +69,7 @@ function told.tools()
       seen[each.name], words[#words + 1] = true, each.what
     end
   end
-  return core.join(words, ", ", 1, #words - 1) .. " or " .. words[#words]
+  return core.join(words, ", ") .. " or " .. of_text.what
 end
 
 --- The lines of a file with a document in each; nil where the file is one document.
@@ -97,6 +102,7 @@ end
 --- @return table? lines list of {where, document}
 function told.format(path, text)
   if not text:find "^%s*[{%[]" then
+    if scrape.tells(text) then return of_text, text end
     refuse_other_text(path, text)
     return nil
   end

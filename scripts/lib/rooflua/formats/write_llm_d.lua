@@ -3,7 +3,7 @@
 -- Source: github.com/llm-d/llm-d-benchmark, llmdbenchmark/analysis/benchmark_report/schema_v0_2.py
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
-local llm_d = require "rooflua.formats.llm_d"
+local fields = require "rooflua.formats.fields"
 
 local write_llm_d = {}
 
@@ -76,7 +76,7 @@ function write_llm_d.report(variant, facts)
       keywords = json.array { "simulated" }, time = { duration = ("PT%.14gS"):format(summary.duration_s) } },
     scenario = {
       stack = json.array { { metadata = { schema_version = "0.0.1", label = "rooflua-0", cfg_id = facts.uid },
-        standardized = { kind = "generic", tool = llm_d.own_tool, tool_version = facts.build },
+        standardized = { kind = "generic", tool = fields.simulated, tool_version = facts.build },
         native = { config = config } } },
       load = load_of(variant, facts) },
     results = { request_performance = { aggregate = aggregate_of(summary) } },

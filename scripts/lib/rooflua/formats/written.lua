@@ -1,27 +1,65 @@
 -- Results in the formats of other tools, by the name of the format.
 local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local rows = require "rooflua.formats.rows"
+local write_aiperf = require "rooflua.formats.write_aiperf"
+local write_guidellm = require "rooflua.formats.write_guidellm"
+local write_inferencex = require "rooflua.formats.write_inferencex"
 local write_llm_d = require "rooflua.formats.write_llm_d"
+local write_otlp = require "rooflua.formats.write_otlp"
 
 local written = {}
 
---- name = function(variant, facts) that returns a document.
-written.formats = { ["llm-d"] = write_llm_d.report }
+--- Each format has one of
+---     document(variant, facts, requests)  the document that the file is
+---     lines(variant, facts, requests)     a list of documents, one per line
+--- and may have requests = true (it needs them) and ready(facts), which raises an error where it cannot be written.
+written.formats = {
+  aiperf = { lines = write_aiperf.lines, requests = true },
+  guidellm = { document = write_guidellm.document, requests = true },
+  inferencex = { document = write_inferencex.row, ready = write_inferencex.ready },
+  ["llm-d"] = { document = write_llm_d.report },
+  otlp = { lines = write_otlp.lines, requests = true },
+}
 
---- Raises an error for a format that nothing writes.
-function written.check(format)
-  if not written.formats[format] then
-    core.fail("--write: %s", core.unknown_name("format", format, core.sorted_keys(written.formats)))
-  end
+--- Formats that other options write.
+local elsewhere = { vllm = "--requests FILE.json", vllm_bench = "--requests FILE.json", csv = "--requests FILE.csv",
+  perfetto = "--trace FILE", chrome = "--trace FILE", json = "--json FILE", html = "--html FILE",
+  prometheus = "--results FILE, then `rooflua results export FILE --format prometheus`", parquet =
+  "--results FILE, then `rooflua results export`" }
+
+--- The format of that name; raises an error for one that nothing writes.
+local function format_of(name)
+  local format = written.formats[name]
+  if format then return format end
+  if elsewhere[name] then core.fail("--write: '%s' is written by %s", name, elsewhere[name]) end
+  return core.fail("--write: %s", core.unknown_name("format", name, core.sorted_keys(written.formats)))
+end
+
+--- {requests = whether the format needs the requests of the run}
+function written.check(name) return { requests = format_of(name).requests == true } end
+
+--- Raises an error where the facts of a scenario (serving/facts.lua) cannot be written.
+function written.ready(name, facts)
+  local format = format_of(name)
+  if format.ready then format.ready(facts) end
   return true
 end
 
---- The document of one variant of a result.
---- @param format string
+--- The document of one variant of a result, for formats that need no requests.
+--- @param name string
 --- @param variant table of a result document
 --- @param facts table {uid, build, scenario, title, seed}
-function written.document(format, variant, facts)
-  written.check(format)
-  return written.formats[format](variant, facts)
+function written.document(name, variant, facts) return format_of(name).document(variant, facts) end
+
+--- What a file of one variant holds: {lines = whether each document is a line, documents = list}.
+--- @param facts table as above, with serving/facts.lua
+--- @param path string? the requests of the run, as the engine wrote them
+function written.file(name, variant, facts, path)
+  local format = format_of(name)
+  local requests = format.requests and rows.read(path) or nil
+  if format.lines then return { lines = true, documents = format.lines(variant, facts, requests) } end
+  return { lines = false, documents = json.array { format.document(variant, facts, requests) } }
 end
 
 return written

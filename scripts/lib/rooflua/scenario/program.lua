@@ -45,6 +45,15 @@ function program.check(number) kinds.check(opened_by_number[number]) end
 function program.hashes(number, explain) return kinds.hashes(opened_by_number[number], explain) end
 function program.parameters(number) return require("rooflua.scenario.describe").parameters(opened_by_number[number]) end
 
+--- What one variant says of its machine and load, serving/facts.lua, and its seed.
+function program.facts(number, index)
+  local opened = opened_by_number[number]
+  local given, variant = opening.variant(opened, index)
+  local facts = require("rooflua.serving.facts").of(opened.reader, given)
+  facts.seed = variant.seed
+  return facts
+end
+
 --- Differences between variants over seeds as text; "" where there are no seeds to compare over. The points of a
 --- sample have no baseline to compare with.
 function program.over_seeds(number, results)

@@ -21,7 +21,9 @@ end
 
 local function outputs_of(options, given)
   local outputs = {}
-  for _, key in ipairs { "requests_path", "trace_path", "progress", "why" } do outputs[key] = options[key] end
+  for _, key in ipairs { "requests_path", "rows_path", "trace_path", "progress", "why" } do
+    outputs[key] = options[key]
+  end
   outputs.sketch = options.sketch or options.explain or nil
   if options.progress then outputs.expected_requests = announced(given.workload) end
   return outputs
@@ -45,7 +47,8 @@ end
 
 --- One variant: {text = report, left_out, and what `options` asks for}. The program takes the summary itself
 --- (native.serve_hand_over). A run that Ctrl-C or the time limit stopped has `partial` as well: what is known so far.
----@param options table requests_path, trace_path, progress, why, sketch, explain; document: the summary as a table
+---@param options table requests_path, rows_path, trace_path, progress, why, sketch, explain; document: the summary as
+---  a table
 function whole.run(reader, given, options)
   local state = live.state(live.begin(reader, given, outputs_of(options, given)))
   local run = state.run

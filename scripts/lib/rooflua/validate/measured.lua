@@ -9,7 +9,7 @@
 --     ttft_s and e2e_s, or arrival_s or arrival_us (CSV)     requests   (this, the next three: measured_requests.lua)
 --     first_token_ts (JSONL)          requests with engine time stamps
 --     ttfts (JSON)                    what `vllm bench serve --save-result --save-detailed` writes
---     a file of another tool of formats/told.lua (JSON, JSONL)     requests where it has them, else figures
+--     a file of another tool of formats/told.lua (JSON, JSONL, text)     requests where it has them, else figures
 --     anything else                   figures of the case's `measured` column, quantiles of its row
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
@@ -250,14 +250,24 @@ local function from_jsonl(case)
   return { requests = mark_scored(requests, case), settings = settings }
 end
 
-local readers = { csv = from_csv, json = from_json, jsonl = from_jsonl }
+--- A scrape of Prometheus, which tools keep under any ending.
+local function from_text(case)
+  local text = native.read_file(case.path)
+  local format, document, lines = told.format(case.path, text)
+  if format and format.read and format.name ~= "stamps" then
+    return of_tool(case, told.read(case.path, format, document, lines))
+  end
+  return core.fail("%s: is no file of a known tool (%s)", case.path, told.tools())
+end
+
+local readers = { csv = from_csv, json = from_json, jsonl = from_jsonl, txt = from_text, prom = from_text }
 
 --- @param case table from validate/cases.lua
 --- @param all table every case of the folder
 function measured.of(case, all)
   if not native.file_exists(case.path) then core.fail("%s: there is no such file", case.path) end
   local reader = readers[case.path:match "%.(%w+)$"]
-  if not reader then core.fail("%s: expected a .csv, .json or .jsonl file", case.path) end
+  if not reader then core.fail("%s: expected a .csv, .json, .jsonl, .txt or .prom file", case.path) end
   return reader(case, all)
 end
 

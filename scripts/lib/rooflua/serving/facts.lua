@@ -1,0 +1,45 @@
+-- What a scenario says of its machine and its load, for files in the formats of other tools.
+local core = require "rooflua.base.core"
+local bench = require "rooflua.serving.bench"
+local replicas = require "rooflua.serving.replicas"
+
+local facts = {}
+
+--- GPUs and engines by the role of their replicas. A rank of attention is a part of an engine.
+local function machines_of(list)
+  local gpus, engines = { both = 0, prefill = 0, decode = 0 }, { both = 0, prefill = 0, decode = 0 }
+  for _, each in ipairs(list) do
+    local role, deployment = each.config.role, each.deployment
+    gpus[role] = gpus[role] + deployment.tp * deployment.pp
+    if each.rank == 1 then engines[role] = engines[role] + 1 end
+  end
+  return gpus, engines
+end
+
+local function has_frontend(given)
+  for _, value in pairs(given.frontend and core.plain(given.frontend) or {}) do
+    if value ~= 0 then return true end
+  end
+  return false
+end
+
+--- {model, hardware, precision, tp, pp, dp, ep} of the first replica, {gpus, engines} by role (both, prefill, decode),
+--- speculates, frontend (whether requests spend time outside of the engine), and as far as the workload says them
+--- rate_per_s with burstiness (math.huge: equal gaps), clients, workload (its name).
+function facts.of(reader, given)
+  local list = replicas.of(reader, given)
+  local first, speculates = list[1], false
+  for _, each in ipairs(list) do speculates = speculates or each.speculation ~= false end
+  local traffic = bench.of(reader, given, first.prepared.model)
+  local deployment, rate = first.deployment, traffic.request_rate
+  local out = { model = traffic.model, hardware = first.prepared.hardware.name, precision = deployment.weights,
+    tp = deployment.tp, pp = deployment.pp, dp = deployment.dp, ep = deployment.ep, speculates = speculates,
+    frontend = has_frontend(given), clients = traffic.max_concurrency, workload = given.workload.name }
+  out.gpus, out.engines = machines_of(list)
+  if traffic.burstiness and type(rate) == "number" then
+    out.rate_per_s, out.burstiness = rate, traffic.burstiness
+  end
+  return out
+end
+
+return facts
