@@ -32,6 +32,31 @@ test("the same bytes with one, two and three workers", function()
   end
 end)
 
+test("a plan goes on from a file of results, and another price runs nothing again", function()
+  local json, opening, run = require "rooflua.json", require "rooflua.scenario.opening", require "rooflua.plan.run"
+  local path = test.file("runs.sqlite", "")
+  local function answer(price, slo, results)
+    local opened = opening.table(setup.scenario { replicates = 4, slo = slo, requests = 100,
+      gpus = { { "h100-sxm", most = 8, price_per_hour = price } } }, {})
+    local done = run.report(run.all(opened.reader, opened.given, { jobs = 1, results = results }))
+    return done.text .. json.encode(done.document), done.question.book
+  end
+  local slo, tighter = { ttft_s_p99 = 0.4 }, { ttft_s_p99 = 0.3 }
+  local fresh = answer(3, slo)
+  local first, book = answer(3, slo, path)
+  test.equal(first, fresh)
+  test.equal(book.reused, 0)
+  local asked = book.asked
+  local again, second = answer(3, slo, path)
+  test.equal(again, fresh)
+  test.equal(second.reused, asked)
+  local cheap, third = answer(2, slo, path)
+  test.equal(cheap, (answer(2, slo)))
+  test.equal(third.reused, asked)
+  local _, other = answer(3, tighter, path)
+  test.equal(other.reused, 0)
+end)
+
 --- A random question over few candidates.
 local function random_question(stream)
   local function pick(list) return list[stream:integer(1, #list)] end

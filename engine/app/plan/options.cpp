@@ -1,5 +1,6 @@
-#include "app/commands.h"
 #include "app/options.h"
+
+#include "app/commands.h"
 
 namespace rooflua::app {
 
@@ -65,6 +66,9 @@ void add_plan(CLI::App& app, Door& door) {
   command->add_option("--seed", a->seed, "Of the random numbers (1)")->check(seeds());
   command->add_option("--jobs", a->jobs, "Worker processes")->check(CLI::Range(1, 1024));
   repeated("--set", a->set, "key=value of the scenario, as in run");
+  command->add_option("--results", a->results,
+                      "Keep runs in this SQLite file (a folder: DIR/); a second time only missing "
+                      "ones are run");
   command->add_flag("--all", a->all, "Print every candidate");
   command->add_option("--why", a->why, "Print the account of candidate N")
       ->check(CLI::Range(1L, 1000000L));

@@ -3,6 +3,7 @@
 
 #include "app/commands.h"
 #include "app/output.h"
+#include "app/shard.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "script/vm/interrupt.h"
@@ -76,6 +77,13 @@ Json options_of(const PlanArguments& a) {
   out["files"] = !a.write.empty();
   out["jobs"] = a.jobs;
   out["progress"] = !a.quiet;
+  if (!a.results.empty()) {
+    RunArguments run;
+    run.results = a.results;
+    const Keeping keeping = keeping_of(run, std::nullopt);
+    out["results"] = keeping.file;
+    put(out, "also", keeping.also);
+  }
   return out;
 }
 
@@ -104,6 +112,11 @@ int answer(const Json& result, const PlanArguments& arguments) {
   if (!arguments.write.empty()) {
     write_files(*result.find("files"), arguments.write);
     write_document(*result.find("document"), (fs::path(arguments.write) / "plan.json").string());
+  }
+  const Json* reused = result.find("reused");
+  if (!arguments.quiet && reused != nullptr && reused->is_number()) {
+    std::fprintf(stderr, "rooflua: %lld pieces of work were in %s already\n",
+                 static_cast<long long>(reused->integer()), arguments.results.c_str());
   }
   if (script::last_stop() == script::StopReason::interrupted) return script::interrupted_status();
   return static_cast<int>(result.find("status")->integer());

@@ -2,6 +2,7 @@
 -- lost. `found` is what search.run returned.
 local confidence = require "rooflua.plan.confidence"
 local evaluate = require "rooflua.plan.evaluate"
+local keep = require "rooflua.plan.keep"
 local money = require "rooflua.plan.money"
 local search = require "rooflua.plan.search"
 
@@ -44,7 +45,7 @@ local function one_more(question, item)
   local result = search.parallel(question, 1, "one more replica", function()
     return evaluate.run(question, candidate, replicas, { requests = question.requests, seed = question.seed,
       steady = true })
-  end)[1]
+  end, function() return { candidate = keep.candidate(candidate), replicas = replicas } end)[1]
   if not result.meets then return nil end
   money.add(question, candidate, result)
   result.needs = item.result.needs
@@ -122,7 +123,7 @@ local function add_loads(question, ranks)
   local found = search.parallel(question, #asks, "largest loads", function(i)
     return { scale = evaluate.holds_to(question, asks[i][1], asks[i][2], { requests = question.requests,
       seed = question.seed, steady = true }) }
-  end)
+  end, function(i) return { candidate = keep.candidate(asks[i][1]), replicas = asks[i][2] } end)
   for i, item in ipairs(ranks) do item.holds_to = found[i].scale end
   if #asks > #ranks then ranks[1].without_one = found[#asks].scale end
 end

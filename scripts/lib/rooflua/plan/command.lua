@@ -54,7 +54,8 @@ function command.run(given)
   local variant = opening.variant(opened, 1)
   local watts = options.watts(given.watts, function(name) return spec.hardware(name).name end)
   local done = opened.reader:at("plan", run.all, opened.reader, variant, { jobs = given.jobs,
-    progress = given.progress or nil, watts = watts, tells_partial = true })
+    progress = given.progress or nil, watts = watts, results = given.results, also = given.also,
+    tells_partial = true })
   run.report(done)
   local text = done.text
   if given.all then text = text .. "\n" .. tables.all(done) end
@@ -67,7 +68,7 @@ function command.run(given)
   local shown = given.page and page.of(done, text) or nil
   if files then files[#files + 1] = { path = "plan.html", text = shown } end
   return { text = text, page = shown, document = done.document, files = files, status = status_of(done.plan),
-    scenario = scenario }
+    scenario = scenario, reused = done.question.book and done.question.book.reused or nil }
 end
 
 return command

@@ -12,6 +12,7 @@ local deploy = require "rooflua.plan.deploy"
 local discrepancy = require "rooflua.validate.discrepancy"
 local evaluate = require "rooflua.plan.evaluate"
 local interval = require "rooflua.validate.interval"
+local keep = require "rooflua.plan.keep"
 local prices = require "rooflua.scenario.prices"
 local search = require "rooflua.plan.search"
 
@@ -152,6 +153,9 @@ local function runs_of(question, candidate, replicas, draws, title)
         seed = draws[i].seed, factor = draws[i].factor, steady = true })
     end
     return { own = own }
+  end, function(piece)
+    local own = { unpack(draws, (piece - 1) * per_piece + 1, math.min(#draws, piece * per_piece)) }
+    return { candidate = keep.candidate(candidate), replicas = replicas, draws = own }
   end), {}
   for _, document in ipairs(documents) do
     for _, each in ipairs(document.own) do out[#out + 1] = each end

@@ -51,11 +51,13 @@ local function gpus_of(list)
   for _, group in ipairs(list) do
     for text in group:gmatch "[^,]+" do
       local name, rest = text:match "^%s*([^:@]+)(.-)%s*$"
+      rest = rest or text
       local count, price = rest:match "^:(%d+)@(.+)$"
       if not count then count, price = rest:match "^:(%d+)$", rest:match "^@(.+)$" end
       if not name or rest ~= "" and not (count or price) then
         fail("--gpus %s: expected NAME[:COUNT][@PRICE], as in h100-sxm:32@3.00", text)
       end
+      if count and tonumber(count) < 1 then fail("--gpus %s: expected 1 GPU or more behind the colon", text) end
       local dollars = price and tonumber((price:gsub("^%$", "")))
       if price and not (dollars and dollars >= 0 and dollars < math.huge) then
         fail("--gpus %s: expected a price per GPU and hour behind @, found '%s'", text, price)

@@ -4,6 +4,7 @@ local artefacts = require "rooflua.plan.artefacts"
 local core = require "rooflua.base.core"
 local document = require "rooflua.plan.document"
 local evaluate = require "rooflua.plan.evaluate"
+local keep = require "rooflua.plan.keep"
 local question = require "rooflua.plan.question"
 local search = require "rooflua.plan.search"
 local text = require "rooflua.plan.text"
@@ -57,12 +58,13 @@ local function note_watts(asked)
   end
 end
 
---- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts,
---- tells_partial (whether Ctrl-C ends with what is known).
+--- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts, results
+--- and also (files of results: what is there is not run again), tells_partial (whether Ctrl-C ends with what is known).
 function run.all(reader, given, how)
   local asked = run.check(reader, given)
   asked.jobs, asked.progress, asked.watts = how.jobs, how.progress, how.watts
   asked.tells_partial = how.tells_partial
+  asked.book = keep.book(reader, given, how)
   note_watts(asked)
   local found = search.run(asked)
   local plan = answer.known(asked, found)
@@ -81,7 +83,7 @@ end
 --- The result of a variant of kind "plan", as kinds.lua returns it. Ctrl-C ends it with the ranking so far.
 function run.variant(reader, given, options)
   local done = run.report(run.all(reader, given, { jobs = options.jobs, progress = options.progress,
-    tells_partial = true }))
+    results = options.results, also = options.also, tells_partial = true }))
   local first = done.plan.ranks[1]
   return { kind = "plan", plan = done.document, text = done.text,
     partial = done.plan.stopped and { stopped_by = "interrupt" } or nil,

@@ -6,6 +6,7 @@ local bounds = require "rooflua.plan.bounds"
 local candidates = require "rooflua.plan.candidates"
 local deploy = require "rooflua.plan.deploy"
 local evaluate = require "rooflua.plan.evaluate"
+local keep = require "rooflua.plan.keep"
 local load = require "rooflua.plan.load"
 local mfu = require "rooflua.mfu"
 local money = require "rooflua.plan.money"
@@ -16,8 +17,9 @@ local search = {}
 --- Calls fn(i) for i = 1..n in worker processes; its results in order. An error in one ends the search. Ctrl-C is an
 --- error as well, and sets question.stopped where what is known will be told (question.tells_partial). With `partial`
 --- it is no error there: results that are not there yet are missing.
+---@param contents (fun(i: integer): table)? what piece i is asked: a file of results keeps its document under that name
 ---@param partial boolean?
-function search.parallel(question, n, title, fn, partial)
+function search.parallel(question, n, title, fn, contents, partial)
   local rows = {}
   for i = 1, n do rows[i] = { name = title .. " " .. i, parameters = {}, seed = question.seed } end
   if n == 0 then return {} end
@@ -25,8 +27,11 @@ function search.parallel(question, n, title, fn, partial)
     for i = 1, n do rows[i] = fn(i) end
     return rows
   end
-  local documents, problems, about = native.run_many(rows, { jobs = question.jobs or 1, results = "",
-    title = question.progress and title or nil, partial = question.tells_partial }, fn)
+  local options = { jobs = question.jobs or 1, results = "", title = question.progress and title or nil,
+    partial = question.tells_partial }
+  if question.book and contents then keep.add(question.book, rows, options, title, contents) end
+  local documents, problems, about = native.run_many(rows, options, fn)
+  if question.book then question.book.reused = question.book.reused + about.reused end
   question.stopped = about.interrupted and question.tells_partial or nil
   if about.interrupted and not (partial and question.stopped) then error("interrupted", 0) end
   for i = 1, n do
@@ -82,15 +87,17 @@ end
 local most_per_piece, pieces_wanted = 6, 16
 
 --- Applies `call` to every candidate of a list in worker processes; results by place. A short list has small pieces, so
---- that no worker waits long for another.
-local function each_of(question, list, title, call, partial)
-  local per_row = math.max(1, math.min(most_per_piece, math.ceil(#list / pieces_wanted)))
+--- that no worker waits long for another. With a file of results each one is a piece, so that another order of the list
+--- finds it there.
+---@param content fun(one): table what one of the list is asked
+local function each_of(question, list, title, call, content, partial)
+  local per_row = question.book and 1 or math.max(1, math.min(most_per_piece, math.ceil(#list / pieces_wanted)))
   local pieces = math.ceil(#list / per_row)
   local documents, out = search.parallel(question, pieces, title, function(piece)
     local own = {}
     for i = (piece - 1) * per_row + 1, math.min(#list, piece * per_row) do own[#own + 1] = call(list[i]) end
     return { own = own }
-  end, partial), {}
+  end, function(piece) return content(list[piece]) end, partial), {}
   for piece = 1, pieces do
     for i, each in ipairs(documents[piece] and documents[piece].own or {}) do out[(piece - 1) * per_row + i] = each end
   end
@@ -111,7 +118,8 @@ end
 --- Stage 1: the candidates that bounds leave, the least floor first.
 local function bounded(question, fit)
   local out, off = {}, {}
-  local found = each_of(question, fit, "bounds", function(candidate) return explored(question, candidate) end)
+  local found = each_of(question, fit, "bounds", function(candidate) return explored(question, candidate) end,
+    keep.candidate)
   for i, candidate in ipairs(fit) do
     add_floor(question, candidate, found[i])
     if found[i].off then off[found[i].off] = true end
@@ -219,6 +227,9 @@ function search.run(question)
     local title = asks[1].purpose or "search"
     local found = each_of(question, asks, title, function(ask)
       return answer(question, by_index[ask.candidate], ask, before[ask.candidate])
+    end, function(ask)
+      return { candidate = keep.candidate(by_index[ask.candidate]), requests = ask.requests,
+        full = question.requests, before = before[ask.candidate] }
     end, true)
     for i, ask in ipairs(asks) do
       if found[i] then

@@ -194,7 +194,8 @@ local most_reasons = 3
 --- Why nothing serves the load, and what would be possible.
 local function refusal_lines(add, question, found, plan)
   for i, each in ipairs(found.unfit) do
-    if i <= most_reasons then add(0, "%d do not fit: %s", each.count, each.example) end
+    local verb = each.count == 1 and "does" or "do"
+    if i <= most_reasons then add(0, "%d %s not fit: %s", each.count, verb, each.example) end
   end
   local least, by_name = nil, {}
   for _, each in ipairs(found.fit) do

@@ -1,0 +1,66 @@
+-- Runs of a plan that a file of results keeps, so that a plan that was stopped goes on. A piece of work has the name of
+-- its content: the question without what only orders deployments (prices, objective, confidence), and what the piece is
+-- asked. So another price or objective runs only what was not run before.
+local native = require "rooflua.native"
+local chunks = require "rooflua.sandbox.chunks"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local run_hash = require "rooflua.scenario.run_hash"
+local run_text = require "rooflua.scenario.run_text"
+
+local keep = {}
+
+--- Keys of `plan` that no simulation reads.
+local only_orders = { "objective", "confidence", "ranks", "replicates", "power", "strategy", "candidates", "engines",
+  "buy" }
+
+--- The scenario without what only orders deployments.
+local function simulated(given)
+  local out, plan, gpus = {}, {}, {}
+  for key, value in pairs(given) do out[key] = value end
+  for key, value in pairs(core.plain(given.plan)) do plan[key] = value end
+  for _, key in ipairs(only_orders) do plan[key] = nil end
+  for i, each in ipairs(core.plain(plan.gpus)) do
+    gpus[i] = {}
+    for key, value in pairs(type(each) == "table" and core.plain(each) or { each }) do gpus[i][key] = value end
+    gpus[i].price_per_hour = nil
+  end
+  plan.gpus, out.plan = gpus, plan
+  return out
+end
+
+--- The book of a plan's runs: {file, also, content, set}; nil without a file.
+---@param how table results, also
+function keep.book(reader, given, how)
+  if not how.results or how.results == "" then return nil end
+  local path = chunks.scenario_file()
+  local kept = simulated(given)
+  local content = run_hash.of_scenario({ given = kept, path = path }):of(kept, "runs of a plan")
+  local title = (given.title or "") ~= "" and given.title .. " (plan)" or "plan"
+  return { results = how.results, also = how.also, content = content, asked = 0, reused = 0,
+    set = { hash = content, title = title, file = reader.file } }
+end
+
+local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "weights", "kv", "max_num_seqs", "max_num_batched_tokens",
+  "memory_utilization", "prefix_caching", "split", "speculation", "set", "least", "most", "guess" }
+
+--- What a simulation reads of a candidate.
+function keep.candidate(candidate)
+  local out = {}
+  for _, key in ipairs(fields) do out[key] = candidate[key] end
+  return out
+end
+
+--- Names rows of run_many, and adds to its options where they are kept.
+---@param contents fun(i: integer): table what piece i is asked
+function keep.add(book, rows, options, title, contents)
+  for i, row in ipairs(rows) do
+    row.run_hash = native.content_name(json.array {}, { book.content, title, (run_text.of(contents(i))) })
+    row.position = book.asked + i - 1
+  end
+  book.asked = book.asked + #rows
+  options.results, options.also = book.results, book.also
+  options.set = { hash = book.set.hash, title = book.set.title, total = book.asked, file = book.set.file }
+end
+
+return keep
