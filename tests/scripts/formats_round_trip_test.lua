@@ -205,7 +205,8 @@ test("InferenceX: a load without clients is refused before the run", function()
   test.raises("has no place for a rate, and the workload 'poisson' has 8 requests/s", function()
     written.ready("inferencex", both)
   end)
-  test.equal(written.file("guidellm", variant, both, rows).documents[1].benchmarks[1].config.strategy.max_concurrency, 4)
+  local benchmark = written.file("guidellm", variant, both, rows).documents[1].benchmarks[1]
+  test.equal(benchmark.config.strategy.max_concurrency, 4)
   test.equal(written.ready("aiperf", facts), true)
 end)
 
