@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -119,15 +120,25 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
-  bool end_array() override { return close(); }
+  bool start_object(std::size_t) override { return open(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_array() override {
+    Json::Array items;
+    items.reserve(values_.size() - open_.back());
+    for (std::size_t i = open_.back(); i < values_.size(); ++i)
+      items.push_back(std::move(values_[i].value));
+    return close(Json(std::move(items)));
+  }
   bool end_object() override {
-    check_keys(open_.back());
-    return close();
+    check_keys();
+    const auto first = values_.begin() + static_cast<std::ptrdiff_t>(open_.back());
+    return close(
+        Json::Object(std::make_move_iterator(first), std::make_move_iterator(values_.end())));
   }
   bool key(string_t& value) override {
-    keys_.back() = std::move(value);
+    values_.emplace_back();
+    values_.back().key = std::move(value);
+    key_waits_ = true;
     return true;
   }
   bool parse_error(std::size_t position, const std::string&,
@@ -150,44 +161,58 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool add(Json value) {
     if (open_.empty()) {
       root_ = std::move(value);
-    } else if (open_.back().is_array()) {
-      open_.back().push_back(std::move(value));
     } else {
-      members_.back().push_back({std::move(keys_.back()), std::move(value)});
+      if (!key_waits_) values_.emplace_back();  // of an array
+      values_.back().value = std::move(value);
+      key_waits_ = false;
     }
     return true;
   }
-  bool open(Json container) {
+  bool open() {
     if (open_.size() >= 512) throw Error(name_, "nested more than 512 deep");
-    open_.push_back(std::move(container));
-    members_.emplace_back();
-    keys_.emplace_back();
+    if (!open_.empty() && !key_waits_) values_.emplace_back();
+    key_waits_ = false;
+    open_.push_back(values_.size());
     return true;
   }
-  bool close() {
-    Json done = std::move(open_.back());
-    if (done.is_object()) done = Json(std::move(members_.back()));
+  /// Takes the container with the values behind `first` as the value that waits for it.
+  bool close(Json container) {
+    values_.resize(open_.back());
     open_.pop_back();
-    members_.pop_back();
-    keys_.pop_back();
-    return add(std::move(done));
+    (open_.empty() ? root_ : values_.back().value) = std::move(container);
+    return true;
   }
-  void check_keys(const Json&) const {
-    std::vector<std::string_view> names;
-    for (const Json::Member& member : members_.back()) names.push_back(member.key);
-    std::sort(names.begin(), names.end());
-    const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice != names.end())
+  void check_keys() {
+    names_.clear();
+    for (std::size_t i = open_.back(); i < values_.size(); ++i) names_.push_back(values_[i].key);
+    std::sort(names_.begin(), names_.end());
+    const auto twice = std::adjacent_find(names_.begin(), names_.end());
+    if (twice != names_.end())
       throw Error(name_, "the key '" + std::string(*twice) + "' occurs twice in one object");
   }
 
   std::string_view text_;
   const std::string& name_;
   Json root_;
-  std::vector<Json> open_;
-  std::vector<Json::Object> members_;  // of each open container; unused for arrays
-  std::vector<std::string> keys_;
+  // One list for all open containers, so that each container is made once, in its size.
+  std::vector<Json::Member> values_;
+  std::vector<std::size_t> open_;  // where the values of each open container begin
+  bool key_waits_ = false;         // the last of values_ has its key and no value
+  std::vector<std::string_view> names_;
 };
+
+void dump_number(double value, std::string& out) {
+  if (!std::isfinite(value)) {
+    out += "null";
+  } else if (value == 0) {
+    out += std::signbit(value) ? "-0.0" : "0";
+  } else {
+    char buffer[32];
+    const auto [end, problem] = std::to_chars(buffer, buffer + sizeof buffer, value);
+    ROOFLUA_ASSERT(problem == std::errc());
+    out.append(buffer, end);
+  }
+}
 
 void dump_text(std::string_view given, std::string& out) {
   const bool ascii = std::all_of(given.begin(), given.end(), [](char c) { return c >= 0; });
@@ -195,7 +220,15 @@ void dump_text(std::string_view given, std::string& out) {
   const std::string_view text = ascii ? given : std::string_view(valid);
   static constexpr char digits[] = "0123456789abcdef";
   out += '"';
-  for (const char c : text) {
+  const auto plain = [](char c) {
+    return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t begin = i;
+    while (i < text.size() && plain(text[i])) ++i;
+    out.append(text.substr(begin, i - begin));
+    if (i == text.size()) break;
+    const char c = text[i];
     switch (c) {
       case '"':
         out += "\\\"";
@@ -213,13 +246,9 @@ void dump_text(std::string_view given, std::string& out) {
         out += "\\t";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          out += "\\u00";
-          out += digits[static_cast<unsigned char>(c) >> 4];
-          out += digits[c & 15];
-        } else {
-          out += c;
-        }
+        out += "\\u00";
+        out += digits[static_cast<unsigned char>(c) >> 4];
+        out += digits[c & 15];
     }
   }
   out += '"';
@@ -269,7 +298,7 @@ void dump(const Json& value, int indent, int depth, std::string& out) {
       out += std::to_string(value.integer());
       break;
     case Json::Kind::number:
-      out += json_number(value.number());
+      dump_number(value.number(), out);
       break;
     case Json::Kind::text:
       dump_text(value.text(), out);
@@ -306,12 +335,9 @@ Json read_json(const std::filesystem::path& path) {
 }
 
 std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  if (value == 0) return std::signbit(value) ? "-0.0" : "0";
-  char buffer[32];
-  const auto [end, problem] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  ROOFLUA_ASSERT(problem == std::errc());
-  return std::string(buffer, end);
+  std::string out;
+  dump_number(value, out);
+  return out;
 }
 
 std::string dump_json(const Json& value, int indent) {

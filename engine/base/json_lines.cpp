@@ -28,6 +28,8 @@ bool JsonLines::next() {
     Member member;
     member.key = quoted();
     expect(':');
+    skip_spaces();
+    member.is_text = rest_.substr(0, 1) == "\"";
     member.value = value();
     members_.push_back(member);
     skip_spaces();
@@ -38,6 +40,15 @@ bool JsonLines::next() {
   skip_spaces();
   if (!rest_.empty()) fail("the end of the line");
   return true;
+}
+
+bool JsonLines::Member::is_number() const {
+  return !is_text && (value.front() == '-' || (value.front() >= '0' && value.front() <= '9'));
+}
+
+std::vector<JsonLines::Member> members_in(std::string_view object, const std::string& name) {
+  JsonLines lines(object, name);
+  return lines.next() ? lines.members() : std::vector<JsonLines::Member>();
 }
 
 void JsonLines::fail(std::string_view expected) const {

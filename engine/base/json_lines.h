@@ -12,6 +12,8 @@ class JsonLines {
   struct Member {
     std::string_view key;    // as written; escapes are not decoded
     std::string_view value;  // text without its quotes; a number, word, array or object as written
+    bool is_text = false;
+    bool is_number() const;
   };
 
   /// @param text  the whole file; must outlive the scanner
@@ -38,5 +40,8 @@ class JsonLines {
   int line_ = 0;
   std::vector<Member> members_;
 };
+
+/// The members of an object that stands in one line. @throws Error as JsonLines does
+std::vector<JsonLines::Member> members_in(std::string_view object, const std::string& name);
 
 }  // namespace rooflua

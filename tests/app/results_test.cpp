@@ -96,6 +96,23 @@ TEST_CASE("runs are written for other tools") {
   CHECK(contains(metrics, "# TYPE vllm:time_to_first_token_seconds summary\n"));
   CHECK(contains(metrics, "quantile=\"0.99\"} 0."));
   CHECK(contains(metrics, "vllm:request_success_total{run=\""));
+  for (const Json& variant : document.find("variants")->items()) {
+    const Json& summary = *variant.find("summary");
+    const std::string run = "{run=\"" + variant.find("run_hash")->text() + "\",";
+    const std::string name = "name=\"" + variant.find("name")->text() + "\"";
+    const auto line = [&](const std::string& metric, const std::string& more, const Json& value) {
+      const std::size_t begin = metrics.find("\n" + metric + run);
+      if (begin == std::string::npos) return false;
+      const std::string rest = name + more + "} " + dump_json(value) + "\n";
+      return contains(metrics.substr(begin + 1, 400), rest);
+    };
+    CHECK(line("rooflua_duration_s", "", *summary.find("duration_s")));
+    CHECK(line("vllm:generation_tokens_total", "", *summary.find("output_tokens")));
+    CHECK(line("vllm:time_to_first_token_seconds", ",quantile=\"0.5\"",
+               *summary.find("ttft_s")->find("p50")));
+    CHECK(line("vllm:time_to_first_token_seconds_count", "", Json(5)));
+  }
+  CHECK_FALSE(contains(metrics, "rooflua_completed"));
   std::istringstream reports(results("export " + file + " --format llm-d").text);
   int count = 0;
   for (std::string line; std::getline(reports, line); ++count) {
@@ -104,8 +121,7 @@ TEST_CASE("runs are written for other tools") {
     const Json& aggregate = *report.find("results")->find("request_performance")->find("aggregate");
     CHECK(aggregate.find("requests")->find("total")->integer() == 5);
     CHECK(aggregate.find("latency")->find("time_to_first_token")->find("units")->text() == "s");
-    CHECK(aggregate.find("throughput")->find("request_rate")->find("units")->text() ==
-          "queries/s");
+    CHECK(aggregate.find("throughput")->find("request_rate")->find("units")->text() == "queries/s");
   }
   CHECK(count == 4);
   CHECK(results("export " + file + " --format csv -o /dev/full 2>&1").status == 1);

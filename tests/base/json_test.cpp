@@ -64,7 +64,8 @@ TEST_CASE("a syntax error names line and column") {
   CHECK(parse_problem("").find("a.json:1:1: ") == 0);
   CHECK(parse_problem("{\"a\": nan}").find("a.json:1:") == 0);
   CHECK(parse_problem("[1,2").find("a.json:1:") == 0);
-  CHECK(parse_problem("[1, 1e999]") == "a.json:1:9: the number is beyond the range of a double, 1.8e308");
+  CHECK(parse_problem("[1, 1e999]") ==
+        "a.json:1:9: the number is beyond the range of a double, 1.8e308");
 }
 
 TEST_CASE("TOML that nests without end is refused, dots in texts and comments are not") {
@@ -130,4 +131,11 @@ TEST_CASE("a TOML syntax error names line and column, and a date is refused") {
   }
   CHECK_THROWS_AS(parse_toml("when = 2024-01-01\n", "a.toml"), Error);
   CHECK_THROWS_AS(parse_toml("a = 1\na = 2\n", "a.toml"), Error);
+}
+
+TEST_CASE("arrays in objects in arrays keep their order, and each object has its own keys") {
+  const std::string text =
+      R"([[],{},[[1],[]],{"a":{"a":[{"a":null},2]},"b":[{"a":1},{"a":2}],"c":"x"},3])";
+  CHECK(dump_json(parse_json(text, "f")) == text);
+  CHECK_THROWS_AS(parse_json(R"({"a":[{"b":1}],"c":{"a":1},"a":2})", "f"), Error);
 }

@@ -67,6 +67,19 @@ TEST_CASE("one object per line gives its members as written") {
   CHECK_FALSE(lines.next());
 }
 
+TEST_CASE("a number in quotes is a text, and a word is no number") {
+  const auto members = members_in(R"({"a":"5","b":-5,"c":"","d":true,"e":{"f":5},"g":0.5})", "f");
+  REQUIRE(members.size() == 6);
+  std::string numbers, texts;
+  for (const JsonLines::Member& each : members) {
+    if (each.is_number()) numbers += each.key;
+    if (each.is_text) texts += each.key;
+  }
+  CHECK(numbers == "bg");
+  CHECK(texts == "ac");
+  CHECK(members_in(members[4].value, "f").front().value == "5");
+}
+
 TEST_CASE("a line that is no object is told with its number and what was found") {
   const auto scan = [](const char* text) {
     return complaint([&] {

@@ -44,6 +44,17 @@ std::string problem_of(const std::function<void()>& call) {
 
 }  // namespace
 
+TEST_CASE("the keys of a file are those of all builds, in order") {
+  const File file;
+  ResultStore store(file.path, Use::write);
+  store.put(row(2));
+  store.put(row(1, "0.2.0"));
+  store.put(row(1));
+  std::string keys;
+  for (const RunKey& each : store.keys()) keys += each.run_hash + " " + each.build + "\n";
+  CHECK(keys == "run1 0.1.0\nrun1 0.2.0\nrun2 0.1.0\n");
+}
+
 TEST_CASE("rows come back as they went in, after the file was closed") {
   const File file;
   {

@@ -6,6 +6,7 @@
 #include "app/output.h"
 #include "app/results/results.h"
 #include "base/error.h"
+#include "base/json_lines.h"
 #include "measure/store/frame.h"
 #include "measure/store/lines.h"
 #include "measure/store/merge.h"
@@ -24,6 +25,30 @@ void refuse_for_lines(const ResultsArguments& arguments) {
   }
 }
 
+/// The document without the lists of its summary (replicas, for one), which are most of it and
+/// which a report of llm-d has no place for.
+Json without_lists(const std::string& document) {
+  std::string text = "{";
+  const auto add = [&](const JsonLines::Member& member) {
+    if (text.back() != '{') text += ',';
+    const char* quote = member.is_text ? "\"" : "";
+    text.append("\"").append(member.key).append("\":");
+    text.append(quote).append(member.value).append(quote);
+  };
+  for (const JsonLines::Member& each : members_in(document, "document")) {
+    if (each.is_text || each.key != "summary" || each.value.front() != '{') {
+      add(each);
+      continue;
+    }
+    text += text.back() == '{' ? "\"summary\":{" : ",\"summary\":{";
+    for (const JsonLines::Member& inner : members_in(each.value, "document")) {
+      if (inner.is_text || inner.value.front() != '[') add(inner);
+    }
+    text += '}';
+  }
+  return parse_json(text += '}', "document");
+}
+
 /// A report of llm-d per run and line (scripts/lib/rooflua/formats/write_llm_d.lua).
 std::string llm_d_of(const ResultStore& store, const FrameChoice& choice) {
   script::VmOptions options;
@@ -31,7 +56,7 @@ std::string llm_d_of(const ResultStore& store, const FrameChoice& choice) {
   script::Vm vm(options);
   std::string out;
   each_chosen(store, choice, [&](const NamedRun& run) {
-    Json variant = parse_json(run.row.document, "document"), facts = Json::object();
+    Json variant = without_lists(run.row.document), facts = Json::object();
     variant["name"] = run.name;
     facts["uid"] = run.row.run_hash;
     facts["build"] = run.row.build;
@@ -39,9 +64,11 @@ std::string llm_d_of(const ResultStore& store, const FrameChoice& choice) {
     facts["scenario"] = run.row.scenario;
     if (!run.set.set_hash.empty()) facts["eid"] = run.set.set_hash;
     if (!run.set.title.empty()) facts["title"] = run.set.title;
-    const Json report =
-        vm.call("rooflua.formats.written", "document", {Json("llm-d"), variant, facts});
-    out += dump_json(report) + "\n";
+    std::vector<Json> arguments(1, "llm-d");
+    arguments.push_back(std::move(variant));
+    arguments.push_back(std::move(facts));
+    out += dump_json(vm.call("rooflua.formats.written", "document", arguments));
+    out += '\n';
   });
   return out;
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -22,7 +23,7 @@ class Scalars {
   ///               What lists hold is left out.
   Scalars(std::string_view text, std::function<void(const std::string&, std::string_view)> visit)
       : text_(text), visit_(std::move(visit)) {}
-  void walk() { value(""); }
+  void walk() { value(); }
 
  private:
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
@@ -48,16 +49,18 @@ class Scalars {
       ++at_;
     } while (depth > 0 && at_ < text_.size());
   }
-  void value(const std::string& path) {
+  void value() {
     if (next() == '[') return skip_list();
-    if (next() != '{') return visit_(path, token());
+    if (next() != '{') return visit_(path_, token());
     ++at_;
+    const std::size_t outside = path_.size();
     while (at_ < text_.size() && next() != '}') {
       const std::string_view key = token();
       ++at_;  // the colon
-      std::string inside = path.empty() ? "" : path + "_";
-      if (key.size() >= 2) inside.append(key.substr(1, key.size() - 2));
-      value(inside);
+      if (outside > 0) path_ += '_';
+      if (key.size() >= 2) path_.append(key.substr(1, key.size() - 2));
+      value();
+      path_.resize(outside);
       if (next() == ',') ++at_;
     }
     ++at_;
@@ -66,6 +69,7 @@ class Scalars {
   std::string_view text_;
   std::function<void(const std::string&, std::string_view)> visit_;
   std::size_t at_ = 0;
+  std::string path_;
 };
 
 /// A text for a CSV file, in quotes where it needs them.
@@ -129,23 +133,30 @@ void each_chosen(const ResultStore& store, const FrameChoice& choice,
                  const std::function<void(const NamedRun&)>& visit) {
   const std::vector<std::string> builds =
       choice.build.empty() ? store.builds() : std::vector<std::string>{choice.build};
-  std::set<std::pair<std::string, std::string>> seen;
+  std::unordered_set<std::string> seen;
+  const auto key = [](const std::string& run_hash, const std::string& build) {
+    return run_hash + " " + build;
+  };
   for (const ResultSet& set : chosen_sets(store, choice.set)) {
     for (const SetMember& member : store.members(set.set_hash)) {
       for (const std::string& build : builds) {
         bool altered = false;
-        const auto row = store.find(member.run_hash, build, altered);
+        auto row = store.find(member.run_hash, build, altered);
         // A set may contain a run twice, under two names; other sets only show what is new.
-        if (!row || (choice.set.empty() && !seen.insert({member.run_hash, build}).second)) continue;
-        visit({*row, set, member.name, member.position});
+        if (!row) continue;
+        if (choice.set.empty() && !seen.insert(key(member.run_hash, build)).second) continue;
+        visit({std::move(*row), set, member.name, member.position});
       }
     }
   }
   if (!choice.set.empty()) return;
-  store.each_run([&](const ResultRow& row, bool sound) {
-    if (!sound || seen.count({row.run_hash, row.build}) > 0) return;
-    if (choice.build.empty() || row.build == choice.build) visit({row, {}, "", 0});
-  });
+  for (const RunKey& run : store.keys()) {
+    if (!choice.build.empty() && run.build != choice.build) continue;
+    if (seen.count(key(run.run_hash, run.build)) > 0) continue;
+    bool altered = false;
+    if (auto row = store.find(run.run_hash, run.build, altered))
+      visit({std::move(*row), {}, "", 0});
+  }
 }
 
 std::string csv_of(const ResultStore& store, const FrameChoice& choice,

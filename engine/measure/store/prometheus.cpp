@@ -1,10 +1,13 @@
 #include "measure/store/prometheus.h"
 
+#include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <map>
-#include <set>
+#include <string_view>
+#include <vector>
 
-#include "base/error.h"
-#include "base/json_text.h"
+#include "base/json_lines.h"
 
 namespace rooflua {
 
@@ -37,58 +40,83 @@ std::string quoted(const std::string& text) {
 /// Lines by the name of their metric, because each metric has one header for all runs.
 class Exposition {
  public:
-  void add(const std::string& family, const char* type, const std::string& line) {
-    auto& [kind, lines] = families_[family];
+  /// A line: NAME SUFFIX {LABELS} VALUE
+  void add(const std::string& name, const char* type, const char* suffix, const std::string& labels,
+           std::string_view value) {
+    auto& [kind, lines] = families_[name];
     kind = type;
-    lines += line + "\n";
+    lines.append(name).append(suffix).append("{").append(labels).append("} ");
+    lines.append(value).append("\n");
   }
   std::string text() const {
     std::string out;
-    for (const auto& [name, family] : families_)
-      out += "# TYPE " + name + " " + family.first + "\n" + family.second;
+    for (const auto& [name, family] : families_) {
+      out.append("# TYPE ").append(name).append(" ").append(family.first).append("\n");
+      out += family.second;
+    }
     return out;
   }
 
  private:
-  std::map<std::string, std::pair<std::string, std::string>> families_;
+  std::map<std::string, std::pair<const char*, std::string>> families_;
 };
 
-double number(const Json& object, const char* key) {
-  const Json* value = object.find(key);
-  return value != nullptr && value->is_number() ? value->number() : 0;
+using Member = JsonLines::Member;
+
+/// The members of the object at `key`; none if there is no such object. Thousands of documents are
+/// written as lines, so values stay the text that they are.
+std::vector<Member> object_at(const std::vector<Member>& members, std::string_view key) {
+  for (const Member& each : members) {
+    if (each.key == key && !each.is_text && each.value.front() == '{')
+      return members_in(each.value, "document");
+  }
+  return {};
+}
+
+/// The number at `key` as it stands; "" if there is none.
+std::string_view number_at(const std::vector<Member>& members, std::string_view key) {
+  for (const Member& each : members) {
+    if (each.key == key && each.is_number()) return each.value;
+  }
+  return {};
+}
+
+double value_of(std::string_view number) {
+  double value = 0;
+  std::from_chars(number.data(), number.data() + number.size(), value);
+  return value;
+}
+
+void add_summary(Exposition& out, const std::string& name, const std::string& labels,
+                 const std::vector<Member>& values) {
+  for (const Named& quantile : quantiles) {
+    const std::string_view value = number_at(values, quantile.metric);
+    if (!value.empty())
+      out.add(name, "summary", "", labels + ",quantile=\"" + quantile.name + "\"", value);
+  }
+  const double count = value_of(number_at(values, "count"));
+  const double mean = value_of(number_at(values, "mean"));
+  out.add(name, "summary", "_sum", labels, json_number(mean * count));
+  out.add(name, "summary", "_count", labels, json_number(count));
 }
 
 void add_run(Exposition& out, const NamedRun& run) {
-  const Json document = parse_json(run.row.document, "document");
-  const Json* summary = document.find("summary");
-  if (summary == nullptr) return;
+  const std::vector<Member> summary =
+      object_at(members_in(run.row.document, "document"), "summary");
   const std::string labels = "run=" + quoted(run.row.run_hash) + ",build=" + quoted(run.row.build) +
                              ",name=" + quoted(run.name);
-  std::set<std::string> named;
   for (const Named& each : counters) {
-    named.insert(each.metric);
-    if (const Json* value = summary->find(each.metric); value != nullptr && value->is_number())
-      out.add(each.name, "counter",
-              std::string(each.name) + "{" + labels + "} " + dump_json(*value));
+    const std::string_view value = number_at(summary, each.metric);
+    if (!value.empty()) out.add(each.name, "counter", "", labels, value);
   }
   for (const Named& each : summaries) {
-    const Json* values = summary->find(each.metric);
-    if (values == nullptr || !values->is_object()) continue;
-    const std::string name = each.name;
-    for (const Named& quantile : quantiles) {
-      if (const Json* value = values->find(quantile.metric); value != nullptr && value->is_number())
-        out.add(name, "summary",
-                name + "{" + labels + ",quantile=\"" + quantile.name + "\"} " + dump_json(*value));
-    }
-    const double count = number(*values, "count");
-    out.add(name, "summary",
-            name + "_sum{" + labels + "} " + json_number(number(*values, "mean") * count));
-    out.add(name, "summary", name + "_count{" + labels + "} " + json_number(count));
+    const std::vector<Member> values = object_at(summary, each.metric);
+    if (!values.empty()) add_summary(out, each.name, labels, values);
   }
-  for (const Json::Member& each : summary->members()) {
-    if (named.count(each.key) > 0 || !each.value.is_number()) continue;
-    const std::string name = "rooflua_" + each.key;
-    out.add(name, "gauge", name + "{" + labels + "} " + dump_json(each.value));
+  for (const Member& each : summary) {
+    const auto is_it = [&](const Named& counter) { return each.key == counter.metric; };
+    if (!each.is_number() || std::any_of(std::begin(counters), std::end(counters), is_it)) continue;
+    out.add("rooflua_" + std::string(each.key), "gauge", "", labels, each.value);
   }
 }
 

@@ -84,10 +84,10 @@ sqlite3* open(const std::string& file, ResultStore::Use use) {
 
 std::string checksum(const ResultRow& row) {
   Checksum sum;
-  for (const std::string& each :
-       {row.run_hash, row.build, std::to_string(row.seed), row.scenario, row.parameters,
-        row.document, row.report, row.drawing, row.host}) {
-    sum.add(each);
+  const std::string seed = std::to_string(row.seed);
+  for (const std::string* each : {&row.run_hash, &row.build, &seed, &row.scenario, &row.parameters,
+                                  &row.document, &row.report, &row.drawing, &row.host}) {
+    sum.add(*each);
   }
   return sum.hex();
 }
@@ -156,6 +156,14 @@ void ResultStore::each_run(const std::function<void(const ResultRow&, bool sound
     const ResultRow row = read_run(statement, sound);
     visit(row, sound);
   }
+}
+
+std::vector<RunKey> ResultStore::keys() const {
+  Statement statement(database_.get(), file_,
+                      "SELECT run_hash, build FROM runs ORDER BY run_hash, build");
+  std::vector<RunKey> out;
+  while (statement.step()) out.push_back({statement.text(0), statement.text(1)});
+  return out;
 }
 
 std::int64_t ResultStore::count(const std::string& build) const {

@@ -40,6 +40,11 @@ struct ResultRow {
   std::string host;        // of the machine that ran it
 };
 
+/// What names a run in a file.
+struct RunKey {
+  std::string run_hash, build;
+};
+
 /// 16 digits over all columns.
 std::string checksum(const ResultRow& row);
 
@@ -81,6 +86,8 @@ class ResultStore {
                                 bool& altered) const;
   /// Every run in order of hash and build; `sound` is false for one that was altered.
   void each_run(const std::function<void(const ResultRow&, bool sound)>& visit) const;
+  /// The keys of all runs, altered ones too, in that order.
+  std::vector<RunKey> keys() const;
   /// How many runs there are; those of one build with its name.
   std::int64_t count(const std::string& build = "") const;
   std::vector<std::string> builds() const;

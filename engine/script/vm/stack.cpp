@@ -134,9 +134,18 @@ double check_number(lua_State* L, int index, const char* what) {
 
 namespace {
 
-std::string inside(const std::string& path, const std::string& key) {
-  return path.empty() ? key : path + "." + key;
-}
+/// Where a value stands in a document. Its text is made for messages only.
+struct Place {
+  const Place* outside;
+  std::string_view key;
+  int number;  // in an array, from 1; 0 = a member of that key
+
+  std::string text() const {
+    const std::string before = outside == nullptr ? "" : outside->text();
+    if (number > 0) return before + "[" + std::to_string(number) + "]";
+    return before.empty() ? std::string(key) : before + "." + std::string(key);
+  }
+};
 
 bool has_array_mark(lua_State* L, int index) {
   if (lua_getmetatable(L, index) == 0) return false;
@@ -146,9 +155,10 @@ bool has_array_mark(lua_State* L, int index) {
   return same;
 }
 
-/// The text keys of the table at `index`, sorted. `array` is set if its keys are 1..n.
-std::vector<std::string> keys_of(lua_State* L, int index, const std::string& path, bool& array) {
-  std::vector<std::string> keys;
+/// The text keys of the table at `index`, sorted; the table holds their bytes. `array` is set if
+/// its keys are 1..n.
+std::vector<std::string_view> keys_of(lua_State* L, int index, const Place& place, bool& array) {
+  std::vector<std::string_view> keys;
   std::size_t numbers = 0;
   lua_pushnil(L);
   while (lua_next(L, index) != 0) {
@@ -160,19 +170,21 @@ std::vector<std::string> keys_of(lua_State* L, int index, const std::string& pat
     } else if (lua_type(L, -1) == LUA_TNUMBER) {
       ++numbers;
     } else {
-      throw Error(path, "a key is " + describe_value(L, -1) + "; keys are text, or 1..n");
+      throw Error(place.text(), "a key is " + describe_value(L, -1) + "; keys are text, or 1..n");
     }
   }
   array = numbers > 0 || (keys.empty() && has_array_mark(L, index));
-  if (numbers > 0 && !keys.empty()) throw Error(path, "has both numbered and named members");
+  if (numbers > 0 && !keys.empty())
+    throw Error(place.text(), "has both numbered and named members");
   if (numbers != 0 && numbers != lua_objlen(L, index)) {
-    throw Error(path, "is an array with holes: " + std::to_string(numbers) + " numbered members");
+    throw Error(place.text(),
+                "is an array with holes: " + std::to_string(numbers) + " numbered members");
   }
   std::sort(keys.begin(), keys.end());
   return keys;
 }
 
-Json table_to_json(lua_State* L, int index, const std::string& path, int depth);
+Json table_to_json(lua_State* L, int index, const Place& place, int depth);
 
 bool is_null_mark(lua_State* L, int index) {
   lua_getfield(L, LUA_REGISTRYINDEX, null_mark_key);
@@ -181,7 +193,7 @@ bool is_null_mark(lua_State* L, int index) {
   return null;
 }
 
-Json value_to_json(lua_State* L, int index, const std::string& path, int depth) {
+Json value_to_json(lua_State* L, int index, const Place& place, int depth) {
   switch (lua_type(L, index)) {
     case LUA_TNIL:
     case LUA_TNONE:
@@ -189,42 +201,45 @@ Json value_to_json(lua_State* L, int index, const std::string& path, int depth) 
     case LUA_TBOOLEAN:
       return Json(lua_toboolean(L, index) != 0);
     case LUA_TSTRING:
-      return Json(check_text(L, index, path.c_str()));
+      return Json(check_text(L, index, "text"));
     case LUA_TNUMBER: {
       const double value = lua_tonumber(L, index);
-      if (!std::isfinite(value)) throw Error(path, "a number that is not finite has no JSON form");
+      if (!std::isfinite(value))
+        throw Error(place.text(), "a number that is not finite has no JSON form");
       return Json(value);
     }
     case LUA_TTABLE:
-      return is_null_mark(L, index) ? Json() : table_to_json(L, index, path, depth);
+      return is_null_mark(L, index) ? Json() : table_to_json(L, index, place, depth);
     default:
       break;
   }
-  throw Error(path, describe_value(L, index) + " has no JSON form");
+  throw Error(place.text(), describe_value(L, index) + " has no JSON form");
 }
 
-Json table_to_json(lua_State* L, int index, const std::string& path, int depth) {
+Json table_to_json(lua_State* L, int index, const Place& place, int depth) {
   if (depth > deepest)
-    throw Error(path.substr(0, 80), "nested too deeply, or a table that holds itself");
+    throw Error(place.text().substr(0, 80), "nested too deeply, or a table that holds itself");
   luaL_checkstack(L, 8, "nested too deeply");
   bool array = false;
-  const std::vector<std::string> keys = keys_of(L, index, path, array);
-  Json out = array ? Json::array() : Json::object();
+  const std::vector<std::string_view> keys = keys_of(L, index, place, array);
   if (array) {
     const int size = static_cast<int>(lua_objlen(L, index));
+    Json::Array items;
+    items.reserve(static_cast<std::size_t>(size));
     for (int i = 1; i <= size; ++i) {
       lua_rawgeti(L, index, i);
-      out.push_back(
-          value_to_json(L, lua_gettop(L), path + "[" + std::to_string(i) + "]", depth + 1));
+      items.push_back(value_to_json(L, lua_gettop(L), {&place, {}, i}, depth + 1));
       lua_pop(L, 1);
     }
-    return out;
+    return Json(std::move(items));
   }
   Json::Object members;
-  for (const std::string& key : keys) {
+  members.reserve(keys.size());
+  for (const std::string_view key : keys) {
     lua_pushlstring(L, key.data(), key.size());
     lua_rawget(L, index);
-    members.push_back({key, value_to_json(L, lua_gettop(L), inside(path, key), depth + 1)});
+    Json value = value_to_json(L, lua_gettop(L), {&place, key, 0}, depth + 1);
+    members.push_back({std::string(key), std::move(value)});
     lua_pop(L, 1);
   }
   return Json(std::move(members));
@@ -233,7 +248,7 @@ Json table_to_json(lua_State* L, int index, const std::string& path, int depth) 
 }  // namespace
 
 Json to_json(lua_State* L, int index, const std::string& path) {
-  return value_to_json(L, index < 0 ? lua_gettop(L) + 1 + index : index, path, 0);
+  return value_to_json(L, index < 0 ? lua_gettop(L) + 1 + index : index, {nullptr, path, 0}, 0);
 }
 
 void push_json(lua_State* L, const Json& value, bool null_mark) {
