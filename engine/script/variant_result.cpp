@@ -153,6 +153,8 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
   out.document["summary"] = std::move(summary);
   if (kind == "search" || kind == "plan") {
     out.document[kind] = *returned.find(kind);
+    if (const Json* partial = returned.find("partial"); partial != nullptr && partial->is_object())
+      out.document["partial"] = *partial;
     out.text += text_of(returned, "text");
   } else if (kind == "price") {
     out.document["formats"] = *returned.find("formats");
@@ -189,8 +191,9 @@ std::string price_text(const Json& priced) {
 
 std::string partial_line(const Json& partial) {
   const bool timeout = partial.find("stopped_by")->text() == "timeout";
-  return std::string("PARTIAL: stopped by ") + (timeout ? "--timeout" : "Ctrl-C") +
-         " when the clock stood at " + duration(partial.find("clock_s")->number()) + "; " +
+  const std::string by = std::string("PARTIAL: stopped by ") + (timeout ? "--timeout" : "Ctrl-C");
+  if (partial.find("clock_s") == nullptr) return by;  // a plan, which is many runs
+  return by + " when the clock stood at " + duration(partial.find("clock_s")->number()) + "; " +
          grouped(partial.find("finished")->integer()) + " of " +
          grouped(partial.find("sent")->integer()) + " requests sent had finished";
 }

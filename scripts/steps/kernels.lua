@@ -54,8 +54,12 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field index_mfu number
 ---@field module_eager_s number
 ---@field state_space_mfu number
+---@field recurrent_copies integer
 ---@field experts_kernels string
 ---@field expert_block integer
+---@field shared_beside integer
+---@field exchange string
+---@field dp_padding string
 ---@field draft_overlap number
 ---@field expert_imbalance number
 local Kernels = policy.define {
@@ -247,7 +251,7 @@ function Kernels:bind_operations(layers, deployment)
       list[#list + 1] = op
     end
   end
-  self:bind_modules(seen.tokens, deployment)
+  modules.bind(self, { self.attention, unpack(self.more_attention) }, seen.tokens, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
   self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)
   self.head_time = self:sum_of(seen.requests)
@@ -255,19 +259,6 @@ function Kernels:bind_operations(layers, deployment)
   self.experts_drafts_time = self:sum_with_drafts(seen.group_tokens, 0)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
-end
-
---- Finds rows of whole attention modules, which contain all operations of their kind of layers.
-function Kernels:bind_modules(tokens, deployment)
-  local kinds = { self.attention, unpack(self.more_attention) }
-  for _, each in ipairs(kinds) do
-    local parts = {}
-    for _, op in ipairs(tokens) do
-      if op.kind == each.op.kind and op.count == each.layers then parts[#parts + 1] = op end
-    end
-    each.module = modules.of(self, each, self.model.attention[each.op.kind], deployment, parts)
-  end
-  modules.share(kinds, self.model)
 end
 
 --- The layers of the first kind, and those of further kinds, which few models have.

@@ -234,6 +234,77 @@ TEST_CASE("workers are stopped too, by the terminal and by a signal to the paren
   unsetenv("NO_COLOR");
 }
 
+namespace {
+
+/// A plan whose first candidate is found in a moment and whose second one would take hours. The
+/// second one prints "under way" in its run.
+std::string long_plan() {
+  return "local policy = require 'rooflua.policy'\n"
+         "local Two = policy.define { name = 'two', doc = 'Two candidates.' }\n"
+         "function Two:each(question, emit)\n"
+         "  emit { gpu = 1, tp = 1, max_num_seqs = 32, max_num_batched_tokens = 1024 }\n"
+         "  emit { gpu = 1, tp = 2, max_num_seqs = 32, max_num_batched_tokens = 1024 }\n"
+         "end\n"
+         "local OneByOne = policy.define { name = 'one_by_one', doc = 'One after the other.' }\n"
+         "function OneByOne:next(state)\n"
+         "  local i = #state.results + 1\n"
+         "  if not state.candidates[i] then return nil end\n"
+         "  return { { candidate = i, requests = state.requests } }\n"
+         "end\n"
+         "local Slow = policy.define { name = 'slow', doc = 'Slow where tp is 2.' }\n"
+         "function Slow:bind(context) self.tp = context.deployment.tp end\n"
+         "function Slow:time(batch)\n"
+         "  if self.tp == 2 then\n"
+         "    if not self.said then self.said = true print 'under way' end\n"
+         "    local n = 0\n"
+         "    while n >= 0 do n = n + 1 end\n"
+         "  end\n"
+         "  return 0.004\n"
+         "end\n"
+         "return { rooflua = 1, kind = 'plan', model = 'llama-3.1-8b', seed = 1,\n"
+         "  workload = require 'workloads.poisson' { prompt_tokens = 300, output_tokens = 20 },\n"
+         "  steps = Slow {},\n"
+         "  plan = { load = { rate_per_s = 5 }, slo = { ttft_s_p99 = 1 }, requests = 100,\n"
+         "    gpus = { { 'h100-sxm', most = 2, price_per_hour = 3 } }, candidates = Two {},\n"
+         "    strategy = OneByOne {}, replicates = 10 } }\n";
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C tells the ranking of a plan so far, with `plan` and with `run`") {
+  const Folder folder;
+  setenv("NO_COLOR", "1", 1);
+  const std::string file = folder.write("plan.lua", long_plan());
+  const auto parent_alone = [](pid_t child, int) { kill(child, SIGINT); };
+  for (const std::string command : {"plan", "run"}) {
+    for (const std::string jobs : {"1", "2"}) {
+      INFO(command << " --jobs " << jobs);
+      std::vector<std::string> arguments{command, file,     "--jobs",
+                                         jobs,    "--json", folder.file("p.json")};
+      if (command == "plan") arguments.push_back("--all");
+      const Said said = jobs == "1" ? at_terminal(arguments, "under way", 1, press_ctrl_c)
+                                    : at_terminal(arguments, "under way", 1, parent_alone);
+      INFO(said.text);
+      CHECK(said.status == 130);
+      CHECK(contains(said.text,
+                     "PARTIAL: stopped by Ctrl-C; 1 of 2 candidates that bounds left ran in full"));
+      CHECK(contains(said.text, "1  1 x H100 (1 replica x tp 1), vllm, 32 seats, budget 1024"));
+      const Json document = parse_json(folder.read("p.json"), "p.json");
+      const Json* plan =
+          command == "plan" ? &document : document.find("variants")->items().at(0).find("plan");
+      CHECK_FALSE(plan->find("searched")->find("complete")->boolean());
+      CHECK(plan->find("ranks")->items().size() == 1);
+      if (command == "run") {
+        CHECK(document.find("partial")->find("stopped_by")->text() == "interrupt");
+      } else {
+        CHECK(contains(said.text, "not run"));
+        CHECK(contains(said.text, "the search was stopped"));
+      }
+    }
+  }
+  unsetenv("NO_COLOR");
+}
+
 TEST_CASE("with workers every variant has the time limit for itself") {
   const Folder folder;
   const std::string file =

@@ -49,6 +49,28 @@ test("no run is faster than the bounds, for random candidates and lengths", func
   test.at_least(compared, 30)
 end)
 
+test("a run that ends when it has missed has the verdict of the whole run", function()
+  local stream, cut, met = random.streams(21):stream "verdicts", 0, 0
+  for i = 1, 8 do
+    local asked = setup.searched { strategy = require "strategies.sample" { n = 1 }, requests = 150,
+      load = { rate_per_s = 20 + 200 * stream:uniform() },
+      slo = { [("ttft_s_p%d"):format(i % 2 == 0 and 99 or 50)] = 0.02 + 0.3 * stream:uniform(),
+        [("%s_s_p%d"):format(i % 3 == 0 and "e2e" or "tpot", i % 4 < 2 and 95 or 90)] = i % 3 == 0 and 0.4 or 0.01 } }
+    for _, candidate in ipairs(asked.found.fit) do
+      for replicas = 1, 4 do
+        local options = { requests = i % 3 == 0 and 150 or 100, seed = i, steady = i % 3 == 0 }
+        local whole = evaluate.run(asked.question, candidate, replicas, options)
+        options.verdict = true
+        local verdict = evaluate.run(asked.question, candidate, replicas, options)
+        test.equal(verdict.meets, whole.meets, candidate.name)
+        cut, met = cut + (verdict.cut and 1 or 0), met + (whole.meets and 1 or 0)
+      end
+    end
+  end
+  test.at_least(cut, 40)
+  test.at_least(met, 40)
+end)
+
 test("bounds of the step model kernels hold as well", function()
   local asked = setup.searched({ requests = 200, load = { rate_per_s = 400 }, gpus = { { "h100-sxm",
     price_per_hour = 2, most = 64 } }, strategy = require "strategies.sample" { n = 1 },

@@ -79,6 +79,24 @@ test("halving finds the winner of brute force in 9 of 10 questions", function()
   test.at_least(same, 9)
 end)
 
+test("TensorRT-LLM with a budget below the longest prompt does not fit, because it rejects such prompts", function()
+  local done = setup.searched { gpus = { { "h100-sxm", most = 4, price_per_hour = 3 } },
+    candidates = require "candidates.ladder" { engines = { "vllm", "trtllm" }, tp = { 1 }, max_num_seqs = { 32 },
+      max_num_batched_tokens = { 256, 4096 } } }
+  test.equal(done.found.unfit[1].reason, "the longest prompt is longer than trtllm's budget")
+  test.equal(done.found.unfit[1].count, 1)
+  local left = {}
+  for _, each in ipairs(done.found.fit) do left[#left + 1] = each.engine .. each.max_num_batched_tokens end
+  test.equal(table.concat(left, " "), "vllm256 vllm4096 trtllm4096")
+  local evaluate = require "rooflua.plan.evaluate"
+  for _, each in ipairs(done.found.candidates) do
+    if each.ended == "does not fit" then
+      local run = evaluate.run(done.question, each, 4, { requests = 400, seed = 1 })
+      test.check(run.problem:find("not completed", 1, true), "%s", tostring(run.problem))
+    end
+  end
+end)
+
 test("a load that nothing serves is answered with the reason", function()
   local none = setup.report { gpus = { { "l40s", most = 1, price_per_hour = 1 } }, load = { rate_per_s = 5000 } }
   test.equal(#none.plan.ranks, 0)

@@ -126,6 +126,30 @@ test("recipes hold for prefill and decode apart, launch scripts for one engine o
   test.equal(own[1].memory[2] .. " " .. own[2].memory[2], "0.95 0.85")
 end)
 
+test("a recipe of TensorRT-LLM has a few clients more than seats, or serves several numbers of clients", function()
+  local function seats(system, format, workers, widths, isl, clients)
+    return settings_of(with(deepseek, { system = system, format = format, workers = workers, isl = isl, osl = 1024,
+      widths_tp_dp_moetp_moeep = widths, clients = clients }))[2].seats
+  end
+  local tep, dep = "1,4,1,4;8,1,1,8", "1,4,1,4;1,8,1,8"
+  test.equal(seats("gb200", "fp8", "1P3D", tep, 1024, 27), 8)
+  test.equal(seats("gb200", "fp8", "1P3D", tep, 8192, 6), 1)
+  test.equal(seats("gb300", "fp8", "1P4D", tep, 1024, 24), 4)
+  test.equal(seats("gb200", "fp4", "1P1D", dep, 1024, 6144), 768)
+  test.equal(seats("gb200", "fp4", "1P1D", dep, 1024, 4301), 512)
+  test.equal(seats("b200_sxm", "fp4", "1P5D", tep, 1024, 10), 32)   -- one recipe from 10 to 180 clients
+  test.equal(seats("b200_sxm", "fp4", "1P6D", tep, 1024, 450), 64)
+  test.equal(seats("h200_sxm", "fp8", "1P9D", "8,1,1,8;8,1,1,8", 1024, 72), 8)  -- room for all
+  test.equal(seats("b200_sxm", "fp8", "2P1D", "1,8,8,1;1,8,1,8", 8192, 640), 1024)
+end)
+
+test("all-reduces over two nodes cross the network", function()
+  local given = scenario(with(deepseek, { system = "h100_sxm", format = "fp8", clients = 9,
+    widths_tp_dp_moetp_moeep = "1,16,1,16;16,1,1,16" }))
+  test.equal(policy.class_of(given.corrections[1]).name, "network")
+  test.equal(scenario(deepseek).corrections, nil)
+end)
+
 test("SGLang divides its settings among the ranks of an engine", function()
   local own = settings_of(with(deepseek, { engine = "sglang", widths_tp_dp_moetp_moeep = "1,8,1,8;8,1,1,8" }))
   test.equal(own[1].seats .. " " .. own[1].chunk .. " " .. own[1].budget, "128 16384 16384")

@@ -11,11 +11,6 @@ namespace {
 
 constexpr Picoseconds second = 1'000'000'000'000;
 
-/// (e2e - ttft) / (n - 1); 0 for a single token, as the goodput of vLLM's benchmark has it.
-double tpot_ps(Picoseconds ttft, Picoseconds e2e, std::int32_t output_tokens) {
-  return output_tokens > 1 ? static_cast<double>(e2e - ttft) / (output_tokens - 1) : 0;
-}
-
 /// 0 where there is nothing to divide by.
 double rate(double count, double duration_s) {
   return duration_s > 0 ? count / duration_s : 0;
@@ -26,6 +21,10 @@ bool holds(const std::optional<double>& limit_s, double value_s) {
 }
 
 }  // namespace
+
+double tpot_ps(Picoseconds ttft, Picoseconds e2e, std::int32_t output_tokens) {
+  return output_tokens > 1 ? static_cast<double>(e2e - ttft) / (output_tokens - 1) : 0;
+}
 
 double Summary::unsupported_share() const {
   return rooflua::unsupported_share(evidence) + noted_frac.value_or(0);

@@ -122,6 +122,9 @@ struct Summary {
   double unsupported_share() const;
 };
 
+/// (e2e - ttft) / (n - 1); 0 for a single token, as the goodput of vLLM's benchmark has it.
+double tpot_ps(Picoseconds ttft, Picoseconds e2e, std::int32_t output_tokens);
+
 /// How full a step is, in [0, 1]: the largest of its shares of seats, of the token budget and of KV
 /// blocks. A limit that a replica does not have does not count.
 double fill_of_step(const StepDone& step);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "measure/record/journal.h"
+#include "measure/record/quantile_watch.h"
 #include "measure/write/progress.h"
 #include "script/bind/trace_box.h"
 #include "script/serving/config.h"
@@ -142,6 +143,7 @@ void go_on(Run& run, Go go) {
 }
 
 constexpr int instants_per_look = 1 << 16;  // of the clock, between two looks at the memory
+constexpr int instants_per_watch = 1 << 8;  // between two looks at the limits of quantiles
 
 int serve_advance(lua_State* L, Run& run) {
   go_on(run, [L](Simulation& simulation) {
@@ -162,24 +164,29 @@ int serve_advance_until(lua_State* L, Run& run) {
   return 0;
 }
 
-/// serve_run_or_stop(run): runs to the end, and returns nothing; or until Ctrl-C or the time limit,
-/// and returns {stopped_by, message, clock_s, finished, sent}. The files then hold the requests
-/// that had not ended.
+/// serve_run_or_stop(run): runs to the end, and returns nothing; or until Ctrl-C, the time limit or
+/// a limit that it can no longer hold ("limits"), and returns {stopped_by, message, clock_s,
+/// finished, sent}. The files then hold the requests that had not ended.
 int serve_run_or_stop(lua_State* L, Run& run) {
   std::string message;
+  const auto* watch = run.find<QuantileWatch>();
+  const auto missed = [watch] { return watch != nullptr && watch->missed(); };
+  const int instants = watch != nullptr ? instants_per_watch : instants_per_look;
   const StopGently gently;
   try {
-    while (!run.simulation->run(&stop_requested(), instants_per_look)) check_memory(L);
+    while (!run.simulation->run(&stop_requested(), instants) && !missed()) check_memory(L);
   } catch (const Error& error) {
     if (stop_requested() == 0) throw;
     message = error.what();
   }
   clear_progress(run);
   const StopReason reason = absorb_stop();
-  if (reason == StopReason::none) return 0;
+  if (reason == StopReason::none && !missed()) return 0;
   const Totals& totals = run.simulation->totals();
   Json out = Json::object();
-  out["stopped_by"] = reason == StopReason::timeout ? "timeout" : "interrupt";
+  out["stopped_by"] = reason == StopReason::none      ? "limits"
+                      : reason == StopReason::timeout ? "timeout"
+                                                      : "interrupt";
   out["clock_s"] = run.simulation->now_s();
   out["finished"] = std::accumulate(totals.ended.begin(), totals.ended.end(), std::int64_t{0});
   out["sent"] = totals.arrived;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "measure/record/journal.h"
+#include "measure/record/quantile_watch.h"
 #include "measure/record/sketch.h"
 #include "measure/record/why.h"
 #include "measure/write/progress.h"
@@ -76,6 +77,20 @@ std::int64_t expected_requests(const Json& given, const Run& run) {
   return stated != nullptr && stated->is_number() ? stated->integer() : run.trace_requests;
 }
 
+/// {{metric = "ttft", limit_s, most_above}...}, as the library writes them.
+std::vector<QuantileLimit> quantile_limits(const Json& given) {
+  using enum QuantileLimit::Metric;
+  std::vector<QuantileLimit> out;
+  for (const Json& each : given.items()) {
+    const std::string& name = each.find("metric")->text();
+    out.push_back({name == "ttft"   ? ttft
+                   : name == "tpot" ? tpot
+                                    : e2e,
+                   each.find("limit_s")->number(), each.find("most_above")->integer()});
+  }
+  return out;
+}
+
 }  // namespace
 
 void Run::open_listeners(const Json& given) {
@@ -89,6 +104,8 @@ void Run::open_listeners(const Json& given) {
   if (asked(given, "journal")) listen(std::make_unique<Journal>());
   if (asked(given, "sketch")) listen(std::make_unique<Sketch>());
   if (asked(given, "keep_requests")) listen(std::make_unique<KeptRequests>());
+  if (const Json* limits = given.find("limits"); limits != nullptr && limits->is_array())
+    listen(std::make_unique<QuantileWatch>(quantile_limits(*limits)));
 }
 
 void Run::stop(const Json& why) {

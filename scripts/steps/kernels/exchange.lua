@@ -11,6 +11,7 @@
 --- Source: DeepEP; TensorRT-LLM's NVLinkOneSided and NVLinkTwoSided (fused_moe/communication); vLLM's
 --- allgather_reducescatter, its default.
 local cost = require "rooflua.cost"
+local experts = require "steps.kernels.experts"
 
 local exchange = {}
 exchange.__index = exchange
@@ -34,16 +35,10 @@ end
 
 --- @param op table the routed experts of cost.layers
 local function query_of(steps, kind, phase, mode, sms, op)
-  local moe = steps.model.mlp[op.kind].moe
+  local moe, width = experts.of(steps, op)
   return { op = "expert_exchange", mode = mode, phase = phase, ranks = steps.ranks,
-    hidden_size = moe.latent_size or steps.model.hidden_size, experts = moe.experts,
-    experts_per_token = moe.experts_per_token, sms = sms, dtype = format_of(kind, op.dtype), tokens = 1 }
-end
-
---- Whether rows answer for a kind of kernels. Only rows price an exchange: without any the lookup fails.
-local function is_measured(steps, kind, op)
-  local about = kinds[kind]
-  return (pcall(steps.database.lookup, steps.database, query_of(steps, kind, about.phases[1], about.low, 0, op)))
+    hidden_size = width, experts = moe.experts, experts_per_token = moe.experts_per_token, sms = sms,
+    dtype = format_of(kind, op.dtype), tokens = 1 }
 end
 
 --- The phases of an exchange, each with a query for small steps and one for large ones.
@@ -55,6 +50,17 @@ local function phases_of(steps, kind, op)
       high = query_of(steps, kind, phase, about.high, about.sms or 0, op), high_key = { op = "expert_exchange" } }
   end
   return out
+end
+
+--- Whether rows answer for a kind of kernels, in each phase and mode. Only rows price an exchange: without any the
+--- lookup fails.
+local function is_measured(steps, kind, op)
+  for _, phase in ipairs(phases_of(steps, kind, op)) do
+    for _, query in ipairs { phase.low, phase.high } do
+      if not pcall(steps.database.lookup, steps.database, query) then return false end
+    end
+  end
+  return true
 end
 
 --- The kind that an engine chooses. TensorRT-LLM's tokens travel where NVLink joins more than a node, and where there

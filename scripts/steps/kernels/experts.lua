@@ -24,14 +24,16 @@ local marlin = require "steps.kernels.marlin"
 local experts = {}
 
 --- The experts of a kind of MLPs. Latent experts see tokens of their own width.
-local function experts_of(steps, op)
+--- @return table moe
+--- @return integer width of a token
+function experts.of(steps, op)
   local moe = steps.model.mlp[op.kind].moe
   return moe, moe.latent_size or steps.model.hidden_size
 end
 
 --- The query for routed experts: the GEMMs of one rank. A rank of whole experts (ep) has all tokens.
 local function grouped_query(steps, op)
-  local moe, width = experts_of(steps, op)
+  local moe, width = experts.of(steps, op)
   return {
     op = "grouped_gemm", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
     hidden_size = width, intermediate_size = moe.intermediate_size,
@@ -41,7 +43,7 @@ end
 
 --- The query for routed experts that are measured as a whole layer. Its tokens are those of all ranks.
 local function layer_query(steps, op)
-  local moe, width = experts_of(steps, op)
+  local moe, width = experts.of(steps, op)
   return {
     op = "moe_layer", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
     hidden_size = width, intermediate_size = moe.intermediate_size, tp = steps.moe_tp, ep = steps.ep, tokens = 1,
@@ -115,7 +117,7 @@ end
 --- @param drafts integer? how many of the rows are drafts
 --- @param unpadded integer? rows without padding, where there are drafts
 function experts.price(steps, op, rows, drafts, unpadded)
-  local moe, width = experts_of(steps, op)
+  local moe, width = experts.of(steps, op)
   local share, without = 1, rows
   if drafts and steps.draft_overlap > 0 then
     share, without = touched_share(steps, moe, rows, drafts, unpadded), unpadded - drafts

@@ -40,7 +40,7 @@ end
 --- @param attention steps.kernels.Attention the same kind, whose decodes this excess is added to
 --- @param parts table operations of cost.layers that a module's rows contain beside attention
 --- @return table|false
-function modules.of(steps, attention, kind, deployment, parts)
+local function module_of(steps, attention, kind, deployment, parts)
   local query = query_of(steps, kind, deployment)
   if not query or not pcall(steps.database.lookup, steps.database, query) then return false end
   local self = setmetatable({ steps = steps, attention = attention, query = query, layers = attention.layers,
@@ -52,13 +52,27 @@ end
 
 --- Gives every kind of sparse latent layers the rows of prompts: its own, or those of the kind whose selection it uses.
 --- @param kinds table[] attention of each kind of layers
-function modules.share(kinds, model)
+local function share(kinds, model)
   local own
   for _, each in ipairs(kinds) do own = own or each.module end
   for _, each in ipairs(kinds) do
     each.prompt_module = model.attention[each.op.kind].kind == "latent_sparse" and (each.module or own) or false
     each.module_prefill_name = each.prefill_name:gsub("prefill", "module_prefill")
   end
+end
+
+--- Finds the rows of whole modules, which contain all operations of their kind of layers.
+--- @param kinds table[] attention of each kind of layers
+--- @param tokens table[] operations of cost.layers that see all tokens
+function modules.bind(steps, kinds, tokens, deployment)
+  for _, each in ipairs(kinds) do
+    local parts = {}
+    for _, op in ipairs(tokens) do
+      if op.kind == each.op.kind and op.count == each.layers then parts[#parts + 1] = op end
+    end
+    each.module = module_of(steps, each, steps.model.attention[each.op.kind], deployment, parts)
+  end
+  share(kinds, steps.model)
 end
 
 --- Time of a layer's projections and small kernels, at numbers of tokens. It is no part of the step: the ledger does

@@ -123,6 +123,13 @@ local function refusal(question, candidate)
     return ("a request of %d tokens, and the KV cache holds %d"):format(longest, capacity),
       "the longest request does not fit into the KV cache"
   end
+  -- The scheduler rejects such prompts, so a run with any number of replicas misses.
+  if candidate.engine == "trtllm" and candidate.max_num_batched_tokens < question.drawn.longest_prompt
+    and not question.drawn.shares and not candidate.set then
+    return ("a prompt of %d tokens is longer than the budget of %d, and trtllm does not cut prompts"):format(
+      question.drawn.longest_prompt, candidate.max_num_batched_tokens),
+      "the longest prompt is longer than trtllm's budget"
+  end
   if candidate.max_num_batched_tokens < candidate.max_num_seqs and candidate.engine == "vllm" then
     return ("budget %d is below its %d seats"):format(candidate.max_num_batched_tokens, candidate.max_num_seqs),
       "the budget is below the seats"

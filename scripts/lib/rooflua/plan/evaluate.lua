@@ -55,6 +55,24 @@ local function mean(list, first, last)
   return count > 0 and sum / count or nil
 end
 
+--- What lets the engine end a run that has missed the SLO already: {metric, limit_s, most_above} of each quantile, as
+--- engine/measure/record/quantile_watch.h has it. A request that is not completed is a miss as well. nil where the
+--- number of requests is not known before the run, or where quantiles are not exact.
+local function limits_of_run(question, requests)
+  if question.drawn.count ~= question.requests or not requests or requests > question.requests then return nil end
+  if question.base.metrics ~= nil then return nil end -- exact_requests may be there
+  local out = {}
+  for _, bound in ipairs(question.bounds) do
+    local metric, digits = bound.metric:match "^(%w+)_s_p(%d+)$"
+    if bound.max and (metric == "ttft" or metric == "tpot" or metric == "e2e") then
+      local q = tonumber(digits) / 10 ^ #digits
+      out[#out + 1] = { metric = metric, limit_s = bound.max,
+        most_above = requests - math.floor(q * (requests - 1)) - 1 }
+    end
+  end
+  return out
+end
+
 local growth = 2 -- of the mean TTFT from the first half of the requests to the second
 
 --- Whether the second half of the requests waits much longer than the first: the queue grows.
@@ -97,15 +115,23 @@ local function busy_of(summary)
 end
 
 --- One run. options: requests, seed, scale (of the load), factor (on all steps), steady (whether a queue that grows
---- is a miss). Returns {replicas, requests, meets, margin, binds, problem, metrics, evidence, noted_frac}.
+--- is a miss), verdict (whether only `meets` is wanted: a run that misses ends as soon as it has missed, and has no
+--- metrics), here (whether it runs outside of worker processes, where Ctrl-C is an error as in every call). Returns
+--- {replicas, requests, meets, margin, binds, problem, metrics, evidence, noted_frac, cut}.
 function evaluate.run(question, candidate, replicas, options)
   local factor = options.factor or 1
   local scenario = deploy.scenario(question, candidate, replicas, { requests = options.requests,
     seed = options.seed, scale = (options.scale or 1) * (question.load.kind == "clients" and 1 or factor),
     slo = limits_of(question, factor) })
   local state = live.state(live.begin(reader_of(question, candidate), scenario,
-    { keep_requests = options.steady and true or nil }))
+    { keep_requests = options.steady and true or nil,
+      limits = options.verdict and factor == 1 and limits_of_run(question, options.requests) or nil }))
+  if options.here then native.serve_advance(state.run) end
   local stopped = native.serve_run_or_stop(state.run)
+  if stopped and stopped.stopped_by == "limits" then
+    native.serve_close(state.run)
+    return { replicas = replicas, requests = options.requests, meets = false, cut = true }
+  end
   if stopped then error(stopped.message or "stopped", 0) end
   native.serve_finish(state.run)
   local summary = native.serve_document(state.run)
@@ -137,7 +163,9 @@ function evaluate.fewest(question, candidate, range, options)
   local tried, count = {}, 0
   local function meets(replicas)
     if not tried[replicas] then
-      tried[replicas], count = evaluate.run(question, candidate, replicas, options), count + 1
+      local own = { requests = options.requests, seed = options.seed, steady = options.steady,
+        verdict = replicas < most } -- the run with all GPUs tells how far the candidate is from the SLO
+      tried[replicas], count = evaluate.run(question, candidate, replicas, own), count + 1
     end
     return tried[replicas].meets
   end
@@ -173,7 +201,8 @@ evaluate.most_scale = 4 -- multiples of the load beyond this are not looked for
 --- The largest multiple of the load that so many replicas hold, to 2 %; 0 where 5 % of it is too much.
 function evaluate.holds_to(question, candidate, replicas, options)
   local function meets(scale)
-    local own = { requests = options.requests, seed = options.seed, scale = scale, steady = options.steady }
+    local own = { requests = options.requests, seed = options.seed, scale = scale, steady = options.steady,
+      verdict = true }
     return evaluate.run(question, candidate, replicas, own).meets
   end
   local low, high

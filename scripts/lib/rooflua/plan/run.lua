@@ -66,11 +66,13 @@ function run.report(done)
   return done
 end
 
---- The result of a variant of kind "plan", as kinds.lua returns it.
+--- The result of a variant of kind "plan", as kinds.lua returns it. Ctrl-C ends it with the ranking so far.
 function run.variant(reader, given, options)
-  local done = run.report(run.all(reader, given, { jobs = options.jobs, progress = options.progress }))
+  local done = run.report(run.all(reader, given, { jobs = options.jobs, progress = options.progress,
+    tells_partial = true }))
   local first = done.plan.ranks[1]
   return { kind = "plan", plan = done.document, text = done.text,
+    partial = done.plan.stopped and { stopped_by = "interrupt" } or nil,
     evidence = first and core.plain(first.result.evidence) or {}, noted_frac = first and first.result.noted_frac or 0 }
 end
 

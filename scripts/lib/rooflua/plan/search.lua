@@ -62,6 +62,23 @@ local function explored(question, candidate)
     latency = found.latency, guess = guess }
 end
 
+local warm_requests = 1000
+
+--- Runs one candidate of each engine in this process, before workers are forked from it: they inherit the code that
+--- LuaJIT compiled for it, and each of them would compile it again in a tenth of a second.
+local function warm(question, list)
+  if question.in_process or #list < 2 then return end
+  local seen = {}
+  for _, candidate in ipairs(list) do
+    if not seen[candidate.engine] then
+      seen[candidate.engine] = true
+      explored(question, candidate)
+      evaluate.run(question, candidate, math.min(2, deploy.most_replicas(question, candidate)), { steady = true,
+        requests = math.min(warm_requests, question.requests), seed = question.seed, here = true })
+    end
+  end
+end
+
 local most_per_piece, pieces_wanted = 6, 16
 
 --- Applies `call` to every candidate of a list in worker processes; results by place. A short list has small pieces, so
@@ -190,6 +207,7 @@ function search.run(question)
   local all = candidates.all(question)
   local fit, unfit = candidates.fitting(question, all)
   share_databases(question, fit)
+  warm(question, fit)
   local left, off = bounded(question, fit)
   local by_index, results, before = {}, {}, {}
   for _, each in ipairs(left) do by_index[each.index] = each end

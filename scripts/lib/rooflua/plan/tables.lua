@@ -2,6 +2,7 @@
 local core = require "rooflua.base.core"
 local columns = require "rooflua.text.columns"
 local deploy = require "rooflua.plan.deploy"
+local evaluate = require "rooflua.plan.evaluate"
 local words = require "rooflua.plan.words"
 
 local tables = {}
@@ -24,6 +25,13 @@ local function add_run(lines, title, run)
   for _, name in ipairs(core.sorted_keys(run.metrics)) do
     lines[#lines + 1] = ("  %-22s %s"):format(name, words.value(name, run.metrics[name]))
   end
+end
+
+--- A run that ended when it had missed the SLO, in full.
+local function whole(question, candidate, run)
+  if not run.cut then return run end
+  return evaluate.run(question, candidate, run.replicas, { requests = run.requests, seed = question.seed,
+    steady = run.requests == question.requests, here = true })
 end
 
 --- The account of one candidate.
@@ -60,7 +68,7 @@ function tables.why(done, index)
     local run = result.deployment or result.best
     if run then add_run(lines, "found", run) end
     if result.deployment and result.deployment.missed then
-      add_run(lines, "one replica fewer", result.deployment.missed)
+      add_run(lines, "one replica fewer", whole(question, candidate, result.deployment.missed))
     end
   end
   return table.concat(lines, "\n") .. "\n"

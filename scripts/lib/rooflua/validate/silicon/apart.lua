@@ -19,8 +19,56 @@ local function batch(question) return question.clients_per_rank end
 --- TensorRT-LLM's budget is a multiple of a block.
 local function whole_blocks(tokens) return math.ceil(tokens / 32) * 32 end
 
---- max_batch_size of a recipe: a power of two that has room for the clients of a rank.
-local function recipe_batch(question) return 2 ^ math.ceil(math.log(question.clients_per_rank) / math.log(2)) end
+--- Recipes that serve several numbers of clients, in FP4 with whole experts on the ranks of one attention. Engines are
+--- those of decode.
+local several = {
+  { system = "b200_sxm", tp = 8, engines = 5, isl = 1024, clients = { 10, 15, 25, 45, 90, 180 } },
+  { system = "b200_sxm", tp = 8, engines = 5, isl = 8192, clients = { 10, 15, 25, 50, 100 } },
+  { system = "b300_sxm", tp = 4, engines = 5, isl = 1024, clients = { 5, 10, 15, 25 } },
+  { system = "b300_sxm", tp = 8, engines = 5, isl = 1024, clients = { 60, 110, 195, 395 } },
+  { system = "gb200", tp = 8, engines = 4, isl = 1024, clients = { 12, 24, 48, 96, 192 } },
+  { system = "gb200", tp = 8, engines = 4, isl = 8192, clients = { 12, 44, 76 } },
+  { system = "gb300", tp = 8, engines = 4, isl = 1024, clients = { 12, 48, 96, 192 } },
+  { system = "gb300", tp = 4, engines = 5, isl = 8192, clients = { 5, 15, 30 } },
+}
+
+--- The most clients of the recipe that a question belongs to.
+local function most_clients(question)
+  if question.format ~= "fp4" or question.widths.dp > 1 or question.osl ~= 1024 then return question.clients end
+  for _, each in ipairs(several) do
+    if each.system == question.system and each.tp == question.widths.tp and each.engines == question.engines
+      and each.isl == question.isl then
+      for _, clients in ipairs(each.clients) do
+        if clients == question.clients then return each.clients[#each.clients] end
+      end
+    end
+  end
+  return question.clients
+end
+
+--- Whether a recipe has room for all clients in each engine: those in FP8 for H200, and for B200 with prompts of 8,192
+--- tokens or without expert parallelism.
+local function has_room(question)
+  if question.format ~= "fp8" then return false end
+  return question.system == "h200_sxm" or question.widths.ep == 1 and question.widths.dp == 1
+    or question.system == "b200_sxm" and question.isl == 8192
+end
+
+local uneven = { 48, 192, 768 }  -- batches of data-parallel ranks that are no powers of two
+
+--- max_batch_size of a recipe, as its name tells (ctx1_gen3_tep8_batch4). Recipes have a few clients more than seats:
+--- the batch is the largest power of two that the clients of a rank fill, and in FP8 1 for two clients. One name says
+--- 8 where this rule says 16 (B200 with 100 clients).
+local function recipe_batch(question)
+  if has_room(question) then return 2 ^ math.ceil(math.log(question.clients / question.engines) / math.log(2)) end
+  local each = most_clients(question) / question.ranks
+  if each <= 2 and question.format == "fp8" then return 1 end
+  local found = 2 ^ math.floor(math.log(math.max(each, 1)) / math.log(2) + 1e-9)
+  for _, one in ipairs(question.widths.dp > 1 and uneven or {}) do
+    if one <= each then found = math.max(found, one) end
+  end
+  return found
+end
 
 local prefill_tokens = 16384
 
@@ -71,7 +119,7 @@ apart.entries = {
     source = recipe_source .. "gb200/1k1k/stp, gb200/8k1k/stp" },
   { export = true, role = "decode", engine = "trtllm", values = { seats = recipe_batch, largest_graph = recipe_batch,
       budget = function(question) return whole_blocks(recipe_batch(question)) end, memory = { "free", 0.8 },
-      kv = "fp8" }, source = recipe_source .. "gb200/1k1k/stp/ctx1_gen1_dep8_batch512_eplb0_mtp0.yaml" },
+        kv = "fp8" }, source = recipe_source .. "names of recipes/trtllm, such as ctx1_gen1_dep8_batch512_eplb0_mtp0" },
   { export = true, role = both, engine = "sglang", values = { chunk = by_width(32768, 16384),
       budget = by_rank(32768, 16384), seats = by_width(512, 128), memory = { "static", 0.85 }, kv = "fp8",
       block_size = 64, largest_graph = 512 },

@@ -210,6 +210,11 @@ local entries = {
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", system = { "b200_sxm" }, values = { chunk = 32768,
       budget = 32768, memory = { "static", 0.82 }, recv_interval = recv_interval },
     source = "benchmarks/single_node/qwen3.5_fp8_b200.sh" },
+  -- The first script for B300 is not public. Before April, B200's had these values (pull request 1027), and B300's runs
+  -- under 0.5.9 wait for the scheduler from 16 clients on, as B200's do.
+  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", system = { "b300_sxm" }, version = "0.5.9",
+    values = { chunk = 32768, budget = 32768, memory = { "static", 0.82 }, recv_interval = recv_interval },
+    source = "benchmarks/single_node/qwen3.5_fp8_b200.sh" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", system = { "b200_sxm", "b300_sxm" },
     values = { block_size = 64 }, source = "the same: attention-backend trtllm_mha" },
   { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "bf16", values = { chunk = 32768,

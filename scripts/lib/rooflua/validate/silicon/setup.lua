@@ -195,8 +195,17 @@ end
 local function notes_of(question, values)
   local _, note = settings.version(question)
   local out = { note }
-  if values.drafts then out[#out + 1] = "with drafts, as the image tells: acceptance is assumed" end
+  if values.drafts then out[#out + 1] = "with drafts, as image and widths tell: acceptance is assumed" end
   return out
+end
+
+--- All-reduces over several nodes cross the network, where the GPU's hardware.toml states one.
+local function corrections(list, hardware)
+  for _, role in ipairs(list) do
+    if role.widths.tp * role.widths.dp > hardware.domain_gpus and hardware.network_bytes_per_s > 0 then
+      return { require "corrections.network" {} }
+    end
+  end
 end
 
 --- @param question table of rows.read
@@ -214,7 +223,7 @@ function setup.scenario(question, steps, options)
   local out = {
     title = question.id, seed = options.seed, model = model, hardware = hardware,
     mfu = database(hardware, question.engine), async_depth = last.async_depth, workload = workload(question, options),
-    speculation = speculation(last),
+    speculation = speculation(last), corrections = corrections(list, hardware),
     frontend = { base_s = last.frontend_s, per_prompt_token_s = last.frontend_token_s },
   }
   put_replicas(out, list, each_values, steps)
