@@ -1,9 +1,5 @@
 #include "base/random.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>  // products of two pairs of 32 bits at once
-#endif
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -106,61 +102,6 @@ double uniform_at(std::uint64_t key, std::uint64_t i) {
   const std::uint64_t bits = std::uint64_t{block.word[word + 1]} << 32 | block.word[word];
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
-
-#if defined(__SSE2__)
-namespace {
-
-/// philox4x32_10 of two counters; each word is the lower half of a lane.
-struct TwoBlocks {
-  __m128i word[4];
-};
-
-TwoBlocks two_blocks_at(std::uint64_t key, std::uint64_t counter) {
-  const __m128i low = _mm_set1_epi64x(0xffffffff);
-  const __m128i first_factor = _mm_set1_epi64x(0xD2511F53);
-  const __m128i second_factor = _mm_set1_epi64x(0xCD9E8D57);
-  const __m128i first_step = _mm_set1_epi64x(0x9E3779B9), second_step = _mm_set1_epi64x(0xBB67AE85);
-  const __m128i place =
-      _mm_set_epi64x(static_cast<std::int64_t>(counter + 1), static_cast<std::int64_t>(counter));
-  __m128i a = place, b = _mm_srli_epi64(place, 32), c = _mm_setzero_si128(), d = c;
-  __m128i key0 = _mm_set1_epi64x(static_cast<std::int64_t>(key));
-  __m128i key1 = _mm_srli_epi64(key0, 32);
-  // The upper halves of lanes hold anything: a product reads the lower ones.
-  for (int round = 0; round < 10; ++round) {
-    const __m128i first = _mm_mul_epu32(first_factor, a);
-    const __m128i second = _mm_mul_epu32(second_factor, c);
-    a = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(second, 32), b), key0);
-    c = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(first, 32), d), key1);
-    b = second;
-    d = first;
-    key0 = _mm_add_epi32(key0, first_step);
-    key1 = _mm_add_epi32(key1, second_step);
-  }
-  return {{_mm_and_si128(a, low), b, _mm_and_si128(c, low), d}};
-}
-
-/// (2^32 b + a) / 2^64, cut to 53 bits, of each lane.
-void put_uniforms(__m128i a, __m128i b, double& lower, double& upper) {
-  const __m128i bits = _mm_srli_epi64(_mm_or_si128(_mm_slli_epi64(b, 32), a), 11);
-  lower = static_cast<double>(_mm_cvtsi128_si64(bits)) * 0x1.0p-53;
-  upper = static_cast<double>(_mm_cvtsi128_si64(_mm_unpackhi_epi64(bits, bits))) * 0x1.0p-53;
-}
-
-}  // namespace
-
-void eight_uniforms_at(std::uint64_t key, std::uint64_t i, double (&out)[8]) {
-  for (std::uint64_t pair = 0; pair < 2; ++pair) {
-    const TwoBlocks blocks = two_blocks_at(key, 4 * i + 2 * pair);
-    double* u = out + 4 * pair;
-    put_uniforms(blocks.word[0], blocks.word[1], u[0], u[2]);
-    put_uniforms(blocks.word[2], blocks.word[3], u[1], u[3]);
-  }
-}
-#else
-void eight_uniforms_at(std::uint64_t key, std::uint64_t i, double (&out)[8]) {
-  for (std::uint64_t j = 0; j < 8; ++j) out[j] = uniform_at(key, 8 * i + j);
-}
-#endif
 
 double uniform_open(RandomStream& stream) {
   return (static_cast<double>(next_bits(stream) >> 12) + 0.5) * 0x1.0p-52;

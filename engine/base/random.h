@@ -43,6 +43,8 @@ double uniform(RandomStream& stream);
 double uniform_at(std::uint64_t key, std::uint64_t i);
 /// Draws 8i to 8i + 7, for the price of two.
 void eight_uniforms_at(std::uint64_t key, std::uint64_t i, double (&out)[8]);
+/// The same numbers, as processors without AVX2 make them.
+void eight_uniforms_narrow(std::uint64_t key, std::uint64_t i, double (&out)[8]);
 /// In (0, 1): an odd multiple of 2^-53; never 0 or 1, for logarithms and inverse CDFs.
 double uniform_open(RandomStream& stream);
 /// In [low, high). @throws Error unless low <= high, both finite

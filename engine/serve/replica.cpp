@@ -41,7 +41,8 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
 
 StepPlan& Replica::repeat_plan(Picoseconds now) {
   board_.view.now_s = seconds(now);
-  is_ragged() ? plan_.repeat(*this, now, plans_++, wishes_) : plan_.repeat(*this, now, plans_++);
+  is_ragged() ? plan_.repeat(*this, now, plans_++, wishes_, wish_sums_)
+              : plan_.repeat(*this, now, plans_++);
   return plan_;
 }
 

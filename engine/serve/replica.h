@@ -86,12 +86,13 @@ class Replica final : public ReplicaState {
   // speculation/ragged_commit.cpp
   void advance_rows(Step& step);
   void leave_out_decodes(Step& step);
-  void resolve(Row& row, RaggedProgress& ragged, const Request& request, double step_u) const;
+  std::int32_t resolve(const Row& row, const RaggedProgress& ragged, const Request& request,
+                       double step_u) const;
   double step_draw(const Step& step) const;
   void first_drafts(const Step& step);
   // speculation/ragged_landing.cpp
   Pipeline::CommonGap land_rows(const Step& step, Picoseconds now, std::vector<Picoseconds>& gaps);
-  void land_row(const Row& row, const Progress& progress);
+  void know_landed(std::int32_t slot, std::int32_t tokens);
   void land_known_prompts(const Step& step);
   void end_ragged(std::int32_t slot);
   void tell_landed(Picoseconds now);
@@ -126,6 +127,7 @@ class Replica final : public ReplicaState {
   std::int32_t asked_tokens_ = 0;            // of the last plan that the scheduler made
   std::vector<std::int32_t> prompt_drafts_;  // next drafts of the prefills of the plan at hand
   mutable std::vector<Row> wishes_;          // of the decodes, when must_ask() looked last
+  mutable RowSums wish_sums_;                // of these rows
   bool as_known_ = false;                    // contexts of the batch: as the scheduler knows them
   std::vector<std::int32_t> accepted_at_;    // of the step that landed last
   std::int32_t landed_rows_ = 0, drafted_ = 0, accepted_ = 0, overshoot_ = 0;  // of the same step

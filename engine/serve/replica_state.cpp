@@ -341,6 +341,7 @@ void ReplicaState::grant_row(std::int32_t slot, std::int32_t blocks) {
 
 void ReplicaState::grant_rows(std::span<const Row> rows) {
   for (const Row& row : rows) {
+    if (!row.grants) continue;
     RaggedProgress& ragged = board_.ragged(row.slot);
     if (row.blocks > 0 || ragged.shares_output) {
       grant_row(row.slot, row.blocks);

@@ -14,6 +14,7 @@ void StepPlan::clear() {
   single_blocks_ = walk_tokens_ = at_hand_tokens_ = 0;
   singles_.clear();
   rows_.clear();
+  summed_ = false;
   prefills_.clear();
   preempted_.clear();
   pulled_.clear();
@@ -41,11 +42,11 @@ void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t seria
 }
 
 void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial,
-                      std::vector<Row>& rows) {
+                      std::vector<Row>& rows, const RowSums& sums) {
   Plan::begin(replica, nullptr, now, serial);
   on_ = &replica;
   clear();
-  repeat_rows(rows);
+  repeat_rows(rows, sums);
 }
 
 bool StepPlan::is_decode_all() const {

@@ -22,9 +22,10 @@ class StepPlan final : public Plan {
   void end();
   /// Every decoding request and nothing else, without asking. @pre blocks suffice
   void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial);
-  /// The same where the replica speculates. `rows` is what RaggedPool::demand() just found; its
-  /// memory is exchanged.
-  void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial, std::vector<Row>& rows);
+  /// The same where the replica speculates. `rows` and `sums` are what RaggedPool::demand() just
+  /// found; the memory of the rows is exchanged.
+  void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial, std::vector<Row>& rows,
+              const RowSums& sums);
 
   std::int32_t try_decode_all(std::int32_t limit) noexcept override;
   std::int32_t try_shed(std::int32_t victim_slot) noexcept override;
@@ -53,6 +54,7 @@ class StepPlan final : public Plan {
   /// The decodes of a replica that speculates.
   std::vector<Row>& rows() { return rows_; }
   const std::vector<Row>& rows() const { return rows_; }
+  const RowSums& row_sums();
   /// The prefills move to `into`, whose memory the next plan takes over.
   void move_prefills(std::vector<PrefillWork>& into) { prefills_.swap(into); }
 
@@ -63,8 +65,8 @@ class StepPlan final : public Plan {
   void add_row(std::int32_t slot, std::int32_t tokens, std::int32_t blocks) noexcept;
   void withdraw_row(std::int32_t slot) noexcept;
   bool take_all_rows() noexcept;
-  void add_all_rows(std::int32_t tokens) noexcept;
-  void repeat_rows(std::vector<Row>& rows);
+  void add_all_rows(const RowSums& sums) noexcept;
+  void repeat_rows(std::vector<Row>& rows, const RowSums& sums);
   std::int32_t budget_left() const noexcept;
 
   void clear();
@@ -83,6 +85,8 @@ class StepPlan final : public Plan {
   std::int32_t single_blocks_ = 0;  // that decode() took
   std::vector<std::int32_t> singles_;
   std::vector<Row> rows_;
+  RowSums row_sums_;  // of rows_, if they are summed
+  bool summed_ = false;
   std::int32_t walk_tokens_ = 0;     // that decode_all gave to rows
   std::int32_t at_hand_tokens_ = 0;  // of the request at the cursor, once they are fixed
   bool cut_ = false;                 // the limit or the budget bound decode_all

@@ -58,6 +58,8 @@ TEST_CASE("draw number i of a stream is the i-th that comes, asked in any order"
     double eight[8];
     eight_uniforms_at(key, group, eight);
     for (std::uint64_t j = 0; j < 8; ++j) CHECK(eight[j] == uniform_at(key, 8 * group + j));
+    eight_uniforms_narrow(key, group, eight);
+    for (std::uint64_t j = 0; j < 8; ++j) CHECK(eight[j] == uniform_at(key, 8 * group + j));
   }
 }
 

@@ -97,6 +97,40 @@ test("a fork goes on with its own state of the speculator", function()
   test.equal(fork:result().summary.duration_s, live:result().summary.duration_s)
 end)
 
+test("policies that are read again go on where they were: the same future", function()
+  local chunks, reload = require "rooflua.sandbox.chunks", require "rooflua.repl.reload"
+  local function same(found, expected, what)
+    if type(expected) ~= "table" then return test.equal(found, expected, what) end
+    for key, value in pairs(expected) do same(found[key], value, what .. "." .. key) end
+  end
+  local function summary_of(speculator, parameters, read_again)
+    local given = scenario(chunks.require("speculators." .. speculator)(parameters))
+    given.speculation.acceptance =
+      chunks.require "acceptance.per_position" { rates = { 0.7, 0.4, 0.2 }, spread = 0.5 }
+    given.speculation.drafter = chunks.require "drafters.eagle" {}
+    local live = serve.open(given)
+    live:step(40)
+    if read_again then
+      local text = reload.run { lives = { a = live }, order = { "a" } }
+      for _, module in ipairs { "speculators." .. speculator, "acceptance.per_position", "drafters.eagle" } do
+        test.check(text:find(module, 1, true) and not text:find("stays", 1, true), text)
+      end
+    end
+    live:run()
+    return live:result().summary
+  end
+  -- The gate is closed for good by then.
+  for speculator, parameters in pairs { fixed = {}, goodput = {}, ema = {},
+    gate = { threshold = 2.6, window = 100 } } do
+    local read_once = summary_of(speculator, parameters, false)
+    local read_again = summary_of(speculator, parameters, true)
+    for _, key in ipairs { "duration_s", "output_tokens", "tpot_s", "itl_s", "speculation" } do
+      same(read_again[key], read_once[key], speculator .. ": " .. key)
+    end
+    test.check(read_once.speculation.rounds > 500)
+  end
+end)
+
 test("every shipped speculator, acceptance and drafter runs", function()
   local function run(changes)
     local given = scenario(fixed(3))

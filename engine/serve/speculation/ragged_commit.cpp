@@ -37,40 +37,48 @@ void Replica::advance_rows(Step& step) {
   bool is_drawn = false;
   Request* const requests = &board_.request(0);
   RaggedProgress* const all_ragged = &board_.ragged(0);
+  const Progress* const all_progress = &board_.progress(0);
   std::int32_t more_tokens = 0;  // that decoding requests bring to the next plan
+  bool any_at_limit = false;
   for (Row& row : step.rows) {
     Request& request = requests[row.slot];
     RaggedProgress& ragged = all_ragged[row.slot];
-    const Progress& progress = board_.progress(row.slot);
-    row.discarded = ragged.true_emitted >= progress.stop_at;
-    if (row.discarded) {
+    const Progress& progress = all_progress[row.slot];
+    const std::int32_t left = progress.stop_at - ragged.true_emitted;
+    std::int32_t accepted = 0;
+    if (left <= 0) {
+      row.discarded = true;
       ++step.discarded;
     } else {
-      if (row.drafts > 0 && ragged.curve.get() != last_curve) {
-        last_curve = ragged.curve.get();
-        is_drawn = acceptance_->is_drawn(*last_curve);
-      }
-      if (row.drafts > 0 && is_drawn) {
-        const Round round{row.drafts, ragged.true_emitted, 0, ragged.key, 0};
-        row.accepted = accepted_by_draws(round, *last_curve, ragged.luck);
-      } else if (row.drafts > 0) {
-        resolve(row, ragged, request, step_u);
+      if (row.drafts > 0) {
+        if (ragged.curve.get() != last_curve) {
+          last_curve = ragged.curve.get();
+          is_drawn = acceptance_->is_drawn(*last_curve);
+        }
+        if (is_drawn) {
+          const Round round{row.drafts, ragged.true_emitted, 0, ragged.key, 0};
+          accepted = accepted_by_draws(round, *last_curve, ragged.luck);
+        } else {
+          accepted = resolve(row, ragged, request, step_u);
+        }
+        row.accepted = accepted;
       }
       ++ragged.rounds;
-      row.landed = std::min(1 + row.accepted, progress.stop_at - ragged.true_emitted);
+      row.landed = std::min(1 + accepted, left);
       ragged.true_emitted += row.landed;
-      if (ragged.true_emitted == progress.stop_at) step.ending.push_back(row.slot);
+      if (row.landed == left) step.ending.push_back(row.slot);
     }
-    ragged.true_context += 1 + row.accepted;
+    ragged.true_context += 1 + accepted;
     ++ragged.flight_rows;
     ragged.flight_tokens += row.tokens();
     more_tokens += row.next_drafts - request.draft_tokens;
     request.draft_tokens = row.next_drafts;
     ++request.context_tokens;
-    ++request.emitted_tokens;
+    any_at_limit |= ++request.emitted_tokens >= progress.limit;
   }
   board_.view.decode_tokens += more_tokens;
   board_.view.decode_context_tokens += static_cast<double>(step.rows.size());
+  if (!any_at_limit) return;
   for (const Row& row : step.rows) {
     if (request(row.slot).emitted_tokens >= board_.progress(row.slot).limit) finish(row.slot);
   }
@@ -95,16 +103,17 @@ double Replica::step_draw(const Step& step) const {
   return uniform_at(stream.key, static_cast<std::uint64_t>(step.serial));
 }
 
-void Replica::resolve(Row& row, RaggedProgress& ragged, const Request& request,
-                      double step_u) const {
+std::int32_t Replica::resolve(const Row& row, const RaggedProgress& ragged, const Request& request,
+                              double step_u) const {
   Round round;
   round.drafted = row.drafts;
   round.emitted = ragged.true_emitted;
   round.index = ragged.rounds;
   round.key = ragged.key;
   round.step_u = step_u;
-  row.accepted = acceptance_->accept(request, round, *ragged.curve);
-  ROOFLUA_ASSERT(row.accepted >= 0 && row.accepted <= row.drafts);
+  const std::int32_t accepted = acceptance_->accept(request, round, *ragged.curve);
+  ROOFLUA_ASSERT(accepted >= 0 && accepted <= row.drafts);
+  return accepted;
 }
 
 /// Prompts that are complete: their first drafts, and how the request's drafts will be accepted.

@@ -15,59 +15,76 @@ Pipeline::CommonGap Replica::land_rows(const Step& step, Picoseconds now,
   landed_rows_ = drafted_ = accepted_ = overshoot_ = 0;
   accepted_at_.assign(speculator_ != nullptr ? static_cast<std::size_t>(speculator_->depth()) : 0,
                       0);
-  std::int32_t rows = 0, drafted = 0, accepted = 0, landed = 0;
+  if (step.rows.empty()) {
+    land_known_prompts(step);
+    return common;
+  }
+  std::int32_t drafted = 0, accepted = 0, landed = 0, discarded = 0;
+  std::int32_t decode_tokens = 0;  // accepted by requests that go on decoding
+  Request* const requests = &board_.request(0);
+  Progress* const all_progress = &board_.progress(0);
+  RaggedProgress* const all_ragged = &board_.ragged(0);
+  const bool knows_later = config_.async_depth > 1;
   for (const Row& row : step.rows) {
-    if (row.discarded) continue;  // its slot may be that of another request
-    Progress& progress = board_.progress(row.slot);
+    if (row.discarded) {  // its slot may be that of another request
+      ++discarded;
+      continue;
+    }
+    Progress& progress = all_progress[row.slot];
     const Picoseconds gap = now - progress.last_token;
     progress.last_token = now;
     if (common.count == 0) common.gap = gap;
     gap == common.gap ? static_cast<void>(++common.count) : gaps.push_back(gap);
-    ++rows;
     drafted += row.drafts;
     accepted += row.accepted;
     landed += row.landed;
     const auto count = static_cast<std::size_t>(row.accepted);
-    // Rows in flight may be wider than a speculator asks for that was exchanged meanwhile.
-    if (count > accepted_at_.size()) accepted_at_.resize(count);
-    if (count > 0) ++accepted_at_[count - 1];
-    land_row(row, progress);
+    if (count > 0) {
+      // Rows in flight may be wider than a speculator asks for that was exchanged meanwhile.
+      if (count > accepted_at_.size()) accepted_at_.resize(count);
+      ++accepted_at_[count - 1];
+    }
+    Request& request = requests[row.slot];
+    RaggedProgress& ragged = all_ragged[row.slot];
+    --ragged.flight_rows;
+    ragged.flight_tokens -= row.tokens();
+    const std::int32_t landed_tokens = ragged.landed_tokens += row.landed;
+    ++request.rounds;
+    request.drafted_tokens += row.drafts;
+    request.accepted_tokens += row.accepted;
+    const std::int32_t emitted = request.emitted_tokens += row.landed - 1;
+    if (!seated(request.phase)) {
+      if (request.phase == Phase::waiting) board_.view.waiting_tokens += row.landed - 1;
+      continue;
+    }
+    if (landed_tokens == progress.stop_at) continue;
+    // What is accepted behind an end is no context.
+    const std::int32_t context = request.context_tokens += row.accepted;
+    if (knows_later) {
+      const std::int32_t known = std::min(context, request.prompt_tokens + landed_tokens);
+      if (known > ragged.content_tokens) know_landed(row.slot, known);
+    }
+    if (request.phase != Phase::decoding) continue;
+    decode_tokens += row.accepted;
+    if (emitted >= progress.limit) finish(row.slot);
   }
-  landed_rows_ = rows;
+  board_.view.decode_context_tokens += decode_tokens;
+  landed_rows_ = static_cast<std::int32_t>(step.rows.size()) - discarded;
   drafted_ = drafted;
   accepted_ = accepted;
-  overshoot_ = rows + accepted - landed;
+  overshoot_ = landed_rows_ + accepted - landed;
   land_known_prompts(step);
   return common;
 }
 
-void Replica::land_row(const Row& row, const Progress& progress) {
-  Request& request = board_.request(row.slot);
-  RaggedProgress& ragged = board_.ragged(row.slot);
-  --ragged.flight_rows;
-  ragged.flight_tokens -= row.tokens();
-  ragged.landed_tokens += row.landed;
-  ++request.rounds;
-  request.drafted_tokens += row.drafts;
-  request.accepted_tokens += row.accepted;
-  request.emitted_tokens += row.landed - 1;
-  const bool ends = ragged.landed_tokens == progress.stop_at;
-  if (request.phase == Phase::waiting) board_.view.waiting_tokens += row.landed - 1;
-  if (!seated(request.phase) || ends) return;
-  // What is accepted behind an end is no context.
-  request.context_tokens += row.accepted;
-  const bool decodes = request.phase == Phase::decoding;
-  if (decodes) board_.view.decode_context_tokens += row.accepted;
-  if (config_.async_depth > 1) {
-    const std::int32_t known = request.prompt_tokens + ragged.landed_tokens;
-    if (!ragged.shares_output) {
-      ragged.content_tokens =
-          std::max(ragged.content_tokens, std::min(request.context_tokens, known));
-    } else if (know_content(row.slot, request.context_tokens)) {
-      changed_ = true;
-    }
+/// More of a sequence than counted as content has landed.
+void Replica::know_landed(std::int32_t slot, std::int32_t tokens) {
+  RaggedProgress& ragged = board_.ragged(slot);
+  if (!ragged.shares_output) {
+    ragged.content_tokens = tokens;
+  } else if (know_content(slot, tokens)) {
+    changed_ = true;
   }
-  if (decodes && request.emitted_tokens >= progress.limit) finish(row.slot);
 }
 
 /// With two steps in flight a token becomes content when it lands.

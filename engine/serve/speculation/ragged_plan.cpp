@@ -64,6 +64,7 @@ void StepPlan::add_row(std::int32_t slot, std::int32_t tokens, std::int32_t bloc
   on_->grant_row(slot, blocks);
   on_->progress(slot).planned = serial_;
   rows_.push_back(row);
+  summed_ = false;
   view_.tokens += tokens;
   ++view_.decodes;
 }
@@ -76,11 +77,14 @@ bool StepPlan::take_all_rows() noexcept {
     rows_.clear();
     return false;
   }
-  add_all_rows(demand.tokens);
+  add_all_rows(demand.sums);
   return true;
 }
 
-void StepPlan::add_all_rows(std::int32_t tokens) noexcept {
+void StepPlan::add_all_rows(const RowSums& sums) noexcept {
+  row_sums_ = sums;
+  summed_ = true;
+  const auto tokens = static_cast<std::int32_t>(sums.tokens);
   on_->grant_rows(rows_);
   view_.decodes = static_cast<std::int32_t>(rows_.size());
   view_.tokens += tokens;
@@ -116,14 +120,19 @@ void StepPlan::withdraw_row(std::int32_t slot) noexcept {
     walk_tokens_ -= row->tokens();
   }
   rows_.erase(row);
+  summed_ = false;
 }
 
-void StepPlan::repeat_rows(std::vector<Row>& rows) {
+void StepPlan::repeat_rows(std::vector<Row>& rows, const RowSums& sums) {
   walked_ = true;
   rows_.swap(rows);
-  std::int32_t tokens = 0;
-  for (const Row& row : rows_) tokens += row.tokens();
-  add_all_rows(tokens);
+  add_all_rows(sums);
+}
+
+const RowSums& StepPlan::row_sums() {
+  if (!summed_) row_sums_ = sum_of(rows_);
+  summed_ = true;
+  return row_sums_;
 }
 
 }  // namespace rooflua

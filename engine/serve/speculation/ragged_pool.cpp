@@ -87,36 +87,88 @@ Row RaggedPool::row_of(std::int32_t slot) const {
   return row;
 }
 
+RowSums sum_of(std::span<const Row> rows) {
+  RowSums sums;
+  for (const Row& row : rows) {
+    const std::int64_t tokens = row.tokens(), of_each_other = tokens * (tokens + 1) / 2;
+    sums.tokens += tokens;
+    sums.contexts += row.context;
+    sums.pairs += tokens * row.context + of_each_other;
+    sums.known_contexts += row.known_context;
+    sums.known_pairs += tokens * row.known_context + of_each_other;
+  }
+  return sums;
+}
+
+namespace {
+
+/// Where all rows have as many tokens.
+void add_pairs(std::int64_t rows, std::int64_t tokens, RowSums& sums) {
+  const std::int64_t of_each_other = rows * (tokens * (tokens + 1) / 2);
+  sums.pairs = tokens * sums.contexts + of_each_other;
+  sums.known_pairs = tokens * sums.known_contexts + of_each_other;
+}
+
+}  // namespace
+
 RaggedPool::Demand RaggedPool::demand(std::vector<Row>& rows) const {
   Demand demand;
   rows.clear();
-  rows.resize(static_cast<std::size_t>(board_->view.decodes));
-  std::size_t count = 0;
-  const Requests& all = *board_->requests;
-  for (std::int32_t slot = board_->view.running_head; slot >= 0; slot = all[slot].next) {
-    const Request& request = all[slot];
+  const std::int32_t decodes = board_->view.decodes;
+  if (decodes == 0) return demand;
+  rows.resize(static_cast<std::size_t>(decodes));
+  Row* row = rows.data();
+  const Request* const requests = &board_->request(0);
+  const Progress* const all_progress = &board_->progress(0);
+  const RaggedProgress* const all_ragged = &board_->ragged(0);
+  const std::int32_t block_size = block_size_, lookahead = lookahead_, most = most_context_;
+  std::int32_t all_tokens = 0, all_blocks = 0, first_tokens = 0, differ = 0;
+  std::int64_t contexts = 0, known_contexts = 0;
+  bool fills = false;
+  for (std::int32_t slot = board_->view.running_head; slot >= 0; slot = requests[slot].next) {
+    const Request& request = requests[slot];
     if (request.phase != Phase::decoding) continue;
-    const RaggedProgress& ragged = all.ragged(slot);
+    const RaggedProgress& ragged = all_ragged[slot];
     // most_tokens() and blocks_needed(), with what both look up in common.
-    const std::int32_t ahead = request.context_tokens - ragged.flight_rows + ragged.flight_tokens;
-    const std::int32_t tokens = std::min(1 + request.draft_tokens, most_context_ - 1 - ahead);
+    const std::int32_t context = request.context_tokens;
+    const std::int32_t ahead = context - ragged.flight_rows + ragged.flight_tokens;
+    const std::int32_t tokens = std::min(1 + request.draft_tokens, most - 1 - ahead);
     if (tokens <= 0) continue;
-    const std::int32_t whole = with_lookahead(ahead + tokens);
-    const std::int32_t held = all.progress(slot).held_blocks;
-    Row& row = rows[count++];
-    row.slot = slot;
-    row.id = request.id;
-    row.drafts = tokens - 1;
-    row.context = ragged.true_context;
-    row.known_context = request.context_tokens;
-    if (whole > std::int64_t{held} * block_size_)
-      row.blocks = blocks_for(whole, block_size_) - held;
-    demand.tokens += tokens;
-    demand.blocks += row.blocks;
-    if (!ragged.shares_output || demand.fills) continue;
-    demand.fills = (request.context_tokens + 1) / block_size_ > ragged.content_tokens / block_size_;
+    row->slot = slot;
+    row->id = request.id;
+    row->drafts = tokens - 1;
+    row->context = ragged.true_context;
+    row->known_context = context;
+    contexts += row->context;
+    known_contexts += context;
+    all_tokens += tokens;
+    if (all_tokens == tokens) first_tokens = tokens;
+    differ |= tokens ^ first_tokens;
+    const std::int32_t whole = std::min(ahead + tokens + lookahead, most);
+    const std::int32_t held = all_progress[slot].held_blocks;
+    const std::int32_t known = std::min(context + 1, request.prompt_tokens + ragged.landed_tokens);
+    row->grants = known > ragged.content_tokens;
+    if (whole > std::int64_t{held} * block_size) {
+      row->blocks = blocks_for(whole, block_size) - held;
+      row->grants = true;
+      all_blocks += row->blocks;
+    }
+    ++row;
+    if (!ragged.shares_output || fills) continue;
+    fills = (context + 1) / block_size > ragged.content_tokens / block_size;
   }
-  rows.resize(count);
+  rows.resize(static_cast<std::size_t>(row - rows.data()));
+  demand.tokens = all_tokens;
+  demand.blocks = all_blocks;
+  demand.fills = fills;
+  if (differ != 0) {
+    demand.sums = sum_of(rows);
+  } else {
+    demand.sums.tokens = all_tokens;
+    demand.sums.contexts = contexts;
+    demand.sums.known_contexts = known_contexts;
+    add_pairs(static_cast<std::int64_t>(rows.size()), first_tokens, demand.sums);
+  }
   return demand;
 }
 

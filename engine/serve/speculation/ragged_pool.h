@@ -50,6 +50,7 @@ class RaggedPool {
   struct Demand {
     std::int32_t tokens = 0, blocks = 0;
     bool fills = false;  // a block that others may ask for
+    RowSums sums;
   };
   Demand demand(std::vector<Row>& rows) const;
   Demand demand() const;

@@ -37,6 +37,7 @@ void Replica::speculate_by(SpeculatorPolicy* speculator, AcceptanceModel* accept
 
 bool Replica::must_ask_ragged() const {
   const RaggedPool::Demand demand = ragged_->demand(wishes_);
+  wish_sums_ = demand.sums;
   const std::int32_t budget = view().max_num_batched_tokens;
   if (demand.blocks > kv_.free_blocks() || (budget > 0 && demand.tokens > budget)) return true;
   // Tokens that decodes leave may go to prompts.
@@ -51,16 +52,10 @@ void Replica::sum_rows() {
       return board_.progress(a.slot).seat < board_.progress(b.slot).seat;
     });
   }
-  std::int64_t all = 0, contexts = 0, pairs = 0;
-  for (const Row& row : rows) {
-    const std::int64_t context = row.context, tokens = row.tokens();
-    all += tokens;
-    contexts += context;
-    pairs += tokens * context + tokens * (tokens + 1) / 2;
-  }
-  batch_.decode_tokens = static_cast<std::int32_t>(all);
-  batch_.decode_context_tokens = static_cast<double>(contexts);
-  batch_.decode_pairs = static_cast<double>(pairs);
+  const RowSums& sums = plan_.row_sums();
+  batch_.decode_tokens = static_cast<std::int32_t>(sums.tokens);
+  batch_.decode_context_tokens = static_cast<double>(sums.contexts);
+  batch_.decode_pairs = static_cast<double>(sums.pairs);
   const BoundedContexts& bounded = pool_.bounded();
   if (!bounded.used()) return;
   bounded.sum_of(planned_decode_contexts(), batch_);
@@ -82,30 +77,34 @@ void Replica::ask_for_drafts() {
   board_.view.slots = board_.requests->slots();
   Batch seen = batch_;
   seen.bounds = nullptr;
-  std::int64_t contexts = 0, pairs = 0;
-  for (const Row& row : plan_.rows()) {
-    const std::int64_t context = row.known_context, tokens = row.tokens();
-    contexts += context;
-    pairs += tokens * context + tokens * (tokens + 1) / 2;
-  }
-  seen.decode_context_tokens = static_cast<double>(contexts);
-  seen.decode_pairs = static_cast<double>(pairs);
+  const RowSums& sums = plan_.row_sums();
+  seen.decode_context_tokens = static_cast<double>(sums.known_contexts);
+  seen.decode_pairs = static_cast<double>(sums.known_pairs);
   const AsKnown as_known(as_known_);
   ask_for_each(checked_drafts(speculator_->drafts(seen, view()), speculator_->depth(), "drafts"));
 }
 
 void Replica::ask_for_each(int k) {
+  const auto count = [&](std::int32_t rows, std::int32_t drafts) {
+    if (drafts > 0) batch_.draft_rows += rows;
+    batch_.draft_tokens += rows * drafts;
+    batch_.draft_passes = std::max(batch_.draft_passes, drafts);
+  };
   const bool differ = speculator_->has_draft();
   const auto give = [&](std::int32_t slot) {
     std::int32_t drafts = k;
     if (differ)
       drafts = checked_drafts(speculator_->draft(request(slot), k), speculator_->depth(), "draft");
-    if (drafts > 0) ++batch_.draft_rows;
-    batch_.draft_tokens += drafts;
-    batch_.draft_passes = std::max(batch_.draft_passes, drafts);
+    count(1, drafts);
     return drafts;
   };
-  for (Row& row : plan_.rows()) row.next_drafts = give(row.slot);
+  std::vector<Row>& rows = plan_.rows();
+  if (differ) {
+    for (Row& row : rows) row.next_drafts = give(row.slot);
+  } else if (!rows.empty()) {
+    for (Row& row : rows) row.next_drafts = k;
+    count(static_cast<std::int32_t>(rows.size()), k);
+  }
   for (std::size_t i = 0; i < prompt_drafts_.size(); ++i) {
     const PrefillWork& work = plan_.prefills()[i];
     if (work.completes != 0) prompt_drafts_[i] = give(work.slot);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace rooflua {
 
@@ -20,9 +21,18 @@ struct Row {
   std::int32_t context = 0;      // KV in front of it, as it will be
   std::int32_t known_context = 0;  // the same, as the scheduler knows it
   bool discarded = false;          // its request ends in the step before it: nothing lands
+  bool grants = false;             // it takes blocks, or more of the sequence is known content
 
   std::int32_t tokens() const { return 1 + drafts; }
 };
+
+/// Sums over the rows of a step.
+struct RowSums {
+  std::int64_t tokens = 0;
+  std::int64_t contexts = 0, pairs = 0;  // with KV as it will be; pairs of a query and a KV token
+  std::int64_t known_contexts = 0, known_pairs = 0;  // the same, as the scheduler knows it
+};
+RowSums sum_of(std::span<const Row> rows);
 
 /// Draws number 8 `group` to 8 `group` + 7 of a request's stream, kept because they are made
 /// together.

@@ -1,0 +1,111 @@
+#pragma once
+// The state of the naive cluster. Its functions: naive_cluster.cpp has an instant and a request's
+// way through it, naive_cluster_routing.cpp what routers see, naive_cluster_steps.cpp the steps.
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tests/reference/cluster_case.h"
+#include "tests/reference/naive_replica.h"
+
+namespace rooflua::reference {
+
+struct Parcel {  // KV on its way from a prefill replica to a decode replica
+  Ps arrives = 0;
+  int id = 0, from = 0, to = 0;
+};
+
+class NaiveCluster : public RouteSource {
+ public:
+  NaiveCluster(const ClusterCase& cluster, Router& router);
+
+  History run();
+
+ private:
+  void join_group(std::size_t i);
+
+  const std::vector<Prompt>& prompts() const { return cluster_.question.prompts; }
+  Served& served(int id) { return history_.requests[static_cast<std::size_t>(id)]; }
+
+  /// When a request is at the router: sent, and through the frontend.
+  Ps at_router(std::size_t id) const {
+    const PlainRequest& plain = prompts()[id].plain;
+    return plain.arrival + cluster_.frontend_base + cluster_.frontend_prompt_token * plain.prompt;
+  }
+
+  std::optional<Ps> next_instant() const;
+  void land(std::size_t i);
+  void deliver_parcels();
+  void send_parcel(int id, std::size_t to);
+  void leave_frontend();
+  void queued(int to) {
+    ++outstanding_[static_cast<std::size_t>(to)];
+    touched_[static_cast<std::size_t>(to)] = true;
+  }
+
+  // --- routing
+
+  struct Snapshot {
+    Ps time;
+    std::vector<ReplicaSignals> signals;
+  };
+  std::vector<ReplicaSignals> look() const;
+  void remember(Ps time) {
+    if (staleness_ > 0) past_.push_back({time, look()});
+  }
+
+  std::vector<ReplicaSignals> signals() const;
+  int choose(int id, bool decode_stage);
+  void show(const Prompt& prompt);
+  const Requests& requests() const noexcept override { return shown_; }
+  std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override {
+    return engines_[static_cast<std::size_t>(replica)]->hit_tokens(slot);
+  }
+  std::int32_t least_outstanding(const RouteView& view) const noexcept override;
+  std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
+  static std::int32_t outstanding_of(const RouteView& view, std::int32_t place) {
+    return view.signals[view.candidates[place]].outstanding;
+  }
+
+  // --- steps
+
+  void start_front(const std::vector<std::size_t>& group);
+  const Stages& stages_of(std::size_t i) const { return cluster_.replicas[i].config.stages; }
+
+  StepLog next_plan(std::size_t i);
+  Ps duration(const std::vector<StepLog>& steps) const;
+  void look_at_ranks(const std::vector<std::size_t>& group);
+  void note_step(const std::vector<StepLog>& steps);
+  void plan(const std::vector<std::size_t>& group);
+  void starved(int id);
+  void report();
+
+  const ClusterCase& cluster_;
+  Router* router_;
+  Ps staleness_;
+  std::size_t count_;
+  Requests shown_;
+  std::vector<ServingCase> questions_;  // the replicas point into them
+  std::vector<std::unique_ptr<SchedulerPolicy>> schedulers_;
+  std::vector<std::unique_ptr<NaiveReplica>> engines_;
+  std::vector<std::vector<std::size_t>> groups_;  // by their first replica
+  std::map<std::size_t, GroupView> group_views_;  // by first replica
+  std::vector<std::deque<StepLog>> planned_;      // by replica; the front is running, if any is
+  std::map<std::size_t, std::vector<Ps>> left_;   // by replica with stages
+  std::vector<bool> running_, touched_;
+  std::vector<Ps> wake_;
+  std::vector<std::int32_t> outstanding_;
+  mutable std::vector<std::int32_t> holders_;  // what prefix_holders() returned
+  std::vector<Parcel> parcels_;
+  std::vector<bool> sent_;
+  std::vector<Snapshot> past_;
+  Ps now_ = 0;
+  History history_;
+};
+
+}  // namespace rooflua::reference

@@ -1,0 +1,77 @@
+// The part of naive_cluster.h about routers: what they see, and what they answer.
+
+#include <stdexcept>
+
+#include "tests/reference/engine_run.h"
+#include "tests/reference/naive_cluster.h"
+
+namespace rooflua::reference {
+
+std::vector<ReplicaSignals> NaiveCluster::look() const {
+  std::vector<ReplicaSignals> out;
+  for (const auto& engine : engines_) out.push_back(engine->signals());
+  return out;
+}
+
+/// Signals as they were before the first instant at or after the last tick.
+std::vector<ReplicaSignals> NaiveCluster::signals() const {
+  if (staleness_ == 0) return look();
+  const Ps tick = now_ - now_ % staleness_;
+  const Snapshot* last = &past_.front();
+  for (const Snapshot& each : past_)
+    if (each.time < tick) last = &each;
+  return last->signals;
+}
+
+int NaiveCluster::choose(int id, bool decode_stage) {
+  std::vector<std::int32_t> candidates;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const bool decodes = cluster_.replicas[i].role == Role::decode;
+    if (decodes == decode_stage) candidates.push_back(static_cast<std::int32_t>(i));
+  }
+  if (candidates.size() == 1) return candidates.front();
+  std::vector<ReplicaSignals> seen = signals();
+  for (std::size_t i = 0; i < count_; ++i) seen[i].outstanding = outstanding_[i];
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (const std::size_t i : groups_[g]) seen[i].group = static_cast<std::int32_t>(g);
+  }
+  RouteView view;
+  view.now_s = seconds(now_);
+  view.signals_s = seconds(staleness_ > 0 ? now_ - now_ % staleness_ : now_);
+  view.signals = seen.data();
+  view.candidates = candidates.data();
+  view.candidate_count = static_cast<std::int32_t>(candidates.size());
+  view.replica_count = static_cast<std::int32_t>(count_);
+  view.decode_stage = decode_stage ? 1 : 0;
+  view.slot = id;
+  view.source = this;
+  return router_->route(shown_[id], view);
+}
+
+/// A request as routers read it: its slot is its id.
+void NaiveCluster::show(const Prompt& prompt) {
+  std::vector<Segment> segments;
+  const RequestSpec spec = spec_of(prompt, segments);
+  const auto id = shown_.slots();
+  const std::int32_t slot = shown_.open(spec, id);
+  if (slot != id) throw std::logic_error("slots are not given in order");
+  shown_[slot].id = id;
+}
+
+std::int32_t NaiveCluster::least_outstanding(const RouteView& view) const noexcept {
+  std::int32_t best = 0;
+  for (std::int32_t place = 1; place < view.candidate_count; ++place) {
+    if (outstanding_of(view, place) < outstanding_of(view, best)) best = place;
+  }
+  return best;
+}
+
+std::span<const std::int32_t> NaiveCluster::prefix_holders(const RouteView& view) const noexcept {
+  holders_.clear();
+  for (std::int32_t place = 0; place < view.candidate_count; ++place) {
+    if (cached_tokens(view.slot, view.candidates[place]) > 0) holders_.push_back(place);
+  }
+  return holders_;
+}
+
+}  // namespace rooflua::reference
