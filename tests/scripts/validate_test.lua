@@ -116,14 +116,15 @@ test("a case that cannot run says why and is counted; the others run", function(
   write("own.csv", as_csv())
   write_cases { { id = "good", file = "own.csv" }, { id = "model", file = "own.csv", model = "llama-9" },
     { id = "engine", file = "own.csv", engine = "Unknown 1.0" }, { id = "gone", file = "gone.csv" },
-    { id = "words", file = "own.txt" } }
+    { id = "words", file = "own.log" }, { id = "text", file = "own.txt" } }
+  write("own.log", "x")
   write("own.txt", "x")
   local out = run()
-  test.equal(#out.document.cases, 5)
+  test.equal(#out.document.cases, 6)
   test.equal(out.ran, 1)
-  test.check(out.text:find("5 cases, 1 ran, 4 did not", 1, true), "the report does not count")
+  test.check(out.text:find("6 cases, 1 ran, 5 did not", 1, true), "the report does not count")
   for id, part in pairs { model = "llama-9", engine = "nothing is known of", gone = "there is no such file",
-    words = "expected a .csv" } do
+    words = "expected a .csv", text = "is no file of a known tool" } do
     test.check(tostring(find(out.document, id).problem):find(part, 1, true), "%s: %s", id,
       tostring(find(out.document, id).problem))
   end
