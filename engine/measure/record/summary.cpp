@@ -42,6 +42,7 @@ SummaryObserver::SummaryObserver(SummaryOptions options)
     : options_(std::move(options)), keeping_(options_.exact_requests > 0) {}
 
 void SummaryObserver::on_arrival(const Request&, Picoseconds now) {
+  told_.reset();
   ++arrived_;
   first_arrival_ = std::min(first_arrival_, now);
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
@@ -55,17 +56,33 @@ SummaryObserver::ReplicaCount& SummaryObserver::count_of(std::int32_t replica) {
 }
 
 void SummaryObserver::on_preempt(const Request& request, Picoseconds) {
+  told_.reset();
   ++count_of(request.replica).preemptions;
 }
 
+/// Most steps are as full as the one before.
+void SummaryObserver::note_load(const StepDone& step, const std::array<std::int32_t, 6>& load,
+                                ReplicaCount& count) {
+  count.load = load;
+  count.fill = fill_of_step(step);
+  if (step.total_blocks == 0) return;
+  count.kv_used_frac_max =
+      std::max(count.kv_used_frac_max, static_cast<double>(step.used_blocks) / step.total_blocks);
+}
+
 void SummaryObserver::on_step(const StepDone& step) {
+  told_.reset();
   ReplicaCount& count = count_of(step.replica);
   ++count.steps;
   // With stages, steps overlap: each counts from the end of the one before it.
   const Picoseconds from = std::max(step.start, count.until);
   count.until = step.end;
   count.busy += step.end - from;
-  count.loaded_ps += fill_of_step(step) * static_cast<double>(step.end - from);
+  const std::array<std::int32_t, 6> load{step.running,       step.max_num_seqs,
+                                         step.batch->tokens, step.max_num_batched_tokens,
+                                         step.used_blocks,   step.total_blocks};
+  if (load != count.load) note_load(step, load, count);
+  count.loaded_ps += count.fill * static_cast<double>(step.end - from);
   if (step.batch->group_ranks > 1) {
     count.grouped = true;
     count.waited_s += step.price->time_s - step.price->own_s;
@@ -74,10 +91,6 @@ void SummaryObserver::on_step(const StepDone& step) {
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
     count.decodes += step.batch->decodes;
-  }
-  if (step.total_blocks > 0) {
-    count.kv_used_frac_max =
-        std::max(count.kv_used_frac_max, static_cast<double>(step.used_blocks) / step.total_blocks);
   }
   for (std::size_t i = 0; i < evidence_count; ++i)
     evidence_s_.seconds[i] += step.price->evidence_s[i];
@@ -128,6 +141,7 @@ std::optional<SpeculationSummary> SummaryObserver::speculation_summary() const {
 }
 
 void SummaryObserver::on_blocks(const BlocksChanged& blocks) {
+  told_.reset();
   double& most = count_of(blocks.replica).kv_used_frac_max;
   most = std::max(most, static_cast<double>(blocks.used_blocks) / blocks.total_blocks);
 }
@@ -147,6 +161,7 @@ bool SummaryObserver::good(const RequestDone& done, const Completed& request) co
 }
 
 void SummaryObserver::on_done(const RequestDone& done) {
+  told_.reset();
   --in_flight_;
   ++ended_[static_cast<std::size_t>(done.outcome)];
   Group& of_class = group_of(classes_, done.klass);
@@ -353,6 +368,11 @@ std::optional<SessionSummary> SummaryObserver::session_summary() const {
 }
 
 Summary SummaryObserver::summary() const {
+  if (!told_) told_ = sum_up();
+  return *told_;
+}
+
+Summary SummaryObserver::sum_up() const {
   Summary out;
   const GroupSummary all = describe(all_requests(), nullptr, nullptr);
   out.slo = options_.slo;
