@@ -24,8 +24,8 @@ local function template(on, site, site_file)
   return made
 end
 
---- The scenario and the files of the user that it depends on, as {name (below `scenario/`), copy_of}. Notes tell of
---- those that lie elsewhere and are not copied.
+--- The scenario and the files of the user that it depends on, as {name (below `scenario/`), copy_of}. Tasks run there,
+--- so files of the working directory are copied as well. Notes tell of those that lie elsewhere and are not copied.
 local function files_of(opened, notes)
   local folder = opened.path:match "^(.*)/[^/]*$" or "."
   local out, taken = json.array {}, {}
@@ -33,7 +33,7 @@ local function files_of(opened, notes)
     if taken[path] or path:sub(1, #native.home + 1) == native.home .. "/" and path ~= opened.path then return end
     taken[path] = true
     local inside = path:sub(1, #folder + 1) == folder .. "/" and path:sub(#folder + 2)
-      or folder == "." and path:sub(1, 1) ~= "/" and path
+      or path:sub(1, 1) ~= "/" and path
     if not native.file_exists(path) then return end
     if inside and not inside:find("..", 1, true) then
       out[#out + 1] = { name = "scenario/" .. inside, copy_of = path }
