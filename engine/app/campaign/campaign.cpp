@@ -71,9 +71,7 @@ void write_files(const Json& files, const fs::path& dir) {
 CampaignFiles write_campaign(const CampaignArguments& arguments,
                              const std::filesystem::path& home) {
   check_dir(arguments.dir);
-  script::VmOptions vm_options;
-  vm_options.home = home;
-  script::Vm vm(vm_options);
+  script::Vm vm({.home = home});
   const Json campaign =
       vm.call(module, "submit", {Json(arguments.scenario), options_of(arguments)});
   CampaignFiles out;

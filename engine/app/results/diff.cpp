@@ -41,9 +41,7 @@ int results_diff(const ResultsArguments& arguments, const std::filesystem::path&
   options["files"] = Json(Json::Array{Json(arguments.file), Json(arguments.second)});
   const Json first = runs_of(arguments.file, arguments),
              second = runs_of(arguments.second, arguments);
-  script::VmOptions vm_options;
-  vm_options.home = home;
-  script::Vm vm(vm_options);
+  script::Vm vm({.home = home});
   std::fputs(
       vm.call("rooflua.explore.stored", "differences", {first, second, options}).text().c_str(),
       stdout);

@@ -53,6 +53,14 @@ ResultRow read_run(Statement& statement, bool& sound) {
   return row;
 }
 
+Statement& bind(Statement& statement, const RunFailure& failure) {
+  return statement.bind(failure.set_hash)
+      .bind(failure.position)
+      .bind(failure.host)
+      .bind(failure.problem)
+      .bind(failure.tries);
+}
+
 std::int64_t ask(sqlite3* database, const std::string& file, const char* sql) {
   Statement statement(database, file, sql);
   return statement.step() ? statement.integer(0) : 0;
@@ -261,12 +269,7 @@ void ResultStore::put(const SetMember& member) {
 void ResultStore::put(const RunFailure& failure) {
   Statement statement(database_.get(), file_,
                       "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)");
-  statement.bind(failure.set_hash)
-      .bind(failure.position)
-      .bind(failure.host)
-      .bind(failure.problem)
-      .bind(failure.tries)
-      .step();
+  bind(statement, failure).step();
 }
 
 void ResultStore::add_failure(const RunFailure& failure) {
@@ -274,12 +277,7 @@ void ResultStore::add_failure(const RunFailure& failure) {
                       "INSERT INTO failures VALUES (?, ?, ?, ?, ?)"
                       " ON CONFLICT (set_hash, position, host) DO UPDATE SET"
                       " problem = excluded.problem, tries = tries + excluded.tries");
-  statement.bind(failure.set_hash)
-      .bind(failure.position)
-      .bind(failure.host)
-      .bind(failure.problem)
-      .bind(failure.tries)
-      .step();
+  bind(statement, failure).step();
 }
 
 }  // namespace rooflua
