@@ -81,8 +81,11 @@ sqlite3* open(const std::string& file, ResultStore::Use use) {
   const int status = sqlite3_open_v2(file.c_str(), &opened, flags, nullptr);
   if (status != SQLITE_OK) {
     sqlite3_close(opened);
-    throw Error(file, use == ResultStore::Use::write ? "cannot be opened for results"
-                                                     : "there is no such file of results");
+    if (use == ResultStore::Use::read) throw Error(file, "there is no such file of results");
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    if (!folder.empty() && !std::filesystem::exists(folder))
+      throw Error(file, "cannot be written: there is no folder " + folder.string());
+    throw Error(file, "cannot be written: its folder is read-only; name a file elsewhere");
   }
   sqlite3_busy_timeout(opened, patience_ms);
   return opened;
