@@ -68,6 +68,14 @@ other.sqlite is an SQLite file of something else
 more.jsonl more.jsonl:3: is no line of
 cut.jsonl cut.jsonl:2: is cut off or was altered
 END
+for of in list "export --format csv"; do
+  check "a build that no run is of ($of)" says "no run is of this build (there are 0." "$rooflua" results $of "$top/m.sqlite" --build 9
+done
+cp "$top/m.sqlite" "$top/both.sqlite"
+sed 's/seed = 5/seed = 5, scheduler = "vllm_v1"/; s/scheduler = own {},//' "$top/s.lua" >"$top/others.lua"
+"$rooflua" run "$top/others.lua" --results "$top/both.sqlite" --quiet >"$top/out" 2>"$top/err"
+check "two runs of the same parameters are not compared" says "say which with --set" \
+  "$rooflua" results diff "$top/m.sqlite" "$top/both.sqlite"
 check "nothing is left of the merges" test ! -e "$top/m3.sqlite"
 for file in text.txt picture.png other.sqlite; do
   check "$file is no target" says "name another file" "$rooflua" results merge "$top/$file" "$top/m.sqlite"
