@@ -129,9 +129,8 @@ Shard parse_shard(const std::string& text, const Environment& environment, std::
   }
   const std::int64_t index = first == "auto" ? 0 : whole(first).value_or(-1);
   if (count < 1 || count > most || index < 0 || index >= count) {
-    throw Misused("--shard",
-                  "expected I/N with I from 0 to N - 1, or auto/N, and N up to " +
-                      std::to_string(most) + "; found '" + text + "'");
+    throw Misused("--shard", "expected I/N with I from 0 to N - 1, or auto/N, and N up to " +
+                                 std::to_string(most) + "; found '" + text + "'");
   }
   return first == "auto" ? automatic(count, environment, told) : Shard{index, count};
 }

@@ -40,7 +40,8 @@ TEST_CASE("keys are sorted, so that equal values give equal text") {
 
 TEST_CASE("a result as a line is the text of the result as a document") {
   script::Vm vm(sandbox_options());
-  const Json given(R"({"b":[1,[],{},null,{"z":-0.0,"a":0.1}],"a\"\n":"\u0001\u00e9\\","c":true,"d":1e300})");
+  const Json given(
+      R"({"b":[1,[],{},null,{"z":-0.0,"a":0.1}],"a\"\n":"\u0001\u00e9\\","c":true,"d":1e300})");
   const std::string line = vm.call_for_line("rooflua.json", "decode", {given});
   CHECK(line == dump_json(vm.call("rooflua.json", "decode", {given})));
   CHECK(line.find(R"("b":[1,[],{},null,{"a":0.1,"z":-0.0}],"c":true)") != std::string::npos);

@@ -135,9 +135,9 @@ std::vector<std::string> chosen_builds(const ResultStore& store, const std::stri
   if (std::find(all.begin(), all.end(), build) != all.end()) return {build};
   std::string known;
   for (const std::string& each : all) known += (known.empty() ? "" : ", ") + each;
-  throw Error("--build " + build, known.empty() ? "the file has no runs"
-                                                : "no run is of this build (there are " + known +
-                                                      ")");
+  throw Error("--build " + build, known.empty()
+                                      ? "the file has no runs"
+                                      : "no run is of this build (there are " + known + ")");
 }
 
 void each_chosen(const ResultStore& store, const FrameChoice& choice,
