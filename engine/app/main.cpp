@@ -37,16 +37,22 @@ void add_run(CLI::App& app, Door& door) {
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
       ->check(CLI::Range(1, 1024));
-  command->add_option("--results", a->results,
-                      "Keep every run in this SQLite file; a second time only missing ones are "
-                      "run. A folder (DIR/) "
-                      "is read as a whole");
-  command->add_option("--shard", a->shard,
-                      "Do part I (from 0) of N of the runs, and keep them in the folder of "
-                      "--results; auto/N: which, the engine of the cluster says");
-  command->add_option("--round", a->round,
-                      "Of a search, with --shard: do the own part of its next round only; FILE has "
-                      "the runs of the rounds before");
+  command
+      ->add_option("--results", a->results,
+                   "Keep every run in this SQLite file; a second time only missing ones are "
+                   "run. A folder (DIR/) "
+                   "is read as a whole")
+      ->check(app::given());
+  command
+      ->add_option("--shard", a->shard,
+                   "Do part I (from 0) of N of the runs, and keep them in the folder of "
+                   "--results; auto/N: which, the engine of the cluster says")
+      ->check(app::given());
+  command
+      ->add_option("--round", a->round,
+                   "Of a search, with --shard: do the own part of its next round only; FILE has "
+                   "the runs of the rounds before")
+      ->check(app::given());
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->add_option(
       "--requests", a->requests,

@@ -36,4 +36,12 @@ CLI::Validator seeds() {
       "SEED");
 }
 
+CLI::Validator given() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        return std::string(text.empty() ? "is empty; is the variable unset that stands here?" : "");
+      },
+      "");
+}
+
 }  // namespace rooflua::app

@@ -15,6 +15,9 @@ CLI::Validator between(double least, double most);
 /// Seeds are whole numbers below 2^31.
 CLI::Validator seeds();
 
+/// A text that is not empty: `--shard "$I"` of a script with an unset I would mean all runs.
+CLI::Validator given();
+
 /// Adds `plan` with its options; the chosen command goes into `door`.
 void add_plan(CLI::App& app, Door& door);
 

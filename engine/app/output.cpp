@@ -44,6 +44,13 @@ void check_folder(const std::string& path) {
   }
 }
 
+void make_folder(const std::string& path) {
+  std::error_code problem;
+  fs::create_directories(path, problem);
+  if (problem)
+    throw Error(path, "this folder cannot be made: " + problem.message() + "; name another");
+}
+
 void write_text(const std::string& text, const std::string& path) {
   if (path == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);

@@ -11,6 +11,10 @@ namespace rooflua::app {
 /// @throws Error if `path` is a folder, or lies in none; "" and "-" are fine
 void check_folder(const std::string& path);
 
+/// Makes a folder with those that it lies in, if it is not there. @throws Error if it cannot be
+/// made
+void make_folder(const std::string& path);
+
 /// Writes a whole file, or the standard output for "-". @throws Error if not every byte arrived
 void write_text(const std::string& text, const std::string& path);
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "app/output.h"
 #include "base/csv.h"
 #include "base/error.h"
 
@@ -128,8 +129,8 @@ Shard parse_shard(const std::string& text, const Environment& environment, std::
   }
   const std::int64_t index = first == "auto" ? 0 : whole(first).value_or(-1);
   if (count < 1 || count > most || index < 0 || index >= count) {
-    throw Misused("--shard",
-                  "expected I/N with I from 0 to N - 1, or auto/N; found '" + text + "'");
+    throw Misused("--shard", "expected I/N with I from 0 to N - 1, or auto/N, and N up to " +
+                                 std::to_string(most) + "; found '" + text + "'");
   }
   return first == "auto" ? automatic(count, environment, told) : Shard{index, count};
 }
@@ -145,11 +146,16 @@ Keeping keeping_of(const RunArguments& arguments, const std::optional<Shard>& sh
     throw Misused("--shard", path + " is a file; name a folder with --results, in which every " +
                                  "shard has a file of its own");
   }
+  if (shard && !is_results_folder(path) && fs::path(path).extension() == ".sqlite") {
+    throw Misused("--shard", path + " is the name of a file; name a folder with --results, as " +
+                                 fs::path(path).replace_extension().string() +
+                                 "/, in which every shard has a file of its own");
+  }
   if (!shard && !is_results_folder(path)) {
     out.file = path;
     return out;
   }
-  fs::create_directories(path);
+  make_folder(path);
   for (const std::string& file : result_files(path)) {
     if (!shard || !is_of_same_count(file, *shard)) out.also.push_back(file);
   }

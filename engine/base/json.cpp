@@ -201,59 +201,6 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::string_view> names_;
 };
 
-void dump_number(double value, std::string& out) {
-  if (!std::isfinite(value)) {
-    out += "null";
-  } else if (value == 0) {
-    out += std::signbit(value) ? "-0.0" : "0";
-  } else {
-    char buffer[32];
-    const auto [end, problem] = std::to_chars(buffer, buffer + sizeof buffer, value);
-    ROOFLUA_ASSERT(problem == std::errc());
-    out.append(buffer, end);
-  }
-}
-
-void dump_text(std::string_view given, std::string& out) {
-  const bool ascii = std::all_of(given.begin(), given.end(), [](char c) { return c >= 0; });
-  const std::string valid = ascii ? "" : valid_utf8(given);
-  const std::string_view text = ascii ? given : std::string_view(valid);
-  static constexpr char digits[] = "0123456789abcdef";
-  out += '"';
-  const auto plain = [](char c) {
-    return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::size_t begin = i;
-    while (i < text.size() && plain(text[i])) ++i;
-    out.append(text.substr(begin, i - begin));
-    if (i == text.size()) break;
-    const char c = text[i];
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        out += "\\u00";
-        out += digits[static_cast<unsigned char>(c) >> 4];
-        out += digits[c & 15];
-    }
-  }
-  out += '"';
-}
-
 void new_line(std::string& out, int indent, int depth) {
   if (indent < 0) return;
   out += '\n';
@@ -278,7 +225,7 @@ void dump_members(const Json::Object& members, int indent, int depth, std::strin
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (i > 0) out += ',';
     new_line(out, indent, depth + 1);
-    dump_text(members[i].key, out);
+    append_json_text(members[i].key, out);
     out += indent < 0 ? ":" : ": ";
     dump(members[i].value, indent, depth + 1, out);
   }
@@ -298,10 +245,10 @@ void dump(const Json& value, int indent, int depth, std::string& out) {
       out += std::to_string(value.integer());
       break;
     case Json::Kind::number:
-      dump_number(value.number(), out);
+      append_json_number(value.number(), out);
       break;
     case Json::Kind::text:
-      dump_text(value.text(), out);
+      append_json_text(value.text(), out);
       break;
     case Json::Kind::array:
       dump_items(value.items(), indent, depth, out);
@@ -334,9 +281,72 @@ Json read_json(const std::filesystem::path& path) {
   return parse_json(text.str(), path.string());
 }
 
+void append_json_number(double value, std::string& out) {
+  if (!std::isfinite(value)) {
+    out += "null";
+  } else if (value == 0) {
+    out += std::signbit(value) ? "-0.0" : "0";
+  } else {
+    char buffer[32];
+    const auto [end, problem] = std::to_chars(buffer, buffer + sizeof buffer, value);
+    ROOFLUA_ASSERT(problem == std::errc());
+    out.append(buffer, end);
+  }
+}
+
+namespace {
+
+/// Whether a character of ASCII needs no escape in a text.
+bool stands_as_it_is(char c) {
+  return c >= 0x20 && c != '"' && c != '\\';
+}
+
+}  // namespace
+
+void append_json_text(std::string_view given, std::string& out) {
+  if (std::all_of(given.begin(), given.end(), stands_as_it_is)) {
+    out += '"';
+    out.append(given);
+    out += '"';
+    return;
+  }
+  const std::string text = valid_utf8(given);
+  static constexpr char digits[] = "0123456789abcdef";
+  out += '"';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t begin = i;
+    while (i < text.size() && (stands_as_it_is(text[i]) || text[i] < 0)) ++i;
+    out.append(text, begin, i - begin);
+    if (i == text.size()) break;
+    const char c = text[i];
+    switch (c) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default:
+        out += "\\u00";
+        out += digits[static_cast<unsigned char>(c) >> 4];
+        out += digits[c & 15];
+    }
+  }
+  out += '"';
+}
+
 std::string json_number(double value) {
   std::string out;
-  dump_number(value, out);
+  append_json_number(value, out);
   return out;
 }
 

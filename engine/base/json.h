@@ -105,6 +105,8 @@ Json read_json(const std::filesystem::path& path);
 /// Whole numbers are written without fraction, -0 as -0.0; a number that is not finite as null, a
 /// byte of a text that is not UTF-8 as U+FFFD.
 std::string dump_json(const Json& value, int indent = -1);
+void append_json_text(std::string_view text, std::string& out);
+void append_json_number(double value, std::string& out);
 /// A double as JSON writes it: the shortest decimal that reads back the same.
 std::string json_number(double value);
 

@@ -1,10 +1,26 @@
 #include "base/json_lines.h"
 
+#include <array>
+#include <charconv>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace rooflua {
+
+namespace {
+
+/// Characters at which a value neither begins nor ends, nor anything in it.
+constexpr auto is_plain = [] {
+  std::array<bool, 256> out{};
+  out.fill(true);
+  for (const char c : {'"', '[', ']', '{', '}', ',', ' ', '\t', '\r'})
+    out[static_cast<unsigned char>(c)] = false;
+  return out;
+}();
+
+}  // namespace
 
 JsonLines::JsonLines(std::string_view text, std::string name)
     : text_(text), name_(std::move(name)) {
@@ -46,6 +62,17 @@ bool JsonLines::Member::is_number() const {
   return !is_text && (value.front() == '-' || (value.front() >= '0' && value.front() <= '9'));
 }
 
+double JsonLines::Member::number() const {
+  double out = 0;
+  if (is_number()) std::from_chars(value.data(), value.data() + value.size(), out);
+  return out;
+}
+
+std::string decoded(std::string_view text) {
+  if (text.find('\\') == std::string_view::npos) return std::string(text);
+  return parse_json("\"" + std::string(text) + "\"", "text").text();
+}
+
 std::vector<JsonLines::Member> members_in(std::string_view object, const std::string& name) {
   JsonLines lines(object, name);
   return lines.next() ? lines.members() : std::vector<JsonLines::Member>();
@@ -72,40 +99,48 @@ void JsonLines::expect(char c) {
   rest_.remove_prefix(1);
 }
 
-std::string_view JsonLines::quoted() {
-  if (rest_.empty() || rest_.front() != '"') fail("a name in quotes");
-  for (std::size_t i = 1; i < rest_.size(); ++i) {
+std::size_t JsonLines::end_of_quoted(std::size_t begin) const {
+  for (std::size_t i = begin + 1; i < rest_.size(); ++i) {
     if (rest_[i] == '\\') {
       ++i;
     } else if (rest_[i] == '"') {
-      const std::string_view inside = rest_.substr(1, i - 1);
-      rest_.remove_prefix(i + 1);
-      return inside;
+      return i;
     }
   }
   fail("a closing quote");
 }
 
+std::string_view JsonLines::quoted() {
+  if (rest_.empty() || rest_.front() != '"') fail("a name in quotes");
+  const std::size_t end = end_of_quoted(0);
+  const std::string_view inside = rest_.substr(1, end - 1);
+  rest_.remove_prefix(end + 1);
+  return inside;
+}
+
 std::string_view JsonLines::value() {
   skip_spaces();
   if (rest_.substr(0, 1) == "\"") return quoted();
-  const std::string_view start = rest_;
   int depth = 0;
-  while (!rest_.empty()) {
-    const char c = rest_.front();
+  std::size_t i = 0;
+  for (; i < rest_.size(); ++i) {
+    const char c = rest_[i];
+    if (is_plain[static_cast<unsigned char>(c)]) continue;
     if (c == '"') {
-      quoted();
-      continue;
+      i = end_of_quoted(i);
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (depth == 0 && c != ']') {
+      break;  // a comma, a closing brace, or a space
+    } else if (c == ']' || c == '}') {
+      if (--depth < 0) fail("a value");
     }
-    if (depth == 0 && (c == ',' || c == '}' || c == ' ' || c == '\t' || c == '\r')) break;
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (depth < 0) fail("a value");
-    rest_.remove_prefix(1);
   }
   if (depth > 0) fail("a closing bracket");
-  if (rest_.size() == start.size()) fail("a value");
-  return start.substr(0, start.size() - rest_.size());
+  if (i == 0) fail("a value");
+  const std::string_view out = rest_.substr(0, i);
+  rest_.remove_prefix(i);
+  return out;
 }
 
 }  // namespace rooflua

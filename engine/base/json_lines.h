@@ -14,6 +14,7 @@ class JsonLines {
     std::string_view value;  // text without its quotes; a number, word, array or object as written
     bool is_text = false;
     bool is_number() const;
+    double number() const;  // 0 if it is none
   };
 
   /// @param text  the whole file; must outlive the scanner
@@ -32,6 +33,7 @@ class JsonLines {
   [[noreturn]] void fail(std::string_view expected) const;
   void skip_spaces();
   void expect(char c);
+  std::size_t end_of_quoted(std::size_t begin) const;  // in rest_
   std::string_view quoted();
   std::string_view value();
 
@@ -40,6 +42,9 @@ class JsonLines {
   int line_ = 0;
   std::vector<Member> members_;
 };
+
+/// What a text is that stands so between its quotes: its escapes are decoded.
+std::string decoded(std::string_view text);
 
 /// The members of an object that stands in one line. @throws Error as JsonLines does
 std::vector<JsonLines::Member> members_in(std::string_view object, const std::string& name);

@@ -48,9 +48,10 @@ end
 local function body(self, campaign)
   local places = { program = self.program, scenario = "/scenario", results = "/results" }
   local run = campaign:run("auto/" .. campaign.shards, places)
-  if self.claim ~= "" then return "exec " .. run end
+  local enter = campaign:enter(places)
+  if self.claim ~= "" then return enter .. " && exec " .. run end
   -- The lines are printed whatever became of the run, and the pod ends as it did.
-  return run .. "; status=$?; echo BEGIN ROOFLUA RESULTS; " .. self.program
+  return enter .. " && " .. run .. "; status=$?; echo BEGIN ROOFLUA RESULTS; " .. self.program
     .. " results export /results --format jsonl; echo END ROOFLUA RESULTS; exit $status"
 end
 

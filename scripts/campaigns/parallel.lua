@@ -20,8 +20,8 @@ function Parallel:write(campaign)
   local log = campaign.rounds and "" or "--joblog " .. dir .. "/logs/joblog --resume-failed"
   local line = campaign.line("parallel --will-cite", log,
     self.most > 0 and "-j " .. self.most or "", self.options, '"$@"',
-    campaign.quoted(campaign:run("{}/" .. campaign.shards) .. " > " .. dir .. "/logs/{}.log 2>&1"), ":::",
-    table.concat(numbers, " "))
+    campaign.quoted(campaign:enter() .. " && " .. campaign:run("{}/" .. campaign.shards) .. " > " .. dir
+    .. "/logs/{}.log 2>&1"), ":::", table.concat(numbers, " "))
   return {
     ["merge.sh"] = campaign:merge(),
     ["run.sh"] = "#!/bin/sh\n# Does the shards and waits for their end.\n" .. line .. "\n",

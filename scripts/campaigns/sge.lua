@@ -22,17 +22,33 @@ local function headers(self, lines)
   return lines
 end
 
+--- With -notify a task gets USR2 before it is killed, and USR1 before it is held. The program knows TERM.
+local watched = [[
+(trap '' USR1 USR2; %s && exec %s) &
+task=$!
+trap '' USR1
+trap 'kill -TERM $task' USR2
+wait $task
+status=$?
+# A signal ends the waiting, too.
+while kill -0 $task 2>/dev/null; do
+  wait $task
+  status=$?
+done
+exit $status]]
+
 function Sge:write(campaign)
   if self.program ~= "" then campaign.program = self.program end
-  local job = headers(self, { "#!/bin/sh", "#$ -S /bin/sh", "#$ -N " .. campaign.name,
-    "#$ -t 1-" .. campaign.shards, "#$ -j y", "#$ -o " .. campaign.dir .. "/logs", "#$ -notify" })
+  -- A job's name does not begin with a digit.
+  local name, logs = campaign.name:gsub("^%d", "run-%0"), campaign.quoted(campaign.dir .. "/logs")
+  local job = headers(self, { "#!/bin/sh", "#$ -S /bin/sh", "#$ -N " .. name,
+    "#$ -t 1-" .. campaign.shards, "#$ -j y", "#$ -o " .. logs, "#$ -notify" })
   if self.most > 0 then job[#job + 1] = "#$ -tc " .. self.most end
   if self.time ~= "" then job[#job + 1] = "#$ -l h_rt=" .. self.time end
   if self.memory ~= "" then job[#job + 1] = "#$ -l h_vmem=" .. self.memory end
   if self.setup ~= "" then job[#job + 1] = self.setup end
-  job[#job + 1] = "exec " .. campaign:run("auto/" .. campaign.shards)
-  local merge = headers(self, { "#$ -S /bin/sh", "#$ -N " .. campaign.name .. "-merge", "#$ -j y",
-    "#$ -o " .. campaign.dir .. "/logs" })
+  job[#job + 1] = watched:format(campaign:enter(), campaign:run("auto/" .. campaign.shards))
+  local merge = headers(self, { "#$ -S /bin/sh", "#$ -N " .. name .. "-merge", "#$ -j y", "#$ -o " .. logs })
   if self.setup ~= "" then merge[#merge + 1] = self.setup end
   local dir = campaign.quoted(campaign.dir)
   return {
@@ -45,7 +61,8 @@ function Sge:write(campaign)
 # Submits the shards and then the merge. Options go to qsub: -t 4-4 submits the shard 3 again.
 set -e
 job=$(qsub -terse "$@" %s/job.sh)
-qsub -hold_jid "${job%%%%.*}" %s/merge.sh
+job=${job%%%%.*}
+echo "shards: job $job; merge: job $(qsub -terse -hold_jid "$job" %s/merge.sh)"
 ]]):format(dir, dir),
   }
 end

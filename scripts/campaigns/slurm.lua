@@ -29,14 +29,15 @@ function Slurm:write(campaign)
   if self.program ~= "" then campaign.program = self.program end
   local most = self.most > 0 and "%" .. self.most or ""
   local job = headers(self, { "#!/bin/sh", "#SBATCH --job-name=" .. campaign.name,
-    "#SBATCH --array=0-" .. campaign.shards - 1 .. most, "#SBATCH --output=" .. campaign.dir .. "/logs/%A_%a.log",
+    "#SBATCH --array=0-" .. campaign.shards - 1 .. most,
+    "#SBATCH --output=" .. campaign.quoted(campaign.dir .. "/logs/%A_%a.log"),
     "#SBATCH --cpus-per-task=" .. campaign.jobs, "#SBATCH --signal=B:TERM@60" })
   if self.time ~= "" then job[#job + 1] = "#SBATCH --time=" .. self.time end
   if self.memory ~= "" then job[#job + 1] = "#SBATCH --mem=" .. self.memory end
   if self.setup ~= "" then job[#job + 1] = self.setup end
-  job[#job + 1] = "exec " .. campaign:run("auto/" .. campaign.shards)
+  job[#job + 1] = campaign:enter() .. " && exec " .. campaign:run("auto/" .. campaign.shards)
   local merge = headers(self, { "#SBATCH --job-name=" .. campaign.name .. "-merge",
-    "#SBATCH --output=" .. campaign.dir .. "/logs/merge-%j.log" })
+    "#SBATCH --output=" .. campaign.quoted(campaign.dir .. "/logs/merge-%j.log") })
   if self.setup ~= "" then merge[#merge + 1] = self.setup end
   local dir = campaign.quoted(campaign.dir)
   return {

@@ -78,6 +78,17 @@ TEST_CASE("a number in quotes is a text, and a word is no number") {
   CHECK(numbers == "bg");
   CHECK(texts == "ac");
   CHECK(members_in(members[4].value, "f").front().value == "5");
+  CHECK(members[0].number() == 0);
+  CHECK(members[1].number() == -5);
+  CHECK(members[5].number() == 0.5);
+}
+
+TEST_CASE("values may hold quotes, brackets and escapes") {
+  const auto members = members_in(R"({"a":"x\"}]\\","b":{"c":["}\"",{"d":"]"}]},"e":1})", "f");
+  REQUIRE(members.size() == 3);
+  CHECK(decoded(members[0].value) == "x\"}]\\");
+  CHECK(members[1].value == R"({"c":["}\"",{"d":"]"}]})");
+  CHECK(decoded("\\u00e9 plain") == "\xc3\xa9 plain");
 }
 
 TEST_CASE("a line that is no object is told with its number and what was found") {

@@ -15,6 +15,8 @@ measured() { # WHAT, COMMAND...
   printf '%-34s %6s s CPU %6s s\n' "$what" $seconds
 }
 [ -s "$file" ] || measured "run them" "$rooflua" run "$here/results.lua" --quiet --jobs 2 --results "$file"
+build=$("$rooflua" --version)
+"$rooflua" results list "$file" --build "${build#rooflua }" >"$top/out" || { echo "make $file with this build"; exit 1; }
 measured "results list" "$rooflua" results list "$file"
 measured "results list --missing 16" "$rooflua" results list "$file" --missing 16
 for format in csv json jsonl prometheus llm-d; do

@@ -35,7 +35,9 @@ for item in items:
     target = top / "pod/scenario" / item["path"]
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(files["data"][item["key"]])
-command = one["command"][2].replace("/scenario/", str(top / "pod/scenario") + "/").replace("/results", str(top / "pod/results"))
+command = one["command"][2]
+assert "/scenario" in command and "/results" in command
+command = command.replace("/scenario", str(top / "pod/scenario")).replace("/results", str(top / "pod/results"))
 (top / "pod/command.sh").write_text(command)
 END
   mkdir -p "$top/pod/results"
@@ -50,6 +52,17 @@ END
 else
   echo "SKIPPED: no python3-yaml here: the manifest is not parsed"
 fi
+mkdir "$top/tables" "$top/elsewhere" "$top/moved"
+cp bench_data/h200-sxm/hardware.toml bench_data/h200-sxm/gemm_bf16_vllm.csv "$top/tables"
+cp scenarios/models/llama-3.1-8b.toml "$top/elsewhere/own.toml"
+cat >"$top/m.lua" <<'END'
+return { rooflua = 1, model = "./own.toml", hardware = "h200-sxm", mfu = { path = "tables" },
+  workload = require "workloads.poisson" { num_requests = 3 }, vary = { seed = { 1, 2 } } }
+END
+(cd "$top/elsewhere" && "$rooflua" campaign submit ../m.lua --on sge --shards 1 --dir "$top/m" >"$top/said")
+mv "$top/elsewhere" "$top/tables" "$top/moved"
+check "tables beside the scenario and a model in the working directory are copied" env SGE_TASK_ID=1 sh "$top/m/job.sh"
+check "the merge knows the set that was submitted" sh "$top/m/merge.sh"
 check "a word that is no engine" refused "unknown engine 'slurmm'; did you mean 'slurm'" --on slurmm --shards 2 --dir "$top/x"
 check "Kubernetes needs an image" refused "must name an image" --on kubernetes --shards 2 --dir "$top/x"
 echo 'partitoin = "a"' >"$top/wrong.toml"

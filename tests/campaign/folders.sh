@@ -37,9 +37,66 @@ shard --json "$top/alone.json" >"$top/alone.txt"
 check "the result is that of one process" cmp "$top/with.json" "$top/alone.json"
 
 check "a file in place of the folder" says "name a folder" shard --shard 0/2 --results "$top/m.sqlite"
+check "the name of a file as well" says "as $top/new/" shard --shard 0/2 --results "$top/new.sqlite"
+check "a part that is none" says "I from 0 to N - 1" shard --shard 4/4 --results "$top/d/"
+check "an engine's part of nothing" says "say of how many" shard --shard auto --results "$top/d/"
+check "no engine" says "no engine has said" shard --shard auto/4 --results "$top/d/"
+check "a variable that is unset" says "is empty" shard --shard "" --results "$top/d/"
+check "of results as well" says "is empty" shard --results ""
+check "more parts than runs are no mistake" shard --shard 7/100 --results "$top/parts/"
+check "a folder that cannot be made" says "this folder cannot be made" shard --shard 0/2 --results "$top/s.lua/d/"
+check "a folder that is not there" says "there is no folder $top/no" "$rooflua" results merge "$top/no/m.sqlite" "$top/m.sqlite"
+
+# Files of something else are named, read by nothing, and left as they are.
+echo hello >"$top/text.txt"
+printf '\211PNG\r\n\032\n\000\000' >"$top/picture.png"
+python3 -c "import sqlite3; c = sqlite3.connect('$top/other.sqlite'); c.execute('create table a (b)'); c.commit()"
+"$rooflua" results export "$top/m.sqlite" --format jsonl | head -n 2 >"$top/lines.jsonl"
+{ cat "$top/lines.jsonl"; echo hello; } >"$top/more.jsonl"
+head -c "$(($(wc -c <"$top/lines.jsonl") - 100))" "$top/lines.jsonl" >"$top/cut.jsonl"
+cat "$top/text.txt" "$top/picture.png" "$top/other.sqlite" >"$top/as_they_were"
+while read -r file what; do
+  check "$file is merged by nobody" says "$what" "$rooflua" results merge "$top/m3.sqlite" "$top/$file"
+  check "nor listed" says "$what" "$rooflua" results list "$top/$file"
+  check "nor shown" says "$what" "$rooflua" results show "$top/$file" x
+  check "nor exported" says "$what" "$rooflua" results export "$top/$file" --format csv
+  check "nor compared" says "$what" "$rooflua" results diff "$top/m.sqlite" "$top/$file"
+done <<'END'
+text.txt is no file of results
+picture.png is no file of results
+other.sqlite is an SQLite file of something else
+more.jsonl more.jsonl:3: is no line of
+cut.jsonl cut.jsonl:2: is cut off or was altered
+END
+for of in list "export --format csv"; do
+  check "a build that no run is of ($of)" says "no run is of this build (there are 0." "$rooflua" results $of "$top/m.sqlite" --build 9
+done
+cp "$top/m.sqlite" "$top/both.sqlite"
+sed 's/seed = 5/seed = 5, scheduler = "vllm_v1"/; s/scheduler = own {},//' "$top/s.lua" >"$top/others.lua"
+"$rooflua" run "$top/others.lua" --results "$top/both.sqlite" --quiet >"$top/out" 2>"$top/err"
+check "two runs of the same parameters are not compared" says "say which with --set" \
+  "$rooflua" results diff "$top/m.sqlite" "$top/both.sqlite"
+check "nothing is left of the merges" test ! -e "$top/m3.sqlite"
+for file in text.txt picture.png other.sqlite; do
+  check "$file is no target" says "name another file" "$rooflua" results merge "$top/$file" "$top/m.sqlite"
+  check "nor for a run" says "name another file" shard --results "$top/$file"
+done
+cat "$top/text.txt" "$top/picture.png" "$top/other.sqlite" >"$top/as_they_are"
+check "they are as they were" cmp "$top/as_they_were" "$top/as_they_are"
 check "a folder in place of the file" says "name the file" "$rooflua" results merge "$top/d" "$top/m.sqlite"
 mkdir "$top/none"
 check "a folder without results" says "holds no files of results" "$rooflua" results list "$top/none"
+
+# Root may write everywhere: another user is asked.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+  chmod 755 "$top"
+  other="setpriv --reuid 4321 --regid 4321 --clear-groups"
+  check "a folder that may not be written" says "name a file elsewhere" $other "$rooflua" run "$top/s.lua" --quiet \
+    --shard 0/2 --results "$top/d/"
+  check "nor by a merge" says "its folder is read-only" $other "$rooflua" results merge "$top/d/m.sqlite" "$top/m.sqlite"
+  check "a file that may only be read is read" $other "$rooflua" results list "$top/m.sqlite"
+  check "and not written" says "read-only" $other "$rooflua" run "$top/s.lua" --quiet --results "$top/m.sqlite"
+fi
 [ "$(id -u)" -eq 0 ] && mkdir "$top/small" && mount -t tmpfs -o size=48k tmpfs "$top/small" 2>/dev/null || {
   echo "SKIPPED: no small file system can be made here: a full disk is not tested"
   finish

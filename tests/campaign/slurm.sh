@@ -63,4 +63,11 @@ check "a part is submitted again" sh "$top/c/submit.sh" --array=1-2
 check "all jobs end again" ended
 check "then nothing is missing" grep -q "no run is missing: all $count are there" "$top"/c/logs/merge-*.log
 check "merged shards are the run on one machine" same_as_alone "$count"
+
+scenario 12 5
+timeout 100 "$rooflua" campaign run "$top/s.lua" --on slurm --shards 2 --dir "$top/with space" --site "$top/site.toml" \
+  >"$top/run.txt" 2>"$top/run.err" || cat "$top/run.err"
+"$rooflua" run "$top/s.lua" >"$top/alone.txt" 2>/dev/null
+check "campaign run waits for its tasks, merges and prints the report of one machine" cmp "$top/run.txt" "$top/alone.txt"
+check "logs are in a folder with a space" sh -c "ls '$top/with space/logs' | grep -q '_0.log'"
 finish

@@ -114,5 +114,5 @@ TEST_CASE("files that are something else are refused and left alone") {
   CHECK(std::filesystem::file_size(file.path) > 60);
   CHECK(problem_of([&] {
           ResultStore("/nowhere/x.sqlite", Use::write);
-        }).find("cannot be opened") != std::string::npos);
+        }).find("there is no folder /nowhere") != std::string::npos);
 }

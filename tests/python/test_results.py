@@ -71,9 +71,36 @@ def test_files_of_something_else_are_refused(tmp_path, folder):
         rooflua.results(tmp_path / "other.sqlite")
     with pytest.raises(FileNotFoundError, match="no such file of results"):
         rooflua.results(tmp_path / "nowhere.sqlite")
+    (tmp_path / "begun.sqlite").touch()
+    with pytest.raises(ValueError, match="begun.sqlite: holds no results"):
+        rooflua.results(tmp_path / "begun.sqlite")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\xff")
+    for reader in (rooflua.read, rooflua.requests):
+        with pytest.raises(ValueError, match="picture.png: is no text; expected"):
+            reader(tmp_path / "picture.png")
+        with pytest.raises(FileNotFoundError, match="nowhere: there is no such file"):
+            reader(tmp_path / "nowhere")
+    (tmp_path / "cut.jsonl").write_text('{"run_hash": "a", "document": "{}"}\n{"run_hash": "b", "doc')
+    with pytest.raises(ValueError, match="cut.jsonl:2: is cut off or was altered"):
+        rooflua.read(tmp_path / "cut.jsonl")
+    with pytest.raises(ValueError, match="cut.jsonl:2: is no JSON of requests"):
+        rooflua.requests(tmp_path / "cut.jsonl")
+    with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
+        rooflua.requests(tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="no .sqlite file"):
         rooflua.results(tmp_path / "empty")
+
+
+def test_a_set_that_no_run_is_of_is_told(stored):
+    with pytest.raises(ValueError, match="no run is of a set that begins with 'zz'"):
+        rooflua.results(stored, set="zz")
+
+
+def test_a_damaged_file_is_told(stored, tmp_path):
+    (tmp_path / "cut.sqlite").write_bytes(stored.read_bytes()[:5000])
+    with pytest.raises(ValueError, match="cut.sqlite: is damaged"):
+        rooflua.results(tmp_path / "cut.sqlite")
 
 
 def test_read_tells_files_by_their_content(tmp_path, folder, result, stored, rooflua_program):

@@ -38,6 +38,16 @@ TEST_CASE("keys are sorted, so that equal values give equal text") {
   CHECK(value("return json.encode({ 1, { 2 } }, 0)").find('\n') != std::string::npos);
 }
 
+TEST_CASE("a result as a line is the text of the result as a document") {
+  script::Vm vm(sandbox_options());
+  const Json given(
+      R"({"b":[1,[],{},null,{"z":-0.0,"a":0.1}],"a\"\n":"\u0001\u00e9\\","c":true,"d":1e300})");
+  const std::string line = vm.call_for_line("rooflua.json", "decode", {given});
+  CHECK(line == dump_json(vm.call("rooflua.json", "decode", {given})));
+  CHECK(line.find(R"("b":[1,[],{},null,{"a":0.1,"z":-0.0}],"c":true)") != std::string::npos);
+  CHECK(vm.call_for_line("string", "rep", {"\xff\"", 2}) == "\"\xef\xbf\xbd\\\"\xef\xbf\xbd\\\"\"");
+}
+
 TEST_CASE("what has no JSON form is refused with its key path") {
   CHECK(has(trouble("local t = json.encode { a = { b = 0/0 } }"),
             "a.b: a number that is not finite"));

@@ -192,6 +192,35 @@ end]], 'model = "llama-3.1-8b", vary = { scheduler = { { label = "up", value = m
   test.check(listed:find("\n2 runs", 1, true), "%s", listed)
 end)
 
+test("the place of the scenario and the working directory are no content", function()
+  write("schedulers/mine.lua", [[
+local policy = require "rooflua.policy"
+return policy.define { name = "mine", doc = "As vLLM.", extends = require "schedulers.vllm_v1" }
+]])
+  write("t.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,3\n1,20,3\n")
+  write("m.toml", model:format(4))
+  write("s.lua", ([[
+return { rooflua = 1, model = %q, hardware = "h200-sxm", scheduler = "mine",
+  workload = require "workloads.trace" { path = "t.csv" } }
+]]):format(folder .. "/m.toml"))
+  assert(os.execute(("cd '%s' && mkdir -p copy && cp -r s.lua t.csv schedulers copy"):format(folder)) == 0)
+  test.check(not is_reused(), "nothing is stored yet")
+  local absolute = program:sub(1, 1) == "/" and program or os.getenv "PWD" .. "/" .. program
+  for _, from in ipairs { { ".", "s.lua" }, { ".", "./s.lua" }, { "more", "../s.lua" }, { ".", "copy/s.lua" },
+    { "copy", "s.lua" }, { "/", folder .. "/copy/s.lua" } } do
+    local pipe = assert(io.popen(("cd '%s' && cd '%s' && %s run %s --results %s/r.sqlite 2>&1 > /dev/null"):format(
+      folder, from[1], absolute, from[2], folder)))
+    local text = pipe:read "*a"
+    pipe:close()
+    test.check(text:find("1 of 1 runs were in", 1, true), "%s in %s: %s", from[2], from[1], text)
+  end
+  write("copy/t.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,3\n1,21,3\n")
+  local pipe = assert(io.popen(("%s run %s/copy/s.lua --results %s/r.sqlite 2>&1 > /dev/null"):format(program, folder,
+    folder)))
+  test.check(not pipe:read "*a":find("were in", 1, true), "another trace is other content")
+  pipe:close()
+end)
+
 test("every Lua file that a run has read is among the files of its content", function()
   for _, name in ipairs { "02_chunk_size", "03_schedulers", "07_disaggregation", "12_replay", "13_own_scheduler",
     "21_speculation" } do

@@ -27,6 +27,19 @@ test("an llm-d report is read again as the same figures, and says that it is sim
   test.equal(report.run.uid, facts.uid)
 end)
 
+test("an llm-d report reads no more of a variant than it says", function()
+  local reads, kept = written.reads "llm-d", { name = variant.name, summary = {} }
+  for key, inside in pairs(reads) do
+    if inside == true then kept[key] = variant[key] end
+    for name in pairs(inside == true and {} or inside) do
+      test.check(variant[key][name] ~= nil, "%s.%s is in no result", key, name)
+      kept[key][name] = variant[key][name]
+    end
+  end
+  local whole = written.document("llm-d", variant, facts)
+  test.equal(json.encode(written.document("llm-d", kept, facts)), json.encode(whole))
+end)
+
 --- Keys that schema_v0_2.py of llm-d has, for what rooflua writes. It forbids all others.
 local allowed = {
   [""] = "version run scenario results", run = "uid eid cid pid time user description keywords",

@@ -4,10 +4,9 @@
 #include <set>
 
 #include "app/campaign/campaign.h"
+#include "app/campaign/opened.h"
 #include "base/error.h"
 #include "measure/write/table.h"
-#include "script/scenario.h"
-#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -43,16 +42,9 @@ void advise(const CampaignFiles& campaign, const CampaignArguments& arguments,
             const std::filesystem::path& home) {
   if (campaign.set.empty()) return;  // how many runs a search takes is not known before
   try {
-    script::VmOptions vm_options;
-    vm_options.home = home;
-    vm_options.timeout_s = most_per_run_s * samples;
-    script::Vm vm(vm_options);
-    script::ScenarioOptions options;
-    options.set = arguments.set;
-    options.seed = arguments.seed;
-    script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
-    if (scenario.kind() == "plan") return;
-    const std::optional<double> all_s = seconds_of_all(scenario);
+    OpenedScenario opened(arguments.scenario, arguments, home, most_per_run_s * samples);
+    if (opened.scenario().kind() == "plan") return;
+    const std::optional<double> all_s = seconds_of_all(opened.scenario());
     if (!all_s || *all_s >= worth_shards_s) return;
     std::fprintf(stderr,
                  "rooflua: all %s runs take about %.*f s on this machine in one process, which is "

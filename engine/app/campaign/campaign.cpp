@@ -56,7 +56,7 @@ void check_dir(const std::string& dir) {
 void write_files(const Json& files, const fs::path& dir) {
   for (const Json& each : files.items()) {
     const fs::path path = dir / text_of(each, "name");
-    fs::create_directories(path.parent_path());
+    make_folder(path.parent_path().string());
     if (const Json* from = each.find("copy_of")) {
       fs::copy_file(from->text(), path, fs::copy_options::overwrite_existing);
       continue;
@@ -71,14 +71,12 @@ void write_files(const Json& files, const fs::path& dir) {
 CampaignFiles write_campaign(const CampaignArguments& arguments,
                              const std::filesystem::path& home) {
   check_dir(arguments.dir);
-  script::VmOptions vm_options;
-  vm_options.home = home;
-  script::Vm vm(vm_options);
+  script::Vm vm({.home = home});
   const Json campaign =
       vm.call(module, "submit", {Json(arguments.scenario), options_of(arguments)});
   CampaignFiles out;
   out.dir = fs::absolute(arguments.dir).lexically_normal();
-  for (const char* folder : {"results", "logs"}) fs::create_directories(out.dir / folder);
+  for (const char* folder : {"results", "logs"}) make_folder((out.dir / folder).string());
   write_files(*campaign.find("files"), out.dir);
   for (const Json& note : campaign.find("notes")->items())
     std::fprintf(stderr, "rooflua: %s\n", note.text().c_str());

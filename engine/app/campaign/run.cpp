@@ -3,13 +3,12 @@
 #include <set>
 
 #include "app/campaign/campaign.h"
+#include "app/campaign/opened.h"
 #include "app/commands.h"
 #include "base/build_stamp.h"
 #include "base/error.h"
 #include "measure/store/merge.h"
 #include "measure/write/table.h"
-#include "script/scenario.h"
-#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -32,13 +31,8 @@ std::int64_t runs_there(const std::string& file, const std::string& set) {
 /// Whether a file has every run that the searches of the scenario ask for.
 bool searches_end(const CampaignFiles& campaign, const CampaignArguments& arguments,
                   const std::string& file, const fs::path& home) {
-  script::VmOptions vm_options;
-  vm_options.home = home;
-  script::Vm vm(vm_options);
-  script::ScenarioOptions options;
-  options.set = arguments.set;
-  options.seed = arguments.seed;
-  script::Scenario scenario(vm, fs::path(campaign.scenario), options);
+  OpenedScenario opened(campaign.scenario, arguments, home);
+  script::Scenario& scenario = opened.scenario();
   script::RunOutputs outputs;
   outputs.results = file;
   outputs.round = Shard{arguments.shards, arguments.shards};  // no shard's part: nothing is run

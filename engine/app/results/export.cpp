@@ -25,38 +25,37 @@ void refuse_for_lines(const ResultsArguments& arguments) {
   }
 }
 
-/// The document without the lists of its summary (replicas, for one), which are most of it and
-/// which a report of llm-d has no place for.
-Json without_lists(const std::string& document) {
-  std::string text = "{";
-  const auto add = [&](const JsonLines::Member& member) {
-    if (text.back() != '{') text += ',';
-    const char* quote = member.is_text ? "\"" : "";
-    text.append("\"").append(member.key).append("\":");
-    text.append(quote).append(member.value).append(quote);
-  };
-  for (const JsonLines::Member& each : members_in(document, "document")) {
-    if (each.is_text || each.key != "summary" || each.value.front() != '{') {
-      add(each);
-      continue;
+/// What a format reads of a stored document: most of it are lists and metrics that a report of
+/// llm-d has no place for.
+/// @param reads  {key: true, or of an object what is read of it}; null: everything
+Json read_of(std::string_view object, const Json* reads) {
+  Json::Object out;
+  for (const JsonLines::Member& each : members_in(object, "document")) {
+    const Json* wanted = reads == nullptr ? nullptr : reads->find(each.key);
+    if (reads != nullptr && wanted == nullptr) continue;
+    out.push_back({decoded(each.key), Json()});
+    Json& value = out.back().value;
+    if (each.is_text) {
+      value = decoded(each.value);
+    } else if (each.is_number()) {
+      value = each.number();
+    } else if (each.value.front() == '{') {
+      value = read_of(each.value, wanted != nullptr && wanted->is_object() ? wanted : nullptr);
+    } else {
+      value = parse_json(each.value, "document");
     }
-    text += text.back() == '{' ? "\"summary\":{" : ",\"summary\":{";
-    for (const JsonLines::Member& inner : members_in(each.value, "document")) {
-      if (inner.is_text || inner.value.front() != '[') add(inner);
-    }
-    text += '}';
   }
-  return parse_json(text += '}', "document");
+  return Json(std::move(out));
 }
 
 /// A report of llm-d per run and line (scripts/lib/rooflua/formats/write_llm_d.lua).
 std::string llm_d_of(const ResultStore& store, const FrameChoice& choice) {
-  script::VmOptions options;
-  options.home = find_home({});
-  script::Vm vm(options);
+  constexpr const char* module = "rooflua.formats.written";
+  script::Vm vm({.home = find_home({})});
+  const Json reads = vm.call(module, "reads", {Json("llm-d")});
   std::string out;
   each_chosen(store, choice, [&](const NamedRun& run) {
-    Json variant = without_lists(run.row.document), facts = Json::object();
+    Json variant = read_of(run.row.document, &reads), facts = Json::object();
     variant["name"] = run.name;
     facts["uid"] = run.row.run_hash;
     facts["build"] = run.row.build;
@@ -67,7 +66,7 @@ std::string llm_d_of(const ResultStore& store, const FrameChoice& choice) {
     std::vector<Json> arguments(1, "llm-d");
     arguments.push_back(std::move(variant));
     arguments.push_back(std::move(facts));
-    out += dump_json(vm.call("rooflua.formats.written", "document", arguments));
+    out += vm.call_for_line(module, "document", arguments);
     out += '\n';
   });
   return out;

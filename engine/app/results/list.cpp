@@ -157,6 +157,7 @@ std::string table_of(const std::vector<SetState>& all) {
 
 int results_list(const ResultsArguments& arguments) {
   const auto store = open_results(arguments.file);
+  chosen_builds(*store, arguments.build);  // refuses a name that no run has
   const std::vector<SetState> all = states(*store, arguments.set);
   if (arguments.missing > 0) return print_missing(all, arguments);
   if (arguments.json != "-") {

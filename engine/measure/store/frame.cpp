@@ -129,10 +129,20 @@ std::vector<ResultSet> chosen_sets(const ResultStore& store, const std::string& 
                                             : "no set begins so (there are " + known + ")");
 }
 
+std::vector<std::string> chosen_builds(const ResultStore& store, const std::string& build) {
+  std::vector<std::string> all = store.builds();
+  if (build.empty()) return all;
+  if (std::find(all.begin(), all.end(), build) != all.end()) return {build};
+  std::string known;
+  for (const std::string& each : all) known += (known.empty() ? "" : ", ") + each;
+  throw Error("--build " + build, known.empty()
+                                      ? "the file has no runs"
+                                      : "no run is of this build (there are " + known + ")");
+}
+
 void each_chosen(const ResultStore& store, const FrameChoice& choice,
                  const std::function<void(const NamedRun&)>& visit) {
-  const std::vector<std::string> builds =
-      choice.build.empty() ? store.builds() : std::vector<std::string>{choice.build};
+  const std::vector<std::string> builds = chosen_builds(store, choice.build);
   std::unordered_set<std::string> seen;
   const auto key = [](const std::string& run_hash, const std::string& build) {
     return run_hash + " " + build;

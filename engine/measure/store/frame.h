@@ -29,6 +29,9 @@ struct NamedRun {
 /// The sets that a choice names. @throws Error, with the known ones, if it names none
 std::vector<ResultSet> chosen_sets(const ResultStore& store, const std::string& set);
 
+/// The builds that a choice names. @throws Error, with the known ones, if no run is of it
+std::vector<std::string> chosen_builds(const ResultStore& store, const std::string& build);
+
 /// Visits the chosen runs in order of sets and positions, each once; then, where no set is chosen,
 /// those of no set. Altered rows are left out.
 void each_chosen(const ResultStore& store, const FrameChoice& choice,

@@ -61,6 +61,27 @@ bool has_marks(const std::filesystem::path& file) {
   return false;
 }
 
+/// @param found  lines of results before this one, which is none
+[[noreturn]] void refuse(const std::string& file, int line, std::int64_t found) {
+  if (found == 0)
+    throw Error(file,
+                "is no file of results: neither SQLite nor lines of `results export --format "
+                "jsonl`, also in a log between BEGIN ROOFLUA RESULTS and END ROOFLUA RESULTS");
+  throw Error(at(file, line),
+              "is no line of `results export --format jsonl`, as those before it are; delete it, "
+              "or export the results again");
+}
+
+Json line_of(const std::string& text, std::size_t begin, const std::string& place) {
+  try {
+    return parse_json(std::string_view(text).substr(begin), place);
+  } catch (const Error&) {
+    throw Error(place,
+                "is cut off or was altered; export the results again, or delete the line to have "
+                "the others");
+  }
+}
+
 }  // namespace
 
 void write_lines(const ResultStore& store, const std::function<void(const std::string&)>& write) {
@@ -119,22 +140,18 @@ void read_lines(const std::filesystem::path& file,
     if (begin == std::string::npos) {
       if (text.find(lines_begin) != std::string::npos) inside = true;
       if (text.find(lines_end) != std::string::npos) inside = !marked;
-      if (!marked && !text.empty())
-        throw Error(at(file.string(), number),
-                    "is neither a line of `results export --format jsonl` nor between the marks "
-                    "BEGIN ROOFLUA RESULTS and END ROOFLUA RESULTS");
+      if (!marked && !text.empty()) refuse(file.string(), number, found);
       continue;
     }
     if (!inside) continue;
-    const Json line = parse_json(std::string_view(text).substr(begin), at(file.string(), number));
+    const Json line = line_of(text, begin, at(file.string(), number));
     if (const Json* failure = line.find("failure")) {
       take_failure(set_of(*failure), {text_of(*failure, "set_hash"), whole(*failure, "position"),
                                       text_of(*failure, "host"), text_of(*failure, "problem"),
                                       whole(*failure, "tries")});
     } else {
       const RunLine run = run_of(line);
-      if (run.row.run_hash.empty())
-        throw Error(at(file.string(), number), "is not a run: it has no run_hash");
+      if (run.row.run_hash.empty()) refuse(file.string(), number, found);
       take_run(run);
     }
     ++found;

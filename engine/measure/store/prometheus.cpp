@@ -1,7 +1,6 @@
 #include "measure/store/prometheus.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -73,31 +72,26 @@ std::vector<Member> object_at(const std::vector<Member>& members, std::string_vi
   return {};
 }
 
-/// The number at `key` as it stands; "" if there is none.
-std::string_view number_at(const std::vector<Member>& members, std::string_view key) {
+/// The number at `key`; null pointer if there is none.
+const Member* number_at(const std::vector<Member>& members, std::string_view key) {
   for (const Member& each : members) {
-    if (each.key == key && each.is_number()) return each.value;
+    if (each.key == key && each.is_number()) return &each;
   }
-  return {};
-}
-
-double value_of(std::string_view number) {
-  double value = 0;
-  std::from_chars(number.data(), number.data() + number.size(), value);
-  return value;
+  return nullptr;
 }
 
 void add_summary(Exposition& out, const std::string& name, const std::string& labels,
                  const std::vector<Member>& values) {
   for (const Named& quantile : quantiles) {
-    const std::string_view value = number_at(values, quantile.metric);
-    if (!value.empty())
-      out.add(name, "summary", "", labels + ",quantile=\"" + quantile.name + "\"", value);
+    if (const Member* found = number_at(values, quantile.metric))
+      out.add(name, "summary", "", labels + ",quantile=\"" + quantile.name + "\"", found->value);
   }
-  const double count = value_of(number_at(values, "count"));
-  const double mean = value_of(number_at(values, "mean"));
-  out.add(name, "summary", "_sum", labels, json_number(mean * count));
-  out.add(name, "summary", "_count", labels, json_number(count));
+  const auto number = [&](std::string_view key) {
+    const Member* found = number_at(values, key);
+    return found == nullptr ? 0 : found->number();
+  };
+  out.add(name, "summary", "_sum", labels, json_number(number("mean") * number("count")));
+  out.add(name, "summary", "_count", labels, json_number(number("count")));
 }
 
 void add_run(Exposition& out, const NamedRun& run) {
@@ -106,8 +100,8 @@ void add_run(Exposition& out, const NamedRun& run) {
   const std::string labels = "run=" + quoted(run.row.run_hash) + ",build=" + quoted(run.row.build) +
                              ",name=" + quoted(run.name);
   for (const Named& each : counters) {
-    const std::string_view value = number_at(summary, each.metric);
-    if (!value.empty()) out.add(each.name, "counter", "", labels, value);
+    if (const Member* found = number_at(summary, each.metric))
+      out.add(each.name, "counter", "", labels, found->value);
   }
   for (const Named& each : summaries) {
     const std::vector<Member> values = object_at(summary, each.metric);

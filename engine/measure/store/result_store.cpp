@@ -53,6 +53,14 @@ ResultRow read_run(Statement& statement, bool& sound) {
   return row;
 }
 
+Statement& bind(Statement& statement, const RunFailure& failure) {
+  return statement.bind(failure.set_hash)
+      .bind(failure.position)
+      .bind(failure.host)
+      .bind(failure.problem)
+      .bind(failure.tries);
+}
+
 std::int64_t ask(sqlite3* database, const std::string& file, const char* sql) {
   Statement statement(database, file, sql);
   return statement.step() ? statement.integer(0) : 0;
@@ -73,8 +81,11 @@ sqlite3* open(const std::string& file, ResultStore::Use use) {
   const int status = sqlite3_open_v2(file.c_str(), &opened, flags, nullptr);
   if (status != SQLITE_OK) {
     sqlite3_close(opened);
-    throw Error(file, use == ResultStore::Use::write ? "cannot be opened for results"
-                                                     : "there is no such file of results");
+    if (use == ResultStore::Use::read) throw Error(file, "there is no such file of results");
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    if (!folder.empty() && !std::filesystem::exists(folder))
+      throw Error(file, "cannot be written: there is no folder " + folder.string());
+    throw Error(file, "cannot be written: its folder is read-only; name a file elsewhere");
   }
   sqlite3_busy_timeout(opened, patience_ms);
   return opened;
@@ -261,12 +272,7 @@ void ResultStore::put(const SetMember& member) {
 void ResultStore::put(const RunFailure& failure) {
   Statement statement(database_.get(), file_,
                       "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)");
-  statement.bind(failure.set_hash)
-      .bind(failure.position)
-      .bind(failure.host)
-      .bind(failure.problem)
-      .bind(failure.tries)
-      .step();
+  bind(statement, failure).step();
 }
 
 void ResultStore::add_failure(const RunFailure& failure) {
@@ -274,12 +280,7 @@ void ResultStore::add_failure(const RunFailure& failure) {
                       "INSERT INTO failures VALUES (?, ?, ?, ?, ?)"
                       " ON CONFLICT (set_hash, position, host) DO UPDATE SET"
                       " problem = excluded.problem, tries = tries + excluded.tries");
-  statement.bind(failure.set_hash)
-      .bind(failure.position)
-      .bind(failure.host)
-      .bind(failure.problem)
-      .bind(failure.tries)
-      .step();
+  bind(statement, failure).step();
 }
 
 }  // namespace rooflua

@@ -16,13 +16,14 @@ void fail_of_sqlite(sqlite3* database, const std::string& file) {
                   "make room, and the same command runs only the missing ones");
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      throw Error(file, "cannot be written: it, or its folder, is read-only");
+      throw Error(file,
+                  "cannot be written: it, or its folder, is read-only; name a file elsewhere");
     case SQLITE_BUSY:
       throw Error(file, "is being written by another process; wait, or name another file");
     case SQLITE_CORRUPT:
       throw Error(file,
-                  "is damaged. `rooflua results merge NEW.sqlite` of its undamaged copies, or "
-                  "another file and the same command, make it again");
+                  "is damaged, and its rows cannot be read. Use a copy of it, or delete it and do "
+                  "its runs again");
     default:
       throw Error(file, sqlite3_errmsg(database));
   }

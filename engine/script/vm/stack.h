@@ -113,6 +113,8 @@ double check_number(lua_State* L, int index, const char* what);
 /// @throws Error with the key path for functions, cycles, mixed keys and numbers that are not
 /// finite
 Json to_json(lua_State* L, int index, const std::string& path);
+/// dump_json() of that, without making the document.
+std::string to_json_line(lua_State* L, int index, const std::string& path);
 /// Pushes a document. Arrays get the array mark. Null becomes json.null if `null_mark`, else nil.
 void push_json(lua_State* L, const Json& value, bool null_mark);
 

@@ -260,9 +260,9 @@ std::string Vm::run_text(std::string_view text, const std::string& name) {
   return result;
 }
 
-Json Vm::call(const std::string& module, const std::string& name,
-              const std::vector<Json>& arguments) {
-  Json result;
+void Vm::call(const std::string& module, const std::string& name,
+              const std::vector<Json>& arguments,
+              const std::function<void(lua_State*)>& take_result) {
   protect([&](lua_State* L) {
     lua_getglobal(L, "require");
     lua_pushstring(L, module.c_str());
@@ -270,8 +270,21 @@ Json Vm::call(const std::string& module, const std::string& name,
     lua_getfield(L, -1, name.c_str());
     for (const Json& each : arguments) push_json(L, each, false);
     lua_call(L, static_cast<int>(arguments.size()), 1);
-    result = to_json(L, -1, name);
+    take_result(L);
   });
+}
+
+Json Vm::call(const std::string& module, const std::string& name,
+              const std::vector<Json>& arguments) {
+  Json result;
+  call(module, name, arguments, [&](lua_State* L) { result = to_json(L, -1, name); });
+  return result;
+}
+
+std::string Vm::call_for_line(const std::string& module, const std::string& name,
+                              const std::vector<Json>& arguments) {
+  std::string result;
+  call(module, name, arguments, [&](lua_State* L) { result = to_json_line(L, -1, name); });
   return result;
 }
 

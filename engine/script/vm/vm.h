@@ -64,6 +64,10 @@ class Vm {
   /// and returns its first result as a document. @throws LuaError
   Json call(const std::string& module, const std::string& name, const std::vector<Json>& arguments);
 
+  /// The same result as a line of JSON, sooner.
+  std::string call_for_line(const std::string& module, const std::string& name,
+                            const std::vector<Json>& arguments);
+
   /// Runs `body` as a protected call of Lua. @throws LuaError for a Lua error; exceptions that
   /// `body` throws are rethrown
   void protect(const std::function<void(lua_State*)>& body);
@@ -78,6 +82,8 @@ class Vm {
   lua_State* state() const { return state_; }
 
  private:
+  void call(const std::string& module, const std::string& name, const std::vector<Json>& arguments,
+            const std::function<void(lua_State*)>& take_result);
   void open();
   void close();
 

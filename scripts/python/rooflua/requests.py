@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-from pathlib import Path
 
-from .tables import table
+from .tables import table, text_of
 
 # Columns of --requests that are texts.
 TEXTS = ("class", "outcome")
@@ -19,23 +19,25 @@ def _number(text):
     return int(number) if number.is_integer() and "." not in text and "e" not in text else number
 
 
-def _from_csv(path):
-    with open(path, newline="") as file:
-        reader = csv.DictReader(file)
-        if not reader.fieldnames or "arrival_s" not in reader.fieldnames:
-            raise ValueError(f"{path}:1: expected the columns of --requests (arrival_s, prompt_tokens, ttft_s, ...), "
-                             f"found {', '.join(reader.fieldnames or ['nothing'])}")
-        rows = []
-        for row in reader:
-            try:
-                rows.append({key: value if key in TEXTS else _number(value) for key, value in row.items()})
-            except (TypeError, ValueError) as problem:
-                raise ValueError(f"{path}:{reader.line_num}: {problem}") from None
-        return rows
+def _from_csv(path, text):
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    if not reader.fieldnames or "arrival_s" not in reader.fieldnames:
+        raise ValueError(f"{path}:1: expected the columns of --requests (arrival_s, prompt_tokens, ttft_s, ...), "
+                         f"found {', '.join(reader.fieldnames or ['nothing'])}")
+    rows = []
+    for row in reader:
+        try:
+            rows.append({key: value if key in TEXTS else _number(value) for key, value in row.items()})
+        except (TypeError, ValueError) as problem:
+            raise ValueError(f"{path}:{reader.line_num}: {problem}") from None
+    return rows
 
 
-def _from_bench(path):
-    document = json.loads(Path(path).read_text())
+def _from_bench(path, text):
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise ValueError(f"{path}:{problem.lineno}: is no JSON of requests: {problem.msg}") from None
     if not isinstance(document, dict) or not document.get("input_lens"):
         raise ValueError(f"{path}: input_lens: is missing; vllm bench serve writes it with --save-detailed")
     first_s = min(document.get("start_times") or [0])
@@ -57,7 +59,6 @@ def requests(path, as_rows=False):
 
     :param as_rows: a list of dicts in any case
     """
-    with open(path) as file:
-        head = file.read(64).lstrip()
-    rows = _from_bench(path) if head.startswith("{") else _from_csv(path)
+    text = text_of(path, "requests: the CSV of --requests, or the JSON of vllm bench serve")
+    rows = _from_bench(path, text) if text[:64].lstrip().startswith("{") else _from_csv(path, text)
     return rows if as_rows else table(rows)

@@ -123,10 +123,19 @@ LAYOUTS = {
 SHORT = "json_remove(document, '$.summary.replicas')"
 
 
+def is_sqlite(path):
+    with open(path, "rb") as file:
+        return file.read(15) == b"SQLite format 3"
+
+
 def _stored(path, document):
     """Rows of one file as they are stored."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: there is no such file of results")
+    if Path(path).stat().st_size == 0:
+        raise ValueError(f"{path}: holds no results")
+    if not is_sqlite(path):
+        raise ValueError(f"{path}: is no file of results, which is SQLite; rooflua.read takes exported lines as well")
     connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
     try:
         columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
@@ -134,7 +143,8 @@ def _stored(path, document):
             if column in columns:
                 return connection.execute(query.format(document=document)).fetchall()
     except sqlite3.DatabaseError as problem:
-        raise ValueError(f"{path}: is no file of results: {problem}") from None
+        raise ValueError(f"{path}: is damaged, and its rows cannot be read ({problem}); use a copy of it, or do its "
+                         f"runs again") from None
     finally:
         connection.close()
     raise ValueError(f"{path}: is an SQLite file of something else: it has no table of runs")
@@ -178,7 +188,8 @@ def results(path, set=None):
     :param set: the beginning of a set's hash: only its runs
     """
     path = Path(path)
-    files = sorted(path.glob("*.sqlite")) if path.is_dir() else [path]
+    # A shard that has begun and kept nothing has an empty file.
+    files = sorted(each for each in path.glob("*.sqlite") if each.stat().st_size) if path.is_dir() else [path]
     if not files:
         raise FileNotFoundError(f"{path}: there is no .sqlite file in this folder")
 
@@ -190,4 +201,6 @@ def results(path, set=None):
     with _no_collection():
         for about, variant in _variants(files, set, SHORT):
             rows.add(*_parts(variant, **about))
+    if set is not None and not rows.count:
+        raise ValueError(f"{path}: no run is of a set that begins with {set!r}; `rooflua results list` prints the sets")
     return Result(document, rows=rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 def pandas():
     """The module pandas; None where it is not installed."""
@@ -10,6 +12,22 @@ def pandas():
     except ImportError:
         return None
     return module
+
+
+def text_of(path, what):
+    """The text of a file; what it should be stands in messages.
+
+    :raises ValueError: that names the file, if it holds no text
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: is a folder; name a file in it")
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: there is no such file")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: is no text; expected {what}") from None
 
 
 def rows_of(table):

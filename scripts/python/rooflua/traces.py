@@ -8,8 +8,8 @@ import math
 from pathlib import Path
 
 from .requests import requests
-from .results import Result, results
-from .tables import rows_of, table
+from .results import Result, is_sqlite, results
+from .tables import rows_of, table, text_of
 
 NEEDED = ("arrival_s", "prompt_tokens", "output_tokens")
 OPTIONAL = ("class", "session", "round", "priority", "prompt_id", "prefix_group", "prefix_length")
@@ -56,11 +56,15 @@ def read_trace(path):
     return table(rows)
 
 
-def _lines(path):
+def _lines(path, text):
     """A Result of the lines that `rooflua results export --format jsonl` writes."""
     variants = []
-    for line in Path(path).read_text().splitlines():
-        row = json.loads(line) if line.startswith("{") else {}
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            row = json.loads(line) if line.startswith("{") else {}
+        except json.JSONDecodeError:
+            raise ValueError(f"{path}:{number}: is cut off or was altered; export the results again, or delete the "
+                             f"line to have the others") from None
         if "document" in row:
             document = row["document"]
             variants.append(json.loads(document) if isinstance(document, str) else document)
@@ -73,21 +77,20 @@ def read(path):
     """A file that rooflua wrote, told by its content: a result document, a file of results, or requests."""
     if Path(path).is_dir():
         return results(path)
-    with open(path, "rb") as file:
-        head = file.read(64)
-    if head.startswith(b"SQLite format 3"):
+    if Path(path).is_file() and is_sqlite(path):
         return results(path)
-    if not head.lstrip().startswith((b"{", b"BEGIN ROOFLUA")):
+    text = text_of(path, "a result document, results or requests")
+    if not text.lstrip().startswith(("{", "BEGIN ROOFLUA")):
         return requests(path)
     try:
-        document = json.loads(Path(path).read_text())
+        document = json.loads(text)
     except json.JSONDecodeError:
-        return _lines(path)
+        return _lines(path, text)
     if isinstance(document, dict) and isinstance(document.get("variants"), list):
         return Result(document)
     if isinstance(document, dict) and "input_lens" in document:
         return requests(path)
     if isinstance(document, dict) and "run_hash" in document:
-        return _lines(path)
+        return _lines(path, text)
     raise ValueError(f"{path}: expected a result document (run --json), results (run --results) or requests "
                      f"(run --requests)")

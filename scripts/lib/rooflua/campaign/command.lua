@@ -24,8 +24,17 @@ local function template(on, site, site_file)
   return made
 end
 
---- The scenario and the files of the user that it depends on, as {name (below `scenario/`), copy_of}. Notes tell of
---- those that lie elsewhere and are not copied.
+--- Adds a file to a list, or all files of a folder of tables.
+local function add(out, name, path)
+  if native.file_exists(path) then
+    out[#out + 1] = { name = name, copy_of = path }
+  else
+    for _, each in ipairs(native.list_folder(path, "")) do add(out, name .. "/" .. each, path .. "/" .. each) end
+  end
+end
+
+--- The scenario and the files of the user that it depends on, as {name (below `scenario/`), copy_of}. Tasks run there,
+--- so files of the working directory are copied as well. Notes tell of those that lie elsewhere and are not copied.
 local function files_of(opened, notes)
   local folder = opened.path:match "^(.*)/[^/]*$" or "."
   local out, taken = json.array {}, {}
@@ -33,11 +42,10 @@ local function files_of(opened, notes)
     if taken[path] or path:sub(1, #native.home + 1) == native.home .. "/" and path ~= opened.path then return end
     taken[path] = true
     local inside = path:sub(1, #folder + 1) == folder .. "/" and path:sub(#folder + 2)
-      or folder == "." and path:sub(1, 1) ~= "/" and path
-    if not native.file_exists(path) then return end
+      or path:sub(1, 1) ~= "/" and path
     if inside and not inside:find("..", 1, true) then
-      out[#out + 1] = { name = "scenario/" .. inside, copy_of = path }
-    else
+      add(out, "scenario/" .. inside, path)
+    elseif native.file_exists(path) or #native.list_folder(path, "") > 0 then
       notes[#notes + 1] = path .. ": lies elsewhere than the scenario and is not copied; every machine must see it "
         .. "under this name"
     end

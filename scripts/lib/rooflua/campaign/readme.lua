@@ -7,8 +7,8 @@ local quoted = shell.quoted
 --- @param engine table the template; its `again` says how shards are done again
 function readme.text(campaign, engine)
   local all = quoted(campaign.dir .. "/results.sqlite")
-  local own = shell.line(quoted(campaign.program), "run", quoted(campaign.dir .. "/scenario/" .. campaign.scenario),
-    campaign.arguments, "--results", all)
+  local own = shell.line(campaign:enter() .. " && " .. quoted(campaign.program), "run",
+    quoted(campaign.dir .. "/scenario/" .. campaign.scenario), campaign.arguments, "--results", all)
   return ([[
 # %s
 

@@ -27,11 +27,16 @@ function shell.line(...)
   return table.concat(parts, " ")
 end
 
+local function folder(campaign, places) return places and places.scenario or campaign.dir .. "/scenario" end
+
+--- The command that goes to the scenario: files that it names are looked for there, whatever the folder of the task.
+function shell.enter(campaign, places) return "cd " .. quoted(folder(campaign, places)) end
+
 --- The command that does one shard. `shard` is what --shard gets, `places` may say other folders than the campaign's.
 function shell.run(campaign, shard, places)
   places = places or {}
   return shell.line(quoted(places.program or campaign.program), "run",
-    quoted((places.scenario or campaign.dir .. "/scenario") .. "/" .. campaign.scenario), campaign.arguments,
+    quoted(folder(campaign, places) .. "/" .. campaign.scenario), campaign.arguments,
     "--shard " .. shard, "--results", quoted((places.results or campaign.dir .. "/results") .. "/"),
     campaign.rounds and "--round " .. quoted(campaign.dir .. "/results.sqlite") or "",
     campaign.jobs > 1 and "--jobs " .. campaign.jobs or "", "--quiet")

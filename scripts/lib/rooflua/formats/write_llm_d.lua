@@ -8,17 +8,26 @@ local fields = require "rooflua.formats.fields"
 local write_llm_d = {}
 
 --- The schema has no p99 of other names; a statistic that was not computed is left out.
-local statistics = { mean = "mean", std = "stddev", min = "min", p50 = "p50", p90 = "p90", p95 = "p95", p99 = "p99",
-  max = "max" }
+local statistics = { { "mean", "mean" }, { "std", "stddev" }, { "min", "min" }, { "p50", "p50" }, { "p90", "p90" },
+  { "p95", "p95" }, { "p99", "p99" }, { "max", "max" } }
 
-local latencies = { time_to_first_token = { "ttft_s", "s" }, time_per_output_token = { "tpot_s", "s/token" },
-  inter_token_latency = { "itl_s", "s/token" }, request_latency = { "e2e_s", "s" } }
+local latencies = { { "time_to_first_token", "ttft_s", "s" }, { "time_per_output_token", "tpot_s", "s/token" },
+  { "inter_token_latency", "itl_s", "s/token" }, { "request_latency", "e2e_s", "s" } }
+
+-- The same in each report of thousands.
+local simulated, unversioned = json.array { "simulated" }, { schema_version = "0.0.1" }
+
+--- What a report is made of, of all that a variant holds: `rooflua results export` hands over no more than that.
+write_llm_d.reads = { parameters = true, summary = { requests = true, completed = true, duration_s = true,
+  requests_per_s = true, output_tokens_per_s = true, prompt_tokens = true, output_tokens = true, evidence = true } }
+for _, each in ipairs(latencies) do write_llm_d.reads.summary[each[2]] = true end
 
 local function statistics_of(metric, unit)
   if type(metric) ~= "table" or type(metric.mean) ~= "number" or metric.count == 0 then return nil end
   local out = { units = unit }
-  for name, theirs in pairs(statistics) do
-    if type(metric[name]) == "number" then out[theirs] = metric[name] end
+  for _, each in ipairs(statistics) do
+    local value = metric[each[1]]
+    if type(value) == "number" then out[each[2]] = value end
   end
   return out
 end
@@ -33,7 +42,7 @@ end
 
 local function aggregate_of(summary)
   local completed, latency = summary.completed, {}
-  for name, each in pairs(latencies) do latency[name] = statistics_of(summary[each[1]], each[2]) end
+  for _, each in ipairs(latencies) do latency[each[1]] = statistics_of(summary[each[2]], each[3]) end
   local per_s = summary.duration_s > 0 and 1 / summary.duration_s or 0
   return {
     requests = { total = summary.requests, failures = summary.requests - completed,
@@ -55,7 +64,7 @@ local function load_of(variant, facts)
     value = length_of(summary.output_tokens, summary.completed) }
   standardized.rate_qps = facts.rate_per_s or parameters["workload.rate_per_s"]
   standardized.concurrency = facts.clients or parameters["workload.clients"]
-  return { metadata = { schema_version = "0.0.1" }, standardized = standardized, native = {} }
+  return { metadata = unversioned, standardized = standardized, native = {} }
 end
 
 --- The report of one variant of a result document.
@@ -73,7 +82,7 @@ function write_llm_d.report(variant, facts)
   return {
     version = "0.2",
     run = { uid = facts.uid, eid = facts.eid, description = "simulated by rooflua: " .. named,
-      keywords = json.array { "simulated" }, time = { duration = ("PT%.14gS"):format(summary.duration_s) } },
+      keywords = simulated, time = { duration = ("PT%.14gS"):format(summary.duration_s) } },
     scenario = {
       stack = json.array { { metadata = { schema_version = "0.0.1", label = "rooflua-0", cfg_id = facts.uid },
         standardized = { kind = "generic", tool = fields.simulated, tool_version = facts.build },

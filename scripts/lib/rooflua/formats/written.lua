@@ -13,12 +13,13 @@ local written = {}
 --- Each format has one of
 ---     document(variant, facts, requests)  the document that the file is
 ---     lines(variant, facts, requests)     a list of documents, one per line
---- and may have requests = true (it needs them) and ready(facts), which raises an error where it cannot be written.
+--- and may have requests = true (it needs them), ready(facts), which raises an error where it cannot be written, and
+--- reads, which names what it takes of a variant: {key = true or, of an object, its members as {key = true}}.
 written.formats = {
   aiperf = { lines = write_aiperf.lines, requests = true },
   guidellm = { document = write_guidellm.document, requests = true },
   inferencex = { document = write_inferencex.row, ready = write_inferencex.ready },
-  ["llm-d"] = { document = write_llm_d.report },
+  ["llm-d"] = { document = write_llm_d.report, reads = write_llm_d.reads },
   otlp = { lines = write_otlp.lines, requests = true },
 }
 
@@ -45,6 +46,9 @@ function written.ready(name, facts)
   if format.ready then format.ready(facts) end
   return true
 end
+
+--- What the format takes of a variant, as `reads` above.
+function written.reads(name) return format_of(name).reads end
 
 --- The document of one variant of a result, for formats that need no requests.
 --- @param name string

@@ -4,7 +4,7 @@ local core = require "rooflua.base.core"
 local files = {}
 
 local folder  -- of the scenario that was loaded last
-local found = {}  -- the set of all paths that find() returned
+local found = {}  -- by each path that find() returned, how the scenario names it
 
 --- Sets the scenario beside which files are looked for.
 --- @param scenario string|nil path of a scenario file
@@ -18,21 +18,27 @@ local function exists(path)
   return handle ~= nil
 end
 
---- All paths that find() returned so far, sorted: results depend on these files.
-function files.found() return core.sorted_keys(found) end
+--- By each path that find() returned so far, how the scenario names it: results depend on these files.
+function files.found() return found end
 
-local function noted(path)
-  if path ~= "" then found[path] = true end
-  return path
+local function noted(place, path)
+  if path ~= "" then found[place] = path end
+  return place
 end
 
 --- Notes a file that was read.
-function files.note(path) found[path] = true end
+function files.note(path) found[path] = path end
 
---- Where a scenario's `path` may be: beside the scenario, and as it is.
-function files.places(path)
-  if path:sub(1, 1) == "/" or not folder or folder == "." then return { path } end
-  return { folder .. "/" .. path, path }
+--- `path` beside the scenario; nil where that is no other place than the path itself.
+local function beside(path)
+  if path:sub(1, 1) == "/" or path == "" or not folder or folder == "." then return nil end
+  return folder .. "/" .. path
+end
+
+--- The place where a scenario's `path` is, or would be.
+function files.place(path)
+  local near = beside(path)
+  return near and exists(near) and near or path
 end
 
 --- The place of `path`. If it does not exist, the error names both places that were tried.
@@ -40,12 +46,10 @@ end
 --- @param kind string "file" or "folder of tables"
 function files.find(path, what, kind)
   core.text(path, what)
-  if path:sub(1, 1) == "/" or path == "" then return noted(path) end
-  local beside = folder and folder ~= "." and folder .. "/" .. path
-  if beside and exists(beside) then return noted(beside) end
-  if exists(path) then return noted(path) end
+  local place, near = files.place(path), beside(path)
+  if path:sub(1, 1) == "/" or path == "" or place == near or exists(path) then return noted(place, path) end
   return core.fail("%s: %s: there is no such %s%s", what, path, kind,
-    beside and (" (looked for %s beside the scenario and %s in the working directory)"):format(beside, path) or "")
+    near and (" (looked for %s beside the scenario and %s in the working directory)"):format(near, path) or "")
 end
 
 return files

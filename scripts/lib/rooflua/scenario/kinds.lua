@@ -112,7 +112,7 @@ function kinds.files(opened)
     local _, files = hasher:of(opening.changed(opened, variant), "run")
     for path in pairs(files) do set[path] = true end
   end
-  for _, path in ipairs(hasher:common_files()) do set[path] = true end
+  for path in pairs(hasher:common_files()) do set[path] = true end
   return core.sorted_keys(set)
 end
 

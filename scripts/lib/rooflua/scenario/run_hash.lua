@@ -39,24 +39,24 @@ local function contents(value)
   return type(value) == "table" and not policy.is_class(value) and core.plain(value) or nil
 end
 
---- Adds what is read of a path: of a model's folder its description, of any other folder all files.
-local function add_path(out, path, key)
+--- Adds what is read of a path: of a model's folder its description, of any other folder all files. `text` is how the
+--- scenario names it.
+local function add_path(out, path, key, text)
   local of_model = key ~= "path" and path:find "[/.]" and native.model_files(path) or {}
-  for _, file in ipairs(of_model) do out[file] = true end
-  if #of_model == 0 and (key == "path" or path:find "[/.]" and native.file_exists(path)) then out[path] = true end
+  for _, file in ipairs(of_model) do out[file] = file end
+  if #of_model == 0 and (key == "path" or path:find "[/.]" and native.file_exists(path)) then out[path] = text end
 end
 
---- Adds the files that a text names, if it names any.
+--- Adds the file that a text names, if it names one: of a `path` the one that is found, of models and hardware the one
+--- in the working directory.
 function Hasher:add_named(out, text, key)
   local known = self.named[(key or "") .. "\n" .. text]
   if not known then
     known = {}
-    for _, path in ipairs(files_of.places(text)) do
-      if text ~= "" then add_path(known, path, key) end
-    end
+    if text ~= "" then add_path(known, key == "path" and files_of.place(text) or text, key, text) end
     self.named[(key or "") .. "\n" .. text] = known
   end
-  for path in pairs(known) do out[path] = true end
+  for path, name in pairs(known) do out[path] = name end
 end
 
 --- The policy that a text names at a key of a scenario; nil if it names none. A policy that cannot be loaded is no
@@ -126,6 +126,30 @@ function Hasher:class(class)
   return known
 end
 
+--- What orders a file among others, wherever the scenario and the program lie: the name that the scenario gives it, or
+--- its place in the folder of the scenario or of the program.
+function Hasher:order(path, given)
+  if given ~= true then return given end
+  for _, folder in ipairs { native.home, self.folder } do
+    if path:sub(1, #folder + 1) == folder .. "/" then return path:sub(#folder + 2) end
+  end
+  return path
+end
+
+--- Adds the contents of files to a list. `files` has by path the name that the scenario gives, or true.
+function Hasher:add_contents(parts, files)
+  local entries = {}
+  for path, given in pairs(files) do
+    local known = self.entries[path]
+    if not known or known.given ~= given then
+      known = { given = given, text = self:order(path, given) .. "\n" .. self:content(path) }
+      self.entries[path] = known
+    end
+    entries[known.text] = path
+  end
+  for _, entry in ipairs(core.sorted_keys(entries)) do parts[#parts + 1] = self:content(entries[entry]) end
+end
+
 --- A Lua file and all that it requires, as a set of paths.
 function Hasher:closure(path)
   local known = self.closures[path]
@@ -140,7 +164,7 @@ end
 local function is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
 
 --- Files that hold whatever the scenario is: Lua files of the user that were run while it was loaded, with all that
---- they require, and files that these have read.
+--- they require, and files that these have read; by path as in `add_contents`.
 function Hasher:common_files()
   local files, named = {}, { files = {}, policies = {}, seen = {} }
   for _, path in ipairs(chunks.files_of_scenario()) do
@@ -151,17 +175,17 @@ function Hasher:common_files()
   -- What variants name is added to their own names.
   for _, value in ipairs(self.varied) do self:collect(named, value.value, value.key, 1) end
   self:collect(named, self.given, nil, 0)
-  for _, path in ipairs(files_of.found()) do
-    if not named.files[path] then files[path] = true end
+  for path, given in pairs(files_of.found()) do
+    if not named.files[path] then files[path] = given end
   end
-  return core.sorted_keys(files)
+  return files
 end
 
 --- The name of the content that all runs of the scenario share.
 function Hasher:common()
   if self.common_name then return self.common_name end
   local parts = { shipped() }
-  for _, path in ipairs(self:common_files()) do parts[#parts + 1] = self:content(path) end
+  self:add_contents(parts, self:common_files())
   self.common_name = native.content_name(none, parts)
   return self.common_name
 end
@@ -191,7 +215,7 @@ function Hasher:of(given, form)
     for each in pairs(self:closure(path)) do files[each] = true end
   end
   local parts = { form, "seed " .. ("%.17g"):format(given.seed or 0), text, table.concat(texts), self:common() }
-  for _, path in ipairs(core.sorted_keys(files)) do parts[#parts + 1] = self:content(path) end
+  self:add_contents(parts, files)
   return native.content_name(none, parts), files
 end
 
@@ -206,7 +230,7 @@ function run_hash.of_scenario(scenario)
     end
   end
   return setmetatable({ given = scenario.given, path = scenario.path, varied = varied, named = {}, contents = {},
-    named_classes = {}, class_texts = {}, closures = {},
+    named_classes = {}, class_texts = {}, closures = {}, entries = {},
     folder = scenario.path and scenario.path:match "^(.*)/[^/]*$" or "." }, Hasher)
 end
 
