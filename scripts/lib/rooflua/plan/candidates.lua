@@ -6,6 +6,9 @@ local deploy = require "rooflua.plan.deploy"
 local question_view = require("rooflua.plan.question").view
 local spec = require "rooflua.spec"
 local schema = require "rooflua.scenario.schema"
+local keep = require "rooflua.plan.keep"
+local run_text = require "rooflua.scenario.run_text"
+local words = require "rooflua.plan.words"
 
 local candidates = {}
 
@@ -24,16 +27,11 @@ end
 candidates.widths_text = widths_text
 
 local function name_of(question, candidate)
-  local parts = { question.gpus[candidate.gpu].label, widths_text(candidate), candidate.engine }
-  for _, key in ipairs { "weights", "kv" } do
-    if candidate[key] then parts[#parts + 1] = key .. " " .. candidate[key] end
-  end
+  local parts = { question.gpus[candidate.gpu].label, widths_text(candidate) }
   if candidate.split then
     parts[#parts + 1] = ("%d prefill + %d decode"):format(candidate.split.prefill, candidate.split.decode)
   end
-  parts[#parts + 1] = ("%d seats"):format(candidate.max_num_seqs)
-  parts[#parts + 1] = ("budget %d"):format(candidate.max_num_batched_tokens)
-  if candidate.label then parts[#parts + 1] = tostring(candidate.label) end
+  parts[#parts + 1] = words.settings(candidate)
   return table.concat(parts, ", ")
 end
 
@@ -65,18 +63,21 @@ local function checked(question, given, index)
   return out
 end
 
---- Everything that the generator emits, in its order.
+--- Everything that the generator emits, in its order, each once. Of several with one name each gets its number behind
+--- it: what tells them apart is in `set` or `speculation`.
 function candidates.all(question)
-  local out, seen = {}, {}
+  local out, seen, named = {}, {}, {}
   question.candidates:each(question_view(question), function(given)
     if #out == most_candidates then
       core.fail("plan.candidates: %s emits more than %d candidates; list fewer values", question.candidates.name,
         most_candidates)
     end
     local one = checked(question, given, #out + 1)
-    if not seen[one.name] then
-      seen[one.name], out[#out + 1] = true, one
-    end
+    local content = run_text.of(keep.candidate(one))
+    if seen[content] then return end
+    seen[content], out[#out + 1] = true, one
+    named[one.name] = (named[one.name] or 0) + 1
+    if named[one.name] > 1 then one.name = ("%s (%d)"):format(one.name, named[one.name]) end
   end)
   if #out == 0 then core.fail("plan.candidates: %s emits no candidate", question.candidates.name) end
   return out
@@ -136,14 +137,28 @@ local function refusal(question, candidate)
   end
 end
 
+--- What a deployment is, whatever its generator called it: two candidates with one text are one deployment.
+local function text_of(question, candidate)
+  local content = keep.candidate(candidate)
+  content.memory_utilization, content.label, content.weights, content.kv = nil, nil, nil, nil -- the deployment has them
+  if not question.drawn.shares then content.prefix_caching = nil end -- no request has a prefix of another one
+  local built = {}
+  for key, value in core.sorted_pairs(candidate.deployment) do
+    if key ~= "model" and key ~= "hardware" then built[key] = type(value) == "table" and core.plain(value) or value end
+  end
+  content.deployment = built
+  return (run_text.of(content))
+end
+
 --- Digits replaced, so that refusals of one kind are counted together.
 local function kind_of(problem)
   return (problem:gsub("%d[%d,.]*", "N"))
 end
 
---- Stage 0: those that fit, and {reason, count, example} of the others, the most frequent reason first.
+--- Stage 0: those that fit, of several that are one deployment the first, and {reason, count, example} of those that
+--- do not fit, the most frequent reason first.
 function candidates.fitting(question, list)
-  local fit, reasons, by_kind = {}, {}, {}
+  local fit, reasons, by_kind, first = {}, {}, {}, {}
   for _, candidate in ipairs(list) do
     local problem, kind = refusal(question, candidate)
     if problem then
@@ -155,7 +170,12 @@ function candidates.fitting(question, list)
       end
       by_kind[kind].count = by_kind[kind].count + 1
     else
-      fit[#fit + 1] = candidate
+      local text = text_of(question, candidate)
+      if first[text] then
+        candidate.ended, candidate.problem = "the same", ("the same deployment as candidate %d"):format(first[text].index)
+      else
+        first[text], fit[#fit + 1] = candidate, candidate
+      end
     end
   end
   table.sort(reasons, function(a, b)

@@ -116,8 +116,8 @@ local function requests_of(out, given)
   elseif out.load.kind == "clients" then
     out.requests = math.max(fewest_requests, least, math.ceil(answers_in_horizon * out.load.value * out.load.peak))
   else
-    local horizon_s = given.horizon_s or answers_in_horizon * answer_s(out.bounds, drawn)
-    local wanted = math.ceil(horizon_s * out.load.value * out.load.peak)
+    out.horizon_s = given.horizon_s or answers_in_horizon * answer_s(out.bounds, drawn)
+    local wanted = math.ceil(out.horizon_s * out.load.value * out.load.peak)
     out.requests = math.max(fewest_requests, least, math.min(most_requests, wanted))
   end
   if out.requests < least then

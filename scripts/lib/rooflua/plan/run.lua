@@ -14,7 +14,7 @@ local run = {}
 --- Objectives that need the price of every GPU.
 local function check_prices(asked)
   local name = asked.objective.name
-  if name == "gpus" or name == "goodput_per_gpu" or name == "energy" then return end
+  if name == "gpus" or name == "goodput_per_gpu" or name == "energy" or name == "rate" then return end
   for i, each in ipairs(asked.gpus) do
     if not each.price then
       asked.reader:fail(("plan.gpus[%d]"):format(i), "there is no price of %s in bench_data/prices.toml; give one: "
@@ -24,10 +24,26 @@ local function check_prices(asked)
   end
 end
 
+--- An objective that looks for the largest load varies a rate, on a number of GPUs that is given.
+local function check_seeks(asked)
+  if asked.objective.seeks ~= "load" then return end
+  if asked.load.kind ~= "rate" then
+    asked.reader:fail("plan.load", "the objective %s looks for the largest rate, so the load is the least rate that is "
+      .. "wanted: load = { rate_per_s = 1 } (--rate 1)", asked.objective.name)
+  end
+  for i, each in ipairs(asked.gpus) do
+    if not each.has_most then
+      asked.reader:fail(("plan.gpus[%d].most"):format(i), "the objective %s takes all GPUs, so say how many there are: "
+        .. "{ \"%s\", most = 16 } (--gpus %s:16)", asked.objective.name, each.name, each.name)
+    end
+  end
+end
+
 --- The question of a scenario, checked.
 function run.check(reader, given)
   local asked = question.of(reader, given)
   check_prices(asked)
+  check_seeks(asked)
   artefacts.check(asked)
   return asked
 end
@@ -58,6 +74,17 @@ local function note_watts(asked)
   end
 end
 
+--- Tells where the largest load that was found is so much above the one that was asked for that runs were short.
+local function note_short_runs(asked, plan)
+  local first = plan.ranks[1]
+  if asked.objective.seeks ~= "load" or not (first and asked.horizon_s) then return end
+  local rate = first.result.rate_per_s
+  if asked.requests / rate < asked.horizon_s / 2 then
+    asked.notes[#asked.notes + 1] = ("%d requests last %.3g s at %.4g/s, and runs of %.3g s were wanted; ask again with a "
+      .. "rate near it, as --rate %.3g"):format(asked.requests, asked.requests / rate, rate, asked.horizon_s, rate / 2)
+  end
+end
+
 --- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts, results
 --- and also (files of results: what is there is not run again), tells_partial (whether Ctrl-C ends with what is known).
 function run.all(reader, given, how)
@@ -69,6 +96,7 @@ function run.all(reader, given, how)
   local found = search.run(asked)
   local plan = answer.known(asked, found)
   plan.audit = answer.audit(found)
+  note_short_runs(asked, plan)
   if plan.verified == 0 and not plan.stopped then plan.nearest_holds = nearest_holds(asked, found) end
   return { question = asked, found = found, plan = plan }
 end

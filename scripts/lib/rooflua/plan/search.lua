@@ -109,7 +109,10 @@ local function add_floor(question, candidate, found)
   candidate.bound, candidate.least, candidate.most, candidate.guess = found, found.least, found.most, found.guess
   local objective = question.objective
   local function floor_at(replicas)
-    return objective.floor and objective:floor(money.least(question, candidate, replicas + question.survive)) or nil
+    if not objective.floor then return nil end
+    local bounds_of = money.least(question, candidate, replicas + question.survive)
+    bounds_of.rate_per_s = (found.rate_per_s or math.huge) * found.most
+    return objective:floor(bounds_of)
   end
   candidate.floor = not found.off and floor_at(found.least) or nil
   candidate.guess_score = found.guess and floor_at(found.guess) or nil
@@ -155,6 +158,26 @@ local function state_of(question, left, results)
     seed = question.seed, can_shorten = load.has_count(question.workload) and question.load.kind ~= "recorded" }
 end
 
+local most_multiple = 1e4 -- of the load, where the largest is looked for
+
+--- All replicas of a candidate at the largest load that they hold.
+local function at_largest_load(question, candidate, options)
+  local needs = candidate.most
+  local function run(replicas, scale)
+    return evaluate.run(question, candidate, replicas, { requests = options.requests, seed = options.seed,
+      steady = options.steady, scale = scale })
+  end
+  local at_load = run(needs, 1)
+  if not at_load.meets then return { best = at_load, tried = 1 } end
+  local bound, load = candidate.bound.rate_per_s, question.load
+  local scale, best, tried = evaluate.holds_to(question, candidate, needs, { requests = options.requests,
+    seed = options.seed, steady = options.steady, meets = true, most_scale = most_multiple,
+    never = bound and bound * needs / (load.value * load.peak) })
+  best = best or at_load
+  if question.survive > 0 and options.steady then best = run(needs + question.survive, scale) end
+  return { replicas = needs, best = best, tried = tried + 1, needs = needs }
+end
+
 local near_length = 3 -- a run that is shorter by more flatters too much to say where to look
 
 --- Runs one ask: the fewest replicas of a candidate that meet the SLO. A run of the candidate that was not much
@@ -162,6 +185,7 @@ local near_length = 3 -- a run that is shorter by more flatters too much to say 
 ---@param before table? the candidate's result before: {needs, requests}
 local function answer(question, candidate, ask, before)
   local options = { requests = ask.requests, seed = question.seed, steady = ask.requests == question.requests }
+  if question.objective.seeks == "load" then return at_largest_load(question, candidate, options) end
   local found = evaluate.fewest(question, candidate, { least = candidate.least, most = candidate.most,
     guess = before and before.requests * near_length >= ask.requests and before.needs or candidate.guess }, options)
   if found.replicas and question.survive > 0 and options.steady then
