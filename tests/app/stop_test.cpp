@@ -287,7 +287,7 @@ TEST_CASE("Ctrl-C tells the ranking of a plan so far, with `plan` and with `run`
       INFO(said.text);
       CHECK(said.status == 130);
       CHECK(contains(said.text,
-                     "PARTIAL: stopped by Ctrl-C; 1 of 2 candidates that bounds left ran in full"));
+                     "PARTIAL: interrupted; 1 of 2 candidates that bounds left ran in full"));
       CHECK(contains(said.text, "1  1 x H100 (1 replica x tp 1), vllm, 32 seats, budget 1024"));
       const Json document = parse_json(folder.read("p.json"), "p.json");
       const Json* plan =

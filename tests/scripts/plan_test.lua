@@ -122,6 +122,28 @@ test("TensorRT-LLM with a budget below the longest prompt does not fit, because 
   end
 end)
 
+test("candidates that are one deployment run once, and others with one name are kept apart", function()
+  local function listed(list)
+    for _, each in ipairs(list) do each.max_num_seqs, each.max_num_batched_tokens = 32, 1024 end
+    return setup.searched { gpus = { { "h100-sxm", most = 8, price_per_hour = 3 }, { "h100-sxm", most = 8,
+      price_per_hour = 2 } }, candidates = require "candidates.listed" { list = list } }
+  end
+  local done = listed { { gpu = 1 }, { gpu = 1 }, { gpu = 1, kv = "bf16" }, { gpu = 1, weights = "bf16" },
+    { gpu = 1, prefix_caching = false }, { gpu = 1, memory_utilization = 0.92 }, { gpu = 2 }, { gpu = 1, kv = "fp8" },
+    { gpu = 1, memory_utilization = 0.5 } }
+  local ended = {}
+  for i, each in ipairs(done.found.candidates) do
+    ended[i] = each.ended == "the same" and each.problem:match "%d+$" or each.ended
+  end
+  test.equal(table.concat(ended, ", "), "in full, 1, 1, 1, 1, in full, in full, in full")
+  test.equal(#done.found.results, 4)
+  local text = require("rooflua.plan.text").searched(done.found)
+  test.check(text:find("8 candidates; 0 excluded by bound, 0 do not fit, 4 the same as another", 1, true), "%s", text)
+  done = listed { { gpu = 1, set = { async_depth = 1 } }, { gpu = 1, set = { async_depth = 2 } } }
+  test.equal(#done.found.results, 2)
+  test.equal(done.found.candidates[2].name, "H100, tp 1, vllm, 32 seats, budget 1024 (2)")
+end)
+
 test("a load that nothing serves is answered with the reason", function()
   local none = setup.report { gpus = { { "l40s", most = 1, price_per_hour = 1 } }, load = { rate_per_s = 5000 } }
   test.equal(#none.plan.ranks, 0)

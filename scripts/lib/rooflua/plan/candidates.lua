@@ -41,6 +41,12 @@ local function check_split(where, given)
     decode = core.whole(given.decode, where .. ".decode", 1, 1000) }
 end
 
+--- The essence of a refusal: without the numbers of one candidate.
+local function without_place(problem)
+  problem = tostring(problem):gsub("^[%w_./-]+%.lua:%d+: ", ""):gsub("^spec%.deployment: ", "")
+  return (problem:gsub("^deployment: ", ""))
+end
+
 --- A candidate as a table of its own, every field checked.
 local function checked(question, given, index)
   local where = ("candidate %d"):format(index)
@@ -56,6 +62,10 @@ local function checked(question, given, index)
   for _, key in ipairs { "tp", "pp", "dp", "ep" } do out[key] = core.whole(given[key] or 1, where .. ": " .. key, 1) end
   out.max_num_seqs = core.whole(given.max_num_seqs or 256, where .. ": max_num_seqs", 1)
   out.max_num_batched_tokens = core.whole(given.max_num_batched_tokens or 8192, where .. ": max_num_batched_tokens", 1)
+  for _, key in ipairs { "weights", "kv" } do
+    local ok, problem = pcall(native.dtype_code, out[key] or "bf16")
+    if not ok then core.fail("%s: %s: %s", where, key, without_place(problem)) end
+  end
   if given.split then out.split = check_split(where .. ": split", given.split) end
   if out.set then out.set = core.plain(core.table(out.set, where .. ": set")) end
   out.name = name_of(question, out)
@@ -93,12 +103,6 @@ local function spec_options(question, candidate)
     if read_by_spec[key] then out[key] = value end
   end
   return out
-end
-
---- The essence of a refusal: without the numbers of one candidate.
-local function without_place(problem)
-  problem = tostring(problem):gsub("^[%w_./-]+%.lua:%d+: ", ""):gsub("^spec%.deployment: ", "")
-  return (problem:gsub("^deployment: ", ""))
 end
 
 --- Why a candidate cannot be built; nil if it can. Sets candidate.deployment.

@@ -144,6 +144,9 @@ local function notes_of(out)
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
   end
   for _, bound in ipairs(out.bounds) do
+    if bound.max and bound.max <= 0 and bound.metric:find "_s_" then
+      out.reader:fail("plan.slo." .. bound.metric, "expected a time above 0, found %g", bound.max)
+    end
     if bound.metric == "slo_attainment_frac" and out.base.slo == nil then
       out.reader:fail("plan.slo.slo_attainment_frac", "needs limits of single requests: slo = { ttft_s = 0.5 } in "
         .. "the scenario; without them every request misses")

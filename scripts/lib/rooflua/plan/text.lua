@@ -257,7 +257,7 @@ function text.of(question, found, plan)
   if question.survive > 0 then asked = asked .. (", also with %s fewer"):format(words.count(question.survive, "replica")) end
   add(0, "%s", asked)
   if plan.stopped then
-    add(0, "PARTIAL: stopped by Ctrl-C; %d of %d candidates that bounds left ran in full%s", plan.stopped.in_full,
+    add(0, "PARTIAL: interrupted; %d of %d candidates that bounds left ran in full%s", plan.stopped.in_full,
       plan.stopped.left, #plan.ranks > 0 and ". The best of these so far:" or ": none meets this")
   elseif #plan.ranks == 0 then
     lines[#lines + 1] = plan.verified > 0 and "no deployment is sure enough:" or "no deployment meets this:"
