@@ -55,8 +55,8 @@ local function check_axis(self, name, has_axis, model)
   if has_axis then return end
   for _, value in ipairs(self[name]) do
     if value ~= 1 and value ~= "all" then
-      error(("candidates.ladder: %s = %s: %s has no experts, so its attention is not data-parallel and no rank holds whole "
-        .. "experts; leave %s out"):format(name, value, model.name, name), 0)
+      error(("candidates.ladder: %s = %s: %s has no experts, so its attention is not data-parallel and no rank holds "
+        .. "whole experts; leave %s out"):format(name, value, model.name, name), 0)
     end
   end
 end

@@ -1,13 +1,11 @@
 // A plan that was killed, or told to end, goes on from its file of results: the same answer, and
 // only what was missing is run.
 
-#include <pty.h>
-#include <unistd.h>
-
 #include <csignal>
 #include <fstream>
 #include <sstream>
 
+#include "tests/app/at_terminal.h"
 #include "tests/app/program.h"
 #include "tests/scratch.h"
 
@@ -33,36 +31,6 @@ const char* const scenario =
     "    gpus = { { 'h100-sxm', most = 8, price_per_hour = 3 } }, requests = 1000,\n"
     "    replicates = 10, candidates = require 'candidates.ladder' { tp = { 1, 2 },\n"
     "      max_num_seqs = { 64, 128 }, max_num_batched_tokens = { 512, 2048 } } } }\n";
-
-/// Starts a plan at a terminal, and sends it a signal when its progress has shown `sign`.
-/// @return its status, 128 + the signal that ended it
-int stopped_at(const std::vector<std::string>& arguments, const std::string& sign, int signal) {
-  int terminal = -1;
-  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::vector<std::string> words{ROOFLUA_PROGRAM};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> raw;
-    for (std::string& each : words) raw.push_back(each.data());
-    raw.push_back(nullptr);
-    if (chdir(source_dir().c_str()) == 0) execv(raw[0], raw.data());
-    _exit(99);
-  }
-  std::string text;
-  bool sent = false;
-  std::array<char, 4096> buffer;
-  for (ssize_t n; (n = ::read(terminal, buffer.data(), buffer.size())) > 0;) {
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-    if (!sent && contains(text, sign)) sent = ::kill(child, signal) == 0;
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  close(terminal);
-  INFO(text);
-  REQUIRE(sent);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /// N of "N pieces of work were in FILE already".
 int reused(const std::string& messages) {
@@ -106,8 +74,9 @@ TEST_CASE("a plan that was killed goes on from its results, and runs only what w
       INFO("signal " << signal << " at " << sign);
       const std::string results = folder.file("stopped" + std::to_string(signal) + ".sqlite");
       const std::string copy = folder.file("copy.sqlite");
-      CHECK(stopped_at({"plan", plan, "--jobs", "2", "--results", results}, sign, signal) ==
-            128 + signal);
+      const Said stopped = at_terminal({"plan", plan, "--jobs", "2", "--results", results}, sign, 1,
+                                       [signal](pid_t child, int) { kill(child, signal); });
+      CHECK(stopped.status == 128 + signal);
       for (const char* end : {"", "-wal", "-shm"}) {
         std::error_code absent;
         fs::remove(copy + end, absent);

@@ -1,5 +1,5 @@
---- Grids that were filled, by the tables that they were asked of. Deployments that differ only in seats, token budget or
---- memory ask the same attention of the same tables, and filling its grids takes longer than all else of binding them.
+--- Grids that were filled, by the tables that they were asked of. Deployments that differ only in seats, token budget
+--- or memory ask the same attention of the same tables, and filling its grids takes longer than all else of binding.
 local grids = {}
 
 local most_kept = 256 -- of one database; a grid has a tenth of a megabyte

@@ -38,34 +38,33 @@ local function verified(found)
   return out
 end
 
---- The same candidate with one more replica; nil where there are no GPUs, or it does not meet the SLO.
-local function one_more(question, item)
-  local candidate, replicas = item.candidate, item.result.replicas + 1
-  if replicas > candidate.most + question.survive then return nil end
-  local result = search.parallel(question, 1, "one more replica", function()
+--- The same candidate with other replicas or at another multiple of the load; nil where it does not meet the SLO.
+local function with(question, item, replicas, scale)
+  local candidate = item.candidate
+  local result = search.parallel(question, 1, "surer", function()
     return evaluate.run(question, candidate, replicas, { requests = question.requests, seed = question.seed,
-      steady = true })
-  end, function() return { candidate = keep.candidate(candidate), replicas = replicas } end)[1]
+      scale = scale, steady = true })
+  end, function() return { candidate = keep.candidate(candidate), replicas = replicas, scale = scale } end)[1]
   if not result.meets then return nil end
   money.add(question, candidate, result)
-  result.needs = item.result.needs
+  result.needs, result.held = item.result.needs, item.result.held or item.result.scale
   return { candidate = candidate, result = result, added = (item.added or 0) + 1 }
+end
+
+--- With one more replica; nil where there are no GPUs.
+local function one_more(question, item)
+  local replicas = item.result.replicas + 1
+  if replicas > item.candidate.most + question.survive then return nil end
+  return with(question, item, replicas, 1)
 end
 
 local less = 0.93 -- of the load: at the edge, 7 % of load are 15 % of TPOT p99
 
---- The same deployment at a lower load, where the largest load is looked for; nil below the load that is asked for.
+--- At a lower load, where the largest one is looked for; nil below the load that is asked for.
 local function less_load(question, item)
-  local candidate, scale = item.candidate, item.result.scale * less
+  local scale = item.result.scale * less
   if scale < 1 then return nil end
-  local result = search.parallel(question, 1, "less load", function()
-    return evaluate.run(question, candidate, item.result.replicas, { requests = question.requests,
-      seed = question.seed, scale = scale, steady = true })
-  end, function() return { candidate = keep.candidate(candidate), replicas = item.result.replicas, scale = scale } end)[1]
-  if not result.meets then return nil end
-  money.add(question, candidate, result)
-  result.held = item.result.held or item.result.scale
-  return { candidate = candidate, result = result, added = (item.added or 0) + 1 }
+  return with(question, item, item.result.replicas, scale)
 end
 
 local most_added = { replicas = 3, load = 6 } -- steps for the sake of confidence

@@ -176,7 +176,8 @@ function candidates.fitting(question, list)
     else
       local text = text_of(question, candidate)
       if first[text] then
-        candidate.ended, candidate.problem = "the same", ("the same deployment as candidate %d"):format(first[text].index)
+        candidate.ended = "the same"
+        candidate.problem = ("the same deployment as candidate %d"):format(first[text].index)
       else
         first[text], fit[#fit + 1] = candidate, candidate
       end

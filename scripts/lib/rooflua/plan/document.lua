@@ -43,7 +43,8 @@ local function rank_of(question, plan, item, rank)
       per_replica = result.gpus / result.replicas },
     set = document.set(question, item.candidate), objective = result.score, cost_per_hour = result.cost_per_hour,
     per_million = result.per_million, joules_per_token = result.joules_per_token, power = result.power_bound,
-    load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to), without_one = at(item.without_one) },
+    load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to),
+      without_one = at(item.without_one) },
     metrics = metrics_of(item), slo = slo_of(item, plan, rank), evidence = result.evidence, binds = result.binds,
     lost_by = item.lost_by, break_even = item.break_even }
 end
@@ -103,7 +104,7 @@ function document.of(question, found, plan)
     searched = { candidates = #found.candidates, unfit = unfit, by_bound = by_bound, same = same, rungs = rungs,
       audit = plan.audit, not_tried = array(found.not_tried), bounds_off = array(found.bounds_off),
       complete = plan.stopped == nil },
-    ranks = ranks, unsure = unsure, candidates = candidates_of(question, found), front = plan.front,
+    ranks = ranks, unsure = unsure, candidates = candidates_of(question, found),
     prices = { gpus = gpus_of(question), yours = origin.yours, date = origin.date ~= "" and origin.date or nil },
     intervals = plan.trusted ~= nil and { tested = plan.trusted, from = plan.trusted_from } or nil,
     notes = array(core.plain(question.notes)) }

@@ -124,8 +124,8 @@ function evaluate.run(question, candidate, replicas, options)
   if stopped then error(stopped.message or "stopped", 0) end
   native.serve_finish(state.run)
   local summary = native.serve_document(state.run)
-  local out = { replicas = replicas, requests = options.requests, scale = options.scale or 1, metrics = {}, evidence = summary.evidence,
-    noted_frac = summary.noted_frac, peak = summary.peak_concurrency, busy_frac = busy_of(summary) }
+  local out = { replicas = replicas, requests = options.requests, scale = options.scale or 1, metrics = {},
+    evidence = summary.evidence, noted_frac = summary.noted_frac, busy_frac = busy_of(summary) }
   local run = { summary = summary, gpus = deploy.gpus(question, candidate, replicas) }
   for _, list in ipairs { shown, question.metrics or {} } do
     for _, name in ipairs(list) do out.metrics[name] = scaled(name, metrics.value(run, name), factor) end
@@ -134,7 +134,6 @@ function evaluate.run(question, candidate, replicas, options)
     out.metrics[bound.metric] = scaled(bound.metric, metrics.value(run, bound.metric), factor)
   end
   judge(question.bounds, out)
-  out.goodput_frac = summary.slo_attainment_frac
   if summary.completed < summary.requests then
     out.meets, out.problem = false, ("%d of %d requests were not completed"):format(
       summary.requests - summary.completed, summary.requests)

@@ -1,6 +1,5 @@
 -- What a deployment costs and draws: dollars per hour and per million tokens, joules per token, and the score.
 local deploy = require "rooflua.plan.deploy"
-local prices = require "rooflua.plan.prices"
 
 local money = {}
 
@@ -76,7 +75,5 @@ function money.origin(question)
   end
   return { yours = yours, listed = listed, none = none, date = newest }
 end
-
-money.label = prices.label
 
 return money

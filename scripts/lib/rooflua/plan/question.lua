@@ -117,8 +117,11 @@ local function requests_of(out, given)
     out.requests = math.max(fewest_requests, least, math.ceil(answers_in_horizon * out.load.value * out.load.peak))
   else
     out.horizon_s = given.horizon_s or answers_in_horizon * answer_s(out.bounds, drawn)
-    local wanted = math.ceil(out.horizon_s * out.load.value * out.load.peak)
-    out.requests = math.max(fewest_requests, least, math.min(most_requests, wanted))
+    --- Requests of a full run at a rate.
+    function out.requests_at(rate)
+      return math.max(fewest_requests, least, math.min(most_requests, math.ceil(out.horizon_s * rate)))
+    end
+    out.requests = out.requests_at(out.load.value * out.load.peak)
   end
   if out.requests < least then
     out.notes[#out.notes + 1] = ("%d requests are few for this quantile: %d would leave %d beyond it"):format(

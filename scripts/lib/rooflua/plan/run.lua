@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local document = require "rooflua.plan.document"
 local evaluate = require "rooflua.plan.evaluate"
 local keep = require "rooflua.plan.keep"
+local load = require "rooflua.plan.load"
 local question = require "rooflua.plan.question"
 local search = require "rooflua.plan.search"
 local text = require "rooflua.plan.text"
@@ -74,15 +75,30 @@ local function note_watts(asked)
   end
 end
 
---- Tells where the largest load that was found is so much above the one that was asked for that runs were short.
-local function note_short_runs(asked, plan)
-  local first = plan.ranks[1]
-  if asked.objective.seeks ~= "load" or not (first and asked.horizon_s) then return end
-  local rate = first.result.rate_per_s
-  if asked.requests / rate < asked.horizon_s / 2 then
-    asked.notes[#asked.notes + 1] = ("%d requests last %.3g s at %.4g/s, and runs of %.3g s were wanted; ask again with a "
-      .. "rate near it, as --rate %.3g"):format(asked.requests, asked.requests / rate, rate, asked.horizon_s, rate / 2)
+--- The largest rate of a deployment that a full run found to meet the SLO; 0 where there is none.
+local function largest_rate(found)
+  local rate = 0
+  for _, candidate in ipairs(found.left) do
+    local deployment = candidate.ended == "in full" and candidate.result.deployment
+    rate = math.max(rate, deployment and deployment.rate_per_s or 0)
   end
+  return rate
+end
+
+local most_searches = 4
+
+--- The search. Where the largest load is looked for, it is searched again with more requests until runs at the rate
+--- that was found last as long as those at a rate that is given: a short run holds a rate that a longer one does not.
+local function searched(asked)
+  local found = search.run(asked)
+  if asked.objective.seeks ~= "load" or not asked.requests_at then return found end
+  for _ = 2, most_searches do
+    local wanted = asked.requests_at(largest_rate(found))
+    if asked.stopped or wanted < 1.2 * asked.requests then return found end
+    asked.requests, asked.drawn = wanted, load.drawn(asked, wanted)
+    found = search.run(asked)
+  end
+  return found
 end
 
 --- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts, results
@@ -93,10 +109,9 @@ function run.all(reader, given, how)
   asked.tells_partial = how.tells_partial
   asked.book = keep.book(reader, given, how)
   note_watts(asked)
-  local found = search.run(asked)
+  local found = searched(asked)
   local plan = answer.known(asked, found)
   plan.audit = answer.audit(found)
-  note_short_runs(asked, plan)
   if plan.verified == 0 and not plan.stopped then plan.nearest_holds = nearest_holds(asked, found) end
   return { question = asked, found = found, plan = plan }
 end

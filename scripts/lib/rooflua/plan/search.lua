@@ -280,7 +280,7 @@ function search.run(question)
       each.ended, each.problem = "by bound", "its least score is above that of the best"
     end
   end
-  return { candidates = all, fit = fit, unfit = unfit, left = left, results = results, by_index = by_index,
+  return { candidates = all, fit = fit, unfit = unfit, left = left, results = results,
     rungs = account(results, question), bounds_off = off, not_tried = candidates.not_tried(question, all) }
 end
 

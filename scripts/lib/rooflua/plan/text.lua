@@ -108,8 +108,9 @@ local function rank_lines(add, lines, question, item, rank)
   add(3, "%s", metrics_text(question, item))
   local costs = cost_text(question, item)
   if costs ~= "" then add(3, "%s", costs) end
-  local held = item.holds_to and ("    holds %s %s"):format(item.holds_to > evaluate.most_scale / 2
-    and "more than" or "up to", words.load(question, item.holds_to)) or ""
+  local holds = question.objective.seeks == "load" and "one run holds"
+    or item.holds_to and item.holds_to > evaluate.most_scale / 2 and "holds more than" or "holds up to"
+  local held = item.holds_to and ("    %s %s"):format(holds, words.load(question, item.holds_to)) or ""
   if item.without_one then
     held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
   end
@@ -254,7 +255,9 @@ end
 function text.of(question, found, plan)
   local lines, add = writer()
   local asked = ("%s within %s"):format(words.asked(question), words.slo(question.bounds))
-  if question.survive > 0 then asked = asked .. (", also with %s fewer"):format(words.count(question.survive, "replica")) end
+  if question.survive > 0 then
+    asked = ("%s, also with %s fewer"):format(asked, words.count(question.survive, "replica"))
+  end
   add(0, "%s", asked)
   if plan.stopped then
     add(0, "PARTIAL: interrupted; %d of %d candidates that bounds left ran in full%s", plan.stopped.in_full,

@@ -68,7 +68,7 @@ end
 function words.asked(question)
   local load, name = question.load, question.model.name
   if question.objective.seeks == "load" then
-    return ("the most requests/s of %s, at least %.4g,"):format(name, load.value * load.peak)
+    return ("the most requests/s of %s (at least %.4g)"):format(name, load.value * load.peak)
   end
   if load.kind == "rate" then return ("%.4g requests/s of %s"):format(load.value * load.peak, name) end
   if load.kind == "clients" then return ("%.0f clients of %s"):format(load.value * load.peak, name) end
