@@ -19,6 +19,24 @@ test("a plan names the cheapest deployment that meets the SLO, and its text fits
   test.check(lines <= 40, "%d lines", lines)
 end)
 
+test("every text fits 40 lines of 100 columns", function()
+  local ladder = require "candidates.ladder"
+  for _, question in ipairs {
+    { { ranks = 10, candidates = ladder { engines = { "vllm", "sglang", "trtllm" }, tp = { 1, 2, 4 },
+      max_num_seqs = { 32 }, max_num_batched_tokens = { 1024 }, split = true } } },
+    { { objective = "rate", load = { rate_per_s = 5 }, replicates = 6, ranks = 5 } },
+    { { slo = { ttft_s_p99 = 1e-4, tpot_s_p99 = 1e-4, e2e_s_p99 = 1e-3, queue_s_p99 = 1e-4 } } },
+    { { load = { rate_per_s = 1e5 }, survive = 3, ranks = 10 } },
+    { { confidence = 1, replicates = 6, load = { rate_per_s = 200 } } } } do
+    local text, lines = setup.report(question[1], question[2]).text, 0
+    for line in text:gmatch "[^\n]+" do
+      lines = lines + 1
+      test.check(#line <= 100, "%d columns: %s", #line, line)
+    end
+    test.check(lines <= 40, "%d lines: %s", lines, text)
+  end
+end)
+
 test("the same bytes with one, two and three workers", function()
   local json = require "rooflua.json"
   local more = { strategy = require "strategies.halving" { min_requests = 100 }, replicates = 4,
