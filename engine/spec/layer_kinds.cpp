@@ -47,6 +47,8 @@ bool is_linear(WeightClass each) {
 }
 
 void put(WeightFormats& formats, const StatedFormats& stated) {
+  if (const auto all = stated[static_cast<std::size_t>(WeightClass::attention)])
+    formats[WeightClass::attention_output] = *all;
   for (std::size_t i = 0; i < weight_classes; ++i) {
     if (stated[i]) formats.of[i] = *stated[i];
   }

@@ -146,6 +146,7 @@ struct MlpLayers {
 /// Classes of weights that a release may store in formats of their own.
 enum class WeightClass {
   attention,
+  attention_output,
   index,
   linear_attention,
   dense_mlp,
@@ -157,6 +158,8 @@ enum class WeightClass {
 };
 inline constexpr Word<WeightClass> weight_class_words[] = {
     {WeightClass::attention, "attention", "projections of attention"},
+    {WeightClass::attention_output, "attention_output",
+     "output projections of attention; left out: as attention"},
     {WeightClass::index, "index", "projections of the index of sparse attention"},
     {WeightClass::linear_attention, "linear_attention", "projections of recurrent layers"},
     {WeightClass::dense_mlp, "dense_mlp", "dense MLPs"},

@@ -81,9 +81,10 @@ std::optional<Dtype> format_of_linear_layers(const Fields& quantization) {
                   "' (known: fp8, compressed-tensors, gptq, awq, bitsandbytes, mxfp4, modelopt)");
 }
 
-constexpr WeightClass linear_classes[] = {WeightClass::attention,        WeightClass::index,
-                                          WeightClass::linear_attention, WeightClass::dense_mlp,
-                                          WeightClass::experts,          WeightClass::shared};
+constexpr WeightClass linear_classes[] = {WeightClass::attention, WeightClass::attention_output,
+                                          WeightClass::index,     WeightClass::linear_attention,
+                                          WeightClass::dense_mlp, WeightClass::experts,
+                                          WeightClass::shared};
 
 /// The format of the classes that quantized_layers does not name.
 void read_rest(Model& model, const Fields& quantization) {

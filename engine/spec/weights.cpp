@@ -10,7 +10,8 @@
 namespace rooflua {
 
 double WeightParts::linear() const {
-  return attention + linear_attention + dense_mlp + routed_experts + shared_experts;
+  return attention + attention_output + linear_attention + dense_mlp + routed_experts +
+         shared_experts;
 }
 
 double WeightParts::unquantised() const {
@@ -40,6 +41,7 @@ class Counter {
       blocks += each.layers;
       const bool recurrent = each.delta || each.mamba;
       (recurrent ? parts.linear_attention : parts.attention) += each.layers * attention(each);
+      parts.attention_output += each.layers * attention_output(each);
       parts.index += each.layers * index(each);
       parts.small += each.layers * small_tensors(each);
     }
@@ -95,12 +97,20 @@ class Counter {
     }
   }
 
+  double attention_output(const AttentionLayers& each) const {
+    if (each.delta || each.mamba) return 0;
+    if (each.kind != Kind::compressed) return heads(each) * each.v_head_dim * hidden();
+    const Compression& c = *each.compression;
+    const double groups = std::max(1.0, double(c.o_groups) / widths_.tp);
+    return heads(each) * each.head_dim * c.o_lora_rank + groups * c.o_lora_rank * hidden();
+  }
+
   double plain_attention(const AttentionLayers& each) const {
     const double query = heads(each) * each.head_dim;
     const double values = each.shared_key_value ? 0 : each.v_head_dim;
     const double key_value = kv_heads(each) * (each.head_dim + values);
     const double gate = each.output_gate ? query : 0.0;
-    return hidden() * (query + gate + key_value) + heads(each) * each.v_head_dim * hidden();
+    return hidden() * (query + gate + key_value);
   }
 
   double latent_attention(const AttentionLayers& each) const {
@@ -112,15 +122,14 @@ class Counter {
                              : hidden() * own * qk;
     const double gate = each.output_gate ? hidden() * own * mla.v_head_dim : 0.0;
     return query + gate + hidden() * (latent + mla.qk_rope_head_dim) +
-           latent * own * (mla.qk_nope_head_dim + mla.v_head_dim) + own * mla.v_head_dim * hidden();
+           latent * own * (mla.qk_nope_head_dim + mla.v_head_dim);
   }
 
   double compressed_attention(const AttentionLayers& each) const {
     const Compression& c = *each.compression;
     const double width = heads(each) * each.head_dim;
-    const double groups = std::max(1.0, double(c.o_groups) / widths_.tp);
     return hidden() * c.q_lora_rank + c.q_lora_rank * width + hidden() * each.head_dim +
-           width * c.o_lora_rank + groups * c.o_lora_rank * hidden() + compressor(each);
+           compressor(each);
   }
 
   /// Of the entries of the cache: keys and gates, of two overlapping windows where there is an
@@ -246,9 +255,10 @@ WeightParts weights_per_rank(const Model& model, const Widths& widths) {
 }
 
 Bytes weight_bytes(const WeightParts& parts, const Model& model, const WeightFormats& formats) {
-  const double counts[] = {parts.attention, parts.index,          parts.linear_attention,
-                           parts.dense_mlp, parts.routed_experts, parts.shared_experts,
-                           parts.router,    parts.lm_head,        parts.embedding};
+  const double counts[] = {parts.attention,        parts.attention_output, parts.index,
+                           parts.linear_attention, parts.dense_mlp,        parts.routed_experts,
+                           parts.shared_experts,   parts.router,           parts.lm_head,
+                           parts.embedding};
   static_assert(std::size(counts) == weight_classes);
   double bytes = parts.small * bytes_per_element(model.dtype);
   for (std::size_t i = 0; i < weight_classes; ++i)

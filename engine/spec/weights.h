@@ -26,7 +26,8 @@ namespace rooflua {
 ///     latent experts    2 H Hl beside experts of Hl in place of H
 struct WeightParts {
   // Linear layers: stored in the model's quantised format, if it has one.
-  double attention = 0;
+  double attention = 0;  // without attention_output
+  double attention_output = 0;
   double linear_attention = 0;
   double dense_mlp = 0;
   double routed_experts = 0;  // all experts

@@ -13,13 +13,24 @@ dockerfile=$source_dir/docs/package/Dockerfile
 command -v debootstrap > /dev/null || { echo "SKIPPED: debootstrap is not installed"; exit 4; }
 [ "$(id -u)" = 0 ] || { echo "SKIPPED: only root can make and enter such a tree"; exit 4; }
 
+# What is mounted in a stage must be gone before its tree is removed.
+leave() {
+  local each
+  for each in "$top"/stage*/proc; do
+    if mountpoint -q "$each" 2> /dev/null; then umount "$each"; fi
+  done
+  if [ -n "$temporary" ]; then rm -rf "$top"; fi
+}
+
+temporary=''
 if [ $# -gt 0 ]; then
   top=$1
   mkdir -p "$top"
 else
   top=$(mktemp -d)
-  trap 'rm -rf "$top"' EXIT
+  temporary=yes
 fi
+trap leave EXIT
 
 # The tree of an image "debian:12-slim": a release's number is the suite that apt knows by its name.
 make_base() {
@@ -55,8 +66,10 @@ run_line() {
       number=$((number + 1)) workdir=/ user=0
       make_base "${rest%% *}"
       stage=$top/stage$number
+      if mountpoint -q "$stage/proc"; then umount "$stage/proc"; fi
       rm -rf "$stage"
       cp -a "$base" "$stage"
+      mount -t proc proc "$stage/proc"
       cp -L /etc/resolv.conf "$stage/etc/resolv.conf" 2> /dev/null || true
       case $rest in *" AS "*) stages[${rest##* }]=$stage ;; esac
       ;;

@@ -95,11 +95,17 @@ TEST_CASE("what a checkpoint does not quantise is a class of its own, or touches
     const Model model = quantised(std::string(R"(, "ignore": )") + list);
     CHECK(model.notes.empty());
     CHECK(format(model, WeightClass::attention) == Dtype::bf16);
+    CHECK(format(model, WeightClass::attention_output) == Dtype::bf16);
     CHECK(format(model, WeightClass::dense_mlp) == Dtype::fp8);
   }
+  const Model output = quantised(R"(, "ignore": ["model.layers.*.self_attn.o_proj"])");
+  CHECK(output.notes.empty());
+  CHECK(format(output, WeightClass::attention) == Dtype::fp8);
+  CHECK(format(output, WeightClass::attention_output) == Dtype::bf16);
   const Model most =
       quantised(R"(, "ignore": ["re:.*self_attn.[qkv]_proj", "re:.*self_attn.(q|k|v)_proj"])");
-  CHECK(format(most, WeightClass::attention) == Dtype::bf16);  // three of four modules
+  CHECK(format(most, WeightClass::attention) == Dtype::bf16);
+  CHECK(format(most, WeightClass::attention_output) == Dtype::fp8);
   CHECK(most.notes.size() == 1);
 }
 

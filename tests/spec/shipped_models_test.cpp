@@ -226,6 +226,26 @@ TEST_CASE("a release says which classes it quantises, and the format of its KV c
   }
 }
 
+TEST_CASE("of attention a release may quantise the output projection alone") {
+  const auto output_of = [](const char* name, std::optional<Dtype> wanted) {
+    return weight_formats(load_model(name, home), wanted)[WeightClass::attention_output];
+  };
+  CHECK(output_of("deepseek-v3", Dtype::nvfp4) == Dtype::nvfp4);
+  CHECK(output_of("deepseek-v3.2", Dtype::nvfp4) == Dtype::nvfp4);
+  CHECK(output_of("deepseek-v3", std::nullopt) == Dtype::fp8_block);
+  // Where nothing is said of it, it is as the other projections.
+  CHECK(output_of("kimi-k2.5", Dtype::nvfp4) == Dtype::bf16);
+  CHECK(output_of("llama-3.1-70b", Dtype::nvfp4) == Dtype::nvfp4);
+  const Model model = load_model("deepseek-v3", home);
+  const WeightParts parts = weights(model);
+  CHECK(parts.attention_output == 61 * 128 * 128.0 * 7168);
+  const double bytes = parts.attention * 2 + parts.attention_output * 0.5625;
+  WeightParts attention;
+  attention.attention = parts.attention;
+  attention.attention_output = parts.attention_output;
+  CHECK(weight_bytes(attention, model, weight_formats(model, Dtype::nvfp4)) / unit::byte == bytes);
+}
+
 TEST_CASE("releases name their source") {
   int releases = 0;
   for (const std::string& name : model_names(home)) {

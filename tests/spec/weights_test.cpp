@@ -60,7 +60,8 @@ TEST_CASE("KV heads are replicated when there are more ranks than heads") {
   const Model model = load_model("qwen3-30b-a3b", home);  // 32 heads, 4 KV heads of 128
   const double per_head = 2048.0 * 128 * 48;
   const WeightParts eight = weights_per_rank(model, 8);
-  CHECK(eight.attention == per_head * (4 + 2 * 1 + 4));
+  CHECK(eight.attention == per_head * (4 + 2 * 1));
+  CHECK(eight.attention_output == per_head * 4);
   CHECK(8 * eight.attention > weights(model).attention);
 }
 

@@ -162,7 +162,7 @@ class ForwardPass {
     attend(Op::attention_prefill, Rows::prefill_tokens, count, heads, kv_heads, d, kv_bytes);
     attend(Op::attention_decode, Rows::decode_tokens, count, heads, kv_heads, d, kv_bytes);
     if (gate > 0) elementwise("attention_gate", count, 3 * gate * act_);
-    gemm("o", heads * v, hidden_, count, linear);
+    gemm("o", heads * v, hidden_, count, format(WeightClass::attention_output));
   }
 
   /// Sums of squares of q and k over all ranks, then the norms.
@@ -212,7 +212,7 @@ class ForwardPass {
       gemm("gate", hidden_, heads * value, count, linear);
       elementwise("attention_gate", count, 3 * heads * value * act_);
     }
-    gemm("o", heads * value, hidden_, count, linear);
+    gemm("o", heads * value, hidden_, count, format(WeightClass::attention_output));
   }
 
   /// DeepSeek-V4: one KV vector for all heads, grouped output projections, and the compressor.
@@ -230,8 +230,9 @@ class ForwardPass {
     index(each, c.q_lora_rank);
     attend(Op::attention_prefill, Rows::prefill_tokens, count, heads, 1, d, d * kv_);
     attend(Op::attention_decode, Rows::decode_tokens, count, heads, 1, d, d * kv_);
-    gemm("o_a", heads * d / groups, c.o_lora_rank, count, linear, Rows::tokens, groups);
-    gemm("o", groups * c.o_lora_rank, hidden_, count, linear);
+    const Dtype output = format(WeightClass::attention_output);
+    gemm("o_a", heads * d / groups, c.o_lora_rank, count, output, Rows::tokens, groups);
+    gemm("o", groups * c.o_lora_rank, hidden_, count, output);
   }
 
   /// Projections of an index; its scores depend on contexts. `from`: width of its query's input.

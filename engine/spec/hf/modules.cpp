@@ -19,12 +19,15 @@ struct Spelling {
 };
 
 constexpr Spelling spellings[] = {
-    {attention, {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj"}},
+    {attention, {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}},
     {attention,
      {"self_attn.q_a_proj", "self_attn.q_b_proj", "self_attn.kv_a_proj_with_mqa",
-      "self_attn.kv_b_proj", "self_attn.o_proj"}},
-    {attention, {"mixer.q_proj", "mixer.k_proj", "mixer.v_proj", "mixer.o_proj"}},
-    {attention, {"attn.wq_a", "attn.wq_b", "attn.wkv", "attn.wo_a", "attn.wo_b"}},
+      "self_attn.kv_b_proj"}},
+    {attention, {"mixer.q_proj", "mixer.k_proj", "mixer.v_proj"}},
+    {attention, {"attn.wq_a", "attn.wq_b", "attn.wkv"}},
+    {attention_output, {"self_attn.o_proj"}},
+    {attention_output, {"mixer.o_proj"}},
+    {attention_output, {"attn.wo_a", "attn.wo_b"}},
     {index, {"self_attn.indexer.wq_b", "self_attn.indexer.wk"}},
     {index, {"self_attn.index_q_proj", "self_attn.index_k_proj"}},
     {index, {"attn.indexer.wq_b", "attn.indexer.wk"}},
@@ -190,6 +193,7 @@ int layers_with(const Model& model, WeightClass each) {
 int layers_of(const Model& model, WeightClass each) {
   switch (each) {
     case WeightClass::attention:
+    case WeightClass::attention_output:
     case WeightClass::index:
     case WeightClass::linear_attention:
       return layers_with(model, each);

@@ -21,8 +21,9 @@ WeightParts weights_of_stage(const WeightParts& rank, const Model& model,
                              const std::vector<int>& layers, std::size_t stage) {
   const double part = double(layers[stage]) / model.layers;
   WeightParts out = rank;
-  for (double* each : {&out.attention, &out.linear_attention, &out.dense_mlp, &out.routed_experts,
-                       &out.shared_experts, &out.index, &out.router, &out.small})
+  for (double* each :
+       {&out.attention, &out.attention_output, &out.linear_attention, &out.dense_mlp,
+        &out.routed_experts, &out.shared_experts, &out.index, &out.router, &out.small})
     *each *= part;
   if (stage + 1 == layers.size()) {
     if (model.tied_embeddings) out.lm_head = rank.embedding;

@@ -43,14 +43,8 @@ settings.systems = { h100_sxm = "h100-sxm", h200_sxm = "h200-sxm", b200_sxm = "b
 settings.newest = { vllm = "0.24", sglang = "0.5.14", trtllm = "1.3" }
 
 local function clients(question) return question.clients end
-local function longest(question) return question.isl + question.osl end
 
---- max_model_len of the Llama scripts, which is TensorRT-LLM's budget there.
-local function llama_length(question)
-  return longest(question) + ((question.isl == 1024 and question.osl == 1024) and 20 or 200)
-end
-
---- batch_wait_timeout_iters and batch_wait_max_tokens_ratio of the same scripts.
+--- batch_wait_timeout_iters and batch_wait_max_tokens_ratio of the scripts for Llama.
 local function llama_wait(question)
   local waits = question.isl == 1024 and question.osl == 1024 and question.widths.tp < 8
   return waits and { 20, 0.9 } or nil
@@ -173,8 +167,9 @@ local entries = {
   -- Launch scripts of InferenceX, vLLM.
   { export = true, engine = "vllm", family = "llama-3.1-70b", values = { budget = 8192, memory = { "total", 0.9 },
       kv = "fp8", async_depth = 2, seats = clients }, source = "benchmarks/70b_fp8_h200_slurm.sh" },
-  { export = true, engine = "vllm", family = "llama-3.1-70b", system = { "b200_sxm" }, values = { seats = 512 },
-    source = "benchmarks/70b_fp4_b200_docker.sh" },
+  { export = true, engine = "vllm", family = "llama-3.1-70b", system = { "b200_sxm" },
+    values = { seats = 512, largest_prefill_graph = 0 },
+    source = "benchmarks/70b_fp4_b200_docker.sh: cudagraph_mode FULL_DECODE_ONLY" },
   { export = true, engine = "vllm", family = "gpt-oss-120b", values = { budget = 8192, memory = { "total", 0.9 },
       seats = clients, largest_graph = 2048 }, source = "benchmarks/gptoss_fp4_h100.sh" },
   { export = true, engine = "vllm", family = "gpt-oss-120b", system = { "h100_sxm", "h200_sxm" },
@@ -234,9 +229,10 @@ local entries = {
   { export = true, engine = "sglang", family = "glm-5", format = "fp4", values = { memory = { "static", 0.9 },
       seats = 2048, recv_interval = 10 }, source = "benchmarks/single_node/glm5_fp4_b200.sh" },
   -- TensorRT-LLM.
-  { export = true, engine = "trtllm", family = "llama-3.1-70b", values = { budget = llama_length, kv = "fp8",
+  -- The first scripts had a budget of max_model_len and no waiting; TTFT at 1,024 + 1,024 is that of the later ones.
+  { export = true, engine = "trtllm", family = "llama-3.1-70b", values = { budget = 16384, kv = "fp8",
       largest_graph = 1024, batch_wait = llama_wait },
-    source = "benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp4_b200_trt_slurm.sh" },
+    source = "benchmarks/70b_fp4_b200_trt_docker.sh: --max_num_tokens 16384 beside batch_wait" },
   { export = true, engine = "trtllm", family = "deepseek-v3", values = { kv = "fp8", memory = { "free", 0.8 },
       budget = whole_prompt, largest_graph = graph_of_rank, largest_prefill_graph = deepseek_prefill_graph,
       batch_wait = deepseek_wait, prompt_balance = { 60, 0 } },
