@@ -154,8 +154,9 @@ test("a run whose queue grows misses, however loose the limits are", function()
   local asked = setup.searched({ slo = { ttft_s_p99 = 1000 }, strategy = require "strategies.sample" { n = 1 } },
     { steps = setup.Undeclared {} })
   local candidate = asked.found.fit[1]
-  local function run(scale, steady)
-    return evaluate.run(asked.question, candidate, 1, { requests = 2000, seed = 1, scale = scale, steady = steady })
+  local function run(scale, looks_at_halves)
+    return evaluate.run(asked.question, candidate, 1, { requests = 2000, seed = 1, scale = scale,
+      steady = looks_at_halves })
   end
   test.check(run(0.05, true).meets, "a light load does not meet the SLO")
   local flooded = run(10, true)

@@ -169,10 +169,10 @@ local function at_largest_load(question, candidate, options)
   end
   local at_load = run(needs, 1)
   if not at_load.meets then return { best = at_load, tried = 1 } end
-  local bound, load = candidate.bound.rate_per_s, question.load
+  local bound, asked = candidate.bound.rate_per_s, question.load
   local scale, best, tried = evaluate.holds_to(question, candidate, needs, { requests = options.requests,
     seed = options.seed, steady = options.steady, meets = true, most_scale = most_multiple,
-    never = bound and bound * needs / (load.value * load.peak) })
+    never = bound and bound * needs / (asked.value * asked.peak) })
   best = best or at_load
   if question.survive > 0 and options.steady then best = run(needs + question.survive, scale) end
   return { replicas = needs, best = best, tried = tried + 1, needs = needs }
