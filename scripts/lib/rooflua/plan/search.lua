@@ -11,6 +11,7 @@ local load = require "rooflua.plan.load"
 local mfu = require "rooflua.mfu"
 local money = require "rooflua.plan.money"
 local steady = require "rooflua.plan.steady"
+local words = require "rooflua.plan.words"
 
 local search = {}
 
@@ -130,8 +131,8 @@ local function bounded(question, fit)
       candidate.ended, candidate.problem = "by bound", ("%s is at least %.4g, the SLO allows %.4g"):format(
         found[i].never.metric, found[i].never.least, found[i].never.limit)
     elseif candidate.least > candidate.most then
-      candidate.ended, candidate.problem = "by bound", ("at most %.4g requests/s per replica: %d replicas, and the "
-        .. "GPUs allow %d"):format(found[i].rate_per_s, candidate.least + question.survive,
+      candidate.ended, candidate.problem = "by bound", ("at most %.4g requests/s per replica: needs %s, and the "
+        .. "GPUs allow %d"):format(found[i].rate_per_s, words.count(candidate.least + question.survive, "replica"),
         candidate.most + question.survive)
     else
       out[#out + 1] = candidate
