@@ -34,6 +34,7 @@ local experts = require "steps.kernels.experts"
 local graphs = require "steps.kernels.graphs"
 local group = require "steps.kernels.group"
 local modules = require "steps.kernels.modules"
+local prompts = require "steps.kernels.prompts"
 local recurrent = require "steps.kernels.recurrent"
 
 ---@class steps.Kernels
@@ -47,6 +48,7 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field attention_launch_s number
 ---@field eager_kernel_s number
 ---@field eager_operation_s number
+---@field prompt_overhead number
 ---@field largest_graph integer
 ---@field largest_prefill_graph integer
 ---@field overlap number
@@ -108,6 +110,10 @@ local Kernels = policy.define {
     eager_operation_s = {
       default = -1, unit = "s", min = -1, source = "fitted per engine: steps/kernels/engines.lua",
       doc = "Host time of an operation outside of CUDA graphs; lower bound of such a step; -1 = the engine's own.",
+    },
+    prompt_overhead = {
+      default = -1, unit = "1", min = -1, max = 10, source = "fitted per engine: steps/kernels/engines.lua",
+      doc = "What prompts take beside their kernels, as a part of these without attention; -1 = the engine's own.",
     },
     largest_graph = {
       default = 512, unit = "tokens", min = 0, integer = true, source = "vLLM max_cudagraph_capture_size",
@@ -203,6 +209,7 @@ function Kernels:bind(context)
   experts.check(self.experts_kernels, layers)
   self.travels = exchange.of(self, engines[self.database.engine], layers)
   self:bind_operations(layers, deployment)
+  self.prompt_token_s = prompts.token_s(self, engines[self.database.engine], deployment.max_num_batched_tokens)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, engines.operations(layers) * self.host_operation_s)
 end
 
@@ -218,7 +225,8 @@ function Kernels:bind_engine(engine)
   if self.block_rows < 0 then
     self.block_rows = engines[self.experts_database.engine].expert_block[self.hardware.architecture] or 0
   end
-  self.host_operation_s = self.eager_operation_s >= 0 and self.eager_operation_s or engine.eager_operation_s
+  self.host_operation_s = self.eager_operation_s >= 0 and self.eager_operation_s
+    or engines.host_operation_s(engine, self.hardware.architecture)
   self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")
     and elementwise.quantize_query or nil
 end
@@ -357,7 +365,7 @@ function Kernels:gpu_time(batch, rows_s, fullest)
   local attention_s = decode_s
   if chunks > 0 then
     attention_s = self:attention_time(self.attention, batch, chunks, decode_s)
-    time_s = time_s + self:expanded_time(batch, chunks)
+    time_s = time_s + self:expanded_time(batch, chunks) + prompts.extra(self, batch.tokens - batch.decode_tokens)
   end
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * rows

@@ -122,4 +122,4 @@ inside "$user" "$program" run /work/mine.lua --quiet | grep -q "20 of 20 complet
 inside "$user" "$program" list models > /dev/null || { echo "FAIL: list"; exit 1; }
 [ "$(inside "$user" id -u)" = "$user" ] || { echo "FAIL: USER $user"; exit 1; }
 [ ! -e "$stage/source" ] || { echo "FAIL: the sources are in the image"; exit 1; }
-echo "passed: the image is $(du -sm "$stage" | cut -f 1) MB, $(($(du -sm "$stage" | cut -f 1) - $(du -sm "$base" | cut -f 1))) MB more than $(basename "$base")"
+echo "passed: the image is $(du -smx "$stage" | cut -f 1) MB, $(($(du -smx "$stage" | cut -f 1) - $(du -smx "$base" | cut -f 1))) MB more than $(basename "$base")"

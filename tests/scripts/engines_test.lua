@@ -57,7 +57,7 @@ test("prefill outside of CUDA graphs waits for the host", function()
   local model = { model = "llama-3.1-70b", tp = 8 }
   local layers = cost.layers(rooflua.spec.model "llama-3.1-70b",
                              rooflua.spec.deployment { model = "llama-3.1-70b", hardware = "b200", tp = 8 })
-  local host_s = engines.operations(layers) * engines.sglang.eager_operation_s
+  local host_s = engines.operations(layers) * engines.host_operation_s(engines.sglang, "blackwell")
   local steps, compiled = of("sglang", model), of("vllm", model)
   test.near(steps:time(bound.prefill(64)), host_s, 1e-9, "a short prompt takes the time of the host")
   test.check(compiled:time(bound.prefill(64)) < 0.5 * host_s, "vLLM runs it in a graph")
@@ -69,6 +69,38 @@ test("prefill outside of CUDA graphs waits for the host", function()
             "above the largest graph it is")
   local slower = of("sglang", model, { eager_operation_s = 100e-6 })
   test.near(slower:time(bound.prefill(64)), host_s * 2.5, 1e-9, "eager_operation_s replaces the engine's")
+end)
+
+test("hosts of Hopper's machines are slower", function()
+  local model = { model = "llama-3.1-70b", tp = 8 }
+  local hopper, blackwell = of("sglang", model, nil, "h200-sxm"), of("sglang", { model = "llama-3.1-70b", tp = 8 })
+  test.near(hopper:time(bound.prefill(64)) / blackwell:time(bound.prefill(64)), 65 / 40, 1e-9, "a short prompt")
+  test.equal(engines.host_operation_s(engines.trtllm, "ampere"), 40e-6, "other architectures")
+  test.equal(engines.host_operation_s(engines.vllm, "hopper"), 0, "vLLM compiles its layers")
+end)
+
+test("prompts take a part of their kernels' time beside them, as the engine and the GPU say", function()
+  local function steps_of(parameters, gpu, engine)
+    return of(engine or "vllm", { model = "llama-3.1-70b", tp = 4 }, parameters, gpu)
+  end
+  local own, none = steps_of(), steps_of { prompt_overhead = 0 }
+  local extra_s = own:time(bound.prefill(4096)) - none:time(bound.prefill(4096))
+  local rows = rows_of(own, bound.prefill(4096))
+  test.near(rows.prompts_beside.time_s, extra_s, 1e-9, "it is an operation of its own")
+  test.equal(rows.prompts_beside.evidence, "assumed", "nothing measures it")
+  local budget = 8192  -- of the deployment
+  test.near(extra_s, 0.25 * own.layers_time(budget) / budget * 4096, 1e-9, "a quarter on Blackwell")
+  local whole_s = none:time(bound.prefill(4096))
+  test.equal(own:time(bound.decodes(64, 1000)), none:time(bound.decodes(64, 1000)), "decodes are as before")
+  local alone_s = own:time(bound.prefill(512)) - none:time(bound.prefill(512))
+  test.near(alone_s, extra_s / 8, 1e-9, "it grows with the tokens of the prompt")
+  test.near(own:time(bound.mixed(512, 4000, 64, 1000)) - none:time(bound.mixed(512, 4000, 64, 1000)), alone_s, 1e-9,
+            "and with nothing else")
+  test.near(steps_of { prompt_overhead = 0.5 }:time(bound.prefill(4096)), whole_s + 2 * extra_s, 1e-9, "as given")
+  for _, each in ipairs { { "h200-sxm", "vllm" }, { "b200", "trtllm" } } do
+    test.check(not rows_of(steps_of(nil, each[1], each[2]), bound.prefill(4096)).prompts_beside,
+               each[2] .. " on " .. each[1] .. " has none")
+  end
 end)
 
 test("the host runs more operations for experts and latent attention than cost.layers lists", function()

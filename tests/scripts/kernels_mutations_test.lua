@@ -91,6 +91,11 @@ local mutations = {
     { "scores of prompts", "if self.index then time_s = time_s + self.index:prefill(t, p) end", "" },
     { "rows of modules of prompts", "time_s = time_s + self.prompt_module:prefill(t, p, self)", "time_s = time_s" },
   },
+  ["steps.kernels.prompts"] = {
+    { "tokens of prompts", "steps.prompt_token_s * tokens", "steps.prompt_token_s" },
+    { "a part of the kernels", "return share * (steps", "return (steps" },
+    { "the engine's own share", "engine.prompt_overhead[steps.hardware.architecture] or 0", "0" },
+  },
   ["steps.kernels.pairs"] = {
     { "the ramp of a window", "a * p + a * (a + 1) / 2", "a * p" },
     { "a full window", "(t - a) * w", "0" },
@@ -180,6 +185,7 @@ dofile("tests/scripts/mutations.lua").check {
     if name == "steps.kernels.modules" then return { "tests/scripts/modules_test.lua" } end
     if name == "steps.kernels.exchange" then return { "tests/scripts/exchange_test.lua" } end
     if name == "steps.kernels.beside" then return { "tests/scripts/beside_test.lua" } end
+    if name == "steps.kernels.prompts" then return { "tests/scripts/engines_test.lua" } end
     local out = { "tests/scripts/kernels_prices_test.lua", "tests/scripts/layer_kinds_test.lua",
       "tests/scripts/engines_test.lua" }
     if name == "steps.kernels.recurrent" then out[4] = "tests/scripts/decode_bytes_test.lua" end

@@ -277,7 +277,7 @@ test("settings of launch scripts hold for their model on their engine, and only 
   test.equal(of({ clients = 6, isl = 1000, source = "gap.csv" }).budget, 2506)
   test.equal(of({ source = "gap.csv" }).kv, "fp8")
   test.equal(of({ source = "gap.csv", format = "bf16" }).kv, nil)
-  test.equal(of({ engine = "trtllm", isl = 1024, osl = 1024 }).budget, 2068)
+  test.equal(of({ engine = "trtllm", isl = 1024, osl = 1024 }).budget, 16384)
   test.equal(of({ engine = "trtllm", isl = 15000, source = "gap.csv" }).budget, 16512)
   test.equal(of({ engine = "trtllm", clients = 6, source = "gap.csv" }).seats, 6)
   test.equal(of({ system = "b200_sxm", engine = "sglang", source = "gap.csv" }).chunk, 16384)
@@ -285,6 +285,7 @@ test("settings of launch scripts hold for their model on their engine, and only 
   test.equal(of({}).weights, "fp8")
   test.equal(of({ family = "deepseek-v3" }).weights, "fp8_block")
   test.equal(of({ format = "fp4" }).weights, "nvfp4")
+  test.equal(of({ system = "b200_sxm" }).largest_prefill_graph, 0)
 end)
 
 test("SGLang's share holds weights and cache; TensorRT-LLM's is of what is free", function()

@@ -1,7 +1,9 @@
 --- What differs between serving engines beside their kernels.
 ---
 ---     eager_operation_s    host time of an operation outside of CUDA graphs: Python code of the layers, and launches.
----                          Such a step takes at least the sum over its operations: the GPU waits for the host.
+---                          Such a step takes at least the sum over its operations: the GPU waits for the host. Hosts
+---                          of Hopper's machines are slower; `other` holds for every other architecture.
+---     prompt_overhead      what prompts take beside their kernels, by the GPU's architecture (prompts.lua)
 ---     graphs_with_prefill  whether steps with prefill chunks run in CUDA graphs, too, up to the largest one
 ---     fuses_static_fp8     whether the kernels in front of a GEMM write its input in FP8 where the scale is static
 ---     fuses_norm           whether the norm is part of the all-reduce in front of it, and has no launch of its own
@@ -15,13 +17,21 @@
 --- That all four inputs of a layer's GEMMs are written in FP8 by the kernel before is inferred from measured closed
 --- loops of Llama-3.1-70B (docs/DECISIONS.md); of the norms it is documented.
 local engines = {
-  vllm = { eager_operation_s = 0, graphs_with_prefill = true, fuses_static_fp8 = false, fuses_norm = false,
-    shared_beside = 256, exchange = "gathered", expert_block = { hopper = 128 } },
-  sglang = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false,
-    shared_beside = 1024, exchange = "gathered", expert_block = {} },
-  trtllm = { eager_operation_s = 40e-6, graphs_with_prefill = false, fuses_static_fp8 = true, fuses_norm = true,
-    shared_beside = math.huge, exchange = "nvlink_two_sided", expert_block = {} },
+  vllm = { eager_operation_s = { other = 0 }, prompt_overhead = { blackwell = 0.25 }, graphs_with_prefill = true,
+    fuses_static_fp8 = false, fuses_norm = false, shared_beside = 256, exchange = "gathered",
+    expert_block = { hopper = 128 } },
+  sglang = { eager_operation_s = { hopper = 65e-6, other = 40e-6 }, prompt_overhead = { blackwell = 0.35 },
+    graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false, shared_beside = 1024,
+    exchange = "gathered", expert_block = {} },
+  trtllm = { eager_operation_s = { hopper = 65e-6, other = 40e-6 }, prompt_overhead = {}, graphs_with_prefill = false,
+    fuses_static_fp8 = true, fuses_norm = true, shared_beside = math.huge, exchange = "nvlink_two_sided",
+    expert_block = {} },
 }
+
+--- Host time of an operation outside of CUDA graphs.
+function engines.host_operation_s(engine, architecture)
+  return engine.eager_operation_s[architecture] or engine.eager_operation_s.other
+end
 
 --- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts: routing,
 --- permutation, quantisation, two GEMMs, activation, sum. Latent and recurrent attention: splits, reshapes, norms,

@@ -21,6 +21,7 @@
 --     recv_interval   SGLang: decode steps between two looks for new requests
 --     batch_wait      TensorRT-LLM: {steps, part of the budget} that prompts wait for others
 --     exchange        how tokens reach experts of other ranks (steps/kernels/exchange.lua)
+--     prompt_overhead what prompts take beside their kernels (steps/kernels/prompts.lua); default the engine's own
 --     recurrent_copies  kernels that put what a recurrent layer projects in its order
 --     drafts          drafts of a step, by the model's own multi-token prediction
 local apart = require "rooflua.validate.silicon.apart"

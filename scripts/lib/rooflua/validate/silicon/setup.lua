@@ -143,7 +143,7 @@ local function steps_of(values, steps, model)
     own.sorted_logit_s = values.sorted_logit_s
   end
   for _, name in ipairs { "largest_graph", "largest_prefill_graph", "experts_kernels", "dp_padding",
-    "recurrent_copies", "exchange" } do
+    "recurrent_copies", "exchange", "prompt_overhead" } do
     if not policy.is_given(steps, name) then own[name] = values[name] end
   end
   return policy.with(steps, own)

@@ -1,0 +1,31 @@
+--- What prompts take beside their kernels' rows: kernels that no table has, ranks that wait for each other, and clocks
+--- that fall while a GPU computes without a pause. Rows are timed alone and in short runs.
+---
+---     extra = prompt_overhead * token_s * prompt tokens
+---
+--- token_s is the time of a token in a step of the whole budget, without attention. The extra time grows with every
+--- prompt token and depends on nothing else of the step, so that prices stay monotone.
+--- Source: docs/VALIDATION.md, "Prompts under load" (fitted per engine and architecture).
+local cost = require "rooflua.cost"
+
+local prompts = {}
+
+--- Seconds that a prompt token adds to a step; 0 = none.
+--- @param steps steps.Kernels its operations are bound
+--- @param engine table an entry of steps/kernels/engines.lua
+--- @param budget integer tokens of the largest step
+function prompts.token_s(steps, engine, budget)
+  local share = steps.prompt_overhead
+  if share < 0 then share = engine.prompt_overhead[steps.hardware.architecture] or 0 end
+  if share == 0 then return 0 end
+  return share * (steps.layers_time(budget) + steps.experts_time(budget * steps.dp)) / budget
+end
+
+--- @param tokens integer prompt tokens of the step
+--- @return number time_s
+function prompts.extra(steps, tokens)
+  if steps.prompt_token_s == 0 then return 0 end
+  return cost.record("prompts_beside", steps.prompt_token_s * tokens, "assumed")
+end
+
+return prompts
