@@ -49,11 +49,11 @@ test("wrong options are refused by name, with what would be right", function()
   refused("did you mean 'ttft_s_p99'", { slo = { "tft_p99=1s" } })
   refused("weights: dtype: unknown dtype 'fp9'; did you mean 'fp8'", { weights = { "fp9" } })
   refused("llama-3.1-8b has no experts, so its attention is not data-parallel", { dp = { "2" } })
-  refused("expected a price from 0 on, found number -1", { scenario = test.file("negative.lua", [[return {
-    kind = "plan", model = "llama-3.1-8b", workload = require "workloads.poisson" {}, plan = { load = { rate_per_s = 1 },
-    slo = { ttft_s_p99 = 1 }, gpus = { { "h100-sxm", price_per_hour = -1 } } } }]]), model = false,
-    workload = false, rate = false, slo = false, gpus = false, replicates = false, requests = false, tp = false,
-    seats = false, budgets = false })
+  local negative = [[return { kind = "plan", model = "llama-3.1-8b", workload = require "workloads.poisson" {},
+    plan = { load = { rate_per_s = 1 }, slo = { ttft_s_p99 = 1 }, gpus = { { "h100-sxm", price_per_hour = -1 } } } }]]
+  test.raises("expected a price from 0 on, found number -1", function()
+    command.run { scenario = test.file("negative.lua", negative), jobs = 1 }
+  end)
   refused("the objective rate takes all GPUs, so say how many", { objective = "rate", gpus = { "h100@1" } })
   refused("the objective rate looks for the largest rate", { objective = "rate", rate = false, clients = 3 })
   refused("--watts h100: expected GPU=WATTS", { watts = { "h100" } })
