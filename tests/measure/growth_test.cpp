@@ -1,4 +1,5 @@
-// The mean time to first token in the two halves of a run, by the order in which requests were sent.
+// The mean time to first token in the two halves of a run, in the order in which requests were
+// sent.
 
 #include "measure/record/growth.h"
 
