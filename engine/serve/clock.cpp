@@ -1,6 +1,5 @@
 #include "serve/clock.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -22,13 +21,6 @@ std::string shown(double value) {
   throw Error(where, "found " + shown(time_s) + " s; the clock ends at 2^63 ps, about 106 days");
 }
 
-/// llround of a number from 0 to below 2^63, without a call into the mathematical library. The
-/// difference of a double and its whole part is exact.
-inline Picoseconds nearest(double ps) {
-  const auto whole = static_cast<Picoseconds>(ps);
-  return whole + (ps - static_cast<double>(whole) >= 0.5 ? 1 : 0);
-}
-
 }  // namespace
 
 Picoseconds picoseconds(double time_s, const char* where) {
@@ -37,7 +29,7 @@ Picoseconds picoseconds(double time_s, const char* where) {
   return nearest(ps);
 }
 
-Picoseconds after(Picoseconds start, double time_s, const char* where) {
+Picoseconds long_after(Picoseconds start, double time_s, const char* where) {
   const Picoseconds duration = std::max<Picoseconds>(1, picoseconds(time_s, where));
   if (duration >= never - start)
     throw Error(where, "a time of " + shown(time_s) + " s from " + shown(seconds(start)) +

@@ -13,6 +13,7 @@
 namespace rooflua {
 
 class Plan;
+class RememberedPrices;
 
 /// Which requests run in a step. One instance per replica.
 class SchedulerPolicy {
@@ -74,6 +75,9 @@ class StepModel {
     (void)first, (void)growth, (void)prices;
     return 0;
   }
+
+  /// Where prices of runs are kept for batches that come again; null: nowhere.
+  virtual RememberedPrices* remembered() { return nullptr; }
 };
 
 /// Which replica gets a request. One instance per run.

@@ -182,6 +182,7 @@ void Simulation::prefetch_next(int part) const {
   constexpr std::size_t few = 64, line_bytes = 64, parts = 3;
   constexpr std::size_t part_bytes = (sizeof(Replica) / parts / line_bytes + 1) * line_bytes;
   if (replicas_.size() <= few || alarms_.empty()) return;
+  asm volatile("");  // compilers leave out the call of a function without effect
   const auto index = static_cast<std::size_t>(alarms_.front().replica);
   const RankGroup& group = groups_[static_cast<std::size_t>(group_of_[index])];
   if (part == 0) __builtin_prefetch(&group);

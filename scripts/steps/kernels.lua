@@ -365,7 +365,8 @@ function Kernels:gpu_time(batch, rows_s, fullest)
   local attention_s = decode_s
   if chunks > 0 then
     attention_s = self:attention_time(self.attention, batch, chunks, decode_s)
-    time_s = time_s + self:expanded_time(batch, chunks) + prompts.extra(self, batch.tokens - batch.decode_tokens)
+    time_s = time_s + self:expanded_time(batch, chunks)
+    if self.prompt_token_s > 0 then time_s = time_s + prompts.extra(self, batch.tokens - batch.decode_tokens) end
   end
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * rows

@@ -77,8 +77,9 @@ void compare(Case& made, int drafts, Counts& counts) {
     ++counts.steps;
     const StepWork* last = journal.last_step(0);
     REQUIRE(last != nullptr);
-    REQUIRE(last->decode_ids == followed.planned.at(followed.last_serial).first);
-    REQUIRE(last->decode_contexts == followed.planned.at(followed.last_serial).second);
+    REQUIRE(
+        std::ranges::equal(last->decode_ids(), followed.planned.at(followed.last_serial).first));
+    REQUIRE(last->decode_contexts() == followed.planned.at(followed.last_serial).second);
   }
   REQUIRE(journal.ended().size() == followed.ended.size());
   for (std::size_t i = 0; i < followed.ended.size(); ++i, ++counts.compared)

@@ -1,6 +1,7 @@
 // Prices of steps ahead, and the short way of a step that repeats the one before it.
 
 #include "serve/runs/priced_run.h"
+#include "serve/runs/remembered_prices.h"
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 
@@ -35,6 +36,16 @@ class CountedSteps : public StepModel {
 
  private:
   bool prices_runs_;
+};
+
+/// The same, and prices of runs are kept.
+class RememberedSteps : public CountedSteps {
+ public:
+  RememberedSteps() : CountedSteps(true), kept_(RememberedPrices::new_table(), 0) {}
+  RememberedPrices* remembered() override { return &kept_; }
+
+ private:
+  RememberedPrices kept_;
 };
 
 Batch decodes(std::int32_t count, double context_tokens) {
@@ -104,6 +115,47 @@ TEST_CASE("a batch that is not the next one of the run is priced alone") {
   CHECK(run.price(steps, decodes(3, 1003)).time_s == CountedSteps::time_s(1003));
   CHECK(steps.alone == 4);
   CHECK(run.next(4, 120, nullptr) == nullptr);
+}
+
+TEST_CASE("a run that was priced before is not priced again") {
+  RememberedSteps steps;
+  for (int pass = 0; pass < 2; ++pass) {
+    CAPTURE(pass);
+    PricedRun run;  // of another replica, or of other requests
+    for (int i = 2 * pass; i < 300; ++i)
+      CHECK(run.price(steps, decodes(4, 103 + 4 * i)).time_s == CountedSteps::time_s(103 + 4 * i));
+  }
+  CHECK(steps.alone == 2);
+  CHECK(steps.steps_of_runs == 357);  // to the end of the last chunk
+  PricedRun run;                      // begins in front of what is known, and goes on in it
+  for (int i = -7; i < 300; ++i)
+    CHECK(run.price(steps, decodes(4, 103 + 4 * i)).time_s == CountedSteps::time_s(103 + 4 * i));
+  CHECK(steps.alone == 4);
+  CHECK(steps.steps_of_runs == 357 + 7);
+}
+
+TEST_CASE("what is remembered is the price of the batch, whatever came before") {
+  RememberedSteps steps;
+  std::vector<PricedRun> runs(3);
+  std::vector<Batch> last(3);
+  std::uint64_t dice = 1;
+  const auto upto = [&](int most) {
+    dice = dice * 6364136223846793005ull + 1442695040888963407ull;
+    return static_cast<int>((dice >> 33) % static_cast<std::uint64_t>(most));
+  };
+  for (int i = 0; i < 200000; ++i) {
+    const auto which = static_cast<std::size_t>(upto(3));
+    Batch& batch = last[which];
+    if (batch.decodes == 0 || upto(20) == 0) {
+      batch = decodes(1 + upto(upto(8) == 0 ? 20 : 4), upto(2000));
+      batch.group_tokens = batch.group_max_tokens = batch.tokens + upto(2);
+    } else {
+      batch.decode_context_tokens += batch.decodes;
+    }
+    REQUIRE(runs[which].price(steps, batch).time_s ==
+            CountedSteps::time_s(batch.decode_context_tokens));
+  }
+  CHECK(steps.alone + steps.steps_of_runs < 120000);
 }
 
 TEST_CASE("nothing is known of another step model") {

@@ -1,6 +1,5 @@
 #include "measure/record/journal.h"
 
-#include <span>
 #include <utility>
 
 #include "serve/replica.h"
@@ -17,10 +16,16 @@ bool repeats(const StepPriced& step, const StepWork& before) {
   return !step.replica.is_ragged() && !step.replica.has_stages() && batch.prefill_count == 0 &&
          before.prefills.empty() && batch.decodes > 0 &&
          batch.decodes == step.replica.view().decodes &&
-         static_cast<std::size_t>(batch.decodes) == before.decode_ids.size();
+         static_cast<std::size_t>(batch.decodes) == before.decode_ids().size();
 }
 
 }  // namespace
+
+std::vector<std::int32_t> StepWork::decode_contexts() const {
+  std::vector<std::int32_t> out = decodes->contexts;
+  for (std::int32_t& context : out) context += more_tokens;
+  return out;
+}
 
 void Journal::on_priced(const StepPriced& step) {
   const Batch& batch = step.batch;
@@ -33,13 +38,13 @@ void Journal::on_priced(const StepPriced& step) {
   work.all_decode = batch.decodes == step.replica.view().decodes;
   work.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
   if (before != nullptr && before->all_decode && repeats(step, *before)) {
-    work.decode_ids = before->decode_ids;
-    work.decode_contexts = before->decode_contexts;
-    for (std::int32_t& context : work.decode_contexts) ++context;
+    work.decodes = before->decodes;
+    work.more_tokens = before->more_tokens + 1;
   } else {
-    work.decode_ids = decode_ids(batch);
+    StepWork::Decodes decodes{decode_ids(batch), {}};
     if (const std::int32_t* contexts = decode_contexts(batch))
-      work.decode_contexts.assign(contexts, contexts + batch.decodes);
+      decodes.contexts.assign(contexts, contexts + batch.decodes);
+    work.decodes = std::make_shared<const StepWork::Decodes>(std::move(decodes));
   }
   work.drafts = DraftWork::of(batch);
   planned.push_back(std::move(work));
@@ -113,7 +118,7 @@ void Journal::on_step(const StepDone& step) {
   for (const PrefillWork& prefill : step.prefills) tell_alone(step, prefill.id);
   for (const std::int32_t id : step.skipped) tell_alone(step, id);
   std::vector<PassedStep>& passed = passed_[step.replica];
-  passed.emplace_back(step);
+  passed.emplace_back(step, passed.empty() ? nullptr : &passed.back());
   if (passed.size() == most_missed) {
     for (auto& [id, live] : live_) {
       if (live.replica != step.replica) continue;

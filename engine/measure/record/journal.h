@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "measure/record/draft_work.h"
@@ -35,8 +37,17 @@ struct StepWork {
   GroupWork group;          // over the ranks that step together
   bool all_decode = false;  // every decoding request got a token
   std::vector<PrefillWork> prefills;
-  std::vector<std::int32_t> decode_ids, decode_contexts;  // contexts as before the step
+  /// Of its decodes, in admission order; contexts as before the step.
+  std::span<const std::int32_t> decode_ids() const { return decodes->ids; }
+  std::vector<std::int32_t> decode_contexts() const;
   DraftWork drafts;
+
+  /// The decodes of the first of several steps that decode the same requests, all of them.
+  struct Decodes {
+    std::vector<std::int32_t> ids, contexts;
+  };
+  std::shared_ptr<const Decodes> decodes;
+  std::int32_t more_tokens = 0;  // of each context, since that step
 };
 
 /// Copyable, so that a fork of a live run has its own. A step adds the same to all live requests of

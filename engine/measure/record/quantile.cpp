@@ -165,21 +165,24 @@ Statistics statistics(std::vector<double>& values) {
           values.back()};
 }
 
-void LogHistogram::WideSum::add_square(std::uint64_t value, std::uint64_t weight) {
-  const Wide squared = static_cast<Wide>(value) * value;
-  const Wide low = static_cast<Wide>(static_cast<std::uint64_t>(squared)) * weight;
-  const Wide high = static_cast<Wide>(static_cast<std::uint64_t>(squared >> 64)) * weight;
-  add({{static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(low >> 64), 0}});
-  add({{0, static_cast<std::uint64_t>(high), static_cast<std::uint64_t>(high >> 64)}});
+inline void LogHistogram::WideSum::add(const WideSum& other) {
+  const auto low = [](const WideSum& sum) {
+    return static_cast<Wide>(sum.limb[1]) << 64 | sum.limb[0];
+  };
+  Wide both = 0;
+  const bool carry = __builtin_add_overflow(low(*this), low(other), &both);
+  limb[0] = static_cast<std::uint64_t>(both);
+  limb[1] = static_cast<std::uint64_t>(both >> 64);
+  limb[2] += other.limb[2] + (carry ? 1 : 0);
 }
 
-void LogHistogram::WideSum::add(const WideSum& other) {
-  Wide carry = 0;
-  for (int i = 0; i < 3; ++i) {
-    carry += static_cast<Wide>(limb[i]) + other.limb[i];
-    limb[i] = static_cast<std::uint64_t>(carry);
-    carry >>= 64;
-  }
+inline void LogHistogram::WideSum::add_square(std::uint64_t value, std::uint64_t weight) {
+  const Wide squared = static_cast<Wide>(value) * value;
+  const Wide low = static_cast<Wide>(static_cast<std::uint64_t>(squared)) * weight;
+  const Wide high =
+      static_cast<Wide>(static_cast<std::uint64_t>(squared >> 64)) * weight + (low >> 64);
+  add({{static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high),
+        static_cast<std::uint64_t>(high >> 64)}});
 }
 
 void LogHistogram::add(std::int64_t value, std::int64_t weight) {

@@ -42,6 +42,7 @@ SummaryObserver::SummaryObserver(SummaryOptions options)
     : options_(std::move(options)), keeping_(options_.exact_requests > 0) {}
 
 void SummaryObserver::on_arrival(const Request&, Picoseconds now) {
+  told_.reset();
   ++arrived_;
   first_arrival_ = std::min(first_arrival_, now);
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
@@ -55,17 +56,33 @@ SummaryObserver::ReplicaCount& SummaryObserver::count_of(std::int32_t replica) {
 }
 
 void SummaryObserver::on_preempt(const Request& request, Picoseconds) {
+  told_.reset();
   ++count_of(request.replica).preemptions;
 }
 
+/// Most steps are as full as the one before.
+void SummaryObserver::note_load(const StepDone& step, const std::array<std::int32_t, 6>& load,
+                                ReplicaCount& count) {
+  count.load = load;
+  count.fill = fill_of_step(step);
+  if (step.total_blocks == 0) return;
+  count.kv_used_frac_max =
+      std::max(count.kv_used_frac_max, static_cast<double>(step.used_blocks) / step.total_blocks);
+}
+
 void SummaryObserver::on_step(const StepDone& step) {
+  told_.reset();
   ReplicaCount& count = count_of(step.replica);
   ++count.steps;
   // With stages, steps overlap: each counts from the end of the one before it.
   const Picoseconds from = std::max(step.start, count.until);
   count.until = step.end;
   count.busy += step.end - from;
-  count.loaded_ps += fill_of_step(step) * static_cast<double>(step.end - from);
+  const std::array<std::int32_t, 6> load{step.running,       step.max_num_seqs,
+                                         step.batch->tokens, step.max_num_batched_tokens,
+                                         step.used_blocks,   step.total_blocks};
+  if (load != count.load) note_load(step, load, count);
+  count.loaded_ps += count.fill * static_cast<double>(step.end - from);
   if (step.batch->group_ranks > 1) {
     count.grouped = true;
     count.waited_s += step.price->time_s - step.price->own_s;
@@ -74,10 +91,6 @@ void SummaryObserver::on_step(const StepDone& step) {
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
     count.decodes += step.batch->decodes;
-  }
-  if (step.total_blocks > 0) {
-    count.kv_used_frac_max =
-        std::max(count.kv_used_frac_max, static_cast<double>(step.used_blocks) / step.total_blocks);
   }
   for (std::size_t i = 0; i < evidence_count; ++i)
     evidence_s_.seconds[i] += step.price->evidence_s[i];
@@ -92,42 +105,8 @@ void SummaryObserver::on_step(const StepDone& step) {
   peak_tokens_ = std::max(peak_tokens_, second_tokens_);
 }
 
-void SummaryObserver::count_rows(const StepDone& step) {
-  SpeculationSummary& counts = speculation_.counts;
-  speculation_.used = true;
-  speculation_.step_s += step.price->time_s;
-  speculation_.draft_s += step.price->draft_s;
-  speculation_.row_tokens += step.batch->decode_tokens;
-  counts.rounds += static_cast<std::int64_t>(step.rows.size()) - step.discarded;
-  if (step.discarded > 0) {
-    for (const Row& row : step.rows) counts.discarded_tokens += row.discarded ? row.tokens() : 0;
-  }
-  counts.drafted_tokens += step.drafted;
-  counts.accepted_tokens += step.accepted;
-  counts.overshoot_tokens += step.overshoot;
-  std::vector<double>& positions = counts.accepted_by_position;
-  if (positions.size() < step.accepted_at.size()) positions.resize(step.accepted_at.size());
-  for (std::size_t j = 0; j < step.accepted_at.size(); ++j) positions[j] += step.accepted_at[j];
-  if (options_.gap_per_token) itl_.add(0, step.accepted - step.overshoot);
-}
-
-std::optional<SpeculationSummary> SummaryObserver::speculation_summary() const {
-  if (!speculation_.used) return std::nullopt;
-  SpeculationSummary out = speculation_.counts;
-  const auto accepted = static_cast<double>(out.accepted_tokens);
-  const auto rounds = static_cast<double>(out.rounds);
-  out.acceptance_rate = rate(accepted, static_cast<double>(out.drafted_tokens));
-  out.tokens_per_round = rate(rounds + accepted, rounds);
-  const std::int64_t wasted =
-      out.drafted_tokens - out.accepted_tokens + out.overshoot_tokens + out.discarded_tokens;
-  out.wasted_share =
-      rate(static_cast<double>(wasted), static_cast<double>(speculation_.row_tokens));
-  out.draft_time_share = rate(speculation_.draft_s, speculation_.step_s);
-  for (double& share : out.accepted_by_position) share = rate(share, rounds);
-  return out;
-}
-
 void SummaryObserver::on_blocks(const BlocksChanged& blocks) {
+  told_.reset();
   double& most = count_of(blocks.replica).kv_used_frac_max;
   most = std::max(most, static_cast<double>(blocks.used_blocks) / blocks.total_blocks);
 }
@@ -147,6 +126,7 @@ bool SummaryObserver::good(const RequestDone& done, const Completed& request) co
 }
 
 void SummaryObserver::on_done(const RequestDone& done) {
+  told_.reset();
   --in_flight_;
   ++ended_[static_cast<std::size_t>(done.outcome)];
   Group& of_class = group_of(classes_, done.klass);
@@ -353,6 +333,11 @@ std::optional<SessionSummary> SummaryObserver::session_summary() const {
 }
 
 Summary SummaryObserver::summary() const {
+  if (!told_) told_ = sum_up();
+  return *told_;
+}
+
+Summary SummaryObserver::sum_up() const {
   Summary out;
   const GroupSummary all = describe(all_requests(), nullptr, nullptr);
   out.slo = options_.slo;

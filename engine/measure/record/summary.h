@@ -164,8 +164,10 @@ class SummaryObserver : public Observer {
     Picoseconds busy = 0, until = 0;  // until: the end of the last step
     double loaded_ps = 0;             // time of steps, each times its fill
     double kv_used_frac_max = 0;
-    double waited_s = 0;   // for slower ranks, synchronisation included
-    bool grouped = false;  // it steps with other ranks
+    std::array<std::int32_t, 6> load{};  // of the last step: what `fill` depends on
+    double fill = 0;                     // fill_of_step() of such a step
+    double waited_s = 0;                 // for slower ranks, synchronisation included
+    bool grouped = false;                // it steps with other ranks
   };
   struct Session {
     std::int64_t turns = 0;
@@ -176,11 +178,14 @@ class SummaryObserver : public Observer {
   static Group& group_of(std::vector<Group>& groups, std::int32_t index);
   static void count(const RequestDone& done, bool is_good, Group& group);
   void count_rows(const StepDone& step);
+  static void note_load(const StepDone& step, const std::array<std::int32_t, 6>& load,
+                        ReplicaCount& count);
   ReplicaCount& count_of(std::int32_t replica);
   bool good(const RequestDone& done, const Completed& request) const;
   void stop_keeping();
   void distribute(const Completed& request);
 
+  Summary sum_up() const;
   Picoseconds duration() const;
   Group all_requests() const;
   std::vector<Places> places_by(std::int32_t Completed::*group) const;
@@ -211,6 +216,7 @@ class SummaryObserver : public Observer {
     double draft_s = 0, step_s = 0;
   } speculation_;
   std::optional<SpeculationSummary> speculation_summary() const;
+  mutable std::optional<Summary> told_;  // the last answer, while nothing has happened since
 };
 
 }  // namespace rooflua

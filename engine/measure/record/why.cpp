@@ -141,7 +141,7 @@ void WhyObserver::on_step(const StepDone& step) {
   }
 }
 
-PassedStep::PassedStep(const StepDone& step)
+PassedStep::PassedStep(const StepDone& step, const PassedStep* before)
     : start(step.start), end(step.end), bound(bound_of(*step.price)), price(*step.price) {
   const bool alone = step.prefills.empty();
   waiting = alone ? LatencyHeading::queue_decode : LatencyHeading::queue_prefill;
@@ -151,6 +151,12 @@ PassedStep::PassedStep(const StepDone& step)
   part_s = seconds(end - start);
   for (int i = 0; i < evidence_count && price.time_s > 0; ++i)
     evidence_s[i] = price.evidence_s[i] * (part_s / price.time_s);
+  if (before != nullptr && continues(*before)) stretch = before->stretch + 1;
+}
+
+bool PassedStep::continues(const PassedStep& before) const {
+  return start == before.end && end > start && before.end > before.start && worked(decoding) &&
+         decoding == before.decoding && bound == before.bound;
 }
 
 LatencyHeading WhyObserver::during(const PassedStep& step) const {
@@ -161,22 +167,56 @@ LatencyHeading WhyObserver::during(const PassedStep& step) const {
 
 void WhyObserver::on_passed(std::span<const PassedStep> steps) {
   if (phase_ == Phase::away) return;
-  for (const PassedStep& step : steps) {
-    if (step.end <= since_) continue;
-    pass(phase_ == Phase::preempted ? LatencyHeading::preempted : LatencyHeading::queue_idle,
-         step.start);
-    const LatencyHeading heading = during(step);
-    ++why_.steps[static_cast<std::size_t>(heading)];
-    const bool whole = since_ == step.start;
-    const double part_s = whole ? step.part_s : seconds(step.end - since_);
-    pass(heading, step.end);
-    if (!worked(heading)) continue;
-    why_.bound_s[step.bound] += part_s;
-    for (int i = 0; i < evidence_count && step.price.time_s > 0; ++i) {
-      why_.evidence.seconds[i] +=
-          whole ? step.evidence_s[i] : step.price.evidence_s[i] * (part_s / step.price.time_s);
+  while (!steps.empty()) {
+    const bool whole = steps.front().start == since_ && steps.front().end > since_;
+    std::size_t count = 1;
+    if (phase_ == Phase::decoding && whole && worked(steps.front().decoding)) {
+      count = on_stretch(steps);
+    } else {
+      on_passed(steps.front());
     }
+    steps = steps.subspan(count);
   }
+}
+
+void WhyObserver::on_passed(const PassedStep& step) {
+  if (step.end <= since_) return;
+  pass(phase_ == Phase::preempted ? LatencyHeading::preempted : LatencyHeading::queue_idle,
+       step.start);
+  const LatencyHeading heading = during(step);
+  ++why_.steps[static_cast<std::size_t>(heading)];
+  const bool whole = since_ == step.start;
+  const double part_s = whole ? step.part_s : seconds(step.end - since_);
+  pass(heading, step.end);
+  if (!worked(heading)) return;
+  why_.bound_s[step.bound] += part_s;
+  for (int i = 0; i < evidence_count && step.price.time_s > 0; ++i) {
+    why_.evidence.seconds[i] +=
+        whole ? step.evidence_s[i] : step.price.evidence_s[i] * (part_s / step.price.time_s);
+  }
+}
+
+/// The same for the first steps, as many as are of one stretch. Seconds are added step by step,
+/// because sums of doubles depend on their order. @returns how many
+std::size_t WhyObserver::on_stretch(std::span<const PassedStep> steps) {
+  const PassedStep& first = steps.front();
+  std::size_t count = steps.size();
+  if (steps.back().stretch < count - 1) {  // it is of another stretch
+    count = 1;
+    while (steps[count].stretch > first.stretch) ++count;
+  }
+  double& bound_s = why_.bound_s[first.bound];
+  double sum_s = bound_s;
+  EvidenceSeconds evidence = why_.evidence;
+  for (const PassedStep& step : steps.first(count)) {
+    sum_s += step.part_s;
+    for (int i = 0; i < evidence_count; ++i) evidence.seconds[i] += step.evidence_s[i];
+  }
+  bound_s = sum_s;
+  why_.evidence = evidence;
+  why_.steps[static_cast<std::size_t>(first.decoding)] += static_cast<std::int64_t>(count);
+  pass(first.decoding, steps[count - 1].end);
+  return count;
 }
 
 /// Whether a step of several stages that works for the request has not ended.

@@ -78,13 +78,19 @@ struct Why {
 /// A step as it looks to a request that has no chunk in it and was not skipped: the numbers that
 /// all of these add to their own.
 struct PassedStep {
-  explicit PassedStep(const StepDone& step);
-  Picoseconds start = 0, end = 0;
-  LatencyHeading waiting, decoding;  // for a request that waits, and for one that decodes
-  std::size_t bound = 0;
-  StepPrice price;
+  /// @param before  the step of the same replica that was noted before it; null: none
+  PassedStep(const StepDone& step, const PassedStep* before);
   double part_s = 0;                       // of the whole step
   double evidence_s[evidence_count] = {};  // of the whole step
+  Picoseconds start = 0, end = 0;
+  LatencyHeading waiting, decoding;  // for a request that waits, and for one that decodes
+  std::uint32_t stretch = 0;         // steps of the same stretch before it
+  std::size_t bound = 0;
+  StepPrice price;
+
+  /// Steps of a stretch follow each other without a gap, work for requests that decode, and count
+  /// under the same heading and bound.
+  bool continues(const PassedStep& before) const;
 };
 
 /// Follows one request through a run.
@@ -121,6 +127,8 @@ class WhyObserver : public Observer {
 
   LatencyHeading during(const StepDone& step, const Planned* planned) const;
   LatencyHeading during(const PassedStep& step) const;
+  void on_passed(const PassedStep& step);
+  std::size_t on_stretch(std::span<const PassedStep> steps);
   void pass(LatencyHeading heading, Picoseconds until);
   bool works_for_it(const Batch& batch) const;
   void find_holders(const StepPriced& step, Planned& out) const;

@@ -140,8 +140,8 @@ int serve_last_step(lua_State* L, Run& run) {
     prefill["completes"] = each.completes != 0;
     prefills.push_back(std::move(prefill));
   }
-  for (const std::int32_t context : work->decode_contexts) contexts.push_back(context);
-  for (const std::int32_t id : work->decode_ids) ids.push_back(id);
+  for (const std::int32_t context : work->decode_contexts()) contexts.push_back(context);
+  for (const std::int32_t id : work->decode_ids()) ids.push_back(id);
   out["prefill_work"] = std::move(prefills);
   out["decode_contexts"] = std::move(contexts);
   out["decode_ids"] = std::move(ids);

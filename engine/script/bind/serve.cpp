@@ -39,6 +39,7 @@ void read_policies(lua_State* L, int first, Run& run) {
   run.asking.L = L;
   run.schedulers = wrap_list<LuaScheduler>(run.asking, first, state.border);
   run.steps = wrap_list<LuaStepModel>(run.asking, first + 1, state);
+  LuaStepModel::remember(run.steps);
   if (!lua_isnil(L, first + 2)) {
     lua_pushvalue(L, first + 2);
     run.router = std::make_unique<LuaRouter>(run.asking, state.border);
@@ -235,7 +236,10 @@ Changes read_changes(lua_State* L, Run& run) {
   Changes out;
   if (!lua_isnil(L, 2)) out.schedulers = wrap_list<LuaScheduler>(run.asking, 2, state.border);
   one_each(2, out.schedulers.size(), "scheduler");
-  if (!lua_isnil(L, 3)) out.steps = wrap_list<LuaStepModel>(run.asking, 3, state);
+  if (!lua_isnil(L, 3)) {
+    out.steps = wrap_list<LuaStepModel>(run.asking, 3, state);
+    LuaStepModel::remember(out.steps);
+  }
   one_each(3, out.steps.size(), "step model");
   if (!lua_isnil(L, 4)) {
     lua_pushvalue(L, 4);

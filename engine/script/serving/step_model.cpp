@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -31,12 +32,23 @@ LuaStepModel::LuaStepModel(Asking& asking, ServeState& state)
   lua_State* L = asking.L;
   lua_getfield(L, -1, "runs");
   has_run_ = lua_toboolean(L, -1) != 0;
-  lua_pop(L, 1);
+  lua_getfield(L, -2, "steps");
+  steps_ = lua_topointer(L, -1);
+  lua_pop(L, 2);
   instance_ = LuaReference(L);
   call_price_ = library_function(L, "rooflua.border.pricing", "price");
   call_bounded_ = library_function(L, "rooflua.border.pricing", "bounded");
   call_explain_ = library_function(L, "rooflua.border.pricing", "explain");
   call_run_ = library_function(L, "rooflua.border.pricing", "run");
+}
+
+void LuaStepModel::remember(const std::vector<std::unique_ptr<LuaStepModel>>& models) {
+  const auto table = RememberedPrices::new_table();
+  std::map<const void*, std::int32_t> numbers;
+  for (const auto& each : models) {
+    const auto next = static_cast<std::int32_t>(numbers.size());
+    each->remembered_ = {table, numbers.emplace(each->steps_, next).first->second};
+  }
 }
 
 /// Leaves `results` values on the stack.

@@ -1,10 +1,12 @@
 #pragma once
 // A step model written in Lua, as the engine sees it.
 
+#include <memory>
 #include <vector>
 
 #include "script/serving/policy_call.h"
 #include "serve/policy.h"
+#include "serve/runs/remembered_prices.h"
 
 namespace rooflua::script {
 
@@ -20,6 +22,11 @@ class LuaStepModel : public StepModel {
   /// By the script's method `run`, where rooflua.border.pricing says that it may be used.
   std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
                          std::span<StepPrice> prices) override;
+  RememberedPrices* remembered() override { return has_run_ ? &remembered_ : nullptr; }
+
+  /// Prices of runs are remembered from now on: once for those of the models that are one table in
+  /// Lua, as alike replicas have it.
+  static void remember(const std::vector<std::unique_ptr<LuaStepModel>>& models);
 
  private:
   void call(const LuaReference& function, const Batch& batch, int results);
@@ -31,6 +38,8 @@ class LuaStepModel : public StepModel {
   LuaReference instance_, call_price_, call_bounded_, call_explain_, call_run_;
   double* evidence_s_;  // the ledger's accumulator
   bool has_run_ = false;
+  const void* steps_ = nullptr;  // the bound step model, by its address
+  RememberedPrices remembered_;
 };
 
 }  // namespace rooflua::script

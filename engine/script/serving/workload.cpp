@@ -1,7 +1,6 @@
 #include "script/serving/workload.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 
@@ -44,9 +43,10 @@ namespace {
 std::int32_t whole(lua_State* L, int index, const char* what, std::int64_t number,
                    std::int32_t least) {
   const double value = lua_tonumber(L, index);
-  if (lua_type(L, index) == LUA_TNUMBER && value >= least && value == std::floor(value) &&
-      value <= std::numeric_limits<std::int32_t>::max()) {
-    return static_cast<std::int32_t>(value);
+  if (value >= least && value <= std::numeric_limits<std::int32_t>::max() &&
+      lua_type(L, index) == LUA_TNUMBER) {
+    const auto out = static_cast<std::int32_t>(value);
+    if (out == value) return out;
   }
   const bool huge = value > std::numeric_limits<std::int32_t>::max();
   throw Error("workload", "request " + std::to_string(number) + ": " + what +

@@ -42,12 +42,14 @@ bool PricedRun::expects(const Batch& batch) const {
 
 const StepPrice& PricedRun::use() {
   grow(expected_, growth_);
-  return prices_[used_++];
+  const StepPrice& price = prices_.front();
+  prices_ = prices_.subspan(1);
+  return price;
 }
 
 const StepPrice* PricedRun::next(std::int32_t decodes, double context_tokens,
                                  const Batch* bounded) {
-  if (used_ == prices_.size() || decodes != expected_.decodes ||
+  if (prices_.empty() || decodes != expected_.decodes ||
       context_tokens != expected_.decode_context_tokens)
     return nullptr;
   if (bounded != nullptr && !same_bounded(*bounded, expected_)) return nullptr;
@@ -64,8 +66,39 @@ void PricedRun::look_ahead(const Batch& batch) {
   steady_ = follows;
   if (follows) grow(expected_, growth_);
   length_ = 0;
-  prices_.clear();
-  used_ = 0;
+  prices_ = {};
+}
+
+/// Prices of the batch and of those behind it, if they are remembered: contexts grow by a token
+/// each.
+bool PricedRun::use_found(const RememberedPrices::Found& found, const Batch& batch) {
+  if (found.chunk == nullptr) return false;
+  if (!steady_ || !expects(batch)) {
+    expected_ = batch;
+    expected_.origin = nullptr;
+    growth_ = BatchGrowth{.decode_context_tokens = static_cast<double>(batch.decodes)};
+    length_ = 0;
+    steady_ = true;
+  }
+  const std::span<const StepPrice> all(found.chunk->prices);
+  prices_ = all.first(static_cast<std::size_t>(found.chunk->last))
+                .subspan(static_cast<std::size_t>(found.step));
+  chunk_ = found.chunk;
+  return true;
+}
+
+/// Asks for the run that begins with the batch. @returns how many steps were priced
+std::int32_t PricedRun::ask(StepModel& model, const Batch& batch) {
+  length_ = length_ == 0 ? first_steps : std::min(2 * length_, most_steps);
+  RememberedPrices* remembered = model.remembered();
+  if (remembered != nullptr && remembered->keeps(batch)) {
+    use_found(remembered->ask(model, batch, growth_, length_), batch);
+    return static_cast<std::int32_t>(prices_.size());
+  }
+  own_.assign(static_cast<std::size_t>(length_), StepPrice{});
+  const std::int32_t priced = model.price_run(batch, growth_, own_);
+  prices_ = std::span(own_).first(static_cast<std::size_t>(priced));
+  return priced;
 }
 
 StepPrice PricedRun::price(StepModel& model, const Batch& batch) {
@@ -76,17 +109,18 @@ StepPrice PricedRun::price(StepModel& model, const Batch& batch) {
     model.price(batch, price);
     return price;
   }
-  if (!steady_ || !expects(batch)) {
+  const bool follows = steady_ && expects(batch);
+  if (follows && !prices_.empty()) return use();
+  const RememberedPrices* remembered = model.remembered();
+  if (remembered != nullptr && remembered->keeps(batch) &&
+      use_found(remembered->find(batch), batch))
+    return use();
+  if (!follows) {
     look_ahead(batch);
     model.price(batch, price);
     return price;
   }
-  if (used_ < prices_.size()) return use();
-  length_ = length_ == 0 ? first_steps : std::min(2 * length_, most_steps);
-  prices_.assign(static_cast<std::size_t>(length_), StepPrice{});
-  used_ = 0;
-  const std::int32_t priced = model.price_run(batch, growth_, prices_);
-  prices_.resize(static_cast<std::size_t>(priced));
+  const std::int32_t priced = ask(model, batch);
   patience_ = priced > 0 ? 1 : std::min(2 * patience_, most_patience);
   if (priced > 0) return use();
   waits_ = patience_;

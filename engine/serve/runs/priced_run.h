@@ -8,11 +8,17 @@
 // A run is asked for at the third batch that grows as the ones before. Its length doubles with
 // every run that was used up, from `first_steps` to `most_steps`. A model that prices none is asked
 // again later and later.
+//
+// Few decodes: a run that was priced for the same number and the same sum of contexts before is
+// used again, from the first batch on (remembered_prices.h).
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "serve/policy.h"
+#include "serve/runs/remembered_prices.h"
 
 namespace rooflua {
 
@@ -32,9 +38,12 @@ class PricedRun {
   bool expects(const Batch& batch) const;
   void look_ahead(const Batch& batch);
   const StepPrice& use();
+  bool use_found(const RememberedPrices::Found& found, const Batch& batch);
+  std::int32_t ask(StepModel& model, const Batch& batch);
 
-  std::vector<StepPrice> prices_;
-  std::size_t used_ = 0;     // of prices_
+  std::vector<StepPrice> own_;                            // of a run that is not remembered
+  std::shared_ptr<const RememberedPrices::Chunk> chunk_;  // of one that is
+  std::span<const StepPrice> prices_;                     // of one of them: those to come
   std::int32_t length_ = 0;  // of the run that was asked for last; 0: none for these decodes
   bool steady_ = false;      // expected_ is what the last two batches lead to
   std::int32_t waits_ = 0, patience_ = 1;  // steps until the model is asked for a run again
