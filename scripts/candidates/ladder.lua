@@ -50,11 +50,23 @@ local function product(axes, i, chosen, found)
   end
 end
 
+--- Refuses values of an axis that this model does not have.
+local function check_axis(self, name, has_axis, model)
+  if has_axis then return end
+  for _, value in ipairs(self[name]) do
+    if value ~= 1 and value ~= "all" then
+      error(("candidates.ladder: %s = %s: %s has no experts, so its attention is not data-parallel and no rank holds "
+        .. "whole experts; leave %s out"):format(name, value, model.name, name), 0)
+    end
+  end
+end
+
 ---@param question table model, gpus, capabilities, slo, requests: read-only
 ---@param emit fun(candidate: table)
 function Ladder:each(question, emit)
   local axes = question.capabilities.axes
   local one = { 1 }
+  for _, name in ipairs { "dp", "ep" } do check_axis(self, name, axes[name], question.model) end
   local speculations = { false }
   for _, each in ipairs(self.speculation) do speculations[#speculations + 1] = each end
   local all = { { "engine", self.engines }, { "tp", self.tp }, { "pp", axes.pp and self.pp or one },
@@ -62,9 +74,8 @@ function Ladder:each(question, emit)
     { "kv", self.kv }, { "prefix_caching", self.prefix_caching }, { "split", splits_of(self, axes.split) },
     { "speculation", speculations }, { "max_num_seqs", self.max_num_seqs },
     { "max_num_batched_tokens", self.max_num_batched_tokens } }
-  for index, gpu in ipairs(question.gpus) do
+  for index in ipairs(question.gpus) do
     product(all, 1, {}, function(chosen)
-      if chosen.tp > gpu.per_node then return end
       local ranks = chosen.tp * chosen.dp
       local ep = chosen.ep == "all" and ranks or chosen.ep
       if ep > ranks then return end

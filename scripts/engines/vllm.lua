@@ -1,5 +1,6 @@
 -- Flags of `vllm serve` by release. `since` (included) and `before` (excluded) are releases; a row without them holds
--- for all that this table knows. `write` makes the words behind the flag of a deployment's value.
+-- for all that this table knows. Behind `flag` stands the value of the deployment, or what `values` has for it;
+-- `switch` makes a word of its own from the value.
 local function switch(on, off) return function(value) return value and on or off end end
 
 return {

@@ -42,6 +42,7 @@ local policy = {}
 ---@field staleness_s number? for a router: greatest age of these fields
 ---@field monotone boolean? of a step model: more work never makes a step cheaper, so plans may bound it
 ---@field ceiling boolean? of a step model: no step is faster than the bytes that it reads
+---@field seeks string? of an objective of plans: "load", where all GPUs are taken and the largest load is looked for
 ---@field extends rooflua.PolicyClass? a class whose parameters and methods are inherited
 
 --- Declares a policy; its methods are written after it. `Class:preset("name") {overrides}` starts from a preset.

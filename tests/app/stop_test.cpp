@@ -1,7 +1,6 @@
 // A run that is stopped reports its partial results. It is stopped by the time limit, by Ctrl-C at
 // a terminal, and by a SIGINT that only the parent of the workers gets.
 
-#include <pty.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -9,6 +8,7 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "tests/app/at_terminal.h"
 #include "tests/app/program.h"
 #include "tests/scratch.h"
 
@@ -51,47 +51,6 @@ std::string endless(const std::string& more = "") {
          "    prompt_tokens = 300, output_tokens = { distribution = 'uniform', min = 5, max = 40 "
          "} },\n" +
          more + "}\n";
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
-
-/// Runs the program at a terminal of its own. Calls `act` when the program has printed `sign` the
-/// given number of times. @return the output of the terminal
-template <class Act>
-Said at_terminal(const std::vector<std::string>& arguments, const std::string& sign,
-                 std::size_t times, Act act) {
-  int terminal = -1;
-  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::vector<std::string> words{ROOFLUA_PROGRAM};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> raw;
-    for (std::string& each : words) raw.push_back(each.data());
-    raw.push_back(nullptr);
-    if (chdir(source_dir().c_str()) == 0) execv(raw[0], raw.data());
-    _exit(99);
-  }
-  Said said;
-  bool done = false;
-  std::array<char, 4096> buffer;
-  for (ssize_t n; (n = ::read(terminal, buffer.data(), buffer.size())) > 0;) {
-    said.text.append(buffer.data(), static_cast<std::size_t>(n));
-    if (done || count(said.text, sign) < times) continue;
-    act(child, terminal);
-    done = true;
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  close(terminal);
-  INFO(said.text);
-  REQUIRE(done);
-  said.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return said;
 }
 
 void press_ctrl_c(pid_t, int terminal) {
@@ -287,7 +246,7 @@ TEST_CASE("Ctrl-C tells the ranking of a plan so far, with `plan` and with `run`
       INFO(said.text);
       CHECK(said.status == 130);
       CHECK(contains(said.text,
-                     "PARTIAL: stopped by Ctrl-C; 1 of 2 candidates that bounds left ran in full"));
+                     "PARTIAL: interrupted; 1 of 2 candidates that bounds left ran in full"));
       CHECK(contains(said.text, "1  1 x H100 (1 replica x tp 1), vllm, 32 seats, budget 1024"));
       const Json document = parse_json(folder.read("p.json"), "p.json");
       const Json* plan =

@@ -1,7 +1,7 @@
 -- Does a planner order deployments as measurements do? Of every model, GPU and lengths with five measured deployments
 -- or more: Kendall's tau of the most output tokens per second and GPU with a mean TPOT within a limit.
 --
---     rooflua validate FILE.csv --json errors.json
+--     rooflua validate FILE.csv --wide --json errors.json
 --     rooflua lua tests/fidelity/plan_order.lua errors.json FILE.csv [TPOT in ms]
 local json = require "rooflua.json"
 local rows = require "rooflua.validate.silicon.rows"

@@ -43,6 +43,19 @@ test("wrong options are refused by name, with what would be right", function()
   refused("unknown engine 'vlm'", { engines = { "vlm" } })
   refused("unknown policy of objectives 'cheap'", { objective = "cheap" })
   refused("slo_attainment_frac", { slo = { "slo_attainment_frac=0.99" } })
+  refused("question: plan.gpus[1]: unknown hardware", { gpus = { "h1000@1" } })
+  refused("--engines vlm: unknown engine 'vlm'; did you mean 'vllm'", { engines = { "vlm" } })
+  refused("--slo ttft_p99=0: expected a time above 0", { slo = { "ttft_p99=0" } })
+  refused("did you mean 'ttft_s_p99'", { slo = { "tft_p99=1s" } })
+  refused("weights: dtype: unknown dtype 'fp9'; did you mean 'fp8'", { weights = { "fp9" } })
+  refused("llama-3.1-8b has no experts, so its attention is not data-parallel", { dp = { "2" } })
+  local negative = [[return { kind = "plan", model = "llama-3.1-8b", workload = require "workloads.poisson" {},
+    plan = { load = { rate_per_s = 1 }, slo = { ttft_s_p99 = 1 }, gpus = { { "h100-sxm", price_per_hour = -1 } } } }]]
+  test.raises("expected a price from 0 on, found number -1", function()
+    command.run { scenario = test.file("negative.lua", negative), jobs = 1 }
+  end)
+  refused("the objective rate takes all GPUs, so say how many", { objective = "rate", gpus = { "h100@1" } })
+  refused("the objective rate looks for the largest rate", { objective = "rate", rate = false, clients = 3 })
   refused("--watts h100: expected GPU=WATTS", { watts = { "h100" } })
   test.raises("needs --model, --workload, --slo, --gpus", function() command.run {} end)
 end)
@@ -61,6 +74,24 @@ test("nodes, clients, spare replicas, energy and a page", function()
   local rank = done.document.ranks[1]
   test.near(rank.joules_per_token, 500 / (5 * 20), 1e-9)
   test.equal(rank.power, "measured")
+end)
+
+test("what nothing can serve is answered with what would be possible", function()
+  local function text(more) return command.run(given(more)).text end
+  local function has(whole, part) test.check(whole:find(part, 1, true), "no '%s' in %s", part, whole) end
+  has(text { rate = 900, gpus = { "h100-sxm:2@3" } }, "too few GPUs: they serve at most")
+  has(text { slo = { "ttft_p99=1us" } }, "TTFT p99 <= 1 us is below what any step allows: at least")
+  has(text { tp = { "16" } }, "1 does not fit: H100, tp 16, vllm, 32 seats, budget 1024: tp 16 is more than the 8 GPUs")
+  has(text { model = "llama-3.1-70b", gpus = { "l4:2@1" } }, "it fits with tp = 8")
+end)
+
+test("the largest rate of two GPUs is told as a rate, in the document as well", function()
+  local done = command.run(given { objective = "rate", gpus = { "h100-sxm:2@3" } })
+  local rank = done.document.ranks[1]
+  test.equal(rank.gpus.total, 2)
+  test.near(rank.load.served, -rank.objective, 1e-9)
+  test.equal(rank.load.asked, 5)
+  test.check(done.text:find(("%.4g/s\n"):format(rank.load.served), 1, true), "%s", done.text)
 end)
 
 test("--all lists every candidate, and --why tells of one", function()

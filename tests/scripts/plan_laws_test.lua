@@ -121,6 +121,50 @@ test("more load, a tighter SLO and a spare replica never cost less", function()
   test.check(spare > none, "a spare replica costs nothing: %g, %g", spare, none)
 end)
 
+test("the largest rate grows with GPUs and with the SLO, and is where a plan of GPUs needs one more", function()
+  local function gpus(most) return { { "h100-sxm", most = most, price_per_hour = 3 } } end
+  local one = require "candidates.ladder" { tp = { 1 }, max_num_seqs = { 16 }, max_num_batched_tokens = { 512 } }
+  local function largest(more)
+    local all = { objective = "rate", load = { rate_per_s = 5 }, requests = 300, gpus = gpus(2), candidates = one }
+    for key, value in pairs(more or {}) do all[key] = value end
+    return -best(all)
+  end
+  local before = 0
+  for _, most in ipairs { 1, 2, 3, 6 } do
+    local rate = largest { gpus = gpus(most) }
+    test.check(rate > before, "%d GPUs serve %g/s, fewer %g/s", most, rate, before)
+    before = rate
+  end
+  before = 0
+  for _, limit_s in ipairs { 0.02, 0.05, 0.2, 1 } do
+    local rate = largest { slo = { ttft_s_p99 = limit_s } }
+    test.check(rate >= before, "TTFT p99 <= %g s: %g/s, tighter %g/s", limit_s, rate, before)
+    before = rate
+  end
+  local rate = largest()
+  local function fewest(load)
+    return best { objective = "gpus", load = { rate_per_s = load }, requests = 300, gpus = gpus(6), candidates = one }
+  end
+  test.equal(fewest(rate), 2)
+  test.check(fewest(rate * 1.05) > 2, "two GPUs hold 5 %% more than their largest rate, %g/s", rate)
+  test.check(largest { survive = 1 } <= rate * 0.6, "a spare replica takes no rate")
+end)
+
+test("a run whose queue grows misses, however loose the limits are", function()
+  local asked = setup.searched({ slo = { ttft_s_p99 = 1000 }, strategy = require "strategies.sample" { n = 1 } },
+    { steps = setup.Undeclared {} })
+  local candidate = asked.found.fit[1]
+  local function run(scale, looks_at_halves)
+    return evaluate.run(asked.question, candidate, 1, { requests = 2000, seed = 1, scale = scale,
+      steady = looks_at_halves })
+  end
+  test.check(run(0.05, true).meets, "a light load does not meet the SLO")
+  local flooded = run(10, true)
+  test.equal(flooded.problem, "not steady: TTFT grows")
+  test.check(not flooded.meets, "a growing queue meets the SLO")
+  test.check(run(10, false).meets, "without the look at its halves the run meets the SLO")
+end)
+
 test("prices times k: the same order, k times the cost; whole nodes cost at least as much", function()
   local function gpus(k)
     return { { "h100-sxm", most = 16, price_per_hour = 3 * k }, { "l40s", most = 16, price_per_hour = k } }

@@ -19,6 +19,24 @@ test("a plan names the cheapest deployment that meets the SLO, and its text fits
   test.check(lines <= 40, "%d lines", lines)
 end)
 
+test("every text fits 40 lines of 100 columns", function()
+  local ladder = require "candidates.ladder"
+  for _, question in ipairs {
+    { { ranks = 10, candidates = ladder { engines = { "vllm", "sglang", "trtllm" }, tp = { 1, 2, 4 },
+      max_num_seqs = { 32 }, max_num_batched_tokens = { 1024 }, split = true } } },
+    { { objective = "rate", load = { rate_per_s = 5 }, replicates = 6, ranks = 5 } },
+    { { slo = { ttft_s_p99 = 1e-4, tpot_s_p99 = 1e-4, e2e_s_p99 = 1e-3, queue_s_p99 = 1e-4 } } },
+    { { load = { rate_per_s = 1e5 }, survive = 3, ranks = 10 } },
+    { { confidence = 1, replicates = 6, load = { rate_per_s = 200 } } } } do
+    local text, lines = setup.report(question[1], question[2]).text, 0
+    for line in text:gmatch "[^\n]+" do
+      lines = lines + 1
+      test.check(#line <= 100, "%d columns: %s", #line, line)
+    end
+    test.check(lines <= 40, "%d lines: %s", lines, text)
+  end
+end)
+
 test("the same bytes with one, two and three workers", function()
   local json = require "rooflua.json"
   local more = { strategy = require "strategies.halving" { min_requests = 100 }, replicates = 4,
@@ -120,6 +138,28 @@ test("TensorRT-LLM with a budget below the longest prompt does not fit, because 
       test.check(run.problem:find("not completed", 1, true), "%s", tostring(run.problem))
     end
   end
+end)
+
+test("candidates that are one deployment run once, and others with one name are kept apart", function()
+  local function listed(list)
+    for _, each in ipairs(list) do each.max_num_seqs, each.max_num_batched_tokens = 32, 1024 end
+    return setup.searched { gpus = { { "h100-sxm", most = 8, price_per_hour = 3 }, { "h100-sxm", most = 8,
+      price_per_hour = 2 } }, candidates = require "candidates.listed" { list = list } }
+  end
+  local done = listed { { gpu = 1 }, { gpu = 1 }, { gpu = 1, kv = "bf16" }, { gpu = 1, weights = "bf16" },
+    { gpu = 1, prefix_caching = false }, { gpu = 1, memory_utilization = 0.92 }, { gpu = 2 }, { gpu = 1, kv = "fp8" },
+    { gpu = 1, memory_utilization = 0.5 } }
+  local ended = {}
+  for i, each in ipairs(done.found.candidates) do
+    ended[i] = each.ended == "the same" and each.problem:match "%d+$" or each.ended
+  end
+  test.equal(table.concat(ended, ", "), "in full, 1, 1, 1, 1, in full, in full, in full")
+  test.equal(#done.found.results, 4)
+  local text = require("rooflua.plan.text").searched(done.found)
+  test.check(text:find("8 candidates; 0 excluded by bound, 0 do not fit, 4 the same as another", 1, true), "%s", text)
+  done = listed { { gpu = 1, set = { async_depth = 1 } }, { gpu = 1, set = { async_depth = 2 } } }
+  test.equal(#done.found.results, 2)
+  test.equal(done.found.candidates[2].name, "H100, tp 1, vllm, 32 seats, budget 1024 (2)")
 end)
 
 test("a load that nothing serves is answered with the reason", function()

@@ -47,7 +47,7 @@ void add_plan(CLI::App& app, Door& door) {
   repeated("--gpus", a->gpus, "NAME[:COUNT][@PRICE]: h100-sxm:32@3.00 per GPU and hour");
   command->add_option("--buy", a->buy, "gpu (default) or node: whole nodes are paid");
   add_plan_axes(*command, *a);
-  command->add_option("--objective", a->objective, "cost, gpus, goodput_per_gpu, energy, weighted");
+  command->add_option("--objective", a->objective, "cost (default), gpus, rate, energy, ...");
   command->add_option("--strategy", a->strategy, "halving (default), bounded, exhaustive, sample");
   command->add_option("--power", a->power, "Policy of power (tdp), or linear");
   repeated("--watts", a->watts, "GPU=WATTS: measured power of one GPU under load");

@@ -131,6 +131,7 @@ int plan(const PlanArguments& arguments, const std::filesystem::path& home) {
   options.home = home;
   options.print_to_stderr = arguments.json == "-";
   script::Vm vm(options);
+  script::stop_on_terminate();
   return answer(vm.call("rooflua.plan.command", "run", {options_of(arguments)}), arguments);
 }
 

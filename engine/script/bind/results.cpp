@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "measure/record/growth.h"
 #include "measure/record/sketch.h"
 #include "measure/record/why.h"
 #include "measure/write/left_out.h"
@@ -185,6 +186,17 @@ int serve_requests(lua_State* L, Run& run) {
   return 1;
 }
 
+/// serve_growth(run) -> mean seconds to the first token in the two halves of the requests; nothing
+/// without growth = true, or where a half has no completed request.
+int serve_growth(lua_State* L, Run& run) {
+  const auto* watch = run.find<GrowthWatch>();
+  const auto halves = watch != nullptr ? watch->halves() : std::nullopt;
+  if (!halves) return 0;
+  lua_pushnumber(L, halves->early_s);
+  lua_pushnumber(L, halves->late_s);
+  return 2;
+}
+
 /// serve_why(run) -> report text and document; nothing if that request did not end.
 int serve_why(lua_State* L, Run& run) {
   const auto* observer = run.find<WhyObserver>();
@@ -246,6 +258,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_left_out", on_run<"result", serve_left_out>);
   set_function(L, "serve_record", on_run<"result", serve_record>);
   set_function(L, "serve_requests", on_run<"result", serve_requests>);
+  set_function(L, "serve_growth", on_run<"result", serve_growth>);
   set_function(L, "serve_why", on_run<"why", serve_why>);
   set_function(L, "serve_sketch", on_run<"result", serve_sketch>);
 }

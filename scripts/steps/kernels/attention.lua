@@ -7,6 +7,7 @@
 ---
 --- Decodes and prompts are priced on monotone grids (monotone.lua, monotone_prefill.lua).
 local cost = require "rooflua.cost"
+local grids = require "steps.kernels.grids"
 local index = require "steps.kernels.index"
 local monotone = require "steps.kernels.monotone"
 local monotone_prefill = require "steps.kernels.monotone_prefill"
@@ -16,6 +17,9 @@ local verify = require "steps.kernels.verify"
 
 local max, min = math.max, math.min
 local attention_block = 128  -- keys that a decode attention kernel loads at once; fewer keys cost the same
+
+local decode_axes = { batch = true, context_tokens = true }
+local prefill_axes = { new_tokens = true, context_tokens = true }
 
 local attention = {}
 attention.__index = attention
@@ -45,8 +49,10 @@ function attention.of(steps, op, kind, deployment)
   self.flop_of_rows = ops.flop_of_rows(kind, op) or self.prefill_pair_flop
   self:choose_tokens(kind)
   self.index = index.of(steps, kind, op.count, suffix)
-  self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block)
-  self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end)
+  self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block,
+    function(fill) return grids.of(self.database, self.decode_query, decode_axes, fill) end)
+  self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end,
+    function(fill) return grids.of(self.database, self.prefill_query, prefill_axes, fill) end)
   self.prefill_calls, self.module = nil, false  -- module, prompt_module: what rows of the whole module take beyond
   return self
 end

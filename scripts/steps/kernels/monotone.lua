@@ -78,8 +78,9 @@ end
 
 --- @param latency fun(n: number, tokens: number): number, string seconds and evidence of a call
 --- @param block integer keys that a kernel loads at once: a request counts at least as many tokens
-function monotone.of(latency, block)
-  return setmetatable({ latency = latency, block = block, times = false }, monotone)
+--- @param remembered? fun(fill: fun(): table): table the grid, filled now or before (kernels/grids.lua)
+function monotone.of(latency, block, remembered)
+  return setmetatable({ latency = latency, block = block, times = false, remembered = remembered }, monotone)
 end
 
 --- Latency of n requests; at least that of fewer requests with `usual_context` tokens each.
@@ -110,14 +111,20 @@ function monotone:row(n, after)
   return { times = times, worst = worst }
 end
 
-function monotone:ask()
-  self.times, self.worst = {}, {}
-  local after
+--- {times, worst}: every row of the grid.
+function monotone:filled()
+  local times, worst, after = {}, {}, nil
   for i = #requests, 1, -1 do
     after = self:row(requests[i], after)
-    self.times[i], self.worst[i] = after.times, after.worst
+    times[i], worst[i] = after.times, after.worst
   end
-  self.times[#requests + 1], self.worst[#requests + 1] = self.times[#requests], self.worst[#requests]
+  times[#requests + 1], worst[#requests + 1] = times[#requests], worst[#requests]
+  return { times = times, worst = worst }
+end
+
+function monotone:ask()
+  local grid = self.remembered and self.remembered(function() return self:filled() end) or self:filled()
+  self.times, self.worst = grid.times, grid.worst
 end
 
 --- Bilinear between four points: few requests and many, few tokens and many.

@@ -18,16 +18,20 @@ local most = 2 ^ 20  -- largest t and p of the grid
 local points, place, worse = monotone.axis(most), monotone.place, monotone.worse
 
 --- @param latency fun(t: number, p: number): number, string seconds and evidence of a call
-function prefill.of(latency) return setmetatable({ latency = latency, times = false }, prefill) end
+--- @param remembered? fun(fill: fun(): table): table the grid, filled now or before (kernels/grids.lua)
+function prefill.of(latency, remembered)
+  return setmetatable({ latency = latency, times = false, remembered = remembered }, prefill)
+end
 
 --- Cached tokens of column j: column 0 is p = 0, the others are the points.
 local function context_at(j) return j == 0 and 0 or points[j] end
 
-function prefill:ask()
+--- {times, worst}: every row of the grid.
+function prefill:filled()
   local last = #points
-  self.times, self.worst = {}, {}
+  local all_times, all_worst = {}, {}
   for i = last, 1, -1 do
-    local times, worst, after, after_worst = {}, {}, self.times[i + 1], self.worst[i + 1]
+    local times, worst, after, after_worst = {}, {}, all_times[i + 1], all_worst[i + 1]
     for j = last, 0, -1 do
       local least_s, evidence = self.latency(points[i], context_at(j))
       evidence = monotone.rank[evidence]
@@ -36,9 +40,15 @@ function prefill:ask()
       times[j], worst[j] = least_s, evidence
     end
     times[last + 1], worst[last + 1] = times[last], worst[last]
-    self.times[i], self.worst[i] = times, worst
+    all_times[i], all_worst[i] = times, worst
   end
-  self.times[last + 1], self.worst[last + 1] = self.times[last], self.worst[last]
+  all_times[last + 1], all_worst[last + 1] = all_times[last], all_worst[last]
+  return { times = all_times, worst = all_worst }
+end
+
+function prefill:ask()
+  local grid = self.remembered and self.remembered(function() return self:filled() end) or self:filled()
+  self.times, self.worst = grid.times, grid.worst
 end
 
 --- @param t number new tokens, 1 or more

@@ -38,32 +38,50 @@ local function verified(found)
   return out
 end
 
---- The same candidate with one more replica; nil where there are no GPUs, or it does not meet the SLO.
-local function one_more(question, item)
-  local candidate, replicas = item.candidate, item.result.replicas + 1
-  if replicas > candidate.most + question.survive then return nil end
-  local result = search.parallel(question, 1, "one more replica", function()
+--- The same candidate with other replicas or at another multiple of the load; nil where it does not meet the SLO.
+local function with(question, item, replicas, scale)
+  local candidate = item.candidate
+  local result = search.parallel(question, 1, "surer", function()
     return evaluate.run(question, candidate, replicas, { requests = question.requests, seed = question.seed,
-      steady = true })
-  end, function() return { candidate = keep.candidate(candidate), replicas = replicas } end)[1]
+      scale = scale, steady = true })
+  end, function() return { candidate = keep.candidate(candidate), replicas = replicas, scale = scale } end)[1]
   if not result.meets then return nil end
   money.add(question, candidate, result)
-  result.needs = item.result.needs
+  result.needs, result.held = item.result.needs, item.result.held or item.result.scale
   return { candidate = candidate, result = result, added = (item.added or 0) + 1 }
 end
 
-local most_added = 3 -- replicas for the sake of confidence
+--- With one more replica; nil where there are no GPUs.
+local function one_more(question, item)
+  local replicas = item.result.replicas + 1
+  if replicas > item.candidate.most + question.survive then return nil end
+  return with(question, item, replicas, 1)
+end
 
---- Adds `sure` to a deployment, or takes one with more replicas until one is sure enough. Returns it, and those that
---- were not sure.
+local less = 0.93 -- of the load: at the edge, 7 % of load are 15 % of TPOT p99
+
+--- At a lower load, where the largest one is looked for; nil below the load that is asked for.
+local function less_load(question, item)
+  local scale = item.result.scale * less
+  if scale < 1 then return nil end
+  return with(question, item, item.result.replicas, scale)
+end
+
+local most_added = { replicas = 3, load = 6 } -- steps for the sake of confidence
+
+--- Adds `sure` to a deployment, or takes one with more replicas (where the largest load is looked for: with less load)
+--- until one is sure enough. Returns it, and those that were not sure.
 local function until_sure(question, item)
   local unsure = {}
+  local seeks_load = question.objective.seeks == "load"
+  local surer, most = one_more, most_added.replicas
+  if seeks_load then surer, most = less_load, most_added.load end
   while item do
-    item.sure = item.sure or confidence.of(question, item.candidate, item.result.replicas)
+    item.sure = item.sure or confidence.of(question, item.candidate, item.result.replicas, item.result.scale)
     if not item.sure or item.sure.p >= question.confidence then return item, unsure end
     unsure[#unsure + 1] = item
-    if (item.added or 0) >= most_added then return nil, unsure end
-    item = one_more(question, item)
+    if (item.added or 0) >= most then return nil, unsure end
+    item = surer(question, item)
   end
   return nil, unsure
 end
@@ -117,13 +135,24 @@ end
 
 --- Largest loads of deployments as multiples of the load, and of the first without one replica.
 local function add_loads(question, ranks)
-  local asks = {}
-  for _, item in ipairs(ranks) do asks[#asks + 1] = { item.candidate, item.result.replicas } end
-  if ranks[1].result.replicas > 1 then asks[#asks + 1] = { ranks[1].candidate, ranks[1].result.replicas - 1 } end
+  local asks, seeks_load = {}, question.objective.seeks == "load"
+  for i, item in ipairs(ranks) do
+    asks[i] = { candidate = item.candidate, replicas = item.result.replicas, meets = true,
+      known = seeks_load and (item.result.held or item.result.scale) or nil }
+  end
+  local best = ranks[1].result
+  if best.replicas > 1 then
+    local ask = { candidate = ranks[1].candidate, replicas = best.replicas - 1 }
+    if best.missed and best.missed.replicas == ask.replicas then ask.meets = false end
+    asks[#asks + 1] = ask
+  end
+  local most_scale = seeks_load and 2 * asks[1].known or nil
   local found = search.parallel(question, #asks, "largest loads", function(i)
-    return { scale = evaluate.holds_to(question, asks[i][1], asks[i][2], { requests = question.requests,
-      seed = question.seed, steady = true }) }
-  end, function(i) return { candidate = keep.candidate(asks[i][1]), replicas = asks[i][2] } end)
+    local ask = asks[i]
+    if ask.known then return { scale = ask.known } end
+    return { scale = (evaluate.holds_to(question, ask.candidate, ask.replicas, { requests = question.requests,
+      seed = question.seed, steady = true, meets = ask.meets, most_scale = most_scale })) }
+  end, function(i) return { candidate = keep.candidate(asks[i].candidate), replicas = asks[i].replicas } end)
   for i, item in ipairs(ranks) do item.holds_to = found[i].scale end
   if #asks > #ranks then ranks[1].without_one = found[#asks].scale end
 end
@@ -148,7 +177,7 @@ end
 local function price_risk(question, ranks)
   local best = ranks[1]
   local own = question.gpus[best.candidate.gpu].price
-  if not own or own.yours then return nil end
+  if not own or own.yours or question.objective.seeks == "load" then return nil end
   for i = 2, #ranks do
     local other = question.gpus[ranks[i].candidate.gpu].price
     if other and ranks[i].candidate.gpu ~= best.candidate.gpu
@@ -170,12 +199,12 @@ function answer.of(question, found)
   local ranks = runners_up(question, list, best, sure)
   table.insert(ranks, 1, best)
   add_loads(question, ranks)
-  for i = 2, #ranks do
+  for i = 2, question.objective.seeks == "load" and 0 or #ranks do -- prices decide nothing there
     ranks[i].lost_by, ranks[i].break_even = lost_by(ranks[i], best), break_even(ranks[i], best)
   end
   out.ranks, out.price_risk = ranks, price_risk(question, ranks)
   if question.replicates > 0 then
-    out.seeds, out.model = confidence.parts(question, best.candidate, best.result.replicas)
+    out.seeds, out.model = confidence.parts(question, best.candidate, best.result.replicas, best.result.scale)
     out.trusted, out.trusted_from = confidence.standing(question, best.candidate)
   end
   -- Those that cost less than the winner and are not sure.
@@ -197,7 +226,9 @@ function answer.partial(question, found)
     local shape = shape_of(item.candidate)
     if not seen[shape] and #out.ranks < question.ranks then
       seen[shape], out.ranks[#out.ranks + 1] = true, item
-      if #out.ranks > 1 then item.break_even = break_even(item, out.ranks[1]) end
+      if #out.ranks > 1 and question.objective.seeks ~= "load" then
+        item.break_even = break_even(item, out.ranks[1])
+      end
     end
   end
   for _, each in ipairs(found.results) do

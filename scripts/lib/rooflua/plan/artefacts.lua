@@ -110,7 +110,7 @@ local function bench_text(question, item, rank, about, predicted)
   lines[#lines + 1] = "# Then: rooflua plan --verify result.json ../plan.json"
   lines[#lines + 1] = "set -euo pipefail"
   if not about.model then lines[#lines + 1] = "MODEL=${MODEL:?the name that the server has}" end
-  lines[#lines + 1] = command_text(bench.words(question, about.model or '"$MODEL"'))
+  lines[#lines + 1] = command_text(bench.words(question, about.model or '"$MODEL"', item.result.scale))
   return table.concat(lines, "\n") .. "\n"
 end
 
@@ -128,7 +128,8 @@ end
 
 --- The scenario of the deployment, which `rooflua run` simulates. Keys that have no text are named.
 local function scenario_text(question, item)
-  local given = deploy.scenario(question, item.candidate, item.result.replicas, { requests = question.requests })
+  local given = deploy.scenario(question, item.candidate, item.result.replicas, { requests = question.requests,
+    scale = item.result.scale })
   local out, left_out = { rooflua = 1, seed = question.seed }, {}
   local folders = { scheduler = "schedulers", workload = "workloads", steps = "steps", router = "routers" }
   for key, value in core.sorted_pairs(given) do

@@ -20,7 +20,8 @@ local function ratio_of(values, mean)
 end
 
 --- The options of the benchmark as parameters of workloads.vllm_bench.
-function bench.options(question)
+---@param scale number multiple of the load that the deployment is for
+function bench.options(question, scale)
   local drawn, load = question.drawn, question.load
   local input, output = ratio_of(drawn.prompts, drawn.mean_prompt), ratio_of(drawn.outputs, drawn.mean_output)
   local out = { random_input_len = math.floor(drawn.mean_prompt + 0.5),
@@ -31,7 +32,7 @@ function bench.options(question)
     out.max_concurrency = math.floor(load.value * load.peak + 0.5)
     out.request_rate = math.huge
   else
-    out.request_rate = load.kind == "rate" and load.value * load.peak or drawn.count / 60
+    out.request_rate = load.kind == "rate" and load.value * load.peak * scale or drawn.count / 60
   end
   return out
 end
@@ -50,7 +51,7 @@ end
 
 --- What the benchmark should measure: {metric = {value, low, high}}.
 function bench.predict(question, item)
-  local parameters = bench.options(question)
+  local parameters = bench.options(question, item.result.scale)
   local own = asked_as_bench(question, parameters)
   local factors = confidence.factors(question, item.candidate, replicates)
   local runs = search.parallel(question, replicates + 1, "benchmark", function(i)
@@ -70,8 +71,8 @@ function bench.predict(question, item)
 end
 
 --- The command of the benchmark as a list of words.
-function bench.words(question, model)
-  local own = bench.options(question)
+function bench.words(question, model, scale)
+  local own = bench.options(question, scale)
   local out = { "vllm", "bench", "serve", "--backend", "openai", "--base-url", '"${BASE_URL:?the gateway}"', "--model",
     model, "--dataset-name", "random", "--random-input-len", own.random_input_len, "--random-output-len",
     own.random_output_len, "--random-range-ratio", ("%.2f"):format(own.random_range_ratio), "--num-prompts",

@@ -6,6 +6,9 @@ local deploy = require "rooflua.plan.deploy"
 local question_view = require("rooflua.plan.question").view
 local spec = require "rooflua.spec"
 local schema = require "rooflua.scenario.schema"
+local keep = require "rooflua.plan.keep"
+local run_text = require "rooflua.scenario.run_text"
+local words = require "rooflua.plan.words"
 
 local candidates = {}
 
@@ -24,16 +27,11 @@ end
 candidates.widths_text = widths_text
 
 local function name_of(question, candidate)
-  local parts = { question.gpus[candidate.gpu].label, widths_text(candidate), candidate.engine }
-  for _, key in ipairs { "weights", "kv" } do
-    if candidate[key] then parts[#parts + 1] = key .. " " .. candidate[key] end
-  end
+  local parts = { question.gpus[candidate.gpu].label, widths_text(candidate) }
   if candidate.split then
     parts[#parts + 1] = ("%d prefill + %d decode"):format(candidate.split.prefill, candidate.split.decode)
   end
-  parts[#parts + 1] = ("%d seats"):format(candidate.max_num_seqs)
-  parts[#parts + 1] = ("budget %d"):format(candidate.max_num_batched_tokens)
-  if candidate.label then parts[#parts + 1] = tostring(candidate.label) end
+  parts[#parts + 1] = words.settings(candidate)
   return table.concat(parts, ", ")
 end
 
@@ -41,6 +39,12 @@ local function check_split(where, given)
   core.check_keys(core.table(given, where), { "prefill", "decode" }, where)
   return { prefill = core.whole(given.prefill, where .. ".prefill", 1, 1000),
     decode = core.whole(given.decode, where .. ".decode", 1, 1000) }
+end
+
+--- The essence of a refusal: without the numbers of one candidate.
+local function without_place(problem)
+  problem = tostring(problem):gsub("^[%w_./-]+%.lua:%d+: ", ""):gsub("^spec%.deployment: ", "")
+  return (problem:gsub("^deployment: ", ""))
 end
 
 --- A candidate as a table of its own, every field checked.
@@ -58,6 +62,10 @@ local function checked(question, given, index)
   for _, key in ipairs { "tp", "pp", "dp", "ep" } do out[key] = core.whole(given[key] or 1, where .. ": " .. key, 1) end
   out.max_num_seqs = core.whole(given.max_num_seqs or 256, where .. ": max_num_seqs", 1)
   out.max_num_batched_tokens = core.whole(given.max_num_batched_tokens or 8192, where .. ": max_num_batched_tokens", 1)
+  for _, key in ipairs { "weights", "kv" } do
+    local ok, problem = pcall(native.dtype_code, out[key] or "bf16")
+    if not ok then core.fail("%s: %s: %s", where, key, without_place(problem)) end
+  end
   if given.split then out.split = check_split(where .. ": split", given.split) end
   if out.set then out.set = core.plain(core.table(out.set, where .. ": set")) end
   out.name = name_of(question, out)
@@ -65,18 +73,21 @@ local function checked(question, given, index)
   return out
 end
 
---- Everything that the generator emits, in its order.
+--- Everything that the generator emits, in its order, each once. Of several with one name each gets its number behind
+--- it: what tells them apart is in `set` or `speculation`.
 function candidates.all(question)
-  local out, seen = {}, {}
+  local out, seen, named = {}, {}, {}
   question.candidates:each(question_view(question), function(given)
     if #out == most_candidates then
       core.fail("plan.candidates: %s emits more than %d candidates; list fewer values", question.candidates.name,
         most_candidates)
     end
     local one = checked(question, given, #out + 1)
-    if not seen[one.name] then
-      seen[one.name], out[#out + 1] = true, one
-    end
+    local content = run_text.of(keep.candidate(one))
+    if seen[content] then return end
+    seen[content], out[#out + 1] = true, one
+    named[one.name] = (named[one.name] or 0) + 1
+    if named[one.name] > 1 then one.name = ("%s (%d)"):format(one.name, named[one.name]) end
   end)
   if #out == 0 then core.fail("plan.candidates: %s emits no candidate", question.candidates.name) end
   return out
@@ -92,12 +103,6 @@ local function spec_options(question, candidate)
     if read_by_spec[key] then out[key] = value end
   end
   return out
-end
-
---- The essence of a refusal: without the numbers of one candidate.
-local function without_place(problem)
-  problem = tostring(problem):gsub("^[%w_./-]+%.lua:%d+: ", ""):gsub("^spec%.deployment: ", "")
-  return (problem:gsub("^deployment: ", ""))
 end
 
 --- Why a candidate cannot be built; nil if it can. Sets candidate.deployment.
@@ -136,14 +141,28 @@ local function refusal(question, candidate)
   end
 end
 
+--- What a deployment is, whatever its generator called it: two candidates with one text are one deployment.
+local function text_of(question, candidate)
+  local content = keep.candidate(candidate)
+  content.memory_utilization, content.label, content.weights, content.kv = nil, nil, nil, nil -- the deployment has them
+  if not question.drawn.shares then content.prefix_caching = nil end -- no request has a prefix of another one
+  local built = {}
+  for key, value in core.sorted_pairs(candidate.deployment) do
+    if key ~= "model" and key ~= "hardware" then built[key] = type(value) == "table" and core.plain(value) or value end
+  end
+  content.deployment = built
+  return (run_text.of(content))
+end
+
 --- Digits replaced, so that refusals of one kind are counted together.
 local function kind_of(problem)
   return (problem:gsub("%d[%d,.]*", "N"))
 end
 
---- Stage 0: those that fit, and {reason, count, example} of the others, the most frequent reason first.
+--- Stage 0: those that fit, of several that are one deployment the first, and {reason, count, example} of those that
+--- do not fit, the most frequent reason first.
 function candidates.fitting(question, list)
-  local fit, reasons, by_kind = {}, {}, {}
+  local fit, reasons, by_kind, first = {}, {}, {}, {}
   for _, candidate in ipairs(list) do
     local problem, kind = refusal(question, candidate)
     if problem then
@@ -155,7 +174,13 @@ function candidates.fitting(question, list)
       end
       by_kind[kind].count = by_kind[kind].count + 1
     else
-      fit[#fit + 1] = candidate
+      local text = text_of(question, candidate)
+      if first[text] then
+        candidate.ended = "the same"
+        candidate.problem = ("the same deployment as candidate %d"):format(first[text].index)
+      else
+        first[text], fit[#fit + 1] = candidate, candidate
+      end
     end
   end
   table.sort(reasons, function(a, b)

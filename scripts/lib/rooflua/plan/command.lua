@@ -19,7 +19,7 @@ local of_question = { "model", "workload", "rate", "clients", "slo", "gpus", "pe
 
 --- The scenario that is asked for, opened, and its text.
 local function opened_of(given)
-  local more = { set = given.set, seed = given.seed, file = given.scenario or "plan", path = given.scenario }
+  local more = { set = given.set, seed = given.seed, file = given.scenario or "question", path = given.scenario }
   if given.scenario then
     for _, name in ipairs(of_question) do
       if given[name] ~= nil then
@@ -53,7 +53,7 @@ function command.run(given)
   end
   local variant = opening.variant(opened, 1)
   local watts = options.watts(given.watts, function(name) return spec.hardware(name).name end)
-  local done = opened.reader:at("plan", run.all, opened.reader, variant, { jobs = given.jobs,
+  local done = opened.reader:at("", run.all, opened.reader, variant, { jobs = given.jobs,
     progress = given.progress or nil, watts = watts, results = given.results, also = given.also,
     tells_partial = true })
   run.report(done)

@@ -144,18 +144,19 @@ end
 local per_piece = 5 -- runs of one piece of work
 
 --- Runs of a deployment, one per {seed, factor}.
-local function runs_of(question, candidate, replicas, draws, title)
+---@param scale number? multiple of the load
+local function runs_of(question, candidate, replicas, draws, title, scale)
   local pieces = math.ceil(#draws / per_piece)
   local documents, out = search.parallel(question, pieces, title, function(piece)
     local own = {}
     for i = (piece - 1) * per_piece + 1, math.min(#draws, piece * per_piece) do
       own[#own + 1] = evaluate.run(question, candidate, replicas, { requests = question.requests,
-        seed = draws[i].seed, factor = draws[i].factor, steady = true })
+        seed = draws[i].seed, factor = draws[i].factor, scale = scale, steady = true })
     end
     return { own = own }
   end, function(piece)
     local own = { unpack(draws, (piece - 1) * per_piece + 1, math.min(#draws, piece * per_piece)) }
-    return { candidate = keep.candidate(candidate), replicas = replicas, draws = own }
+    return { candidate = keep.candidate(candidate), replicas = replicas, draws = own, scale = scale }
   end), {}
   for _, document in ipairs(documents) do
     for _, each in ipairs(document.own) do out[#out + 1] = each end
@@ -170,23 +171,23 @@ local function met_of(list)
 end
 
 --- Half of the replicates, and the others unless these tell already on which side of the confidence it is.
-local function in_halves(question, candidate, replicas, draws)
+local function in_halves(question, candidate, replicas, draws, scale)
   local half, rest = {}, {}
   for i, each in ipairs(draws) do table.insert(i <= math.ceil(#draws / 4) * 2 and half or rest, each) end
-  local list = runs_of(question, candidate, replicas, half, "replicates")
+  local list = runs_of(question, candidate, replicas, half, "replicates", scale)
   local low, high = confidence.jeffreys(met_of(list), #list)
   if question.confidence > 0 and (low > question.confidence or high < question.confidence) then return list end
-  for _, each in ipairs(runs_of(question, candidate, replicas, rest, "replicates")) do list[#list + 1] = each end
+  for _, each in ipairs(runs_of(question, candidate, replicas, rest, "replicates", scale)) do list[#list + 1] = each end
   return list
 end
 
---- {met, of, p, low, high, metrics = {name = {low, high}}} of a deployment.
-function confidence.of(question, candidate, replicas)
+--- {met, of, p, low, high, metrics = {name = {low, high}}} of a deployment at a multiple of the load.
+function confidence.of(question, candidate, replicas, scale)
   local count, draws = question.replicates, {}
   if count == 0 then return nil end
   local factors = confidence.factors(question, candidate, count)
   for j = 1, count do draws[j] = { seed = first_seed + j, factor = factors[j] } end
-  local list = in_halves(question, candidate, replicas, draws)
+  local list = in_halves(question, candidate, replicas, draws, scale)
   local met = met_of(list)
   count = #list
   local low, high = confidence.jeffreys(met, count)
@@ -202,7 +203,7 @@ function confidence.of(question, candidate, replicas)
 end
 
 --- The probability from seeds alone and from errors of the model alone, of half as many runs each.
-function confidence.parts(question, candidate, replicas)
+function confidence.parts(question, candidate, replicas, scale)
   local count = math.floor(question.replicates / 2)
   if count == 0 then return nil end
   local factors, seeds, model = confidence.factors(question, candidate, count), {}, {}
@@ -210,8 +211,8 @@ function confidence.parts(question, candidate, replicas)
     seeds[j] = { seed = first_seed + j, factor = 1 }
     model[j] = { seed = first_seed, factor = factors[j] }
   end
-  return met_of(runs_of(question, candidate, replicas, seeds, "seeds")) / count,
-    met_of(runs_of(question, candidate, replicas, model, "model errors")) / count
+  return met_of(runs_of(question, candidate, replicas, seeds, "seeds", scale)) / count,
+    met_of(runs_of(question, candidate, replicas, model, "model errors", scale)) / count
 end
 
 return confidence

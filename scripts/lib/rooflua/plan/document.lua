@@ -43,7 +43,8 @@ local function rank_of(question, plan, item, rank)
       per_replica = result.gpus / result.replicas },
     set = document.set(question, item.candidate), objective = result.score, cost_per_hour = result.cost_per_hour,
     per_million = result.per_million, joules_per_token = result.joules_per_token, power = result.power_bound,
-    load = { asked = at(1), holds_to = at(item.holds_to), without_one = at(item.without_one) },
+    load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to),
+      without_one = at(item.without_one) },
     metrics = metrics_of(item), slo = slo_of(item, plan, rank), evidence = result.evidence, binds = result.binds,
     lost_by = item.lost_by, break_even = item.break_even }
 end
@@ -88,8 +89,10 @@ function document.of(question, found, plan)
   for i, each in ipairs(found.rungs) do
     rungs[i] = { name = each.name, requests = each.requests, candidates = each.candidates, runs = each.runs }
   end
-  local by_bound = 0
-  for _, each in ipairs(found.candidates) do by_bound = by_bound + (each.ended == "by bound" and 1 or 0) end
+  local by_bound, same = 0, 0
+  for _, each in ipairs(found.candidates) do
+    by_bound, same = by_bound + (each.ended == "by bound" and 1 or 0), same + (each.ended == "the same" and 1 or 0)
+  end
   local drawn, origin = question.drawn, money.origin(question)
   return { schema = "rooflua.plan/1",
     question = { model = question.model.name, asked = words.asked(question), load = question.load,
@@ -98,10 +101,10 @@ function document.of(question, found, plan)
       strategy = question.strategy.name, candidates = question.candidates.name, power = question.power.name,
       workload = { name = question.workload.name, mean_prompt = drawn.mean_prompt, mean_output = drawn.mean_output,
         longest = drawn.longest } },
-    searched = { candidates = #found.candidates, unfit = unfit, by_bound = by_bound, rungs = rungs,
+    searched = { candidates = #found.candidates, unfit = unfit, by_bound = by_bound, same = same, rungs = rungs,
       audit = plan.audit, not_tried = array(found.not_tried), bounds_off = array(found.bounds_off),
       complete = plan.stopped == nil },
-    ranks = ranks, unsure = unsure, candidates = candidates_of(question, found), front = plan.front,
+    ranks = ranks, unsure = unsure, candidates = candidates_of(question, found),
     prices = { gpus = gpus_of(question), yours = origin.yours, date = origin.date ~= "" and origin.date or nil },
     intervals = plan.trusted ~= nil and { tested = plan.trusted, from = plan.trusted_from } or nil,
     notes = array(core.plain(question.notes)) }

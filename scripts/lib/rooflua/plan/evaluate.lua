@@ -47,14 +47,6 @@ local function limits_of(question, factor)
   return out
 end
 
-local function mean(list, first, last)
-  local sum, count = 0, 0
-  for i = first, last do
-    if list[i] and list[i] == list[i] then sum, count = sum + list[i], count + 1 end
-  end
-  return count > 0 and sum / count or nil
-end
-
 --- What lets the engine end a run that has missed the SLO already: {metric, limit_s, most_above} of each quantile, as
 --- engine/measure/record/quantile_watch.h has it. A request that is not completed is a miss as well. nil where the
 --- number of requests is not known before the run, or where quantiles are not exact.
@@ -77,12 +69,8 @@ local growth = 2 -- of the mean TTFT from the first half of the requests to the 
 
 --- Whether the second half of the requests waits much longer than the first: the queue grows.
 local function is_unsteady(run)
-  local columns = native.serve_requests(run)
-  local ttft = columns and columns.ttft_s
-  if not ttft or #ttft < 20 then return false end
-  local half = math.floor(#ttft / 2)
-  local early, late = mean(ttft, 1, half), mean(ttft, half + 1, #ttft)
-  return early ~= nil and late ~= nil and late > growth * early
+  local early_s, late_s = native.serve_growth(run)
+  return early_s ~= nil and late_s > growth * early_s
 end
 
 local unmeasured = 1e9 -- how far a metric without a value is from its limit
@@ -123,8 +111,9 @@ function evaluate.run(question, candidate, replicas, options)
   local scenario = deploy.scenario(question, candidate, replicas, { requests = options.requests,
     seed = options.seed, scale = (options.scale or 1) * (question.load.kind == "clients" and 1 or factor),
     slo = limits_of(question, factor) })
+  local may_grow = question.load.kind == "recorded" -- by itself
   local state = live.state(live.begin(reader_of(question, candidate), scenario,
-    { keep_requests = options.steady and true or nil,
+    { closes = true, growth = options.steady and not may_grow or nil,
       limits = options.verdict and factor == 1 and limits_of_run(question, options.requests) or nil }))
   if options.here then native.serve_advance(state.run) end
   local stopped = native.serve_run_or_stop(state.run)
@@ -135,8 +124,8 @@ function evaluate.run(question, candidate, replicas, options)
   if stopped then error(stopped.message or "stopped", 0) end
   native.serve_finish(state.run)
   local summary = native.serve_document(state.run)
-  local out = { replicas = replicas, requests = options.requests, metrics = {}, evidence = summary.evidence,
-    noted_frac = summary.noted_frac, peak = summary.peak_concurrency, busy_frac = busy_of(summary) }
+  local out = { replicas = replicas, requests = options.requests, scale = options.scale or 1, metrics = {},
+    evidence = summary.evidence, noted_frac = summary.noted_frac, busy_frac = busy_of(summary) }
   local run = { summary = summary, gpus = deploy.gpus(question, candidate, replicas) }
   for _, list in ipairs { shown, question.metrics or {} } do
     for _, name in ipairs(list) do out.metrics[name] = scaled(name, metrics.value(run, name), factor) end
@@ -145,7 +134,6 @@ function evaluate.run(question, candidate, replicas, options)
     out.metrics[bound.metric] = scaled(bound.metric, metrics.value(run, bound.metric), factor)
   end
   judge(question.bounds, out)
-  out.goodput_frac = summary.slo_attainment_frac
   if summary.completed < summary.requests then
     out.meets, out.problem = false, ("%d of %d requests were not completed"):format(
       summary.requests - summary.completed, summary.requests)
@@ -198,28 +186,36 @@ end
 
 evaluate.most_scale = 4 -- multiples of the load beyond this are not looked for
 
---- The largest multiple of the load that so many replicas hold, to 2 %; 0 where 5 % of it is too much.
+--- The largest multiple of the load that so many replicas hold, to 2 %; 0 where 5 % of it is too much. Also the run at
+--- it, where there was one, and the number of runs.
+---@param options table requests, seed, steady; meets: whether the load itself is held, where that is known; most_scale;
+--- never: the multiple that bounds exclude
 function evaluate.holds_to(question, candidate, replicas, options)
+  local runs, tried = {}, 0
+  local most = options.most_scale or evaluate.most_scale
   local function meets(scale)
+    if scale == 1 and options.meets ~= nil then return options.meets end
+    if options.never and scale > options.never then return false end
     local own = { requests = options.requests, seed = options.seed, scale = scale, steady = options.steady,
       verdict = true }
-    return evaluate.run(question, candidate, replicas, own).meets
+    runs[scale], tried = evaluate.run(question, candidate, replicas, own), tried + 1
+    return runs[scale].meets
   end
   local low, high
   if meets(1) then
     low, high = 1, 1.25
-    while high < evaluate.most_scale and meets(high) do low, high = high, high * 1.5 end
-    if high >= evaluate.most_scale then return low end
+    while high < most and meets(high) do low, high = high, high * 1.5 end
+    if high >= most then return low, runs[low], tried end
   else
     low, high = 0.8, 1
     while low > 0.05 and not meets(low) do low, high = low / 1.5, low end
-    if low <= 0.05 then return 0 end
+    if low <= 0.05 then return 0, nil, tried end
   end
   while high / low > 1.02 do
     local middle = math.sqrt(low * high)
     if meets(middle) then low = middle else high = middle end
   end
-  return low
+  return low, runs[low], tried
 end
 
 return evaluate

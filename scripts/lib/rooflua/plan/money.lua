@@ -1,15 +1,19 @@
 -- What a deployment costs and draws: dollars per hour and per million tokens, joules per token, and the score.
 local deploy = require "rooflua.plan.deploy"
-local prices = require "rooflua.plan.prices"
 
 local money = {}
 
---- Output and all tokens per second at the load: of a rate what is offered, else what the run gave.
+--- Output and all tokens per second at the rate of a result.
 local function tokens_per_s(question, result)
-  local drawn, load = question.drawn, question.load
-  local rate = load.kind == "rate" and load.value * load.peak or result.metrics.requests_per_s
+  local drawn, rate = question.drawn, result.rate_per_s
   if not rate then return nil end
   return rate * drawn.mean_output, rate * (drawn.mean_output + drawn.mean_prompt)
+end
+
+--- Requests per second of a run: of a rate what is offered, else what the run gave.
+local function rate_of(question, result)
+  local load = question.load
+  return load.kind == "rate" and load.value * load.peak * result.scale or result.metrics.requests_per_s
 end
 
 --- Dollars per hour of one GPU; 0 where nobody said, which the report tells.
@@ -34,8 +38,9 @@ function money.least(question, candidate, replicas)
     replicas = replicas }
 end
 
---- Adds to the result of a run: gpus, cost_per_hour, per_million, joules_per_token, score.
+--- Adds to the result of a run: rate_per_s, gpus, cost_per_hour, per_million, joules_per_token, score.
 function money.add(question, candidate, result)
+  result.rate_per_s = rate_of(question, result)
   for key, value in pairs(money.least(question, candidate, result.replicas)) do result[key] = value end
   local output, all = tokens_per_s(question, result)
   result.output_tokens_per_s = output or result.metrics.output_tokens_per_s or 0
@@ -70,7 +75,5 @@ function money.origin(question)
   end
   return { yours = yours, listed = listed, none = none, date = newest }
 end
-
-money.label = prices.label
 
 return money

@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local deploy = require "rooflua.plan.deploy"
 
 local options = {}
 
@@ -15,11 +16,12 @@ local function policy_node(module, params) return { module = module, params = pa
 local time_units = { us = 1e-6, ms = 1e-3, s = 1 }
 local latencies = { ttft = true, tpot = true, itl = true, e2e = true, queue = true }
 
---- "ttft_p99" is "ttft_s_p99".
+--- "ttft_p99" is "ttft_s_p99"; so is "tft_p99" nearer to it, for a suggestion.
 local function metric_name(name)
   local first, rest = name:match "^(%a%w*)_(.+)$"
   if latencies[first] and not rest:find "^s_" and rest ~= "s" then return first .. "_s_" .. rest end
-  return name
+  local quantile = rest and rest:match "^p%d+$"
+  return quantile and first .. "_s_" .. quantile or name
 end
 
 --- "500ms" as 0.5; a plain number stays as it is.
@@ -29,6 +31,7 @@ local function limit_of(text, value, is_latency)
   if not number or unit ~= "" and not time_units[unit] then
     fail("--slo %s: expected a number, of times with its unit, as in ttft_p99=500ms", text)
   end
+  if is_latency and number <= 0 then fail("--slo %s: expected a time above 0", text) end
   if is_latency and unit == "" and number >= 10 then
     fail("--slo %s: %g seconds? Say %gms or %gs", text, number, number, number)
   end
@@ -130,6 +133,9 @@ local function engines_of(list)
   local names, versions = {}, {}
   for i, each in ipairs(list) do
     local name, version = each:match "^([^=]+)=?(.*)$"
+    if not deploy.schedulers[name or each] then
+      fail("--engines %s: %s", each, native.unknown_name("engine", name or each, core.sorted_keys(deploy.schedulers)))
+    end
     names[i] = name
     if version ~= "" then versions[name] = version end
   end

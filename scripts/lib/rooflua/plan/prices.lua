@@ -1,5 +1,5 @@
 -- Prices of GPUs per hour, from bench_data/prices.toml: examples with a source and a date each, which a person's own
--- prices replace. Also the power that a datasheet allows, and short names for reports.
+-- prices replace. Also short names of GPUs for reports.
 local native = require "rooflua.native"
 local statistics = require "rooflua.base.statistics"
 

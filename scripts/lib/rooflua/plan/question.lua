@@ -116,9 +116,12 @@ local function requests_of(out, given)
   elseif out.load.kind == "clients" then
     out.requests = math.max(fewest_requests, least, math.ceil(answers_in_horizon * out.load.value * out.load.peak))
   else
-    local horizon_s = given.horizon_s or answers_in_horizon * answer_s(out.bounds, drawn)
-    local wanted = math.ceil(horizon_s * out.load.value * out.load.peak)
-    out.requests = math.max(fewest_requests, least, math.min(most_requests, wanted))
+    out.horizon_s = given.horizon_s or answers_in_horizon * answer_s(out.bounds, drawn)
+    --- Requests of a full run at a rate.
+    function out.requests_at(rate)
+      return math.max(fewest_requests, least, math.min(most_requests, math.ceil(out.horizon_s * rate)))
+    end
+    out.requests = out.requests_at(out.load.value * out.load.peak)
   end
   if out.requests < least then
     out.notes[#out.notes + 1] = ("%d requests are few for this quantile: %d would leave %d beyond it"):format(
@@ -144,6 +147,9 @@ local function notes_of(out)
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
   end
   for _, bound in ipairs(out.bounds) do
+    if bound.max and bound.max <= 0 and bound.metric:find "_s_" then
+      out.reader:fail("plan.slo." .. bound.metric, "expected a time above 0, found %g", bound.max)
+    end
     if bound.metric == "slo_attainment_frac" and out.base.slo == nil then
       out.reader:fail("plan.slo.slo_attainment_frac", "needs limits of single requests: slo = { ttft_s = 0.5 } in "
         .. "the scenario; without them every request misses")

@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local document = require "rooflua.plan.document"
 local evaluate = require "rooflua.plan.evaluate"
 local keep = require "rooflua.plan.keep"
+local load = require "rooflua.plan.load"
 local question = require "rooflua.plan.question"
 local search = require "rooflua.plan.search"
 local text = require "rooflua.plan.text"
@@ -14,7 +15,7 @@ local run = {}
 --- Objectives that need the price of every GPU.
 local function check_prices(asked)
   local name = asked.objective.name
-  if name == "gpus" or name == "goodput_per_gpu" or name == "energy" then return end
+  if name == "gpus" or name == "goodput_per_gpu" or name == "energy" or name == "rate" then return end
   for i, each in ipairs(asked.gpus) do
     if not each.price then
       asked.reader:fail(("plan.gpus[%d]"):format(i), "there is no price of %s in bench_data/prices.toml; give one: "
@@ -24,10 +25,26 @@ local function check_prices(asked)
   end
 end
 
+--- An objective that looks for the largest load varies a rate, on a number of GPUs that is given.
+local function check_seeks(asked)
+  if asked.objective.seeks ~= "load" then return end
+  if asked.load.kind ~= "rate" then
+    asked.reader:fail("plan.load", "the objective %s looks for the largest rate, so the load is the least rate that is "
+      .. "wanted: load = { rate_per_s = 1 } (--rate 1)", asked.objective.name)
+  end
+  for i, each in ipairs(asked.gpus) do
+    if not each.has_most then
+      asked.reader:fail(("plan.gpus[%d].most"):format(i), "the objective %s takes all GPUs, so say how many there are: "
+        .. "{ \"%s\", most = 16 } (--gpus %s:16)", asked.objective.name, each.name, each.name)
+    end
+  end
+end
+
 --- The question of a scenario, checked.
 function run.check(reader, given)
   local asked = question.of(reader, given)
   check_prices(asked)
+  check_seeks(asked)
   artefacts.check(asked)
   return asked
 end
@@ -58,6 +75,32 @@ local function note_watts(asked)
   end
 end
 
+--- The largest rate of a deployment that a full run found to meet the SLO; 0 where there is none.
+local function largest_rate(found)
+  local rate = 0
+  for _, candidate in ipairs(found.left) do
+    local deployment = candidate.ended == "in full" and candidate.result.deployment
+    rate = math.max(rate, deployment and deployment.rate_per_s or 0)
+  end
+  return rate
+end
+
+local most_searches = 4
+
+--- The search. Where the largest load is looked for, it is searched again with more requests until runs at the rate
+--- that was found last as long as those at a rate that is given: a short run holds a rate that a longer one does not.
+local function searched(asked)
+  local found = search.run(asked)
+  if asked.objective.seeks ~= "load" or not asked.requests_at then return found end
+  for _ = 2, most_searches do
+    local wanted = asked.requests_at(largest_rate(found))
+    if asked.stopped or wanted < 1.2 * asked.requests then return found end
+    asked.requests, asked.drawn = wanted, load.drawn(asked, wanted)
+    found = search.run(asked)
+  end
+  return found
+end
+
 --- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts, results
 --- and also (files of results: what is there is not run again), tells_partial (whether Ctrl-C ends with what is known).
 function run.all(reader, given, how)
@@ -66,7 +109,7 @@ function run.all(reader, given, how)
   asked.tells_partial = how.tells_partial
   asked.book = keep.book(reader, given, how)
   note_watts(asked)
-  local found = search.run(asked)
+  local found = searched(asked)
   local plan = answer.known(asked, found)
   plan.audit = answer.audit(found)
   if plan.verified == 0 and not plan.stopped then plan.nearest_holds = nearest_holds(asked, found) end

@@ -11,6 +11,7 @@ local load = require "rooflua.plan.load"
 local mfu = require "rooflua.mfu"
 local money = require "rooflua.plan.money"
 local steady = require "rooflua.plan.steady"
+local words = require "rooflua.plan.words"
 
 local search = {}
 
@@ -109,7 +110,10 @@ local function add_floor(question, candidate, found)
   candidate.bound, candidate.least, candidate.most, candidate.guess = found, found.least, found.most, found.guess
   local objective = question.objective
   local function floor_at(replicas)
-    return objective.floor and objective:floor(money.least(question, candidate, replicas + question.survive)) or nil
+    if not objective.floor then return nil end
+    local bounds_of = money.least(question, candidate, replicas + question.survive)
+    bounds_of.rate_per_s = (found.rate_per_s or math.huge) * found.most
+    return objective:floor(bounds_of)
   end
   candidate.floor = not found.off and floor_at(found.least) or nil
   candidate.guess_score = found.guess and floor_at(found.guess) or nil
@@ -127,8 +131,8 @@ local function bounded(question, fit)
       candidate.ended, candidate.problem = "by bound", ("%s is at least %.4g, the SLO allows %.4g"):format(
         found[i].never.metric, found[i].never.least, found[i].never.limit)
     elseif candidate.least > candidate.most then
-      candidate.ended, candidate.problem = "by bound", ("at most %.4g requests/s per replica: %d replicas, and the "
-        .. "GPUs allow %d"):format(found[i].rate_per_s, candidate.least + question.survive,
+      candidate.ended, candidate.problem = "by bound", ("at most %.4g requests/s per replica: needs %s, and the "
+        .. "GPUs allow %d"):format(found[i].rate_per_s, words.count(candidate.least + question.survive, "replica"),
         candidate.most + question.survive)
     else
       out[#out + 1] = candidate
@@ -155,6 +159,26 @@ local function state_of(question, left, results)
     seed = question.seed, can_shorten = load.has_count(question.workload) and question.load.kind ~= "recorded" }
 end
 
+local most_multiple = 1e4 -- of the load, where the largest is looked for
+
+--- All replicas of a candidate at the largest load that they hold.
+local function at_largest_load(question, candidate, options)
+  local needs = candidate.most
+  local function run(replicas, scale)
+    return evaluate.run(question, candidate, replicas, { requests = options.requests, seed = options.seed,
+      steady = options.steady, scale = scale })
+  end
+  local at_load = run(needs, 1)
+  if not at_load.meets then return { best = at_load, tried = 1 } end
+  local bound, asked = candidate.bound.rate_per_s, question.load
+  local scale, best, tried = evaluate.holds_to(question, candidate, needs, { requests = options.requests,
+    seed = options.seed, steady = options.steady, meets = true, most_scale = most_multiple,
+    never = bound and bound * needs / (asked.value * asked.peak) })
+  best = best or at_load
+  if question.survive > 0 and options.steady then best = run(needs + question.survive, scale) end
+  return { replicas = needs, best = best, tried = tried + 1, needs = needs }
+end
+
 local near_length = 3 -- a run that is shorter by more flatters too much to say where to look
 
 --- Runs one ask: the fewest replicas of a candidate that meet the SLO. A run of the candidate that was not much
@@ -162,6 +186,7 @@ local near_length = 3 -- a run that is shorter by more flatters too much to say 
 ---@param before table? the candidate's result before: {needs, requests}
 local function answer(question, candidate, ask, before)
   local options = { requests = ask.requests, seed = question.seed, steady = ask.requests == question.requests }
+  if question.objective.seeks == "load" then return at_largest_load(question, candidate, options) end
   local found = evaluate.fewest(question, candidate, { least = candidate.least, most = candidate.most,
     guess = before and before.requests * near_length >= ask.requests and before.needs or candidate.guess }, options)
   if found.replicas and question.survive > 0 and options.steady then
@@ -256,7 +281,7 @@ function search.run(question)
       each.ended, each.problem = "by bound", "its least score is above that of the best"
     end
   end
-  return { candidates = all, fit = fit, unfit = unfit, left = left, results = results, by_index = by_index,
+  return { candidates = all, fit = fit, unfit = unfit, left = left, results = results,
     rungs = account(results, question), bounds_off = off, not_tried = candidates.not_tried(question, all) }
 end
 

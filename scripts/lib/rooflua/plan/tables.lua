@@ -20,7 +20,7 @@ function tables.all(done)
 end
 
 local function add_run(lines, title, run)
-  lines[#lines + 1] = ("%s: %d replicas, %s"):format(title, run.replicas, run.meets and "meets the SLO"
+  lines[#lines + 1] = ("%s: %s, %s"):format(title, words.count(run.replicas, "replica"), run.meets and "meets the SLO"
     or "misses it" .. (run.problem and " (" .. run.problem .. ")" or ""))
   for _, name in ipairs(core.sorted_keys(run.metrics)) do
     lines[#lines + 1] = ("  %-22s %s"):format(name, words.value(name, run.metrics[name]))
@@ -54,17 +54,18 @@ function tables.why(done, index)
   local bound = candidate.bound
   if bound then
     if bound.off then add("bounds: off, %s", bound.off) end
-    if bound.rate_per_s then add("rate of a replica: at most %.4g requests/s, so at least %d replicas",
-      bound.rate_per_s, candidate.least) end
+    if bound.rate_per_s then add("rate of a replica: at most %.4g requests/s, so at least %s",
+      bound.rate_per_s, words.count(candidate.least, "replica")) end
     for _, name in ipairs(core.sorted_keys(bound.latency or {})) do
       add("%s: at least %s", words.metric(name), words.value(name, bound.latency[name]))
     end
-    if candidate.guess then add("steady state: about %d replicas", candidate.guess) end
+    if candidate.guess then add("steady state: about %s", words.count(candidate.guess, "replica")) end
     if candidate.floor then add("least score: %.5g", candidate.floor) end
   end
   local result = candidate.result
   if result then
-    add("last run: %s, %s requests, %d runs", result.purpose or "search", words.grouped(result.requests), result.tried)
+    add("last run: %s, %s requests, %s", result.purpose or "search", words.grouped(result.requests),
+      words.count(result.tried, "run"))
     local run = result.deployment or result.best
     if run then add_run(lines, "found", run) end
     if result.deployment and result.deployment.missed then

@@ -48,10 +48,11 @@ local function sure_text(item)
     100 * sure.low, 100 * sure.high)
 end
 
-local function cost_text(item)
+local function cost_text(question, item)
   local parts, result = {}, item.result
+  if question.objective.seeks == "load" then parts[1] = words.dollars(result.cost_per_hour) .. "/h" end
   if result.per_million then
-    parts[1] = ("%s per 1M output tokens"):format(words.dollars(result.per_million.output))
+    parts[#parts + 1] = ("%s per 1M output tokens"):format(words.dollars(result.per_million.output))
   end
   if result.joules_per_token then
     parts[#parts + 1] = ("%s %.3g J/token"):format(result.power_bound, result.joules_per_token)
@@ -61,7 +62,11 @@ end
 
 --- "lost by price (x 1.33); capacity x 0.85": the largest factor first.
 local function lost_text(question, item)
-  if item.result.score == item.best_score then return "costs the same; less sure, or closer to the limits" end
+  if question.objective.seeks == "load" then
+    return ("%.3g/s per GPU, and the first %.3g/s"):format(item.result.rate_per_s / item.result.gpus,
+      item.first.rate_per_s / item.first.gpus)
+  end
+  if item.result.score == item.first.score then return "costs the same; less sure, or closer to the limits" end
   local parts, terms = {}, item.lost_by
   if terms then
     local names = { "price", "gpus", "capacity", "rounding" }
@@ -77,28 +82,35 @@ local function lost_text(question, item)
     end
   end
   local out = #parts > 0 and table.concat(parts, ", ") or "costs more"
-  if item.break_even and item.result.score > item.best_score then
+  if item.break_even and item.result.score > item.first.score then
     out = ("%s. Wins below %s per %s and hour"):format(out, words.dollars(item.break_even),
       question.gpus[item.candidate.gpu].label)
   end
   return out
 end
 
+--- What a deployment is ranked by for a reader, and how far it is from the first: "$16.00/h   +6.7 %".
+local function standing_text(question, item, rank)
+  local result, key, text_of = item.result, "cost_per_hour", words.dollars(item.result.cost_per_hour) .. "/h"
+  if question.objective.seeks == "load" then key, text_of = "rate_per_s", ("%.4g/s"):format(result.rate_per_s) end
+  if rank == 1 or item.first[key] <= 0 then return text_of end
+  return ("%s   %+.1f %%"):format(text_of, 100 * (result[key] / item.first[key] - 1))
+end
+
 local function rank_lines(add, lines, question, item, rank)
   local candidate, result = item.candidate, item.result
-  local more = rank > 1 and item.first_cost > 0
-    and ("   %+.1f %%"):format(100 * (result.cost_per_hour / item.first_cost - 1)) or ""
   local title, settings = ("%d  %s"):format(rank, words.gpus(question, candidate, result,
     candidates.widths_text(candidate))), words.settings(candidate)
-  local price = words.dollars(result.cost_per_hour) .. "/h" .. more
+  local price = standing_text(question, item, rank)
   local fits = #title + #settings + #price + 4 <= width
   lines[#lines + 1] = spread(fits and title .. ", " .. settings or title, price)
   if not fits then add(3, "%s", settings) end
   add(3, "%s", metrics_text(question, item))
-  local costs = cost_text(item)
+  local costs = cost_text(question, item)
   if costs ~= "" then add(3, "%s", costs) end
-  local held = item.holds_to and ("    holds %s %s"):format(item.holds_to > evaluate.most_scale / 2
-    and "more than" or "up to", words.load(question, item.holds_to)) or ""
+  local holds = question.objective.seeks == "load" and "one run holds"
+    or item.holds_to and item.holds_to > evaluate.most_scale / 2 and "holds more than" or "holds up to"
+  local held = item.holds_to and ("    %s %s"):format(holds, words.load(question, item.holds_to)) or ""
   if item.without_one then
     held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
   end
@@ -121,19 +133,21 @@ local function prices_text(question)
     and "; none for " .. table.concat(origin.none, ", ") or "")
 end
 
---- "searched: 72 candidates; 41 by bound, 6 do not fit".
+--- "72 candidates; 41 excluded by bound, 6 do not fit": what became of the candidates.
 function text.searched(found)
-  local by_bound, unfit = 0, 0
-  for _, each in ipairs(found.candidates) do
-    if each.ended == "by bound" then by_bound = by_bound + 1 end
-    if each.ended == "does not fit" then unfit = unfit + 1 end
-  end
+  local ended = {}
+  for _, each in ipairs(found.candidates) do ended[each.ended] = (ended[each.ended] or 0) + 1 end
   local runs = {}
   for _, each in ipairs(found.rungs) do
-    runs[#runs + 1] = ("%s %d (%d runs of %s)"):format(each.name, each.candidates, each.runs,
+    runs[#runs + 1] = ("%s %d (%s of %s)"):format(each.name, each.candidates, words.count(each.runs, "run"),
       words.grouped(each.requests))
   end
-  local line = ("%d candidates; %d excluded by bound, %d do not fit"):format(#found.candidates, by_bound, unfit)
+  local unfit = ended["does not fit"] or 0
+  local line = ("%s; %d excluded by bound, %d %s not fit"):format(words.count(#found.candidates, "candidate"),
+    ended["by bound"] or 0, unfit, unfit == 1 and "does" or "do")
+  if ended["the same"] then
+    line = ("%s, %d the same as another"):format(line, ended["the same"])
+  end
   return #runs > 0 and line .. "; " .. table.concat(runs, ", ") or line
 end
 
@@ -177,8 +191,9 @@ local function common_lines(add, question, found, plan)
   add(0, "searched  %s", text.searched(found))
   local audit = plan.audit
   if audit then
-    add(0, "audit     %d that short runs left out ran in full; %s", audit.tried,
-      audit.regret and "one was better, and all like it were looked at again" or "none is better")
+    add(0, "audit     %d that short runs left out ran in full; %s", audit.tried, audit.regret
+      and "one was better, and all like it were looked at again"
+      or audit.tried == 1 and "it is not better" or "none is better")
   end
   if #found.not_tried > 0 then add(0, "not tried %s", table.concat(found.not_tried, ", ")) end
   for _, reason in ipairs(found.bounds_off) do add(0, "bounds    off: %s", reason) end
@@ -224,7 +239,7 @@ local function refusal_lines(add, question, found, plan)
   end
   if least then
     local best = least.result.best
-    add(0, "nearest: %d replicas of %s: %s%s", best.replicas, least.name, metrics_text(question,
+    add(0, "nearest: %s of %s: %s%s", words.count(best.replicas, "replica"), least.name, metrics_text(question,
       { result = best }), best.problem and "; " .. best.problem or "")
     if plan.nearest_holds then
       add(3, "which holds %s within the SLO", words.load(question, plan.nearest_holds))
@@ -240,10 +255,12 @@ end
 function text.of(question, found, plan)
   local lines, add = writer()
   local asked = ("%s within %s"):format(words.asked(question), words.slo(question.bounds))
-  if question.survive > 0 then asked = asked .. (", also with %d replicas fewer"):format(question.survive) end
+  if question.survive > 0 then
+    asked = ("%s, also with %s fewer"):format(asked, words.count(question.survive, "replica"))
+  end
   add(0, "%s", asked)
   if plan.stopped then
-    add(0, "PARTIAL: stopped by Ctrl-C; %d of %d candidates that bounds left ran in full%s", plan.stopped.in_full,
+    add(0, "PARTIAL: interrupted; %d of %d candidates that bounds left ran in full%s", plan.stopped.in_full,
       plan.stopped.left, #plan.ranks > 0 and ". The best of these so far:" or ": none meets this")
   elseif #plan.ranks == 0 then
     lines[#lines + 1] = plan.verified > 0 and "no deployment is sure enough:" or "no deployment meets this:"
@@ -251,13 +268,15 @@ function text.of(question, found, plan)
   if #plan.ranks == 0 then refusal_lines(add, question, found, plan) end
   for i, item in ipairs(plan.unsure) do
     if #plan.ranks > 0 and i <= 3 then
-      add(0, "cheaper, not sure: %s, %s: %s/h; %s", words.gpus(question, item.candidate, item.result,
-        candidates.widths_text(item.candidate)), words.settings(item.candidate),
-        words.dollars(item.result.cost_per_hour), sure_text(item))
+      local seeks_load = question.objective.seeks == "load"
+      add(0, "%s, not sure: %s, %s: %s; %s", seeks_load and "more" or "cheaper", words.gpus(question, item.candidate,
+        item.result, candidates.widths_text(item.candidate)), words.settings(item.candidate),
+        seeks_load and ("%.4g/s"):format(item.result.rate_per_s) or words.dollars(item.result.cost_per_hour) .. "/h",
+        sure_text(item))
     end
   end
   for i, item in ipairs(plan.ranks) do
-    item.first_cost, item.best_score = plan.ranks[1].result.cost_per_hour, plan.ranks[1].result.score
+    item.first = plan.ranks[1].result
     rank_lines(add, lines, question, item, i)
   end
   if #plan.ranks > 0 then missed_lines(add, question, found) end

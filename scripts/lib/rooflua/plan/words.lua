@@ -51,6 +51,9 @@ function words.dollars(value)
   return value >= 1 and ("$%.2f"):format(value) or ("$%.3g"):format(value)
 end
 
+--- "1 replica", "3 replicas".
+function words.count(number, noun) return ("%d %s%s"):format(number, noun, number == 1 and "" or "s") end
+
 function words.percent(share) return ("%.0f %%"):format(100 * share) end
 
 --- "103/s" of a rate, "206 clients" of clients, "1.2 x the load" of a recorded load.
@@ -64,6 +67,9 @@ end
 --- What is asked: "96 requests/s of llama-3.1-8b".
 function words.asked(question)
   local load, name = question.load, question.model.name
+  if question.objective.seeks == "load" then
+    return ("the most requests/s of %s (at least %.4g)"):format(name, load.value * load.peak)
+  end
   if load.kind == "rate" then return ("%.4g requests/s of %s"):format(load.value * load.peak, name) end
   if load.kind == "clients" then return ("%.0f clients of %s"):format(load.value * load.peak, name) end
   if load.peak == 1 then return "the recorded load of " .. name end
@@ -81,7 +87,7 @@ function words.gpus(question, candidate, result, widths)
   return ("%d x %s (%d %s x %s)"):format(result.gpus, label, result.replicas, unit, widths)
 end
 
---- Seats, budget, engine and formats of a candidate.
+--- Engine, formats, seats, budget and what else its generator chose of a candidate.
 function words.settings(candidate)
   local parts = { candidate.engine }
   for _, key in ipairs { "weights", "kv" } do
@@ -89,6 +95,8 @@ function words.settings(candidate)
   end
   parts[#parts + 1] = ("%d seats"):format(candidate.max_num_seqs)
   parts[#parts + 1] = ("budget %d"):format(candidate.max_num_batched_tokens)
+  if candidate.memory_utilization then parts[#parts + 1] = ("memory %.4g"):format(candidate.memory_utilization) end
+  if candidate.prefix_caching == false then parts[#parts + 1] = "prefix caching off" end
   if candidate.label then parts[#parts + 1] = tostring(candidate.label) end
   return table.concat(parts, ", ")
 end
