@@ -50,9 +50,9 @@ function attention.of(steps, op, kind, deployment)
   self:choose_tokens(kind)
   self.index = index.of(steps, kind, op.count, suffix)
   self.decode_calls = monotone.of(function(n, tokens) return self:decode_latency(n, tokens) end, attention_block,
-    function(fill) return grids.of(self.database, self.decode_query, decode_axes, fill) end)
+    grids.of(self.database, self.decode_query, decode_axes))
   self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end,
-    function(fill) return grids.of(self.database, self.prefill_query, prefill_axes, fill) end)
+    grids.of(self.database, self.prefill_query, prefill_axes))
   self.prefill_calls, self.module = nil, false  -- module, prompt_module: what rows of the whole module take beyond
   return self
 end

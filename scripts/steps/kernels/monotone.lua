@@ -78,9 +78,9 @@ end
 
 --- @param latency fun(n: number, tokens: number): number, string seconds and evidence of a call
 --- @param block integer keys that a kernel loads at once: a request counts at least as many tokens
---- @param remembered? fun(fill: fun(): table): table the grid, filled now or before (kernels/grids.lua)
-function monotone.of(latency, block, remembered)
-  return setmetatable({ latency = latency, block = block, times = false, remembered = remembered }, monotone)
+--- @param kept? table where a grid that was filled is kept (kernels/grids.lua)
+function monotone.of(latency, block, kept)
+  return setmetatable({ latency = latency, block = block, times = false, kept = kept }, monotone)
 end
 
 --- Latency of n requests; at least that of fewer requests with `usual_context` tokens each.
@@ -123,7 +123,11 @@ function monotone:filled()
 end
 
 function monotone:ask()
-  local grid = self.remembered and self.remembered(function() return self:filled() end) or self:filled()
+  local grid = self.kept and self.kept:known()
+  if not grid then
+    grid = self:filled()
+    if self.kept then self.kept:keep(grid) end
+  end
   self.times, self.worst = grid.times, grid.worst
 end
 

@@ -18,9 +18,9 @@ local most = 2 ^ 20  -- largest t and p of the grid
 local points, place, worse = monotone.axis(most), monotone.place, monotone.worse
 
 --- @param latency fun(t: number, p: number): number, string seconds and evidence of a call
---- @param remembered? fun(fill: fun(): table): table the grid, filled now or before (kernels/grids.lua)
-function prefill.of(latency, remembered)
-  return setmetatable({ latency = latency, times = false, remembered = remembered }, prefill)
+--- @param kept? table where a grid that was filled is kept (kernels/grids.lua)
+function prefill.of(latency, kept)
+  return setmetatable({ latency = latency, times = false, kept = kept }, prefill)
 end
 
 --- Cached tokens of column j: column 0 is p = 0, the others are the points.
@@ -47,7 +47,11 @@ function prefill:filled()
 end
 
 function prefill:ask()
-  local grid = self.remembered and self.remembered(function() return self:filled() end) or self:filled()
+  local grid = self.kept and self.kept:known()
+  if not grid then
+    grid = self:filled()
+    if self.kept then self.kept:keep(grid) end
+  end
   self.times, self.worst = grid.times, grid.worst
 end
 
