@@ -281,11 +281,14 @@ class Database final : public MfuDatabase {
     const bool link = declaration_of(query.op).over_links && own.link_bandwidth.in_base_units() > 0;
     const double bandwidth = (link ? other.link_bandwidth : other.memory_bandwidth).in_base_units();
     const double flop = flop_of(query), bytes = bytes_of(query);
+    const auto peak_of = [&](const Hardware& gpu) {  // weights that it expands are multiplied wider
+      return flop > 0 ? gpu.peak_for(gpu.computes_in(dtype)).in_base_units() : 1;
+    };
+    const double lent_peak = lender->peak(dtype).in_base_units();
     const double there_s =
-        std::max(flop / std::max(1.0, lender->peak(dtype).in_base_units()), bytes / bandwidth);
+        std::max(flop / (lent_peak > 0 ? lent_peak : peak_of(other)), bytes / bandwidth);
     const double own_bandwidth = (link ? own.link_bandwidth : own.memory_bandwidth).in_base_units();
-    const double own_peak = flop > 0 ? own.peak_for(dtype).in_base_units() : 1;
-    const double here_s = std::max(flop / own_peak, bytes / own_bandwidth);
+    const double here_s = std::max(flop / peak_of(own), bytes / own_bandwidth);
     const double slower = there_s > 0 ? here_s / there_s : bandwidth / own_bandwidth;
     const double utilisation = there_s / lent.latency_s;
     estimate = lent;

@@ -280,6 +280,20 @@ TEST_CASE("an all-reduce is read from the graph rows unless it is eager") {
   CHECK(database->estimate(q).evidence == Evidence::stand_in);
 }
 
+TEST_CASE("formats that neither GPU multiplies are lent at the peaks of what they are expanded to") {
+  DatabaseOptions lender;
+  lender.hardware = plain_gpu("donor", 200, 4);
+  KernelTable lent = table(Op::gemm, {{1000, 4096, 4096, 4096}});
+  lent.dtype = Dtype::mxfp4;
+  DatabaseOptions options;
+  options.hardware = plain_gpu("borrower", 100, 1);
+  options.donor = MfuDatabase::from_tables({lent}, lender);
+  const auto borrower = MfuDatabase::from_tables({}, options);
+  Query query = gemm(4096, 4096, 4096);
+  query.dtype = Dtype::mxfp4;
+  CHECK(us(borrower->estimate(query)) == Approx(2000));  // half the peak
+}
+
 TEST_CASE("a donor lends utilisation, never latency, and a table of the GPU itself wins") {
   DatabaseOptions lender;
   lender.hardware = plain_gpu("donor", 200, 4);
