@@ -21,8 +21,8 @@ local batches = {
   prefill = { prefills = { { new_tokens = 4096, context_tokens = 0 } } },
 }
 
---- What prompts take beside their kernels is fitted, not a kernel that could have rows: it is left out, and docs/DATA.md
---- says how much it is.
+--- What prompts take beside their kernels is fitted, not a kernel that could have rows: it is left out, and
+--- docs/DATA.md says how much it is.
 local function is_kernel(row) return row.name ~= "prompts_beside" end
 
 --- {decode, prefill}, each {good_s, all_s, tabled_s, of_all, of_tabled}; nil where the model does not divide.
