@@ -19,23 +19,26 @@ inline std::size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-/// Calls `act` when the program has printed `sign` the
-/// given number of times. @return the output of the terminal
+/// The child of a fork becomes the program.
+[[noreturn]] inline void become_program(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{ROOFLUA_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> raw;
+  for (std::string& each : words) raw.push_back(each.data());
+  raw.push_back(nullptr);
+  if (chdir(source_dir().c_str()) == 0) execv(raw[0], raw.data());
+  _exit(99);
+}
+
+/// Calls `act` when the program has printed `sign` the given number of times. @return the output of
+/// the terminal
 template <class Act>
 Said at_terminal(const std::vector<std::string>& arguments, const std::string& sign,
                  std::size_t times, Act act) {
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
   REQUIRE(child >= 0);
-  if (child == 0) {
-    std::vector<std::string> words{ROOFLUA_PROGRAM};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> raw;
-    for (std::string& each : words) raw.push_back(each.data());
-    raw.push_back(nullptr);
-    if (chdir(source_dir().c_str()) == 0) execv(raw[0], raw.data());
-    _exit(99);
-  }
+  if (child == 0) become_program(arguments);
   Said said;
   bool done = false;
   std::array<char, 4096> buffer;

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <vector>
 
+#include "tests/app/at_terminal.h"
 #include "tests/app/program.h"
 #include "tests/scratch.h"
 
@@ -31,13 +32,7 @@ Said at_terminal(const std::vector<std::string>& arguments, const Screen& screen
   if (child == 0) {
     setenv("TERM", screen.terminal, 1);
     setenv("NO_COLOR", screen.no_color, 1);
-    std::vector<std::string> words{ROOFLUA_PROGRAM};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> raw;
-    for (std::string& each : words) raw.push_back(each.data());
-    raw.push_back(nullptr);
-    if (chdir(source_dir().c_str()) == 0) execv(raw[0], raw.data());
-    _exit(99);
+    become_program(arguments);
   }
   Said said;
   std::array<char, 4096> buffer;

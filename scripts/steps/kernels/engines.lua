@@ -1,8 +1,8 @@
 --- What differs between serving engines beside their kernels.
 ---
 ---     eager_operation_s    host time of an operation outside of CUDA graphs: Python code of the layers, and launches.
----                          Such a step takes at least the sum over its operations: the GPU waits for the host. Hosts
----                          of Hopper's machines are slower; `other` holds for every other architecture.
+---                          Such a step takes at least the sum over its operations: the GPU waits for the host. Longer
+---                          on Hopper's machines (fitted); `other` holds for every other architecture.
 ---     prompt_overhead      what prompts take beside their kernels, by the GPU's architecture (prompts.lua)
 ---     graphs_with_prefill  whether steps with prefill chunks run in CUDA graphs, too, up to the largest one
 ---     fuses_static_fp8     whether the kernels in front of a GEMM write its input in FP8 where the scale is static

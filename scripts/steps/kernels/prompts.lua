@@ -1,5 +1,5 @@
---- What prompts take beside their kernels' rows: kernels that no table has, ranks that wait for each other, and clocks
---- that fall while a GPU computes without a pause. Rows are timed alone and in short runs.
+--- What prompts take beside their kernels' rows, which are timed alone and in short runs. What the time is spent on is
+--- not known: it may be kernels that no table has, ranks that wait for each other, or clocks that fall under load.
 ---
 ---     extra = prompt_overhead * token_s * prompt tokens
 ---
@@ -21,10 +21,10 @@ function prompts.token_s(steps, engine, budget)
   return share * (steps.layers_time(budget) + steps.experts_time(budget * steps.dp)) / budget
 end
 
+--- Asked for only where it is not 0: the step's trace stays smaller without.
 --- @param tokens integer prompt tokens of the step
 --- @return number time_s
 function prompts.extra(steps, tokens)
-  if steps.prompt_token_s == 0 then return 0 end
   return cost.record("prompts_beside", steps.prompt_token_s * tokens, "assumed")
 end
 
