@@ -6,6 +6,7 @@ local policy = require "rooflua.policy"
 ---@class workloads.ClosedLoop: rooflua.Workload
 ---@field clients integer
 ---@field think_time_s number
+---@field distinct_prompts integer
 local ClosedLoop = policy.define {
   name = "closed_loop",
   doc = "A fixed number of clients, each with one request at a time.",
@@ -21,16 +22,32 @@ local ClosedLoop = policy.define {
       doc = "Prompt length: a number or { distribution = ... }." },
     output_tokens = { default = 128, type = "any", unit = "tokens",
       doc = "Answer length: a number or { distribution = ... }." },
+    distinct_prompts = { default = 0, unit = "prompts", min = 0, integer = true,
+      doc = "How many different prompts there are. All are sent, in random order, before one is sent again, as AIPerf "
+        .. "does with --num-dataset-entries; a prefix cache can hit those sent before. 0 = no prompt is sent twice." },
     max_output_tokens = arrivals.limit_parameter(),
   },
 }
 
+--- The next of the distinct prompts: its length and its content. Each has one length. One step of a shuffle per request;
+--- behind the last prompt the next shuffle begins.
+local function of_pool(state, pool)
+  local size = #pool.order
+  pool.at = pool.at % size + 1
+  local other = pool.draws:integer(pool.at, size)
+  local id = pool.order[other]
+  pool.order[other], pool.order[pool.at] = pool.order[pool.at], id
+  pool.lengths[id] = pool.lengths[id] or state.prompt(state.prompts)
+  return pool.lengths[id], { content = { { id, pool.lengths[id] } } }
+end
+
 local function one_more(state, at_s)
   if state.sent >= state.count then return nil end
   state.sent = state.sent + 1
-  local prompt = state.prompt(state.prompts)
+  local prompt, fields
+  if state.pool then prompt, fields = of_pool(state, state.pool) else prompt = state.prompt(state.prompts) end
   return arrivals.in_time(at_s, state.sent, state.count, "workload.think_time_s"), prompt,
-    arrivals.declare(state.limit, state.output(state.outputs))
+    arrivals.declare(state.limit, state.output(state.outputs), fields)
 end
 
 local function next_request(state)
@@ -43,6 +60,14 @@ local function answered(state, now_s)
   local pause = 0
   if state.think_time_s > 0 then pause = state.thinking:exponential(1 / state.think_time_s) end
   return one_more(state, now_s + pause)
+end
+
+--- The pool of distinct prompts; nil if no prompt is sent twice.
+local function pool_of(workload, rng)
+  if workload.distinct_prompts == 0 then return nil end
+  local order = {}
+  for id = 1, workload.distinct_prompts do order[id] = id end
+  return { order = order, lengths = {}, at = 0, draws = rng:stream("distinct_prompts") }
 end
 
 ---@param rng rooflua.Random
@@ -61,6 +86,8 @@ function ClosedLoop:requests(rng)
     count = self.num_requests,
     sent = 0,
     started = 0,
+    pool = pool_of(self, rng),
+    shares_content = self.distinct_prompts > 0,
   }
 end
 

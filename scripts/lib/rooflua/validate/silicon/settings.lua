@@ -24,17 +24,12 @@
 --     prompt_overhead what prompts take beside their kernels (steps/kernels/prompts.lua); default the engine's own
 --     recurrent_copies  kernels that put what a recurrent layer projects in its order
 --     drafts          drafts of a step, by the model's own multi-token prediction
+--     prefix_caching  whether prompts that are sent again hit the KV cache
 local apart = require "rooflua.validate.silicon.apart"
 local core = require "rooflua.base.core"
 local engines = require "rooflua.validate.engines"
 
 local settings = {}
-
---- InferenceX's client: benchmark_serving.py at 843c6254, RANDOM_RANGE_RATIO 0.8 and 10 prompts per client.
-settings.client = {
-  requests_per_client = { 10, "InferenceX benchmark_lib.sh: --num-prompts 10 x concurrency" },
-  shortest_share = { 0.8, "InferenceX: RANDOM_RANGE_RATIO 0.8, whole numbers from floor(0.8 L) to L" },
-}
 
 --- GPUs as the file names them, and their names here.
 settings.systems = { h100_sxm = "h100-sxm", h200_sxm = "h200-sxm", b200_sxm = "b200", b300_sxm = "b300",
@@ -145,8 +140,15 @@ local entries = {
   { export = false, engine = "trtllm", values = { budget = generated_budget, seats = clients, largest_graph = clients,
       memory = { "free", 0.8 } },
     source = "aiconfigurator 095f58a5: rule_plugin/benchmark/trtllm.rule, extra_engine_args.1.0.0rc3.yaml.j2" },
-  { export = false, engine = "vllm", values = { budget = plain_budget, seats = clients, largest_graph = clients },
-    source = "aiconfigurator 2b264ba7: rule_plugin/benchmark/vllm.rule" },
+  { export = false, engine = "trtllm", values = { prefix_caching = true },
+    source = "TensorRT-LLM's default, to which aiconfigurator c0d8af1b, trtllm/cli_args.j2, leaves it" },
+  { export = false, engine = "trtllm", version = "1.3.0rc1", values = { largest_graph = 1 },
+    source = "no source: TPOT of these rows does not depend on the clients; docs/VALIDATION.md, \"Decodes without "
+      .. "graphs\"" },
+  { export = false, engine = "vllm", values = { budget = plain_budget, seats = clients, largest_graph = clients,
+      prefix_caching = true },
+    source = "aiconfigurator 2b264ba7: rule_plugin/benchmark/vllm.rule; prefix caching is vLLM's default, and the "
+      .. "generator states no other" },
   { export = false, engine = "vllm", before = "0.16", role = "none", values = { sorted_logit_s = 0.14e-9 },
     source = "vLLM pull request 40376; aiconfigurator 095f58a5: benchmark/bench_run.sh.j2 asks for no sampling, so "
       .. "that vLLM takes the model's own" },

@@ -3,6 +3,7 @@
 -- InferenceX's client warms up with copies of one request and waits until they are answered. Prefix caching is off, so
 -- that the warm-up leaves an empty engine as it found it: it is not simulated. Then all clients send at once. Every
 -- client has one request at a time; there are 10 requests per client.
+local client = require "rooflua.validate.silicon.client"
 local core = require "rooflua.base.core"
 local mfu = require "rooflua.mfu"
 local policies = require "rooflua.scenario.policies"
@@ -20,7 +21,7 @@ local widths = require "rooflua.validate.widths"
 local setup = {}
 
 --- What --set silicon.NAME=VALUE may change besides the engine's settings.
-setup.options = { seed = 0, seeds = 1, requests_per_client = settings.client.requests_per_client[1] }
+setup.options = { seed = 0, seeds = 1, requests_per_client = client.requests_per_client }
 
 -- Refusals -------------------------------------------------------------------------------------------------
 
@@ -62,20 +63,6 @@ function setup.refusal(question)
 end
 
 -- The scenario -----------------------------------------------------------------------------------------------
-
---- Lengths of prompts or answers: uniform in InferenceX's runs, else exact.
-local function lengths_of(question, tokens)
-  if not question.is_export then return tokens end
-  return { distribution = "uniform", min = math.max(1, math.floor(settings.client.shortest_share[1] * tokens)),
-    max = tokens }
-end
-
-local function workload(question, options)
-  return policy.with(policies.of(Reader.new "validate", "workload", "closed_loop"), {
-    clients = question.clients, num_requests = options.requests_per_client * question.clients,
-    prompt_tokens = lengths_of(question, question.isl), output_tokens = lengths_of(question, question.osl),
-    max_output_tokens = "exact" })
-end
 
 local function scheduler(values, role)
   local own = { max_num_seqs = values.seats }
@@ -120,7 +107,7 @@ local function blocks_of(given, memory)
   return found
 end
 
-local function deployment(question, values, model, hardware)
+local function deployment(question, values, model, hardware, repeats)
   local out = widths.keys(question.widths)
   out.weights, out.kv, out.block_size = values.weights, values.kv, values.block_size
   if values.memory[1] == "total" then
@@ -131,7 +118,7 @@ local function deployment(question, values, model, hardware)
     for name, value in pairs(out) do tried[name] = value end
     out.kv_blocks = blocks_of(tried, values.memory)
   end
-  out.engine, out.prefix_caching = question.engine, false
+  out.engine, out.prefix_caching = question.engine, repeats and values.prefix_caching or false
   return out
 end
 
@@ -158,16 +145,16 @@ local function database(hardware, engine)
 end
 
 --- What one rank of a role runs, as keys of a scenario or of its replica.
-local function replica(role, values, steps, model, hardware)
-  return { steps = steps_of(values, steps, model), deployment = deployment(role, values, model, hardware),
+local function replica(role, values, steps, model, hardware, repeats)
+  return { steps = steps_of(values, steps, model), deployment = deployment(role, values, model, hardware, repeats),
     scheduler = scheduler(values, role) }
 end
 
 --- One replica's keys are those of the scenario; several stand in the list `replicas`.
-local function put_replicas(scenario, list, each_values, steps)
+local function put_replicas(scenario, list, each_values, steps, repeats)
   local own = {}
   for i, role in ipairs(list) do
-    own[i] = replica(role, each_values[i], steps, scenario.model, scenario.hardware)
+    own[i] = replica(role, each_values[i], steps, scenario.model, scenario.hardware, repeats)
     own[i].role, own[i].count = role.role, role.engines
   end
   if #own > 1 or list[1].ranks > 1 then
@@ -222,11 +209,11 @@ function setup.scenario(question, steps, options)
   local last = each_values[#list]
   local out = {
     title = question.id, seed = options.seed, model = model, hardware = hardware,
-    mfu = database(hardware, question.engine), async_depth = last.async_depth, workload = workload(question, options),
+    mfu = database(hardware, question.engine), async_depth = last.async_depth, workload = client.workload(question, options.requests_per_client),
     speculation = speculation(last), corrections = corrections(list, hardware),
     frontend = { base_s = last.frontend_s, per_prompt_token_s = last.frontend_token_s },
   }
-  put_replicas(out, list, each_values, steps)
+  put_replicas(out, list, each_values, steps, client.repeats(question, options.requests_per_client))
   if not list[2] then
     local keys = (out.replicas and out.replicas[1] or out).deployment
     local impossible = possible.refusal(list[1], model, hardware, keys)

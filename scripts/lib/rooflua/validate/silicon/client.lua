@@ -1,0 +1,49 @@
+-- What the clients of the measured deployments send. There are three benchmark programs:
+--
+--     InferenceX's    lengths are drawn, no prompt is sent twice
+--     genai-perf      exact lengths, no prompt is sent twice (aiconfigurator's `eval`: 12 prompts for each client)
+--     AIPerf          exact lengths, 100 different prompts, however many requests (aiconfigurator's generated
+--                     bench_run.sh leaves AIPerf's default)
+--
+-- Rows of aiconfigurator's authors name no program. Their lengths tell: the older rows have powers of two, the rows of
+-- generated configurations round decimal numbers.
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+
+local client = {}
+
+--- Requests of each client. InferenceX benchmark_lib.sh: --num-prompts 10 x concurrency; aiconfigurator
+--- genai_perf_runner.py: --request-count 10 x concurrency.
+client.requests_per_client = 10
+
+--- InferenceX benchmark_serving.py at 843c6254: RANDOM_RANGE_RATIO 0.8, whole numbers from floor(0.8 L) to L.
+local shortest_share = 0.8
+
+--- AIPerf's default of --num-dataset-entries.
+local aiperf_prompts = 100
+
+--- Lengths of prompts or answers: uniform in InferenceX's runs, else exact.
+local function lengths_of(question, tokens)
+  if not question.is_export then return tokens end
+  return { distribution = "uniform", min = math.max(1, math.floor(shortest_share * tokens)), max = tokens }
+end
+
+--- Whether AIPerf sent the requests of a question.
+local function is_aiperf(question) return not question.is_export and question.isl % 100 == 0 end
+
+--- Whether the clients of a question send prompts again.
+function client.repeats(question, requests_per_client)
+  return is_aiperf(question) and requests_per_client * question.clients > aiperf_prompts
+end
+
+--- The workload of a question: every client has one request at a time.
+function client.workload(question, requests_per_client)
+  return policy.with(policies.of(Reader.new "validate", "workload", "closed_loop"), {
+    clients = question.clients, num_requests = requests_per_client * question.clients,
+    prompt_tokens = lengths_of(question, question.isl), output_tokens = lengths_of(question, question.osl),
+    max_output_tokens = "exact",
+    distinct_prompts = client.repeats(question, requests_per_client) and aiperf_prompts or 0 })
+end
+
+return client
