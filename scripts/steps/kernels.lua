@@ -225,8 +225,7 @@ function Kernels:bind_engine(engine)
   if self.block_rows < 0 then
     self.block_rows = engines[self.experts_database.engine].expert_block[self.hardware.architecture] or 0
   end
-  self.host_operation_s = self.eager_operation_s >= 0 and self.eager_operation_s
-    or engines.host_operation_s(engine, self.hardware.architecture)
+  self.host_operation_s = engines.host_operation_s(self, engine)
   self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")
     and elementwise.quantize_query or nil
 end

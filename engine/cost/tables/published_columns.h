@@ -219,6 +219,16 @@ inline constexpr PublishedColumn wide_moe[] = {format_in("moe_dtype"),
                                                spread,
                                                all_tokens,
                                                latency_ms};
+inline constexpr PublishedColumn contiguous_moe[] = {format_in("moe_dtype"),
+                                                     hidden,
+                                                     expert_width,
+                                                     experts,
+                                                     experts_per_token,
+                                                     {"num_experts", number, "slots"},
+                                                     {"moe_ep_size", number, "ep"},
+                                                     spread,
+                                                     all_tokens,
+                                                     latency_ms};
 
 // Between ranks ---------------------------------------------------------------------------------
 inline constexpr PublishedColumn ranks{"num_gpus", number, "ranks"};

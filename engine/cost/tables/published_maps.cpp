@@ -48,6 +48,8 @@ constexpr std::string_view m3 =
 constexpr std::string_view kimi_k3 = "Kimi-K3: 96 heads, head dims 128";
 constexpr std::string_view deepep_note =
     "tokens of one rank; sms 0: low latency mode, which has no such setting";
+constexpr std::string_view contiguous_note =
+    "DeepGEMM's contiguous layout, as behind DeepEP's normal mode; slots = experts";
 constexpr std::string_view gdn_kernels[] = {"causal_conv1d*", "chunk_* fused_*"};
 constexpr std::string_view kda_kernels[] = {"causal_conv1d_update",
                                             "fused_recurrent_kda_packed_decode"};
@@ -226,6 +228,16 @@ constexpr PublishedMap maps[] = {
      .includes = expert_parts,
      .shape = "tokens of all ranks; the time is that of one rank",
      .note = "slots: experts with their copies; eplb: after balancing"},
+    {.file = "wideep_context_moe",
+     .op = "moe_experts",
+     .columns = in::contiguous_moe,
+     .formats = in::expert_formats,
+     .library = "deepep",
+     .includes = expert_parts,
+     .timer = "not published",
+     .shape = "tokens of all ranks; the time is that of one rank",
+     .note = contiguous_note,
+     .every_version = true},
     {.file = "wideep_deepep_normal",
      .op = "expert_exchange",
      .columns = in::normal_dispatch,
@@ -275,10 +287,8 @@ constexpr PublishedWithoutOp without_op[] = {
     {"mamba2", "state-space layers are modelled: no op"},
     {"wideep_context_mla", "latent attention behind DeepEP, absorbed prefill: no op"},
     {"wideep_generation_mla", "latent attention behind DeepEP, its size is not published: no op"},
-    {"wideep_context_moe",
-     "experts behind DeepEP: no column tells the kernels of prefill and decode apart"},
     {"wideep_generation_moe",
-     "experts behind DeepEP: no column tells the kernels of prefill and decode apart"},
+     "experts behind DeepEP's low latency mode: no column tells them from those of normal mode"},
     {"wideep_context_mlp", "a shared MLP of one width: no op"},
     {"wideep_generation_mlp", "a shared MLP of one width: no op"},
 };

@@ -17,10 +17,10 @@
 --- That all four inputs of a layer's GEMMs are written in FP8 by the kernel before is inferred from measured closed
 --- loops of Llama-3.1-70B (docs/DECISIONS.md); of the norms it is documented.
 local engines = {
-  vllm = { eager_operation_s = { other = 0 }, prompt_overhead = { blackwell = 0.25 }, graphs_with_prefill = true,
+  vllm = { eager_operation_s = { other = 0 }, prompt_overhead = { blackwell = 0.3 }, graphs_with_prefill = true,
     fuses_static_fp8 = false, fuses_norm = false, shared_beside = 256, exchange = "gathered",
     expert_block = { hopper = 128 } },
-  sglang = { eager_operation_s = { hopper = 65e-6, other = 40e-6 }, prompt_overhead = { blackwell = 0.35 },
+  sglang = { eager_operation_s = { hopper = 65e-6, other = 40e-6 }, prompt_overhead = { blackwell = 0.5 },
     graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false, shared_beside = 1024,
     exchange = "gathered", expert_block = {} },
   trtllm = { eager_operation_s = { hopper = 65e-6, other = 40e-6 }, prompt_overhead = {}, graphs_with_prefill = false,
@@ -28,9 +28,25 @@ local engines = {
     expert_block = {} },
 }
 
+--- A parameter of the step model where -1 stands for the engine's own value.
+local function chosen(steps, name, own)
+  local value = steps[name]
+  if value >= 0 then return value end
+  if value ~= -1 then
+    error(("steps.kernels: %s: expected 0 or more, or -1 for the engine's own, found %g"):format(name, value), 0)
+  end
+  return own
+end
+
 --- Host time of an operation outside of CUDA graphs.
-function engines.host_operation_s(engine, architecture)
-  return engine.eager_operation_s[architecture] or engine.eager_operation_s.other
+function engines.host_operation_s(steps, engine)
+  local of = engine.eager_operation_s
+  return chosen(steps, "eager_operation_s", of[steps.hardware.architecture] or of.other)
+end
+
+--- What prompts take beside their kernels, as a part of these.
+function engines.prompt_overhead(steps, engine)
+  return chosen(steps, "prompt_overhead", engine.prompt_overhead[steps.hardware.architecture] or 0)
 end
 
 --- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts: routing,

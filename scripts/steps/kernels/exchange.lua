@@ -10,6 +10,7 @@
 --- (moe_tp) need every token: their exchange is gathered.
 --- Source: DeepEP; TensorRT-LLM's NVLinkOneSided and NVLinkTwoSided (fused_moe/communication); vLLM's
 --- allgather_reducescatter, its default.
+local contiguous = require "steps.kernels.contiguous"
 local cost = require "rooflua.cost"
 local experts = require "steps.kernels.experts"
 
@@ -89,17 +90,25 @@ function exchange.of(steps, engine, layers)
         error(("steps.kernels: exchange = \"%s\": no rows of expert_exchange for it on %s"):format(kind,
           steps.hardware.name), 0)
       end
-      return setmetatable({ steps = steps, phases = phases_of(steps, kind, op) }, exchange)
+      local rows = kind == "deepep" and contiguous.of(steps, op, experts.of(steps, op)) or nil
+      return setmetatable({ steps = steps, phases = phases_of(steps, kind, op), contiguous = rows }, exchange)
     end
   end
+end
+
+--- Whether a step of so many tokens on all ranks runs in a CUDA graph, with kernels of low latency.
+function exchange:is_small(rows) return math.max(1, rows / self.steps.ranks) <= self.steps.graph_tokens end
+
+--- The rows of experts for a step with so many tokens on all ranks; nil where those of all steps answer.
+function exchange:experts(rows)
+  if self.contiguous and not self:is_small(rows) then return self.contiguous end
 end
 
 --- Time of an operation of cost.layers.
 --- @param rows number tokens of all ranks
 function exchange:price(op, rows)
   local steps, time_s = self.steps, 0
-  local tokens = math.max(1, rows / steps.ranks)
-  local is_small = tokens <= steps.graph_tokens
+  local tokens, is_small = math.max(1, rows / steps.ranks), self:is_small(rows)
   for _, phase in ipairs(self.phases) do
     local query, key = is_small and phase.low or phase.high, is_small and phase or phase.high_key
     query.tokens = steps.bounds:rows_to_run(key, tokens, query)

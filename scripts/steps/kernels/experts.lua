@@ -125,6 +125,8 @@ function experts.price(steps, op, rows, drafts, unpadded)
   if steps.experts_kernels == "marlin" and marlin.runs[op.dtype] then
     return marlin.price(steps, op, moe, rows, share, without)
   end
+  local sorted = steps.travels and steps.travels:experts(rows)
+  if sorted then return sorted:price(op, rows) end
   local in_blocks = steps.block_rows > 1 and op.dtype == "fp8_block"
   local empty_s = in_blocks and empty_rows(steps, op, moe, width) or 0
   local whole = is_whole_layer(steps, op)

@@ -7,6 +7,7 @@
 --- prompt token and depends on nothing else of the step, so that prices stay monotone.
 --- Source: docs/VALIDATION.md, "Prompts under load" (fitted per engine and architecture).
 local cost = require "rooflua.cost"
+local engines = require "steps.kernels.engines"
 
 local prompts = {}
 
@@ -15,8 +16,7 @@ local prompts = {}
 --- @param engine table an entry of steps/kernels/engines.lua
 --- @param budget integer tokens of the largest step
 function prompts.token_s(steps, engine, budget)
-  local share = steps.prompt_overhead
-  if share < 0 then share = engine.prompt_overhead[steps.hardware.architecture] or 0 end
+  local share = engines.prompt_overhead(steps, engine)
   if share == 0 then return 0 end
   return share * (steps.layers_time(budget) + steps.experts_time(budget * steps.dp)) / budget
 end

@@ -92,6 +92,20 @@ local function by_width(of_one, of_a_rank)
   return function(question) return question.widths.dp > 1 and of_a_rank * question.widths.dp or of_one end
 end
 
+--- max-num-seqs of vLLM's recipes. The one for prompts of 8,192 tokens on four GPUs has fewer than its clients fill;
+--- the rows with 1,024 tokens show none that wait.
+local function seats_of_vllm(question) return question.widths.dp == 1 and question.isl >= 8192 and 16 or 512 end
+
+--- The widths of an engine. The file has the GPUs of InferenceX's vLLM engines on racks as tp. Its recipes (srt-slurm,
+--- recipes/vllm/kimi-k2.5: disagg-gb200-1p4d-tep4, -3p1d, -6p1d-dep16) have attention on DP ranks in every engine that
+--- prefills, and in decode engines of 16 GPUs.
+function apart.widths(question, role)
+  local given = question[role]
+  local apply = question.is_export and question.engine == "vllm" and question.system:find "^gb" and given.dp == 1
+  if not apply or role == "decode" and given.tp < 16 then return given end
+  return { tp = 1, dp = given.tp, moe_tp = 1, ep = given.tp, text = given.text }
+end
+
 apart.entries = {
   { role = both, system = hopper, values = { transfer_bytes_per_s = 50e9, transfer_s = 10e-6 },
     source = network_source },
@@ -128,7 +142,13 @@ apart.entries = {
     source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml; with dp 8k1k/stp/max-tpt-dep8-1p1d.yaml" },
   { export = true, role = both, engine = "sglang", values = { transfer_s = 0.12 }, source = fitted_source },
   { export = true, role = both, engine = "vllm", values = { transfer_s = 0.22 }, source = fitted_source },
-  { role = "prefill", engine = "sglang", values = { prompt_overhead = 0 },
+  { export = true, role = "prefill", engine = "vllm", system = racks, values = { seats = 64, budget = 16384,
+      largest_graph = 0, largest_prefill_graph = 0, kv = "fp8", block_size = 64 },
+    source = recipe_source .. "recipes/vllm/kimi-k2.5/disagg-gb200-1p4d-tep4.yaml" },
+  { export = true, role = "decode", engine = "vllm", system = racks, values = { seats = seats_of_vllm, budget = 10240,
+      largest_graph = 512, kv = "fp8", block_size = 64 },
+    source = recipe_source .. "recipes/vllm/kimi-k2.5/disagg-gb200-1p4d-tep4.yaml, -6p1d-dep16.yaml" },
+  { role = "prefill", engine = { "sglang", "vllm" }, values = { prompt_overhead = 0 },
     source = "none is seen in engines that only prefill; docs/VALIDATION.md, \"Prompts under load\"" },
   { export = true, role = both, engine = "sglang", system = racks, values = { memory = memory_of_a_rack },
     source = recipe_source .. "recipes/gb200-fp8/1k1k/low-latency.yaml, recipes/gb200-fp4/1k1k/low-latency.yaml" },

@@ -5,6 +5,8 @@
 --
 -- A rank is a replica; the ranks of an engine step together. Copies of a dense model's attention are engines of their
 -- own.
+local apart = require "rooflua.validate.silicon.apart"
+
 local roles = {}
 
 --- Widths of one rank's engine. A dense model's copies are engines of their own.
@@ -24,8 +26,8 @@ end
 --- and `clients_per_rank`.
 function roles.of(question, model)
   if question.mode ~= "pd" then return { role(question, nil, question.widths, 1, model) } end
-  return { role(question, "prefill", question.prefill, question.prefill_engines, model),
-    role(question, "decode", question.decode, question.decode_engines, model) }
+  return { role(question, "prefill", apart.widths(question, "prefill"), question.prefill_engines, model),
+    role(question, "decode", apart.widths(question, "decode"), question.decode_engines, model) }
 end
 
 --- SGLang reserves less for running requests where attention is data parallel.

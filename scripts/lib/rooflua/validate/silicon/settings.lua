@@ -251,8 +251,9 @@ local entries = {
     source = "benchmarks/single_node/dsr1_fp8_b200_trt.sh; srt-slurm recipes/trtllm/b200-fp8/8k1k/stp" },
   { export = true, engine = "trtllm", family = "gpt-oss-120b", values = { seats = clients, budget = 20000,
       largest_graph = clients, memory = { "free", 0.85 } }, source = "benchmarks/gptoss_fp4_h200_trt.sh" },
-  { export = true, engine = "trtllm", family = "gpt-oss-120b", system = { "b200_sxm" }, values = { kv = "fp8" },
-    source = "benchmarks/gptoss_fp4_b200_trt.sh" },
+  { export = true, engine = "trtllm", family = "gpt-oss-120b", system = { "b200_sxm" },
+    values = { kv = "fp8", prompt_balance = { 50, 10 } },
+    source = "benchmarks/single_node/gptoss_fp4_b200_trt.sh: enable_balance; TensorRT-LLM's limits of the balance" },
 }
 
 for _, entry in ipairs(apart.entries) do entries[#entries + 1] = entry end
