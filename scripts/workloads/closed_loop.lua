@@ -29,7 +29,7 @@ local ClosedLoop = policy.define {
   },
 }
 
---- The next of the distinct prompts: its length and its content. Each has one length. One step of a shuffle per request;
+--- The next of the distinct prompts: its length, which it keeps, and its content. One step of a shuffle per request;
 --- behind the last prompt the next shuffle begins.
 local function of_pool(state, pool)
   local size = #pool.order

@@ -373,3 +373,21 @@ TEST_CASE("an exchange has a row for each phase, and nodes of the GB200 have fou
   CHECK(got.files.at("expert_exchange_nvfp4_trtllm.csv")
             .ends_with("us\nnvlink_one_sided,dispatch,16,7168,256,8,0,1,20\n"));
 }
+
+TEST_CASE("experts behind DeepEP's normal mode are taken, those of its low latency are not") {
+  Folder from;
+  const std::string header =
+      "moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,"
+      "distribution,latency\n";
+  const std::string row = "fp8_block,4096,7168,2048,8,256,1,16,";
+  from.write("gb200_wideep_context_moe_sglang0.5.10.csv",
+             header + row + "power_law_1.01,0.5\n" + row + "uniform,0.4\n");
+  from.write("gb200_wideep_generation_moe_sglang0.5.10.csv", header + row + "power_law_1.01,0.1\n");
+  const Imported got(from, "gb200");
+  CHECK(got.files.at("moe_experts_fp8_block_deepep.csv") ==
+        "hidden_size,intermediate_size,experts,experts_per_token,slots,ep,distribution,tokens,"
+        "latency_us\n7168,2048,256,8,256,16,power_law_1.01,4096,500\n");
+  CHECK(got.rows_left_out("distribution uniform") == 1);
+  REQUIRE(got.folder.left_out.size() == 1);
+  CHECK(got.folder.left_out[0].reason.find("low latency") != std::string::npos);
+}

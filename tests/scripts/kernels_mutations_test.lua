@@ -94,7 +94,16 @@ local mutations = {
   ["steps.kernels.prompts"] = {
     { "tokens of prompts", "steps.prompt_token_s * tokens", "steps.prompt_token_s" },
     { "a part of the kernels", "return share * (steps", "return (steps" },
+  },
+  ["steps.kernels.engines"] = {
     { "the engine's own share", "engine.prompt_overhead[steps.hardware.architecture] or 0", "0" },
+    { "the value that is given", "if value >= 0 then return value end", "" },
+    { "what is no value", "if value ~= -1 then", "if false then" },
+  },
+  ["steps.kernels.contiguous"] = {
+    { "as many tokens per rank, below", "tokens * ranks[1] / steps.ep", "tokens" },
+    { "as many tokens per rank, above", "tokens * ranks[2] / steps.ep", "tokens" },
+    { "between two numbers of ranks", "local tried = ranks * factor ^ i", "local tried = ranks * 2 ^ i" },
   },
   ["steps.kernels.pairs"] = {
     { "the ramp of a window", "a * p + a * (a + 1) / 2", "a * p" },
@@ -183,6 +192,8 @@ dofile("tests/scripts/mutations.lua").check {
   module = function(name) return name end,
   tests = function(name)
     if name == "steps.kernels.modules" then return { "tests/scripts/modules_test.lua" } end
+    if name == "steps.kernels.contiguous" then return { "tests/scripts/contiguous_test.lua" } end
+    if name == "steps.kernels.engines" then return { "tests/scripts/engines_test.lua" } end
     if name == "steps.kernels.exchange" then return { "tests/scripts/exchange_test.lua" } end
     if name == "steps.kernels.beside" then return { "tests/scripts/beside_test.lua" } end
     if name == "steps.kernels.prompts" then return { "tests/scripts/engines_test.lua" } end

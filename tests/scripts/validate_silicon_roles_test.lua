@@ -56,6 +56,24 @@ local mixtral = { family = "mixtral-8x7b", widths_tp_dp_moetp_moeep = "1,2,1,2",
 
 -- Prefill and decode apart -----------------------------------------------------------------------------------------
 
+test("vLLM's recipes on racks: DP ranks in engines that prefill, and in decode engines of 16 GPUs", function()
+  local kimi = { mode = "pd", workers = "1P1D", widths_tp_dp_moetp_moeep = "4,1,1,4;16,1,1,16", clients = 256,
+    family = "kimi-k2.5", system = "gb200", format = "fp4", engine = "vllm" }
+  local function widths(row)
+    local out = {}
+    for i, role in ipairs(roles.of(rows.read(write { row })[1], spec.model "kimi-k2.5")) do
+      out[i] = ("tp %d dp %d ep %d"):format(role.widths.tp, role.widths.dp, role.widths.ep)
+    end
+    return table.concat(out, "; ")
+  end
+  test.equal(widths(kimi), "tp 1 dp 4 ep 4; tp 1 dp 16 ep 16")
+  test.equal(widths(with(kimi, { widths_tp_dp_moetp_moeep = "4,1,1,4;4,1,1,4" })), "tp 1 dp 4 ep 4; tp 4 dp 1 ep 4")
+  test.equal(widths(with(kimi, { source = "someone.csv" })), "tp 4 dp 1 ep 4; tp 16 dp 1 ep 16", "no recipe")
+  test.equal(widths(with(kimi, { engine = "sglang" })), "tp 4 dp 1 ep 4; tp 16 dp 1 ep 16")
+  local seats = settings_of(with(kimi, { widths_tp_dp_moetp_moeep = "4,1,1,4;4,1,1,4", isl = 8192 }))[2].seats
+  test.equal(seats, 16, "max-num-seqs of the recipe for prompts of 8,192 tokens")
+end)
+
 test("each role has its engines and its widths", function()
   local given = scenario(deepseek)
   local prefill, decode = given.replicas[1], given.replicas[2]

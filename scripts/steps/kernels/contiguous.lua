@@ -1,9 +1,10 @@
---- The price of routed experts behind DeepEP's normal mode: steps of data-parallel ranks without CUDA graphs, so prompts.
+--- The price of routed experts behind DeepEP's normal mode, in which data-parallel ranks run steps without CUDA graphs:
+--- prompts.
 ---
 --- Tokens arrive sorted by expert, and DeepGEMM multiplies them in one contiguous array. Rows of moe_experts from the
 --- library DeepEP hold this, by the tokens of all ranks; their tokens are spread over the experts by a power law. Rows
---- for 2, 4, 16, 32 ... ranks were published. Between two of them the geometric mean of both is taken, each with as many
---- tokens per rank; beside them the nearest one stands in, with as many tokens per rank.
+--- for 2, 4, 16, 32 ... ranks were published. Between two of them the geometric mean of both is taken, each with as
+--- many tokens per rank; beside them the nearest one stands in, with as many tokens per rank.
 --- Source: SGLang's deepep_moe (deepep-mode normal).
 local cost = require "rooflua.cost"
 
@@ -52,7 +53,6 @@ function contiguous.of(steps, op, moe, width)
   local query = { op = "moe_experts", dtype = op.dtype, experts = moe.experts, slots = moe.experts,
     experts_per_token = moe.experts_per_token, hidden_size = width, intermediate_size = moe.intermediate_size,
     ep = steps.ep, tokens = 1 }
-  if op.dtype ~= "fp8_block" then return nil end
   local ranks = answering(steps, query, steps.ep)
   if #ranks == 0 then return nil end
   return setmetatable({ steps = steps, query = query, ranks = ranks }, contiguous)
@@ -74,8 +74,9 @@ function contiguous:price(op, rows)
   end
   local flop = op.flop_per_row * tokens * op.rows_per_token / steps.ep
   local shape = cost.shapes_wanted() and ("tokens=%.14g ep=%d"):format(tokens, steps.ep) or nil
-  return cost.record(op.name, time_s, evidence, op.count, flop, op.weight_bytes, flop / (time_s * steps.bounds:peak(op.dtype)),
-                     "compute", "rows behind DeepEP's normal mode", "moe_experts", shape)
+  local mfu = flop / (time_s * steps.bounds:peak(op.dtype))
+  return cost.record(op.name, time_s, evidence, op.count, flop, op.weight_bytes, mfu, "compute",
+                     "rows behind DeepEP's normal mode", "moe_experts", shape)
 end
 
 return contiguous

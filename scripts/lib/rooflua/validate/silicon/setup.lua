@@ -1,8 +1,8 @@
 -- A question about a measured closed loop as a scenario of kind "serve", and the reasons for which one is refused.
 --
 -- InferenceX's client warms up with copies of one request and waits until they are answered. Prefix caching is off, so
--- that the warm-up leaves an empty engine as it found it: it is not simulated. Then all clients send at once. Every
--- client has one request at a time; there are 10 requests per client.
+-- that the warm-up leaves an empty engine as it found it: it is not simulated. Then all clients send at once
+-- (client.lua).
 local client = require "rooflua.validate.silicon.client"
 local core = require "rooflua.base.core"
 local mfu = require "rooflua.mfu"
@@ -209,7 +209,8 @@ function setup.scenario(question, steps, options)
   local last = each_values[#list]
   local out = {
     title = question.id, seed = options.seed, model = model, hardware = hardware,
-    mfu = database(hardware, question.engine), async_depth = last.async_depth, workload = client.workload(question, options.requests_per_client),
+    mfu = database(hardware, question.engine), async_depth = last.async_depth,
+    workload = client.workload(question, options.requests_per_client),
     speculation = speculation(last), corrections = corrections(list, hardware),
     frontend = { base_s = last.frontend_s, per_prompt_token_s = last.frontend_token_s },
   }

@@ -1,0 +1,68 @@
+-- Routed experts behind DeepEP's normal mode: which steps are priced by its rows, and between which of them.
+local test = dofile "tests/scripts/harness.lua"
+local bound = dofile "tests/scripts/bound_steps.lua"
+local rooflua = require "rooflua"
+local cost = rooflua.cost
+local Kernels = require "steps.kernels"
+
+local function bind(ranks, parameters, deployment)
+  local given = { tp = 1, dp = ranks, ep = ranks, weights = "fp8_block", kv = "fp8", max_num_seqs = 256,
+    max_num_batched_tokens = 16384 }
+  for name, value in pairs(deployment or {}) do given[name] = value end
+  parameters = parameters or { exchange = "deepep", largest_graph = 256 }
+  return bound.bind(Kernels(parameters), { model = "deepseek-v3", hardware = "gb200", deployment = given,
+    mfu = rooflua.mfu.open { gpu = "gb200", engine = "sglang" } })
+end
+
+--- The row of the experts where each of so many ranks computes a prompt of n tokens.
+local function experts(steps, n, ranks)
+  local load = cost.batch { prefills = { { new_tokens = n, context_tokens = 0 } },
+    group = { tokens = n * ranks, max_tokens = n, ranks = ranks, prefills = ranks } }
+  for _, row in ipairs(cost.explain(function() return steps:time(load) end).rows) do
+    if row.name == "experts" then return row end
+  end
+end
+
+local function published_s(steps, ranks, tokens)
+  local _, estimate = steps.database:lookup { op = "moe_experts", dtype = "fp8_block", experts = 256, slots = 256,
+    experts_per_token = 8, hidden_size = 7168, intermediate_size = 2048, ep = ranks, tokens = tokens }
+  return estimate.latency_s, estimate.evidence
+end
+
+test("prompts of sixteen ranks take what the rows of sixteen ranks take", function()
+  local steps = bind(16)
+  for _, n in ipairs { 1024, 4096, 8192 } do
+    local row, expected_s = experts(steps, n, 16), published_s(steps, 16, 16 * n)
+    test.near(row.time_s, expected_s, 1e-9, n)
+    test.equal(row.count, 58)
+    test.equal(row.evidence, "measured")
+  end
+end)
+
+test("between two numbers of ranks both answer, with as many tokens of each rank", function()
+  local steps = bind(8)
+  local row = experts(steps, 4096, 8)
+  test.near(row.time_s, math.sqrt(published_s(steps, 4, 4 * 4096) * published_s(steps, 16, 16 * 4096)), 1e-9)
+  test.equal(row.evidence, "interpolated")
+end)
+
+test("steps in graphs, other formats and gathered tokens are priced by rows of all steps", function()
+  local function sorted(row) return row.note:find("DeepEP's normal mode", 1, true) ~= nil end
+  test.equal(sorted(experts(bind(16), 4096, 16)), true)
+  test.equal(sorted(experts(bind(16), 128, 16)), false, "as few tokens as a graph holds: low latency")
+  test.equal(sorted(experts(bind(16, { exchange = "gathered" }), 4096, 16)), false)
+  test.equal(sorted(experts(bind(16, nil, { weights = "nvfp4" }), 4096, 16)), false)
+end)
+
+test("more tokens never take less time, also where graphs end", function()
+  for _, ranks in ipairs { 8, 16 } do
+    local steps, last_s = bind(ranks), 0
+    for n = 200, 9000, 175 do
+      local time_s = experts(steps, n, ranks).time_s
+      test.at_least(time_s, last_s, ("%d tokens, %d ranks"):format(n, ranks))
+      last_s = time_s
+    end
+  end
+end)
+
+test.finish()
