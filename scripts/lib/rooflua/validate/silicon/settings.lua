@@ -142,9 +142,9 @@ local entries = {
     source = "aiconfigurator 095f58a5: rule_plugin/benchmark/trtllm.rule, extra_engine_args.1.0.0rc3.yaml.j2" },
   { export = false, engine = "trtllm", values = { prefix_caching = true },
     source = "TensorRT-LLM's default, to which aiconfigurator c0d8af1b, trtllm/cli_args.j2, leaves it" },
-  { export = false, engine = "trtllm", version = "1.3.0rc1", values = { largest_graph = 1 },
-    source = "no source: TPOT of these rows does not depend on the clients; docs/VALIDATION.md, \"Decodes without "
-      .. "graphs\"" },
+  { export = false, engine = "trtllm", version = "1.3.0rc1", values = { largest_graph = 1, prefix_caching = false },
+    source = "aiconfigurator 581e4591, extra_engine_args.1.3.0rc1.yaml.j2: enable_block_reuse false; of graphs no "
+      .. "source: docs/VALIDATION.md, \"Decodes without graphs\"" },
   { export = false, engine = "vllm", values = { budget = plain_budget, seats = clients, largest_graph = clients,
       prefix_caching = true },
     source = "aiconfigurator 2b264ba7: rule_plugin/benchmark/vllm.rule; prefix caching is vLLM's default, and the "
