@@ -56,7 +56,7 @@ class Pipeline {
 
   /// The step planned last. @pre planned() > 0
   Step& last() { return at(planned_ - 1); }
-  /// An empty step behind the others. @pre not full()
+  /// An empty step behind the others, but for the memory of its rows. @pre not full()
   Step& append();
   /// The same with the batch of the front step, which is plain and ran: it has left.
   Step& replace_plain();

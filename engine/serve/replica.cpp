@@ -41,7 +41,7 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
 
 StepPlan& Replica::repeat_plan(Picoseconds now) {
   board_.view.now_s = seconds(now);
-  is_ragged() ? plan_.repeat(*this, now, plans_++, wishes_, wish_sums_)
+  is_ragged() ? plan_.repeat(*this, now, plans_++, wish_, takers_)
               : plan_.repeat(*this, now, plans_++);
   return plan_;
 }
@@ -81,8 +81,9 @@ const Batch& Replica::batch_of_plan() {
 const std::int32_t* Replica::planned_decode_contexts() const {
   contexts_.clear();
   if (is_ragged()) {
-    for (const Row& row : plan_.rows())
-      contexts_.push_back(as_known_ ? row.known_context : row.context);
+    for (const std::int32_t slot : planned_slots())
+      contexts_.push_back(as_known_ ? request(slot).context_tokens
+                                    : board_.ragged(slot).true_context);
     return contexts_.data();
   }
   const bool all = plan_.decodes_everyone();
@@ -105,6 +106,10 @@ std::vector<std::int32_t> Replica::planned_decode_ids() const {
 
 const std::int32_t* Replica::planned_decode_widths() const {
   widths_.assign(static_cast<std::size_t>(plan_.view().decodes), 1);
+  if (plan_.implies_rows()) {
+    const std::span<const std::int32_t> members = ragged_->members();
+    for (std::size_t i = 0; i < members.size(); ++i) widths_[i] = 1 + board_.ragged(members[i]).drafts;
+  }
   for (std::size_t i = 0; i < plan_.rows().size(); ++i) widths_[i] = plan_.rows()[i].tokens();
   return widths_.data();
 }
@@ -137,7 +142,10 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   if (flight_) return send_off(price, now);
   Step& step = pipeline_.append();
   describe(step, price, now);
-  if (plan_.view().tokens == 0) return;
+  if (plan_.view().tokens == 0) {
+    step.rows.clear();
+    return;
+  }
   if (is_ragged()) {
     advance_rows(step);
   } else if (plan_.decodes_everyone() || plan_.walked()) {
@@ -295,7 +303,7 @@ StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
           .drafted = drafted_,
           .accepted = accepted_,
           .overshoot = overshoot_,
-          .accepted_at = accepted_at_,
+          .accepted_at = accepted_at(),
           .prefills = step.prefills,
           .skipped = step.skipped,
           .finished = finished_ids_};

@@ -3,85 +3,100 @@
 // A request that reaches its limit with what is certain is not planned again.
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "serve/replica.h"
 
 namespace rooflua {
 
-// Beside its caller below, which asks it for every row.
-std::int32_t accepted_by_draws(const Round& round, const Curve& curve, Luck& luck) {
-  const std::int32_t most =
-      std::min(round.drafted, static_cast<std::int32_t>(curve.accepted.size()));
-  const double* share = curve.accepted.data();
-  const auto first = static_cast<std::uint32_t>(round.emitted);
-  for (std::int32_t j = 0; j < most; ++j) {
-    const std::uint32_t position = first + static_cast<std::uint32_t>(j);
-    const auto group = static_cast<std::int32_t>(position / Luck::count);
-    if (group != luck.group) {
-      luck.group = group;
-      eight_uniforms_at(round.key, static_cast<std::uint64_t>(group), luck.u);
-    }
-    if (!(luck.u[position % Luck::count] < share[j])) return j;
+void Replica::advance_rows(Step& step) {
+  if (!plan_.implies_rows()) {
+    step.rows.swap(plan_.rows());
+    leave_out_decodes(step);
+    advance_rows(step, [](Row&, std::size_t) {});
+    return;
   }
-  return most;
+  const std::span<const std::int32_t> members = ragged_->members();
+  const RaggedProgress* const all = &board_.ragged(0);
+  const std::int32_t next_drafts = next_drafts_;
+  step.rows.resize(members.size());
+  advance_rows(step, [=](Row& row, std::size_t i) {
+    row.slot = members[i];
+    row.drafts = all[row.slot].drafts;
+    row.next_drafts = next_drafts;
+  });
 }
 
-void Replica::advance_rows(Step& step) {
-  step.rows.swap(plan_.rows());
-  leave_out_decodes(step);
+/// @param begin  completes a row before it is resolved
+template <class Begin>
+void Replica::advance_rows(Step& step, const Begin& begin) {
   if (step.rows.empty()) return;
   board_.view.lane_steps += plan_.decodes_everyone() || plan_.walked();
   const double step_u = step_draw(step);
-  const Curve* last_curve = nullptr;  // most requests have the same one
-  bool is_drawn = false;
   Request* const requests = &board_.request(0);
   RaggedProgress* const all_ragged = &board_.ragged(0);
-  const Progress* const all_progress = &board_.progress(0);
+  const std::int32_t most_fated =
+      acceptance_ != nullptr && acceptance_->draws_only() ? fated_drafts_ : 0;
   std::int32_t more_tokens = 0;  // that decoding requests bring to the next plan
+  std::int32_t accepted_tokens = 0;
   bool any_at_limit = false;
-  for (Row& row : step.rows) {
+  for (std::size_t i = 0; i < step.rows.size(); ++i) {
+    Row& row = step.rows[i];
+    begin(row, i);
     Request& request = requests[row.slot];
     RaggedProgress& ragged = all_ragged[row.slot];
-    const Progress& progress = all_progress[row.slot];
-    const std::int32_t left = progress.stop_at - ragged.true_emitted;
+    row.id = request.id;
+    const std::int32_t left = ragged.stop_at - ragged.true_emitted;
     std::int32_t accepted = 0;
     if (left <= 0) {
       row.discarded = true;
+      row.accepted = row.landed = 0;
+      row.ends = false;
       ++step.discarded;
     } else {
       if (row.drafts > 0) {
-        if (ragged.curve.get() != last_curve) {
-          last_curve = ragged.curve.get();
-          is_drawn = acceptance_->is_drawn(*last_curve);
-        }
-        if (is_drawn) {
-          const Round round{row.drafts, ragged.true_emitted, 0, ragged.key, 0};
-          accepted = accepted_by_draws(round, *last_curve, ragged.luck);
-        } else {
+        if (row.drafts > most_fated || !ragged.has_fates) {
           accepted = resolve(row, ragged, request, step_u);
+        } else {
+          if (!ragged.fates.has(ragged.true_emitted)) find_fates(ragged);
+          accepted = std::min(ragged.fates.of(ragged.true_emitted), row.drafts);
         }
-        row.accepted = accepted;
       }
       ++ragged.rounds;
+      row.discarded = false;
+      row.accepted = accepted;
       row.landed = std::min(1 + accepted, left);
+      row.ends = row.landed == left;
       ragged.true_emitted += row.landed;
-      if (row.landed == left) step.ending.push_back(row.slot);
+      if (row.ends) step.ending.push_back(row.slot);
     }
+    accepted_tokens += accepted;
     ragged.true_context += 1 + accepted;
-    ++ragged.flight_rows;
-    ragged.flight_tokens += row.tokens();
-    more_tokens += row.next_drafts - request.draft_tokens;
+    ragged.ahead += row.tokens();
+    ragged.content_tokens = std::max(ragged.content_tokens, ragged.known_tokens);
+    more_tokens += row.next_drafts - ragged.drafts;
+    ragged.drafts = static_cast<std::uint16_t>(row.next_drafts);
     request.draft_tokens = row.next_drafts;
     ++request.context_tokens;
-    any_at_limit |= ++request.emitted_tokens >= progress.limit;
+    any_at_limit |= ++request.emitted_tokens >= ragged.limit;
   }
+  const auto rows = static_cast<std::int32_t>(step.rows.size());
   board_.view.decode_tokens += more_tokens;
-  board_.view.decode_context_tokens += static_cast<double>(step.rows.size());
+  board_.view.decode_context_tokens += rows;
+  ragged_->advance(rows + accepted_tokens);
   if (!any_at_limit) return;
   for (const Row& row : step.rows) {
-    if (request(row.slot).emitted_tokens >= board_.progress(row.slot).limit) finish(row.slot);
+    if (request(row.slot).emitted_tokens >= board_.ragged(row.slot).limit) finish(row.slot);
   }
+}
+
+void Replica::find_fates(RaggedProgress& ragged) const {
+  const std::vector<double>& shares = ragged.curve->accepted;
+  const auto used = std::min(shares.size(), static_cast<std::size_t>(fated_drafts_));
+  rooflua::find_fates(ragged.key, ragged.true_emitted, std::span(shares).first(used), ragged.fates,
+                      ragged.behind);
 }
 
 /// With two steps in flight the drafts of a request exist only while it is in every step.
@@ -123,13 +138,13 @@ void Replica::first_drafts(const Step& step) {
     if (work.completes == 0) continue;
     RaggedProgress& ragged = board_.ragged(work.slot);
     ++ragged.true_emitted;
-    ragged.true_context = request(work.slot).context_tokens;
     ragged_->set_drafts(work.slot, prompt_drafts_[i]);
     if (acceptance_ == nullptr || ragged.curve != nullptr) continue;
     RandomStream stream = random_stream(config_.seed, curve_stream,
                                         static_cast<std::uint64_t>(request(work.slot).id));
     ragged.curve = acceptance_->curve(request(work.slot), stream);
     ROOFLUA_ASSERT(ragged.curve != nullptr);
+    ragged.has_fates = ragged.curve->rounds.empty();
   }
 }
 
