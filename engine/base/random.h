@@ -45,9 +45,10 @@ double uniform_at(std::uint64_t key, std::uint64_t i);
 /// draw 16 `group` + i and bounds[j]. For the price of a few draws.
 void draws_below(std::uint64_t key, std::uint64_t group, std::span<const double> bounds,
                  std::uint16_t* below);
-/// The same bits, as processors without AVX2 find them.
-void draws_below_narrow(std::uint64_t key, std::uint64_t group, std::span<const double> bounds,
-                        std::uint16_t* below);
+/// The ways to find these bits that this processor has, the fastest first: all find the same.
+using DrawsBelow = void (*)(std::uint64_t key, std::uint64_t group, std::span<const double> bounds,
+                            std::uint16_t* below);
+std::vector<DrawsBelow> ways_of_draws_below();
 /// In (0, 1): an odd multiple of 2^-53; never 0 or 1, for logarithms and inverse CDFs.
 double uniform_open(RandomStream& stream);
 /// In [low, high). @throws Error unless low <= high, both finite

@@ -36,16 +36,56 @@ constexpr std::array<std::uint16_t, 256> spread_bits = [] {
   return out;
 }();
 
+/// philox4x32_10 of eight counters in one register.
+__attribute__((target("avx512f"))) void draws_below_in_64_bytes(std::uint64_t key,
+                                                                std::uint64_t group,
+                                                                std::span<const double> bounds,
+                                                                std::uint16_t* below) {
+  const __m512i first_factor = _mm512_set1_epi64(0xD2511F53);
+  const __m512i second_factor = _mm512_set1_epi64(0xCD9E8D57);
+  const __m512i first_step = _mm512_set1_epi64(0x9E3779B9);
+  const __m512i second_step = _mm512_set1_epi64(0xBB67AE85);
+  constexpr int xor_of_three = 0x96;
+  __m512i a = _mm512_add_epi64(_mm512_set1_epi64(static_cast<std::int64_t>(8 * group)),
+                               _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+  __m512i b = _mm512_srli_epi64(a, 32), c = _mm512_setzero_si512(), d = c;
+  __m512i key0 = _mm512_set1_epi64(static_cast<std::int64_t>(key));
+  __m512i key1 = _mm512_srli_epi64(key0, 32);
+  // The upper halves of lanes hold anything: a product reads the lower ones.
+  for (int round = 0; round < 10; ++round) {
+    const __m512i first = _mm512_mul_epu32(first_factor, a);
+    const __m512i second = _mm512_mul_epu32(second_factor, c);
+    a = _mm512_ternarylogic_epi64(_mm512_srli_epi64(second, 32), b, key0, xor_of_three);
+    c = _mm512_ternarylogic_epi64(_mm512_srli_epi64(first, 32), d, key1, xor_of_three);
+    b = second;
+    d = first;
+    key0 = _mm512_add_epi32(key0, first_step);
+    key1 = _mm512_add_epi32(key1, second_step);
+  }
+  const __m512i low = _mm512_set1_epi64(0xffffffff);
+  const __m512i even = _mm512_srli_epi64(
+      _mm512_or_si512(_mm512_slli_epi64(b, 32), _mm512_and_si512(a, low)), 11);
+  const __m512i odd = _mm512_srli_epi64(
+      _mm512_or_si512(_mm512_slli_epi64(d, 32), _mm512_and_si512(c, low)), 11);
+  for (const double bound : bounds) {
+    const __m512i under = _mm512_set1_epi64(draws_under(bound));
+    const unsigned evens = _mm512_cmplt_epi64_mask(even, under);
+    const unsigned odds = _mm512_cmplt_epi64_mask(odd, under);
+    *below++ = static_cast<std::uint16_t>(spread_bits[evens] | spread_bits[odds] << 1);
+  }
+}
+
 /// philox4x32_10 of eight counters, four in each register.
-__attribute__((target("avx2"))) void draws_below_wide(std::uint64_t key, std::uint64_t counter,
-                                                      std::span<const double> bounds,
-                                                      std::uint16_t* below) {
+__attribute__((target("avx2"))) void draws_below_in_32_bytes(std::uint64_t key,
+                                                             std::uint64_t group,
+                                                             std::span<const double> bounds,
+                                                             std::uint16_t* below) {
   const __m256i first_factor = _mm256_set1_epi64x(0xD2511F53);
   const __m256i second_factor = _mm256_set1_epi64x(0xCD9E8D57);
   const __m256i first_step = _mm256_set1_epi64x(0x9E3779B9);
   const __m256i second_step = _mm256_set1_epi64x(0xBB67AE85);
   __m256i a[2], b[2], c[2], d[2];
-  a[0] = _mm256_add_epi64(_mm256_set1_epi64x(static_cast<std::int64_t>(counter)),
+  a[0] = _mm256_add_epi64(_mm256_set1_epi64x(static_cast<std::int64_t>(8 * group)),
                           _mm256_set_epi64x(3, 2, 1, 0));
   a[1] = _mm256_add_epi64(a[0], _mm256_set1_epi64x(4));
   for (int half = 0; half < 2; ++half) {
@@ -89,10 +129,8 @@ __attribute__((target("avx2"))) void draws_below_wide(std::uint64_t key, std::ui
 }
 #endif
 
-}  // namespace
-
-void draws_below_narrow(std::uint64_t key, std::uint64_t group, std::span<const double> bounds,
-                        std::uint16_t* below) {
+void draws_below_one_by_one(std::uint64_t key, std::uint64_t group, std::span<const double> bounds,
+                            std::uint16_t* below) {
   std::array<double, 16> draws;
   for (std::size_t i = 0; i < draws.size(); ++i) draws[i] = uniform_at(key, 16 * group + i);
   for (const double bound : bounds) {
@@ -102,12 +140,22 @@ void draws_below_narrow(std::uint64_t key, std::uint64_t group, std::span<const 
   }
 }
 
+}  // namespace
+
+std::vector<DrawsBelow> ways_of_draws_below() {
+  std::vector<DrawsBelow> ways;
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (__builtin_cpu_supports("avx512f")) ways.push_back(draws_below_in_64_bytes);
+  if (__builtin_cpu_supports("avx2")) ways.push_back(draws_below_in_32_bytes);
+#endif
+  ways.push_back(draws_below_one_by_one);
+  return ways;
+}
+
 void draws_below(std::uint64_t key, std::uint64_t group, std::span<const double> bounds,
                  std::uint16_t* below) {
-#if defined(__x86_64__) && defined(__GNUC__)
-  if (__builtin_cpu_supports("avx2")) return draws_below_wide(key, 8 * group, bounds, below);
-#endif
-  draws_below_narrow(key, group, bounds, below);
+  static const DrawsBelow best = ways_of_draws_below().front();
+  best(key, group, bounds, below);
 }
 
 }  // namespace rooflua

@@ -31,6 +31,10 @@ struct Step {
   bool plain = false;
   std::vector<PrefillWork> prefills;
   std::vector<Row> rows;               // decodes, where the replica speculates; in admission order
+  // Of the rows that land: drafts that they verified, accepted drafts, and of these such behind an
+  // end; how many rows accepted 0, 1, ... drafts.
+  std::int32_t drafted = 0, accepted = 0, overshoot = 0;
+  std::vector<std::int32_t> accepted_counts;
   std::vector<std::int32_t> own_gaps;  // slots whose gap is counted from their own last token
   std::vector<std::int32_t> stamps;    // slots whose Progress::last_token is this step's end
   std::vector<std::int32_t> ending;    // slots whose last token lands, in admission order

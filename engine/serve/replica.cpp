@@ -174,6 +174,7 @@ void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   step.waiting = view().waiting;
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
+  if (is_ragged()) step.accepted_counts.assign(static_cast<std::size_t>(widest_) + 1, 0);
 }
 
 void Replica::by_admission(std::vector<std::int32_t>& slots) const {
@@ -273,7 +274,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
   }
   land_fills(pipeline_.front());
   if (flight_) come_back(pipeline_.front());
-  if (is_ragged()) tell_landed(now);
+  if (is_ragged()) tell_landed(pipeline_.at(0), now);
   StepDone done = describe(pipeline_.retire(), common);
   done.other_gaps = gaps;
   return done;
@@ -300,10 +301,10 @@ StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
           .discarded = step.discarded,
           .speculates = speculator_ != nullptr,
           .rows = step.rows,
-          .drafted = drafted_,
-          .accepted = accepted_,
-          .overshoot = overshoot_,
-          .accepted_at = accepted_at(),
+          .drafted = step.drafted,
+          .accepted = step.accepted,
+          .overshoot = step.overshoot,
+          .accepted_at = accepted_at(step),
           .prefills = step.prefills,
           .skipped = step.skipped,
           .finished = finished_ids_};

@@ -274,7 +274,12 @@ void ReplicaState::release_blocks(std::int32_t slot, std::int32_t granted_blocks
 /// Leading blocks of its own that carry content.
 std::int32_t ReplicaState::content_blocks(std::int32_t slot) const {
   const std::int32_t context = request(slot).context_tokens;
-  const std::int32_t known = ragged_ ? board_.ragged(slot).content_tokens : context;
+  if (!ragged_) return context / config_.block_size;
+  // With two steps in flight all that landed is content; else what was known at the last plan.
+  const RaggedProgress& ragged = board_.ragged(slot);
+  const std::int32_t known = config_.async_depth > 1
+                                 ? std::max(ragged.content_tokens, ragged.known_tokens)
+                                 : ragged.content_tokens;
   return std::min(context, known) / config_.block_size;
 }
 
@@ -341,7 +346,7 @@ void ReplicaState::grant_row(std::int32_t slot, std::int32_t blocks) {
 
 void ReplicaState::hold_more(std::int32_t slot, std::int32_t blocks) {
   board_.progress(slot).held_blocks += blocks;
-  board_.ragged(slot).room_tokens += blocks * config_.block_size;
+  ragged_->note_blocks(slot);
 }
 
 void ReplicaState::grant_rows(std::span<const RaggedPool::Taker> takers, std::int32_t blocks) {

@@ -15,6 +15,7 @@ struct Fates {
 
   std::uint64_t accepted = 0;  // 4 bits for each position
   std::int32_t group = -1;     // none yet
+  std::int32_t rounds = 0;     // of the request, that are resolved
 
   bool has(std::int32_t position) const { return position >> 4 == group; }
   /// Of as many drafts as the fates were computed for. @pre has(position)

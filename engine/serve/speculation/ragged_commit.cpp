@@ -12,91 +12,140 @@
 namespace rooflua {
 
 void Replica::advance_rows(Step& step) {
+  const bool drawn =
+      acceptance_ != nullptr && acceptance_->draws_only() && widest_ <= Fates::most_drafts;
+  if (plan_.implies_rows() && !drawn) {
+    plan_.write_rows();
+    for (Row& row : plan_.rows()) row.next_drafts = next_drafts_;
+  }
   if (!plan_.implies_rows()) {
     step.rows.swap(plan_.rows());
     leave_out_decodes(step);
-    advance_rows(step, [](Row&, std::size_t) {});
-    return;
   }
-  const std::span<const std::int32_t> members = ragged_->members();
-  const RaggedProgress* const all = &board_.ragged(0);
-  const std::int32_t next_drafts = next_drafts_;
-  step.rows.resize(members.size());
-  advance_rows(step, [=](Row& row, std::size_t i) {
-    row.slot = members[i];
-    row.drafts = all[row.slot].drafts;
-    row.next_drafts = next_drafts;
-  });
-}
-
-/// @param begin  completes a row before it is resolved
-template <class Begin>
-void Replica::advance_rows(Step& step, const Begin& begin) {
-  if (step.rows.empty()) return;
+  if (plan_.view().decodes == 0) return;
   board_.view.lane_steps += plan_.decodes_everyone() || plan_.walked();
-  const double step_u = step_draw(step);
-  Request* const requests = &board_.request(0);
-  RaggedProgress* const all_ragged = &board_.ragged(0);
-  const std::int32_t most_fated =
-      acceptance_ != nullptr && acceptance_->draws_only() ? fated_drafts_ : 0;
-  std::int32_t more_tokens = 0;  // that decoding requests bring to the next plan
-  std::int32_t accepted_tokens = 0;
-  bool any_at_limit = false;
-  for (std::size_t i = 0; i < step.rows.size(); ++i) {
-    Row& row = step.rows[i];
-    begin(row, i);
-    Request& request = requests[row.slot];
-    RaggedProgress& ragged = all_ragged[row.slot];
-    row.id = request.id;
-    const std::int32_t left = ragged.stop_at - ragged.true_emitted;
-    std::int32_t accepted = 0;
-    if (left <= 0) {
-      row.discarded = true;
-      row.accepted = row.landed = 0;
-      row.ends = false;
-      ++step.discarded;
-    } else {
-      if (row.drafts > 0) {
-        if (row.drafts > most_fated || !ragged.has_fates) {
-          accepted = resolve(row, ragged, request, step_u);
-        } else {
-          if (!ragged.fates.has(ragged.true_emitted)) find_fates(ragged);
-          accepted = std::min(ragged.fates.of(ragged.true_emitted), row.drafts);
-        }
-      }
-      ++ragged.rounds;
-      row.discarded = false;
-      row.accepted = accepted;
-      row.landed = std::min(1 + accepted, left);
-      row.ends = row.landed == left;
-      ragged.true_emitted += row.landed;
-      if (row.ends) step.ending.push_back(row.slot);
-    }
-    accepted_tokens += accepted;
-    ragged.true_context += 1 + accepted;
-    ragged.ahead += row.tokens();
-    ragged.content_tokens = std::max(ragged.content_tokens, ragged.known_tokens);
-    more_tokens += row.next_drafts - ragged.drafts;
-    ragged.drafts = static_cast<std::uint16_t>(row.next_drafts);
-    request.draft_tokens = row.next_drafts;
-    ++request.context_tokens;
-    any_at_limit |= ++request.emitted_tokens >= ragged.limit;
-  }
+  const bool at_limit = plan_.implies_rows() ? advance_members(step) : advance_each(step);
   const auto rows = static_cast<std::int32_t>(step.rows.size());
-  board_.view.decode_tokens += more_tokens;
+  step.drafted += batch_.decode_tokens - rows;
   board_.view.decode_context_tokens += rows;
-  ragged_->advance(rows + accepted_tokens);
-  if (!any_at_limit) return;
+  ragged_->advance(rows + step.accepted);
+  if (!at_limit) return;
   for (const Row& row : step.rows) {
     if (request(row.slot).emitted_tokens >= board_.ragged(row.slot).limit) finish(row.slot);
   }
 }
 
-void Replica::find_fates(RaggedProgress& ragged) const {
-  const std::vector<double>& shares = ragged.curve->accepted;
-  const auto used = std::min(shares.size(), static_cast<std::size_t>(fated_drafts_));
-  rooflua::find_fates(ragged.key, ragged.true_emitted, std::span(shares).first(used), ragged.fates,
-                      ragged.behind);
+namespace {
+
+/// The request advances by a row that is resolved.
+void advance(const Row& row, Request& request, RaggedProgress& ragged) {
+  ragged.true_emitted += row.landed;
+  ragged.true_context += 1 + row.accepted;
+  ragged.ahead += row.tokens();
+  ragged.content_tokens = std::max(ragged.content_tokens, ragged.known_tokens);
+  ++request.context_tokens;
+  ++request.emitted_tokens;
+}
+
+}  // namespace
+
+/// All members of the pool with all their drafts, where nothing but draws of the requests says what
+/// is accepted. @returns whether a request may have reached its limit
+bool Replica::advance_members(Step& step) {
+  const std::span<const std::int32_t> members = ragged_->members();
+  step.rows.resize(members.size());
+  Row* row = step.rows.data();
+  Request* const requests = &board_.request(0);
+  RaggedProgress* const all_ragged = &board_.ragged(0);
+  std::int32_t* const counts = step.accepted_counts.data();
+  const std::int32_t next_drafts = next_drafts_;
+  std::int32_t accepted_tokens = 0;
+  bool at_limit = false;
+  for (const std::int32_t slot : members) {
+    Request& request = requests[slot];
+    RaggedProgress& ragged = all_ragged[slot];
+    row->slot = slot;
+    row->id = request.id;
+    row->drafts = ragged.drafts;
+    const bool far_from_end = ragged.true_emitted + 1 + row->drafts < ragged.stop_at;
+    if (far_from_end && ragged.fates.has(ragged.true_emitted)) {
+      row->accepted = std::min(ragged.fates.of(ragged.true_emitted), row->drafts);
+      row->landed = 1 + row->accepted;
+      row->discarded = row->ends = false;
+      ++ragged.fates.rounds;
+      ++counts[row->accepted];
+    } else {
+      resolve(*row, 0, step);
+      at_limit = at_limit || request.emitted_tokens + 1 >= ragged.limit;
+    }
+    advance(*row, request, ragged);
+    accepted_tokens += row->accepted;
+    ragged.drafts = static_cast<std::uint16_t>(next_drafts);
+    request.draft_tokens = next_drafts;
+    ++row;
+  }
+  step.accepted += accepted_tokens;
+  ragged_->note_drafts_of_all(next_drafts);
+  return at_limit;
+}
+
+/// The rows of the step one by one, whatever they are. @returns as advance_members()
+bool Replica::advance_each(Step& step) {
+  const double step_u = step_draw(step);
+  bool at_limit = false;
+  for (Row& row : step.rows) {
+    Request& request = board_.request(row.slot);
+    RaggedProgress& ragged = board_.ragged(row.slot);
+    resolve(row, step_u, step);
+    advance(row, request, ragged);
+    step.accepted += row.accepted;
+    ragged_->set_drafts(row.slot, row.next_drafts);
+    at_limit = at_limit || request.emitted_tokens >= ragged.limit;
+  }
+  return at_limit;
+}
+
+/// What is accepted of a row, and what of it will land.
+void Replica::resolve(Row& row, double step_u, Step& step) {
+  RaggedProgress& ragged = board_.ragged(row.slot);
+  const std::int32_t left = ragged.stop_at - ragged.true_emitted;
+  row.accepted = row.landed = 0;
+  row.ends = false;
+  row.discarded = left <= 0;
+  if (row.discarded) {
+    ++step.discarded;
+    step.drafted -= row.drafts;
+    return;
+  }
+  if (row.drafts > 0) row.accepted = accepted_of(row, ragged, step_u);
+  ++ragged.fates.rounds;
+  row.landed = std::min(1 + row.accepted, left);
+  row.ends = row.landed == left;
+  step.overshoot += 1 + row.accepted - row.landed;
+  ++step.accepted_counts[static_cast<std::size_t>(row.accepted)];
+  if (row.ends) step.ending.push_back(row.slot);
+}
+
+std::int32_t Replica::accepted_of(const Row& row, RaggedProgress& ragged, double step_u) const {
+  const Curve& curve = *ragged.curve;
+  if (curve.rounds.empty() && acceptance_->draws_only() && row.drafts <= Fates::most_drafts) {
+    if (!ragged.fates.has(ragged.true_emitted)) {
+      const auto widest = static_cast<std::size_t>(std::min(widest_, Fates::most_drafts));
+      const std::size_t most = std::min(curve.accepted.size(), widest);
+      find_fates(ragged.key, ragged.true_emitted, std::span(curve.accepted).first(most),
+                 ragged.fates, ragged.behind);
+    }
+    return std::min(ragged.fates.of(ragged.true_emitted), row.drafts);
+  }
+  Round round;
+  round.drafted = row.drafts;
+  round.emitted = ragged.true_emitted;
+  round.index = ragged.fates.rounds;
+  round.key = ragged.key;
+  round.step_u = step_u;
+  const std::int32_t accepted = acceptance_->accept(request(row.slot), round, curve);
+  ROOFLUA_ASSERT(accepted >= 0 && accepted <= row.drafts);
+  return accepted;
 }
 
 /// With two steps in flight the drafts of a request exist only while it is in every step.
@@ -118,19 +167,6 @@ double Replica::step_draw(const Step& step) const {
   return uniform_at(stream.key, static_cast<std::uint64_t>(step.serial));
 }
 
-std::int32_t Replica::resolve(const Row& row, const RaggedProgress& ragged, const Request& request,
-                              double step_u) const {
-  Round round;
-  round.drafted = row.drafts;
-  round.emitted = ragged.true_emitted;
-  round.index = ragged.rounds;
-  round.key = ragged.key;
-  round.step_u = step_u;
-  const std::int32_t accepted = acceptance_->accept(request, round, *ragged.curve);
-  ROOFLUA_ASSERT(accepted >= 0 && accepted <= row.drafts);
-  return accepted;
-}
-
 /// Prompts that are complete: their first drafts, and how the request's drafts will be accepted.
 void Replica::first_drafts(const Step& step) {
   for (std::size_t i = 0; i < step.prefills.size(); ++i) {
@@ -144,7 +180,6 @@ void Replica::first_drafts(const Step& step) {
                                         static_cast<std::uint64_t>(request(work.slot).id));
     ragged.curve = acceptance_->curve(request(work.slot), stream);
     ROOFLUA_ASSERT(ragged.curve != nullptr);
-    ragged.has_fates = ragged.curve->rounds.empty();
   }
 }
 

@@ -11,64 +11,58 @@ namespace rooflua {
 /// @returns the gap of the first row, and how many rows have it; the others' go to `gaps`
 Pipeline::CommonGap Replica::land_rows(const Step& step, Picoseconds now,
                                        std::vector<Picoseconds>& gaps) {
-  Pipeline::CommonGap common;
-  landed_rows_ = drafted_ = accepted_ = overshoot_ = 0;
-  // Rows in flight may be wider than a speculator asks for that was exchanged meanwhile.
-  accepted_counts_.assign(static_cast<std::size_t>(widest_) + 1, 0);
-  std::int32_t drafted = 0, accepted = 0, landed = 0, discarded = 0;
-  std::int32_t decode_tokens = 0;  // accepted by requests that go on decoding
+  const auto landed =
+      std::find_if(step.rows.begin(), step.rows.end(), [](const Row& row) { return !row.discarded; });
+  if (landed == step.rows.end()) {
+    land_known_prompts(step);
+    return {};
+  }
+  const Picoseconds common_gap = now - last_token(landed->slot);
+  const std::size_t gaps_before = gaps.size();
   Request* const requests = &board_.request(0);
   RaggedProgress* const all_ragged = &board_.ragged(0);
-  std::int32_t* const counts = accepted_counts_.data();
-  const bool knows_later = config_.async_depth > 1;
+  std::int32_t decode_tokens = 0;  // accepted by requests that go on decoding
   for (const Row& row : step.rows) {
-    if (row.discarded) {  // its slot may be that of another request
-      ++discarded;
-      continue;
-    }
-    Request& request = requests[row.slot];
+    if (row.discarded) continue;  // its slot may be that of another request
     RaggedProgress& ragged = all_ragged[row.slot];
-    Picoseconds& last_token =
-        ragged.decodes ? ragged.last_token : board_.progress(row.slot).last_token;
-    const Picoseconds gap = now - last_token;
-    last_token = now;
-    if (common.count == 0) common.gap = gap;
-    gap == common.gap ? static_cast<void>(++common.count) : gaps.push_back(gap);
-    drafted += row.drafts;
-    accepted += row.accepted;
-    landed += row.landed;
-    ++counts[row.accepted];
+    const Picoseconds gap = now - last_token(row.slot);
+    if (gap != common_gap) gaps.push_back(gap);
+    Request& request = requests[row.slot];
+    ragged.last_token = now;
     ragged.ahead -= row.drafts - row.accepted;
     ragged.known_tokens += row.landed;
     ++request.rounds;
     request.drafted_tokens += row.drafts;
     request.accepted_tokens += row.accepted;
-    const std::int32_t emitted = request.emitted_tokens += row.landed - 1;
-    if (!ragged.decodes || row.ends) {
-      land_apart(row);
+    request.emitted_tokens += row.landed - 1;
+    if (row.ends || !ragged.decodes) {
+      land_apart(row, now);
       continue;
     }
-    const std::int32_t context = request.context_tokens += row.accepted;
+    request.context_tokens += row.accepted;
     decode_tokens += row.accepted;
-    if (knows_later) {
-      const std::int32_t known = std::min(context, ragged.known_tokens);
-      if (known >= ragged.fills_at) know_landed(row.slot, known);
-      ragged.content_tokens = std::max(ragged.content_tokens, known);
-    }
-    if (emitted >= ragged.limit) finish(row.slot);
+    if (ragged.known_tokens >= ragged.fills_at) know_landed(row.slot, request.context_tokens);
+    if (request.emitted_tokens >= ragged.limit) finish(row.slot);
   }
   board_.view.decode_context_tokens += decode_tokens;
-  landed_rows_ = static_cast<std::int32_t>(step.rows.size()) - discarded;
-  drafted_ = drafted;
-  accepted_ = accepted;
-  overshoot_ = landed_rows_ + accepted - landed;
   land_known_prompts(step);
-  return common;
+  const std::size_t others = gaps.size() - gaps_before;
+  return {common_gap, landed_rows(step) - static_cast<std::int32_t>(others)};
+}
+
+Picoseconds Replica::last_token(std::int32_t slot) const {
+  const RaggedProgress& ragged = board_.ragged(slot);
+  return ragged.decodes ? ragged.last_token : board_.progress(slot).last_token;
+}
+
+std::int32_t Replica::landed_rows(const Step& step) {
+  return static_cast<std::int32_t>(step.rows.size()) - step.discarded;
 }
 
 /// The row of a request that ends with it, or that decodes no longer.
-void Replica::land_apart(const Row& row) {
+void Replica::land_apart(const Row& row, Picoseconds now) {
   Request& request = board_.request(row.slot);
+  if (!board_.ragged(row.slot).decodes) board_.progress(row.slot).last_token = now;
   if (!seated(request.phase)) {
     if (request.phase == Phase::waiting) board_.view.waiting_tokens += row.landed - 1;
     return;
@@ -76,12 +70,12 @@ void Replica::land_apart(const Row& row) {
   if (row.ends) return;
   // What is accepted behind an end is no context.
   request.context_tokens += row.accepted;
-  if (config_.async_depth > 1) know_landed(row.slot, request.context_tokens);
+  know_landed(row.slot, request.context_tokens);
 }
 
-/// More of a sequence has landed.
+/// More of a sequence has landed. With one step in flight it is content when the next plan has it.
 void Replica::know_landed(std::int32_t slot, std::int32_t tokens) {
-  if (know_content(slot, tokens)) changed_ = true;
+  if (config_.async_depth > 1 && know_content(slot, tokens)) changed_ = true;
 }
 
 /// With two steps in flight a token becomes content when it lands.
@@ -112,27 +106,31 @@ void Replica::end_ragged(std::int32_t slot) {
   }
 }
 
-/// Of the step that landed: how many rows accepted draft 1, 2, ..., for each that may be asked for.
-std::span<const std::int32_t> Replica::accepted_at() const {
-  if (accepted_counts_.empty()) return {};
+/// How many rows accepted draft 1, 2, ..., for each that may be asked for.
+std::span<const std::int32_t> Replica::accepted_at(const Step& step) const {
+  const std::vector<std::int32_t>& counts = step.accepted_counts;
+  if (counts.empty()) return {};
   auto most = static_cast<std::size_t>(speculator_ != nullptr ? speculator_->depth() : 0);
-  for (std::size_t j = most + 1; j < accepted_counts_.size(); ++j) {
-    if (accepted_counts_[j] > 0) most = j;
+  for (std::size_t j = most + 1; j < counts.size(); ++j) {
+    if (counts[j] > 0) most = j;
   }
-  return std::span(accepted_counts_).subspan(1, most);
+  return std::span(counts).subspan(1, most);
 }
 
-void Replica::tell_landed(Picoseconds now) {
+void Replica::tell_landed(Step& step, Picoseconds now) {
   // A row that accepted draft j accepted those before it.
-  for (std::size_t j = accepted_counts_.size(); j-- > 1;)
-    accepted_counts_[j - 1] += accepted_counts_[j];
-  if (speculator_ == nullptr || landed_rows_ == 0) return;
+  std::vector<std::int32_t>& counts = step.accepted_counts;
+  for (std::size_t j = counts.size(); j-- > 1;) counts[j - 1] += counts[j];
+  if (speculator_ == nullptr) return;
+  const auto depth = static_cast<std::size_t>(speculator_->depth());
+  if (counts.size() <= depth) counts.resize(depth + 1);  // the speculator was exchanged meanwhile
+  if (landed_rows(step) == 0) return;
   SpecSeen seen;
   seen.now_s = seconds(now);
-  seen.rows = landed_rows_;
-  seen.drafted = drafted_;
-  seen.accepted = accepted_;
-  seen.accepted_at = accepted_at().first(static_cast<std::size_t>(speculator_->depth()));
+  seen.rows = landed_rows(step);
+  seen.drafted = step.drafted;
+  seen.accepted = step.accepted;
+  seen.accepted_at = accepted_at(step).first(depth);
   seen.decodes = view().decodes;
   speculator_->landed(seen);
 }

@@ -39,7 +39,7 @@ void RaggedPool::join(std::int32_t slot, bool shares_output) {
   ragged.decodes = true;
   ragged.drafts = static_cast<std::uint16_t>(request.draft_tokens);
   ragged.true_context = ragged.ahead = request.context_tokens;
-  ragged.room_tokens = progress.held_blocks * block_size_;
+  note_blocks(slot);
   ragged.stop_at = progress.stop_at;
   ragged.limit = progress.limit;
   ragged.last_token = progress.last_token;
@@ -50,6 +50,7 @@ void RaggedPool::join(std::int32_t slot, bool shares_output) {
       members_.begin(), members_.end(), progress.seat,
       [this](std::int64_t seat, std::int32_t other) { return seat < board_->progress(other).seat; });
   members_.insert(behind, slot);
+  unusual_ += ragged.drafts != usual_drafts_;
   true_contexts_ += ragged.true_context;
   ReplicaView& view = board_->view;
   ++view.decodes;
@@ -67,6 +68,7 @@ void RaggedPool::leave(std::int32_t slot) {
   members_.erase(std::lower_bound(
       members_.begin(), members_.end(), progress.seat,
       [this](std::int32_t other, std::int64_t seat) { return board_->progress(other).seat < seat; }));
+  unusual_ -= ragged.drafts != usual_drafts_;
   true_contexts_ -= ragged.true_context;
   ReplicaView& view = board_->view;
   --view.decodes;
@@ -76,9 +78,24 @@ void RaggedPool::leave(std::int32_t slot) {
 
 void RaggedPool::set_drafts(std::int32_t slot, std::int32_t drafts) {
   Request& request = board_->request(slot);
-  if (request.phase == Phase::decoding) board_->view.decode_tokens += drafts - request.draft_tokens;
+  RaggedProgress& ragged = board_->ragged(slot);
+  if (ragged.decodes) {
+    board_->view.decode_tokens += drafts - request.draft_tokens;
+    unusual_ += (drafts != usual_drafts_) - (ragged.drafts != usual_drafts_);
+  }
   request.draft_tokens = drafts;
-  board_->ragged(slot).drafts = static_cast<std::uint16_t>(drafts);
+  ragged.drafts = static_cast<std::uint16_t>(drafts);
+}
+
+void RaggedPool::note_drafts_of_all(std::int32_t drafts) {
+  usual_drafts_ = drafts;
+  unusual_ = 0;
+  board_->view.decode_tokens = board_->view.decodes * (1 + drafts);
+}
+
+void RaggedPool::note_blocks(std::int32_t slot) {
+  const std::int32_t room = board_->progress(slot).held_blocks * block_size_;
+  board_->ragged(slot).calm_until = std::min(room - lookahead_, most_context_ - 1);
 }
 
 void RaggedPool::know(std::int32_t slot, std::int32_t tokens) {
@@ -92,7 +109,7 @@ void RaggedPool::know(std::int32_t slot, std::int32_t tokens) {
 
 std::int32_t RaggedPool::most_tokens(std::int32_t slot) const {
   const RaggedProgress& ragged = board_->ragged(slot);
-  return std::min(1 + ragged.drafts, most_context_ - 1 - ragged.ahead);
+  return std::min<std::int32_t>(1 + ragged.drafts, most_context_ - 1 - ragged.ahead);
 }
 
 std::int32_t RaggedPool::with_lookahead(std::int32_t tokens) const {
@@ -100,39 +117,39 @@ std::int32_t RaggedPool::with_lookahead(std::int32_t tokens) const {
 }
 
 std::int32_t RaggedPool::blocks_needed(std::int32_t slot, std::int32_t tokens) const {
-  const RaggedProgress& ragged = board_->ragged(slot);
-  const std::int32_t whole = with_lookahead(ragged.ahead + tokens);
-  if (whole <= ragged.room_tokens) return 0;
-  return blocks_for(whole - ragged.room_tokens, block_size_);
+  // A product instead of a division: the blocks are there in most steps.
+  const std::int32_t whole = with_lookahead(board_->ragged(slot).ahead + tokens);
+  const std::int32_t held = board_->progress(slot).held_blocks;
+  if (whole <= std::int64_t{held} * block_size_) return 0;
+  return blocks_for(whole, block_size_) - held;
 }
 
 RaggedPool::Demand RaggedPool::demand(std::vector<Taker>& takers) const {
   Demand demand;
   takers.clear();
   if (members_.empty()) return demand;
+  demand.tokens = board_->view.decode_tokens;
+  demand.width = unusual_ == 0 ? 1 + usual_drafts_ : 0;
   const RaggedProgress* const all = &board_->ragged(0);
-  const std::int32_t lookahead = lookahead_, most = most_context_;
-  const std::int32_t first = 1 + all[members_.front()].drafts;
-  std::int32_t tokens = 0, differ = 0, cut = 0;
   for (const std::int32_t slot : members_) {
     const RaggedProgress& ragged = all[slot];
-    const std::int32_t brings = 1 + ragged.drafts;
-    const std::int32_t gets = std::max(0, std::min(brings, most - 1 - ragged.ahead));
-    const std::int32_t whole = std::min(ragged.ahead + gets + lookahead, most);
-    tokens += gets;
-    differ |= gets ^ first;
-    cut |= gets ^ brings;
-    if (whole <= ragged.room_tokens && ragged.known_tokens < ragged.fills_at) continue;
-    if (gets == 0) continue;
-    const std::int32_t blocks =
-        whole <= ragged.room_tokens ? 0 : blocks_for(whole - ragged.room_tokens, block_size_);
-    takers.push_back({slot, blocks});
-    demand.blocks += blocks;
+    const bool calm = ragged.ahead + 1 + ragged.drafts <= ragged.calm_until;
+    if (calm && ragged.known_tokens < ragged.fills_at) continue;
+    ask_apart(slot, demand, takers);
   }
-  demand.tokens = tokens;
-  demand.width = differ == 0 ? first : 0;
-  demand.cut = cut != 0;
   return demand;
+}
+
+/// Of a member that takes blocks, fills one, or comes to max_model_len.
+void RaggedPool::ask_apart(std::int32_t slot, Demand& demand, std::vector<Taker>& takers) const {
+  const RaggedProgress& ragged = board_->ragged(slot);
+  const std::int32_t brings = 1 + ragged.drafts, gets = std::max(0, most_tokens(slot));
+  demand.tokens += gets - brings;
+  demand.cut = demand.cut || gets < brings;
+  if (gets == 0) return;
+  const std::int32_t blocks = blocks_needed(slot, gets);
+  demand.blocks += blocks;
+  if (blocks > 0 || ragged.known_tokens >= ragged.fills_at) takers.push_back({slot, blocks});
 }
 
 RaggedPool::Demand RaggedPool::demand() const {

@@ -71,12 +71,18 @@ class RaggedPool {
   RowSums sum_of_all(std::int32_t width) const;
 
   void set_drafts(std::int32_t slot, std::int32_t drafts);
+  /// All members bring as many.
+  void note_drafts_of_all(std::int32_t drafts);
+  /// It holds more blocks.
+  void note_blocks(std::int32_t slot);
   /// Members advanced by so many tokens, as they will land.
   void advance(std::int64_t tokens) { true_contexts_ += tokens; }
   /// The content of a member grew to that.
   void know(std::int32_t slot, std::int32_t tokens);
 
  private:
+  void ask_apart(std::int32_t slot, Demand& demand, std::vector<Taker>& takers) const;
+
   Board* board_;
   std::int32_t block_size_, lookahead_;
   std::int32_t most_context_;  // max_model_len, or more than any context
@@ -84,6 +90,8 @@ class RaggedPool {
   std::vector<std::int32_t> members_;
   std::int64_t true_contexts_ = 0;  // sum over the members
   std::int32_t sharing_ = 0;        // members whose output others may ask for
+  std::int32_t usual_drafts_ = 0;   // that most members bring
+  std::int32_t unusual_ = 0;        // members that bring another number
 };
 
 }  // namespace rooflua

@@ -34,9 +34,9 @@ void Replica::speculate_by(SpeculatorPolicy* speculator, AcceptanceModel* accept
   speculator_ = speculator;
   acceptance_ = acceptance;
   const std::int32_t depth = speculator != nullptr ? speculator->depth() : 0;
-  widest_ = std::max(widest_, depth);
-  fated_drafts_ = std::min(depth, Fates::most_drafts);
-  board_.requests->forget_fates();  // they are those of so many drafts
+  if (depth <= widest_) return;
+  widest_ = depth;
+  board_.requests->forget_fates();  // they were found for fewer drafts
 }
 
 bool Replica::must_ask_ragged() const {

@@ -20,7 +20,7 @@ struct Row {
   std::int32_t accepted = 0;     // of them; resolved when the step is planned, and hidden until it
                                  // lands
   std::int32_t landed = 0;       // tokens: 1 + accepted, less those behind the request's end
-  std::int32_t next_drafts = 0;  // that the request brings to the next plan
+  std::int32_t next_drafts = 0;  // that the request brings to the next plan, where they differ
   bool discarded = false;        // its request ends in the step before it: nothing lands
   bool ends = false;             // the request's last token is in it
 
@@ -49,17 +49,16 @@ struct alignas(64) RaggedProgress {
   std::int32_t known_tokens = 0;          // of its sequence: the prompt, and output that landed
   std::int32_t content_tokens = 0;        // leading tokens whose full blocks count as content
   std::int32_t fills_at = never_fills;    // content that fills another block that others may ask for
-  std::int32_t room_tokens = 0;           // for which it holds blocks
+  std::int32_t calm_until = 0;            // with so many tokens it needs no block, and all its drafts
+                                          // are below max_model_len
   std::int32_t stop_at = 0, limit = 0;    // as Progress
   std::uint16_t drafts = 0;               // that it brings to the next plan
   bool decodes = false;                   // it is a member of the pool
-  bool has_fates = false;                 // its curve is one of draws
   Picoseconds last_token = 0;             // as Progress, while it decodes
 
   // Of some steps:
   std::uint64_t key = 0;               // of the stream "acceptance"
   std::shared_ptr<const Curve> curve;  // null: it has not sampled yet
-  std::int32_t rounds = 0;             // resolved
   DrawsBehind behind;
 };
 
