@@ -36,6 +36,12 @@ constexpr std::array<std::uint16_t, 256> spread_bits = [] {
   return out;
 }();
 
+// GCC 12 takes the undefined registers in its own header for a mistake.
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 /// philox4x32_10 of eight counters in one register.
 __attribute__((target("avx512f"))) void draws_below_in_64_bytes(std::uint64_t key,
                                                                 std::uint64_t group,
@@ -74,6 +80,9 @@ __attribute__((target("avx512f"))) void draws_below_in_64_bytes(std::uint64_t ke
     *below++ = static_cast<std::uint16_t>(spread_bits[evens] | spread_bits[odds] << 1);
   }
 }
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 /// philox4x32_10 of eight counters, four in each register.
 __attribute__((target("avx2"))) void draws_below_in_32_bytes(std::uint64_t key,

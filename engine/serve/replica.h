@@ -89,13 +89,14 @@ class Replica final : public ReplicaState {
   bool advance_members(Step& step);
   bool advance_each(Step& step);
   void resolve(Row& row, double step_u, Step& step);
+  bool has_fates(RaggedProgress& ragged) const;
   std::int32_t accepted_of(const Row& row, RaggedProgress& ragged, double step_u) const;
   void leave_out_decodes(Step& step);
   double step_draw(const Step& step) const;
   void first_drafts(const Step& step);
   // speculation/ragged_landing.cpp
   Pipeline::CommonGap land_rows(const Step& step, Picoseconds now, std::vector<Picoseconds>& gaps);
-  void land_apart(const Row& row, Picoseconds now);
+  Picoseconds land_apart(const Row& row, Picoseconds now);
   void know_landed(std::int32_t slot, std::int32_t tokens);
   Picoseconds last_token(std::int32_t slot) const;
   static std::int32_t landed_rows(const Step& step);

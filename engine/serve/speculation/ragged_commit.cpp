@@ -42,7 +42,6 @@ void advance(const Row& row, Request& request, RaggedProgress& ragged) {
   ragged.true_emitted += row.landed;
   ragged.true_context += 1 + row.accepted;
   ragged.ahead += row.tokens();
-  ragged.content_tokens = std::max(ragged.content_tokens, ragged.known_tokens);
   ++request.context_tokens;
   ++request.emitted_tokens;
 }
@@ -68,7 +67,7 @@ bool Replica::advance_members(Step& step) {
     row->id = request.id;
     row->drafts = ragged.drafts;
     const bool far_from_end = ragged.true_emitted + 1 + row->drafts < ragged.stop_at;
-    if (far_from_end && ragged.fates.has(ragged.true_emitted)) {
+    if (far_from_end && (ragged.fates.has(ragged.true_emitted) || has_fates(ragged))) {
       row->accepted = std::min(ragged.fates.of(ragged.true_emitted), row->drafts);
       row->landed = 1 + row->accepted;
       row->discarded = row->ends = false;
@@ -126,17 +125,21 @@ void Replica::resolve(Row& row, double step_u, Step& step) {
   if (row.ends) step.ending.push_back(row.slot);
 }
 
+/// Finds the fates of the request's next round, if its curve is one of draws.
+bool Replica::has_fates(RaggedProgress& ragged) const {
+  if (ragged.fates.has(ragged.true_emitted)) return true;
+  if (ragged.curve == nullptr || !ragged.curve->rounds.empty()) return false;
+  const std::span<const double> shares(ragged.curve->accepted);
+  const auto widest = static_cast<std::size_t>(std::min(widest_, Fates::most_drafts));
+  find_fates(ragged.key, ragged.true_emitted, shares.first(std::min(shares.size(), widest)),
+             ragged.fates, ragged.behind);
+  return true;
+}
+
 std::int32_t Replica::accepted_of(const Row& row, RaggedProgress& ragged, double step_u) const {
   const Curve& curve = *ragged.curve;
-  if (curve.rounds.empty() && acceptance_->draws_only() && row.drafts <= Fates::most_drafts) {
-    if (!ragged.fates.has(ragged.true_emitted)) {
-      const auto widest = static_cast<std::size_t>(std::min(widest_, Fates::most_drafts));
-      const std::size_t most = std::min(curve.accepted.size(), widest);
-      find_fates(ragged.key, ragged.true_emitted, std::span(curve.accepted).first(most),
-                 ragged.fates, ragged.behind);
-    }
+  if (acceptance_->draws_only() && row.drafts <= Fates::most_drafts && has_fates(ragged))
     return std::min(ragged.fates.of(ragged.true_emitted), row.drafts);
-  }
   Round round;
   round.drafted = row.drafts;
   round.emitted = ragged.true_emitted;

@@ -23,26 +23,28 @@ Pipeline::CommonGap Replica::land_rows(const Step& step, Picoseconds now,
   RaggedProgress* const all_ragged = &board_.ragged(0);
   std::int32_t decode_tokens = 0;  // accepted by requests that go on decoding
   for (const Row& row : step.rows) {
-    if (row.discarded) continue;  // its slot may be that of another request
     RaggedProgress& ragged = all_ragged[row.slot];
-    const Picoseconds gap = now - last_token(row.slot);
-    if (gap != common_gap) gaps.push_back(gap);
-    Request& request = requests[row.slot];
-    ragged.last_token = now;
-    ragged.ahead -= row.drafts - row.accepted;
-    ragged.known_tokens += row.landed;
-    ++request.rounds;
-    request.drafted_tokens += row.drafts;
-    request.accepted_tokens += row.accepted;
-    request.emitted_tokens += row.landed - 1;
-    if (row.ends || !ragged.decodes) {
-      land_apart(row, now);
-      continue;
+    Picoseconds gap;
+    if (row.goes_on() && ragged.decodes) {
+      Request& request = requests[row.slot];
+      gap = now - ragged.last_token;
+      ragged.last_token = now;
+      ragged.ahead -= row.drafts - row.accepted;
+      ragged.content_tokens = ragged.known_tokens;
+      ragged.known_tokens += row.landed;
+      ++request.rounds;
+      request.drafted_tokens += row.drafts;
+      request.accepted_tokens += row.accepted;
+      request.emitted_tokens += row.accepted;
+      request.context_tokens += row.accepted;
+      decode_tokens += row.accepted;
+      if (ragged.known_tokens >= ragged.fills_at) know_landed(row.slot, request.context_tokens);
+      if (request.emitted_tokens >= ragged.limit) finish(row.slot);
+    } else {
+      if (row.discarded) continue;  // its slot may be that of another request
+      gap = land_apart(row, now);
     }
-    request.context_tokens += row.accepted;
-    decode_tokens += row.accepted;
-    if (ragged.known_tokens >= ragged.fills_at) know_landed(row.slot, request.context_tokens);
-    if (request.emitted_tokens >= ragged.limit) finish(row.slot);
+    if (gap != common_gap) gaps.push_back(gap);
   }
   board_.view.decode_context_tokens += decode_tokens;
   land_known_prompts(step);
@@ -59,18 +61,26 @@ std::int32_t Replica::landed_rows(const Step& step) {
   return static_cast<std::int32_t>(step.rows.size()) - step.discarded;
 }
 
-/// The row of a request that ends with it, or that decodes no longer.
-void Replica::land_apart(const Row& row, Picoseconds now) {
+/// The row of a request that ends with it, or that decodes no longer. @returns the gap
+Picoseconds Replica::land_apart(const Row& row, Picoseconds now) {
   Request& request = board_.request(row.slot);
-  if (!board_.ragged(row.slot).decodes) board_.progress(row.slot).last_token = now;
+  RaggedProgress& ragged = board_.ragged(row.slot);
+  const Picoseconds gap = now - last_token(row.slot);
+  (ragged.decodes ? ragged.last_token : board_.progress(row.slot).last_token) = now;
+  ragged.ahead -= row.drafts - row.accepted;
+  ragged.content_tokens = std::max(ragged.content_tokens, ragged.known_tokens);
+  ragged.known_tokens += row.landed;
+  ++request.rounds;
+  request.drafted_tokens += row.drafts;
+  request.accepted_tokens += row.accepted;
+  request.emitted_tokens += row.landed - 1;
   if (!seated(request.phase)) {
     if (request.phase == Phase::waiting) board_.view.waiting_tokens += row.landed - 1;
-    return;
+  } else if (!row.ends) {  // what is accepted behind an end is no context
+    request.context_tokens += row.accepted;
+    know_landed(row.slot, request.context_tokens);
   }
-  if (row.ends) return;
-  // What is accepted behind an end is no context.
-  request.context_tokens += row.accepted;
-  know_landed(row.slot, request.context_tokens);
+  return gap;
 }
 
 /// More of a sequence has landed. With one step in flight it is content when the next plan has it.

@@ -25,6 +25,7 @@ struct Row {
   bool ends = false;             // the request's last token is in it
 
   std::int32_t tokens() const { return 1 + drafts; }
+  bool goes_on() const { return !(discarded | ends); }
 };
 
 /// Sums over the rows of a step.
