@@ -69,10 +69,10 @@ __attribute__((target("avx512f"))) void draws_below_in_64_bytes(std::uint64_t ke
     key1 = _mm512_add_epi32(key1, second_step);
   }
   const __m512i low = _mm512_set1_epi64(0xffffffff);
-  const __m512i even = _mm512_srli_epi64(
-      _mm512_or_si512(_mm512_slli_epi64(b, 32), _mm512_and_si512(a, low)), 11);
-  const __m512i odd = _mm512_srli_epi64(
-      _mm512_or_si512(_mm512_slli_epi64(d, 32), _mm512_and_si512(c, low)), 11);
+  const __m512i even =
+      _mm512_srli_epi64(_mm512_or_si512(_mm512_slli_epi64(b, 32), _mm512_and_si512(a, low)), 11);
+  const __m512i odd =
+      _mm512_srli_epi64(_mm512_or_si512(_mm512_slli_epi64(d, 32), _mm512_and_si512(c, low)), 11);
   for (const double bound : bounds) {
     const __m512i under = _mm512_set1_epi64(draws_under(bound));
     const unsigned evens = _mm512_cmplt_epi64_mask(even, under);
@@ -85,8 +85,7 @@ __attribute__((target("avx512f"))) void draws_below_in_64_bytes(std::uint64_t ke
 #endif
 
 /// philox4x32_10 of eight counters, four in each register.
-__attribute__((target("avx2"))) void draws_below_in_32_bytes(std::uint64_t key,
-                                                             std::uint64_t group,
+__attribute__((target("avx2"))) void draws_below_in_32_bytes(std::uint64_t key, std::uint64_t group,
                                                              std::span<const double> bounds,
                                                              std::uint16_t* below) {
   const __m256i first_factor = _mm256_set1_epi64x(0xD2511F53);

@@ -108,7 +108,8 @@ const std::int32_t* Replica::planned_decode_widths() const {
   widths_.assign(static_cast<std::size_t>(plan_.view().decodes), 1);
   if (plan_.implies_rows()) {
     const std::span<const std::int32_t> members = ragged_->members();
-    for (std::size_t i = 0; i < members.size(); ++i) widths_[i] = 1 + board_.ragged(members[i]).drafts;
+    for (std::size_t i = 0; i < members.size(); ++i)
+      widths_[i] = 1 + board_.ragged(members[i]).drafts;
   }
   for (std::size_t i = 0; i < plan_.rows().size(); ++i) widths_[i] = plan_.rows()[i].tokens();
   return widths_.data();

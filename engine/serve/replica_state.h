@@ -97,8 +97,8 @@ class ReplicaState : public VisibleReplica {
   /// Blocks for a row of a replica that speculates; more of the sequence is known content.
   void grant_row(std::int32_t slot, std::int32_t blocks);
   void know_row(std::int32_t slot) { know_content(slot, request(slot).context_tokens + 1); }
-  /// The same for all members of the pool, but that the rest of their content is known only when the
-  /// step is committed. `blocks`: of all takers.
+  /// The same for all members of the pool, but that the rest of their content is known only when
+  /// the step is committed. `blocks`: of all takers.
   void grant_rows(std::span<const RaggedPool::Taker> takers, std::int32_t blocks);
   /// Blocks for the first `tokens` of a sequence; false: they are not there.
   [[nodiscard]] bool grant_prefill(std::int32_t slot, std::int32_t tokens);

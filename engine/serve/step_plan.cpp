@@ -42,8 +42,7 @@ void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t seria
 }
 
 void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial,
-                      const RaggedPool::Demand& demand,
-                      std::span<const RaggedPool::Taker> takers) {
+                      const RaggedPool::Demand& demand, std::span<const RaggedPool::Taker> takers) {
   Plan::begin(replica, nullptr, now, serial);
   on_ = &replica;
   clear();

@@ -22,8 +22,8 @@ class StepPlan final : public Plan {
   void end();
   /// Every decoding request and nothing else, without asking. @pre blocks suffice
   void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial);
-  /// The same where the replica speculates: `demand` and `takers` are what RaggedPool::demand() just
-  /// found.
+  /// The same where the replica speculates: `demand` and `takers` are what RaggedPool::demand()
+  /// just found.
   void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial,
               const RaggedPool::Demand& demand, std::span<const RaggedPool::Taker> takers);
 

@@ -1,7 +1,7 @@
 #pragma once
 // How many drafts a round accepts, known ahead for every position of the answer at which a round of
-// the request may begin. The rule is that of AcceptanceModel (policy.h): the draft for position p is
-// accepted iff u(p) < a_j. Sixteen positions are computed together.
+// the request may begin. The rule is that of AcceptanceModel (policy.h): the draft for position p
+// is accepted iff u(p) < a_j. Sixteen positions are computed together.
 
 #include <cstdint>
 #include <span>

@@ -11,8 +11,8 @@ namespace rooflua {
 /// @returns the gap of the first row, and how many rows have it; the others' go to `gaps`
 Pipeline::CommonGap Replica::land_rows(const Step& step, Picoseconds now,
                                        std::vector<Picoseconds>& gaps) {
-  const auto landed =
-      std::find_if(step.rows.begin(), step.rows.end(), [](const Row& row) { return !row.discarded; });
+  const auto landed = std::find_if(step.rows.begin(), step.rows.end(),
+                                   [](const Row& row) { return !row.discarded; });
   if (landed == step.rows.end()) {
     land_known_prompts(step);
     return {};

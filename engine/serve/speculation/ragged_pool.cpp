@@ -46,9 +46,10 @@ void RaggedPool::join(std::int32_t slot, bool shares_output) {
   ragged.fills_at = shares_output ? (ragged.content_tokens / block_size_ + 1) * block_size_
                                   : RaggedProgress::never_fills;
   sharing_ += shares_output;
-  const auto behind = std::upper_bound(
-      members_.begin(), members_.end(), progress.seat,
-      [this](std::int64_t seat, std::int32_t other) { return seat < board_->progress(other).seat; });
+  const auto behind = std::upper_bound(members_.begin(), members_.end(), progress.seat,
+                                       [this](std::int64_t seat, std::int32_t other) {
+                                         return seat < board_->progress(other).seat;
+                                       });
   members_.insert(behind, slot);
   unusual_ += ragged.drafts != usual_drafts_;
   true_contexts_ += ragged.true_context;
@@ -65,9 +66,10 @@ void RaggedPool::leave(std::int32_t slot) {
   ragged.decodes = false;
   progress.last_token = ragged.last_token;
   sharing_ -= ragged.fills_at != RaggedProgress::never_fills;
-  members_.erase(std::lower_bound(
-      members_.begin(), members_.end(), progress.seat,
-      [this](std::int32_t other, std::int64_t seat) { return board_->progress(other).seat < seat; }));
+  members_.erase(std::lower_bound(members_.begin(), members_.end(), progress.seat,
+                                  [this](std::int32_t other, std::int64_t seat) {
+                                    return board_->progress(other).seat < seat;
+                                  }));
   unusual_ -= ragged.drafts != usual_drafts_;
   true_contexts_ -= ragged.true_context;
   ReplicaView& view = board_->view;
@@ -158,8 +160,7 @@ RaggedPool::Demand RaggedPool::demand() const {
 }
 
 bool RaggedPool::any_fills() const {
-  return sharing_ > 0 &&
-         std::any_of(members_.begin(), members_.end(), [this](std::int32_t slot) {
+  return sharing_ > 0 && std::any_of(members_.begin(), members_.end(), [this](std::int32_t slot) {
            return board_->request(slot).context_tokens + 1 >= board_->ragged(slot).fills_at &&
                   most_tokens(slot) > 0;
          });

@@ -44,18 +44,18 @@ struct alignas(64) RaggedProgress {
   static constexpr std::int32_t never_fills = std::numeric_limits<std::int32_t>::max();
 
   Fates fates;
-  std::int32_t true_emitted = 0;          // output tokens, those in flight as they will land
-  std::int32_t true_context = 0;          // KV, the same
-  std::int32_t ahead = 0;                 // KV, if every draft in flight is accepted
-  std::int32_t known_tokens = 0;          // of its sequence: the prompt, and output that landed
-  std::int32_t content_tokens = 0;        // leading tokens whose full blocks count as content
-  std::int32_t fills_at = never_fills;    // content that fills another block that others may ask for
-  std::int32_t calm_until = 0;            // with so many tokens it needs no block, and all its drafts
-                                          // are below max_model_len
-  std::int32_t stop_at = 0, limit = 0;    // as Progress
-  std::uint16_t drafts = 0;               // that it brings to the next plan
-  bool decodes = false;                   // it is a member of the pool
-  Picoseconds last_token = 0;             // as Progress, while it decodes
+  std::int32_t true_emitted = 0;        // output tokens, those in flight as they will land
+  std::int32_t true_context = 0;        // KV, the same
+  std::int32_t ahead = 0;               // KV, if every draft in flight is accepted
+  std::int32_t known_tokens = 0;        // of its sequence: the prompt, and output that landed
+  std::int32_t content_tokens = 0;      // leading tokens whose full blocks count as content
+  std::int32_t fills_at = never_fills;  // content that fills another block that others may ask for
+  std::int32_t calm_until = 0;          // with so many tokens it needs no block, and all its drafts
+                                        // are below max_model_len
+  std::int32_t stop_at = 0, limit = 0;  // as Progress
+  std::uint16_t drafts = 0;             // that it brings to the next plan
+  bool decodes = false;                 // it is a member of the pool
+  Picoseconds last_token = 0;           // as Progress, while it decodes
 
   // Of some steps:
   std::uint64_t key = 0;               // of the stream "acceptance"
