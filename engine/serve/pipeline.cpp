@@ -15,7 +15,7 @@ Step& Pipeline::append() {
   step.skipped.clear();
   step.fills.clear();
   step.prefills.clear();
-  step.discarded = step.drafted = step.accepted = step.overshoot = 0;
+  step.discarded = 0;
   step.plain = false;
   step.decode_index = -1;
   return step;

@@ -175,7 +175,9 @@ void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   step.waiting = view().waiting;
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
-  if (is_ragged()) step.accepted_counts.assign(static_cast<std::size_t>(widest_) + 1, 0);
+  if (!is_ragged()) return;
+  step.drafted = step.accepted = step.overshoot = 0;
+  step.accepted_counts.assign(static_cast<std::size_t>(widest_) + 1, 0);
 }
 
 void Replica::by_admission(std::vector<std::int32_t>& slots) const {
