@@ -158,7 +158,7 @@ typedef struct rooflua_request {
   int32_t drafted_tokens BORDER_INIT(0);  // of rounds that landed
   int32_t accepted_tokens BORDER_INIT(0);
   int32_t rounds BORDER_INIT(0);  // that landed
-  int32_t padding BORDER_INIT(0);
+  int32_t padding[3] BORDER_INIT({});  // to 128 bytes, so that a slot's place is found by a shift
 } rooflua_request;
 
 /// What a scheduler may read of the ranks that step together: before the plans of this instant, so

@@ -41,10 +41,14 @@ double uniform(RandomStream& stream);
 /// Draw number i (from 0) of the stream with this key, as uniform() gives it: random access. Draws
 /// 2i and 2i + 1 come from one block.
 double uniform_at(std::uint64_t key, std::uint64_t i);
-/// Draws 8i to 8i + 7, for the price of two.
-void eight_uniforms_at(std::uint64_t key, std::uint64_t i, double (&out)[8]);
-/// The same numbers, as processors without AVX2 make them.
-void eight_uniforms_narrow(std::uint64_t key, std::uint64_t i, double (&out)[8]);
+/// Which of draws 16 `group` to 16 `group` + 15 are below each bound: bit i of below[j] says so of
+/// draw 16 `group` + i and bounds[j]. For the price of a few draws.
+void draws_below(std::uint64_t key, std::uint64_t group, std::span<const double> bounds,
+                 std::uint16_t* below);
+/// The ways to find these bits that this processor has, the fastest first: all find the same.
+using DrawsBelow = void (*)(std::uint64_t key, std::uint64_t group, std::span<const double> bounds,
+                            std::uint16_t* below);
+std::vector<DrawsBelow> ways_of_draws_below();
 /// In (0, 1): an odd multiple of 2^-53; never 0 or 1, for logarithms and inverse CDFs.
 double uniform_open(RandomStream& stream);
 /// In [low, high). @throws Error unless low <= high, both finite

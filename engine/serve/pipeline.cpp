@@ -15,7 +15,6 @@ Step& Pipeline::append() {
   step.skipped.clear();
   step.fills.clear();
   step.prefills.clear();
-  step.rows.clear();
   step.discarded = 0;
   step.plain = false;
   step.decode_index = -1;

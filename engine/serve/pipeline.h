@@ -30,7 +30,12 @@ struct Step {
   /// Nothing but a step of all decodes: the vectors below are empty, and nothing is discarded.
   bool plain = false;
   std::vector<PrefillWork> prefills;
-  std::vector<Row> rows;               // decodes, where the replica speculates; in admission order
+  // Where the replica speculates, which sets them for every step: its decodes in admission order.
+  std::vector<Row> rows;
+  // Of the rows that land: drafts that they verified, accepted drafts, and of these such behind an
+  // end; how many rows accepted 0, 1, ... drafts.
+  std::int32_t drafted = 0, accepted = 0, overshoot = 0;
+  std::vector<std::int32_t> accepted_counts;
   std::vector<std::int32_t> own_gaps;  // slots whose gap is counted from their own last token
   std::vector<std::int32_t> stamps;    // slots whose Progress::last_token is this step's end
   std::vector<std::int32_t> ending;    // slots whose last token lands, in admission order
@@ -56,7 +61,7 @@ class Pipeline {
 
   /// The step planned last. @pre planned() > 0
   Step& last() { return at(planned_ - 1); }
-  /// An empty step behind the others. @pre not full()
+  /// An empty step behind the others, but for what the part about rows says. @pre not full()
   Step& append();
   /// The same with the batch of the front step, which is plain and ran: it has left.
   Step& replace_plain();

@@ -41,7 +41,7 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
 
 StepPlan& Replica::repeat_plan(Picoseconds now) {
   board_.view.now_s = seconds(now);
-  is_ragged() ? plan_.repeat(*this, now, plans_++, wishes_, wish_sums_)
+  is_ragged() ? plan_.repeat(*this, now, plans_++, wish_, takers_)
               : plan_.repeat(*this, now, plans_++);
   return plan_;
 }
@@ -81,8 +81,9 @@ const Batch& Replica::batch_of_plan() {
 const std::int32_t* Replica::planned_decode_contexts() const {
   contexts_.clear();
   if (is_ragged()) {
-    for (const Row& row : plan_.rows())
-      contexts_.push_back(as_known_ ? row.known_context : row.context);
+    for (const std::int32_t slot : planned_slots())
+      contexts_.push_back(as_known_ ? request(slot).context_tokens
+                                    : board_.ragged(slot).true_context);
     return contexts_.data();
   }
   const bool all = plan_.decodes_everyone();
@@ -105,6 +106,11 @@ std::vector<std::int32_t> Replica::planned_decode_ids() const {
 
 const std::int32_t* Replica::planned_decode_widths() const {
   widths_.assign(static_cast<std::size_t>(plan_.view().decodes), 1);
+  if (plan_.implies_rows()) {
+    const std::span<const std::int32_t> members = ragged_->members();
+    for (std::size_t i = 0; i < members.size(); ++i)
+      widths_[i] = 1 + board_.ragged(members[i]).drafts;
+  }
   for (std::size_t i = 0; i < plan_.rows().size(); ++i) widths_[i] = plan_.rows()[i].tokens();
   return widths_.data();
 }
@@ -137,7 +143,10 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   if (flight_) return send_off(price, now);
   Step& step = pipeline_.append();
   describe(step, price, now);
-  if (plan_.view().tokens == 0) return;
+  if (plan_.view().tokens == 0) {
+    step.rows.clear();
+    return;
+  }
   if (is_ragged()) {
     advance_rows(step);
   } else if (plan_.decodes_everyone() || plan_.walked()) {
@@ -166,6 +175,9 @@ void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   step.waiting = view().waiting;
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
+  if (!is_ragged()) return;
+  step.drafted = step.accepted = step.overshoot = 0;
+  step.accepted_counts.assign(static_cast<std::size_t>(widest_) + 1, 0);
 }
 
 void Replica::by_admission(std::vector<std::int32_t>& slots) const {
@@ -265,7 +277,7 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
   }
   land_fills(pipeline_.front());
   if (flight_) come_back(pipeline_.front());
-  if (is_ragged()) tell_landed(now);
+  if (is_ragged()) tell_landed(pipeline_.at(0), now);
   StepDone done = describe(pipeline_.retire(), common);
   done.other_gaps = gaps;
   return done;
@@ -292,10 +304,10 @@ StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
           .discarded = step.discarded,
           .speculates = speculator_ != nullptr,
           .rows = step.rows,
-          .drafted = drafted_,
-          .accepted = accepted_,
-          .overshoot = overshoot_,
-          .accepted_at = accepted_at_,
+          .drafted = step.drafted,
+          .accepted = step.accepted,
+          .overshoot = step.overshoot,
+          .accepted_at = accepted_at(step),
           .prefills = step.prefills,
           .skipped = step.skipped,
           .finished = finished_ids_};

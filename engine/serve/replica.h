@@ -83,19 +83,27 @@ class Replica final : public ReplicaState {
   void sum_rows();
   std::int32_t checked_drafts(int found, int most, const char* where) const;
   void ask_for_each(int k);
+  std::span<const std::int32_t> planned_slots() const;
   // speculation/ragged_commit.cpp
   void advance_rows(Step& step);
+  bool advance_members(Step& step);
+  bool advance_each(Step& step);
+  void resolve(Row& row, double step_u, Step& step);
+  bool has_fates(RaggedProgress& ragged) const;
+  std::int32_t accepted_of(const Row& row, RaggedProgress& ragged, double step_u) const;
   void leave_out_decodes(Step& step);
-  std::int32_t resolve(const Row& row, const RaggedProgress& ragged, const Request& request,
-                       double step_u) const;
   double step_draw(const Step& step) const;
   void first_drafts(const Step& step);
   // speculation/ragged_landing.cpp
   Pipeline::CommonGap land_rows(const Step& step, Picoseconds now, std::vector<Picoseconds>& gaps);
+  Picoseconds land_apart(const Row& row, Picoseconds now);
   void know_landed(std::int32_t slot, std::int32_t tokens);
+  Picoseconds last_token(std::int32_t slot) const;
+  static std::int32_t landed_rows(const Step& step);
+  std::span<const std::int32_t> accepted_at(const Step& step) const;
   void land_known_prompts(const Step& step);
   void end_ragged(std::int32_t slot);
-  void tell_landed(Picoseconds now);
+  void tell_landed(Step& step, Picoseconds now);
 
   void advance_all(Step& step);
   void advance_singles(Step& step);
@@ -124,13 +132,15 @@ class Replica final : public ReplicaState {
 
   SpeculatorPolicy* speculator_ = nullptr;
   AcceptanceModel* acceptance_ = nullptr;
+  std::int32_t widest_ = 0;                  // the most drafts that a speculator here may ask for
   std::int32_t asked_tokens_ = 0;            // of the last plan that the scheduler made
+  std::int32_t next_drafts_ = 0;             // of the decodes of the plan at hand, where all bring
+                                             // as many
   std::vector<std::int32_t> prompt_drafts_;  // next drafts of the prefills of the plan at hand
-  mutable std::vector<Row> wishes_;          // of the decodes, when must_ask() looked last
-  mutable RowSums wish_sums_;                // of these rows
-  bool as_known_ = false;                    // contexts of the batch: as the scheduler knows them
-  std::vector<std::int32_t> accepted_at_;    // of the step that landed last
-  std::int32_t landed_rows_ = 0, drafted_ = 0, accepted_ = 0, overshoot_ = 0;  // of the same step
+  mutable RaggedPool::Demand wish_;          // of all decodes, when must_ask() looked last
+  mutable std::vector<RaggedPool::Taker> takers_;  // of the same
+  mutable std::vector<std::int32_t> slots_;
+  bool as_known_ = false;  // contexts of the batch: as the scheduler knows them
 };
 
 }  // namespace rooflua

@@ -131,7 +131,7 @@ void ReplicaState::enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& 
 void ReplicaState::receive(std::int32_t slot, SchedulerPolicy& policy) {
   const Progress& progress = board_.progress(slot);
   kv_.remember(slot, request(slot), progress, progress.remote_tokens / config_.block_size);
-  if (ragged_) board_.ragged(slot).content_tokens = progress.remote_tokens;
+  if (ragged_) ragged_->know(slot, progress.remote_tokens);
   join_queue(slot, policy);
   changed_ = true;
 }
@@ -205,7 +205,7 @@ void ReplicaState::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t r
   request.context_tokens = ready_tokens;
   seats_.take(slot);
   kv_.remember(slot, request, progress, planned_tokens / config_.block_size);
-  if (ragged_) board_.ragged(slot).content_tokens = planned_tokens;
+  if (ragged_) ragged_->know(slot, planned_tokens);
   sync_blocks();
 }
 
@@ -274,7 +274,12 @@ void ReplicaState::release_blocks(std::int32_t slot, std::int32_t granted_blocks
 /// Leading blocks of its own that carry content.
 std::int32_t ReplicaState::content_blocks(std::int32_t slot) const {
   const std::int32_t context = request(slot).context_tokens;
-  const std::int32_t known = ragged_ ? board_.ragged(slot).content_tokens : context;
+  if (!ragged_) return context / config_.block_size;
+  // With two steps in flight all that landed is content; else what was known at the last plan.
+  const RaggedProgress& ragged = board_.ragged(slot);
+  const std::int32_t known = config_.async_depth > 1
+                                 ? std::max(ragged.content_tokens, ragged.known_tokens)
+                                 : ragged.content_tokens;
   return std::min(context, known) / config_.block_size;
 }
 
@@ -296,7 +301,7 @@ bool ReplicaState::grant_prefill(std::int32_t slot, std::int32_t tokens) {
   kv_.grow(slot, more);
   progress.held_blocks += more;
   kv_.remember(slot, request(slot), progress, tokens / config_.block_size);
-  if (ragged_) board_.ragged(slot).content_tokens = tokens;
+  if (ragged_) ragged_->know(slot, tokens);
   sync_blocks();
   return true;
 }
@@ -320,12 +325,12 @@ void ReplicaState::grant_decode(std::int32_t slot) {
 
 /// Tokens of the sequence that are scheduled and known count as content; drafts never do.
 bool ReplicaState::know_content(std::int32_t slot, std::int32_t tokens) {
-  RaggedProgress& ragged = board_.ragged(slot);
-  const std::int32_t known = std::min(tokens, request(slot).prompt_tokens + ragged.landed_tokens);
+  const RaggedProgress& ragged = board_.ragged(slot);
+  const std::int32_t known = std::min(tokens, ragged.known_tokens);
   if (known <= ragged.content_tokens) return false;
-  const bool fills = known / config_.block_size > ragged.content_tokens / config_.block_size;
-  ragged.content_tokens = known;
-  if (!ragged.shares_output || !fills) return false;
+  const bool fills = known >= ragged.fills_at;
+  ragged_->know(slot, known);
+  if (!fills) return false;
   kv_.remember(slot, request(slot), board_.progress(slot), known / config_.block_size);
   return true;
 }
@@ -333,24 +338,25 @@ bool ReplicaState::know_content(std::int32_t slot, std::int32_t tokens) {
 void ReplicaState::grant_row(std::int32_t slot, std::int32_t blocks) {
   if (blocks > 0) {
     kv_.take(blocks);
-    board_.progress(slot).held_blocks += blocks;
     sync_blocks();
+    hold_more(slot, blocks);
   }
-  know_content(slot, request(slot).context_tokens + 1);
+  know_row(slot);
 }
 
-void ReplicaState::grant_rows(std::span<const Row> rows) {
-  for (const Row& row : rows) {
-    if (!row.grants) continue;
-    RaggedProgress& ragged = board_.ragged(row.slot);
-    if (row.blocks > 0 || ragged.shares_output) {
-      grant_row(row.slot, row.blocks);
-    } else {
-      const std::int32_t known =
-          std::min(row.known_context + 1, request(row.slot).prompt_tokens + ragged.landed_tokens);
-      ragged.content_tokens = std::max(ragged.content_tokens, known);
-    }
+void ReplicaState::hold_more(std::int32_t slot, std::int32_t blocks) {
+  board_.progress(slot).held_blocks += blocks;
+  ragged_->note_blocks(slot);
+}
+
+void ReplicaState::grant_rows(std::span<const RaggedPool::Taker> takers, std::int32_t blocks) {
+  if (ragged_->any_shares()) {  // a block that is taken may be one that others would have hit
+    for (const RaggedPool::Taker& each : takers) grant_row(each.slot, each.blocks);
+    return;
   }
+  kv_.take(blocks);
+  sync_blocks();
+  for (const RaggedPool::Taker& each : takers) hold_more(each.slot, each.blocks);
 }
 
 /// The planned decode fills a block that others may ask for. If the block's last token is known, it

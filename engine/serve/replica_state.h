@@ -94,9 +94,12 @@ class ReplicaState : public VisibleReplica {
   /// So many blocks for all decoding requests; the plan with this serial decodes them.
   void grant_all_decodes(std::int32_t blocks, std::int64_t serial);
   void grant_decode(std::int32_t slot);
-  /// Blocks for a row of a replica that speculates.
+  /// Blocks for a row of a replica that speculates; more of the sequence is known content.
   void grant_row(std::int32_t slot, std::int32_t blocks);
-  void grant_rows(std::span<const Row> rows);
+  void know_row(std::int32_t slot) { know_content(slot, request(slot).context_tokens + 1); }
+  /// The same for all members of the pool, but that the rest of their content is known only when
+  /// the step is committed. `blocks`: of all takers.
+  void grant_rows(std::span<const RaggedPool::Taker> takers, std::int32_t blocks);
   /// Blocks for the first `tokens` of a sequence; false: they are not there.
   [[nodiscard]] bool grant_prefill(std::int32_t slot, std::int32_t tokens);
   /// A seat and so many blocks; `ready_tokens` have KV, `planned_tokens` will have it.
@@ -136,6 +139,7 @@ class ReplicaState : public VisibleReplica {
   void sync_blocks() { board_.view.free_blocks = kv_.free_blocks(); }
   void take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
   void fill_block(std::int32_t slot);
+  void hold_more(std::int32_t slot, std::int32_t blocks);
   std::int32_t content_blocks(std::int32_t slot) const;
   void fail(std::int32_t slot, Outcome outcome);
 };

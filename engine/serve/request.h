@@ -110,6 +110,9 @@ class Requests {
     if (ragged_.size() < requests_.size()) ragged_.resize(requests_.size());
     return ragged(slot);
   }
+  void forget_fates() {
+    for (RaggedProgress& each : ragged_) each.fates.group = each.behind.group = -1;
+  }
   const Request* data() const { return requests_.data(); }
   std::int32_t slots() const { return static_cast<std::int32_t>(requests_.size()); }
   std::int32_t alive() const { return alive_; }

@@ -14,7 +14,7 @@ void StepPlan::clear() {
   single_blocks_ = walk_tokens_ = at_hand_tokens_ = 0;
   singles_.clear();
   rows_.clear();
-  summed_ = false;
+  implied_ = summed_ = false;
   prefills_.clear();
   preempted_.clear();
   pulled_.clear();
@@ -42,11 +42,12 @@ void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t seria
 }
 
 void StepPlan::repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial,
-                      std::vector<Row>& rows, const RowSums& sums) {
+                      const RaggedPool::Demand& demand, std::span<const RaggedPool::Taker> takers) {
   Plan::begin(replica, nullptr, now, serial);
   on_ = &replica;
   clear();
-  repeat_rows(rows, sums);
+  walked_ = true;
+  add_all_rows(demand, takers);
 }
 
 bool StepPlan::is_decode_all() const {

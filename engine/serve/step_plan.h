@@ -8,7 +8,7 @@
 
 #include "serve/batch.h"
 #include "serve/plan.h"
-#include "serve/speculation/row.h"
+#include "serve/speculation/ragged_pool.h"
 
 namespace rooflua {
 
@@ -22,10 +22,10 @@ class StepPlan final : public Plan {
   void end();
   /// Every decoding request and nothing else, without asking. @pre blocks suffice
   void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial);
-  /// The same where the replica speculates. `rows` and `sums` are what RaggedPool::demand() just
-  /// found; the memory of the rows is exchanged.
-  void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial, std::vector<Row>& rows,
-              const RowSums& sums);
+  /// The same where the replica speculates: `demand` and `takers` are what RaggedPool::demand()
+  /// just found.
+  void repeat(ReplicaState& replica, Picoseconds now, std::int64_t serial,
+              const RaggedPool::Demand& demand, std::span<const RaggedPool::Taker> takers);
 
   std::int32_t try_decode_all(std::int32_t limit) noexcept override;
   std::int32_t try_shed(std::int32_t victim_slot) noexcept override;
@@ -51,7 +51,10 @@ class StepPlan final : public Plan {
   /// Requests that got blocks for KV that is to come.
   std::span<const std::int32_t> pulled() const { return pulled_; }
   const std::vector<PrefillWork>& prefills() const { return prefills_; }
-  /// The decodes of a replica that speculates.
+  /// The decodes of a replica that speculates. Where the rows are implied, every member of the pool
+  /// has one with all its drafts, and rows() is empty before write_rows().
+  bool implies_rows() const { return implied_; }
+  void write_rows();
   std::vector<Row>& rows() { return rows_; }
   const std::vector<Row>& rows() const { return rows_; }
   const RowSums& row_sums();
@@ -65,8 +68,8 @@ class StepPlan final : public Plan {
   void add_row(std::int32_t slot, std::int32_t tokens, std::int32_t blocks) noexcept;
   void withdraw_row(std::int32_t slot) noexcept;
   bool take_all_rows() noexcept;
-  void add_all_rows(const RowSums& sums) noexcept;
-  void repeat_rows(std::vector<Row>& rows, const RowSums& sums);
+  void add_all_rows(const RaggedPool::Demand& demand,
+                    std::span<const RaggedPool::Taker> takers) noexcept;
   std::int32_t budget_left() const noexcept;
 
   void clear();
@@ -85,7 +88,9 @@ class StepPlan final : public Plan {
   std::int32_t single_blocks_ = 0;  // that decode() took
   std::vector<std::int32_t> singles_;
   std::vector<Row> rows_;
-  RowSums row_sums_;  // of rows_, if they are summed
+  bool implied_ = false;
+  std::vector<RaggedPool::Taker> takers_;  // of the demand that was asked for last
+  RowSums row_sums_;                       // of the rows, if they are summed
   bool summed_ = false;
   std::int32_t walk_tokens_ = 0;     // that decode_all gave to rows
   std::int32_t at_hand_tokens_ = 0;  // of the request at the cursor, once they are fixed

@@ -54,12 +54,22 @@ TEST_CASE("draw number i of a stream is the i-th that comes, asked in any order"
   stream.counter = std::uint64_t{1} << 40;
   stream.has_buffered = 0;
   CHECK(uniform_at(key, std::uint64_t{1} << 41) == uniform(stream));
+}
+
+TEST_CASE("sixteen draws are compared with bounds as one by one, in every way") {
+  const std::uint64_t key = random_stream(11, "acceptance", 5).key;
+  const double drawn = uniform_at(key, 21);  // neither below itself nor not below the next number
+  const std::vector<double> bounds{
+      0, 1, 0.5, 0.36, 0x1.0p-53, 1 - 0x1.0p-53, drawn, std::nextafter(drawn, 1.0), -1, 2};
   for (const std::uint64_t group : {0ULL, 1ULL, 12ULL, 1ULL << 30, (1ULL << 38) - 1}) {
-    double eight[8];
-    eight_uniforms_at(key, group, eight);
-    for (std::uint64_t j = 0; j < 8; ++j) CHECK(eight[j] == uniform_at(key, 8 * group + j));
-    eight_uniforms_narrow(key, group, eight);
-    for (std::uint64_t j = 0; j < 8; ++j) CHECK(eight[j] == uniform_at(key, 8 * group + j));
+    for (const DrawsBelow below : ways_of_draws_below()) {
+      std::vector<std::uint16_t> bits(bounds.size());
+      below(key, group, bounds, bits.data());
+      for (std::size_t j = 0; j < bounds.size(); ++j) {
+        for (std::uint64_t i = 0; i < 16; ++i)
+          CHECK((bits[j] >> i & 1) == (uniform_at(key, 16 * group + i) < bounds[j]));
+      }
+    }
   }
 }
 

@@ -36,11 +36,11 @@ scenarios() { # PROGRAM DIR [OPTION]...
     case $to in
       */05_*|*/06_*)
         [ -d "$tables" ] || continue
-        set_tables="--set mfu.path=$tables" ;;
+        set_tables="--set mfu.path=$tables --set mfu.layout=infersim" ;;
     esac
     case $(sed -n 's/^  kind = "\([a-z]*\)".*/\1/p' "$scenario") in
       price) outputs=--explain ;;
-      search | static) outputs='' ;;
+      search | static | plan) outputs='' ;;
       *) outputs="--explain --requests $to.csv --trace $to.trace.json" ;;
     esac
     # shellcheck disable=SC2086  # options and their values, or nothing

@@ -98,6 +98,14 @@ test("a case has the formats of its row, and its whole prompt", function()
   test.check(own("bf16,bf16", "fp8,").problem:find("kv_dtype: expected a number format", 1, true))
 end)
 
+test("prompts of a client's first stage were never asked before", function()
+  local text = rated("b", 0, "")
+  local later = rows.read(file(text))[1]
+  local first = rows.read(file((text:gsub("stage 1 of 7", "stage 0 of 7"))))[1]
+  test.equal(setup.lead_in(later), 4)
+  test.equal(setup.lead_in(first), 0)
+end)
+
 test("logits are sorted where the file says so and the release does", function()
   local case = rows.read(file(rated("b", 4, "0.1|0|0|0")))[1]
   test.equal(policy.parameters(setup.scenario(case, steps, setup.options).steps).sorted_logit_s, 0)

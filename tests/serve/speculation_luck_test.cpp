@@ -99,9 +99,12 @@ TEST_CASE("drafts that the engine draws at once are those that are drawn one row
     Case it = random_case(seed, false);
     it.cluster.replicas.front().kv_blocks += 12;
     Case same = it;
-    Fixed speculator(5, seed % 2 == 0);
-    Rates rates({0.9, 0.8, 0.7, 0.9, 0.5});
-    OneByOne others({0.9, 0.8, 0.7, 0.9, 0.5});
+    const int depths[] = {1, 2, 5, 7, 14, 15, 16, 20};  // more than 15 have no fates (fates.h)
+    Fixed speculator(depths[seed % 8], seed % 3 == 0);
+    std::vector<double> shares(1 + seed % 18);
+    for (std::size_t j = 0; j < shares.size(); ++j) shares[j] = j % 3 == 0 ? 0.97 : 0.85;
+    Rates rates(shares);
+    OneByOne others(shares);
     const Answer drawn = serve(it.cluster, it.scheduler, it.specs, &speculator, &rates, 0.01);
     const Answer asked =
         serve(same.cluster, same.scheduler, same.specs, &speculator, &others, 0.01);

@@ -226,11 +226,14 @@ TEST_CASE(
     "a number of drafts that is exchanged in the middle is that of a rule that changes then") {
   class Changes : public Fixed {
    public:
-    Changes() : Fixed(3) {}
-    int drafts(const Batch& batch, const ReplicaView& view) override {
-      return view.now_s > until_s ? 1 : Fixed::drafts(batch, view);
+    Changes(int first, int then) : Fixed(std::max(first, then)), first_(first), then_(then) {}
+    int drafts(const Batch&, const ReplicaView& view) override {
+      return view.now_s > until_s ? then_ : first_;
     }
     double until_s = 1e9;
+
+   private:
+    int first_, then_;
   };
   int changed = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -238,8 +241,9 @@ TEST_CASE(
     Case it = random_case(seed, false);
     it.cluster.replicas.front().kv_blocks += 12;
     Case same = it, never = it;
-    Changes one, unchanged;
-    Fixed before(3), after(1);
+    const int first = seed % 2 == 0 ? 3 : 1, then = 4 - first;
+    Changes one(first, then), unchanged(first, then);
+    Fixed before(first), after(then);
     Rates rates({0.8, 0.7, 0.6});
     LinearSteps model(1, 0.01);
     ListedWorkload workload(it.specs);

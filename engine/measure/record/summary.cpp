@@ -171,9 +171,11 @@ void SummaryObserver::distribute(const Completed& request) {
 
 void SummaryObserver::count(const RequestDone& done, bool is_good, Group& group) {
   GroupSummary& counts = group.counts;
-  group.rounds += done.rounds;
-  group.drafted += done.drafted_tokens;
-  group.accepted += done.accepted_tokens;
+  if (done.rounds > 0) {
+    group.rounds += done.rounds;
+    group.drafted += done.drafted_tokens;
+    group.accepted += done.accepted_tokens;
+  }
   ++counts.completed;
   counts.good += is_good;
   counts.prompt_tokens += done.prompt_tokens;

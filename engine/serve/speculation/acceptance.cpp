@@ -28,11 +28,19 @@ std::int32_t accepted_by_step(const Round& round, const Curve& curve) {
   return most;
 }
 
+std::int32_t accepted_by_draws(const Round& round, const Curve& curve) {
+  const std::int32_t most = most_accepted(round, curve);
+  for (std::int32_t j = 0; j < most; ++j) {
+    const auto position = static_cast<std::uint64_t>(round.emitted) + static_cast<std::uint64_t>(j);
+    if (!(uniform_at(round.key, position) < curve.accepted[static_cast<std::size_t>(j)])) return j;
+  }
+  return most;
+}
+
 std::int32_t AcceptanceModel::accept(const Request&, const Round& round, const Curve& curve) {
   if (!curve.rounds.empty()) return accepted_by_rounds(round, curve);
   if (per_step()) return accepted_by_step(round, curve);
-  Luck luck;
-  return accepted_by_draws(round, curve, luck);
+  return accepted_by_draws(round, curve);
 }
 
 }  // namespace rooflua

@@ -90,14 +90,12 @@ class AcceptanceModel {
   virtual bool has_accept() const { return false; }
   virtual std::int32_t accept(const Request& request, const Round& round, const Curve& curve);
 
-  /// Whether accepted_by_draws() says what accept() says.
-  bool is_drawn(const Curve& curve) const {
-    return curve.rounds.empty() && !per_step() && !has_accept();
-  }
+  /// Whether the rule above is all there is, for curves without rounds.
+  bool draws_only() const { return !per_step() && !has_accept(); }
 };
 
-/// The rule, where the curve is one of draws of the request. `luck` is of the request.
-std::int32_t accepted_by_draws(const Round& round, const Curve& curve, Luck& luck);
+/// The rule, draw by draw.
+std::int32_t accepted_by_draws(const Round& round, const Curve& curve);
 /// The rule, where the curve is one of rounds, or the step has one draw.
 std::int32_t accepted_by_rounds(const Round& round, const Curve& curve);
 std::int32_t accepted_by_step(const Round& round, const Curve& curve);

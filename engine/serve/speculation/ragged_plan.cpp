@@ -58,9 +58,10 @@ std::int32_t StepPlan::walk_rows() noexcept {
 }
 
 void StepPlan::add_row(std::int32_t slot, std::int32_t tokens, std::int32_t blocks) noexcept {
-  Row row = on_->ragged().row_of(slot);
+  Row row;
+  row.slot = slot;
+  row.id = on_->request(slot).id;
   row.drafts = tokens - 1;
-  row.blocks = blocks;
   on_->grant_row(slot, blocks);
   on_->progress(slot).planned = serial_;
   rows_.push_back(row);
@@ -72,26 +73,39 @@ void StepPlan::add_row(std::int32_t slot, std::int32_t tokens, std::int32_t bloc
 /// All decodes with all of their drafts, where budget and blocks suffice. False: they do not, and
 /// nothing happened.
 bool StepPlan::take_all_rows() noexcept {
-  const RaggedPool::Demand demand = on_->ragged().demand(rows_);
-  if (demand.tokens > budget_left() || demand.blocks > on_->kv().free_blocks()) {
-    rows_.clear();
-    return false;
-  }
-  add_all_rows(demand.sums);
+  const RaggedPool::Demand demand = on_->ragged().demand(takers_);
+  if (demand.tokens > budget_left() || demand.blocks > on_->kv().free_blocks()) return false;
+  add_all_rows(demand, takers_);
   return true;
 }
 
-void StepPlan::add_all_rows(const RowSums& sums) noexcept {
-  row_sums_ = sums;
+void StepPlan::add_all_rows(const RaggedPool::Demand& demand,
+                            std::span<const RaggedPool::Taker> takers) noexcept {
+  const RaggedPool& pool = on_->ragged();
+  implied_ = !demand.cut;
+  if (implied_) {
+    row_sums_ = pool.sum_of_all(demand.width);
+    view_.decodes = on_->view().decodes;
+  } else {
+    pool.write_rows(rows_);
+    row_sums_ = pool.sum_of(rows_);
+    view_.decodes = static_cast<std::int32_t>(rows_.size());
+  }
   summed_ = true;
-  const auto tokens = static_cast<std::int32_t>(sums.tokens);
-  on_->grant_rows(rows_);
-  view_.decodes = static_cast<std::int32_t>(rows_.size());
-  view_.tokens += tokens;
-  walk_tokens_ = tokens;
+  on_->grant_rows(takers, demand.blocks);
+  view_.tokens += demand.tokens;
+  walk_tokens_ = demand.tokens;
   everyone_ = view_.decodes == on_->view().decodes;
-  if (everyone_) return;
-  for (const Row& row : rows_) on_->progress(row.slot).planned = serial_;
+  if (implied_) return;
+  for (const Row& row : rows_) {
+    on_->know_row(row.slot);
+    if (!everyone_) on_->progress(row.slot).planned = serial_;
+  }
+}
+
+void StepPlan::write_rows() {
+  if (implied_) on_->ragged().write_rows(rows_);
+  implied_ = false;
 }
 
 std::int32_t StepPlan::decode_row(std::int32_t slot, std::int32_t tokens) noexcept {
@@ -109,6 +123,8 @@ std::int32_t StepPlan::decode_row(std::int32_t slot, std::int32_t tokens) noexce
 
 /// The blocks of the row are among those that the request holds.
 void StepPlan::withdraw_row(std::int32_t slot) noexcept {
+  write_rows();
+  on_->know_row(slot);
   const auto row =
       std::find_if(rows_.begin(), rows_.end(), [slot](const Row& r) { return r.slot == slot; });
   view_.tokens -= row->tokens();
@@ -123,14 +139,8 @@ void StepPlan::withdraw_row(std::int32_t slot) noexcept {
   summed_ = false;
 }
 
-void StepPlan::repeat_rows(std::vector<Row>& rows, const RowSums& sums) {
-  walked_ = true;
-  rows_.swap(rows);
-  add_all_rows(sums);
-}
-
 const RowSums& StepPlan::row_sums() {
-  if (!summed_) row_sums_ = sum_of(rows_);
+  if (!summed_) row_sums_ = on_->ragged().sum_of(rows_);
   summed_ = true;
   return row_sums_;
 }

@@ -33,16 +33,19 @@ void Replica::speculate_by(SpeculatorPolicy* speculator, AcceptanceModel* accept
   ROOFLUA_ASSERT((speculator == nullptr) == (acceptance == nullptr));
   speculator_ = speculator;
   acceptance_ = acceptance;
+  const std::int32_t depth = speculator != nullptr ? speculator->depth() : 0;
+  if (depth <= widest_) return;
+  widest_ = depth;
+  board_.requests->forget_fates();  // they were found for fewer drafts
 }
 
 bool Replica::must_ask_ragged() const {
-  const RaggedPool::Demand demand = ragged_->demand(wishes_);
-  wish_sums_ = demand.sums;
+  wish_ = ragged_->demand(takers_);
   const std::int32_t budget = view().max_num_batched_tokens;
-  if (demand.blocks > kv_.free_blocks() || (budget > 0 && demand.tokens > budget)) return true;
+  if (wish_.blocks > kv_.free_blocks() || (budget > 0 && wish_.tokens > budget)) return true;
   // Tokens that decodes leave may go to prompts.
-  if (demand.tokens != asked_tokens_ && view().waiting + view().prefilling > 0) return true;
-  return view().waiting > 0 && demand.fills;
+  if (wish_.tokens != asked_tokens_ && view().waiting + view().prefilling > 0) return true;
+  return view().waiting > 0 && ragged_->any_fills();
 }
 
 void Replica::sum_rows() {
@@ -71,6 +74,7 @@ std::int32_t Replica::checked_drafts(int found, int most, const char* where) con
 /// All that sample in this step bring drafts to the next one.
 void Replica::ask_for_drafts() {
   if (!is_ragged()) return;
+  next_drafts_ = 0;
   prompt_drafts_.assign(plan_.prefills().size(), 0);
   if (speculator_ == nullptr || batch_.sampled == 0) return;
   board_.view.requests = board_.requests->data();
@@ -82,6 +86,13 @@ void Replica::ask_for_drafts() {
   seen.decode_pairs = static_cast<double>(sums.known_pairs);
   const AsKnown as_known(as_known_);
   ask_for_each(checked_drafts(speculator_->drafts(seen, view()), speculator_->depth(), "drafts"));
+}
+
+std::span<const std::int32_t> Replica::planned_slots() const {
+  if (plan_.implies_rows()) return ragged_->members();
+  slots_.clear();
+  for (const Row& row : plan_.rows()) slots_.push_back(row.slot);
+  return slots_;
 }
 
 void Replica::ask_for_each(int k) {
@@ -98,12 +109,13 @@ void Replica::ask_for_each(int k) {
     count(1, drafts);
     return drafts;
   };
-  std::vector<Row>& rows = plan_.rows();
+  next_drafts_ = k;
   if (differ) {
-    for (Row& row : rows) row.next_drafts = give(row.slot);
-  } else if (!rows.empty()) {
-    for (Row& row : rows) row.next_drafts = k;
-    count(static_cast<std::int32_t>(rows.size()), k);
+    plan_.write_rows();
+    for (Row& row : plan_.rows()) row.next_drafts = give(row.slot);
+  } else if (plan_.view().decodes > 0) {
+    for (Row& row : plan_.rows()) row.next_drafts = k;
+    count(plan_.view().decodes, k);
   }
   for (std::size_t i = 0; i < prompt_drafts_.size(); ++i) {
     const PrefillWork& work = plan_.prefills()[i];

@@ -86,14 +86,15 @@ local function lengths_of(text, where, name)
   return math.floor(mean + 0.5)
 end
 
---- How requests come: {clients} of a closed loop, or {rate_per_s, in_flight}, the most under way at once.
+--- How requests come: {clients} of a closed loop, or {rate_per_s, in_flight, is_first}: the most under way at once, and
+--- whether it is the first stage of its client ("stage 0 of 7"), so that no prompt was asked before.
 local function load_of(row, where)
   local said = tostring(row.load)
   if said:find "^closed loop" then return { clients = positive(row, "concurrency_or_rate", where) } end
   if said:find "^constant rate" then
     local workers, each = said:match "cap (%d+) workers x (%d+) in flight"
     return { rate_per_s = positive(row, "concurrency_or_rate", where),
-      in_flight = workers and tonumber(workers) * tonumber(each) or 0 }
+      in_flight = workers and tonumber(workers) * tonumber(each) or 0, is_first = said:find "stage 0 of" ~= nil }
   end
   return core.fail("%s: load: expected 'closed loop, ..' or 'constant rate, ..', found '%s'", where, said)
 end

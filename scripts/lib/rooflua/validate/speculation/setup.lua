@@ -53,9 +53,10 @@ local function workload_of(case)
     systems = sharing.systems, questions = sharing.questions, lead_in = setup.lead_in(case) }
 end
 
---- Requests that warm the prefix cache before those that are measured.
+--- Requests that warm the prefix cache before those that are measured, as the stages before did.
 function setup.lead_in(case)
-  return case.prefix_caching and case.sharing and case.sharing.questions or 0
+  if not case.prefix_caching or not case.sharing or case.load.is_first then return 0 end
+  return case.sharing.questions
 end
 
 --- Drafts with the measured acceptance; nil without drafts. The published heads of these drafters are one layer of the
