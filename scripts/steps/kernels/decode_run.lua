@@ -35,7 +35,8 @@ end
 
 --- The same from the last point of the grid on, where the latency is proportional to the tokens.
 local function attention_beyond(same, grid, run, first, last)
-  local n, all, least, layers, at_last_s = same.n, same.all, same.least, same.layers, grid.a + (grid.c - grid.a) * grid.u
+  local n, all, least, layers = same.n, same.all, same.least, same.layers
+  local at_last_s = grid.a + (grid.c - grid.a) * grid.u
   local code, add = code_of[grid.evidence], run.add
   for i = first, last do
     local time_s = max(all + i * n, least) / most_tokens * at_last_s * layers
