@@ -74,13 +74,9 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   request.prefix = prefix_label(spec);
 
   Progress& progress = this->progress(slot);
-  std::vector<Segment> segments = std::move(progress.segments);
-  std::vector<BlockHashes> block_hashes = std::move(progress.block_hashes);
-  progress = Progress{};
-  for (BlockHashes& each : block_hashes) each.hashes.clear();
-  progress.block_hashes = std::move(block_hashes);
-  segments.assign(spec.segments.begin(), spec.segments.end());
-  progress.segments = std::move(segments);
+  static_cast<ProgressNumbers&>(progress) = ProgressNumbers{};
+  for (BlockHashes& each : progress.block_hashes) each.hashes.clear();
+  progress.segments.assign(spec.segments.begin(), spec.segments.end());
   progress.arrival = arrival;
   progress.output_tokens = spec.output_tokens;
   progress.output_content = spec.output_content;

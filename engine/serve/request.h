@@ -47,8 +47,9 @@ struct BlockHashes {
   std::vector<std::uint64_t> hashes;
 };
 
-/// What only the engine knows of a live request. Decode indices are those of decode_pool.h.
-struct Progress {
+/// What only the engine knows of a live request: its numbers. Decode indices are those of
+/// decode_pool.h.
+struct ProgressNumbers {
   Picoseconds arrival = 0;        // sent
   Picoseconds queued = never;     // at the replica
   Picoseconds scheduled = never;  // first admitted by a plan
@@ -74,6 +75,10 @@ struct Progress {
   std::int32_t crossing = -1;  // decode index modulo block_size where it needs a block; -1: none
   std::int32_t filling = -1;   // the same, where it fills a block that others may ask for
   std::uint64_t output_content = 0;
+};
+
+/// The same with its lists, whose memory is used again by the next request in the slot.
+struct Progress : ProgressNumbers {
   std::vector<Segment> segments;  // empty = private
   /// Kept by the prefix caches (kv/prefix_cache.h), one entry per block size: it follows from the
   /// request alone, so that all replicas read the same.

@@ -186,7 +186,7 @@ local Kernels = policy.define {
 --- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
 Kernels.follows_kinds, Kernels.follows_groups = true, true
 
-local max, min = math.max, math.min
+local max, min, record = math.max, math.min, cost.record
 
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
@@ -300,16 +300,10 @@ end
 --- @param chunks integer number of prefill chunks, 1 or more
 --- @param decode_s number time of the decodes alone, 0 without decodes
 function Kernels:attention_time(kind, batch, chunks, decode_s)
-  local prefills = batch.prefills
   local decode_paid_s = min(self.attention_launch_s, decode_s / kind.layers)
-  local prefill = prefills[1]
-  local prefill_s, paid_s = kind:prefill(prefill.new_tokens, prefill.context_tokens, decode_paid_s)
-  for i = 2, chunks do
-    local time_s
-    prefill = prefills[i]
-    time_s, paid_s = kind:prefill(prefill.new_tokens, prefill.context_tokens, paid_s)
-    prefill_s = prefill_s + time_s
-  end
+  local prefill_s, paid_s = kind:chunk(batch, 1, decode_paid_s)
+  if chunks > 1 then prefill_s, paid_s = kind:add_chunks(batch, 2, chunks, prefill_s, paid_s) end
+  for i = 6, chunks, 4 do prefill_s, paid_s = kind:add_chunks(batch, i, chunks, prefill_s, paid_s) end
   local beside_s = decode_s - kind.layers * decode_paid_s
   return prefill_s + decode_s - self.overlap * min(prefill_s, beside_s)
 end
@@ -369,7 +363,7 @@ function Kernels:gpu_time(batch, rows_s, fullest)
   end
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * rows
-  time_s = time_s + attention_s + cost.record("sampler", sampler_s, "assumed")
+  time_s = time_s + attention_s + record("sampler", sampler_s, "assumed")
   if fullest <= (batch.tokens == rows and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
   return max(time_s, self.eager_s)
 end
@@ -378,9 +372,9 @@ end
 function Kernels:period(batch, rows_s, fullest)
   local host_s = self.host_step_s + self.host_request_s * batch.requests
   local gpu_s = self:gpu_time(batch, rows_s, fullest)
-  if not self.asynchronous then return gpu_s + cost.record("host", host_s, "assumed") end
+  if not self.asynchronous then return gpu_s + record("host", host_s, "assumed") end
   if host_s <= gpu_s then return gpu_s end
-  return gpu_s + cost.record("host", host_s - gpu_s, "assumed")
+  return gpu_s + record("host", host_s - gpu_s, "assumed")
 end
 
 ---@param batch rooflua.Batch

@@ -34,13 +34,13 @@ scenarios() { # PROGRAM DIR [OPTION]...
     to=$out/$(basename "$scenario" .lua)
     set_tables=''
     case $to in
-      */05_*|*/06_*)
+      */06_*)
         [ -d "$tables" ] || continue
-        set_tables="--set mfu.path=$tables --set mfu.layout=infersim" ;;
+        set_tables="--set mfu.path=$tables --set mfu.layout=infersim --set mfu.lookup=infersim_head" ;;
     esac
     case $(sed -n 's/^  kind = "\([a-z]*\)".*/\1/p' "$scenario") in
       price) outputs=--explain ;;
-      search | static | plan) outputs='' ;;
+      plan | search | static) outputs='' ;;
       *) outputs="--explain --requests $to.csv --trace $to.trace.json" ;;
     esac
     # shellcheck disable=SC2086  # options and their values, or nothing

@@ -85,10 +85,11 @@ void sort_nearly_sorted(std::vector<double>& values) {
 }
 
 /// Counting sort. `width` is the number of low bits in which the values' bits exceed the least
-/// value's; the upper `digits` times 11 of them are the key.
+/// value's; the upper `digits` times 8 of them are the key. Values of 256 keys go to as many places,
+/// which fit into the first cache: three such passes are faster than two of 2,048 places.
 template <int digits>
 void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width) {
-  constexpr int digit = 11;
+  constexpr int digit = 8;
   constexpr std::size_t keys = std::size_t{1} << digit;
   const int shift = std::max(0, width - digits * digit);
   const auto key = [=](double value, int which) {
@@ -111,7 +112,7 @@ void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width)
 }
 
 /// Sorts ascending. The bits of doubles that are not negative have the order of their values. A
-/// counting sort uses the upper 22 of the bits that differ (33 where the values span more than 32
+/// counting sort uses the upper 24 of the bits that differ (32 where the values span more than 32
 /// octaves). An insertion sort puts the few values in order that agree in those bits.
 void sort_values(std::vector<double>& values) {
   constexpr std::size_t most_values = std::numeric_limits<std::uint32_t>::max();
@@ -124,7 +125,7 @@ void sort_values(std::vector<double>& values) {
   if (values.size() < 4096 || values.size() > most_values || negative)
     return std::sort(values.begin(), values.end());
   const int width = std::bit_width(most - least);
-  width <= 57 ? sort_by_digits<2>(values, least, width) : sort_by_digits<3>(values, least, width);
+  width <= 57 ? sort_by_digits<3>(values, least, width) : sort_by_digits<4>(values, least, width);
   sort_nearly_sorted(values);
 }
 

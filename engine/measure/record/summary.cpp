@@ -121,6 +121,7 @@ SummaryObserver::Group& SummaryObserver::group_of(std::vector<Group>& groups, st
 bool SummaryObserver::good(const RequestDone& done, const Completed& request) const {
   const auto own = options_.class_slo.find(done.klass);
   const Slo& slo = own == options_.class_slo.end() ? options_.slo : own->second;
+  if (!slo.given()) return true;
   return holds(slo.ttft_s, seconds(request.ttft)) && holds(slo.e2e_s, seconds(request.e2e)) &&
          holds(slo.tpot_s, tpot_ps(request.ttft, request.e2e, request.output_tokens) / 1e12);
 }
@@ -302,7 +303,8 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
   const Picoseconds last = std::max(last_completion_, last_step_end_);
   const double seen_ps = last > first_arrival_ ? static_cast<double>(last - first_arrival_) : 0;
   const std::size_t count = std::max(replicas_.size(), replica_counts_.size());
-  std::vector<Places> places = places_by(&Completed::replica);
+  std::vector<Places> places;  // of a single replica they are all
+  if (count > 1) places = places_by(&Completed::replica);
   places.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     const ReplicaCount seen = i < replica_counts_.size() ? replica_counts_[i] : ReplicaCount{};

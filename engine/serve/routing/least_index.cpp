@@ -25,6 +25,7 @@ std::int32_t LeastIndex::winner_of(std::size_t node) const {
 
 void LeastIndex::add(std::int32_t place, std::int32_t more) {
   values_[static_cast<std::size_t>(place)] += more;
+  if (values_.size() == 1) return;
   for (std::size_t node = (leaves_ + static_cast<std::size_t>(place)) / 2; node > 0; node /= 2)
     winners_[node] = winner_of(node);
 }

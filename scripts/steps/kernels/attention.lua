@@ -6,6 +6,7 @@
 --- own run at the utilisation of full attention with as many query-key pairs.
 ---
 --- Decodes and prompts are priced on monotone grids (monotone.lua, monotone_prefill.lua).
+local bounds = require "steps.kernels.bounds"
 local cost = require "rooflua.cost"
 local grids = require "steps.kernels.grids"
 local index = require "steps.kernels.index"
@@ -16,13 +17,14 @@ local pairs_of = require "steps.kernels.pairs"
 local verify = require "steps.kernels.verify"
 
 local max, min = math.max, math.min
+local record, shapes_wanted, listening, query_text = cost.record, cost.shapes_wanted, cost.listening, cost.query_text
+local lookup_price, prefill_price, raised = cost.lookup, cost.attention_prefill, bounds.raised
 local attention_block = 128  -- keys that a decode attention kernel loads at once; fewer keys cost the same
 
 local decode_axes = { batch = true, context_tokens = true }
 local prefill_axes = { new_tokens = true, context_tokens = true }
 
 local attention = {}
-attention.__index = attention
 attention.verify, attention.further_queries = verify.time, verify.further
 
 --- Whether rows of window attention were measured at this shape. Rows of another window are no better than those of
@@ -37,11 +39,14 @@ end
 --- @param op table the decode operation of cost.layers
 --- @param kind table one of model.attention
 function attention.of(steps, op, kind, deployment)
-  local self = setmetatable({ steps = steps, op = op, layers = op.count, block = attention_block }, attention)
+  local self = { steps = steps, op = op, layers = op.count, block = attention_block }
+  for name, method in pairs(attention) do self[name] = method end -- found there without a look into a metatable
   self.database, self.bounds = steps.database, steps.bounds
+  self.peak, self.bandwidth = self.bounds:peak(steps.dtype), self.bounds.bytes_per_s
   local suffix = op.name:match "@.*$" or ""
   self.decode_name, self.prefill_name = "attention_decode" .. suffix, "attention_prefill" .. suffix
   self.kv_bytes_per_token = op.bytes_per_row
+  self.own_window, self.own_rows = false, false
   self.latent = kind.latent ~= nil
   self.decode_query = ops.attention_query(steps.model, deployment, kind, true)
   self.prefill_query = ops.attention_query(steps.model, deployment, kind, false)
@@ -120,24 +125,46 @@ function attention:decode_rows(n, context, batch)
   end
   local flop, bytes = counted * self.decode_pair_flop, counted * self.kv_bytes_per_token
   local shape, note
-  if cost.shapes_wanted() then
+  if shapes_wanted() then
     shape, note = ops.decode_text(self.decode_query, n, computed), monotone.note(n, computed)
     if note and not exact then note = note .. "; of the contexts only the mean is known" end
   end
-  local time_s = cost.record(self.decode_name, latency_s, evidence, layers, flop, bytes,
-                             flop / (latency_s * self.steps.peak_flop_per_s), "memory", note, self.decode_query.op,
-                             shape)
-  time_s = self.bounds:at_least(time_s, tokens * self.decode_pair_flop, tokens * self.kv_bytes_per_token,
-                               self.steps.dtype, layers, self.decode_name)
+  local time_s = record(self.decode_name, latency_s, evidence, layers, flop, bytes,
+                        flop / (latency_s * self.steps.peak_flop_per_s), "memory", note, self.decode_query.op, shape)
+  local floor_s = max(tokens * self.decode_pair_flop / self.peak, tokens * self.kv_bytes_per_token / self.bandwidth)
+  time_s = raised(time_s, floor_s, layers, self.decode_name)
   if self.index then time_s = time_s + self.index:decode(batch, all) end
   if self.module then time_s = time_s + self.module:decode(n, all) end
   return time_s
 end
 
---- Prefill attention of a chunk: t new tokens after p cached ones.
+--- Prefill attention of chunk i of a batch.
 --- @param paid_s number part of the call's launch that other requests in the call have paid
 --- @return number time_s of all layers
 --- @return number paid_s part of the call's launch that is paid with this chunk
+function attention:chunk(batch, i, paid_s)
+  local work = batch.prefills[i]
+  local t, p = work.new_tokens, work.context_tokens
+  local time_s, launch_s = self:prefill(t, p, paid_s)
+  return time_s, launch_s
+end
+
+--- The same behind chunks that take `time_s`; returns the time of all of them.
+function attention:add_chunk(batch, i, time_s, paid_s)
+  local more_s, launch_s = self:chunk(batch, i, paid_s)
+  return time_s + more_s, launch_s
+end
+
+--- The same for the next four chunks, or for those up to the last one. Few steps have more: most need no loop.
+function attention:add_chunks(batch, i, last, time_s, paid_s)
+  time_s, paid_s = self:add_chunk(batch, i, time_s, paid_s)
+  if i < last then time_s, paid_s = self:add_chunk(batch, i + 1, time_s, paid_s) end
+  if i + 1 < last then time_s, paid_s = self:add_chunk(batch, i + 2, time_s, paid_s) end
+  if i + 2 < last then time_s, paid_s = self:add_chunk(batch, i + 3, time_s, paid_s) end
+  return time_s, paid_s
+end
+
+--- The same of t new tokens after p cached ones.
 function attention:prefill(t, p, paid_s)
   local time_s, launch_s = self:prefill_parts(t, p, paid_s)
   if self.prompt_module then time_s = time_s + self.prompt_module:prefill(t, p, self) end
@@ -148,7 +175,6 @@ end
 function attention:prefill_parts(t, p, paid_s)
   if self.prefill_calls == nil then self:choose_prefill() end
   local layers, query = self.layers, self.prefill_query
-  query.new_tokens, query.context_tokens = t, p
   local pairs = t * p + t * (t + 1) / 2
   local time_s
   if self.pairs then
@@ -157,20 +183,22 @@ function attention:prefill_parts(t, p, paid_s)
   elseif self.prefill_calls then
     time_s = self:measured_prefill(t, p, pairs, paid_s)
   elseif not self.latent then
-    time_s = cost.attention_prefill(self.database, query, t, p, layers, self.prefill_name,
-                                    paid_s > 0 and paid_s or nil)
-  elseif paid_s == 0 then
-    time_s = cost.lookup(self.database, query, layers, self.prefill_name)
+    time_s = prefill_price(self.database, query, t, p, layers, self.prefill_name,
+                            paid_s > 0 and paid_s or nil)
   else
-    time_s = self:same_call(query, paid_s)
+    query.new_tokens, query.context_tokens = t, p
+    if paid_s == 0 then
+      time_s = lookup_price(self.database, query, layers, self.prefill_name)
+    else
+      time_s = self:same_call(query, paid_s)
+    end
   end
   local launch_s = paid_s
   if time_s > 0 then launch_s = min(self.steps.attention_launch_s, paid_s + time_s / layers) end
   local more_launch_s = min(time_s, layers * (launch_s - paid_s))
   local bytes = self.pairs and min(t + p, 2 * pairs / t + t) or t + p
-  time_s = more_launch_s + self.bounds:at_least(time_s - more_launch_s, pairs * self.prefill_pair_flop,
-                                               bytes * self.kv_bytes_per_token, self.steps.dtype, layers,
-                                               self.prefill_name)
+  local floor_s = max(pairs * self.prefill_pair_flop / self.peak, bytes * self.kv_bytes_per_token / self.bandwidth)
+  time_s = more_launch_s + raised(time_s - more_launch_s, floor_s, layers, self.prefill_name)
   if self.index then time_s = time_s + self.index:prefill(t, p) end
   return time_s, launch_s
 end
@@ -204,13 +232,13 @@ function attention:bounded_prefill(t, p, pairs, paid_s)
   local latency_s, evidence = self:bounded_latency(t, p, pairs)
   local flop, bytes = pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token
   local shape, note
-  if cost.shapes_wanted() then
+  if shapes_wanted() then
     self.prefill_query.new_tokens, self.prefill_query.context_tokens = t, p
-    shape = cost.query_text(self.prefill_query)
-    if cost.listening() then note = ("%.14g query-key pairs"):format(pairs) end
+    shape = query_text(self.prefill_query)
+    if listening() then note = ("%.14g query-key pairs"):format(pairs) end
   end
-  return cost.record(self.prefill_name, max(0, latency_s - paid_s), evidence, self.layers, flop, bytes,
-                     flop / (latency_s * self.steps.peak_flop_per_s), "compute", note, self.prefill_query.op, shape)
+  return (record(self.prefill_name, max(0, latency_s - paid_s), evidence, self.layers, flop, bytes,
+                 flop / (latency_s * self.steps.peak_flop_per_s), "compute", note, self.prefill_query.op, shape))
 end
 
 --- The price of a chunk from the grid of measured rows, less the launch that is paid already.
@@ -219,25 +247,25 @@ function attention:measured_prefill(t, p, pairs, paid_s)
   local latency_s, evidence = self.prefill_calls:at(t, p)
   local flop, bytes = pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token
   local shape, note
-  if cost.shapes_wanted() then
+  if shapes_wanted() then
     query.new_tokens, query.context_tokens = t, p
-    shape, note = cost.query_text(query), monotone_prefill.note(t, p)
+    shape, note = query_text(query), monotone_prefill.note(t, p)
     if note and paid_s > 0 then note = "in the same call; " .. note end
   end
-  return cost.record(self.prefill_name, max(0, latency_s - paid_s), evidence, self.layers, flop, bytes,
-                     flop / (latency_s * self.steps.peak_flop_per_s), "compute", note, query.op, shape)
+  return (record(self.prefill_name, max(0, latency_s - paid_s), evidence, self.layers, flop, bytes,
+                 flop / (latency_s * self.steps.peak_flop_per_s), "compute", note, query.op, shape))
 end
 
 --- What a chunk of latent attention adds to a call whose launch is paid already.
 function attention:same_call(query, paid_s)
   local _, estimate = self.database:lookup(query)
   local shape, note
-  if cost.shapes_wanted() then
-    shape, note = cost.query_text(query), "in the same call; " .. estimate.note
+  if shapes_wanted() then
+    shape, note = query_text(query), "in the same call; " .. estimate.note
   end
   local time_s = max(0, estimate.latency_s - paid_s)
-  return cost.record(self.prefill_name, time_s, estimate, self.layers, estimate.flop,
-                     estimate.bytes, estimate.mfu, "compute", note, query.op, shape)
+  return (record(self.prefill_name, time_s, estimate, self.layers, estimate.flop,
+                 estimate.bytes, estimate.mfu, "compute", note, query.op, shape))
 end
 
 return attention

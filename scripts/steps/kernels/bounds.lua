@@ -6,7 +6,7 @@
 --- more rows where that is faster, because the engine could pad it to them.
 local cost = require "rooflua.cost"
 
-local floor, max = math.floor, math.max
+local floor, max, record = math.floor, math.max, cost.record
 
 local bounds = {}
 bounds.__index = bounds
@@ -50,15 +50,22 @@ function bounds:peak(dtype)
   return peak
 end
 
---- Raises a time to its lower bound: flop over peak, bytes over bandwidth.
+--- Raises a time to its lower bound.
 --- @param time_s number time of `count` runs
---- @param flop number work of one run
+--- @param least_s number lower bound of one run
 --- @return number time_s
-function bounds:at_least(time_s, flop, bytes, dtype, count, name)
-  local floor_s = count * max(flop / self:peak(dtype), bytes / self.bytes_per_s)
+function bounds.raised(time_s, least_s, count, name)
+  local floor_s = count * least_s
   if time_s >= floor_s or count == 0 then return time_s end
-  return time_s + cost.record(name, (floor_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
-                              "below flop over peak or bytes over bandwidth", "floor")
+  return time_s + record(name, (floor_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
+                         "below flop over peak or bytes over bandwidth", "floor")
+end
+local raised = bounds.raised
+
+--- Raises a time to flop over peak and bytes over bandwidth.
+--- @param flop number work of one run
+function bounds:at_least(time_s, flop, bytes, dtype, count, name)
+  return (raised(time_s, max(flop / self:peak(dtype), bytes / self.bytes_per_s), count, name))
 end
 
 --- Recurrent layers have a row for each request in decode, and for each token of a prompt.

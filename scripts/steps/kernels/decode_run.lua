@@ -22,14 +22,24 @@ local times = {}  -- of attention, by step; numbers, so that two loops share the
 
 --- Attention of the steps from `first` to `last`, whose tokens stay between two points of the grid.
 local function attention_between(same, grid, run, first, last)
-  local n, all, least, layers = same.n, same.all, same.least, same.layers
-  local a, b, c, d, u, power, quarter = grid.a, grid.b, grid.c, grid.d, grid.u, grid.power, grid.quarter
+  local from, per_token = grid.from_tokens, grid.per_token
+  local n, behind, least, layers = same.n, same.all - from, same.least - from, same.layers
+  local a, b, c, d, u = grid.a, grid.b, grid.c, grid.d, grid.u
   local code, add = code_of[grid.evidence], run.add
   for i = first, last do
-    local tokens = all + i * n
-    local computed, beyond = tokens > least and tokens or least, 1
-    if computed > most_tokens then computed, beyond = most_tokens, computed / most_tokens end
-    local time_s = beyond * between(a, b, c, d, u, (computed / power - 1) * 4 - quarter) * layers
+    local time_s = between(a, b, c, d, u, max(behind + i * n, least) * per_token) * layers
+    add(run, i, code, time_s)
+    times[i] = time_s
+  end
+end
+
+--- The same from the last point of the grid on, where the latency is proportional to the tokens.
+local function attention_beyond(same, grid, run, first, last)
+  local n, all, least, layers = same.n, same.all, same.least, same.layers
+  local at_last_s = grid.a + (grid.c - grid.a) * grid.u
+  local code, add = code_of[grid.evidence], run.add
+  for i = first, last do
+    local time_s = max(all + i * n, least) / most_tokens * at_last_s * layers
     add(run, i, code, time_s)
     times[i] = time_s
   end
@@ -70,7 +80,7 @@ local function last_beside(same, grid, first)
   local n, least, tokens = same.n, same.least, same.all + first * same.n
   local computed = max(tokens, least)
   if computed >= most_tokens then return same.count end
-  if (computed / grid.power - 1) * 4 ~= grid.quarter then
+  if computed ~= grid.from_tokens then
     return min(same.count, first + ceil((grid.next_tokens - tokens) / n) - 1)
   end
   return tokens < least and min(same.count, first + floor((least - tokens) / n)) or first
@@ -110,7 +120,11 @@ function decode_run.price(steps, batch, run)
   while first <= same.count do
     steps.attention.decode_calls:around(same.n, max(same.all + first * same.n, same.least), grid)
     local last = last_beside(same, grid, first)
-    attention_between(same, grid, run, first, last)
+    if grid.from_tokens < most_tokens then
+      attention_between(same, grid, run, first, last)
+    else
+      attention_beyond(same, grid, run, first, last)
+    end
     first = last + 1
   end
   raise_to_floor(same, run, 1, same.count)

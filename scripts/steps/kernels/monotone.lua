@@ -15,6 +15,9 @@
 --- two, and 3, 5, 6, 7 times a power of two. The grid is filled when the first decode is priced.
 local cost = require "rooflua.cost"
 
+local floor, max, min = math.floor, math.max, math.min
+local listening = cost.listening
+
 local monotone = {}
 monotone.__index = monotone
 
@@ -41,27 +44,25 @@ end
 
 local requests, tokens = axis(most_requests), axis(most_tokens)
 
-local powers = {}
-for e = 0, 62 do powers[e] = 2 ^ e end
+--- Points up to 2^26, for every axis: the distance to the next one is a power of two.
+local points, per_gap = axis(2 ^ 26), {}
+for i = 1, #points - 1 do per_gap[i] = 1 / (points[i + 1] - points[i]) end
 
---- The largest e with 2^e <= x: the logarithm finds it, and is corrected where it was rounded.
-local function octave(x)
-  local e = math.floor(math.log(x) * 1.4426950408889634)
-  if powers[e] > x then return e - 1 elseif powers[e + 1] <= x then return e + 1 end
-  return e
+-- The index of the last point at or before every whole number below 2^14. A larger number is twelve octaves, which have
+-- 48 points, behind its 4,096th part.
+local direct, octaves_12 = 2 ^ 14, 48
+local index_of = {}
+for i = 1, #points do
+  for x = points[i], min(points[i + 1] or direct, direct) - 1 do index_of[x] = i end
 end
 
 --- The place of x on an axis: the index of the point at or before x, and the part of the way to the next point. The
 --- result is exact.
+--- @param x number from 1 to 2^26 (without)
 local function place(x)
-  if x < 4 then
-    local i = math.floor(x)
-    return i, x - i
-  end
-  local e = octave(x)
-  local quarters = (x / powers[e] - 1) * 4
-  local k = math.floor(quarters)
-  return 4 * (e - 1) + k, quarters - k
+  local i
+  if x < direct then i = index_of[floor(x)] else i = index_of[floor(x / 4096)] + octaves_12 end
+  return i, (x - points[i]) * per_gap[i]
 end
 
 --- The worst evidence of the grid points around a place: indices i and j, u and v of the way to the next points.
@@ -69,10 +70,10 @@ end
 local function worse(ranks, i, j, u, v)
   local few, many = ranks[i], ranks[i + 1]
   if u == 0 and v == 0 then return names[few[j]] end
-  local worst = math.max(few[j], 2)
-  if v > 0 then worst = math.max(worst, few[j + 1]) end
-  if u > 0 then worst = math.max(worst, many[j]) end
-  if u > 0 and v > 0 then worst = math.max(worst, many[j + 1]) end
+  local worst = max(few[j], 2)
+  if v > 0 then worst = max(worst, few[j + 1]) end
+  if u > 0 then worst = max(worst, many[j]) end
+  if u > 0 and v > 0 then worst = max(worst, many[j + 1]) end
   return names[worst]
 end
 
@@ -80,14 +81,14 @@ end
 --- @param block integer keys that a kernel loads at once: a request counts at least as many tokens
 --- @param kept? table where a grid that was filled is kept (kernels/grids.lua)
 function monotone.of(latency, block, kept)
-  return setmetatable({ latency = latency, block = block, times = false, kept = kept }, monotone)
+  return setmetatable({ latency = latency, block = block, times = false, kept = kept, at = monotone.at }, monotone)
 end
 
 --- Latency of n requests; at least that of fewer requests with `usual_context` tokens each.
 function monotone:latency_of(n, computed)
   local latency_s, evidence = self.latency(n, computed)
   if computed >= n * usual_context then return latency_s, evidence end
-  local longer_s, longer_evidence = self.latency(math.max(1, computed / usual_context), computed)
+  local longer_s, longer_evidence = self.latency(max(1, computed / usual_context), computed)
   if longer_s > latency_s then return longer_s, longer_evidence end
   return latency_s, evidence
 end
@@ -98,7 +99,7 @@ function monotone:row(n, after)
   local least_s, evidence = math.huge, nil
   local asked_tokens, asked_s, asked_evidence
   for j = #tokens, place(fewest_tokens), -1 do
-    local computed = math.max(tokens[j], n * self.block)
+    local computed = max(tokens[j], n * self.block)
     if computed ~= asked_tokens then
       asked_tokens = computed
       asked_s, asked_evidence = self:latency_of(n, computed)
@@ -155,25 +156,24 @@ function monotone:at(n, computed)
 end
 
 --- Writes the grid around a place to `into`, for steps whose tokens grow. While they stay below `next_tokens`, the
---- latency is between(a, b, c, d, u, (tokens / power - 1) * 4 - quarter). The evidence is that of the place.
---- @param computed number 4 or more; where it is more than the most tokens, the latency is proportional to it
+--- latency is between(a, b, c, d, u, (tokens - from_tokens) * per_token). The evidence is that of the place.
+--- @param computed number where it is more than the most tokens, the latency is proportional to it
 function monotone:around(n, computed, into)
   if not self.times then self:ask() end
-  computed = math.min(computed, most_tokens)
-  local i, u = place(math.min(n, most_requests))
+  computed = min(computed, most_tokens)
+  local i, u = place(min(n, most_requests))
   local j, v = place(computed)
   into.evidence = worse(self.worst, i, j, u, v)
-  local e = octave(computed)
-  into.power, into.quarter, into.next_tokens, into.u = powers[e], j - 4 * (e - 1), tokens[j + 1], u
+  into.from_tokens, into.per_token, into.next_tokens, into.u = points[j], per_gap[j], tokens[j + 1], u
   local few, many = self.times[i], self.times[i + 1]
   into.a, into.b, into.c, into.d = few[j], few[j + 1], many[j], many[j + 1]
 end
 
 --- The note that --explain shows beside a price.
 function monotone.note(n, computed)
-  if not cost.listening() then return nil end
-  local i, u = place(math.min(n, most_requests))
-  local j, v = place(math.min(computed, most_tokens))
+  if not listening() then return nil end
+  local i, u = place(min(n, most_requests))
+  local j, v = place(min(computed, most_tokens))
   return ("monotone grid: %.14g to %.14g requests, %.14g to %.14g tokens"):format(requests[i],
     u > 0 and requests[i + 1] or requests[i], tokens[j], v > 0 and tokens[j + 1] or tokens[j])
 end

@@ -16,11 +16,12 @@ prefill.__index = prefill
 
 local most = 2 ^ 20  -- largest t and p of the grid
 local points, place, worse = monotone.axis(most), monotone.place, monotone.worse
+local listening, min = cost.listening, math.min
 
 --- @param latency fun(t: number, p: number): number, string seconds and evidence of a call
 --- @param kept? table where a grid that was filled is kept (kernels/grids.lua)
 function prefill.of(latency, kept)
-  return setmetatable({ latency = latency, times = false, kept = kept }, prefill)
+  return setmetatable({ latency = latency, times = false, kept = kept, at = prefill.at }, prefill)
 end
 
 --- Cached tokens of column j: column 0 is p = 0, the others are the points.
@@ -63,7 +64,7 @@ function prefill:at(t, p)
   if not self.times then self:ask() end
   local beyond = 1
   if t > most or p > most then
-    local near_t, near_p = math.min(t, most), math.min(p, most)
+    local near_t, near_p = min(t, most), min(p, most)
     beyond = t * (p + t / 2) / (near_t * (near_p + near_t / 2))
     t, p = near_t, near_p
   end
@@ -82,10 +83,10 @@ end
 
 --- The note that --explain shows beside a price.
 function prefill.note(t, p)
-  if not cost.listening() then return nil end
-  local i, u = place(math.min(t, most))
+  if not listening() then return nil end
+  local i, u = place(min(t, most))
   local j, v = 0, 0
-  if p >= 1 then j, v = place(math.min(p, most)) end
+  if p >= 1 then j, v = place(min(p, most)) end
   return ("monotone grid: %.14g to %.14g new tokens behind %.14g to %.14g"):format(points[i],
     points[u > 0 and i + 1 or i], context_at(j), context_at(v > 0 and j + 1 or j))
 end

@@ -99,8 +99,9 @@ end
 
 local most_entries = 262144
 local seconds_of = ffi.typeof "double[6]"
-ffi.cdef "typedef struct { double time_s, amount; int32_t code, reserved; } rooflua_remembered;"
-local remembered = ffi.typeof "rooflua_remembered" -- code -1: several kinds of evidence, in `mixtures`
+-- A remembered price: as long as a line of the processor's cache.
+ffi.cdef "typedef struct { double time_s, seconds[6], unused; } rooflua_remembered;"
+local remembered, remembered_bytes = ffi.typeof "rooflua_remembered[?]", ffi.sizeof "rooflua_remembered"
 
 --- Runs `call` with an empty account. Returns its time and the seconds per evidence that it added. If `keep` is true,
 --- the account then holds these in addition to what it held before.
@@ -130,37 +131,43 @@ end
 --- must depend on nothing else.
 function ledger.memoize(fn)
   check_function(fn, "cost.memoize")
-  local known, mixtures, entries = {}, {}, 0
+  local places, entries, room, prices = {}, 0, 16, remembered(16) -- the place of a key's price in `prices`
+  --- The next place.
+  local function next_place()
+    if entries >= most_entries then places, entries = {}, 0 end
+    if entries == room then
+      local longer = remembered(2 * room)
+      ffi.copy(longer, prices, room * remembered_bytes)
+      prices, room = longer, 2 * room
+    end
+    entries = entries + 1
+    return entries - 1
+  end
   --- `a` to `f`: the seconds of each evidence. By name, because variable arguments end a trace of the compiler.
   local function keep(key, time_s, a, b, c, d, e, f)
     if type(time_s) ~= "number" then return time_s end
-    if entries >= most_entries then known, mixtures, entries = {}, {}, 0 end
-    entries = entries + 1
-    local seconds, code, kinds = seconds_of(a, b, c, d, e, f), 0, 0
-    for i = 0, 5 do
-      if seconds[i] ~= 0 then code, kinds = i, kinds + 1 end
-    end
-    known[key] = remembered(time_s, seconds[code], kinds <= 1 and code or -1, 0)
-    if kinds > 1 then mixtures[key] = seconds end
+    local place = next_place()
+    local one = prices[place]
+    one.time_s = time_s
+    local seconds = one.seconds
+    seconds[0], seconds[1], seconds[2], seconds[3], seconds[4], seconds[5] = a, b, c, d, e, f
+    places[key] = place
     return time_s
   end
   local function miss(key) return keep(key, native.price_apart(fn, key)) end
   return function(key)
     if rows then return (fn(key)) end
-    local one = known[key]
-    if not one then
+    local place = places[key]
+    if not place then
       if type(key) ~= "number" or key ~= key then
         fail("a memoized function takes one number, found %s", core.describe(key))
       end
       return (miss(key))
     end
-    local code = one.code
-    if code >= 0 then
-      state.seconds[code] = state.seconds[code] + one.amount
-    else
-      local added = mixtures[key]
-      for i = 0, 5 do state.seconds[i] = state.seconds[i] + added[i] end
-    end
+    local one = prices[place]
+    local to, added = state.seconds, one.seconds
+    to[0], to[1], to[2] = to[0] + added[0], to[1] + added[1], to[2] + added[2]
+    to[3], to[4], to[5] = to[3] + added[3], to[4] + added[4], to[5] + added[5]
     return one.time_s
   end
 end
