@@ -155,15 +155,6 @@ function attention:add_chunk(batch, i, time_s, paid_s)
   return time_s + more_s, launch_s
 end
 
---- The same for the next four chunks, or for those up to the last one. Few steps have more: most need no loop.
-function attention:add_chunks(batch, i, last, time_s, paid_s)
-  time_s, paid_s = self:add_chunk(batch, i, time_s, paid_s)
-  if i < last then time_s, paid_s = self:add_chunk(batch, i + 1, time_s, paid_s) end
-  if i + 1 < last then time_s, paid_s = self:add_chunk(batch, i + 2, time_s, paid_s) end
-  if i + 2 < last then time_s, paid_s = self:add_chunk(batch, i + 3, time_s, paid_s) end
-  return time_s, paid_s
-end
-
 --- The same of t new tokens after p cached ones.
 function attention:prefill(t, p, paid_s)
   local time_s, launch_s = self:prefill_parts(t, p, paid_s)
