@@ -32,7 +32,7 @@ struct RunArguments {
   std::optional<long> why;  // id of the request whose time is explained
   std::string results;      // SQLite file that keeps runs as they finish, or a folder of such
   std::string shard;        // "3/16" or "auto/16": a part of the runs
-  std::string round;        // of a search: the file with the runs of its earlier rounds
+  std::string round;        // of a search or plan: the file with the runs of its earlier rounds
   bool explain = false;
   // The largest share of time that may be extrapolated, stand_in or assumed; without it, any.
   std::optional<double> strict_percent;

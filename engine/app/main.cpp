@@ -50,8 +50,8 @@ void add_run(CLI::App& app, Door& door) {
       ->check(app::given());
   command
       ->add_option("--round", a->round,
-                   "Of a search, with --shard: do the own part of its next round only; FILE has "
-                   "the runs of the rounds before")
+                   "Of a search or plan, with --shard: do the own part of its next round only; "
+                   "FILE has the runs of the rounds before")
       ->check(app::given());
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->add_option(

@@ -243,9 +243,10 @@ int end_round(const script::Scenario& scenario, const std::vector<script::Varian
   const auto waiting =
       std::count_if(results.begin(), results.end(), [](const auto& each) { return each.waits; });
   std::fprintf(stderr,
-               "rooflua: %lld of %zu searches need runs of other shards; the others are at "
+               "rooflua: %lld of %zu %s need runs of other shards; the others are at "
                "their end\n",
-               static_cast<long long>(waiting), results.size());
+               static_cast<long long>(waiting), results.size(),
+               scenario.kind() == "plan" ? "plans" : "searches");
   const bool failed = std::any_of(results.begin(), results.end(), [](const auto& each) {
     return !each.waits && (!each.known() || each.partial() != nullptr);
   });
@@ -276,8 +277,8 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
   refuse_options(arguments, scenario.kind());
   written.check(scenario);
-  if (keeping.round && scenario.kind() != "search") {
-    throw Misused("--round", "is for searches; the runs of kind \"" + scenario.kind() +
+  if (keeping.round && scenario.kind() != "search" && scenario.kind() != "plan") {
+    throw Misused("--round", "is for searches and plans; the runs of kind \"" + scenario.kind() +
                                  "\" are known before, and --shard alone divides them");
   }
   tell_part(scenario, arguments);

@@ -20,7 +20,7 @@ struct Keeping {
   std::vector<std::string> also;          // files that are read besides
   bool explained = false;                 // whether the kept texts list operations
   const WrittenFiles* written = nullptr;  // files of other tools, which may need the requests
-  std::optional<Shard> round;             // of a search: whose part of its next round is run
+  std::optional<Shard> round;             // of a search or plan: whose part of a round is run
 };
 
 /// With one job and no results file the variants run in this process. Otherwise they run in worker

@@ -99,7 +99,7 @@ void take_over(const ResultStore& store, const std::vector<SweepRow>& rows,
     ++outcome.reused;
     used.insert(rows[i].run_hash);
   }
-  tell_builds(store, options.build);
+  if (options.tells_builds) tell_builds(store, options.build);
   if (store.file() == options.results)
     outcome.foreign = store.count() - static_cast<std::int64_t>(used.size());
 }

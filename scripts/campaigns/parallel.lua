@@ -16,7 +16,7 @@ function Parallel:write(campaign)
   if self.program ~= "" then campaign.program = self.program end
   local dir, numbers = campaign.quoted(campaign.dir), {}
   for i = 1, campaign.shards do numbers[i] = i - 1 end
-  -- A round of a search does every shard again.
+  -- A round of a search or plan does every shard again.
   local log = campaign.rounds and "" or "--joblog " .. dir .. "/logs/joblog --resume-failed"
   local line = campaign.line("parallel --will-cite", log,
     self.most > 0 and "-j " .. self.most or "", self.options, '"$@"',

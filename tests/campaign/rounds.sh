@@ -13,16 +13,19 @@ all="$top/all.sqlite"
 shard() { # NUMBER
   "$rooflua" run "$top/s.lua" --shard "$1/3" --results "$top/r/" --round "$all" --quiet >"$top/out" 2>"$top/err.$1"
 }
-rounds=0
-until [ "$rounds" -gt 0 ] && has "$top/err.0" "0 of 2 searches need" >"$top/check.log"; do
-  rounds=$((rounds + 1))
-  [ "$rounds" -lt 30 ] || { echo "FAIL  the search has no end"; exit 1; }
-  for i in 0 1 2; do shard "$i" || { cat "$top/err.$i"; exit 1; }; done
-  # A shard that is done again does nothing that was done.
-  [ "$rounds" -gt 2 ] || shard 1
-  "$rooflua" results merge "$all" "$top/r" >"$top/merge.log" || { cat "$top/merge.log"; exit 1; }
-done
-echo "      $rounds rounds"
+all_rounds() { # WHAT IS SAID AT THE END
+  rounds=0
+  until [ "$rounds" -gt 0 ] && has "$top/err.0" "$1" >"$top/check.log"; do
+    rounds=$((rounds + 1))
+    [ "$rounds" -lt 30 ] || { echo "FAIL  the search has no end"; exit 1; }
+    for i in 0 1 2; do shard "$i" || { cat "$top/err.$i"; exit 1; }; done
+    # A shard that is done again does nothing that was done.
+    [ "$rounds" -gt 2 ] || shard 1
+    "$rooflua" results merge "$all" "$top/r" >"$top/merge.log" || { cat "$top/merge.log"; exit 1; }
+  done
+  echo "      $rounds rounds"
+}
+all_rounds "0 of 2 searches need"
 check "rounds have several points" test "$rounds" -gt 3 -a "$rounds" -lt 10
 check "no shard prints a report" test ! -s "$top/out"
 runs_of() { "$rooflua" results list "$1" | tail -n 1; }
@@ -46,7 +49,31 @@ check "--round with a report" refused "gives no report" "$top/s.lua" --shard 0/2
 check "points_per_round that are none" refused "points_per_round" "$top/s.lua" --set search.points_per_round=0
 scenario 4 3
 mv "$top/s.lua" "$top/sweep.lua"
-check "--round of a sweep" refused "is for searches" "$top/sweep.lua" --shard 0/2 --results "$top/r/" --round "$all"
+check "--round of a sweep" refused "is for searches and plans" "$top/sweep.lua" --shard 0/2 --results "$top/r/" --round "$all"
+
+# A plan: every candidate, replicate and largest load is a piece of work of its own.
+rm -rf "$top/r" "$all"
+cat >"$top/s.lua" <<'END'
+return { rooflua = 1, title = "Which GPU", kind = "plan", model = "llama-3.1-8b",
+  workload = require "workloads.presets" { preset = "chatbot" },
+  plan = { load = { rate_per_s = 30 }, slo = { ttft_s_p99 = 0.5, tpot_s_p99 = 0.02 }, requests = 1000, replicates = 10,
+    gpus = { { "h100-sxm", most = 8, price_per_hour = 3 }, { "l40s", most = 16, price_per_hour = 1 } },
+    candidates = require "candidates.ladder" { tp = { 1, 2 }, max_num_seqs = { 32, 64 },
+      max_num_batched_tokens = { 512, 2048 } } } }
+END
+"$rooflua" run "$top/s.lua" --json "$top/alone.json" --quiet >"$top/alone.txt"
+all_rounds "0 of 1 plans need"
+before=$(runs_of "$all")
+"$rooflua" run "$top/s.lua" --results "$all" --json "$top/merged.json" --quiet >"$top/merged.txt"
+check "the answer of a plan is that of one process, byte for byte" cmp "$top/alone.txt" "$top/merged.txt"
+check "and its document" cmp "$top/alone.json" "$top/merged.json"
+check "no piece of it was done again" test "$before" = "$(runs_of "$all")"
+"$rooflua" run "$top/s.lua" --results "$top/plan.sqlite" --quiet >"$top/one.txt"
+check "its shards did the pieces of one process and no others" test "$before" = "$(runs_of "$top/plan.sqlite")"
+for i in 0 1 2; do "$rooflua" results list "$top/r/shard-00$i-of-003.sqlite"; done >"$top/parts"
+check "each shard did a part" test "$(grep -c '^[2-9][0-9]* runs' "$top/parts")" -eq 3
+"$rooflua" plan "$top/s.lua" --results "$top/r/" --quiet >"$top/plan.txt"
+check "rooflua plan reads the shards as they are" test "$(grep "^1 " "$top/plan.txt")" = "$(grep "^1 " "$top/alone.txt")"
 
 command -v parallel >/dev/null 2>&1 || { echo "SKIPPED: parallel is not installed: no rounds on an engine"; finish; }
 cat >"$top/s.lua" <<'END'

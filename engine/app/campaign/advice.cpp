@@ -43,7 +43,6 @@ void advise(const CampaignFiles& campaign, const CampaignArguments& arguments,
   if (campaign.set.empty()) return;  // how many runs a search takes is not known before
   try {
     OpenedScenario opened(arguments.scenario, arguments, home, most_per_run_s * samples);
-    if (opened.scenario().kind() == "plan") return;
     const std::optional<double> all_s = seconds_of_all(opened.scenario());
     if (!all_s || *all_s >= worth_shards_s) return;
     std::fprintf(stderr,

@@ -99,6 +99,11 @@ std::int64_t whole(const Json& object, const char* key) {
   return value != nullptr && value->is_number() ? value->integer() : 0;
 }
 
+bool is_true(const Json& object, const char* key) {
+  const Json* value = object.find(key);
+  return value != nullptr && value->is_boolean() && value->boolean();
+}
+
 /// Whether this process does the run of a row.
 bool is_here(const Json& row) {
   const Json* here = row.find("here");
@@ -106,10 +111,12 @@ bool is_here(const Json& row) {
 }
 
 /// run_many({{name, parameters, seed, run_hash, position, here}...},
-///   {jobs, title, results, also = {file...}, set = {hash, title, total, file}, round, partial},
+///   {jobs, title, results, also = {file...}, set = {hash, title, total, file}, round, partial,
+///    told},
 ///   function(i))
 ///   -> {document or false...}, {problem...}, {reused, missing, foreign, interrupted}
-/// With `partial` Ctrl-C ends only this call, and the caller goes on.
+/// With `partial` Ctrl-C ends only this call, and the caller goes on. With `told` an earlier call has
+/// told of files whose runs are all of other builds.
 int run_many(lua_State* L) {
   lua_settop(L, 3);
   const Json given = to_json(L, 1, "rows"), options = to_json(L, 2, "options");
@@ -128,8 +135,8 @@ int run_many(lua_State* L) {
   if (const Json* also = options.find("also"); also != nullptr && also->is_array()) {
     for (const Json& each : also->items()) sweep.also.push_back(each.text());
   }
-  const Json* round = options.find("round");
-  sweep.takes_failures = round != nullptr && round->boolean();
+  sweep.takes_failures = is_true(options, "round");
+  sweep.tells_builds = !is_true(options, "told");
   sweep.title = text_of(options, "title");
   sweep.quiet = sweep.title.empty();
   sweep.stop = &stop_requested();
@@ -146,8 +153,7 @@ int run_many(lua_State* L) {
   about["missing"] = outcome.missing;
   about["foreign"] = outcome.foreign;
   about["interrupted"] = outcome.interrupted;
-  const Json* partial = options.find("partial");
-  if (outcome.interrupted && partial != nullptr && partial->is_boolean() && partial->boolean())
+  if (outcome.interrupted && is_true(options, "partial"))
     absorb_stop();  // the caller goes on with what is known
   for (const Json& each : {documents, problems, about}) push_json(L, each, true);
   return 3;

@@ -63,14 +63,17 @@ local function arguments_of(options)
   return table.concat(parts, " ")
 end
 
---- The name of the set of all runs; "" of a search, which chooses its runs later.
+--- Whether the scenario chooses its next runs by the results of those before.
+local function chooses_runs(opened) return opened.kind == "search" or opened.kind == "plan" end
+
+--- The name of the set of all runs; "" of a search or a plan, which choose their runs later.
 local function set_of(opened)
-  if opened.kind == "search" then return "" end
+  if chooses_runs(opened) then return "" end
   return kinds.hashes(opened, #opened.all == 1 and opened.kind == "price").set.hash
 end
 
 --- Files, notes and the command that submits. options: on, shards, dir, program, jobs, set, seed, site, site_file;
---- rounds: a search is done round by round, and shards divide each round.
+--- rounds: a search or a plan is done round by round, and shards divide each round.
 function command.submit(path, options)
   local opened = opening.file(path, { set = options.set, seed = options.seed })
   local engine = template(options.on, options.site, options.site_file)
@@ -80,7 +83,7 @@ function command.submit(path, options)
   local campaign = setmetatable({ name = name:gsub("%.lua$", ""):gsub("[^%w]+", "-"):lower(), dir = options.dir,
     shards = options.shards, jobs = options.jobs, runs = #opened.all, scenario = name, on = options.on,
     program = options.program, arguments = arguments_of(options), title = opened.title, files = files,
-    set = set_of(opened), rounds = options.rounds == true and opened.kind == "search" }, shell)
+    set = set_of(opened), rounds = options.rounds == true and chooses_runs(opened) }, shell)
   if #opened.all < options.shards and not campaign.rounds then
     notes[#notes + 1] = ("%d shards for %d runs: %d of them have nothing to do"):format(options.shards, #opened.all,
       options.shards - #opened.all)

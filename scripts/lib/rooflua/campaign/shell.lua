@@ -1,7 +1,8 @@
 -- What a template of scripts/campaigns gets: a campaign, with the parts of shell scripts that every engine needs.
 --
 -- name, title, dir, scenario (its file in `scenario/`), shards, jobs, runs, program, arguments (of `run`, quoted), set
--- (hash of its runs), rounds (whether shards divide each round of a search), files ({name, copy_of} below `scenario/`)
+-- (hash of its runs), rounds (whether shards divide each round of a search or plan), files ({name, copy_of} below
+-- `scenario/`)
 local native = require "rooflua.native"
 
 local shell = {}

@@ -158,8 +158,9 @@ function runs.run(reader, given, list, options)
   if #rows == 0 then return {}, { failed = {}, rows = {}, reused = 0 } end
   local documents, problems, about = native.run_many(rows,
     { jobs = options.jobs or 1, results = options.results, also = options.also, set = set, title = options.progress,
-      round = options.round ~= nil },
+      round = options.round ~= nil, told = options.book and options.book.told },
     function(i) return document_of(reader, paths.apply(reader, given, list[i].changes), rows[i]) end)
+  if options.book then options.book.told = true end
   local finished, said = {}, { failed = {}, rows = {}, reused = about.reused }
   if about.interrupted then error("interrupted", 0) end
   if options.round and about.missing > 0 then

@@ -59,7 +59,8 @@ function keep.add(book, rows, options, title, contents)
     row.position = book.asked + i - 1
   end
   book.asked = book.asked + #rows
-  options.results, options.also = book.results, book.also
+  options.results, options.also, options.told = book.results, book.also, book.told
+  book.told = true
   options.set = { hash = book.set.hash, title = book.set.title, total = book.asked, file = book.set.file }
 end
 

@@ -60,7 +60,7 @@ local function nearest_holds(asked, found)
   local document_of = search.parallel(asked, 1, "nearest", function()
     return { scale = evaluate.holds_to(asked, least, least.result.best.replicas, { requests = asked.requests,
       seed = asked.seed, steady = true }) }
-  end)[1]
+  end, function() return { candidate = keep.candidate(least), replicas = least.result.best.replicas } end)[1]
   return document_of.scale > 0 and document_of.scale or nil
 end
 
@@ -102,11 +102,12 @@ local function searched(asked)
 end
 
 --- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts, results
---- and also (files of results: what is there is not run again), tells_partial (whether Ctrl-C ends with what is known).
+--- and also (files of results: what is there is not run again), tells_partial (whether Ctrl-C ends with what is known),
+--- round ({index, count} of this process's part, where shards divide each round of the search).
 function run.all(reader, given, how)
   local asked = run.check(reader, given)
   asked.jobs, asked.progress, asked.watts = how.jobs, how.progress, how.watts
-  asked.tells_partial = how.tells_partial
+  asked.tells_partial, asked.round = how.tells_partial, how.round
   asked.book = keep.book(reader, given, how)
   note_watts(asked)
   local found = searched(asked)
@@ -123,10 +124,11 @@ function run.report(done)
   return done
 end
 
---- The result of a variant of kind "plan", as kinds.lua returns it. Ctrl-C ends it with the ranking so far.
+--- The result of a variant of kind "plan", as kinds.lua returns it. Ctrl-C ends it with the ranking so far, but not a
+--- shard's part of a round, which tells no ranking.
 function run.variant(reader, given, options)
   local done = run.report(run.all(reader, given, { jobs = options.jobs, progress = options.progress,
-    results = options.results, also = options.also, tells_partial = true }))
+    results = options.results, also = options.also, tells_partial = not options.round, round = options.round }))
   local first = done.plan.ranks[1]
   return { kind = "plan", plan = done.document, text = done.text,
     partial = done.plan.stopped and { stopped_by = "interrupt" } or nil,

@@ -15,12 +15,20 @@ local words = require "rooflua.plan.words"
 
 local search = {}
 
+--- Leaves the rows of other shards to them, where shards divide each round of the search.
+local function divide(round, rows)
+  local mine = native.dealt(#rows, round.count)
+  for i, row in ipairs(rows) do row.here = mine[i] == round.index end
+end
+
 --- Calls fn(i) for i = 1..n in worker processes; its results in order. An error in one ends the search. Ctrl-C is an
 --- error as well, and sets question.stopped where what is known will be told (question.tells_partial). With `partial`
---- it is no error there: results that are not there yet are missing.
+--- it is no error there: results that are not there yet are missing. Where shards divide the rounds (question.round:
+--- {index, count}) and pieces of others are missing, the own ones are done, round.waits is set, and that is an error.
 ---@param contents (fun(i: integer): table)? what piece i is asked: a file of results keeps its document under that name
 ---@param partial boolean?
-function search.parallel(question, n, title, fn, contents, partial)
+---@param everywhere boolean? whether every shard does all pieces, because they take less than a round does
+function search.parallel(question, n, title, fn, contents, partial, everywhere)
   local rows = {}
   for i = 1, n do rows[i] = { name = title .. " " .. i, parameters = {}, seed = question.seed } end
   if n == 0 then return {} end
@@ -29,12 +37,17 @@ function search.parallel(question, n, title, fn, contents, partial)
     return rows
   end
   local options = { jobs = question.jobs or 1, results = "", title = question.progress and title or nil,
-    partial = question.tells_partial }
+    partial = question.tells_partial, round = question.round ~= nil }
   if question.book and contents then keep.add(question.book, rows, options, title, contents) end
+  if question.round and not everywhere then divide(question.round, rows) end
   local documents, problems, about = native.run_many(rows, options, fn)
   if question.book then question.book.reused = question.book.reused + about.reused end
   question.stopped = about.interrupted and question.tells_partial or nil
   if about.interrupted and not (partial and question.stopped) then error("interrupted", 0) end
+  if question.round and about.missing > 0 then
+    question.round.waits = true
+    error(("%d pieces of work of other shards are missing"):format(about.missing), 0)
+  end
   for i = 1, n do
     if not documents[i] and not question.stopped then error(problems[i], 0) end
     documents[i] = documents[i] or nil
@@ -91,14 +104,14 @@ local most_per_piece, pieces_wanted = 6, 16
 --- that no worker waits long for another. With a file of results each one is a piece, so that another order of the list
 --- finds it there.
 ---@param content fun(one): table what one of the list is asked
-local function each_of(question, list, title, call, content, partial)
+local function each_of(question, list, title, call, content, partial, everywhere)
   local per_row = question.book and 1 or math.max(1, math.min(most_per_piece, math.ceil(#list / pieces_wanted)))
   local pieces = math.ceil(#list / per_row)
   local documents, out = search.parallel(question, pieces, title, function(piece)
     local own = {}
     for i = (piece - 1) * per_row + 1, math.min(#list, piece * per_row) do own[#own + 1] = call(list[i]) end
     return { own = own }
-  end, function(piece) return content(list[piece]) end, partial), {}
+  end, function(piece) return content(list[piece]) end, partial, everywhere), {}
   for piece = 1, pieces do
     for i, each in ipairs(documents[piece] and documents[piece].own or {}) do out[(piece - 1) * per_row + i] = each end
   end
@@ -123,7 +136,7 @@ end
 local function bounded(question, fit)
   local out, off = {}, {}
   local found = each_of(question, fit, "bounds", function(candidate) return explored(question, candidate) end,
-    keep.candidate)
+    keep.candidate, false, true)
   for i, candidate in ipairs(fit) do
     add_floor(question, candidate, found[i])
     if found[i].off then off[found[i].off] = true end

@@ -57,16 +57,12 @@ end
 function kinds.run(opened, index, options)
   local given, variant = opening.variant(opened, index)
   options = options or {}
-  if opened.kind == "search" then
-    local ok, found = pcall(opened.reader.at, opened.reader, "search", search, opened.reader, given, options)
-    if not ok and options.round and options.round.waits then return { kind = "search", waits = true } end
+  if opened.kind == "search" or opened.kind == "plan" then
+    local run = opened.kind == "search" and search or require("rooflua.plan.run").variant
+    local ok, found = pcall(opened.reader.at, opened.reader, opened.kind, run, opened.reader, given, options)
+    if not ok and options.round and options.round.waits then return { kind = opened.kind, waits = true } end
     if not ok then error(found, 0) end
-    found.notes = notes.of_unread(shape.unread(given, "search"), found.notes)
-    return found
-  end
-  if opened.kind == "plan" then
-    local found = opened.reader:at("plan", require("rooflua.plan.run").variant, opened.reader, given, options)
-    found.notes = notes.of_unread(shape.unread(given, "plan"), {})
+    found.notes = notes.of_unread(shape.unread(given, opened.kind), found.notes or {})
     return found
   end
   local result = single.run(opened.kind, opened.reader, given, options)
