@@ -58,7 +58,8 @@ end
 function Kubernetes:write(campaign)
   if campaign.rounds then
     error("--on kubernetes: a search or plan in rounds needs the results of earlier rounds in every shard, and pods "
-      .. "do not see the campaign's folder; `campaign submit` does the whole search in one pod, or give another engine", 0)
+      .. "do not see the campaign's folder; `campaign submit` does the whole search in one pod, or give another "
+      .. "engine", 0)
   end
   if self.image == "" then error("campaigns.kubernetes: image: --site must name an image with the program", 0) end
   local map, items = config_map(self, campaign, campaign.text_of)

@@ -65,6 +65,9 @@ local Sglang = policy.define {
   },
 }
 
+--- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
+Sglang.caps_only_limit = true
+
 -- new_token_ratio falls linearly with the decode steps since `since`, from `base` to the minimum.
 
 function Sglang:initial_ratio()

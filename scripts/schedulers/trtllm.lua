@@ -57,6 +57,9 @@ local Trtllm = policy.define {
   },
 }
 
+--- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
+Trtllm.caps_only_limit = true
+
 function Trtllm:longest(request)
   return request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)
 end

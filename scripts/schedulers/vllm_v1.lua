@@ -40,6 +40,9 @@ local VllmV1 = policy.define {
   },
 }
 
+--- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
+VllmV1.caps_only_limit = true
+
 --- The next chunk of a prompt, before the budget cuts it.
 function VllmV1:chunk(pending_tokens)
   local threshold = self.long_prefill_token_threshold

@@ -184,7 +184,7 @@ local Kernels = policy.define {
 }
 
 --- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
-Kernels.follows_kinds, Kernels.follows_groups = true, true
+Kernels.follows_kinds, Kernels.follows_groups, Kernels.signature = true, true, graphs.signature
 
 local max, min, record = math.max, math.min, cost.record
 

@@ -18,6 +18,7 @@ local function constants(name, monotone)
     self.slow = 3.35e12 / context.hardware.memory_bytes_per_s
     self.tp = context.deployment.tp
   end
+  function class:signature() return "" end -- luacheck: ignore 212
   function class:time(item)
     local prefill = item.tokens - item.decode_tokens
     local time_s = self.slow * (self.base_s + self.token_s * prefill + self.decode_s * item.decodes) / self.tp ^ 0.8

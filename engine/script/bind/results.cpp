@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "measure/record/cap_watch.h"
 #include "measure/record/growth.h"
 #include "measure/record/sketch.h"
 #include "measure/record/why.h"
@@ -197,6 +198,16 @@ int serve_growth(lua_State* L, Run& run) {
   return 2;
 }
 
+/// serve_limited(run) -> whether seats or token budgets decided anything, and the most requests that
+/// ran in a step of one replica; nothing without caps = true.
+int serve_limited(lua_State* L, Run& run) {
+  const auto* watch = run.find<CapWatch>();
+  if (watch == nullptr) return 0;
+  lua_pushboolean(L, watch->limited() ? 1 : 0);
+  lua_pushnumber(L, watch->most_running());
+  return 2;
+}
+
 /// serve_why(run) -> report text and document; nothing if that request did not end.
 int serve_why(lua_State* L, Run& run) {
   const auto* observer = run.find<WhyObserver>();
@@ -258,6 +269,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_left_out", on_run<"result", serve_left_out>);
   set_function(L, "serve_record", on_run<"result", serve_record>);
   set_function(L, "serve_requests", on_run<"result", serve_requests>);
+  set_function(L, "serve_limited", on_run<"result", serve_limited>);
   set_function(L, "serve_growth", on_run<"result", serve_growth>);
   set_function(L, "serve_why", on_run<"why", serve_why>);
   set_function(L, "serve_sketch", on_run<"result", serve_sketch>);

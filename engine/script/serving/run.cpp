@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "measure/record/cap_watch.h"
 #include "measure/record/growth.h"
 #include "measure/record/journal.h"
 #include "measure/record/quantile_watch.h"
@@ -113,6 +114,7 @@ void Run::open_listeners(const Json& given) {
   if (asked(given, "journal")) listen(std::make_unique<Journal>());
   if (asked(given, "sketch")) listen(std::make_unique<Sketch>());
   if (asked(given, "keep_requests")) listen(std::make_unique<KeptRequests>());
+  if (asked(given, "caps")) listen(std::make_unique<CapWatch>());
   if (asked(given, "growth")) listen(std::make_unique<GrowthWatch>());
   if (const Json* limits = given.find("limits"); limits != nullptr && limits->is_array())
     listen(std::make_unique<QuantileWatch>(quantile_limits(*limits)));

@@ -65,8 +65,8 @@ struct Run {
   }
 
   /// Opens the listeners that serve.lua asks for: requests_path, rows_path, trace_path, record,
-  /// why, journal, sketch, keep_requests, growth, limits, progress. @throws Error if a file cannot
-  /// be written
+  /// why, journal, sketch, keep_requests, caps, growth, limits, progress. @throws Error if a file
+  /// cannot be written
   void open_listeners(const Json& given);
   /// The run was stopped: outputs are told of the requests that had not ended.
   void stop(const Json& why);

@@ -23,4 +23,14 @@ function graphs.largest(limit, max_num_seqs, max_num_batched_tokens, draft_depth
   return min(limit, 2 * max_num_seqs * (1 + (draft_depth or 0)), max_num_batched_tokens)
 end
 
+--- What prices depend on of the seats and the budget: deployments that are equal in the rest and in this have the same
+--- prices.
+--- @param steps steps.Kernels
+--- @param deployment rooflua.Deployment
+--- @return string
+function graphs.signature(steps, deployment)
+  local seats, budget = deployment.max_num_seqs, deployment.max_num_batched_tokens
+  return ("%d %d"):format(budget, graphs.largest(steps.largest_graph, seats, budget))
+end
+
 return graphs

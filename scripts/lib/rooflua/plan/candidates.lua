@@ -8,6 +8,7 @@ local spec = require "rooflua.spec"
 local schema = require "rooflua.scenario.schema"
 local keep = require "rooflua.plan.keep"
 local run_text = require "rooflua.scenario.run_text"
+local same = require "rooflua.plan.same"
 local words = require "rooflua.plan.words"
 
 local candidates = {}
@@ -141,19 +142,6 @@ local function refusal(question, candidate)
   end
 end
 
---- What a deployment is, whatever its generator called it: two candidates with one text are one deployment.
-local function text_of(question, candidate)
-  local content = keep.candidate(candidate)
-  content.memory_utilization, content.label, content.weights, content.kv = nil, nil, nil, nil -- the deployment has them
-  if not question.drawn.shares then content.prefix_caching = nil end -- no request has a prefix of another one
-  local built = {}
-  for key, value in core.sorted_pairs(candidate.deployment) do
-    if key ~= "model" and key ~= "hardware" then built[key] = type(value) == "table" and core.plain(value) or value end
-  end
-  content.deployment = built
-  return (run_text.of(content))
-end
-
 --- Digits replaced, so that refusals of one kind are counted together.
 local function kind_of(problem)
   return (problem:gsub("%d[%d,.]*", "N"))
@@ -174,7 +162,7 @@ function candidates.fitting(question, list)
       end
       by_kind[kind].count = by_kind[kind].count + 1
     else
-      local text = text_of(question, candidate)
+      local text = same.text(question, candidate)
       if first[text] then
         candidate.ended = "the same"
         candidate.problem = ("the same deployment as candidate %d"):format(first[text].index)

@@ -15,10 +15,13 @@ deploy.schedulers = {
   trtllm = { policy = "trtllm", budget = "max_num_batched_tokens" },
 }
 
+function deploy.scheduler_class(candidate)
+  return chunks.require("schedulers." .. deploy.schedulers[candidate.engine].policy)
+end
+
 local function scheduler_of(candidate)
-  local about = deploy.schedulers[candidate.engine]
-  local class = chunks.require("schedulers." .. about.policy)
-  return class { max_num_seqs = candidate.max_num_seqs, [about.budget] = candidate.max_num_batched_tokens }
+  return deploy.scheduler_class(candidate) { max_num_seqs = candidate.max_num_seqs,
+    [deploy.schedulers[candidate.engine].budget] = candidate.max_num_batched_tokens }
 end
 
 local margin, step = 1.25, 1024 -- of the longest request, for other seeds; lengths are rounded up

@@ -104,8 +104,9 @@ end
 
 --- One run. options: requests, seed, scale (of the load), factor (on all steps), steady (whether a queue that grows
 --- is a miss), verdict (whether only `meets` is wanted: a run that misses ends as soon as it has missed, and has no
---- metrics), here (whether it runs outside of worker processes, where Ctrl-C is an error as in every call). Returns
---- {replicas, requests, meets, margin, binds, problem, metrics, evidence, noted_frac, cut}.
+--- metrics), caps (whether to watch what its seats and budget decide), here (whether it runs outside of worker processes,
+--- where Ctrl-C is an error as in every call). Returns {replicas, requests, meets, margin, binds, problem, metrics,
+--- evidence, noted_frac, cut, limited, most_running}.
 function evaluate.run(question, candidate, replicas, options)
   local factor = options.factor or 1
   local scenario = deploy.scenario(question, candidate, replicas, { requests = options.requests,
@@ -113,13 +114,15 @@ function evaluate.run(question, candidate, replicas, options)
     slo = limits_of(question, factor) })
   local may_grow = question.load.kind == "recorded" -- by itself
   local state = live.state(live.begin(reader_of(question, candidate), scenario,
-    { closes = true, growth = options.steady and not may_grow or nil,
+    { closes = true, caps = options.caps or nil, growth = options.steady and not may_grow or nil,
       limits = options.verdict and factor == 1 and limits_of_run(question, options.requests) or nil }))
   if options.here then native.serve_advance(state.run) end
   local stopped = native.serve_run_or_stop(state.run)
   if stopped and stopped.stopped_by == "limits" then
+    local out = { replicas = replicas, requests = options.requests, meets = false, cut = true }
+    out.limited, out.most_running = native.serve_limited(state.run)
     native.serve_close(state.run)
-    return { replicas = replicas, requests = options.requests, meets = false, cut = true }
+    return out
   end
   if stopped then error(stopped.message or "stopped", 0) end
   native.serve_finish(state.run)
@@ -140,18 +143,20 @@ function evaluate.run(question, candidate, replicas, options)
   elseif out.meets and options.steady and is_unsteady(state.run) then
     out.meets, out.problem = false, "not steady: TTFT grows"
   end
+  out.limited, out.most_running = native.serve_limited(state.run)
   native.serve_close(state.run)
   return out
 end
 
 --- The fewest replicas from `least` to `most` with which a run meets the SLO, near `guess`. It assumes that more
---- replicas are never worse. Returns {replicas or nil, best = the run, missed = the run with one fewer, tried}.
+--- replicas are never worse. Returns {replicas or nil, best = the run, missed = the run with one fewer, tried, runs}:
+--- runs has all that were tried, by the number of replicas.
 function evaluate.fewest(question, candidate, range, options)
   local least, most = range.least, range.most
   local tried, count = {}, 0
   local function meets(replicas)
     if not tried[replicas] then
-      local own = { requests = options.requests, seed = options.seed, steady = options.steady,
+      local own = { requests = options.requests, seed = options.seed, steady = options.steady, caps = options.caps,
         verdict = replicas < most } -- the run with all GPUs tells how far the candidate is from the SLO
       tried[replicas], count = evaluate.run(question, candidate, replicas, own), count + 1
     end
@@ -176,12 +181,12 @@ function evaluate.fewest(question, candidate, range, options)
       low, step = upper, step * 2
     end
   end
-  if not high then return { best = tried[most], tried = count } end
+  if not high then return { best = tried[most], tried = count, runs = tried } end
   while high - low > 1 do
     local middle = math.floor((low + high) / 2)
     if meets(middle) then high = middle else low = middle end
   end
-  return { replicas = high, best = tried[high], missed = tried[high - 1], tried = count }
+  return { replicas = high, best = tried[high], missed = tried[high - 1], tried = count, runs = tried }
 end
 
 evaluate.most_scale = 4 -- multiples of the load beyond this are not looked for

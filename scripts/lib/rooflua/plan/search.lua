@@ -10,6 +10,7 @@ local keep = require "rooflua.plan.keep"
 local load = require "rooflua.plan.load"
 local mfu = require "rooflua.mfu"
 local money = require "rooflua.plan.money"
+local same = require "rooflua.plan.same"
 local steady = require "rooflua.plan.steady"
 local words = require "rooflua.plan.words"
 
@@ -78,7 +79,7 @@ local function explored(question, candidate)
   local least = bounds.fewest(question, found)
   local guess = least <= most and not found.never and steady.replicas(question, candidate, time, least, most) or nil
   return { off = found.off, rate_per_s = found.rate_per_s, never = found.never, least = least, most = most,
-    latency = found.latency, guess = guess }
+    latency = found.latency, guess = guess, alike_key = same.key(question, candidate, engine) }
 end
 
 local warm_requests = 1000
@@ -121,6 +122,7 @@ end
 --- Adds the least score of a candidate and what the steady state suggests.
 local function add_floor(question, candidate, found)
   candidate.bound, candidate.least, candidate.most, candidate.guess = found, found.least, found.most, found.guess
+  candidate.alike_key = found.alike_key
   local objective = question.objective
   local function floor_at(replicas)
     if not objective.floor then return nil end
@@ -151,6 +153,7 @@ local function bounded(question, fit)
       out[#out + 1] = candidate
     end
   end
+  same.mark(question.objective.seeks ~= "load" and out or {})
   table.sort(out, function(a, b)
     local x, y = a.floor or -math.huge, b.floor or -math.huge
     if x ~= y then return x < y end
@@ -198,15 +201,17 @@ local near_length = 3 -- a run that is shorter by more flatters too much to say 
 --- shorter says where to look.
 ---@param before table? the candidate's result before: {needs, requests}
 local function answer(question, candidate, ask, before)
-  local options = { requests = ask.requests, seed = question.seed, steady = ask.requests == question.requests }
+  local options = { requests = ask.requests, seed = question.seed, steady = ask.requests == question.requests,
+    caps = candidate.alike or nil }
   if question.objective.seeks == "load" then return at_largest_load(question, candidate, options) end
   local found = evaluate.fewest(question, candidate, { least = candidate.least, most = candidate.most,
     guess = before and before.requests * near_length >= ask.requests and before.needs or candidate.guess }, options)
   if found.replicas and question.survive > 0 and options.steady then
     found.spare = evaluate.run(question, candidate, found.replicas + question.survive, options)
   end
+  local limited, most_running = same.limits(found.runs, found.spare)
   return { replicas = found.replicas, best = found.spare or found.best, missed = found.missed, tried = found.tried,
-    needs = found.replicas }
+    needs = found.replicas, limited = limited, most_running = most_running }
 end
 
 local function check_asks(question, asks, by_index)
@@ -222,7 +227,7 @@ end
 --- The result of an ask that strategies see, and the deployment that it stands for.
 local function result_of(question, candidate, ask, found)
   local result = { candidate = ask.candidate, requests = ask.requests, purpose = ask.purpose,
-    replicas = found.replicas, tried = found.tried, margin = found.best.margin }
+    replicas = found.replicas, tried = found.tried, margin = found.best.margin, same_as = found.same_as }
   if not found.replicas then
     result.problem = found.best.problem
     result.best = found.best
@@ -248,6 +253,32 @@ local function account(results, question)
   return order
 end
 
+--- What was found of each ask of a round. Candidates with fewer seats and smaller budgets come first: where these
+--- decided nothing, those that differ by more of them have the same runs.
+---@param before table by candidate: {needs, requests} of its last runs
+---@param answers table same.answers() of the search
+local function round_of(question, asks, by_index, before, answers)
+  local out, first, later = {}, same.in_turns(asks, by_index)
+  for _, turn in ipairs { first, later } do
+    local list, numbers = {}, {}
+    for _, i in ipairs(turn) do
+      out[i] = answers:of(question, by_index[asks[i].candidate], asks[i].requests)
+      if not out[i] then list[#list + 1], numbers[#numbers + 1] = asks[i], i end
+    end
+    local found = question.stopped and {} or each_of(question, list, asks[1].purpose or "search", function(ask)
+      return answer(question, by_index[ask.candidate], ask, before[ask.candidate])
+    end, function(ask)
+      return { candidate = keep.candidate(by_index[ask.candidate]), requests = ask.requests,
+        full = question.requests, before = before[ask.candidate], caps = by_index[ask.candidate].alike or nil }
+    end, true)
+    for k, i in ipairs(numbers) do
+      out[i] = found[k]
+      if found[k] then answers:note(by_index[asks[i].candidate], asks[i].requests, found[k]) end
+    end
+  end
+  return out
+end
+
 --- Everything that was found: {candidates, fit, unfit, left, results, rungs, bounds_off, not_tried}.
 function search.run(question)
   local all = candidates.all(question)
@@ -255,20 +286,14 @@ function search.run(question)
   share_databases(question, fit)
   warm(question, fit)
   local left, off = bounded(question, fit)
-  local by_index, results, before = {}, {}, {}
+  local by_index, results, before, answers = {}, {}, {}, same.answers()
   for _, each in ipairs(left) do by_index[each.index] = each end
   local most_rounds = 1000
   for _ = 1, most_rounds do
     local asks = #left > 0 and question.strategy:next(state_of(question, left, results)) or nil
     if not asks or #asks == 0 then break end
     check_asks(question, asks, by_index)
-    local title = asks[1].purpose or "search"
-    local found = each_of(question, asks, title, function(ask)
-      return answer(question, by_index[ask.candidate], ask, before[ask.candidate])
-    end, function(ask)
-      return { candidate = keep.candidate(by_index[ask.candidate]), requests = ask.requests,
-        full = question.requests, before = before[ask.candidate] }
-    end, true)
+    local found = round_of(question, asks, by_index, before, answers)
     for i, ask in ipairs(asks) do
       if found[i] then
         before[ask.candidate] = { needs = found[i].needs, requests = ask.requests }
@@ -285,6 +310,10 @@ function search.run(question)
       candidate.problem = each.problem
     else
       candidate.ended = each.requests == question.requests and "in full" or "short runs"
+      if each.same_as then
+        candidate.ended, candidate.problem = "the same",
+          ("runs as candidate %d: no step reaches seats or budget"):format(each.same_as)
+      end
     end
   end
   for _, each in ipairs(left) do
