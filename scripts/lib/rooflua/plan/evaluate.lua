@@ -104,7 +104,7 @@ end
 
 --- One run. options: requests, seed, scale (of the load), factor (on all steps), steady (whether a queue that grows
 --- is a miss), verdict (whether only `meets` is wanted: a run that misses ends as soon as it has missed, and has no
---- metrics), caps (whether to watch what its seats and budget decide), here (whether it runs outside of worker processes,
+--- metrics), caps (whether to watch what seats and budget decide), here (whether it runs outside of worker processes,
 --- where Ctrl-C is an error as in every call). Returns {replicas, requests, meets, margin, binds, problem, metrics,
 --- evidence, noted_frac, cut, limited, most_running}.
 function evaluate.run(question, candidate, replicas, options)

@@ -48,7 +48,7 @@ function same.text(question, candidate) return (run_text.of(content_of(question,
 local of_memory = { "activation_bytes", "kv_capacity_bytes", "kv_blocks" } -- seats and budgets take memory
 
 --- Two candidates with one key have the same runs as long as seats, budgets and blocks decide nothing: all other
---- settings are equal, steps have the same prices, and the scheduler reads these only as limits. nil: not known of them.
+--- settings are equal, steps have the same prices, and the scheduler reads these as limits only. nil: not known.
 ---@param engine table one bound engine of the candidate (bounds.engine)
 function same.key(question, candidate, engine)
   local steps = engine.steps.steps
