@@ -34,11 +34,8 @@ struct Step {
 
 TEST_CASE("a step that leaves nobody waiting and room in its budget is not limited") {
   CHECK_FALSE(Step().limits());
-  Step full_seats;  // the last seat is taken, and nobody asks for another one
-  full_seats.done.running = 64;
-  CHECK_FALSE(full_seats.limits());
   Step unlimited;
-  unlimited.done.max_num_batched_tokens = 0;
+  unlimited.done.max_num_batched_tokens = unlimited.done.max_num_seqs = 0;
   CHECK_FALSE(unlimited.limits());
 }
 
@@ -53,7 +50,10 @@ TEST_CASE("the most requests that run in a step are those of the fullest one") {
   CHECK(watch.most_running() == 11);
 }
 
-TEST_CASE("who waits after a plan, a cut prompt and a budget that is spent are limits") {
+TEST_CASE("who waits after a plan, a cut prompt, the last seat and a spent budget are limits") {
+  Step full;
+  full.done.running = 64;
+  CHECK(full.limits());
   Step waits;
   waits.done.waiting = 1;
   CHECK(waits.limits());

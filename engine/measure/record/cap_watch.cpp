@@ -16,7 +16,8 @@ void CapWatch::on_step(const StepDone& step) {
       step.max_num_batched_tokens > 0 && step.batch->tokens >= step.max_num_batched_tokens;
   const bool cut = std::any_of(step.prefills.begin(), step.prefills.end(),
                                [](const PrefillWork& each) { return each.completes == 0; });
-  limited_ = spent || cut || step.waiting > 0;
+  const bool full = step.max_num_seqs > 0 && step.running >= step.max_num_seqs;
+  limited_ = spent || full || cut || step.waiting > 0;
 }
 
 void CapWatch::on_done(const RequestDone& done) {
