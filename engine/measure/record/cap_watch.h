@@ -8,8 +8,8 @@
 namespace rooflua {
 
 /// A run in which no plan left a request waiting, cut a prompt, preempted, took the last seat or
-/// spent the whole budget is the run of every deployment that differs by more seats or a larger budget only, where prices
-/// do not depend on these and the scheduler reads them as limits alone.
+/// spent the whole budget is the run of every deployment that differs by more seats or a larger
+/// budget only, where prices do not depend on these and the scheduler reads them as limits alone.
 class CapWatch : public Observer {
  public:
   bool reads_prices() const override { return false; }
