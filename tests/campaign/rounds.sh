@@ -53,7 +53,7 @@ check "--round of a sweep" refused "is for searches and plans" "$top/sweep.lua" 
 
 # A plan: every candidate, replicate and largest load is a piece of work of its own.
 rm -rf "$top/r" "$all"
-cat >"$top/s.lua" <<'END'
+cat >"$top/plan.lua" <<'END'
 return { rooflua = 1, title = "Which GPU", kind = "plan", model = "llama-3.1-8b",
   workload = require "workloads.presets" { preset = "chatbot" },
   plan = { load = { rate_per_s = 30 }, slo = { ttft_s_p99 = 0.5, tpot_s_p99 = 0.02 }, requests = 1000, replicates = 10,
@@ -61,6 +61,7 @@ return { rooflua = 1, title = "Which GPU", kind = "plan", model = "llama-3.1-8b"
     candidates = require "candidates.ladder" { tp = { 1, 2 }, max_num_seqs = { 32, 64 },
       max_num_batched_tokens = { 512, 2048 } } } }
 END
+cp "$top/plan.lua" "$top/s.lua"
 "$rooflua" run "$top/s.lua" --json "$top/alone.json" --quiet >"$top/alone.txt"
 all_rounds "0 of 1 plans need"
 before=$(runs_of "$all")
@@ -87,6 +88,10 @@ END
 check "campaign run does a search round by round" cmp "$top/run.txt" "$top/alone.txt"
 check "in several rounds" has "$top/run.err" "the next round is submitted"
 check "with several shards" test "$(ls "$top/c/results" | wc -l)" -eq 3
+"$rooflua" run "$top/plan.lua" --quiet >"$top/alone.plan"
+"$rooflua" campaign run "$top/plan.lua" --on parallel --shards 2 --dir "$top/p" >"$top/run.plan" 2>"$top/run.err" ||
+  cat "$top/run.err"
+check "campaign run does a plan round by round" cmp "$top/run.plan" "$top/alone.plan"
 rm "$top/c/results.sqlite" "$top/c/results/shard-001-of-003.sqlite"
 "$rooflua" campaign run "$top/s.lua" --on parallel --shards 3 --dir "$top/c" >"$top/run.txt" 2>"$top/run.err"
 check "started again it goes on from what is there" cmp "$top/run.txt" "$top/alone.txt"
