@@ -59,6 +59,7 @@ local recurrent = require "steps.kernels.recurrent"
 ---@field recurrent_copies integer
 ---@field experts_kernels string
 ---@field expert_block integer
+---@field block_gemm string
 ---@field shared_beside integer
 ---@field exchange string
 ---@field dp_padding string
@@ -158,6 +159,10 @@ local Kernels = policy.define {
       default = -1, unit = "rows", min = -1, integer = true, source = "steps/kernels/engines.lua",
       doc = "Rows of a block of experts in block-scaled FP8, run for every expert; 0 = none; -1 = the engine's own.",
     },
+    block_gemm = {
+      default = "own", values = { "own", "flashinfer" }, source = "the tables' kernels; kernels/blockscale.lua",
+      doc = "Who runs GEMMs in block-scaled FP8 on Blackwell: own = the tables' kernels; flashinfer = FlashInfer.",
+    },
     shared_beside = {
       default = -1, unit = "tokens", min = -1, integer = true, source = "steps/kernels/engines.lua",
       doc = "Tokens of a graph up to which shared experts run beside routed ones; -1 = the engine's own.",
@@ -196,7 +201,7 @@ function Kernels:bind(context)
   self.fullest = self.ep > 1 and self.expert_imbalance or 1
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
-  self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens)
+  self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens, self.block_gemm)
   self:bind_experts(deployment.max_num_batched_tokens)
   self.elementwise = elementwise.of(self)
   self.whole_moe_layers = {}

@@ -95,6 +95,11 @@ local mutations = {
     { "tokens of prompts", "steps.prompt_token_s * tokens", "steps.prompt_token_s" },
     { "a part of the kernels", "return share * (steps", "return (steps" },
   },
+  ["steps.kernels.blockscale"] = {
+    { "a part of the peak", "blockscale.share * hardware", "hardware" },
+    { "in one format", 'op.dtype == "fp8_block" and', "" },
+    { "on one architecture", 'hardware.architecture ~= "blackwell"', "false" },
+  },
   ["steps.kernels.engines"] = {
     { "the engine's own share", "engine.prompt_overhead[steps.hardware.architecture] or 0", "0" },
     { "the value that is given", "if value >= 0 then return value end", "" },

@@ -74,6 +74,43 @@ test("vLLM's recipes on racks: DP ranks in engines that prefill, and in decode e
   test.equal(seats, 16, "max-num-seqs of the recipe for prompts of 8,192 tokens")
 end)
 
+test("SGLang's recipes in FP8 turn DeepGEMM off on Blackwell, unless tokens travel by DeepEP", function()
+  local function gemms(row)
+    local out = {}
+    for i, role in ipairs(settings_of(with({ mode = "pd", workers = "1P1D", clients = 64, family = "deepseek-v3",
+      engine = "sglang", format = "fp8", widths_tp_dp_moetp_moeep = "8,1,1,8;8,1,1,8" }, row))) do
+      out[i] = role.block_gemm or "own"
+    end
+    return table.concat(out, " ")
+  end
+  test.equal(gemms { system = "b200_sxm" }, "flashinfer flashinfer")
+  test.equal(gemms { system = "b200_sxm", format = "fp4" }, "own own")
+  test.equal(gemms { system = "gb200" }, "flashinfer flashinfer")
+  test.equal(gemms { system = "gb200", widths_tp_dp_moetp_moeep = "1,8,1,8;1,32,1,32" }, "own own")
+  test.equal(gemms { system = "h200_sxm" }, "own own")
+  test.equal(gemms { system = "b200_sxm", engine = "trtllm" }, "own own")
+  local one = { mode = "agg", family = "deepseek-v3", engine = "sglang", format = "fp8", system = "b200_sxm",
+    widths_tp_dp_moetp_moeep = "4,1,4,1" }
+  test.equal(scenario(one).steps.block_gemm, "flashinfer", "its launch script as well")
+end)
+
+test("engines apart: rows that their GPUs cannot have measured are refused", function()
+  local function refused(row)
+    local ok, problem = pcall(scenario, with(with(llama, { isl = 4000, osl = 1000 }), row))
+    return not ok and tostring(problem) or ""
+  end
+  -- 61 requests decode on each of three engines. Its two H100 read 15 GB of weights in 2.24 ms, and 65.5 kB (8 bits)
+  -- for each of 61 x 4,500 tokens in 2.70 ms.
+  local slow = { workers = "6P3D", clients = 200, ttft_ms = 300 }
+  test.equal(refused(with(slow, { tpot_ms = 5.2 })), "")
+  local told = refused(with(slow, { tpot_ms = 3.5 }))
+  test.check(told:find("keys and values in 4.94 ms, and TPOT is 3.50 ms"), "%s", told)
+  -- 200 clients of 4.8 s: 42 requests/s of 4,000 tokens are 2.7 Pflop/s, and one H100 has 1.0.
+  told = refused(with(slow, { workers = "1P3D", tpot_ms = 5.2 }))
+  test.check(told:find("all tokens take 2.%d times the peak"), "%s", told)
+  test.equal(refused(with(slow, { workers = "3P3D", tpot_ms = 5.2 })), "")
+end)
+
 test("each role has its engines and its widths", function()
   local given = scenario(deepseek)
   local prefill, decode = given.replicas[1], given.replicas[2]
@@ -120,7 +157,7 @@ test("the transfer is part of the time to the first token, and of nothing else",
 end)
 
 test("rows of others have what the generator writes: one prompt at a time, seats for the clients of a rank", function()
-  local row = with(llama, { source = "gap.csv", clients = 12, isl = 4000 })
+  local row = with(llama, { source = "gap.csv", clients = 12, isl = 4000, ttft_ms = 2000 })
   for engine, tokens in pairs { vllm = { 5500, 4 }, trtllm = { 5504, 32 }, sglang = { 5500, 5500 } } do
     local given = scenario(with(row, { engine = engine }))
     local seats, budget = limits(given.replicas[1])

@@ -5,6 +5,7 @@
 --- Above: fewer rows never cost more. A table breaks this through noise between its rows. An operation is priced with
 --- more rows where that is faster, because the engine could pad it to them.
 local cost = require "rooflua.cost"
+local blockscale = require "steps.kernels.blockscale"
 
 local floor, max, record = math.floor, math.max, cost.record
 
@@ -32,8 +33,10 @@ end
 --- @param hardware rooflua.Hardware
 --- @param database rooflua.Database
 --- @param budget integer tokens of the largest step
-function bounds.of(hardware, database, budget)
+--- @param block_gemm string? who runs GEMMs in block-scaled FP8 (blockscale.lua); default as in the tables
+function bounds.of(hardware, database, budget, block_gemm)
   return setmetatable({
+    block_time = blockscale.of(hardware, block_gemm or "own"),
     bytes_per_s = hardware.memory_bytes_per_s, hardware = hardware, peaks = {}, database = database,
     sizes = padded_sizes(budget, 15), sizes_of_experts = padded_sizes(budget, 255), fastest = {},
   }, bounds)
@@ -53,12 +56,13 @@ end
 --- Raises a time to its lower bound.
 --- @param time_s number time of `count` runs
 --- @param least_s number lower bound of one run
+--- @param note string? where the bound is another one than that of the GPU
 --- @return number time_s
-function bounds.raised(time_s, least_s, count, name)
+function bounds.raised(time_s, least_s, count, name, note)
   local floor_s = count * least_s
   if time_s >= floor_s or count == 0 then return time_s end
   return time_s + record(name, (floor_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
-                         "below flop over peak or bytes over bandwidth", "floor")
+                         note or "below flop over peak or bytes over bandwidth", "floor")
 end
 local raised = bounds.raised
 
@@ -142,6 +146,8 @@ function bounds:gemm_alone(op, rows)
                      "less the quantisation, which is fused into the kernel in front", "gemm", shape)
 end
 
+local slow_blocks = "FlashInfer's kernels for block-scaled FP8 (kernels/blockscale.lua)"
+
 --- Time of a GEMM within both bounds.
 --- @param op table one of cost.layers
 function bounds:gemm(op, m)
@@ -152,6 +158,7 @@ function bounds:gemm(op, m)
   else
     time_s = cost.gemm(self.database, rows, op.k, op.n, op.dtype, op.count, op.name)
   end
+  if self.block_time then time_s = raised(time_s, self.block_time(op, m), op.count, op.name, slow_blocks) end
   return self:at_least(time_s, op.flop_per_row * m, op.weight_bytes + op.bytes_per_row * m, op.dtype, op.count, op.name)
 end
 

@@ -96,6 +96,11 @@ end
 --- the rows with 1,024 tokens show none that wait.
 local function seats_of_vllm(question) return question.widths.dp == 1 and question.isl >= 8192 and 16 or 512 end
 
+--- Experts that tokens travel to by DeepEP need DeepGEMM, and the recipes leave it on there; all others turn it off.
+local function block_gemm_of_a_rack(question)
+  return question.widths.dp > 1 and question.widths.ep > 1 and "own" or "flashinfer"
+end
+
 --- The widths of an engine. The file has the GPUs of InferenceX's vLLM engines on racks as tp. Its recipes (srt-slurm,
 --- recipes/vllm/kimi-k2.5: disagg-gb200-1p4d-tep4, -3p1d, -6p1d-dep16) have attention on DP ranks in every engine that
 --- prefills, and in decode engines of 16 GPUs.
@@ -159,6 +164,12 @@ apart.entries = {
   { export = true, role = "prefill", engine = "sglang", system = racks, format = "fp8",
     values = { exchange = "deepep" },
     source = recipe_source .. "recipes/gb200-fp8/1k1k/max-tpt.yaml, 8k1k/max_tpt.yaml: deepep-mode normal" },
+  { export = true, role = both, engine = "sglang", system = boards, format = "fp8",
+    values = { block_gemm = "flashinfer" },
+    source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml, 8k1k/stp/max-tpt-dep8-1p1d.yaml: DeepGEMM is off" },
+  { export = true, role = both, engine = "sglang", system = racks, format = "fp8",
+    values = { block_gemm = block_gemm_of_a_rack },
+    source = recipe_source .. "recipes/gb200-fp8/8k1k/low-latency.yaml: fp8-gemm-backend; max_tpt.yaml" },
   { export = true, role = "prefill", engine = "sglang", values = { largest_graph = 0 },
     source = recipe_source .. "recipes/b200-fp8/8k1k-stp.yaml: disable-cuda-graph" },
 }

@@ -1,9 +1,12 @@
--- Whether one engine on the stated GPUs could have measured a row. Some rows of public files hold the clients of
--- several engines beside the widths of one. Two bounds of the datasheet tell, without any step model: the flop of all
--- tokens at the peak, and the weights that a step of the requests in flight must read.
+-- Whether the stated GPUs could have measured a row. Some rows of public files hold the clients of several engines
+-- beside the widths of one, or have clients that did not send at once. Bounds of the datasheet tell, without any step
+-- model: the flop of all tokens at the peak, and what a step of the requests in flight must read.
 --
 --     requests per second    clients / (TTFT + (osl - 1) TPOT)
 --     requests in flight     of these, the ones that decode: clients (osl - 1) TPOT / (TTFT + (osl - 1) TPOT)
+--
+-- A step reads its weights, and the keys and values of each request that decodes. These count where all layers look at
+-- the whole context, at 8 bits, the narrowest format that the engines of these runs store.
 local cost = require "rooflua.cost"
 local spec = require "rooflua.spec"
 
@@ -31,30 +34,76 @@ local function least(model, deployment, hardware, requests)
   return token_s, bytes
 end
 
---- @param question table of rows.read
---- @param keys table of the deployment: tp, dp, ep, moe_tp, weights
---- @return string|nil why the row cannot be of these GPUs
-function possible.refusal(question, model, hardware, keys)
-  local options = { model = model, hardware = hardware, kv_blocks = 1e6 }
+--- Whether all layers of a model read all keys and values of a context.
+local function reads_whole_contexts(model)
+  for _, kind in ipairs(model.attention) do
+    if kind.kind ~= "full" and kind.kind ~= "latent" then return false end
+  end
+  return true
+end
+
+--- Bytes of keys and values that a rank reads of a request that decodes, in the middle of its answer.
+local function context_bytes(question, model, deployment)
+  if not reads_whole_contexts(model) then return 0 end
+  return deployment.kv_bytes_per_block / deployment.block_size * (question.isl + question.osl / 2)
+end
+
+local function built(model, hardware, keys)
+  local options = { model = model, hardware = hardware, kv_blocks = 1e6, kv = "fp8" }
   for _, key in ipairs { "tp", "dp", "ep", "moe_tp", "weights" } do options[key] = keys[key] end
   local ok, deployment = pcall(spec.deployment, options)
-  if not ok then return nil end
+  return ok and deployment or nil
+end
+
+--- Requests per second of all engines, and seconds that each of them decodes.
+local function pace(question)
   local measured = question.measured
   local decoding_s = (question.osl - 1) * measured.tpot
-  local request_s = measured.ttft + decoding_s
-  local groups = deployment.dp
-  local rate = question.clients / groups / request_s
-  local token_s, bytes = least(model, deployment, hardware, rate * decoding_s)
-  local busy = rate * (question.isl + question.osl) * token_s
-  if margin * busy > 1 then
-    return ("faster than the GPUs: all tokens take %.1f times the peak of the GPUs that are stated"):format(busy)
+  return question.clients / (measured.ttft + decoding_s), decoding_s
+end
+
+local function too_much_work(busy)
+  if margin * busy <= 1 then return nil end
+  return ("faster than the GPUs: all tokens take %.1f times the peak of the GPUs that are stated"):format(busy)
+end
+
+--- @param role table of roles.of: the one engine, or those that decode
+--- @param keys table of the deployment: tp, dp, ep, moe_tp, weights
+--- @param drafts integer? of a step: all of them may be accepted
+--- @return string|nil why the row cannot be of these GPUs
+local function of_decodes(role, model, hardware, keys, drafts)
+  local deployment = built(model, hardware, keys)
+  if not deployment then return nil end
+  local rate, decoding_s = pace(role)
+  rate = rate / role.ranks
+  local requests = rate * decoding_s
+  local token_s, weights = least(model, deployment, hardware, requests)
+  local tokens = role.role and role.osl or role.isl + role.osl
+  local refused = too_much_work(rate * tokens * token_s)
+  if refused then return refused end
+  local read_s = (weights + requests * context_bytes(role, model, deployment)) / hardware.memory_bytes_per_s
+  if role.measured.tpot * (1 + (drafts or 0)) < margin * read_s then
+    return ("faster than the GPUs: a step reads its weights, keys and values in %.2f ms, and TPOT is %.2f ms"):format(
+      read_s * 1e3, role.measured.tpot * 1e3)
   end
-  local read_s = bytes / hardware.memory_bytes_per_s
-  if measured.tpot < margin * read_s then
-    return ("faster than the GPUs: reading the weights of a step takes %s, and TPOT is %s"):format(
-      ("%.2f ms"):format(read_s * 1e3),
-      ("%.2f ms"):format(measured.tpot * 1e3))
-  end
+end
+
+--- The same of the engines that prefill alone.
+local function of_prompts(role, model, hardware, keys)
+  local deployment = built(model, hardware, keys)
+  if not deployment then return nil end
+  local token_s = least(model, deployment, hardware, 1)
+  return too_much_work(pace(role) / role.ranks * role.isl * token_s)
+end
+
+--- @param list table of roles.of
+--- @param each_keys table[] deployments of its roles
+--- @param drafts integer? of a step of the engines that decode
+--- @return string|nil why the row cannot be of these GPUs
+function possible.refusal(list, model, hardware, each_keys, drafts)
+  local last = #list
+  return of_decodes(list[last], model, hardware, each_keys[last], drafts)
+    or last == 2 and of_prompts(list[1], model, hardware, each_keys[1]) or nil
 end
 
 return possible

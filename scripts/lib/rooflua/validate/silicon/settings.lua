@@ -22,6 +22,7 @@
 --     batch_wait      TensorRT-LLM: {steps, part of the budget} that prompts wait for others
 --     exchange        how tokens reach experts of other ranks (steps/kernels/exchange.lua)
 --     prompt_overhead what prompts take beside their kernels (steps/kernels/prompts.lua); default the engine's own
+--     block_gemm      who runs GEMMs in block-scaled FP8 on Blackwell (steps/kernels/blockscale.lua)
 --     recurrent_copies  kernels that put what a recurrent layer projects in its order
 --     drafts          drafts of a step, by the model's own multi-token prediction
 --     prefix_caching  whether prompts that are sent again hit the KV cache
@@ -191,9 +192,8 @@ local entries = {
   -- SGLang. Attention kernels of TensorRT-LLM work on pages of 64 tokens.
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", values = { chunk = r1(8192, 32768),
       budget = r1(8192, 32768), seats = r1(32, 128), memory = { "static", 0.82 }, kv = "fp8",
-      largest_graph = r1(32, 128), block_size = 64,
-      recv_interval = recv_interval },
-    source = "benchmarks/dsr1_fp8_b200.sh, single_node/dsr1_fp8_b300.sh" },
+      largest_graph = r1(32, 128), block_size = 64, recv_interval = recv_interval, block_gemm = "flashinfer" },
+    source = "benchmarks/dsr1_fp8_b200.sh, single_node/dsr1_fp8_b300.sh: DeepGEMM is off" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", tp = 4,
     values = { memory = { "static", 0.95 } }, source = "benchmarks/dsr1_fp8_b200.sh" },
   { export = true, engine = "sglang", family = "deepseek-v3", format = "fp8", system = { "h200_sxm" },
@@ -226,6 +226,9 @@ local entries = {
     system = { "b200_sxm", "b300_sxm" }, version = "0.5.9",
     values = { drafts = 3, seats = clients, largest_graph = eagle_graph, async_depth = 1 },
     source = "InferenceX perf-changelog.yaml: qwen3.5-fp8-b200-sglang-mtp; qwen3.5_fp8_b200_mtp.sh" },
+  { export = true, engine = "sglang", family = "qwen3.5-397b-a17b", format = "fp8", system = { "b200_sxm", "b300_sxm" },
+    version = "0.5.9", values = { block_gemm = "flashinfer" },
+    source = "InferenceX pull request 804: SGLANG_ENABLE_FLASHINFER_GEMM" },
   { export = true, engine = "sglang", family = "glm-5", values = { chunk = 32768, budget = 32768,
       memory = { "static", 0.85 }, kv = "fp8", largest_graph = clients, seats = clients, block_size = 64 },
     source = "benchmarks/single_node/glm5_fp8_b200.sh" },

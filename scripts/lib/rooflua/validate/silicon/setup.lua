@@ -130,7 +130,7 @@ local function steps_of(values, steps, model)
     own.sorted_logit_s = values.sorted_logit_s
   end
   for _, name in ipairs { "largest_graph", "largest_prefill_graph", "experts_kernels", "dp_padding",
-    "recurrent_copies", "exchange", "prompt_overhead" } do
+    "recurrent_copies", "exchange", "prompt_overhead", "block_gemm" } do
     if not policy.is_given(steps, name) then own[name] = values[name] end
   end
   return policy.with(steps, own)
@@ -215,11 +215,10 @@ function setup.scenario(question, steps, options)
     frontend = { base_s = last.frontend_s, per_prompt_token_s = last.frontend_token_s },
   }
   put_replicas(out, list, each_values, steps, client.repeats(question, options.requests_per_client))
-  if not list[2] then
-    local keys = (out.replicas and out.replicas[1] or out).deployment
-    local impossible = possible.refusal(list[1], model, hardware, keys)
-    if impossible then core.fail("%s", impossible) end
-  end
+  local each_keys = {}
+  for i in ipairs(list) do each_keys[i] = (out.replicas and out.replicas[i] or out).deployment end
+  local impossible = possible.refusal(list, model, hardware, each_keys, last.drafts)
+  if impossible then core.fail("%s", impossible) end
   if list[2] then out.network = roles.network(list[1], list[2], model, last) end
   return out, notes_of(question, last)
 end
