@@ -6,7 +6,8 @@
 --     requests in flight     of these, the ones that decode: clients (osl - 1) TPOT / (TTFT + (osl - 1) TPOT)
 --
 -- A step reads its weights, and the keys and values of each request that decodes. These count where all layers look at
--- the whole context, at 8 bits, the narrowest format that the engines of these runs store.
+-- the whole context, at 8 bits, the narrowest format that the engines of these runs store. Prompts that are sent again
+-- may have been hits of a cache: their tokens do not count, what is read of them does.
 local cost = require "rooflua.cost"
 local spec = require "rooflua.spec"
 
@@ -62,6 +63,9 @@ local function pace(question)
   return question.clients / (measured.ttft + decoding_s), decoding_s
 end
 
+--- Prompt tokens of a request that were computed for sure.
+local function computed(role, repeats) return repeats and 0 or role.isl end
+
 local function too_much_work(busy)
   if margin * busy <= 1 then return nil end
   return ("faster than the GPUs: all tokens take %.1f times the peak of the GPUs that are stated"):format(busy)
@@ -69,41 +73,41 @@ end
 
 --- @param role table of roles.of: the one engine, or those that decode
 --- @param keys table of the deployment: tp, dp, ep, moe_tp, weights
---- @param drafts integer? of a step: all of them may be accepted
+--- @param run table drafts: of a step, all of them may be accepted; repeats: whether prompts are sent again
 --- @return string|nil why the row cannot be of these GPUs
-local function of_decodes(role, model, hardware, keys, drafts)
+local function of_decodes(role, model, hardware, keys, run)
   local deployment = built(model, hardware, keys)
   if not deployment then return nil end
   local rate, decoding_s = pace(role)
   rate = rate / role.ranks
   local requests = rate * decoding_s
   local token_s, weights = least(model, deployment, hardware, requests)
-  local tokens = role.role and role.osl or role.isl + role.osl
+  local tokens = role.osl + (role.role and 0 or computed(role, run.repeats))
   local refused = too_much_work(rate * tokens * token_s)
   if refused then return refused end
   local read_s = (weights + requests * context_bytes(role, model, deployment)) / hardware.memory_bytes_per_s
-  if role.measured.tpot * (1 + (drafts or 0)) < margin * read_s then
+  if role.measured.tpot * (1 + (run.drafts or 0)) < margin * read_s then
     return ("faster than the GPUs: a step reads its weights, keys and values in %.2f ms, and TPOT is %.2f ms"):format(
       read_s * 1e3, role.measured.tpot * 1e3)
   end
 end
 
 --- The same of the engines that prefill alone.
-local function of_prompts(role, model, hardware, keys)
+local function of_prompts(role, model, hardware, keys, run)
   local deployment = built(model, hardware, keys)
   if not deployment then return nil end
   local token_s = least(model, deployment, hardware, 1)
-  return too_much_work(pace(role) / role.ranks * role.isl * token_s)
+  return too_much_work(pace(role) / role.ranks * computed(role, run.repeats) * token_s)
 end
 
 --- @param list table of roles.of
 --- @param each_keys table[] deployments of its roles
---- @param drafts integer? of a step of the engines that decode
+--- @param run table drafts of a step of the engines that decode, repeats (whether prompts are sent again)
 --- @return string|nil why the row cannot be of these GPUs
-function possible.refusal(list, model, hardware, each_keys, drafts)
+function possible.refusal(list, model, hardware, each_keys, run)
   local last = #list
-  return of_decodes(list[last], model, hardware, each_keys[last], drafts)
-    or last == 2 and of_prompts(list[1], model, hardware, each_keys[1]) or nil
+  return of_decodes(list[last], model, hardware, each_keys[last], run)
+    or last == 2 and of_prompts(list[1], model, hardware, each_keys[1], run) or nil
 end
 
 return possible

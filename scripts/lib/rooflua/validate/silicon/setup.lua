@@ -214,10 +214,11 @@ function setup.scenario(question, steps, options)
     speculation = speculation(last), corrections = corrections(list, hardware),
     frontend = { base_s = last.frontend_s, per_prompt_token_s = last.frontend_token_s },
   }
-  put_replicas(out, list, each_values, steps, client.repeats(question, options.requests_per_client))
+  local repeats = client.repeats(question, options.requests_per_client)
+  put_replicas(out, list, each_values, steps, repeats)
   local each_keys = {}
   for i in ipairs(list) do each_keys[i] = (out.replicas and out.replicas[i] or out).deployment end
-  local impossible = possible.refusal(list, model, hardware, each_keys, last.drafts)
+  local impossible = possible.refusal(list, model, hardware, each_keys, { drafts = last.drafts, repeats = repeats })
   if impossible then core.fail("%s", impossible) end
   if list[2] then out.network = roles.network(list[1], list[2], model, last) end
   return out, notes_of(question, last)
