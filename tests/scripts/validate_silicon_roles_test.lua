@@ -74,6 +74,26 @@ test("vLLM's recipes on racks: DP ranks in engines that prefill, and in decode e
   test.equal(seats, 16, "max-num-seqs of the recipe for prompts of 8,192 tokens")
 end)
 
+test("TensorRT-LLM's recipes in FP8: the widths and the steps of engines that prefill", function()
+  local function prefill(row)
+    local given = with({ mode = "pd", workers = "1P1D", widths_tp_dp_moetp_moeep = "8,1,8,1;8,1,8,1", clients = 8,
+      family = "deepseek-v3", format = "fp8", engine = "trtllm", isl = 8192 }, row)
+    local role = roles.of(rows.read(write { given })[1], spec.model "deepseek-v3")[1]
+    local own, widths = settings_of(given)[1], role.widths
+    return ("tp %d dp %d moe_tp %d ep %d, %d prompts, %d tokens"):format(widths.tp, widths.dp, widths.moe_tp, widths.ep,
+      own.seats, own.budget)
+  end
+  test.equal(prefill { system = "b200_sxm" }, "tp 1 dp 8 moe_tp 8 ep 1, 1 prompts, 8320 tokens")
+  test.equal(prefill { system = "b200_sxm", isl = 1024 }, "tp 8 dp 1 moe_tp 8 ep 1, 16 prompts, 16384 tokens")
+  test.equal(prefill { system = "b200_sxm", format = "fp4" }, "tp 8 dp 1 moe_tp 8 ep 1, 2 prompts, 16384 tokens")
+  local whole = "8,1,1,8;8,1,1,8"
+  test.equal(prefill { system = "h200_sxm", widths_tp_dp_moetp_moeep = whole },
+    "tp 8 dp 1 moe_tp 1 ep 8, 2 prompts, 16640 tokens")
+  test.equal(prefill { system = "h200_sxm", widths_tp_dp_moetp_moeep = whole, isl = 1024 },
+    "tp 1 dp 8 moe_tp 1 ep 8, 8 prompts, 8192 tokens")
+  test.equal(prefill { system = "h100_sxm", isl = 1024 }, "tp 8 dp 1 moe_tp 8 ep 1, 2 prompts, 2048 tokens")
+end)
+
 test("SGLang's recipes in FP8 turn DeepGEMM off on Blackwell, unless tokens travel by DeepEP", function()
   local function gemms(row)
     local out = {}

@@ -74,8 +74,26 @@ end
 
 local prefill_tokens = 16384
 
-local function prompts_of_a_step(question) return math.max(1, math.floor(prefill_tokens / question.isl)) end
-local function tokens_of_a_step(question) return math.max(prefill_tokens, question.isl) end
+--- max_batch_size and max_num_tokens of TensorRT-LLM's engines for prompts in FP8, where they are not those of racks.
+local steps_of_fp8 = {
+  b200_sxm = { [8192] = { 1, 8320 } },
+  h200_sxm = { [1024] = { 8, 8192 }, [8192] = { 2, 16640 } },
+  h100_sxm = { [1024] = { 2, 2048 }, [8192] = { 1, 8224 } },
+}
+
+local function step_of_fp8(question)
+  return question.format == "fp8" and (steps_of_fp8[question.system] or {})[question.isl] or nil
+end
+
+local function prompts_of_a_step(question)
+  local own = step_of_fp8(question)
+  return own and own[1] or math.max(1, math.floor(prefill_tokens / question.isl))
+end
+
+local function tokens_of_a_step(question)
+  local own = step_of_fp8(question)
+  return own and own[2] or math.max(prefill_tokens, question.isl)
+end
 
 --- mem_fraction_static: engines of four GPUs have little room beside the weights.
 local function memory_of_a_rack(question)
@@ -101,14 +119,29 @@ local function block_gemm_of_a_rack(question)
   return question.widths.dp > 1 and question.widths.ep > 1 and "own" or "flashinfer"
 end
 
---- The widths of an engine. The file has the GPUs of InferenceX's vLLM engines on racks as tp. Its recipes (srt-slurm,
---- recipes/vllm/kimi-k2.5: disagg-gb200-1p4d-tep4, -3p1d, -6p1d-dep16) have attention on DP ranks in every engine that
---- prefills, and in decode engines of 16 GPUs.
+--- Attention on DP ranks, and experts whole or split among them.
+local function on_ranks(given, whole)
+  local gpus = given.tp * given.dp
+  return { tp = 1, dp = gpus, moe_tp = whole and 1 or gpus, ep = whole and gpus or 1, text = given.text }
+end
+
+--- The widths of an engine, where recipes have others than the file.
+---
+--- - vLLM on racks: the file has the GPUs as tp. Recipes (srt-slurm, recipes/vllm/kimi-k2.5: disagg-gb200-1p4d-tep4,
+---   -3p1d, -6p1d-dep16) have attention on DP ranks in every engine that prefills, and in decode engines of 16 GPUs.
+--- - TensorRT-LLM in FP8: engines that prefill have attention on DP ranks, with split experts (recipes/trtllm/b200-fp8,
+---   8k1k: moe_expert_parallel_size 1) or whole ones (recipes/trtllm/h200/1k1k). The file spells one engine in three ways.
 function apart.widths(question, role)
   local given = question[role]
-  local apply = question.is_export and question.engine == "vllm" and question.system:find "^gb" and given.dp == 1
-  if not apply or role == "decode" and given.tp < 16 then return given end
-  return { tp = 1, dp = given.tp, moe_tp = 1, ep = given.tp, text = given.text }
+  if not question.is_export then return given end
+  if question.engine == "vllm" then
+    local is_rack = question.system:find "^gb" and given.dp == 1
+    return is_rack and (role == "prefill" or given.tp >= 16) and on_ranks(given, true) or given
+  end
+  if question.engine ~= "trtllm" or question.format ~= "fp8" or role ~= "prefill" then return given end
+  if question.system == "b200_sxm" and question.isl == 8192 then return on_ranks(given, false) end
+  if question.system == "h200_sxm" and question.isl == 1024 then return on_ranks(given, true) end
+  return given
 end
 
 apart.entries = {
@@ -137,7 +170,7 @@ apart.entries = {
   -- Recipes for InferenceX.
   { export = true, role = "prefill", engine = "trtllm", values = { seats = prompts_of_a_step,
       budget = tokens_of_a_step, memory = { "free", 0.6 }, kv = "fp8", largest_graph = 0 },
-    source = recipe_source .. "gb200/1k1k/stp, gb200/8k1k/stp" },
+    source = recipe_source .. "gb200/1k1k/stp, gb200/8k1k/stp; in FP8 trtllm/b200-fp8, h200, h100-fp8" },
   { export = true, role = "decode", engine = "trtllm", values = { seats = recipe_batch, largest_graph = recipe_batch,
       budget = function(question) return whole_blocks(recipe_batch(question)) end, memory = { "free", 0.8 },
         kv = "fp8" }, source = recipe_source .. "names of recipes/trtllm, such as ctx1_gen1_dep8_batch512_eplb0_mtp0" },
