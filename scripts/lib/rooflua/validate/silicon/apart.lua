@@ -130,7 +130,8 @@ end
 --- - vLLM on racks: the file has the GPUs as tp. Recipes (srt-slurm, recipes/vllm/kimi-k2.5: disagg-gb200-1p4d-tep4,
 ---   -3p1d, -6p1d-dep16) have attention on DP ranks in every engine that prefills, and in decode engines of 16 GPUs.
 --- - TensorRT-LLM in FP8: engines that prefill have attention on DP ranks, with split experts (recipes/trtllm/b200-fp8,
----   8k1k: moe_expert_parallel_size 1) or whole ones (recipes/trtllm/h200/1k1k). The file spells one engine in three ways.
+---   8k1k: moe_expert_parallel_size 1) or whole ones (recipes/trtllm/h200, 1k1k). The file spells one engine in three
+---   ways.
 function apart.widths(question, role)
   local given = question[role]
   if not question.is_export then return given end
