@@ -17,6 +17,7 @@ local state = ffi.cast("rooflua_ledger *", native.ledger)
 local ledger = {}
 
 local evidence_codes = words.codes "evidence"
+ledger.codes = evidence_codes
 
 --- The code of an evidence, given by its name or by an estimate that has it.
 function ledger.code(evidence, what)
@@ -36,6 +37,7 @@ local rows                 -- list of rows while an explanation listens, else ni
 local prefix = false       -- in front of the names of rows: "draft." while a drafter is priced
 local corrections = {}     -- instances with an op method, in order
 local correction_count = 0
+local observed = false     -- whether there are rows or corrections
 local applied              -- the scenario's list that `corrections` was made of
 local op_fields = { "bound", "bytes", "count", "evidence", "flop", "kind", "mfu", "name", "shape", "time_s" }
 local known_field = {}
@@ -77,30 +79,38 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
   return time_s
 end
 
---- Enters one operation: its row, its corrections, its seconds.
---- @return number time_s of all `count` runs, corrected
---- @return string bound
-function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
-  if prefix and (rows or correction_count > 0) then name = prefix .. (name or kind) end
+--- What rows and corrections make of one operation.
+--- @return number time_s of one run, corrected
+local function observe(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
+  if prefix then name = prefix .. (name or kind) end
   if rows then
     rows[#rows + 1] = { name = name or kind, kind = kind, shape = shape or "", flop = flop,
       bytes = bytes, mfu = value == value and value or nil, bound = bound,
       evidence = evidence_names[code], note = note or "", time_s = time_s, count = count }
   end
-  if correction_count > 0 then
-    time_s = correct(name or kind, kind, time_s, code, count, flop, bytes, value, bound, shape)
-  end
-  local total_s = time_s * count
-  state.seconds[code] = state.seconds[code] + total_s
+  if correction_count == 0 then return time_s end
+  return (correct(name or kind, kind, time_s, code, count, flop, bytes, value, bound, shape))
+end
+
+--- Enters one operation: its row, its corrections, its seconds.
+--- @return number time_s of all `count` runs, corrected
+--- @return string bound
+function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
+  if observed then time_s = observe(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note) end
+  local total_s, seconds = time_s * count, state.seconds
+  seconds[code] = seconds[code] + total_s
   return total_s, bound
 end
+
+--- Rows or corrections have come or gone.
+local function look() observed = rows ~= nil or correction_count > 0 end
 
 -- Memoisation ---------------------------------------------------------------------------------------------
 
 local most_entries = 262144
 local seconds_of = ffi.typeof "double[6]"
 -- A remembered price: as long as a line of the processor's cache.
-ffi.cdef "typedef struct { double time_s, seconds[6], unused; } rooflua_remembered;"
+ffi.cdef "typedef struct { double time_s, seconds[6], unused; } __attribute__((aligned(64))) rooflua_remembered;"
 local remembered, remembered_bytes = ffi.typeof "rooflua_remembered[?]", ffi.sizeof "rooflua_remembered"
 
 --- Runs `call` with an empty account. Returns its time and the seconds per evidence that it added. If `keep` is true,
@@ -164,11 +174,10 @@ function ledger.memoize(fn)
       end
       return (miss(key))
     end
-    local one = prices[place]
-    local to, added = state.seconds, one.seconds
+    local to, added = state.seconds, prices[place].seconds
     to[0], to[1], to[2] = to[0] + added[0], to[1] + added[1], to[2] + added[2]
     to[3], to[4], to[5] = to[3] + added[3], to[4] + added[4], to[5] + added[5]
-    return one.time_s
+    return prices[place].time_s
   end
 end
 
@@ -230,6 +239,7 @@ function ledger.set_corrections(list)
     end
   end
   state.corrected = correction_count > 0 and 1 or 0
+  look()
 end
 
 --- The same, at no cost where `list` is set already. Every step of a live run calls this, because another scenario
@@ -271,20 +281,24 @@ end
 function ledger.restore(kept)
   rows, corrections, correction_count, applied = kept.rows, kept.corrections, kept.count, kept.applied
   prefix = kept.prefix
+  look()
   for _, name in ipairs(op_fields) do op[name] = kept.op[name] end
 end
 
 --- Ends listening, after an interrupt in the middle of an explanation.
 function ledger.silence()
   rows, state.listening = nil, 0
+  look()
 end
 
 local function explained(call, keep)
   local outer_rows, mine = rows, {}
   local outer_listening = state.listening
   rows, state.listening = mine, 1
+  look()
   local ok, time_s, added = pcall(isolate, call, keep)
   rows, state.listening = outer_rows, outer_listening
+  look()
   if not ok then error(time_s, 0) end
   local total, sum = 0, {}
   for i = 0, 5 do total = total + added[i] end
@@ -314,6 +328,6 @@ function ledger.explain_step(call) return explained(call, true) end
 function ledger.listening() return rows ~= nil end
 
 --- Whether the text of an operation's shape is read: by an explanation, or by a correction.
-function ledger.shapes_wanted() return rows ~= nil or correction_count > 0 end
+function ledger.shapes_wanted() return observed end
 
 return ledger
