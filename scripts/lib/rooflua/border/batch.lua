@@ -32,7 +32,8 @@ local function stale() fail "this batch was used after its step" end
 -- In compiled code every line has an interrupt guard, and so has the way into a function and out of it. Steps read
 -- their batch many times, so what they read is in few lines.
 local function data_of(h)
-  return (h.slot == live_slot and B.batch_live or epochs[h.slot]) == h.epoch and datas[h.slot] or stale()
+  if h.slot == live_slot then return B.batch_live == h.epoch and B.batch or stale() end
+  return epochs[h.slot] == h.epoch and datas[h.slot] or stale()
 end
 
 local function read_only(_, key) fail("a batch is read-only (assigning '%s')", tostring(key)) end
@@ -203,13 +204,11 @@ Batch = ffi.metatype("rooflua_batch_handle", {
 
 local batch = {}
 
---- Sets where the engine keeps the batch that is priced, and the functions that collect contexts of single requests.
----@param data any pointer to a rooflua_batch
+--- Sets the functions that collect contexts of single requests of the batch that the engine prices.
 ---@param context_max function
 ---@param contexts function returns a pointer to one int32 per decode
 ---@param widths function the same for the tokens of rows
-function batch.attach(data, context_max, contexts, widths)
-  datas[live_slot] = ffi.cast("const rooflua_batch *", data)
+function batch.attach(context_max, contexts, widths)
   details[live_slot] = { max = context_max, contexts = contexts, widths = widths }
 end
 
