@@ -14,6 +14,9 @@ namespace rooflua::script {
 /// The state of a Lua state's border; made on first use, lives as long as it.
 ServeState& serve_state(lua_State* L);
 
+/// Copied, because compilers clear it by a slower instruction.
+inline const ServeBorder closed_border;
+
 /// Opens the border for one call. What the call made visible is gone when it ends, and positions
 /// that the script remembers are stale. Calls of one simulation are not nested, and one that runs
 /// inside a call of another one has an empty border (with_run.cpp).
@@ -26,7 +29,7 @@ class BorderScope {
   }
   ~BorderScope() {
     const std::int32_t change = border_.change;
-    border_ = ServeBorder{};
+    border_ = closed_border;
     border_.change = change + 1;
   }
   BorderScope(const BorderScope&) = delete;
