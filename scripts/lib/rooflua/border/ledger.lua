@@ -112,6 +112,9 @@ local seconds_of = ffi.typeof "double[6]"
 -- A remembered price: as long as a line of the processor's cache.
 ffi.cdef "typedef struct { double time_s, seconds[6], unused; } __attribute__((aligned(64))) rooflua_remembered;"
 local remembered, remembered_bytes = ffi.typeof "rooflua_remembered[?]", ffi.sizeof "rooflua_remembered"
+-- Whole numbers below this are found by their own value, so that compiled code finds all of them in one way. Lua's
+-- tables keep some of them in an array and others in a hash.
+local most_direct, direct_of = 16384, ffi.typeof "int32_t[?]"
 
 --- Runs `call` with an empty account. Returns its time and the seconds per evidence that it added. If `keep` is true,
 --- the account then holds these in addition to what it held before.
@@ -141,17 +144,34 @@ end
 --- must depend on nothing else.
 function ledger.memoize(fn)
   check_function(fn, "cost.memoize")
-  local places, entries, room, prices = {}, 0, 16, remembered(16) -- the place of a key's price in `prices`
+  local entries, room, prices = 0, 16, remembered(16)
+  -- The place of a key's price in `prices`, from 1; 0: it is not known.
+  local direct, direct_size, places = direct_of(64), 64, {}
+  local function forget() entries, places = 0, {} ffi.fill(direct, ffi.sizeof(direct)) end
   --- The next place.
   local function next_place()
-    if entries >= most_entries then places, entries = {}, 0 end
+    if entries >= most_entries then forget() end
+    entries = entries + 1
     if entries == room then
       local longer = remembered(2 * room)
       ffi.copy(longer, prices, room * remembered_bytes)
       prices, room = longer, 2 * room
     end
-    entries = entries + 1
-    return entries - 1
+    return entries
+  end
+  local function remember(key, place)
+    if not (key >= 0 and key < most_direct and key % 1 == 0) then
+      places[key] = place
+      return
+    end
+    if key >= direct_size then
+      local size = direct_size
+      while key >= size do size = 2 * size end
+      local longer = direct_of(size)
+      ffi.copy(longer, direct, ffi.sizeof(direct))
+      direct, direct_size = longer, size
+    end
+    direct[key] = place
   end
   --- `a` to `f`: the seconds of each evidence. By name, because variable arguments end a trace of the compiler.
   local function keep(key, time_s, a, b, c, d, e, f)
@@ -161,19 +181,20 @@ function ledger.memoize(fn)
     one.time_s = time_s
     local seconds = one.seconds
     seconds[0], seconds[1], seconds[2], seconds[3], seconds[4], seconds[5] = a, b, c, d, e, f
-    places[key] = place
+    remember(key, place)
     return time_s
   end
-  local function miss(key) return keep(key, native.price_apart(fn, key)) end
+  local function miss(key)
+    if type(key) ~= "number" or key ~= key then
+      fail("a memoized function takes one number, found %s", core.describe(key))
+    end
+    return keep(key, native.price_apart(fn, key))
+  end
   return function(key)
     if rows then return (fn(key)) end
-    local place = places[key]
-    if not place then
-      if type(key) ~= "number" or key ~= key then
-        fail("a memoized function takes one number, found %s", core.describe(key))
-      end
-      return (miss(key))
-    end
+    local is_direct = type(key) == "number" and key >= 0 and key < direct_size and key % 1 == 0
+    local place = is_direct and direct[key] or places[key] or 0
+    if place == 0 then return (miss(key)) end
     local to, added = state.seconds, prices[place].seconds
     to[0], to[1], to[2] = to[0] + added[0], to[1] + added[1], to[2] + added[2]
     to[3], to[4], to[5] = to[3] + added[3], to[4] + added[4], to[5] + added[5]
