@@ -65,8 +65,9 @@ local function place(x)
   return i, (x - points[i]) * per_gap[i]
 end
 
---- The worst evidence of the grid points around a place: indices i and j, u and v of the way to the next points. Between
---- points it is interpolated at best. Compiled code has one way through it: a point that does not count has rank 0.
+--- The worst evidence of the grid points around a place: indices i and j, u and v of the way to the next points.
+--- Between points it is interpolated at best. Compiled code has one way through it: a point that does not count has
+--- rank 0.
 --- @param ranks table rank of the evidence, by point
 local function worse(ranks, i, j, u, v)
   local few, many, next_row, next_column = ranks[i], ranks[i + 1], ceil(u), ceil(v)

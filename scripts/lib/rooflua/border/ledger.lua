@@ -147,7 +147,10 @@ function ledger.memoize(fn)
   local entries, room, prices = 0, 16, remembered(16)
   -- The place of a key's price in `prices`, from 1; 0: it is not known.
   local direct, direct_size, places = direct_of(64), 64, {}
-  local function forget() entries, places = 0, {} ffi.fill(direct, ffi.sizeof(direct)) end
+  local function forget()
+    entries, places = 0, {}
+    ffi.fill(direct, 4 * direct_size)
+  end
   --- The next place.
   local function next_place()
     if entries >= most_entries then forget() end
@@ -168,7 +171,7 @@ function ledger.memoize(fn)
       local size = direct_size
       while key >= size do size = 2 * size end
       local longer = direct_of(size)
-      ffi.copy(longer, direct, ffi.sizeof(direct))
+      ffi.copy(longer, direct, 4 * direct_size) -- the sizeof of such an array is not compiled
       direct, direct_size = longer, size
     end
     direct[key] = place

@@ -122,8 +122,8 @@ function pricing.bounded(bound)
   return main_bound(tree.rows)
 end
 
---- The same price; returns its bound and its parts: rows of {name, evidence, seconds}. The time that a correction changes is
---- part of the operation that it corrects.
+--- The same price; returns its bound and its parts: rows of {name, evidence, seconds}. The time that a correction
+--- changes is part of the operation that it corrects.
 function pricing.explain(bound)
   apply(bound.all)
   local now, time_s, draft_s = live(), nil, nil

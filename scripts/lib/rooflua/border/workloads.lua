@@ -3,7 +3,8 @@
 local native = require "rooflua.native"
 local border = require "rooflua.border.abi"
 
-local asked = border.ffi.cast("rooflua_follow_up *", border.table_at("rooflua_serve_table", native.serve_table()).follow_up)
+local functions = border.table_at("rooflua_serve_table", native.serve_table())
+local asked = border.ffi.cast("rooflua_follow_up *", functions.follow_up)
 local type = type
 local NONE, NUMBERS, RETURNED = 0, 1, 2 -- rooflua_follow_up.answer
 
