@@ -70,14 +70,14 @@ function prefill:at(t, p)
     beyond = t * (p + t / 2) / (near_t * (near_p + near_t / 2))
     t, p = near_t, near_p
   end
-  local i, part = place(t)
+  local i = place(t)
   local j, v = 0, 0
   if p >= 1 then j, v = place(p) end
   local few, many = self.times[i], self.times[i + 1]
   local few_s = few[j] + (few[j + 1] - few[j]) * v
   local many_s = many[j] + (many[j + 1] - many[j]) * v
   local low, high = points[i], behind[i]
-  part = (t - low) * (p + (t + low) / 2) / ((high - low) * (p + (high + low) / 2)) -- 0 at a point
+  local part = (t - low) * (p + (t + low) / 2) / ((high - low) * (p + (high + low) / 2)) -- 0 at a point
   return beyond * (few_s + (many_s - few_s) * part), worse(self.worst, i, j, part, v)
 end
 
