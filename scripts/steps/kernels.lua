@@ -303,7 +303,8 @@ function Kernels:attention_time(kind, batch, chunks, decode_s)
   local decode_paid_s = min(self.attention_launch_s, decode_s / kind.layers)
   local prefill_s, paid_s = kind:chunk(batch, 1, decode_paid_s)
   if chunks > 1 then prefill_s, paid_s = kind:add_chunk(batch, 2, prefill_s, paid_s) end
-  for i = 3, chunks do prefill_s, paid_s = kind:add_chunk(batch, i, prefill_s, paid_s) end
+  if chunks > 2 then prefill_s, paid_s = kind:add_chunk(batch, 3, prefill_s, paid_s) end
+  for i = 4, chunks do prefill_s, paid_s = kind:add_chunk(batch, i, prefill_s, paid_s) end
   local beside_s = decode_s - kind.layers * decode_paid_s
   return prefill_s + decode_s - self.overlap * min(prefill_s, beside_s)
 end

@@ -181,7 +181,7 @@ local mutations = {
     { "fewer tokens before them cost no more", "if j < last and times[j + 1] < least_s then", "if false then" },
     { "the way between contexts", "few[j] + (few[j + 1] - few[j]) * v", "few[j]" },
     { "the way between new tokens", "(few_s + (many_s - few_s) * part)", "few_s" },
-    { "by the work", "* (p + (t + low) / 2) / ((high - low) * (p + (high + low) / 2))", "/ (high - low)" },
+    { "by the work", "if part > 0 then", "if false then" },
     { "no context", "if p >= 1 then j, v = place(p) end\n  local few", "j, v = place(math.max(p, 1))\n  local few" },
     { "work beyond the grid", "beyond = t * (p + t / 2) / (near_t * (near_p + near_t / 2))", "beyond = 1" },
   },

@@ -15,7 +15,7 @@
 --- two, and 3, 5, 6, 7 times a power of two. The grid is filled when the first decode is priced.
 local cost = require "rooflua.cost"
 
-local ceil, floor, max, min = math.ceil, math.floor, math.max, math.min
+local floor, max, min = math.floor, math.max, math.min
 local listening = cost.listening
 
 local monotone = {}
@@ -66,13 +66,15 @@ local function place(x)
 end
 
 --- The worst evidence of the grid points around a place: indices i and j, u and v of the way to the next points.
---- Between points it is interpolated at best. Compiled code has one way through it: a point that does not count has
---- rank 0.
 --- @param ranks table rank of the evidence, by point
 local function worse(ranks, i, j, u, v)
-  local few, many, next_row, next_column = ranks[i], ranks[i + 1], ceil(u), ceil(v)
-  return names[max(few[j], 2 * max(next_row, next_column), few[j + 1] * next_column, many[j] * next_row,
-    many[j + 1] * (next_row * next_column))]
+  local few, many = ranks[i], ranks[i + 1]
+  if u == 0 and v == 0 then return names[few[j]] end
+  local worst = max(few[j], 2)
+  if v > 0 then worst = max(worst, few[j + 1]) end
+  if u > 0 then worst = max(worst, many[j]) end
+  if u > 0 and v > 0 then worst = max(worst, many[j + 1]) end
+  return names[worst]
 end
 
 --- @param latency fun(n: number, tokens: number): number, string seconds and evidence of a call

@@ -17,8 +17,6 @@ prefill.__index = prefill
 local most = 2 ^ 20  -- largest t and p of the grid
 local points, place, worse = monotone.axis(most), monotone.place, monotone.worse
 local listening, min = cost.listening, math.min
-local behind = {} -- the next point; behind the last one any
-for i = 1, #points do behind[i] = points[i + 1] or 2 * points[i] end
 
 --- @param latency fun(t: number, p: number): number, string seconds and evidence of a call
 --- @param kept? table where a grid that was filled is kept (kernels/grids.lua)
@@ -70,14 +68,16 @@ function prefill:at(t, p)
     beyond = t * (p + t / 2) / (near_t * (near_p + near_t / 2))
     t, p = near_t, near_p
   end
-  local i = place(t)
+  local i, part = place(t)
   local j, v = 0, 0
   if p >= 1 then j, v = place(p) end
   local few, many = self.times[i], self.times[i + 1]
   local few_s = few[j] + (few[j + 1] - few[j]) * v
   local many_s = many[j] + (many[j + 1] - many[j]) * v
-  local low, high = points[i], behind[i]
-  local part = (t - low) * (p + (t + low) / 2) / ((high - low) * (p + (high + low) / 2)) -- 0 at a point
+  if part > 0 then
+    local low, high = points[i], points[i + 1]
+    part = (t - low) * (p + (t + low) / 2) / ((high - low) * (p + (high + low) / 2))
+  end
   return beyond * (few_s + (many_s - few_s) * part), worse(self.worst, i, j, part, v)
 end
 
