@@ -274,10 +274,24 @@ typedef struct rooflua_run_step {
 } rooflua_run_step;
 
 /// Steps that are priced in one call: each context is longer by one token from each to the next.
+/// And the answer for the step at hand, where it is priced alone.
 typedef struct rooflua_step_run {
+  double time_s BORDER_INIT(-1);  // of the step at hand; -1: not answered
+  double draft_s BORDER_INIT(0);  // the drafter's part of it
   rooflua_run_step* out BORDER_INIT(nullptr);
   int32_t steps BORDER_INIT(0);  // to be priced; 0: the step at hand is priced alone
 } rooflua_step_run;
+
+/// A question to the workload, and its answer: the next request of its stream, or the request that
+/// follows the end of another one.
+typedef struct rooflua_follow_up {
+  double now_s BORDER_INIT(0);      // of the end, with the next three
+  int32_t session BORDER_INIT(-1);
+  int32_t klass BORDER_INIT(0);
+  int32_t completed BORDER_INIT(0);
+  int32_t answer BORDER_INIT(0);    // 0: no request; 1: these three numbers; 2: on Lua's stack
+  double arrival_s BORDER_INIT(0), prompt_tokens BORDER_INIT(0), output_tokens BORDER_INIT(0);
+} rooflua_follow_up;
 
 /// Load of one replica as a router may see it.
 typedef struct rooflua_signals {
@@ -310,7 +324,7 @@ typedef struct rooflua_serve_border {
   const rooflua_request* requests BORDER_INIT(nullptr);
   const rooflua_replica_view* view BORDER_INIT(nullptr);
   const rooflua_plan_view* plan_view BORDER_INIT(nullptr);
-  const rooflua_batch* batch BORDER_INIT(nullptr);  // the engine's own, for its slow paths
+  const rooflua_batch* batch BORDER_INIT(nullptr);  // that is priced, while batch_live is not 0
   const rooflua_route_view* route BORDER_INIT(nullptr);
   BORDER_CLASS(Plan) * plan BORDER_INIT(nullptr);
   const BORDER_CLASS(VisibleReplica) * replica BORDER_INIT(nullptr);
@@ -327,8 +341,8 @@ typedef struct rooflua_serve_border {
 typedef struct rooflua_serve_table {
   uint32_t size;  // of this struct
   rooflua_serve_border* border;
-  const rooflua_batch* batch;
   rooflua_step_run* run;
+  rooflua_follow_up* follow_up;
   int32_t (*decode_all)(rooflua_serve_border*, double limit);
   int32_t (*shed)(rooflua_serve_border*, double slot);
   int32_t (*decode)(rooflua_serve_border*, double slot, double tokens);  // -1: all that it may have

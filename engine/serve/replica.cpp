@@ -48,7 +48,10 @@ StepPlan& Replica::repeat_plan(Picoseconds now) {
 
 const Batch& Replica::batch_of_plan() {
   const std::vector<PrefillWork>& prefills = plan_.prefills();
-  batch_ = Batch{};
+  // Clearing all of it takes as long as the rest: else it is as the first batch left it.
+  if (is_ragged() || pool_.bounded().used()) batch_ = Batch{};
+  batch_.decode_context_tokens = 0;
+  batch_.group_ranks = 1;
   batch_.origin = this;
   batch_.replica = view().index;
   batch_.prefills = prefills.data();

@@ -61,7 +61,7 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   }
   Request& request = (*this)[slot];
   const std::uint32_t epoch = request.epoch + 1;
-  request = Request{};
+  request = blank_;
   request.epoch = epoch;
   request.phase = Phase::pending;
   request.arrival_s = seconds(arrival);
@@ -74,7 +74,7 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   request.prefix = prefix_label(spec);
 
   Progress& progress = this->progress(slot);
-  static_cast<ProgressNumbers&>(progress) = ProgressNumbers{};
+  static_cast<ProgressNumbers&>(progress) = blank_progress_;
   for (BlockHashes& each : progress.block_hashes) each.hashes.clear();
   progress.segments.assign(spec.segments.begin(), spec.segments.end());
   progress.arrival = arrival;

@@ -104,22 +104,27 @@ function VllmV1:run_running(replica, plan)
   end
 end
 
---- Phase 2: admits from the head of the queue while seats, budget and blocks last. It never preempts.
-function VllmV1:admit_waiting(replica, plan)
+--- Admits the head of the queue if seats, budget and blocks last. Returns whether it did.
+function VllmV1:admit_head(waiting, replica, plan)
   local budget = self.max_num_batched_tokens
-  local waiting = replica:waiting()
-  while #waiting > 0 and plan.tokens < budget and replica.seats < self.max_num_seqs do
-    local request = waiting[1]
-    local tokens, left = self:chunk(request.pending_tokens), budget - plan.tokens
-    if tokens > left then
-      if not self.enable_chunked_prefill then return end
-      tokens = left
-    end
-    local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
-    local keep_free = 0
-    if replica.seats > 0 then keep_free = floor(self.watermark * replica.total_blocks) end
-    if not plan:admit(request, tokens, 0, must_fit, keep_free) then return end
+  if #waiting == 0 or plan.tokens >= budget or replica.seats >= self.max_num_seqs then return false end
+  local request = waiting[1]
+  local tokens, left = self:chunk(request.pending_tokens), budget - plan.tokens
+  if tokens > left then
+    if not self.enable_chunked_prefill then return false end
+    tokens = left
   end
+  local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
+  local keep_free = replica.seats > 0 and floor(self.watermark * replica.total_blocks) or 0
+  return (plan:admit(request, tokens, 0, must_fit, keep_free))
+end
+
+--- Phase 2: admits from the head of the queue while seats, budget and blocks last. It never preempts. Most plans admit
+--- one request or two; these are in front of the loop.
+function VllmV1:admit_waiting(replica, plan)
+  local waiting = replica:waiting()
+  if not self:admit_head(waiting, replica, plan) or not self:admit_head(waiting, replica, plan) then return end
+  while self:admit_head(waiting, replica, plan) do end
 end
 
 --- Whether prompts wait for a later step of the group. A step that spent the budget on prompts is followed by others.

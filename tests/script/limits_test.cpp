@@ -272,17 +272,17 @@ TEST_CASE("a batch kept past its step is an error") {
   options.trusted = true;
   script::Vm vm(options);
   const std::string text = R"(
-    local batch, ffi = require "rooflua.border.batch", require "ffi"
-    local data = ffi.new "rooflua_batch"
-    data.decodes, data.tokens = 3, 3
-    batch.attach(data, function() return 7 end, function() return nil end)
+    local batch, border = require "rooflua.border.batch", require("rooflua.border.views").border
+    local data = require("ffi").new "rooflua_batch"
+    data.decodes, data.tokens, border.batch = 3, 3, data
+    batch.attach(function() return 7 end, function() return nil end)
     local now = batch.live()
     local list = now.decode_contexts
     assert(now.decodes == 3 and now.decode_context_max == 7)
     local later = batch.live()
     assert(not pcall(function() return now.decodes end) and later.decodes == 3)
     assert(not pcall(function() return #list end))
-    require("rooflua.border.views").border.batch_live = 0
+    border.batch_live = 0
     local stale = later.tokens
     return stale
   )";

@@ -207,7 +207,8 @@ test("only the bounds of a replica are kept: others cost a walk over the request
   bounds.caps[0], bounds.caps[3], bounds.chunk = 20, 40, 7
   data.decodes, data.bounds = 2, bounds
   data.bounded_tokens[0], data.bounded_tokens[3], data.chunk_tokens = 1000, 4000, 7000
-  own.attach(data, function() return 50 end, function()
+  require("rooflua.border.views").border.batch = data
+  own.attach(function() return 50 end, function()
     asked = asked + 1
     return numbers
   end)

@@ -48,7 +48,8 @@ test("the engine goes over its requests for their contexts once a step, however 
   local numbers, asked = ffi.new("int32_t[3]", { 10, 20, 30 }), 0
   local data = ffi.new "rooflua_batch"
   data.decodes = 3
-  batch.attach(data, function() return 30 end, function()
+  require("rooflua.border.views").border.batch = data
+  batch.attach(function() return 30 end, function()
     asked = asked + 1
     return numbers
   end)

@@ -138,8 +138,8 @@ const std::int32_t* widths(ServeBorder* border) noexcept {
 ServeTable serve_table(ServeState& state) {
   return {sizeof(ServeTable),
           &state.border,
-          &state.batch,
           &state.run,
+          &state.follow_up,
           decode_all,
           shed,
           decode,

@@ -16,11 +16,11 @@ namespace rooflua::script {
 using ServeBorder = rooflua_serve_border;
 using ServeTable = rooflua_serve_table;
 
-/// The border and, at a fixed place, the numbers of the batch being priced.
+/// The border and, at fixed places, what questions and answers are written to.
 struct ServeState {
   ServeBorder border;
-  Batch batch;
   rooflua_step_run run;
+  rooflua_follow_up follow_up;
   rooflua_run_step run_steps[PricedRun::most_steps];
 };
 

@@ -63,7 +63,6 @@ int LuaSpeculator::drafts(const Batch& batch, const ReplicaView& view) {
   lua_State* L = asking_->L;
   const Ask ask(*asking_, "its speculator (drafts)");
   const BorderScope scope(state_->border, speculation_asks);
-  state_->batch = batch;
   state_->border.requests = view.requests;
   state_->border.slots = view.slots;
   state_->border.view = &view;

@@ -55,9 +55,9 @@ void LuaStepModel::remember(const std::vector<std::unique_ptr<LuaStepModel>>& mo
 void LuaStepModel::call(const LuaReference& function, const Batch& batch, int results) {
   lua_State* L = asking_->L;
   const Ask ask(*asking_, "its step model (time)");
-  state_->batch = batch;
   state_->border.batch = &batch;
   std::fill_n(evidence_s_, evidence_count, 0.0);
+  state_->run.time_s = -1;
   function.push(L);
   instance_.push(L);
   const int status = lua_pcall(L, 1, results, 0);
@@ -67,9 +67,8 @@ void LuaStepModel::call(const LuaReference& function, const Batch& batch, int re
 }
 
 void LuaStepModel::price(const Batch& batch, StepPrice& price) {
-  call(call_price_, batch, 2);
-  read_price(-2, price);
-  lua_pop(asking_->L, 2);
+  call(call_price_, batch, 0);
+  read_price(price);
 }
 
 void LuaStepModel::explain(const Batch& batch, PriceDetail detail, StepPrice& price,
@@ -77,17 +76,16 @@ void LuaStepModel::explain(const Batch& batch, PriceDetail detail, StepPrice& pr
   if (detail == PriceDetail::time) return this->price(batch, price);
   lua_State* L = asking_->L;
   if (detail == PriceDetail::bound) {
-    call(call_bounded_, batch, 3);
+    call(call_bounded_, batch, 1);
     price.bound = static_cast<std::int32_t>(lua_tointeger(L, -1));
-    read_price(-3, price);
-    lua_pop(L, 3);
-    return;
+    lua_pop(L, 1);
+    return read_price(price);
   }
-  call(call_explain_, batch, 4);
+  call(call_explain_, batch, 2);
   price.bound = static_cast<std::int32_t>(lua_tointeger(L, -2));
-  read_price(-4, price);
   const Json rows = to_json(L, lua_gettop(L), "step model");
-  lua_pop(L, 4);
+  lua_pop(L, 2);
+  read_price(price);
   for (const Json& row : rows.is_array() ? rows.items() : Json::Array{}) {
     const Evidence evidence =
         parse_evidence(row.find("evidence")->text()).value_or(Evidence::assumed);
@@ -130,18 +128,14 @@ void LuaStepModel::note_problem(const char* message) const {
   lua_pop(L, 1);
 }
 
-/// The time at that place of the stack, the drafter's part of it behind it, and the ledger. On an
-/// error everything from there on is popped.
-void LuaStepModel::read_price(int index, StepPrice& price) const {
-  lua_State* L = asking_->L;
-  const bool number = lua_type(L, index) == LUA_TNUMBER;
-  price.time_s = lua_tonumber(L, index);
-  if (!number || !(price.time_s >= 0 && std::isfinite(price.time_s))) {
-    lua_pop(L, -index);
+/// What Lua answered, with the ledger.
+void LuaStepModel::read_price(StepPrice& price) const {
+  price.time_s = state_->run.time_s;
+  if (!(price.time_s >= 0 && std::isfinite(price.time_s))) {
     throw Error("steps", "time(batch) must return seconds, finite and >= 0; found " +
-                             (number ? json_number(price.time_s) : std::string("another type")));
+                             json_number(price.time_s));
   }
-  price.draft_s = lua_tonumber(L, index + 1);
+  price.draft_s = state_->run.draft_s;
   share_evidence(evidence_s_, price);
 }
 

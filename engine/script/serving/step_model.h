@@ -31,7 +31,7 @@ class LuaStepModel : public StepModel {
  private:
   void call(const LuaReference& function, const Batch& batch, int results);
   void note_problem(const char* message) const;
-  void read_price(int index, StepPrice& price) const;
+  void read_price(StepPrice& price) const;
 
   Asking* asking_;
   ServeState* state_;

@@ -11,8 +11,11 @@
 
 namespace rooflua::script {
 
-LuaWorkload::LuaWorkload(Asking& asking) : asking_(&asking) {
+LuaWorkload::LuaWorkload(Asking& asking)
+    : asking_(&asking), asked_(&serve_state(asking.L).follow_up) {
   lua_State* L = asking.L;
+  call_next_ = library_function(L, "rooflua.border.workloads", "next");
+  call_done_ = library_function(L, "rooflua.border.workloads", "done");
   if (lua_isfunction(L, -1)) {
     next_ = LuaReference(L);
     return;
@@ -166,34 +169,61 @@ bool LuaWorkload::read_answer(const LuaReference& function, int first, RequestSp
   }
 }
 
-bool LuaWorkload::next(RequestSpec& spec) {
+/// Three numbers, as rooflua.border.workloads wrote them. False: they are no request, and lie on top
+/// of the stack now, so that the error is that of any other answer.
+bool LuaWorkload::read_numbers(RequestSpec& spec) {
+  const auto tokens = [](double value) {
+    constexpr double most = std::numeric_limits<std::int32_t>::max();
+    return value >= 1 && value <= most ? static_cast<std::int32_t>(value) : 0;
+  };
+  spec.arrival_s = asked_->arrival_s;
+  spec.prompt_tokens = tokens(asked_->prompt_tokens);
+  spec.output_tokens = tokens(asked_->output_tokens);
+  if (spec.prompt_tokens > 0 && spec.prompt_tokens == asked_->prompt_tokens &&
+      spec.output_tokens > 0 && spec.output_tokens == asked_->output_tokens) {
+    ++count_;
+    return true;
+  }
+  for (const double value : {asked_->arrival_s, asked_->prompt_tokens, asked_->output_tokens})
+    lua_pushnumber(asking_->L, value);
+  return false;
+}
+
+/// Calls `function` through `call`. False if it has no request.
+/// @param ended  the request that ended; -1: none did
+bool LuaWorkload::ask(const LuaReference& call, const LuaReference& function, std::int32_t ended,
+                      RequestSpec& spec) {
+  enum { none, numbers, returned };
   lua_State* L = asking_->L;
-  const Ask ask(*asking_, "its workload (next)");
   const int top = lua_gettop(L);
-  next_.push(L);
-  if (state_) state_.push(L);
-  if (lua_pcall(L, state_ ? 1 : 0, 4, 0) != 0)
-    rethrow(L, "workload, request " + std::to_string(count_ + 1));
-  const bool more = read_answer(next_, top + 1, spec);
+  call.push(L);
+  function.push(L);
+  state_ ? state_.push(L) : lua_pushnil(L);
+  if (lua_pcall(L, 2, LUA_MULTRET, 0) != 0) {
+    rethrow(L, ended < 0 ? "workload, request " + std::to_string(count_ + 1)
+                         : "workload, after request " + std::to_string(ended));
+  }
+  if (asked_->answer == none) return false;
+  if (asked_->answer == numbers && read_numbers(spec)) return true;
+  const bool more = read_answer(function, top + 1, spec);
   lua_settop(L, top);
   return more;
 }
 
+bool LuaWorkload::next(RequestSpec& spec) {
+  const Ask ask(*asking_, "its workload (next)");
+  return this->ask(call_next_, next_, -1, spec);
+}
+
 void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
   if (!done_) return;
-  lua_State* L = asking_->L;
   const Ask ask(*asking_, "its workload (done)");
-  const int top = lua_gettop(L);
-  done_.push(L);
-  state_.push(L);
-  lua_pushnumber(L, seconds(done.now));
-  lua_pushinteger(L, done.session);
-  lua_pushinteger(L, done.klass);
-  lua_pushboolean(L, done.outcome == Outcome::completed);
-  if (lua_pcall(L, 5, 4, 0) != 0) rethrow(L, "workload, after request " + std::to_string(done.id));
+  asked_->now_s = seconds(done.now);
+  asked_->session = done.session;
+  asked_->klass = done.klass;
+  asked_->completed = done.outcome == Outcome::completed;
   RequestSpec spec;
-  if (read_answer(done_, top + 1, spec)) follow_ups.send(spec);
-  lua_settop(L, top);
+  if (this->ask(call_done_, done_, done.id, spec)) follow_ups.send(spec);
 }
 
 std::optional<Unsent> LuaWorkload::left_out() const {

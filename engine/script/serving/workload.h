@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "script/serving/abi.h"
 #include "script/serving/asking.h"
 #include "script/serving/lua_reference.h"
 #include "serve/workload.h"
@@ -30,10 +31,14 @@ class LuaWorkload : public Workload {
   void belong_to(Asking& asking) { asking_ = &asking; }
 
  private:
+  bool ask(const LuaReference& call, const LuaReference& function, std::int32_t ended,
+           RequestSpec& spec);
+  bool read_numbers(RequestSpec& spec);
   bool read_request(int first, RequestSpec& spec);
   bool read_answer(const LuaReference& function, int first, RequestSpec& spec);
   Asking* asking_;
-  LuaReference state_, next_, done_;
+  rooflua_follow_up* asked_;  // where rooflua.border.workloads reads questions and writes answers
+  LuaReference state_, next_, done_, call_next_, call_done_;
   std::vector<Segment> segments_;
   std::int64_t count_ = 0;
   bool shares_content_ = false;

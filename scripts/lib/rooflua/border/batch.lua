@@ -27,23 +27,28 @@ local datas, epochs = {}, { 0 } -- epochs[1]: the last one that was given
 -- epoch, row_widths, width_epoch: what they returned in that epoch. The functions go over every running request, so
 -- they are asked once per step.}
 local details = { {} }
-local function data_of(handle)
-  local slot = handle.slot
-  local epoch = slot == live_slot and B.batch_live or epochs[slot]
-  if epoch ~= handle.epoch then fail "this batch was used after its step" end
-  return datas[slot]
+local function stale() fail "this batch was used after its step" end
+
+-- In compiled code every line has an interrupt guard, and so has the way into a function and out of it. Steps read
+-- their batch many times, so what they read is in few lines.
+local function data_of(h)
+  if h.slot == live_slot then return B.batch_live == h.epoch and B.batch or stale() end
+  return epochs[h.slot] == h.epoch and datas[h.slot] or stale()
 end
 
 local function read_only(_, key) fail("a batch is read-only (assigning '%s')", tostring(key)) end
 
+local function other_of_prefill(handle, key)
+  if key == "completes" then return data_of(handle).prefills[handle.position].completes ~= 0 end
+  data_of(handle)
+  return fail("a prefill: %s", native.unknown_name("field", tostring(key), { "completes",
+    "context_tokens", "new_tokens" }))
+end
+
+local prefill_numbers = { new_tokens = true, context_tokens = true }
 local Prefill = ffi.metatype("rooflua_prefill_handle", {
-  __index = function(handle, key)
-    local row = data_of(handle).prefills[handle.position]
-    if key == "new_tokens" then return row.new_tokens end
-    if key == "context_tokens" then return row.context_tokens end
-    if key == "completes" then return row.completes ~= 0 end
-    return fail("a prefill: %s", native.unknown_name("field", tostring(key), { "completes",
-      "context_tokens", "new_tokens" }))
+  __index = function(h, key) if prefill_numbers[key] then return data_of(h).prefills[h.position][key] end
+    return (other_of_prefill(h, key))
   end,
   __newindex = read_only,
   __metatable = false,
@@ -57,11 +62,8 @@ local function each(list) return next_element, list, 0 end
 local Prefills = ffi.metatype("rooflua_prefills_handle", {
   __ipairs = each,
   __len = function(handle) return data_of(handle).prefill_count end,
-  __index = function(handle, i)
-    if type(i) ~= "number" or not (i >= 1 and i <= data_of(handle).prefill_count) then
-      return nil
-    end
-    return (Prefill(handle.slot, handle.epoch, i - 1)) -- not a tail call: a tail call into FFI ends a trace
+  __index = function(h, i) if type(i) ~= "number" or not (i >= 1 and i <= data_of(h).prefill_count) then return nil end
+    return (Prefill(h.slot, h.epoch, i - 1)) -- not a tail call: a tail call into FFI ends a trace
   end,
   __newindex = read_only,
   __metatable = false,
@@ -171,31 +173,27 @@ local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_
   "decode_pairs", "decode_tokens", "decode_widths", "decodes", "draft_passes", "draft_rows", "draft_tokens",
   "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled", "tokens" }
 
+-- Those that are read in place: all but views and methods.
+local numbers = {}
+for _, name in ipairs(known) do numbers[name] = true end
+for _, name in ipairs { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_contexts", "decode_widths",
+  "prefills" } do
+  numbers[name] = nil
+end
+
+local function other_of_batch(handle, key)
+  data_of(handle)
+  if key == "prefills" then return (Prefills(handle.slot, handle.epoch)) end
+  if key == "decode_contexts" then return (Contexts(handle.slot, handle.epoch)) end
+  if key == "decode_widths" then return (Widths(handle.slot, handle.epoch)) end
+  if key == "decode_context_max" then return (details[handle.slot].max()) end
+  if key == "bounded_tokens" then return bounded_tokens end
+  if key == "chunk_tokens" then return chunk_tokens end
+  return fail("a batch: %s", native.unknown_name("field", tostring(key), known))
+end
+
 Batch = ffi.metatype("rooflua_batch_handle", {
-  __index = function(handle, key)
-    local data = data_of(handle)
-    if key == "decodes" then return data.decodes end
-    if key == "decode_context_tokens" then return data.decode_context_tokens end
-    if key == "tokens" then return data.tokens end
-    if key == "decode_tokens" then return data.decode_tokens end
-    if key == "decode_pairs" then return data.decode_pairs end
-    if key == "draft_rows" then return data.draft_rows end
-    if key == "draft_tokens" then return data.draft_tokens end
-    if key == "draft_passes" then return data.draft_passes end
-    if key == "decode_widths" then return (Widths(handle.slot, handle.epoch)) end
-    if key == "requests" then return data.requests end
-    if key == "sampled" then return data.sampled end
-    if key == "prefills" then return (Prefills(handle.slot, handle.epoch)) end
-    if key == "decode_contexts" then return (Contexts(handle.slot, handle.epoch)) end
-    if key == "decode_context_max" then return (details[handle.slot].max()) end
-    if key == "group_tokens" then return data.group_tokens end
-    if key == "group_max_tokens" then return data.group_max_tokens end
-    if key == "group_ranks" then return data.group_ranks end
-    if key == "group_prefills" then return data.group_prefills end
-    if key == "bounded_tokens" then return bounded_tokens end
-    if key == "chunk_tokens" then return chunk_tokens end
-    return fail("a batch: %s", native.unknown_name("field", tostring(key), known))
-  end,
+  __index = function(h, key) if numbers[key] then return data_of(h)[key] end return (other_of_batch(h, key)) end,
   __newindex = read_only,
   __tostring = function(handle)
     local data = data_of(handle)
@@ -206,13 +204,11 @@ Batch = ffi.metatype("rooflua_batch_handle", {
 
 local batch = {}
 
---- Sets where the engine keeps the batch that is priced, and the functions that collect contexts of single requests.
----@param data any pointer to a rooflua_batch
+--- Sets the functions that collect contexts of single requests of the batch that the engine prices.
 ---@param context_max function
 ---@param contexts function returns a pointer to one int32 per decode
 ---@param widths function the same for the tokens of rows
-function batch.attach(data, context_max, contexts, widths)
-  datas[live_slot] = ffi.cast("const rooflua_batch *", data)
+function batch.attach(context_max, contexts, widths)
   details[live_slot] = { max = context_max, contexts = contexts, widths = widths }
 end
 

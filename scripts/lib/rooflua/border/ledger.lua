@@ -17,6 +17,7 @@ local state = ffi.cast("rooflua_ledger *", native.ledger)
 local ledger = {}
 
 local evidence_codes = words.codes "evidence"
+ledger.codes = evidence_codes
 
 --- The code of an evidence, given by its name or by an estimate that has it.
 function ledger.code(evidence, what)
@@ -36,6 +37,7 @@ local rows                 -- list of rows while an explanation listens, else ni
 local prefix = false       -- in front of the names of rows: "draft." while a drafter is priced
 local corrections = {}     -- instances with an op method, in order
 local correction_count = 0
+local observed = false     -- whether there are rows or corrections
 local applied              -- the scenario's list that `corrections` was made of
 local op_fields = { "bound", "bytes", "count", "evidence", "flop", "kind", "mfu", "name", "shape", "time_s" }
 local known_field = {}
@@ -77,31 +79,42 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
   return time_s
 end
 
---- Enters one operation: its row, its corrections, its seconds.
---- @return number time_s of all `count` runs, corrected
---- @return string bound
-function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
-  if prefix and (rows or correction_count > 0) then name = prefix .. (name or kind) end
+--- What rows and corrections make of one operation.
+--- @return number time_s of one run, corrected
+local function observe(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
+  if prefix then name = prefix .. (name or kind) end
   if rows then
     rows[#rows + 1] = { name = name or kind, kind = kind, shape = shape or "", flop = flop,
       bytes = bytes, mfu = value == value and value or nil, bound = bound,
       evidence = evidence_names[code], note = note or "", time_s = time_s, count = count }
   end
-  if correction_count > 0 then
-    time_s = correct(name or kind, kind, time_s, code, count, flop, bytes, value, bound, shape)
-  end
-  local total_s = time_s * count
-  state.seconds[code] = state.seconds[code] + total_s
+  if correction_count == 0 then return time_s end
+  return (correct(name or kind, kind, time_s, code, count, flop, bytes, value, bound, shape))
+end
+
+--- Enters one operation: its row, its corrections, its seconds.
+--- @return number time_s of all `count` runs, corrected
+--- @return string bound
+function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
+  if observed then time_s = observe(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note) end
+  local total_s, seconds = time_s * count, state.seconds
+  seconds[code] = seconds[code] + total_s
   return total_s, bound
 end
+
+--- Rows or corrections have come or gone.
+local function look() observed = rows ~= nil or correction_count > 0 end
 
 -- Memoisation ---------------------------------------------------------------------------------------------
 
 local most_entries = 262144
 local seconds_of = ffi.typeof "double[6]"
 -- A remembered price: as long as a line of the processor's cache.
-ffi.cdef "typedef struct { double time_s, seconds[6], unused; } rooflua_remembered;"
+ffi.cdef "typedef struct { double time_s, seconds[6], unused; } __attribute__((aligned(64))) rooflua_remembered;"
 local remembered, remembered_bytes = ffi.typeof "rooflua_remembered[?]", ffi.sizeof "rooflua_remembered"
+-- Whole numbers below this are found by their own value, so that compiled code finds all of them in one way. Lua's
+-- tables keep some of them in an array and others in a hash.
+local most_direct, direct_of = 16384, ffi.typeof "int32_t[?]"
 
 --- Runs `call` with an empty account. Returns its time and the seconds per evidence that it added. If `keep` is true,
 --- the account then holds these in addition to what it held before.
@@ -131,17 +144,37 @@ end
 --- must depend on nothing else.
 function ledger.memoize(fn)
   check_function(fn, "cost.memoize")
-  local places, entries, room, prices = {}, 0, 16, remembered(16) -- the place of a key's price in `prices`
+  local entries, room, prices = 0, 16, remembered(16)
+  -- The place of a key's price in `prices`, from 1; 0: it is not known.
+  local direct, direct_size, places = direct_of(64), 64, {}
+  local function forget()
+    entries, places = 0, {}
+    ffi.fill(direct, 4 * direct_size)
+  end
   --- The next place.
   local function next_place()
-    if entries >= most_entries then places, entries = {}, 0 end
+    if entries >= most_entries then forget() end
+    entries = entries + 1
     if entries == room then
       local longer = remembered(2 * room)
       ffi.copy(longer, prices, room * remembered_bytes)
       prices, room = longer, 2 * room
     end
-    entries = entries + 1
-    return entries - 1
+    return entries
+  end
+  local function remember(key, place)
+    if not (key >= 0 and key < most_direct and key % 1 == 0) then
+      places[key] = place
+      return
+    end
+    if key >= direct_size then
+      local size = direct_size
+      while key >= size do size = 2 * size end
+      local longer = direct_of(size)
+      ffi.copy(longer, direct, 4 * direct_size) -- the sizeof of such an array is not compiled
+      direct, direct_size = longer, size
+    end
+    direct[key] = place
   end
   --- `a` to `f`: the seconds of each evidence. By name, because variable arguments end a trace of the compiler.
   local function keep(key, time_s, a, b, c, d, e, f)
@@ -151,24 +184,24 @@ function ledger.memoize(fn)
     one.time_s = time_s
     local seconds = one.seconds
     seconds[0], seconds[1], seconds[2], seconds[3], seconds[4], seconds[5] = a, b, c, d, e, f
-    places[key] = place
+    remember(key, place)
     return time_s
   end
-  local function miss(key) return keep(key, native.price_apart(fn, key)) end
+  local function miss(key)
+    if type(key) ~= "number" or key ~= key then
+      fail("a memoized function takes one number, found %s", core.describe(key))
+    end
+    return keep(key, native.price_apart(fn, key))
+  end
   return function(key)
     if rows then return (fn(key)) end
-    local place = places[key]
-    if not place then
-      if type(key) ~= "number" or key ~= key then
-        fail("a memoized function takes one number, found %s", core.describe(key))
-      end
-      return (miss(key))
-    end
-    local one = prices[place]
-    local to, added = state.seconds, one.seconds
+    local is_direct = type(key) == "number" and key >= 0 and key < direct_size and key % 1 == 0
+    local place = is_direct and direct[key] or places[key] or 0
+    if place == 0 then return (miss(key)) end
+    local to, added = state.seconds, prices[place].seconds
     to[0], to[1], to[2] = to[0] + added[0], to[1] + added[1], to[2] + added[2]
     to[3], to[4], to[5] = to[3] + added[3], to[4] + added[4], to[5] + added[5]
-    return one.time_s
+    return prices[place].time_s
   end
 end
 
@@ -230,6 +263,7 @@ function ledger.set_corrections(list)
     end
   end
   state.corrected = correction_count > 0 and 1 or 0
+  look()
 end
 
 --- The same, at no cost where `list` is set already. Every step of a live run calls this, because another scenario
@@ -271,20 +305,24 @@ end
 function ledger.restore(kept)
   rows, corrections, correction_count, applied = kept.rows, kept.corrections, kept.count, kept.applied
   prefix = kept.prefix
+  look()
   for _, name in ipairs(op_fields) do op[name] = kept.op[name] end
 end
 
 --- Ends listening, after an interrupt in the middle of an explanation.
 function ledger.silence()
   rows, state.listening = nil, 0
+  look()
 end
 
 local function explained(call, keep)
   local outer_rows, mine = rows, {}
   local outer_listening = state.listening
   rows, state.listening = mine, 1
+  look()
   local ok, time_s, added = pcall(isolate, call, keep)
   rows, state.listening = outer_rows, outer_listening
+  look()
   if not ok then error(time_s, 0) end
   local total, sum = 0, {}
   for i = 0, 5 do total = total + added[i] end
@@ -314,6 +352,6 @@ function ledger.explain_step(call) return explained(call, true) end
 function ledger.listening() return rows ~= nil end
 
 --- Whether the text of an operation's shape is read: by an explanation, or by a correction.
-function ledger.shapes_wanted() return rows ~= nil or correction_count > 0 end
+function ledger.shapes_wanted() return observed end
 
 return ledger

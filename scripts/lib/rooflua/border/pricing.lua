@@ -3,14 +3,17 @@
 local answers = require "rooflua.border.answers"
 local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
+local ffi = require("rooflua.border.abi").ffi
 local ledger = require "rooflua.border.ledger"
 local runs = require "rooflua.border.runs"
 local serving = require "rooflua.border.views"
 
 local C, B = serving.functions, serving.border
 
-batch.attach(C.batch, function() return runs.alone() and C.decode_context_max(B) end,
+batch.attach(function() return runs.alone() and C.decode_context_max(B) end,
   function() return runs.alone() and C.decode_contexts(B) end, function() return C.decode_widths(B) end)
+
+local answer = ffi.cast("rooflua_step_run *", C.run)
 
 local pricing = {}
 local live, apply = batch.live, ledger.apply
@@ -63,10 +66,9 @@ local function whole_time(bound, now)
   return time_s + draft_s, draft_s
 end
 
+--- Answers with the time of the step and the drafter's part of it, before corrections (rooflua_step_run).
 --- @param bound table {steps = a bound step model, corrections = those with a step method, or nil,
 --- drafter = that of speculation, or nil, all = every correction of the scenario}
---- @return number time_s
---- @return number draft_s the drafter's part of it, before corrections
 function pricing.price(bound)
   apply(bound.all)
   local corrections = bound.corrections
@@ -74,7 +76,8 @@ function pricing.price(bound)
     local now = live()
     local time_s, draft_s = whole_time(bound, now)
     for i = 1, corrections and #corrections or 0 do time_s = corrected_time(corrections[i], now, time_s) end
-    return time_s, draft_s
+    answer.time_s, answer.draft_s = time_s, draft_s
+    return
   end
   local time_s
   if corrections then
@@ -82,7 +85,7 @@ function pricing.price(bound)
   else
     time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
   end
-  return time_s, 0
+  answer.time_s, answer.draft_s = time_s, 0
 end
 
 --- The next steps of the same decodes. What they cost is in rooflua_step_run.
@@ -106,7 +109,7 @@ local function main_bound(rows)
   return code
 end
 
---- The same price and its bound. Slower; traces need it.
+--- The same price; returns its bound. Slower; traces need it.
 function pricing.bounded(bound)
   apply(bound.all)
   local now, time_s, draft_s = live(), nil, nil
@@ -115,11 +118,12 @@ function pricing.bounded(bound)
     return time_s
   end)
   for _, correction in ipairs(bound.corrections or {}) do time_s = corrected_time(correction, now, time_s) end
-  return time_s, draft_s, main_bound(tree.rows)
+  answer.time_s, answer.draft_s = time_s, draft_s
+  return main_bound(tree.rows)
 end
 
---- The same price, its bound, and its parts: rows of {name, evidence, seconds}. The time that a correction changes is
---- part of the operation that it corrects.
+--- The same price; returns its bound and its parts: rows of {name, evidence, seconds}. The time that a correction
+--- changes is part of the operation that it corrects.
 function pricing.explain(bound)
   apply(bound.all)
   local now, time_s, draft_s = live(), nil, nil
@@ -140,7 +144,8 @@ function pricing.explain(bound)
       rows[#rows + 1] = { name = correction.name, evidence = "assumed", seconds = time_s - before_s }
     end
   end
-  return time_s, draft_s, main_bound(tree.rows), rows
+  answer.time_s, answer.draft_s = time_s, draft_s
+  return main_bound(tree.rows), rows
 end
 
 return pricing

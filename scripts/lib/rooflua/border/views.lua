@@ -52,14 +52,18 @@ end
 
 local Handle
 
-local function request_at(handle)
-  local slot = handle.slot
-  if B.live == 0 or slot >= B.slots then
+local function lost(handle)
+  if B.live == 0 or handle.slot >= B.slots then
     fail("a request was used after the call that it was given to")
   end
-  local request = B.requests + slot
-  if request.epoch ~= handle.epoch then fail("this request is done and gone") end
-  return request
+  fail("this request is done and gone")
+end
+
+-- In compiled code every line has an interrupt guard, and so has the way into a function and out of it. What policies
+-- read and call many times in a plan is in few lines.
+local function request_at(h)
+  if B.live ~= 0 and h.slot < B.slots and B.requests[h.slot].epoch == h.epoch then return B.requests + h.slot end
+  return lost(h)
 end
 
 --- Decode steps since the stored numbers of a decoding request were written.
@@ -120,8 +124,7 @@ local request_fields = {
 
 Handle = ffi.metatype("rooflua_request_handle", {
   __index = function(handle, key)
-    local field = request_fields[key]
-    if not field then unknown("a request", key, request_fields) end
+    local field = request_fields[key] or unknown("a request", key, request_fields)
     return (field(request_at(handle), handle))
   end,
   __newindex = read_only("a request is", act),
@@ -152,17 +155,12 @@ local cursors = {}
 for kind = 0, 2 do cursors[kind] = { index = 0, slot = -1, change = -1, view = nil } end
 local WAITING_LIST, PREFILLING_LIST, RUNNING_LIST = 0, 1, 2
 
-local function need_view()
-  if B.live == 0 or B.view == nil then fail("the replica was used after the call that it was given to") end
-  return B.view
-end
+local function no_view() fail("the replica was used after the call that it was given to") end
+local function need_view() return B.live ~= 0 and B.view ~= nil and B.view or no_view() end
 
 local function length_of(list)
-  local view = need_view()
-  local kind = list.kind
-  if kind == WAITING_LIST then return view.waiting end
-  if kind == PREFILLING_LIST then return view.prefilling end
-  return view.seats
+  local view, kind = need_view(), list.kind
+  return kind == WAITING_LIST and view.waiting or kind == PREFILLING_LIST and view.prefilling or view.seats
 end
 
 local function walk(kind, view, slot, steps)
@@ -252,9 +250,7 @@ ffi.metatype("rooflua_replica_handle", {
   __index = function(_, key)
     local field = replica_fields[key]
     if field then return (field(need_view())) end
-    local method = replica_methods[key]
-    if not method then unknown("a replica", key, replica_fields, replica_methods) end
-    return method
+    return replica_methods[key] or unknown("a replica", key, replica_fields, replica_methods)
   end,
   __newindex = read_only("a replica is", act),
   __metatable = false,
@@ -265,21 +261,18 @@ local replica = ffi.new("rooflua_replica_handle", 0)
 
 local scheduler -- the instance whose plan is being filled: decode_all may ask it for victims
 
-local function need_plan()
-  if B.live ~= 1 then fail("the plan was used after the call that it was given to") end
-end
+local function no_plan() fail("the plan was used after the call that it was given to") end
+local function need_plan() if B.live ~= 1 then no_plan() end end
 
-local function settle(status)
-  if status == 1 then return true end
-  if status == 0 then return false end
-  fail(ffi.string(C.refusal(B)))
-end
+local function refused() fail(ffi.string(C.refusal(B))) end
+local function settle(status) return status == 1 or status ~= 0 and refused() end
 
+local function not_whole(value, verb, what)
+  fail("plan:" .. verb .. ": expected a whole number of " .. what .. ", found " .. core.describe(value))
+end
 local function whole(value, verb, what)
-  if type(value) ~= "number" or not (value >= 0 and value < 2147483648) or value % 1 ~= 0 then
-    fail("plan:" .. verb .. ": expected a whole number of " .. what .. ", found " .. core.describe(value))
-  end
-  return value
+  if type(value) == "number" and value >= 0 and value < 2147483648 and value % 1 == 0 then return value end
+  return not_whole(value, verb, what)
 end
 
 --- Preempts the request that the scheduler's victim(replica) returned.
@@ -345,8 +338,7 @@ ffi.metatype("rooflua_plan_handle", {
   __index = function(_, key)
     local method = plan_methods[key]
     if method then return method end
-    local field = plan_fields[key]
-    if not field then unknown("a plan", key, plan_fields, plan_methods) end
+    local field = plan_fields[key] or unknown("a plan", key, plan_fields, plan_methods)
     need_plan()
     return (field(B.plan_view))
   end,
