@@ -74,6 +74,7 @@ class DecodePool {
   void prefetch() const {
     __builtin_prefetch(&wheel_[static_cast<std::size_t>(index_ + 1) & (wheel_.size() - 1)]);
     __builtin_prefetch(&crossings_[at_phase()]);
+    __builtin_prefetch(newcomers_.data());
   }
 
   /// A step of all requests but `left_out`, which become newcomers.
@@ -99,8 +100,8 @@ class DecodePool {
   void count_crossing(Progress& progress, std::int32_t phase);
   void count_filling(std::int32_t slot, std::int32_t phase);
 
+  // What every step reads stands first, and prefetch() brings it all.
   Board* board_;
-  BoundedContexts bounded_;
   std::int32_t block_size_;
   std::int64_t index_ = 0;
   std::int32_t phase_ = 0;                          // index modulo block size
@@ -108,6 +109,7 @@ class DecodePool {
   std::vector<std::vector<std::int32_t>> fillers_;  // slots by Progress::filling; empty until used
   std::vector<std::int32_t> wheel_;                 // heads of lists, by index modulo its size
   std::vector<std::int32_t> newcomers_, due_;
+  BoundedContexts bounded_;
 };
 
 }  // namespace rooflua

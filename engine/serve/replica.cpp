@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "base/error.h"
 
@@ -10,6 +11,34 @@ namespace rooflua {
 void Replica::rebind(Requests& requests) {
   ReplicaState::rebind(requests);
   batch_.origin = this;
+}
+
+namespace {
+
+/// Everything from the beginning of one object to the end of another one behind it.
+void prefetch_between(const void* first, const void* end) {
+  constexpr std::ptrdiff_t line_bytes = 64;
+  for (auto at = static_cast<const char*>(first); at < end; at += line_bytes)
+    __builtin_prefetch(at);
+}
+
+}  // namespace
+
+void Replica::prefetch() const {
+  prefetch_between(this, &kv_);
+  kv_.prefetch();
+  prefetch_between(&pool_, &pool_.bounded());
+  pipeline_.prefetch();
+  prefetch_between(&plan_, this + 1);
+}
+
+void Replica::prefetch_parts() const {
+  pool_.prefetch();
+  if (pipeline_.planned() == 0) return;
+  for (const std::int32_t slot : pipeline_.front().ending) {
+    prefetch_between(&board_.request(slot), &board_.request(slot) + 1);
+    prefetch_between(&board_.progress(slot), &board_.progress(slot) + 1);
+  }
 }
 
 // --- planning
@@ -284,33 +313,40 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
 }
 
 StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
-  return {.replica = view().index,
-          .serial = step.serial,
-          .planned = step.planned,
-          .start = step.start,
-          .end = step.end,
-          .batch = &step.batch,
-          .price = &step.price,
-          .waiting = step.waiting,
-          .running = step.running,
-          .used_blocks = step.used_blocks,
-          .total_blocks = config_.kv_blocks,
-          .left_blocks = kv_.used_blocks(),
-          .max_num_seqs = view().max_num_seqs,
-          .max_num_batched_tokens = view().max_num_batched_tokens,
-          .common_gap = common.gap,
-          .common_gaps = common.count,
-          .other_gaps = {},
-          .discarded = step.discarded,
-          .speculates = speculator_ != nullptr,
-          .rows = step.rows,
-          .drafted = step.drafted,
-          .accepted = step.accepted,
-          .overshoot = step.overshoot,
-          .accepted_at = accepted_at(step),
-          .prefills = step.prefills,
-          .skipped = step.skipped,
-          .finished = finished_ids_};
+  StepDone done{.replica = view().index,
+                .serial = step.serial,
+                .planned = step.planned,
+                .start = step.start,
+                .end = step.end,
+                .batch = &step.batch,
+                .price = &step.price,
+                .waiting = step.waiting,
+                .running = step.running,
+                .used_blocks = step.used_blocks,
+                .total_blocks = view().total_blocks,
+                .left_blocks = kv_.used_blocks(),
+                .max_num_seqs = view().max_num_seqs,
+                .max_num_batched_tokens = view().max_num_batched_tokens,
+                .common_gap = common.gap,
+                .common_gaps = common.count,
+                .other_gaps = {},
+                .rows = {},
+                .accepted_at = {},
+                .prefills = {},
+                .skipped = {},
+                .finished = {}};
+  if (step.plain) return done;  // nothing else is to be told
+  done.discarded = step.discarded;
+  done.speculates = speculator_ != nullptr;
+  done.rows = step.rows;
+  done.drafted = step.drafted;
+  done.accepted = step.accepted;
+  done.overshoot = step.overshoot;
+  done.accepted_at = accepted_at(step);
+  done.prefills = step.prefills;
+  done.skipped = step.skipped;
+  done.finished = finished_ids_;
+  return done;
 }
 
 /// The request's last token landed: it leaves from where later plans left it.

@@ -158,7 +158,7 @@ void Simulation::land_steps() {
   while (!alarms_.empty() && alarms_.front().time == now_) {
     const Alarm due = alarms_.pop();
     if (!alarm_holds(due)) continue;
-    prefetch_next(0);
+    prefetch_ahead();
     touch(due.replica);
     Replica& replica = at(due.replica);
     if (!replica.pipeline().executing()) continue;
@@ -175,26 +175,25 @@ void Simulation::land_steps() {
   }
 }
 
-/// Where there are many replicas, none of them is in the processor's cache when its step ends. The
-/// replica of the next alarm comes there while this one is planned, in parts, because only a few
-/// lines can be on their way at a time.
-void Simulation::prefetch_next(int part) const {
-  constexpr std::size_t few = 64, line_bytes = 64, parts = 3;
-  constexpr std::size_t part_bytes = (sizeof(Replica) / parts / line_bytes + 1) * line_bytes;
-  if (replicas_.size() <= few || alarms_.empty()) return;
-  asm volatile("");  // compilers leave out the call of a function without effect
-  const auto index = static_cast<std::size_t>(alarms_.front().replica);
-  const RankGroup& group = groups_[static_cast<std::size_t>(group_of_[index])];
-  if (part == 0) __builtin_prefetch(&group);
-  if (part == 1) {
-    __builtin_prefetch(group.members.data());
+/// Where there are many replicas, none of them is in the processor's cache when its step ends. Those
+/// of the next alarms come there meanwhile: first each itself, then what it points to.
+void Simulation::prefetch_ahead() const {
+  constexpr std::size_t few = 64, far = 3, near = 1;
+  if (replicas_.size() <= few) return;
+  if (const Alarm* alarm = alarms_.ahead(far)) {
+    const auto index = static_cast<std::size_t>(alarm->replica);
+    replicas_[index].prefetch();
+    runs_[index].prefetch();
+    __builtin_prefetch(&groups_[static_cast<std::size_t>(group_of_[index])]);
     __builtin_prefetch(bindings_.schedulers[index]);
+    for (const Observer* observer : bindings_.observers) observer->expect_step(alarm->replica);
   }
-  const auto* bytes = reinterpret_cast<const char*>(&replicas_[index]);
-  const std::size_t first = static_cast<std::size_t>(part) * part_bytes;
-  for (std::size_t at = first; at < std::min(first + part_bytes, sizeof(Replica)); at += line_bytes)
-    __builtin_prefetch(bytes + at);
-  if (part == 2) replicas_[index].pool().prefetch();
+  if (const Alarm* alarm = alarms_.ahead(near)) {
+    const auto index = static_cast<std::size_t>(alarm->replica);
+    replicas_[index].prefetch_parts();
+    runs_[index].prefetch_price();
+    __builtin_prefetch(groups_[static_cast<std::size_t>(group_of_[index])].members.data());
+  }
 }
 
 void Simulation::deliver() {

@@ -133,7 +133,7 @@ class Simulation final : public RouteSource {
   // the loop
   Picoseconds next_instant();
   void land_steps();
-  void prefetch_next(int part) const;
+  void prefetch_ahead() const;
   void deliver();
   void plan_steps();
   void fill_pipeline(RankGroup& group);
@@ -198,7 +198,7 @@ class Simulation final : public RouteSource {
   std::vector<std::int32_t> group_of_;  // by replica
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
-  EventHeap<Alarm> alarms_;
+  AlarmQueue alarms_;
   std::int64_t posted_ = 0;  // deliveries
 
   // the workload

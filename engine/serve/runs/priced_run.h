@@ -31,6 +31,15 @@ class PricedRun {
   /// The price of the next batch of the run, if the run has one and the decodes are these. Sums
   /// under bounds are compared where `bounded` is given. Null: ask price().
   const StepPrice* next(std::int32_t decodes, double context_tokens, const Batch* bounded);
+  /// Bring what next() reads into the processor's cache: itself, and the price.
+  void prefetch() const {
+    for (std::size_t at = 0; at < sizeof *this; at += 64)
+      __builtin_prefetch(reinterpret_cast<const char*>(this) + at);
+  }
+  void prefetch_price() const {
+    __builtin_prefetch(prices_.data());
+    __builtin_prefetch(reinterpret_cast<const char*>(prices_.data() + 1) - 1);
+  }
   /// Another step model, or another simulation: nothing is known.
   void forget() { *this = PricedRun{}; }
 
