@@ -16,11 +16,14 @@ namespace rooflua::script {
 using ServeBorder = rooflua_serve_border;
 using ServeTable = rooflua_serve_table;
 
-/// The border and, at a fixed place, the numbers of the batch being priced.
-struct ServeState {
+/// What is asked now: the border and, at a fixed place, the numbers of the batch being priced.
+struct ServeNow {
   ServeBorder border;
   Batch batch;
   rooflua_step_run run;
+};
+/// With the answers of a run, which mean nothing outside of the call that asks for it.
+struct ServeState : ServeNow {
   rooflua_run_step run_steps[PricedRun::most_steps];
 };
 

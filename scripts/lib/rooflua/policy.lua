@@ -185,6 +185,7 @@ local function shared_meta_of(instance, record)
   local read = {}
   for name, value in pairs(record.class) do read[name] = value end
   for name, value in pairs(record.parameters) do read[name] = value end
+  setmetatable(read, { __index = record.class })
   meta = { __index = read, __metatable = false, __tostring = classes[record.class].instance_meta.__tostring }
   shared_meta[instance] = meta
   return meta

@@ -200,8 +200,8 @@ local function copy(from)
   return out
 end
 
--- From this many replicas on their schedulers share what they have in common: tables of their own no longer fit into the
--- processor's cache. Fewer find their methods faster in tables of their own.
+-- From this many replicas on their schedulers share what they have in common: tables of their own no longer fit into
+-- the processor's cache. Fewer find their methods faster in tables of their own.
 local few = 64
 
 --- Adds the ranks of one engine to a list. They share all but the scheduler and the speculator.
