@@ -70,6 +70,10 @@ class DecodePool {
   bool is_steady() const;
   /// Where requests come and go with every step, there is no common pace to be away from.
   void forget_newcomers() { newcomers_.clear(); }
+  /// A request that may end at the next index, or use up its blocks; -1: there is none.
+  std::int32_t due_next() const {
+    return wheel_[static_cast<std::size_t>(index_ + 1) & (wheel_.size() - 1)];
+  }
   /// Brings what the next step reads into the processor's cache.
   void prefetch() const {
     __builtin_prefetch(&wheel_[static_cast<std::size_t>(index_ + 1) & (wheel_.size() - 1)]);

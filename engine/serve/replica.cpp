@@ -35,10 +35,20 @@ void Replica::prefetch() const {
 void Replica::prefetch_parts() const {
   pool_.prefetch();
   if (pipeline_.planned() == 0) return;
-  for (const std::int32_t slot : pipeline_.front().ending) {
+  __builtin_prefetch(pipeline_.front().ending.data());
+  __builtin_prefetch(pipeline_.front().prefills.data());
+}
+
+void Replica::prefetch_requests() const {
+  const auto prefetch = [this](std::int32_t slot) {
     prefetch_between(&board_.request(slot), &board_.request(slot) + 1);
     prefetch_between(&board_.progress(slot), &board_.progress(slot) + 1);
-  }
+  };
+  if (view().waiting_head >= 0) prefetch(view().waiting_head);
+  if (const std::int32_t slot = pool_.due_next(); slot >= 0) prefetch(slot);
+  if (pipeline_.planned() == 0) return;
+  for (const std::int32_t slot : pipeline_.front().ending) prefetch(slot);
+  for (const PrefillWork& work : pipeline_.front().prefills) prefetch(work.slot);
 }
 
 // --- planning

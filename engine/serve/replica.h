@@ -66,9 +66,10 @@ class Replica final : public ReplicaState {
   void repeat(const StepPrice& price, Picoseconds now);
 
   /// Bring what the end of a step reads into the processor's cache: first the replica itself, then
-  /// what it points to.
+  /// what it points to, then the requests that are listed there.
   void prefetch() const;
   void prefetch_parts() const;
+  void prefetch_requests() const;
 
   const Pipeline& pipeline() const { return pipeline_; }
   Picoseconds wake() const { return wake_; }
