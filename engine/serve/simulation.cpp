@@ -175,8 +175,9 @@ void Simulation::land_steps() {
   }
 }
 
-/// Where there are many replicas, none of them is in the processor's cache when its step ends. Those
-/// of the next alarms come there meanwhile: first each itself, then what it points to, then requests.
+/// Where there are many replicas, none of them is in the processor's cache when its step ends.
+/// Those of the next alarms come there meanwhile: first each itself, then what it points to, then
+/// requests.
 void Simulation::prefetch_ahead() const {
   constexpr std::size_t few = 64, far = 3, near = 2, next = 1;
   if (replicas_.size() <= few) return;

@@ -74,8 +74,8 @@ void SummaryObserver::expect_step(std::int32_t replica) const {
   const auto index = static_cast<std::size_t>(replica);
   if (index >= replica_counts_.size()) return;
   __builtin_prefetch(&replica_counts_[index]);
-  __builtin_prefetch(reinterpret_cast<const char*>(&replica_counts_[index]) +
-                     sizeof(ReplicaCount) - 1);
+  __builtin_prefetch(reinterpret_cast<const char*>(&replica_counts_[index]) + sizeof(ReplicaCount) -
+                     1);
 }
 
 void SummaryObserver::on_step(const StepDone& step) {

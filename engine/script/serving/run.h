@@ -30,7 +30,7 @@ struct RunOutput {
 };
 
 struct Run {
-  Asking asking;  // shared by all its policies
+  Asking asking;                                          // shared by all its policies
   std::vector<std::shared_ptr<LuaScheduler>> schedulers;  // by replica
   std::vector<std::shared_ptr<LuaStepModel>> steps;       // alike replicas share one
   std::unique_ptr<LuaRouter> router;

@@ -53,11 +53,11 @@ class PricedRun {
   // What next() reads stands first.
   std::span<const StepPrice> prices_;  // of own_ or chunk_: those to come
   BatchGrowth growth_;
-  Batch expected_;  // the sums of the next batch; before it is steady_: of the last one
+  Batch expected_;           // the sums of the next batch; before it is steady_: of the last one
   std::int32_t length_ = 0;  // of the run that was asked for last; 0: none for these decodes
   bool steady_ = false;      // expected_ is what the last two batches lead to
   std::int32_t waits_ = 0, patience_ = 1;  // steps until the model is asked for a run again
-  std::vector<StepPrice> own_;                            // of a run that is not remembered
+  std::vector<StepPrice> own_;             // of a run that is not remembered
   std::shared_ptr<const RememberedPrices::Chunk> chunk_;  // of one that is
 };
 
