@@ -175,32 +175,6 @@ void Simulation::land_steps() {
   }
 }
 
-/// Where there are many replicas, none of them is in the processor's cache when its step ends.
-/// Those of the next alarms come there meanwhile: first each itself, then what it points to, then
-/// requests.
-void Simulation::prefetch_ahead() const {
-  constexpr std::size_t few = 64, far = 3, near = 2, next = 1;
-  if (replicas_.size() <= few) return;
-  if (const Alarm* alarm = alarms_.ahead(far)) {
-    const auto index = static_cast<std::size_t>(alarm->replica);
-    replicas_[index].prefetch();
-    runs_[index].prefetch();
-    __builtin_prefetch(&groups_[static_cast<std::size_t>(group_of_[index])]);
-    __builtin_prefetch(bindings_.schedulers[index]);
-    for (const Observer* observer : bindings_.observers) observer->expect_step(alarm->replica);
-  }
-  if (const Alarm* alarm = alarms_.ahead(near)) {
-    const auto index = static_cast<std::size_t>(alarm->replica);
-    replicas_[index].prefetch_parts();
-    runs_[index].prefetch_price();
-    __builtin_prefetch(groups_[static_cast<std::size_t>(group_of_[index])].members.data());
-  }
-  if (const Alarm* alarm = alarms_.ahead(next)) {
-    const auto index = static_cast<std::size_t>(alarm->replica);
-    replicas_[index].prefetch_requests();
-  }
-}
-
 void Simulation::deliver() {
   const auto due = [&](Delivery::Kind last) {
     return !deliveries_.empty() && deliveries_.front().time == now_ &&
